@@ -1,0 +1,166 @@
+"""What is a schedule? Settings, replicas and steps: the one thing both interpreters read.
+
+The oracle interprets a schedule into a prediction, the runner into real faults on real brokers.
+Step classes live in ``oracle.steps``; this module adds the whole and its structural rules.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+
+from oracle.steps import (
+    AwaitHold,
+    AwaitOutcome,
+    Checkpoint,
+    Close,
+    Delay,
+    Drop,
+    Hold,
+    Kill,
+    Produce,
+    Release,
+    Start,
+    Step,
+    Stop,
+)
+from oracle.vocabulary import BrokerId, Expectation, HighWatermarkCheckpoint, Label, Timing
+
+
+class ScheduleError(ValueError):
+    """A schedule that no rule set can satisfy, or that refers to something it never made.
+
+    Attributes:
+        step: index of the offending step, counted from 0; None if it concerns the whole.
+        field: name of the offending field, or None.
+    """
+
+    def __init__(self, message: str, *, step: int | None = None, field: str | None = None) -> None:
+        super().__init__(message)
+        self.step = step
+        self.field = field
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The user's durability settings, as topic configurations."""
+
+    min_insync_replicas: int = 1
+    unclean_leader_election: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """A scenario's steps with the settings they run under.
+
+    Attributes:
+        id: path-like name, such as ``truncation/restarted-follower-keeps-committed-record``.
+        requirement: one sentence that a reviewer could dispute.
+        sources: requirement ids (``TR-01``), document ids (``001``), KIPs and KAFKA issues.
+        replicas: assigned replicas, preferred leader first.
+        settings: durability settings of the topic.
+        timing: who removes a silent replica from the ISR.
+        checkpointing: whether the high watermark reaches the disk while a broker runs.
+        steps: what happens, in order.
+    """
+
+    id: str
+    requirement: str
+    sources: tuple[str, ...]
+    replicas: tuple[BrokerId, ...]
+    steps: tuple[Step, ...]
+    settings: Settings = field(default_factory=Settings)
+    timing: Timing = Timing.SESSION
+    checkpointing: HighWatermarkCheckpoint = HighWatermarkCheckpoint.PROMPT
+
+    def labels(self) -> tuple[Label, ...]:
+        """Return every produced label in order; a record's id is its position here."""
+        return tuple(label for step in self.steps if isinstance(step, Produce) for label in step.records)
+
+    def without_holds(self) -> Schedule:
+        """Return the baseline control: the same steps with no gate, expecting nothing of produces."""
+        return replace(self, id=f"{self.id}/without-holds", steps=tuple(_ungated(self.steps)))
+
+
+_GATE_STEPS = (Hold, Delay, AwaitHold, Release, Drop, Close)
+
+
+def _ungated(steps: Iterable[Step]) -> Iterable[Step]:
+    for step in steps:
+        if isinstance(step, Produce | AwaitOutcome):
+            yield replace(step, expect=Expectation.ANY, error=None)
+        elif not isinstance(step, _GATE_STEPS):
+            yield step
+
+
+def check_structure(schedule: Schedule) -> None:
+    """Refuse references to labels, holds and brokers that the schedule does not have.
+
+    Raises:
+        ScheduleError: naming the step and the field.
+    """
+    _check_whole(schedule)
+    labels: set[Label] = set()
+    holds: set[str] = set()
+    for index, step in enumerate(schedule.steps):
+        match step:
+            case Produce():
+                _check_new_labels(index, step, labels)
+            case AwaitOutcome():
+                _check_known(index, "records", set(step.records) - labels)
+            case Hold():
+                _check_new_hold(index, step, holds)
+                _check_link(index, step, schedule)
+            case Delay():
+                _check_link(index, step, schedule)
+            case AwaitHold() | Release() | Drop() | Close():
+                _check_known(index, "name", {step.name} - holds)
+            case Kill() | Stop() | Start():
+                _check_known(index, "broker", {step.broker} - set(schedule.replicas))
+            case _:
+                pass
+
+
+def _check_whole(schedule: Schedule) -> None:
+    if not schedule.steps:
+        raise ScheduleError("a schedule needs at least one step", field="steps")
+    if len(set(schedule.replicas)) != len(schedule.replicas) or not schedule.replicas:
+        raise ScheduleError("replicas must be distinct broker ids", field="replicas")
+    if schedule.settings.min_insync_replicas < 1:
+        raise ScheduleError("min.insync.replicas must be at least 1", field="settings")
+    names = [step.name for step in schedule.steps if isinstance(step, Checkpoint)]
+    repeated = sorted({name for name in names if names.count(name) > 1})
+    if repeated:
+        raise ScheduleError(f"checkpoint names must differ; repeated: {', '.join(repeated)}", field="steps")
+
+
+def _check_new_labels(index: int, step: Produce, labels: set[Label]) -> None:
+    for label in step.records:
+        if label in labels:
+            raise ScheduleError(f"label {label!r} is produced twice", step=index, field="records")
+        labels.add(label)
+    if not step.records:
+        raise ScheduleError("produce needs at least one label", step=index, field="records")
+
+
+def _check_new_hold(index: int, step: Hold, holds: set[str]) -> None:
+    if step.name in holds:
+        raise ScheduleError(f"a hold named {step.name!r} exists already", step=index, field="name")
+    holds.add(step.name)
+
+
+def _check_link(index: int, step: Hold | Delay, schedule: Schedule) -> None:
+    for name, broker in (("follower", step.follower), ("leader", step.leader)):
+        _check_known(index, name, {broker} - set(schedule.replicas))
+    if step.follower == step.leader:
+        raise ScheduleError("follower and leader are the same broker", step=index, field="leader")
+    if step.nth < 1:
+        raise ScheduleError("nth counts from 1", step=index, field="nth")
+
+
+def _check_known(index: int, field_name: str, unknown: set[Label] | set[str] | set[BrokerId]) -> None:
+    if unknown:
+        listed = ", ".join(sorted(str(item) for item in unknown))
+        raise ScheduleError(
+            f"{field_name} names what the schedule does not have: {listed}", step=index, field=field_name
+        )

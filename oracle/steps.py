@@ -1,0 +1,171 @@
+"""Which steps can a schedule take? One frozen class per step, documented where it is declared.
+
+Every step ends at rest, in the model and on real brokers: all replication that no hold blocks has
+run. The same classes serve the catalogue (Python) and users' files (YAML); the text beside each
+field is what ``schedule-help`` prints.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from oracle.vocabulary import Acks, BrokerId, Expectation, Label, Offset, PointName
+
+
+def described(text: str, **options: Any) -> Any:  # noqa: ANN401 - dataclasses.field is typed so
+    """Declare a step's field together with the sentence that documents it."""
+    return field(metadata={"help": text}, **options)
+
+
+@dataclass(frozen=True, slots=True)
+class Produce:
+    """Send records to the current leader: one label is one request is one batch, without retries."""
+
+    records: tuple[Label, ...] = described("labels of the records, sent one after the other")
+    acks: Acks = described("0, 1 or all", default=Acks.ALL)
+    expect: Expectation = described(
+        "acknowledged, refused, indeterminate, pending (collect it with await_outcome) or any",
+        default=Expectation.ACKNOWLEDGED,
+    )
+    error: str | None = described("the error expected with refused or indeterminate", default=None)
+    timeout_ms: int = described("how long the producer and the broker wait for acks=all", default=30_000)
+
+
+@dataclass(frozen=True, slots=True)
+class AwaitOutcome:
+    """Wait until the producer knows the outcome of records that were left pending."""
+
+    records: tuple[Label, ...] = described("labels produced earlier with expect: pending")
+    expect: Expectation = described("acknowledged, refused, indeterminate or any", default=Expectation.ANY)
+    error: str | None = described("the error expected", default=None)
+
+
+@dataclass(frozen=True, slots=True)
+class Hold:
+    """Arm a gate that freezes the next matching frame between two stock brokers."""
+
+    name: str = described("name of the hold, for await_hold, release, drop and close")
+    point: PointName = described("protocol point, such as fetch_request or fetch_response")
+    follower: BrokerId = described("the broker that fetches")
+    leader: BrokerId = described("the broker that it fetches from")
+    fetch_offset: Offset | None = described("only a fetch at this offset (the follower's LEO)", default=None)
+    nth: int = described("catch the n-th matching frame", default=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Delay:
+    """Pass the next matching frame on later: no state may change but the time it takes."""
+
+    point: PointName = described("protocol point, such as fetch_request or fetch_response")
+    follower: BrokerId = described("the broker that fetches")
+    leader: BrokerId = described("the broker that it fetches from")
+    delay_ms: int = described("how long the frame waits in the gate")
+    fetch_offset: Offset | None = described("only a fetch at this offset", default=None)
+    nth: int = described("delay the n-th matching frame", default=1)
+
+
+@dataclass(frozen=True, slots=True)
+class AwaitHold:
+    """Wait until the gate has caught its frame."""
+
+    name: str = described("name of an armed hold")
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """Pass a held frame on, unchanged, as it was when it was caught."""
+
+    name: str = described("name of a hold that has caught its frame")
+
+
+@dataclass(frozen=True, slots=True)
+class Drop:
+    """Throw a held frame away; its connection stays open and silent until a broker gives up on it."""
+
+    name: str = described("name of a hold that has caught its frame")
+
+
+@dataclass(frozen=True, slots=True)
+class Close:
+    """Throw a held frame away and abort its connection; the follower connects again and fetches."""
+
+    name: str = described("name of a hold that has caught its frame")
+
+
+@dataclass(frozen=True, slots=True)
+class Kill:
+    """kill -9 a broker; ends when its registration is gone and any election this causes is done."""
+
+    broker: BrokerId = described("the broker")
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """Stop a broker gracefully (SIGTERM, controlled shutdown)."""
+
+    broker: BrokerId = described("the broker")
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """Start a stopped or killed broker with the same files; ends registered and unfenced."""
+
+    broker: BrokerId = described("the broker")
+
+
+@dataclass(frozen=True, slots=True)
+class AwaitLeader:
+    """Wait until the controller and every live broker name this leader (none: no leader)."""
+
+    leader: BrokerId | None = described("broker id, or none")
+
+
+@dataclass(frozen=True, slots=True)
+class AwaitIsr:
+    """Wait until the controller's committed in-sync replicas are these."""
+
+    isr: tuple[BrokerId, ...] = described("broker ids, in any order")
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """Measure every replica's numbers, to be compared with the prediction."""
+
+    name: str = described("what this moment shows")
+
+
+Step = (
+    Produce
+    | AwaitOutcome
+    | Hold
+    | Delay
+    | AwaitHold
+    | Release
+    | Drop
+    | Close
+    | Kill
+    | Stop
+    | Start
+    | AwaitLeader
+    | AwaitIsr
+    | Checkpoint
+)
+
+STEP_NAMES: dict[str, type[Step]] = {
+    "produce": Produce,
+    "await_outcome": AwaitOutcome,
+    "hold": Hold,
+    "delay": Delay,
+    "await_hold": AwaitHold,
+    "release": Release,
+    "drop": Drop,
+    "close": Close,
+    "kill": Kill,
+    "stop": Stop,
+    "start": Start,
+    "await_leader": AwaitLeader,
+    "await_isr": AwaitIsr,
+    "checkpoint": Checkpoint,
+}
+"""The word a YAML schedule uses for each step."""

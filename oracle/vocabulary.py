@@ -1,0 +1,96 @@
+"""Which words does the model use? The identifiers and enumerations every other module shares."""
+
+from __future__ import annotations
+
+from enum import IntEnum, StrEnum
+from typing import NewType
+
+BrokerId = NewType("BrokerId", int)
+Offset = NewType("Offset", int)
+LeaderEpoch = NewType("LeaderEpoch", int)
+Leadership = NewType("Leadership", int)
+Label = NewType("Label", str)
+
+
+class Acks(IntEnum):
+    """What a producer waits for (KIP-1 of the produce API: 0, 1 or all)."""
+
+    NONE = 0
+    LEADER = 1
+    ALL = -1
+
+
+class Outcome(StrEnum):
+    """What a producer learned about one record: three-valued, because silence is not refusal."""
+
+    ACKNOWLEDGED = "acknowledged"
+    REFUSED = "refused"
+    INDETERMINATE = "indeterminate"
+
+
+class Expectation(StrEnum):
+    """What a produce step assumes about its records' outcome when the step ends."""
+
+    ACKNOWLEDGED = "acknowledged"
+    REFUSED = "refused"
+    INDETERMINATE = "indeterminate"
+    PENDING = "pending"
+    ANY = "any"
+
+
+class Fate(StrEnum):
+    """What becomes of a record once the schedule has ended.
+
+    PRESENT: readable below the high watermark. LOST: was committed and is gone. ABSENT: never
+    committed and not readable. UNDETERMINED: the model allows more than one end.
+    """
+
+    PRESENT = "present"
+    LOST = "lost"
+    ABSENT = "absent"
+    UNDETERMINED = "undetermined"
+
+
+class MetadataMode(StrEnum):
+    """Who keeps the cluster's metadata."""
+
+    ZOOKEEPER = "zookeeper"
+    KRAFT = "kraft"
+
+
+class Role(StrEnum):
+    """What a replica believes it is."""
+
+    LEADER = "leader"
+    FOLLOWER = "follower"
+    NONE = "none"
+
+
+class Timing(StrEnum):
+    """Who removes a silent replica from the ISR: the controller (session) or the leader (lag)."""
+
+    SESSION = "session"
+    LAG = "lag"
+
+
+class HighWatermarkCheckpoint(StrEnum):
+    """When a broker writes replication-offset-checkpoint: within 100 ms, or not while it runs."""
+
+    PROMPT = "prompt"
+    NEVER = "never"
+
+
+class PointName(StrEnum):
+    """The protocol points a schedule can hold a frame at."""
+
+    FETCH_REQUEST = "fetch_request"
+    FETCH_RESPONSE = "fetch_response"
+    OFFSETS_FOR_LEADER_EPOCH_REQUEST = "offsets_for_leader_epoch_request"
+    OFFSETS_FOR_LEADER_EPOCH_RESPONSE = "offsets_for_leader_epoch_response"
+    LEADER_AND_ISR = "leader_and_isr"
+    UPDATE_METADATA = "update_metadata"
+    STOP_REPLICA = "stop_replica"
+    ALTER_PARTITION_REQUEST = "alter_partition_request"
+    ALTER_PARTITION_RESPONSE = "alter_partition_response"
+    CONTROLLER_FETCH_REQUEST = "controller_fetch_request"
+    CONTROLLER_FETCH_RESPONSE = "controller_fetch_response"
