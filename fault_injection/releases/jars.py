@@ -1,0 +1,69 @@
+"""Which jars does a release, the Spark connector or the wire codec need, and where are they?"""
+
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from fault_injection.releases import ivy
+from fault_injection.releases.cache import JarSet, cache_directory, cached, jar_set
+from fault_injection.releases.errors import JarsUnavailableError
+from fault_injection.releases.release import Coordinate, Release
+
+__all__ = ["JarSet", "jars_of", "schema_jar", "spark_connector_jars"]
+
+_SPARK_CONNECTOR = (Coordinate("org.apache.spark", "spark-sql-kafka-0-10_2.13", "4.0.0"),)
+_SCHEMAS = (Coordinate("org.apache.kafka", "kafka-clients", "3.9.2"),)
+
+
+def jars_of(release: Release, kafka_home: Path | None = None) -> JarSet:
+    """Give the class path of a release's broker: from the cache, else resolved and cached.
+
+    Args:
+        release: the release.
+        kafka_home: the directory of an unpacked Kafka whose ``libs`` are to be used instead.
+
+    Raises:
+        JarsUnavailableError: ``kafka_home`` has no jars, or the jars are not cached and cannot be resolved.
+    """
+    if kafka_home is not None:
+        return _jars_of_home(kafka_home)
+    return _resolved(release.version, (release.coordinate, *release.extra_jars))
+
+
+def spark_connector_jars() -> JarSet:
+    """Give the jars that let Spark read Kafka topics.
+
+    Raises:
+        JarsUnavailableError: they are not cached and cannot be resolved.
+    """
+    return _resolved("spark-connector-4.0.0", _SPARK_CONNECTOR)
+
+
+def schema_jar() -> Path:
+    """Give the kafka-clients jar whose message schemas include the ZooKeeper-era requests.
+
+    Raises:
+        JarsUnavailableError: it is not cached and cannot be resolved.
+    """
+    wanted = _SCHEMAS[0]
+    jars = _resolved(f"schemas-{wanted.version}", _SCHEMAS)
+    return jars.directory / f"{wanted.artifact}-{wanted.version}.jar"
+
+
+def _jars_of_home(kafka_home: Path) -> JarSet:
+    found = jar_set(kafka_home / "libs")
+    if not found.files:
+        raise JarsUnavailableError(f"{kafka_home} is no Kafka directory: it has no libs/*.jar.")
+    return found
+
+
+def _resolved(name: str, coordinates: tuple[Coordinate, ...]) -> JarSet:
+    return cached(name, _resolution(coordinates))
+
+
+def _resolution(coordinates: tuple[Coordinate, ...]) -> Callable[[Path], None]:
+    def fill(directory: Path) -> None:
+        with tempfile.TemporaryDirectory() as work:
+            ivy.resolve(coordinates, directory, cache_directory().parent / "ivy", Path(work))
+
+    return fill

@@ -1,0 +1,92 @@
+"""What must be known about a Kafka release to start it?"""
+
+from dataclasses import dataclass
+from enum import Enum
+
+from fault_injection.releases.errors import UnsupportedMetadataModeError
+
+
+class MetadataMode(Enum):
+    """Who keeps the cluster's metadata."""
+
+    ZOOKEEPER = "zookeeper"
+    KRAFT = "kraft"
+
+
+class LogBinding(Enum):
+    """The logging library a release's brokers are configured for."""
+
+    LOG4J1 = "log4j1"
+    LOG4J2 = "log4j2"
+
+
+@dataclass(frozen=True, slots=True)
+class Coordinate:
+    """A Maven coordinate, ``group:artifact:version``."""
+
+    group: str
+    artifact: str
+    version: str
+
+    @property
+    def text(self) -> str:
+        """The coordinate as people write it."""
+        return f"{self.group}:{self.artifact}:{self.version}"
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """One Apache Kafka release.
+
+    Attributes:
+        version: the full version, for example ``3.9.2``.
+        minor: the line it belongs to: ``(0, 10, 2)``, ``(0, 11)``, ``(3, 9)``.
+        scala: the Scala suffix of the artifact that is used.
+        metadata_modes: the modes it runs in, the older one first.
+        log_binding: the logging library its brokers use.
+        extra_jars: coordinates beside the release's own: a log binding, an API that Java dropped, or a
+            newer ZooKeeper client in place of one that Java 17 breaks.
+        quirks: what is special about starting it, in words, for the report.
+    """
+
+    version: str
+    minor: tuple[int, ...]
+    scala: str
+    metadata_modes: tuple[MetadataMode, ...]
+    log_binding: LogBinding
+    extra_jars: tuple[Coordinate, ...]
+    quirks: tuple[str, ...] = ()
+
+    @property
+    def line(self) -> str:
+        """The minor version as people write it, for example ``0.10.2`` or ``3.9``."""
+        return ".".join(map(str, self.minor))
+
+    @property
+    def default_metadata_mode(self) -> MetadataMode:
+        """KRaft where the release has it, else ZooKeeper."""
+        return self.metadata_modes[-1]
+
+    @property
+    def coordinate(self) -> Coordinate:
+        """The artifact whose dependencies make up a broker."""
+        return Coordinate("org.apache.kafka", f"kafka_{self.scala}", self.version)
+
+    def is_at_least(self, *minor: int) -> bool:
+        """Say whether this release belongs to the line ``minor`` or to a later one."""
+        return self.minor >= minor
+
+    def metadata_mode(self, requested: MetadataMode | None) -> MetadataMode:
+        """Give the requested mode, or the default when none is requested.
+
+        Raises:
+            UnsupportedMetadataModeError: this release does not have the mode.
+        """
+        if requested is None:
+            return self.default_metadata_mode
+        if requested not in self.metadata_modes:
+            has = " and ".join(mode.value for mode in self.metadata_modes)
+            raise UnsupportedMetadataModeError(
+                f"Kafka {self.version} does not run in {requested.value} mode; it has {has}."
+            )
+        return requested

@@ -1,0 +1,64 @@
+"""Are jars found offline, from a directory, and refused with one clear sentence otherwise?"""
+
+import socket
+from pathlib import Path
+
+import pytest
+
+from fault_injection.releases import UsageError, find_release, jars_of
+from fault_injection.releases.repository import MAVEN_CENTRAL, REPOSITORY_VARIABLE, repository_url
+
+
+def closed_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def test_kafka_home_replaces_the_jars(tmp_path: Path) -> None:
+    (tmp_path / "libs").mkdir()
+    (tmp_path / "libs" / "kafka_2.13-4.3.1.jar").write_bytes(b"a jar")
+    jars = jars_of(find_release("4.3"), kafka_home=tmp_path)
+    assert [file.name for file in jars.files] == ["kafka_2.13-4.3.1.jar"]
+
+
+def test_a_kafka_home_without_jars_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="is no Kafka directory"):
+        jars_of(find_release("4.3"), kafka_home=tmp_path)
+
+
+def test_nothing_cached_and_no_network_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setenv(REPOSITORY_VARIABLE, f"http://127.0.0.1:{closed_port()}/maven2")
+    with pytest.raises(UsageError, match=r"kafka_2\.13:4\.3\.1 is not cached and .* cannot be reached"):
+        jars_of(find_release("4.3"))
+    assert not list((tmp_path / "kafka-conformance" / "jars").glob("4.*"))
+
+
+def test_maven_central_is_the_default(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.delenv(REPOSITORY_VARIABLE, raising=False)
+    assert repository_url() == MAVEN_CENTRAL
+
+
+def test_a_mirror_in_the_maven_settings_is_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.delenv(REPOSITORY_VARIABLE, raising=False)
+    (tmp_path / ".m2").mkdir()
+    (tmp_path / ".m2" / "settings.xml").write_text(
+        '<settings xmlns="http://maven.apache.org/SETTINGS/1.2.0"><mirrors>'
+        "<mirror><id>other</id><mirrorOf>other</mirrorOf><url>http://other.example/</url></mirror>"
+        "<mirror><id>all</id><mirrorOf>*,!other</mirrorOf><url>http://mirror.example/maven</url></mirror>"
+        "</mirrors></settings>"
+    )
+    assert repository_url() == "http://mirror.example/maven/"
+    monkeypatch.setenv(REPOSITORY_VARIABLE, "http://named.example/")
+    assert repository_url() == "http://named.example/"
+
+
+@pytest.mark.broker
+def test_cached_jars_need_no_network(monkeypatch: pytest.MonkeyPatch) -> None:
+    first = jars_of(find_release("4.3"))
+    monkeypatch.setenv(REPOSITORY_VARIABLE, f"http://127.0.0.1:{closed_port()}/")
+    assert jars_of(find_release("4.3")) == first
+    assert any(file.name == "kafka_2.13-4.3.1.jar" for file in first.files)
