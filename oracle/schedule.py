@@ -6,8 +6,8 @@ Step classes live in ``oracle.steps``; this module adds the whole and its struct
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from oracle.steps import (
     AwaitHold,
@@ -25,6 +25,9 @@ from oracle.steps import (
     Stop,
 )
 from oracle.vocabulary import BrokerId, Expectation, HighWatermarkCheckpoint, Label, Timing
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 
 class ScheduleError(ValueError):

@@ -1,0 +1,1 @@
+"""Tests of fault_injection.cluster."""
