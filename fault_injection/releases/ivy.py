@@ -73,7 +73,8 @@ def _ivy_jar() -> Path:
 def _why(wanted: Coordinate, log: str) -> str:
     unreachable = re.search(r"(UnknownHost|Connect|SocketTimeout|NoRouteToHost|SSL\w*)Exception[^\n]*", log)
     if unreachable:
-        return f"{wanted.text} is not cached and {repository_url()} cannot be reached ({unreachable[0].strip()})."
+        reason = unreachable[0].strip()
+        return f"{wanted.text} is not cached and {repository_url()} cannot be reached ({reason})."
     if f"{wanted.group}#{wanted.artifact};{wanted.version}: not found" in log:
         return f"{wanted.text} does not exist: {repository_url()} does not have it."
     missing = re.findall(r":: ([\w.\-]+#[\w.\-]+;[\w.\-]+): not found", log)

@@ -1,8 +1,8 @@
 """Which Kafka releases are supported, and what does each need?
 
-Sources: the POMs of ``org.apache.kafka:kafka_*`` on Maven Central; KIP-833 for the span of the metadata modes
-(KRaft is production-ready from 3.3, ZooKeeper ends with 3.9); ZOOKEEPER-3779 for the clients 3.4.13 and 3.4.14,
-which cannot connect on Java 14 and later; JEP 320 for the APIs that Java 11 dropped.
+Sources: the POMs of ``org.apache.kafka:kafka_*`` on Maven Central; KIP-833 for the span of the metadata
+modes (KRaft is production-ready from 3.3, ZooKeeper ends with 3.9); ZOOKEEPER-3779 for the clients 3.4.13 and
+3.4.14, which cannot connect on Java 14 and later; JEP 320 for the APIs that Java 11 dropped.
 """
 
 import re

@@ -1,0 +1,1 @@
+"""The places that nodes can run in: child processes on loopback, or containers."""

@@ -1,0 +1,75 @@
+"""Through which addresses do the nodes of a cluster reach each other?
+
+Brokers advertise, and are told, addresses of a relay instead of each other's real ones, so that every frame
+between two nodes passes one place. The cluster opens and closes the relay's endpoints as nodes come and go; what
+a relay does with the frames is its own affair.
+"""
+
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+Address = tuple[str, int]
+"""A host and a port."""
+
+
+@dataclass(frozen=True, slots=True)
+class LinkName:
+    """One listening endpoint of a relay.
+
+    Attributes:
+        destination: id of the node that is reached through it.
+        source: None when any broker may come through it (replication: one endpoint per destination); a broker
+            id for the KRaft controller channel (one endpoint per broker).
+        kind: which of the destination's listeners it leads to.
+    """
+
+    destination: int
+    source: int | None
+    kind: Literal["replication", "controller"]
+
+    @staticmethod
+    def replication(destination: int) -> "LinkName":
+        """Name the endpoint through which brokers and ZooKeeper-era controllers reach a broker."""
+        return LinkName(destination, None, "replication")
+
+    @staticmethod
+    def controller(destination: int, source: int) -> "LinkName":
+        """Name the endpoint through which one broker reaches a KRaft controller."""
+        return LinkName(destination, source, "controller")
+
+
+class Relay(Protocol):
+    """What a cluster asks of the thing that stands between its nodes."""
+
+    def open(self, link: LinkName, upstream: Address) -> Address:
+        """Listen for a link and return the address to advertise; the same one whenever a link re-opens."""
+        ...
+
+    def refuse(self, link: LinkName) -> None:
+        """Behave as a dead node's port: close the listener, abort its connections and their held frames."""
+        ...
+
+    def abort_source(self, broker: int) -> None:
+        """Abort every connection that a broker opened: it died."""
+        ...
+
+    def close(self) -> None:
+        """Close everything."""
+        ...
+
+
+class DirectRelay:
+    """No relay at all: nodes are told each other's real addresses, so nothing can be held or cut."""
+
+    def open(self, link: LinkName, upstream: Address) -> Address:  # noqa: ARG002 - every link is its upstream
+        """Give the destination's own address."""
+        return upstream
+
+    def refuse(self, link: LinkName) -> None:
+        """Do nothing: a dead node's own port refuses."""
+
+    def abort_source(self, broker: int) -> None:
+        """Do nothing: a dead node's connections end by themselves."""
+
+    def close(self) -> None:
+        """Do nothing."""

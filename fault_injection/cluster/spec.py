@@ -1,0 +1,115 @@
+"""What cluster does a run ask for?"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from types import MappingProxyType
+
+from fault_injection.releases import MetadataMode, Release, UsageError
+
+
+class Timing(Enum):
+    """Who removes a silent replica from the in-sync set, decided by which clock runs out first.
+
+    SESSION: the controller does, once the broker's session is gone (2 s; lag 120 s).
+    LAG: the leader does, once the follower lags (3 s; session 60 s).
+    """
+
+    SESSION = "session"
+    LAG = "lag"
+
+
+class HighWatermarkCheckpoint(Enum):
+    """When brokers write their high watermarks to disk: every 100 ms, or never while they run."""
+
+    PROMPT = "prompt"
+    NEVER = "never"
+
+
+class Role(Enum):
+    """What a node of a cluster does."""
+
+    ZOOKEEPER = "zookeeper"
+    CONTROLLER = "controller"
+    BROKER = "broker"
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """One process of a cluster."""
+
+    role: Role
+    id: int
+
+    @property
+    def name(self) -> str:
+        """The name that directories and containers carry, for example ``broker-1``."""
+        return f"{self.role.value}-{self.id}"
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterSpec:
+    """A cluster as a run asks for it.
+
+    Attributes:
+        release: the Kafka release of all its nodes.
+        metadata_mode: ZooKeeper or KRaft; the release must have it.
+        broker_ids: the brokers that may hold replicas.
+        controller_id: KRaft: the id of the one isolated controller. ZooKeeper: the id of a witness broker that
+            is started first, so that it is the controller, and gets no replicas; None for no witness.
+        timing: who removes silent replicas from the in-sync set.
+        checkpoint: when high watermarks are written to disk.
+        fetch_wait_max_ms: how long a leader parks a follower's empty fetch, in milliseconds.
+        fetch_sessions: whether incremental fetch sessions (KIP-227) stay on, where the release has them.
+        overrides: broker settings of the user's own; they win over everything else.
+        features: KRaft feature levels to format with, beside the release's own (``--feature``).
+    """
+
+    release: Release
+    metadata_mode: MetadataMode
+    broker_ids: tuple[int, ...] = (1, 2, 3)
+    controller_id: int | None = 100
+    timing: Timing = Timing.SESSION
+    checkpoint: HighWatermarkCheckpoint = HighWatermarkCheckpoint.PROMPT
+    fetch_wait_max_ms: int = 100
+    fetch_sessions: bool = False
+    overrides: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    features: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
+
+    def __post_init__(self) -> None:
+        self.release.metadata_mode(self.metadata_mode)
+        if not self.broker_ids or len(set(self.broker_ids)) < len(self.broker_ids):
+            raise UsageError(f"A cluster needs brokers with ids of their own, not {list(self.broker_ids)}.")
+        if self.controller_id in self.broker_ids:
+            raise UsageError(f"Id {self.controller_id} cannot be a broker and the controller at once.")
+        if self.is_kraft and self.controller_id is None:
+            raise UsageError("A KRaft cluster needs a controller id.")
+
+    @property
+    def is_kraft(self) -> bool:
+        """Whether KRaft controllers keep the metadata."""
+        return self.metadata_mode is MetadataMode.KRAFT
+
+    @property
+    def witness_id(self) -> int | None:
+        """The broker that is there only to be the ZooKeeper-era controller, if any."""
+        return None if self.is_kraft else self.controller_id
+
+    @property
+    def broker_nodes(self) -> tuple[Node, ...]:
+        """All nodes that run a broker, the witness first."""
+        witness = () if self.witness_id is None else (Node(Role.BROKER, self.witness_id),)
+        return witness + tuple(Node(Role.BROKER, broker) for broker in self.broker_ids)
+
+    @property
+    def metadata_node(self) -> Node:
+        """The node that keeps the metadata: ZooKeeper or the KRaft controller."""
+        if self.is_kraft:
+            assert self.controller_id is not None, "checked at construction"
+            return Node(Role.CONTROLLER, self.controller_id)
+        return Node(Role.ZOOKEEPER, 0)
+
+    @property
+    def nodes(self) -> tuple[Node, ...]:
+        """All nodes, in the order in which they are started."""
+        return (self.metadata_node, *self.broker_nodes)
