@@ -1,9 +1,9 @@
 """Which ports may a cluster use, so that nobody takes one while its broker is down?
 
-The kernel picks free ports. Each one stays bound, without listening, for as long as the reservation lives: the
-kernel then gives it to nobody else, neither to another program nor to an outgoing connection, while a broker,
-which binds with SO_REUSEADDR as Java does, can listen on it, die, and listen on it again. A connection to a port
-that is only reserved is refused, as for any dead port.
+The kernel picks free ports. Each one stays bound, without listening, for as long as the reservation lives:
+the kernel then gives it to nobody else, neither to another program nor to an outgoing connection, while a
+broker, which binds with SO_REUSEADDR as Java does, can listen on it, die, and listen on it again. A
+connection to a port that is only reserved is refused, as for any dead port.
 """
 
 import socket

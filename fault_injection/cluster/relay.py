@@ -1,12 +1,14 @@
 """Through which addresses do the nodes of a cluster reach each other?
 
 Brokers advertise, and are told, addresses of a relay instead of each other's real ones, so that every frame
-between two nodes passes one place. The cluster opens and closes the relay's endpoints as nodes come and go; what
-a relay does with the frames is its own affair.
+between two nodes passes one place. The cluster opens and closes the relay's endpoints as nodes come and go;
+what a relay does with the frames is its own affair.
 """
 
 from dataclasses import dataclass
 from typing import Literal, Protocol
+
+from fault_injection.releases import UsageError
 
 Address = tuple[str, int]
 """A host and a port."""
@@ -53,6 +55,14 @@ class Relay(Protocol):
         """Abort every connection that a broker opened: it died."""
         ...
 
+    def isolate(self, broker: int) -> None:
+        """Cut every link to and from a living broker until it rejoins: nothing passes, nothing is kept."""
+        ...
+
+    def rejoin(self, broker: int) -> None:
+        """Let the links of an isolated broker work again."""
+        ...
+
     def close(self) -> None:
         """Close everything."""
         ...
@@ -70,6 +80,17 @@ class DirectRelay:
 
     def abort_source(self, broker: int) -> None:
         """Do nothing: a dead node's connections end by themselves."""
+
+    def isolate(self, broker: int) -> None:
+        """Refuse to do what it cannot.
+
+        Raises:
+            UsageError: always.
+        """
+        raise UsageError(f"Broker {broker} cannot be cut off without a relay between the brokers.")
+
+    def rejoin(self, broker: int) -> None:
+        """Do nothing: nobody was isolated."""
 
     def close(self) -> None:
         """Do nothing."""

@@ -55,8 +55,8 @@ class ClusterSpec:
         release: the Kafka release of all its nodes.
         metadata_mode: ZooKeeper or KRaft; the release must have it.
         broker_ids: the brokers that may hold replicas.
-        controller_id: KRaft: the id of the one isolated controller. ZooKeeper: the id of a witness broker that
-            is started first, so that it is the controller, and gets no replicas; None for no witness.
+        controller_id: KRaft: the id of the one isolated controller. ZooKeeper: the id of a witness broker
+            that is started first, so that it is the controller, and gets no replicas; None for no witness.
         timing: who removes silent replicas from the in-sync set.
         checkpoint: when high watermarks are written to disk.
         fetch_wait_max_ms: how long a leader parks a follower's empty fetch, in milliseconds.

@@ -1,0 +1,98 @@
+"""What must a place that nodes run in be able to do?"""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from fault_injection.cluster.spec import Node
+from fault_injection.releases import JarSet
+
+
+@dataclass(frozen=True, slots=True)
+class NodeLaunch:
+    """One program of a node, ready to be run.
+
+    Attributes:
+        node: the node that the program is, or works for.
+        directory: the node's own directory on this machine; every backend shows it to the node under the same
+            path.
+        jars: the class path.
+        arguments: what follows the class path on the Java command line: options, main class, its arguments.
+        client_ports: ports that the tester reaches at ``client_host``.
+        node_ports: ports that other nodes reach at ``host``.
+    """
+
+    node: Node
+    directory: Path
+    jars: JarSet
+    arguments: tuple[str, ...]
+    client_ports: tuple[int, ...] = ()
+    node_ports: tuple[int, ...] = ()
+
+
+class Backend(Protocol):
+    """Runs nodes; knows nothing about Kafka."""
+
+    @property
+    def name(self) -> str:
+        """The name of the backend: ``process`` or ``docker``."""
+        ...
+
+    @property
+    def bind_host(self) -> str:
+        """The address that a node listens on."""
+        ...
+
+    @property
+    def host(self) -> str:
+        """The address of this machine as its nodes see it, where relays listen and node ports are reached."""
+        ...
+
+    @property
+    def client_host(self) -> str:
+        """The address of this machine as the tester sees it, where client ports are reached."""
+        ...
+
+    def run(self, launch: NodeLaunch) -> None:
+        """Start a node, for the first time or again with the data that it has."""
+        ...
+
+    def run_to_end(self, launch: NodeLaunch) -> tuple[int, str]:
+        """Run a program to its end; return its exit code and all that it printed."""
+        ...
+
+    def is_running(self, node: Node) -> bool:
+        """Say whether the node's process is there, also while it is paused."""
+        ...
+
+    def terminate(self, node: Node) -> None:
+        """Ask a node to shut down (SIGTERM) and return at once."""
+        ...
+
+    def kill(self, node: Node) -> None:
+        """End a node without a warning (SIGKILL) and return when it is gone."""
+        ...
+
+    def pause(self, node: Node) -> None:
+        """Freeze a node."""
+        ...
+
+    def resume(self, node: Node) -> None:
+        """Let a frozen node go on."""
+        ...
+
+    def disconnect(self, node: Node) -> bool:
+        """Take a node off the network; False when this backend has no network of its own."""
+        ...
+
+    def reconnect(self, node: Node) -> None:
+        """Put a node back on the network."""
+        ...
+
+    def output(self, node: Node) -> str:
+        """Give what a node printed, beside its log."""
+        ...
+
+    def close(self) -> None:
+        """End every node and everything else that this backend started."""
+        ...

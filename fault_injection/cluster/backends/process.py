@@ -1,0 +1,108 @@
+"""How do nodes run as child processes on loopback?
+
+Each node is one JVM, a child of the supervisor. All of them share this machine's network, so a node cannot be
+taken off it: its links are cut at the relay instead.
+"""
+
+import signal
+from pathlib import Path
+
+from fault_injection.cluster.backend import NodeLaunch
+from fault_injection.cluster.errors import ClusterError
+from fault_injection.cluster.leftovers import ProcessRecord, sweep
+from fault_injection.cluster.spec import Node
+from fault_injection.cluster.supervision import Supervision
+from fault_injection.releases import Java, find_java
+from fault_injection.waiting import until
+
+_KILL_DEADLINE_S = 20.0
+_PROGRAM_DEADLINE_S = 120.0
+_OUTPUT = "output.log"
+
+
+class ProcessBackend:
+    """Nodes as child JVMs of a supervisor process, on loopback."""
+
+    name = "process"
+    bind_host = "127.0.0.1"
+    host = "127.0.0.1"
+    client_host = "127.0.0.1"
+
+    def __init__(self, java: Java | None = None) -> None:
+        self._java = java or find_java()
+        self.swept = sweep()
+        self._supervision = Supervision()
+        self._record = ProcessRecord.of_this_process(self._supervision.pid)
+        self._pids: dict[Node, int] = {}
+        self._directories: dict[Node, Path] = {}
+
+    def run(self, launch: NodeLaunch) -> None:
+        """Start a node, for the first time or again with the data that it has."""
+        if self.is_running(launch.node):
+            raise ClusterError(f"{launch.node.name} runs already")
+        self._directories[launch.node] = launch.directory
+        self._pids[launch.node] = self._start(launch, launch.directory / _OUTPUT)
+
+    def run_to_end(self, launch: NodeLaunch) -> tuple[int, str]:
+        """Run a program to its end; return its exit code and all that it printed."""
+        output = launch.directory / "program.log"
+        pid = self._start(launch, output)
+
+        def exit_code() -> tuple[int] | None:
+            code = self._supervision.exit_code(pid)
+            return None if code is None else (code,)
+
+        (code,) = until(
+            exit_code, deadline_s=_PROGRAM_DEADLINE_S, what=f"end of a program of {launch.node.name}"
+        )
+        return code, output.read_text(errors="replace")
+
+    def is_running(self, node: Node) -> bool:
+        """Say whether the node's process is there, also while it is paused."""
+        return node in self._pids and self._supervision.exit_code(self._pids[node]) is None
+
+    def terminate(self, node: Node) -> None:
+        """Ask a node to shut down and return at once."""
+        self._signal(node, signal.SIGTERM)
+
+    def kill(self, node: Node) -> None:
+        """End a node without a warning and return when it is gone."""
+        self._signal(node, signal.SIGKILL)
+        until(lambda: not self.is_running(node), deadline_s=_KILL_DEADLINE_S, what=f"end of {node.name}")
+
+    def pause(self, node: Node) -> None:
+        """Freeze a node."""
+        self._signal(node, signal.SIGSTOP)
+
+    def resume(self, node: Node) -> None:
+        """Let a frozen node go on."""
+        self._signal(node, signal.SIGCONT)
+
+    def disconnect(self, node: Node) -> bool:  # noqa: ARG002 - no node has a network of its own
+        """Say that this backend cannot take a node off the network."""
+        return False
+
+    def reconnect(self, node: Node) -> None:
+        """Do nothing: no node was taken off the network."""
+
+    def output(self, node: Node) -> str:
+        """Give what a node printed, beside its log."""
+        if node not in self._directories:
+            return ""
+        return (self._directories[node] / _OUTPUT).read_text(errors="replace")
+
+    def close(self) -> None:
+        """End every node and the supervisor."""
+        self._supervision.close()
+        self._record.remove()
+
+    def _start(self, launch: NodeLaunch, output: Path) -> int:
+        command = [str(self._java.executable), "-cp", launch.jars.class_path, *launch.arguments]
+        pid = self._supervision.start(command, launch.directory, output)
+        self._record.add(pid)
+        return pid
+
+    def _signal(self, node: Node, number: int) -> None:
+        if not self.is_running(node):
+            raise ClusterError(f"{node.name} does not run")
+        self._supervision.send_signal(self._pids[node], number)

@@ -1,0 +1,117 @@
+"""Which settings does the tester impose on a cluster, and why each of them?
+
+Only settings that the release knows are given, so that a broker's log has no warnings of the tester's
+making. Topic-level promises (min.insync.replicas, unclean.leader.election.enable) are a scenario's, never
+imposed here.
+"""
+
+from fault_injection.cluster.spec import ClusterSpec, HighWatermarkCheckpoint, Node, Role, Timing
+
+_NEVER_MS = 2**31 - 1
+_LAG_MS = {Timing.SESSION: 120_000, Timing.LAG: 3_000}
+_SESSION_MS = {Timing.SESSION: 2_000, Timing.LAG: 60_000}
+_CHECKPOINT_MS = {HighWatermarkCheckpoint.PROMPT: 100, HighWatermarkCheckpoint.NEVER: _NEVER_MS}
+
+
+def imposed_settings(spec: ClusterSpec, node: Node) -> dict[str, str]:
+    """Give the settings that the tester imposes on a node."""
+    if node.role is Role.ZOOKEEPER:
+        return _zookeeper(spec)
+    if node.role is Role.CONTROLLER:
+        return _kraft(spec) | _topics() | {"num.network.threads": "1", "num.io.threads": "2"}
+    settings = _replication(spec) | _topics() | _patience(spec) | _internal_topics(spec) | _frugality(spec)
+    return settings | (_kraft(spec) if spec.is_kraft else _zookeeper_client(spec))
+
+
+def _replication(spec: ClusterSpec) -> dict[str, str]:
+    """Timing and checkpoint profiles, short idle fetch rounds, quick discovery of a restarted leader."""
+    settings = {
+        "replica.lag.time.max.ms": _LAG_MS[spec.timing],
+        "replica.high.watermark.checkpoint.interval.ms": _CHECKPOINT_MS[spec.checkpoint],
+        "replica.fetch.wait.max.ms": spec.fetch_wait_max_ms,
+        "replica.fetch.backoff.ms": 100,
+    }
+    if not spec.fetch_sessions and spec.release.is_at_least(1, 1):
+        settings["max.incremental.fetch.session.cache.slots"] = 0
+    return _as_text(settings)
+
+
+def _topics() -> dict[str, str]:
+    """Nothing moves or appears by itself, and a deleted topic is gone soon."""
+    return {
+        "auto.create.topics.enable": "false",
+        "auto.leader.rebalance.enable": "false",
+        "delete.topic.enable": "true",
+        "log.segment.delete.delay.ms": "100",
+    }
+
+
+def _patience(spec: ClusterSpec) -> dict[str, str]:
+    """A held frame is not given up by the node that waits for it."""
+    settings = {
+        "replica.socket.timeout.ms": 120_000,
+        "request.timeout.ms": 60_000,
+        "controlled.shutdown.retry.backoff.ms": 200,
+    }
+    if not spec.release.is_at_least(4, 0):
+        settings["controller.socket.timeout.ms"] = 60_000
+    return _as_text(settings)
+
+
+def _internal_topics(spec: ClusterSpec) -> dict[str, str]:
+    """One partition on one broker each, so that they take no part in what is tested."""
+    settings = {"offsets.topic.num.partitions": 1, "offsets.topic.replication.factor": 1}
+    if spec.release.is_at_least(0, 11):
+        settings |= {
+            "group.initial.rebalance.delay.ms": 0,
+            "transaction.state.log.num.partitions": 1,
+            "transaction.state.log.replication.factor": 1,
+            "transaction.state.log.min.isr": 1,
+        }
+    return _as_text(settings)
+
+
+def _frugality(spec: ClusterSpec) -> dict[str, str]:
+    """Several brokers share a small machine; from 4.1 on the log cleaner cannot be switched off quietly."""
+    settings = {"num.network.threads": 2, "num.io.threads": 4, "background.threads": 2}
+    if spec.release.is_at_least(4, 1):
+        return _as_text(settings | {"log.cleaner.dedupe.buffer.size": 4 * 2**20})
+    return _as_text(settings) | {"log.cleaner.enable": "false"}
+
+
+def _kraft(spec: ClusterSpec) -> dict[str, str]:
+    return _as_text(
+        {
+            "broker.session.timeout.ms": _SESSION_MS[spec.timing],
+            "broker.heartbeat.interval.ms": 500,
+            "controller.quorum.fetch.timeout.ms": 60_000,
+            "controller.quorum.request.timeout.ms": 60_000,
+        }
+    )
+
+
+def _zookeeper_client(spec: ClusterSpec) -> dict[str, str]:
+    return _as_text(
+        {
+            "zookeeper.session.timeout.ms": _SESSION_MS[spec.timing],
+            "zookeeper.connection.timeout.ms": 30_000,
+        }
+    )
+
+
+def _zookeeper(spec: ClusterSpec) -> dict[str, str]:
+    """Short ticks allow short sessions; no fsync, since machines do not crash here."""
+    settings = {
+        "tickTime": "500",
+        "minSessionTimeout": "1000",
+        "maxSessionTimeout": "120000",
+        "maxClientCnxns": "0",
+        "forceSync": "no",
+    }
+    if spec.release.is_at_least(2, 0):
+        settings["admin.enableServer"] = "false"
+    return settings
+
+
+def _as_text(settings: dict[str, int]) -> dict[str, str]:
+    return {key: str(value) for key, value in settings.items()}

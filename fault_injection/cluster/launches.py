@@ -1,0 +1,65 @@
+"""Which Java program is each node, and what does it find in its directory?
+
+A node's directory holds its settings (``server.properties``), its logging configuration, its log
+(``server.log``) and, under ``data/``, what it stores.
+"""
+
+from pathlib import Path
+
+from fault_injection.cluster.backend import NodeLaunch
+from fault_injection.cluster.leftovers import MARKER
+from fault_injection.cluster.logging_config import CONFIG_NAME, logging_config, logging_option
+from fault_injection.cluster.properties import Listeners, NodeProperties
+from fault_injection.cluster.spec import ClusterSpec, Node, Role
+from fault_injection.releases import JarSet
+
+DATA = "data"
+SETTINGS = "server.properties"
+LOG = "server.log"
+
+_JVM_OPTIONS = (
+    "-Xmx320m",
+    "-XX:+UseSerialGC",
+    "-XX:TieredStopAtLevel=1",
+    "-XX:-UsePerfData",
+    "-Djava.net.preferIPv4Stack=true",
+    "-Djava.awt.headless=true",
+    "-Dzookeeper.jmx.log4j.disable=true",
+)
+_MAIN_CLASS = {
+    Role.ZOOKEEPER: "org.apache.zookeeper.server.ZooKeeperServerMain",
+    Role.CONTROLLER: "kafka.Kafka",
+    Role.BROKER: "kafka.Kafka",
+}
+
+
+def write_files(spec: ClusterSpec, directory: Path, settings: NodeProperties) -> None:
+    """Write a node's settings and logging configuration."""
+    (directory / DATA).mkdir(parents=True, exist_ok=True)
+    (directory / SETTINGS).write_text(settings.text())
+    binding = spec.release.log_binding
+    (directory / CONFIG_NAME[binding]).write_text(logging_config(binding, str(directory / LOG)))
+
+
+def node_launch(
+    spec: ClusterSpec, node: Node, listeners: Listeners, directory: Path, jars: JarSet
+) -> NodeLaunch:
+    """Give the program that a node is."""
+    client = tuple(port for name, port in listeners.ports.items() if name == "CLIENT")
+    others = tuple(port for name, port in listeners.ports.items() if name != "CLIENT")
+    arguments = (*_options(spec, node, directory), _MAIN_CLASS[node.role], str(directory / SETTINGS))
+    return NodeLaunch(node, directory, jars, arguments, client_ports=client, node_ports=others)
+
+
+def storage_tool_launch(
+    spec: ClusterSpec, node: Node, directory: Path, jars: JarSet, arguments: tuple[str, ...]
+) -> NodeLaunch:
+    """Give a run of Kafka's storage tool with a node's settings."""
+    tool = (*_options(spec, node, directory), "kafka.tools.StorageTool", *arguments)
+    return NodeLaunch(node, directory, jars, tool)
+
+
+def _options(spec: ClusterSpec, node: Node, directory: Path) -> tuple[str, ...]:
+    binding = spec.release.log_binding
+    logging = logging_option(binding, str(directory / CONFIG_NAME[binding]))
+    return (*_JVM_OPTIONS, f"{MARKER}{node.name}", logging)

@@ -1,0 +1,96 @@
+"""Which processes did a dead tester leave behind, and how are they ended without hitting anybody else's?
+
+Every tester keeps a record of its node processes. A process is known by its id and its start time, and its
+command line must carry our marker; only then, and only when the tester that owns it is gone, is it killed.
+Needs ``/proc``; without it nothing is swept.
+"""
+
+import json
+import os
+import signal
+from dataclasses import dataclass
+from pathlib import Path
+
+from fault_injection.releases.cache import cache_directory
+
+MARKER = "-Dkafka.conformance.node="
+"""Every node's command line has an option that begins like this."""
+
+_START_TIME_FIELD = 19  # of /proc/<pid>/stat, counted after the name in parentheses
+
+
+def start_time(pid: int) -> str | None:
+    """Give a process's start time in clock ticks since boot, or None when there is no such process."""
+    try:
+        stat = Path("/proc", str(pid), "stat").read_text()
+    except OSError:
+        return None
+    fields = stat.rpartition(")")[2].split()
+    return None if fields[0] == "Z" else fields[_START_TIME_FIELD]
+
+
+def records_directory() -> Path:
+    """Give the directory of all testers' records."""
+    return cache_directory().parent / "processes"
+
+
+@dataclass(slots=True)
+class ProcessRecord:
+    """The record of one tester's node processes, on disk from the first one on."""
+
+    path: Path
+    processes: dict[int, str]
+
+    @classmethod
+    def of_this_process(cls, supervisor: int) -> "ProcessRecord":
+        """Begin the record of a supervisor that this process owns."""
+        return cls(records_directory() / f"{os.getpid()}-{start_time(os.getpid())}-{supervisor}.json", {})
+
+    def add(self, pid: int) -> None:
+        """Note a process that was just started."""
+        self.processes[pid] = start_time(pid) or ""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        fresh = self.path.with_suffix(".new")
+        fresh.write_text(json.dumps(self.processes))
+        fresh.replace(self.path)
+
+    def remove(self) -> None:
+        """Forget everything: all processes have ended."""
+        self.path.unlink(missing_ok=True)
+
+
+def sweep() -> list[int]:
+    """End the node processes whose tester is gone; return the process ids that were killed."""
+    killed: list[int] = []
+    for record in sorted(records_directory().glob("*-*-*.json")):
+        owner, owner_started, _ = record.stem.split("-")
+        if start_time(int(owner)) == owner_started:
+            continue
+        killed += _killed_of(record)
+        record.unlink(missing_ok=True)
+    return killed
+
+
+def _killed_of(record: Path) -> list[int]:
+    try:
+        processes: dict[str, str] = json.loads(record.read_text())
+    except (OSError, ValueError):
+        return []
+    return [int(pid) for pid, started in processes.items() if _kill(int(pid), started)]
+
+
+def _kill(pid: int, started: str) -> bool:
+    if start_time(pid) != started or not _is_node(pid):
+        return False
+    try:
+        os.kill(pid, signal.SIGKILL)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def _is_node(pid: int) -> bool:
+    try:
+        return MARKER.encode() in Path("/proc", str(pid), "cmdline").read_bytes()
+    except OSError:
+        return False

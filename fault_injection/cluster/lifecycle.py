@@ -1,0 +1,240 @@
+"""How is a cluster started, hurt, healed and ended?"""
+
+from collections.abc import Callable
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from fault_injection.cluster.backend import Backend
+from fault_injection.cluster.bring_up import bring_up
+from fault_injection.cluster.errors import ClusterError, NodeDiedError
+from fault_injection.cluster.launches import DATA, LOG, node_launch
+from fault_injection.cluster.plan import ClusterPlan, NodePlan
+from fault_injection.cluster.properties import NodeProperties, properties
+from fault_injection.cluster.relay import Relay
+from fault_injection.cluster.spec import ClusterSpec, Node, Role
+from fault_injection.releases import JarSet
+from fault_injection.waiting import until
+
+_STOP_DEADLINE_S = 60.0
+_LOG_TAIL_LINES = 25
+
+
+class Cluster:
+    """A running cluster of real brokers; a context manager that ends it.
+
+    Brokers are named by id; so is the KRaft controller where killing, pausing and reading are concerned.
+    """
+
+    def __init__(
+        self, spec: ClusterSpec, jars: JarSet, backend: Backend, relay: Relay, directory: Path
+    ) -> None:
+        self.spec = spec
+        self.jars = jars
+        self.backend = backend
+        self.relay = relay
+        self.directory = directory
+        self._plan = ClusterPlan(spec, directory, backend, relay)
+        self._by_id = {
+            node.id: plan for node, plan in self._plan.nodes.items() if node.role is not Role.ZOOKEEPER
+        }
+        self._ended_by_us: set[Node] = set(self._plan.nodes)
+        self._paused: set[int] = set()
+
+    @classmethod
+    def start(
+        cls,
+        spec: ClusterSpec,
+        jars: JarSet,
+        backend: Backend,
+        relay: Relay,
+        directory: Path,
+        progress: Callable[[str], None] = lambda _: None,
+    ) -> Self:
+        """Start all nodes and return when every broker is registered and every one knows it.
+
+        Args:
+            spec: what is wanted.
+            jars: the release's jars.
+            backend: where the nodes run; it is not closed with the cluster.
+            relay: what stands between them; it is not closed with the cluster.
+            directory: gets a directory for each node, named by broker id.
+            progress: told in words what is going on.
+
+        Raises:
+            ClusterError: the cluster does not come up; everything that was started is ended.
+        """
+        cluster = cls(spec, jars, backend, relay, directory)
+        try:
+            bring_up(cluster, progress)
+        except BaseException:
+            cluster.shutdown()
+            raise
+        return cluster
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.shutdown()
+
+    # What it is
+
+    @property
+    def zookeeper_address(self) -> str | None:
+        """``host:port`` of ZooKeeper; None in KRaft mode."""
+        host, port = self._plan.metadata_address
+        return None if self.spec.is_kraft else f"{host}:{port}"
+
+    @property
+    def plans(self) -> tuple[NodePlan, ...]:
+        """The plans of all nodes, in the order in which they are started."""
+        return tuple(self._plan.nodes.values())
+
+    @property
+    def bootstrap(self) -> str:
+        """The client addresses of all brokers that may hold replicas, live or not."""
+        return ",".join(map(self.client_address, self.spec.broker_ids))
+
+    @property
+    def live_brokers(self) -> tuple[int, ...]:
+        """The brokers, the witness among them, that run and are not paused."""
+        brokers = (node.id for node in self.spec.broker_nodes)
+        return tuple(broker for broker in brokers if self.is_alive(broker) and broker not in self._paused)
+
+    def client_address(self, broker: int) -> str:
+        """Give ``host:port`` of a broker's CLIENT listener."""
+        host, port = self._by_id[broker].listeners.advertised["CLIENT"]
+        return f"{host}:{port}"
+
+    def settings(self, node_id: int) -> NodeProperties:
+        """Give a node's settings, by where they come from."""
+        plan = self._by_id[node_id]
+        return properties(self.spec, plan.node, plan.listeners)
+
+    def is_alive(self, broker: int) -> bool:
+        """Say whether a broker's process is there, also while it is paused."""
+        return self.backend.is_running(self._by_id[broker].node)
+
+    def check_alive(self, *brokers: int) -> None:
+        """Make sure that brokers, and whatever keeps the metadata, run.
+
+        Raises:
+            NodeDiedError: one ended although nobody ended it.
+        """
+        for node in (*(self._by_id[broker].node for broker in brokers), self.spec.metadata_node):
+            if node not in self._ended_by_us and not self.backend.is_running(node):
+                raise NodeDiedError(node.name, "\n".join(self._log_of(node).splitlines()[-_LOG_TAIL_LINES:]))
+
+    # What can be done to it
+
+    def launch(self, node: Node) -> None:
+        """Start a node's process, with its links open; return at once."""
+        plan = self._plan.nodes[node]
+        for link, upstream in plan.inbound.items():
+            self.relay.open(link, upstream)
+        self.backend.run(node_launch(self.spec, node, plan.listeners, plan.directory, self.jars))
+        self._ended_by_us.discard(node)
+
+    def start_broker(self, broker: int) -> None:
+        """Start a broker again with the data that it has; return when its process runs.
+
+        ``readiness.await_registered`` waits for the rest.
+        """
+        self.launch(self._by_id[broker].node)
+
+    def kill(self, broker: int) -> None:
+        """End a broker without a warning; return when its process and all its connections are gone.
+
+        ``readiness.await_unregistered`` waits until the controller noticed.
+        """
+        node = self._by_id[broker].node
+        self._ended_by_us.add(node)
+        self.backend.kill(node)
+        self._gone(broker)
+
+    def stop(self, broker: int, deadline_s: float = _STOP_DEADLINE_S) -> None:
+        """Shut a broker down gracefully (SIGTERM) and wait until its process is gone.
+
+        Raises:
+            DeadlineExceededError: it did not end within ``deadline_s`` seconds.
+        """
+        node = self._by_id[broker].node
+        self._ended_by_us.add(node)
+        self.backend.terminate(node)
+        until(lambda: not self.backend.is_running(node), deadline_s=deadline_s, what=f"end of {node.name}")
+        self._gone(broker)
+
+    def pause(self, broker: int) -> None:
+        """Freeze a broker: its connections stay open and nothing answers."""
+        self.backend.pause(self._by_id[broker].node)
+        self._paused.add(broker)
+
+    def resume(self, broker: int) -> None:
+        """Let a frozen broker go on."""
+        self.backend.resume(self._by_id[broker].node)
+        self._paused.discard(broker)
+
+    def disconnect(self, broker: int) -> None:
+        """Take a broker off the network.
+
+        The process backend has no network to take it off: it cuts the broker's links to the other brokers and
+        to the KRaft controller at the relay. Clients and ZooKeeper still reach it.
+        """
+        if not self.backend.disconnect(self._by_id[broker].node):
+            self.relay.isolate(broker)
+
+    def reconnect(self, broker: int) -> None:
+        """Put a broker back on the network."""
+        self.backend.reconnect(self._by_id[broker].node)
+        self.relay.rejoin(broker)
+
+    def shutdown(self) -> None:
+        """Kill every node; what they wrote stays."""
+        for node, plan in self._plan.nodes.items():
+            if self.backend.is_running(node):
+                self.backend.kill(node)
+            for link in plan.inbound:
+                self.relay.refuse(link)
+        self._ended_by_us.update(self._plan.nodes)
+        self._plan.close()
+
+    def _gone(self, broker: int) -> None:
+        self._paused.discard(broker)
+        for link in self._by_id[broker].inbound:
+            self.relay.refuse(link)
+        self.relay.abort_source(broker)
+
+    # What it leaves on disk
+
+    def data_directory(self, broker: int) -> Path:
+        """Give the directory on this machine that a node stores its logs and checkpoint files in."""
+        return self._by_id[broker].directory / DATA
+
+    def files(self, broker: int) -> list[str]:
+        """List a node's data files, relative to its data directory, whether it runs or not."""
+        root = self.data_directory(broker)
+        return sorted(str(file.relative_to(root)) for file in root.rglob("*") if file.is_file())
+
+    def read_file(self, broker: int, relative: str) -> bytes:
+        """Read one of a node's data files, whether it runs or not.
+
+        Raises:
+            ClusterError: the path leads out of the data directory.
+        """
+        root = self.data_directory(broker).resolve()
+        file = (root / relative).resolve()
+        if not file.is_relative_to(root):
+            raise ClusterError(f"{relative} is not below the data directory")
+        return file.read_bytes()
+
+    def log_text(self, broker: int) -> str:
+        """Give what a node logged, and what it printed."""
+        return self._log_of(self._by_id[broker].node)
+
+    def _log_of(self, node: Node) -> str:
+        log = self._plan.nodes[node].directory / LOG
+        logged = log.read_text(errors="replace") if log.exists() else ""
+        return logged + self.backend.output(node)

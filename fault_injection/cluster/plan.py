@@ -1,0 +1,82 @@
+"""Which ports, links and directories does each node of one cluster get?"""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from fault_injection.cluster.backend import Backend
+from fault_injection.cluster.ports import PortReservation
+from fault_injection.cluster.properties import Listeners
+from fault_injection.cluster.relay import Address, LinkName, Relay
+from fault_injection.cluster.spec import ClusterSpec, Node, Role
+
+
+@dataclass(frozen=True, slots=True)
+class NodePlan:
+    """One node's place in a cluster.
+
+    Attributes:
+        node: the node.
+        directory: its directory on this machine.
+        listeners: its addresses.
+        inbound: the links that lead to it, with the real address behind each.
+    """
+
+    node: Node
+    directory: Path
+    listeners: Listeners
+    inbound: dict[LinkName, Address]
+
+
+class ClusterPlan:
+    """The plans of all nodes, and the ports that are reserved for them until it is closed."""
+
+    def __init__(self, spec: ClusterSpec, directory: Path, backend: Backend, relay: Relay) -> None:
+        self._spec, self._directory, self._backend, self._relay = spec, directory, backend, relay
+        self._client_ports = PortReservation(backend.client_host)
+        self._node_ports = PortReservation(backend.host)
+        metadata = spec.metadata_node
+        self.metadata_address: Address = (backend.host, self._node_ports.port())
+        self.nodes: dict[Node, NodePlan] = {metadata: self._metadata_plan(metadata)}
+        for node in spec.broker_nodes:
+            self.nodes[node] = self._broker_plan(node)
+
+    def close(self) -> None:
+        """Give the ports back."""
+        self._client_ports.close()
+        self._node_ports.close()
+
+    def _metadata_plan(self, node: Node) -> NodePlan:
+        name = "CONTROLLER" if node.role is Role.CONTROLLER else ""
+        inbound = {}
+        if node.role is Role.CONTROLLER:
+            inbound = {
+                LinkName.controller(node.id, broker.id): self.metadata_address
+                for broker in self._spec.broker_nodes
+            }
+        listeners = self._listeners(node, {name: self.metadata_address[1]}, {}, self.metadata_address)
+        return NodePlan(node, self._directory_of(node), listeners, inbound)
+
+    def _broker_plan(self, node: Node) -> NodePlan:
+        client = (self._backend.client_host, self._client_ports.port())
+        replication = (self._backend.host, self._node_ports.port())
+        link = LinkName.replication(node.id)
+        advertised = {"CLIENT": client, "REPLICATION": self._relay.open(link, replication)}
+        ports = {"CLIENT": client[1], "REPLICATION": replication[1]}
+        listeners = self._listeners(node, ports, advertised, self._metadata_address_for(node))
+        return NodePlan(node, self._directory_of(node), listeners, {link: replication})
+
+    def _metadata_address_for(self, broker: Node) -> Address:
+        if not self._spec.is_kraft:
+            return self.metadata_address
+        link = LinkName.controller(self._spec.metadata_node.id, broker.id)
+        return self._relay.open(link, self.metadata_address)
+
+    def _listeners(
+        self, node: Node, ports: dict[str, int], advertised: dict[str, Address], metadata: Address
+    ) -> Listeners:
+        data_directory = str(self._directory_of(node) / "data")
+        return Listeners(self._backend.bind_host, ports, advertised, metadata, data_directory)
+
+    def _directory_of(self, node: Node) -> Path:
+        name = str(node.id) if node.role is Role.BROKER else node.name
+        return self._directory.absolute() / name

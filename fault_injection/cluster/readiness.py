@@ -1,0 +1,132 @@
+"""When is a broker up, registered and caught up, and when is it gone?
+
+A broker is *registered* when the controller counts it as alive: in ZooKeeper mode its node under
+``/brokers/ids`` is there, in KRaft mode it is unfenced. What a broker believes shows in its own Metadata
+answers, which list the brokers that it takes for alive; in KRaft they follow the metadata log, so a broker that
+lists another one knows it to be unfenced. Nothing here writes anything or passes through a relay.
+"""
+
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from kafka.protocol.metadata import MetadataRequest, MetadataResponse
+from kazoo.client import KazooClient
+from kazoo.exceptions import NoNodeError
+
+from fault_injection.cluster.request import ask
+from fault_injection.waiting import NotYetError, until
+
+if TYPE_CHECKING:
+    from fault_injection.cluster.lifecycle import Cluster
+
+_ASK_TIMEOUT_S = 2.0
+_METADATA_VERSION = 1
+_ZOOKEEPER_TIMEOUT_S = 10.0
+DEADLINE_S = 90.0
+
+Views = dict[int, frozenset[int]]
+"""For each broker that answers, the brokers that it takes for alive."""
+
+_KAZOO_LOG = logging.getLogger("fault_injection.zookeeper")
+_KAZOO_LOG.addHandler(logging.NullHandler())  # a server that is not up yet is no news
+
+
+def brokers_known_to(address: str, timeout_s: float = _ASK_TIMEOUT_S) -> frozenset[int] | None:
+    """Give the ids of the brokers that a broker takes for alive, or None when it does not answer."""
+    try:
+        answer = ask(address, MetadataRequest[_METADATA_VERSION](topics=[]), MetadataResponse, timeout_s)
+    except OSError:
+        return None
+    return frozenset(int(broker.node_id) for broker in answer.brokers)
+
+
+def is_serving(address: str) -> bool:
+    """Say whether a broker answers requests at an address."""
+    return brokers_known_to(address) is not None
+
+
+@contextmanager
+def zookeeper(address: str) -> Iterator[Any]:
+    """Give a connected ZooKeeper client of its own."""
+    client = KazooClient(hosts=address, timeout=_ZOOKEEPER_TIMEOUT_S, logger=_KAZOO_LOG)
+    client.start(timeout=_ZOOKEEPER_TIMEOUT_S)
+    try:
+        yield client
+    finally:
+        client.stop()
+        client.close()
+
+
+def registered_brokers(cluster: "Cluster") -> frozenset[int]:
+    """Give the ids of the registered brokers.
+
+    ZooKeeper's own list, or in KRaft those that every answering broker takes for alive.
+    """
+    with _registry(cluster) as registered:
+        return registered(_views(cluster))
+
+
+def await_unregistered(cluster: "Cluster", broker: int, deadline_s: float = DEADLINE_S) -> None:
+    """Wait until a broker's registration is gone and every live broker knows it.
+
+    Raises:
+        DeadlineExceededError: it is still registered.
+    """
+    with _registry(cluster) as registered:
+
+        def is_gone() -> bool:
+            views = _views(cluster)
+            if broker in registered(views) or any(broker in view for view in views.values()):
+                raise _not_yet(views)
+            return True
+
+        until(is_gone, deadline_s=deadline_s, what=f"broker {broker} to be unregistered")
+
+
+def await_registered(cluster: "Cluster", *brokers: int, deadline_s: float = DEADLINE_S) -> None:
+    """Wait until brokers are registered and the metadata of every live broker lists every live broker.
+
+    Raises:
+        DeadlineExceededError: somebody is missing.
+        NodeDiedError: a broker ended by itself meanwhile.
+    """
+    with _registry(cluster) as registered:
+
+        def is_complete() -> bool:
+            cluster.check_alive(*brokers)
+            expected = frozenset(cluster.live_brokers) | frozenset(brokers)
+            views = _views(cluster)
+            is_known = views.keys() == expected and all(expected <= view for view in views.values())
+            if not is_known or not expected <= registered(views):
+                raise _not_yet(views)
+            return True
+
+        until(is_complete, deadline_s=deadline_s, what=f"brokers {list(brokers)} to be registered")
+
+
+def _views(cluster: "Cluster") -> Views:
+    asked = {broker: brokers_known_to(cluster.client_address(broker)) for broker in cluster.live_brokers}
+    return {broker: known for broker, known in asked.items() if known is not None}
+
+
+def _not_yet(views: Views) -> NotYetError:
+    return NotYetError({viewer: sorted(view) for viewer, view in views.items()})
+
+
+@contextmanager
+def _registry(cluster: "Cluster") -> Iterator[Callable[[Views], frozenset[int]]]:
+    """Give a function that tells who is registered; in KRaft it reads that from the brokers' views."""
+    if cluster.zookeeper_address is None:
+        yield lambda views: frozenset.intersection(*views.values()) if views else frozenset()
+        return
+    with zookeeper(cluster.zookeeper_address) as client:
+        yield lambda _: _children(client, "/brokers/ids")
+
+
+def _children(client: Any, path: str) -> frozenset[int]:  # noqa: ANN401 - untyped library
+    try:
+        return frozenset(map(int, client.get_children(path)))
+    except NoNodeError:
+        return frozenset()

@@ -1,0 +1,69 @@
+"""How does the tester talk to the supervisor of its node processes?"""
+
+import json
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+from fault_injection.cluster import supervisor
+from fault_injection.cluster.errors import ClusterError
+
+_SUPERVISOR_END_S = 20.0
+
+
+class Supervision:
+    """One supervisor process and the requests to it; safe to use from several threads."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._process = subprocess.Popen(
+            [sys.executable, "-I", str(supervisor.__file__)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            start_new_session=True,
+        )
+
+    @property
+    def pid(self) -> int:
+        """The process id of the supervisor."""
+        return self._process.pid
+
+    def start(self, argv: list[str], directory: Path, output: Path) -> int:
+        """Start a child with its output appended to a file; return its process id."""
+        answer = self._ask({"start": argv, "directory": str(directory), "output": str(output)})
+        return int(str(answer["pid"]))
+
+    def exit_code(self, pid: int) -> int | None:
+        """Give a child's exit code (negative: the signal that ended it), or None while it runs."""
+        code = self._ask({"poll": pid})["exit_code"]
+        return None if code is None else int(str(code))
+
+    def send_signal(self, pid: int, number: int) -> None:
+        """Send a signal to a child, if it is still there."""
+        self._ask({"signal": int(number), "pid": pid})
+
+    def close(self) -> None:
+        """Let the supervisor kill its children and end."""
+        with self._lock:
+            for pipe in (self._process.stdin, self._process.stdout):
+                if pipe is not None:
+                    pipe.close()
+        self._process.wait(_SUPERVISOR_END_S)
+
+    def _ask(self, request: dict[str, object]) -> dict[str, object]:
+        with self._lock:
+            assert self._process.stdin is not None
+            assert self._process.stdout is not None
+            try:
+                self._process.stdin.write(json.dumps(request).encode() + b"\n")
+                self._process.stdin.flush()
+                line = self._process.stdout.readline()
+            except (BrokenPipeError, ValueError) as error:
+                raise ClusterError("The supervisor of the node processes is gone.") from error
+        if not line:
+            raise ClusterError("The supervisor of the node processes ended.")
+        answer: dict[str, object] = json.loads(line)
+        if "error" in answer:
+            raise ClusterError(f"The supervisor could not do it: {answer['error']}")
+        return answer
