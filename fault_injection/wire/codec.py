@@ -1,0 +1,85 @@
+"""What does a frame say, and if it cannot be decoded, how is that kept from disturbing the traffic?
+
+``Codec`` decodes a copy; the bytes that travel on are never touched or re-encoded. An api that the
+tester does not look into gives None; a frame that should decode but does not gives None as well and is
+counted, because a proxy that fails on a frame would itself be the fault.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from fault_injection.wire import codec_controller, codec_replication
+from fault_injection.wire.codec_schemas import SHIPPED, Message, Messages, api_name, load_schemas
+from fault_injection.wire.headers import Buffer, RequestHeader, request_body_offset, response_body_offset
+from fault_injection.wire.messages import RequestView, ResponseView
+
+__all__ = ["Codec", "api_name", "load_schemas"]
+
+_REQUESTS: dict[int, Callable[[Any], RequestView]] = {
+    1: codec_replication.fetch_request,
+    4: codec_controller.leader_and_isr,
+    5: codec_controller.stop_replica,
+    6: codec_controller.update_metadata,
+    7: codec_controller.controlled_shutdown,
+    23: codec_replication.epoch_request,
+    56: codec_controller.alter_partition,
+    62: codec_controller.broker_registration,
+    63: codec_controller.broker_heartbeat,
+}
+_RESPONSES: dict[int, Callable[[Any], ResponseView]] = {
+    1: codec_replication.fetch_response,
+    4: codec_controller.leader_and_isr_response,
+    5: codec_controller.stop_replica_response,
+    6: codec_controller.plain_response,
+    7: codec_controller.plain_response,
+    23: codec_replication.epoch_response,
+    56: codec_controller.alter_partition_response,
+    62: codec_controller.broker_registration_response,
+    63: codec_controller.broker_heartbeat_response,
+}
+
+
+class Codec:
+    """Decodes the requests and responses the tester looks into.
+
+    Args:
+        messages: what ``load_schemas`` gave; without it only FETCH and OffsetsForLeaderEpoch decode.
+
+    Attributes:
+        undecodable: frames so far that should have decoded and did not.
+    """
+
+    def __init__(self, messages: Messages = SHIPPED) -> None:
+        self._messages = messages
+        self.undecodable = 0
+
+    def request(self, header: RequestHeader, frame: Buffer) -> RequestView | None:
+        """Decode a whole request frame, length prefix included."""
+        message = self._messages.get(header.api_key)
+        if message is None:
+            return None
+        try:
+            is_flexible = message.request.flexible_version_q(header.api_version)
+            offset = request_body_offset(frame, header, is_flexible=is_flexible)
+            decoded = message.request.decode(memoryview(frame)[offset:], version=header.api_version)
+            return _REQUESTS[header.api_key](decoded)
+        except Exception:  # noqa: BLE001 - whatever a foreign decoder raises must not reach the traffic
+            self.undecodable += 1
+            return None
+
+    def response(self, api_key: int, api_version: int, frame: Buffer) -> ResponseView | None:
+        """Decode a whole response frame; api and version are those of its request."""
+        message = self._messages.get(api_key)
+        if message is None:
+            return None
+        try:
+            return _RESPONSES[api_key](self._decoded_response(message, api_key, api_version, frame))
+        except Exception:  # noqa: BLE001 - whatever a foreign decoder raises must not reach the traffic
+            self.undecodable += 1
+            return None
+
+    @staticmethod
+    def _decoded_response(message: Message, api_key: int, api_version: int, frame: Buffer) -> Any:  # noqa: ANN401
+        is_flexible = message.response.flexible_version_q(api_version)
+        offset = response_body_offset(frame, api_key, is_flexible=is_flexible)
+        return message.response.decode(memoryview(frame)[offset:], version=api_version)

@@ -1,0 +1,88 @@
+"""What can happen to an armed hold, and what does a held frame show?"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Literal
+
+from fault_injection.wire.messages import RequestView, ResponseView
+from fault_injection.wire.points import Direction, ObservedRequest, Point, matching_partitions
+
+Action = Literal["hold", "drop", "close", "delay"]
+
+
+class HoldStatus(StrEnum):
+    """Where an armed action stands; all but the first two are final."""
+
+    ARMED = "armed"
+    CAUGHT = "caught"
+    RELEASED = "released"
+    DROPPED = "dropped"
+    CLOSED = "closed"
+    DISCHARGED = "discharged"
+    DISARMED = "disarmed"
+
+
+@dataclass(frozen=True, slots=True)
+class CaughtFrame:
+    """The frame that an armed action caught, as it will travel on if it is released.
+
+    Attributes:
+        name: the name it was armed under.
+        direction: whether the request or its answer was caught.
+        point: the point that matched.
+        request: the request caught or answered.
+        response: what the caught answer says; None for a request or an undecoded answer.
+        caught_ns: when, monotonic.
+    """
+
+    name: str
+    direction: Direction
+    point: Point
+    request: ObservedRequest
+    response: ResponseView | None
+    caught_ns: int
+
+    @property
+    def view(self) -> RequestView | ResponseView | None:
+        """What the caught frame itself says."""
+        return self.request.view if self.direction == "request" else self.response
+
+    @property
+    def partition(self) -> Any | None:  # noqa: ANN401 - an entry of any request
+        """The first entry of the request that the point is about, e.g. a ``FetchPartition``."""
+        return next(iter(matching_partitions(self.point, self.request)), None)
+
+    @property
+    def fetch_offset(self) -> int | None:
+        """The fetch offset of that entry: the follower's log end offset when it asked."""
+        return getattr(self.partition, "fetch_offset", None)
+
+
+@dataclass(frozen=True, slots=True)
+class GateEvent:
+    """Something that happened to an armed action, in order of occurrence; ``at_ns`` is monotonic."""
+
+    name: str
+    status: HoldStatus
+    point: Point
+    action: Action
+    at_ns: int
+    caught: CaughtFrame | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What is to be done with a frame now.
+
+    Attributes:
+        action: forward it, hold it until told, drop it, close its connection, or delay it.
+        name: the armed action that decided, None for forward.
+        until_ns: when a delayed frame may go on, monotonic.
+    """
+
+    action: Literal["forward", "hold", "drop", "close", "delay"]
+    name: str | None = None
+    until_ns: int | None = None
+
+
+FORWARD = Decision("forward")

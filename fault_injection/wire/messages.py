@@ -1,0 +1,41 @@
+"""Which decoded messages are there?"""
+
+from fault_injection.wire.controller_views import (
+    AlterPartitionResponseView,
+    AlterPartitionView,
+    BrokerHeartbeatResponseView,
+    BrokerHeartbeatView,
+    BrokerRegistrationResponseView,
+    BrokerRegistrationView,
+    ControlledShutdownView,
+    ErrorsView,
+    LeaderAndIsrView,
+    StopReplicaView,
+    UpdateMetadataView,
+)
+from fault_injection.wire.views import (
+    EpochRequestView,
+    EpochResponseView,
+    FetchRequestView,
+    FetchResponseView,
+)
+
+RequestView = (
+    FetchRequestView
+    | EpochRequestView
+    | LeaderAndIsrView
+    | UpdateMetadataView
+    | StopReplicaView
+    | ControlledShutdownView
+    | AlterPartitionView
+    | BrokerRegistrationView
+    | BrokerHeartbeatView
+)
+ResponseView = (
+    FetchResponseView
+    | EpochResponseView
+    | ErrorsView
+    | AlterPartitionResponseView
+    | BrokerRegistrationResponseView
+    | BrokerHeartbeatResponseView
+)

@@ -1,0 +1,202 @@
+"""How does a tester stand between the nodes of a cluster?
+
+``GateProxy`` is the relay a cluster is started with. Each link has one port; every frame through it is
+decoded, shown to the gate and passed on unchanged. Reaching a protocol point is an event: arm it, wait until
+``caught`` gives the frame, release it. Nothing here sleeps or decides what should happen.
+"""
+
+import socket
+import threading
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from types import TracebackType
+from uuid import UUID
+
+from fault_injection.cluster.ports import PortReservation
+from fault_injection.cluster.relay import Address, LinkName
+from fault_injection.wire.codec import Codec, load_schemas
+from fault_injection.wire.gate_events import Action, CaughtFrame, GateEvent, HoldStatus
+from fault_injection.wire.points import Point
+from fault_injection.wire.proxy_connection import RESET_ON_CLOSE, Connection
+from fault_injection.wire.proxy_endpoint import Endpoint
+from fault_injection.wire.rounds import Round
+from fault_injection.wire.traffic import Traffic
+
+JOIN_TIMEOUT_S = 15.0
+
+
+class GateProxy:
+    """The relay between brokers with a gate in it; safe to use from any thread.
+
+    Args:
+        bind_host: host to listen on.
+        advertise_host: host the nodes are told, if it differs (containers).
+        schemas: a kafka-clients 3.9 jar; without it the controller's requests are not decoded.
+        on_event: told of everything that happens to armed actions, in order; must return quickly.
+
+    Raises:
+        SchemasUnreadableError: the jar is no such jar.
+    """
+
+    def __init__(
+        self,
+        bind_host: str = "127.0.0.1",
+        advertise_host: str | None = None,
+        schemas: Path | None = None,
+        on_event: Callable[[GateEvent], None] | None = None,
+    ) -> None:
+        codec = Codec(load_schemas(schemas)) if schemas is not None else Codec()
+        self._traffic = Traffic(codec, on_event or _ignore)
+        self._bind_host = bind_host
+        self._advertise_host = advertise_host or bind_host
+        self._ports = PortReservation(bind_host)
+        self._lock = threading.RLock()
+        self._endpoints: dict[LinkName, Endpoint] = {}
+        self._upstreams: dict[LinkName, Address] = {}
+        self._connections: set[Connection] = set()
+
+    def open(self, link: LinkName, upstream: Address) -> Address:
+        """Listen for a link and give the address to advertise, the same one whenever a link re-opens.
+
+        Raises:
+            OSError: the port cannot be listened on.
+        """
+        with self._lock:
+            self._upstreams[link] = upstream
+            endpoint = self._endpoints.get(link)
+            if endpoint is None:
+                address = (self._bind_host, self._ports.port())
+                endpoint = self._endpoints[link] = Endpoint(address, partial(self._admit, link))
+            endpoint.listen()
+            return self._advertise_host, endpoint.address[1]
+
+    def refuse(self, link: LinkName) -> None:
+        """Behave as a dead node's port: close the listener, reset its connections, discharge their frames."""
+        with self._lock:
+            endpoint = self._endpoints.get(link)
+            self._upstreams.pop(link, None)
+        if endpoint is not None:
+            endpoint.refuse()
+        self._abort([one for one in self._open_connections() if one.state.link == link])
+
+    def abort_source(self, broker: int) -> None:
+        """Reset every connection a broker opened and discharge their frames: the broker died."""
+        self._abort([one for one in self._open_connections() if one.state.source == broker])
+
+    def close(self) -> None:
+        """End everything and wait for every thread; held frames are discharged."""
+        for link in list(self._endpoints):
+            self.refuse(link)
+        for connection in self._open_connections():
+            connection.join(JOIN_TIMEOUT_S)
+        self._ports.close()
+        self._traffic.trace.close()
+
+    def __enter__(self) -> "GateProxy":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def arm(self, name: str, point: Point, action: Action = "hold", delay_ms: int = 0) -> None:
+        """Lie in wait for the next frame at a point. Raises GateError while the name is in use."""
+        self._traffic.arm(name, point, action, delay_ms)
+
+    def disarm(self, name: str) -> None:
+        """Stop waiting for a frame. Raises GateError unless the action is still armed."""
+        self._traffic.disarm(name)
+
+    def release(self, name: str) -> None:
+        """Let a held frame go on, unchanged. Raises GateError unless a frame is held under that name."""
+        self._traffic.tell(name, "forward")
+
+    def drop(self, name: str) -> None:
+        """Throw a held frame away; its connection stays open and silent. Raises GateError if none is held."""
+        self._traffic.tell(name, "drop")
+
+    def close_connection(self, name: str) -> None:
+        """Throw a held frame away and reset its connection. Raises GateError if none is held."""
+        self._traffic.tell(name, "close")
+
+    def caught(self, name: str) -> CaughtFrame | None:
+        """Give the frame an action caught, also after it went on; None while the action is armed.
+
+        Raises:
+            GateError: nothing was ever armed under that name.
+        """
+        with self._traffic.lock:
+            return self._traffic.gate.caught(name)
+
+    def status(self, name: str) -> HoldStatus:
+        """Tell where an action stands. Raises GateError for a name that was never armed."""
+        with self._traffic.lock:
+            return self._traffic.gate.status(name)
+
+    def holds(self) -> dict[str, HoldStatus]:
+        """Tell where all actions ever armed stand, by name in the order of arming."""
+        with self._traffic.lock:
+            return self._traffic.gate.holds()
+
+    def rounds_since(
+        self, time_ns: int, *, topic: str | None = None, follower: int | None = None
+    ) -> tuple[Round, ...]:
+        """Give the finished fetch rounds whose request arrived at or after a monotonic time."""
+        with self._traffic.lock:
+            return self._traffic.rounds.rounds_since(time_ns, topic=topic, follower=follower)
+
+    def last_forwarded_fetch_offset(
+        self, follower: int, leader: int, topic: str, partition: int
+    ) -> int | None:
+        """Give the last fetch offset let through to the leader: its remote log end offset, derived."""
+        with self._traffic.lock:
+            return self._traffic.rounds.last_forwarded_fetch_offset(follower, leader, topic, partition)
+
+    def learn_topic(self, topic_id: str | UUID, name: str) -> None:
+        """Tell which topic an id names; needed for points on a topic from Fetch v13 on (KRaft)."""
+        self._traffic.names.learn(topic_id, name)
+
+    def trace_to(self, path: Path) -> None:
+        """Write every frame from now on to a new file. Raises OSError if it cannot be created."""
+        self._traffic.trace.rotate(path)
+
+    def flush_trace(self) -> None:
+        """Return when all frames so far are in the file."""
+        self._traffic.trace.flush()
+
+    @property
+    def undecodable(self) -> int:
+        """How many frames should have decoded and did not; they were passed on all the same."""
+        return self._traffic.codec.undecodable
+
+    def _admit(self, link: LinkName, accepted: socket.socket) -> None:
+        with self._lock:
+            upstream = self._upstreams.get(link)
+            if upstream is None:
+                accepted.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET_ON_CLOSE)
+                accepted.close()
+                return
+            state = self._traffic.connected(link)
+            connection = Connection(accepted, upstream, self._traffic, state, self._forget)
+            self._connections.add(connection)
+            connection.start()
+
+    def _open_connections(self) -> list[Connection]:
+        with self._lock:
+            return list(self._connections)
+
+    def _abort(self, connections: list[Connection]) -> None:
+        for connection in connections:
+            connection.abort()
+        for connection in connections:
+            connection.join(JOIN_TIMEOUT_S)
+
+    def _forget(self, connection: Connection) -> None:
+        with self._lock:
+            self._connections.discard(connection)
+
+
+def _ignore(_event: GateEvent) -> None:
+    """Nobody asked to be told."""

@@ -1,0 +1,195 @@
+"""How do the bytes of one connection between two nodes move?
+
+A connection is two sockets and two threads, one for each direction. A thread receives, asks ``Traffic``
+about every whole frame and sends the original bytes on, or waits with a held one. Whichever thread sees the
+end first ends both directions; the last one out closes the sockets.
+
+Choices: an orderly end on one side becomes an orderly end on the other, a reset becomes a reset. ``abort``
+resets both sides at once: only the reading half is shut down, so that no FIN precedes the reset, unless a
+thread is stuck in a send that nobody reads.
+"""
+
+import contextlib
+import socket
+import struct
+import threading
+from collections.abc import Callable
+
+from fault_injection.cluster.relay import Address
+from fault_injection.wire.frames import Frame, FrameParser, Malformed, Unframed
+from fault_injection.wire.gate import GateError
+from fault_injection.wire.parking import NS_PER_MS, Word
+from fault_injection.wire.trace import Outcome
+from fault_injection.wire.traffic import ConnectionState, Passage, Traffic
+
+CONNECT_TIMEOUT_S = 10.0
+RESET_ON_CLOSE = struct.pack("ii", 1, 0)
+_OUTCOMES: dict[Word, Outcome] = {"drop": "dropped", "close": "closed", "abort": "aborted"}
+
+Arrived = Callable[[ConnectionState, bytearray], Passage]
+
+
+class Connection:
+    """One proxied connection; ``start`` it once.
+
+    Args:
+        client: the accepted socket; owned from now on.
+        upstream: where the destination listens.
+        traffic: decides about the frames.
+        state: what ``Traffic.connected`` gave.
+        on_closed: called by the last thread, when both sockets are closed.
+    """
+
+    def __init__(
+        self,
+        client: socket.socket,
+        upstream: Address,
+        traffic: Traffic,
+        state: ConnectionState,
+        on_closed: Callable[["Connection"], None],
+    ) -> None:
+        self.state = state
+        self._traffic = traffic
+        self._client = client
+        self._upstream_address = upstream
+        self._upstream: socket.socket | None = None
+        self._on_closed = on_closed
+        self._lock = threading.Lock()
+        self._is_ended = False
+        self._sending: set[socket.socket] = set()
+        name = f"wire-{state.link.kind}-{state.link.destination}-{state.number}"
+        self._responses = threading.Thread(target=self._run_responses, name=f"{name}-responses", daemon=True)
+        self._requests = threading.Thread(target=self._run_requests, name=f"{name}-requests", daemon=True)
+
+    def start(self) -> None:
+        """Connect to the destination and begin to move frames, on threads of its own."""
+        self._requests.start()
+
+    def abort(self) -> None:
+        """Reset both sides and discharge what is held; returns before the threads have ended."""
+        self._end(is_reset=True)
+
+    def join(self, timeout_s: float) -> bool:
+        """Wait until both threads have ended; tell whether they have."""
+        self._requests.join(timeout_s)
+        return not self._requests.is_alive()
+
+    def _run_requests(self) -> None:
+        try:
+            upstream = self._connect()
+            if upstream is not None:
+                self._responses.start()
+                self._pump(self._client, upstream, self._traffic.request_arrived)
+                self._responses.join()
+        finally:
+            self._end(is_reset=True)
+            for side in self._sides():
+                side.close()
+            self._on_closed(self)
+
+    def _run_responses(self) -> None:
+        upstream = self._upstream
+        if upstream is not None:
+            self._pump(upstream, self._client, self._traffic.response_arrived)
+
+    def _connect(self) -> socket.socket | None:
+        try:
+            upstream = socket.create_connection(self._upstream_address, timeout=CONNECT_TIMEOUT_S)
+        except OSError:
+            return None
+        upstream.settimeout(None)
+        with self._lock:
+            self._upstream = upstream
+            if self._is_ended:
+                return None
+        for side in self._sides():
+            side.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        return upstream
+
+    def _pump(self, source: socket.socket, target: socket.socket, arrived: Arrived) -> None:
+        parser = FrameParser()
+        is_reset = True
+        try:
+            while count := source.recv_into(parser.writable()):
+                for event in parser.received(count):
+                    if not self._pass_on(event, source, target, arrived):
+                        return
+            is_reset = parser.pending_bytes > 0
+        except OSError:
+            pass  # the peer is gone: the other side learns it by a reset
+        finally:
+            self._end(is_reset=is_reset)
+
+    def _pass_on(
+        self,
+        event: Frame | Malformed | Unframed,
+        source: socket.socket,
+        target: socket.socket,
+        arrived: Arrived,
+    ) -> bool:
+        match event:
+            case Frame(content):
+                passage = arrived(self.state, content)
+                word = self._word(passage, source)
+                if word == "forward":
+                    return self._forward(passage, content, target)
+                self._traffic.ended(passage, None, _OUTCOMES[word])
+                return word == "drop"
+            case Unframed(unframed):
+                return self._send(target, unframed)
+            case Malformed():
+                self._traffic.codec.undecodable += 1
+                return True
+
+    def _word(self, passage: Passage, source: socket.socket) -> Word:
+        decision = passage.decision
+        if passage.space is None:
+            return decision.action if decision.action in ("drop", "close") else "forward"
+        timeout_ms = None
+        if decision.until_ns is not None:
+            timeout_ms = -(-(decision.until_ns - passage.arrived_ns) // NS_PER_MS)
+        word = passage.space.wait(source, timeout_ms)
+        if word is None and decision.name is not None:
+            with contextlib.suppress(GateError):  # someone else gave the word in this very moment
+                self._traffic.tell(decision.name, "forward")
+            word = passage.space.word
+        if word == "abort":
+            self._traffic.connection_lost(self.state)
+        passage.space.close()
+        return word or "abort"
+
+    def _forward(self, passage: Passage, content: bytearray, target: socket.socket) -> bool:
+        forwarded_ns = self._traffic.departs(passage)
+        is_sent = self._send(target, content)
+        self._traffic.ended(passage, forwarded_ns, "forwarded" if is_sent else "aborted")
+        return is_sent
+
+    def _send(self, target: socket.socket, content: bytes | bytearray) -> bool:
+        with self._lock:
+            if self._is_ended:
+                return False
+            self._sending.add(target)
+        try:
+            target.sendall(content)
+        except OSError:
+            return False
+        finally:
+            with self._lock:
+                self._sending.discard(target)
+        return True
+
+    def _end(self, *, is_reset: bool) -> None:
+        self._traffic.connection_lost(self.state)
+        with self._lock:
+            if self._is_ended:
+                return
+            self._is_ended = True
+            for side in self._sides():
+                how = socket.SHUT_RD if is_reset and side not in self._sending else socket.SHUT_RDWR
+                with contextlib.suppress(OSError):  # it may be gone already
+                    if is_reset:
+                        side.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET_ON_CLOSE)
+                    side.shutdown(how)
+
+    def _sides(self) -> list[socket.socket]:
+        return [side for side in (self._client, self._upstream) if side is not None]

@@ -1,0 +1,151 @@
+"""Which frames passed between the nodes, when, and what became of each?
+
+Every frame becomes one line of ``wire.ndjson``, written when its fate is known: the line of a held frame
+comes when it is released, so lines are ordered by ``seq`` only per connection and direction. A thread of
+its own turns entries into text and writes them, so that the traffic never waits for a disk.
+"""
+
+import json
+import queue
+import threading
+from dataclasses import MISSING, dataclass, fields, is_dataclass
+from io import TextIOBase
+from pathlib import Path
+from typing import Any, Literal
+from uuid import UUID
+
+from fault_injection.wire.messages import RequestView, ResponseView
+from fault_injection.wire.points import Direction
+
+Outcome = Literal["forwarded", "dropped", "closed", "aborted"]
+ALIVE_CHECK_S = 0.2
+Json = dict[str, "Json"] | list["Json"] | str | int | bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class TraceEntry:
+    """One frame as it is written down.
+
+    Attributes:
+        seq: order of arrival at the gate, unique in a run.
+        arrived_ns: when its last byte arrived, monotonic.
+        forwarded_ns: when its first byte went on, monotonic; None if it never did.
+        connection: number of the connection, unique in a run.
+        link: kind of the channel.
+        source: sender of the request, also in the line of its answer.
+        destination: receiver of the request, also in the line of its answer.
+        direction: request or response.
+        api_key: which api; None for an answer that no request is known for.
+        api: its name.
+        api_version: version of the request.
+        correlation_id: ties answer and request together; None without a readable header.
+        client_id: how the sender of the request names itself.
+        size: bytes on the wire, the length prefix included.
+        decoded: what it says; None if undecoded.
+        hold: name of the armed action that caught it.
+        outcome: what became of it.
+    """
+
+    seq: int
+    arrived_ns: int
+    forwarded_ns: int | None
+    connection: int
+    link: str
+    source: int | None
+    destination: int
+    direction: Direction
+    api_key: int | None
+    api: str | None
+    api_version: int | None
+    correlation_id: int | None
+    client_id: str | None
+    size: int
+    decoded: RequestView | ResponseView | None
+    hold: str | None
+    outcome: Outcome
+
+
+def line(entry: TraceEntry) -> str:
+    """Give the entry as one line of JSON without its end of line."""
+    columns: dict[str, Json] = {field.name: getattr(entry, field.name) for field in fields(entry)}
+    columns["decoded"] = as_json(entry.decoded)
+    return json.dumps(columns, separators=(",", ":"))
+
+
+def as_json(value: Any) -> Json:  # noqa: ANN401 - any view or part of one
+    """Give a view as JSON; fields that have their default are left out, topic ids are text."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return {name: as_json(getattr(value, name)) for name in _told(value)}
+    if isinstance(value, tuple):
+        return [as_json(item) for item in value]
+    return str(value) if isinstance(value, UUID) else value
+
+
+def _told(value: Any) -> list[str]:  # noqa: ANN401
+    return [
+        field.name
+        for field in fields(value)
+        if field.default is MISSING or getattr(value, field.name) != field.default
+    ]
+
+
+_Order = TraceEntry | TextIOBase | threading.Event | None
+
+
+class Trace:
+    """Writes entries to one file at a time; safe to call from any thread."""
+
+    def __init__(self) -> None:
+        self._orders: queue.SimpleQueue[TraceEntry | TextIOBase | threading.Event | None] = (
+            queue.SimpleQueue()
+        )
+        self._is_open = False
+        self._writer = threading.Thread(target=self._write_all, name="wire-trace", daemon=True)
+        self._writer.start()
+
+    def write(self, entry: TraceEntry) -> None:
+        """Write down a frame; nothing happens while no file was given."""
+        if self._is_open:
+            self._orders.put(entry)
+
+    def rotate(self, path: Path) -> None:
+        """Write to a new file from now on; everything before it is in the old file when this returns.
+
+        Raises:
+            OSError: the file cannot be created.
+        """
+        self._orders.put(path.open("w", encoding="utf-8"))
+        self._is_open = True
+        self.flush()
+
+    def flush(self) -> None:
+        """Return when everything written so far is in the file."""
+        done = threading.Event()
+        self._orders.put(done)
+        while self._writer.is_alive() and not done.wait(ALIVE_CHECK_S):
+            pass
+
+    def close(self) -> None:
+        """Write what is left and end the thread."""
+        self._is_open = False
+        self._orders.put(None)
+        self._writer.join()
+
+    def _write_all(self) -> None:
+        file: TextIOBase | None = None
+        while (order := self._orders.get()) is not None:
+            match order:
+                case TextIOBase():
+                    if file is not None:
+                        file.close()
+                    file = order
+                case TraceEntry() if file is not None:
+                    file.write(line(order) + "\n")
+                case threading.Event():
+                    if file is not None:
+                        file.flush()
+                    order.set()
+                case _:
+                    pass
+        if file is not None:
+            file.close()

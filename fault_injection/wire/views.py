@@ -1,0 +1,149 @@
+"""What does a decoded frame say, in Kafka's words and without its bytes?
+
+One frozen class per request and response that the tester looks into. A field that the version on the
+wire does not have keeps the default that Kafka's own schema gives it (mostly -1).
+
+Sources: the message schemas of Apache Kafka; KIP-101, KIP-227, KIP-320, KIP-497, KIP-595, KIP-903.
+"""
+
+from dataclasses import dataclass
+from uuid import UUID
+
+NONE = -1
+
+
+@dataclass(frozen=True, slots=True)
+class EpochRun:
+    """Consecutive record batches of one leader epoch; epoch None in message sets before v2."""
+
+    leader_epoch: int | None
+    first_offset: int | None
+    last_offset: int
+
+
+@dataclass(frozen=True, slots=True)
+class EpochEnd:
+    """The largest epoch the leader shares with the follower, and where it ends (KIP-595, Fetch v12)."""
+
+    leader_epoch: int
+    end_offset: int
+
+
+@dataclass(frozen=True, slots=True)
+class FetchPartition:
+    """What a fetch asks of one partition.
+
+    Attributes:
+        topic: its name; None while only the id is known (v13+, see ``TopicNames``).
+        topic_id: its id, v13+.
+        partition: its index.
+        fetch_offset: the first offset wanted: the log end offset of a follower.
+        current_leader_epoch: the epoch the follower believes in, v9+.
+        last_fetched_epoch: the epoch of its last record, v12+.
+        log_start_offset: the follower's, v5+.
+        is_listed: False when an incremental request left it out because nothing changed (KIP-227).
+    """
+
+    topic: str | None
+    topic_id: UUID | None
+    partition: int
+    fetch_offset: int
+    current_leader_epoch: int = NONE
+    last_fetched_epoch: int = NONE
+    log_start_offset: int = NONE
+    is_listed: bool = True
+
+    @property
+    def leader_epoch(self) -> int:
+        """The epoch that a protocol point compares."""
+        return self.current_leader_epoch
+
+
+@dataclass(frozen=True, slots=True)
+class FetchRequestView:
+    """A FETCH request; ``replica_id`` is negative for consumers and probes."""
+
+    replica_id: int
+    replica_epoch: int
+    max_wait_ms: int
+    session_id: int
+    session_epoch: int
+    partitions: tuple[FetchPartition, ...]
+    forgotten: tuple[tuple[str | UUID | None, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FetchedPartition:
+    """What a fetch gave for one partition; offsets are those of the record batches it carries."""
+
+    topic: str | None
+    topic_id: UUID | None
+    partition: int
+    error: int
+    high_watermark: int
+    last_stable_offset: int = NONE
+    log_start_offset: int = NONE
+    record_bytes: int = 0
+    epochs: tuple[EpochRun, ...] = ()
+    diverging_epoch: EpochEnd | None = None
+    leader_id: int = NONE
+    leader_epoch: int = NONE
+    is_listed: bool = True
+
+    @property
+    def first_offset(self) -> int | None:
+        """The first offset of the first batch; None without records or if only decompression shows it."""
+        return self.epochs[0].first_offset if self.epochs else None
+
+    @property
+    def last_offset(self) -> int | None:
+        """The last offset of the last whole batch."""
+        return self.epochs[-1].last_offset if self.epochs else None
+
+
+@dataclass(frozen=True, slots=True)
+class FetchResponseView:
+    """A FETCH response."""
+
+    error: int
+    session_id: int
+    throttle_time_ms: int
+    partitions: tuple[FetchedPartition, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class EpochQuery:
+    """The question where ``leader_epoch`` ends in one partition (KIP-101)."""
+
+    topic: str | None
+    partition: int
+    leader_epoch: int
+    current_leader_epoch: int = NONE
+
+
+@dataclass(frozen=True, slots=True)
+class EpochRequestView:
+    """An OffsetsForLeaderEpoch request; ``replica_id`` is -2 before v3, which does not carry it."""
+
+    replica_id: int
+    partitions: tuple[EpochQuery, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class EpochAnswer:
+    """Where an epoch ends: the largest epoch not above the asked one (v1+) and its end offset."""
+
+    topic: str | None
+    partition: int
+    error: int
+    leader_epoch: int
+    end_offset: int
+
+
+@dataclass(frozen=True, slots=True)
+class EpochResponseView:
+    """An OffsetsForLeaderEpoch response."""
+
+    throttle_time_ms: int
+    partitions: tuple[EpochAnswer, ...]
+    error: int = 0
