@@ -1,0 +1,1 @@
+"""The catalogue: one module per area, each a tuple named ``SCENARIOS``."""

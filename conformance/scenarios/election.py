@@ -1,0 +1,143 @@
+"""Elections and the settings that allow them (documents 001 to 004)."""
+
+from __future__ import annotations
+
+from conformance.scenario import Scenario
+from conformance.scenarios.vocabulary import (
+    await_isr,
+    await_leader,
+    brokers,
+    checkpoint,
+    kill,
+    produce,
+    start,
+)
+from oracle.schedule import Schedule, Settings
+from oracle.vocabulary import Expectation
+
+WAITS_FOR_ISR = Scenario(
+    name="EL-01/safe",
+    variant="safe",
+    explanation="Broker 2 is alive but not in sync: the partition stays leaderless until broker 1 is back, and keeps m1.",
+    schedule=Schedule(
+        id="election/only-an-isr-member-is-elected",
+        requirement="With unclean election off only an ISR member is elected; nothing acknowledged is lost.",
+        sources=("EL-01", "IS-07", "001", "002"),
+        replicas=brokers(1, 2),
+        settings=Settings(min_insync_replicas=1, unclean_leader_election=False),
+        steps=(
+            produce("m0"),
+            kill(2),
+            await_isr(1),
+            produce("m1"),
+            kill(1),
+            await_leader(None),
+            start(2),
+            await_leader(None),
+            checkpoint("broker 2 is up and may not lead"),
+            produce("m2", expect=Expectation.REFUSED, error="LEADER_NOT_AVAILABLE", timeout_ms=3000),
+            start(1),
+            await_leader(1),
+            await_isr(1, 2),
+            produce("m3"),
+            checkpoint("end"),
+        ),
+    ),
+)
+
+DOES_NOT_WAIT = Scenario(
+    name="EL-01/unsafe",
+    variant="unsafe",
+    explanation="The same crashes with unclean election on: broker 2 leads at once, without m1.",
+    schedule=Schedule(
+        id="election/a-replica-outside-the-isr-leads-at-once",
+        requirement="With unclean election on a replica outside the ISR is elected when no ISR member lives.",
+        sources=("EL-01", "EL-02", "001", "002"),
+        replicas=brokers(1, 2),
+        settings=Settings(min_insync_replicas=1, unclean_leader_election=True),
+        steps=(
+            produce("m0"),
+            kill(2),
+            await_isr(1),
+            produce("m1"),
+            kill(1),
+            await_leader(None),
+            start(2),
+            await_leader(2),
+            checkpoint("broker 2 leads without m1"),
+            produce("m2"),
+            start(1),
+            await_isr(1, 2),
+            produce("m3"),
+            checkpoint("end"),
+        ),
+    ),
+)
+
+
+SUFFIX_IS_LOST = Scenario(
+    name="EL-02/unsafe",
+    variant="unsafe",
+    explanation="Three replicas crash one after the other; the first to crash comes back first and leads: m1 and m2 go.",
+    schedule=Schedule(
+        id="election/unclean-election-loses-the-suffix",
+        requirement="An unclean election loses exactly the records that the elected replica never had.",
+        sources=("EL-02", "TR-08", "001", "003"),
+        replicas=brokers(1, 2, 3),
+        settings=Settings(min_insync_replicas=1, unclean_leader_election=True),
+        steps=(
+            produce("m0"),
+            kill(3),
+            await_isr(1, 2),
+            produce("m1"),
+            kill(2),
+            await_isr(1),
+            produce("m2"),
+            checkpoint("broker 1 alone has m2"),
+            kill(1),
+            await_leader(None),
+            start(3),
+            await_leader(3),
+            checkpoint("broker 3 leads with m0 alone"),
+            produce("m3"),
+            start(1),
+            start(2),
+            await_isr(1, 2, 3),
+            produce("m4"),
+            checkpoint("end"),
+        ),
+    ),
+)
+
+NOTHING_TO_LOSE = Scenario(
+    name="EL-02/safe",
+    variant="safe",
+    explanation="min.insync.replicas equals the replication factor: what an unclean election could lose was refused.",
+    schedule=Schedule(
+        id="election/unclean-election-with-full-min-isr-loses-nothing",
+        requirement="With min.insync.replicas equal to the replication factor an unclean election loses nothing.",
+        sources=("EL-02", "AC-04", "001", "003"),
+        replicas=brokers(1, 2, 3),
+        settings=Settings(min_insync_replicas=3, unclean_leader_election=True),
+        steps=(
+            produce("m0"),
+            kill(3),
+            await_isr(1, 2),
+            produce("m1", expect=Expectation.REFUSED, error="NOT_ENOUGH_REPLICAS"),
+            kill(2),
+            await_isr(1),
+            kill(1),
+            await_leader(None),
+            start(3),
+            await_leader(3),
+            checkpoint("broker 3 leads with all that was acknowledged"),
+            start(1),
+            start(2),
+            await_isr(1, 2, 3),
+            produce("m2"),
+            checkpoint("end"),
+        ),
+    ),
+)
+
+SCENARIOS = (WAITS_FOR_ISR, DOES_NOT_WAIT, NOTHING_TO_LOSE, SUFFIX_IS_LOST)

@@ -1,0 +1,74 @@
+"""What the leader does with a produce when too few replicas are in sync (document 003)."""
+
+from __future__ import annotations
+
+from conformance.scenario import Scenario
+from conformance.scenarios.vocabulary import (
+    await_isr,
+    await_leader,
+    brokers,
+    checkpoint,
+    kill,
+    produce,
+    start,
+)
+from oracle.schedule import Schedule, Settings
+from oracle.vocabulary import Expectation
+
+REFUSED_BELOW_MINIMUM = Scenario(
+    name="AC-04/safe",
+    variant="safe",
+    explanation="With min.insync.replicas=2 the lone leader refuses acks=all, so its death costs nothing.",
+    schedule=Schedule(
+        id="produce/lone-leader-refuses-acks-all",
+        requirement="acks=all with fewer in-sync replicas than min.insync.replicas is refused, nothing is written.",
+        sources=("AC-04", "003"),
+        replicas=brokers(1, 2),
+        settings=Settings(min_insync_replicas=2, unclean_leader_election=True),
+        steps=(
+            produce("m0"),
+            kill(2),
+            await_isr(1),
+            produce("m1", expect=Expectation.REFUSED, error="NOT_ENOUGH_REPLICAS"),
+            checkpoint("the lone leader refused m1"),
+            kill(1),
+            await_leader(None),
+            start(2),
+            await_leader(2),
+            start(1),
+            await_isr(1, 2),
+            produce("m2"),
+            checkpoint("end"),
+        ),
+    ),
+)
+
+ACCEPTED_BY_ONE = Scenario(
+    name="AC-04/unsafe",
+    variant="unsafe",
+    explanation="With min.insync.replicas=1 the same leader acknowledges alone, and its death costs the record.",
+    schedule=Schedule(
+        id="produce/lone-leader-accepts-acks-all",
+        requirement="acks=all with min.insync.replicas=1 is acknowledged by a lone leader.",
+        sources=("AC-04", "003"),
+        replicas=brokers(1, 2),
+        settings=Settings(min_insync_replicas=1, unclean_leader_election=True),
+        steps=(
+            produce("m0"),
+            kill(2),
+            await_isr(1),
+            produce("m1"),
+            checkpoint("the lone leader acknowledged m1"),
+            kill(1),
+            await_leader(None),
+            start(2),
+            await_leader(2),
+            start(1),
+            await_isr(1, 2),
+            produce("m2"),
+            checkpoint("end"),
+        ),
+    ),
+)
+
+SCENARIOS = (REFUSED_BELOW_MINIMUM, ACCEPTED_BY_ONE)

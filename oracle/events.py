@@ -1,0 +1,86 @@
+"""What can happen to a partition? One frozen class per protocol fact, half a round trip each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from oracle.vocabulary import Acks, BrokerId, Label
+
+
+@dataclass(frozen=True, slots=True)
+class RecordSent:
+    """A producer sent one record to the leader that the brokers name."""
+
+    label: Label
+    acks: Acks
+
+
+@dataclass(frozen=True, slots=True)
+class RequestSent:
+    """A follower sent its next request (FETCH or OffsetsForLeaderEpoch)."""
+
+    follower: BrokerId
+
+
+@dataclass(frozen=True, slots=True)
+class RequestReceived:
+    """The leader handled a follower's request: answered it at once, or parked it."""
+
+    follower: BrokerId
+
+
+@dataclass(frozen=True, slots=True)
+class FetchCompleted:
+    """A parked fetch was read again and answered, by an append or by its maximum wait."""
+
+    follower: BrokerId
+
+
+@dataclass(frozen=True, slots=True)
+class ResponseReceived:
+    """The follower handled the leader's answer."""
+
+    follower: BrokerId
+
+
+@dataclass(frozen=True, slots=True)
+class RequestLost:
+    """A request or its answer was thrown away with its connection."""
+
+    follower: BrokerId
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerDied:
+    """A broker's process ended: by kill -9, or gracefully."""
+
+    broker: BrokerId
+    graceful: bool
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerRemoved:
+    """The controller noticed that a broker is gone and reacted."""
+
+    broker: BrokerId
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerReturned:
+    """A broker started with its old files and was registered and unfenced."""
+
+    broker: BrokerId
+    clean: bool
+
+
+@dataclass(frozen=True, slots=True)
+class JoinCommitted:
+    """The controller committed a leader's request to add a replica to the ISR."""
+
+    follower: BrokerId
+
+
+LinkEvent = RequestSent | RequestReceived | FetchCompleted | ResponseReceived | RequestLost
+Event = RecordSent | LinkEvent | BrokerDied | BrokerRemoved | BrokerReturned | JoinCommitted

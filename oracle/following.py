@@ -1,0 +1,111 @@
+"""What does a follower do? Truncates, fetches, appends, learns the high watermark.
+
+Sources: AbstractFetcherThread, ReplicaFetcherThread; HW-06, TR-04, TR-06, LE-04, LE-07.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from oracle.log import UNDEFINED, EpochEnd
+from oracle.state import Fetch, FetchAnswer, FetchKind, FetchStage
+from oracle.vocabulary import Offset, Role
+
+if TYPE_CHECKING:
+    from oracle.rules.rule_set import RuleSet
+    from oracle.state import PartitionState, ReplicaState
+    from oracle.vocabulary import BrokerId, LeaderEpoch
+
+
+def become_follower(
+    state: PartitionState, replica: ReplicaState, leader: BrokerId, epoch: LeaderEpoch, rules: RuleSet
+) -> PartitionState:
+    """Follow a leader in an epoch: cut, or plan the lookup that leads to the cut."""
+    if rules.skips_truncation(replica.leader, replica.leader_epoch, leader, epoch):
+        return state.with_replica(replace(replica, role=Role.FOLLOWER, leader_epoch=epoch))
+    replica = replace(
+        replica,
+        role=Role.FOLLOWER,
+        leader=leader,
+        leader_epoch=epoch,
+        isr=frozenset(),
+        joining=frozenset(),
+        remote_log_end_offsets=(),
+        fetch=None,
+        truncating=rules.truncation.asks_leader,
+        stuck=False,
+    )
+    if rules.truncation.cuts_to_high_watermark:
+        cut = rules.truncation.cut(replica.log, replica.high_watermark, UNDEFINED)
+        return truncate(state, replica, cut.offset, rules.truncation.rule.name)
+    return state.with_replica(replica)
+
+
+def truncate(state: PartitionState, replica: ReplicaState, offset: Offset, reason: str) -> PartitionState:
+    """Cut a replica's log; its high watermark never exceeds its end (TR-09)."""
+    removed = tuple((replica.broker, entry.label, reason) for entry in replica.log.entries[offset:])
+    log = replica.log.truncate_to(offset)
+    watermark = min(replica.high_watermark, log.log_end_offset)
+    state = replace(state, history_truncations=state.history_truncations + removed)
+    return state.with_replica(replace(replica, log=log, high_watermark=watermark))
+
+
+def send_request(state: PartitionState, replica: ReplicaState) -> PartitionState:
+    """Send the follower's next request: a lookup while it is truncating, else a fetch at its end."""
+    assert replica.leader is not None
+    kind = FetchKind.EPOCH_LOOKUP if replica.truncating else FetchKind.FETCH
+    fetch = Fetch(
+        kind=kind,
+        stage=FetchStage.REQUESTED,
+        leader=replica.leader,
+        leader_epoch=replica.leader_epoch,
+        offset=replica.log.log_end_offset,
+        last_epoch=replica.log.latest_epoch,
+    )
+    return state.with_replica(replace(replica, fetch=fetch))
+
+
+def receive(state: PartitionState, replica: ReplicaState, rules: RuleSet) -> PartitionState:
+    """Handle the leader's answer: cut, or append and take the high watermark (HW-06)."""
+    fetch = replica.fetch
+    assert fetch is not None
+    replica = replace(replica, fetch=None)
+    answer = fetch.answer
+    if isinstance(answer, EpochEnd):
+        return _cut(replace(state.with_replica(replica)), replica, answer, rules)
+    assert isinstance(answer, FetchAnswer)
+    if answer.diverging is not None:
+        return _cut(state, replica, answer.diverging, rules)
+    if answer.out_of_range:
+        return _out_of_range(state, replica, rules)
+    log = replica.log.append(answer.entries)
+    return state.with_replica(
+        replace(
+            replica,
+            log=log,
+            high_watermark=min(log.log_end_offset, answer.high_watermark),
+            history_appended=replica.history_appended | {entry.label for entry in answer.entries},
+        )
+    )
+
+
+def _cut(state: PartitionState, replica: ReplicaState, answer: EpochEnd, rules: RuleSet) -> PartitionState:
+    cut = rules.truncation.cut(replica.log, replica.high_watermark, answer)
+    replica = replace(replica, truncating=rules.truncation.asks_leader and not cut.is_final)
+    return truncate(state, replica, cut.offset, rules.truncation.rule.name)
+
+
+def _out_of_range(state: PartitionState, replica: ReplicaState, rules: RuleSet) -> PartitionState:
+    """Cut to the leader's end, or stop for good where the release exits instead (KAFKA-7414)."""
+    leader = state.serving_leader()
+    if leader is None or leader.log.log_end_offset >= replica.log.log_end_offset:
+        return state.with_replica(replica)
+    if rules.exits_when_ahead and not state.settings.unclean_leader_election:
+        return state.with_replica(replace(replica, stuck=True))
+    return truncate(state, replica, leader.log.log_end_offset, "out-of-range-cuts-to-leader-end")
+
+
+def lose_request(state: PartitionState, replica: ReplicaState) -> PartitionState:
+    """Forget the request under way: its connection is gone."""
+    return state.with_replica(replace(replica, fetch=None))

@@ -1,0 +1,166 @@
+"""How does a finished model become a prediction? Moments, fates, and the rule that decided each."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+from oracle.guarantees import Promise, PromiseVerdict, judge_loss
+from oracle.prediction import (
+    Divergence,
+    LoggedRecord,
+    Moment,
+    Prediction,
+    RecordPrediction,
+    ReplicaNumbers,
+)
+from oracle.schedule import ScheduleError
+from oracle.vocabulary import Fate, Leadership, Offset, Outcome, Role
+
+if TYPE_CHECKING:
+    from oracle.rules.rule_set import RuleSet
+    from oracle.schedule import Schedule
+    from oracle.state import PartitionState, ProduceState, ReplicaState
+    from oracle.vocabulary import BrokerId, Label, LeaderEpoch
+
+
+def moment(state: PartitionState, step: int, name: str | None) -> Moment:
+    """Read the numbers of every replica at rest."""
+    leader = state.serving_leader()
+    followers = [r for r in state.replicas if r.alive and r.role is Role.FOLLOWER]
+    remote = {r.broker: leader.remote_log_end_offset(r.broker) for r in followers} if leader else {}
+    return Moment(
+        step=step,
+        name=name,
+        replicas={r.broker: _numbers(r) for r in state.replicas},
+        leader=state.controller.leader,
+        leadership=Leadership(len(state.controller.leaderships) - 1),
+        isr=tuple(sorted(state.controller.isr)),
+        elr=tuple(sorted(state.controller.elr)),
+        remote_log_end_offsets=remote,
+    )
+
+
+def _numbers(replica: ReplicaState) -> ReplicaNumbers:
+    return ReplicaNumbers(replica.log.log_end_offset, replica.high_watermark, replica.alive)
+
+
+def conclude(
+    schedule: Schedule, rules: RuleSet, state: PartitionState, moments: tuple[Moment, ...]
+) -> Prediction:
+    """Turn the model's last state into the prediction.
+
+    Raises:
+        ScheduleError: if the partition cannot be read at the end.
+    """
+    leader = state.serving_leader()
+    if leader is None:
+        message = "the schedule must end with a leader, so that the topic can be read"
+        raise ScheduleError(message, step=len(schedule.steps) - 1)
+    produced = {produce.label: produce for produce in state.produces}
+    records = tuple(
+        _record(index, produced[label], state, leader, rules) for index, label in enumerate(schedule.labels())
+    )
+    return Prediction(
+        scenario=schedule.id,
+        kafka=rules.version,
+        metadata=rules.metadata.value,
+        rules=rules.names(),
+        checkpoints=tuple(m for m in moments if m.name is not None),
+        moments=moments,
+        records=records,
+        logs={r.broker: _logged(state, r) for r in state.replicas},
+        diverged=_divergences(state),
+    )
+
+
+def _logged(state: PartitionState, replica: ReplicaState) -> tuple[LoggedRecord, ...]:
+    return tuple(
+        LoggedRecord(Offset(offset), entry.label, leadership_of(state, entry.leader_epoch))
+        for offset, entry in enumerate(replica.log.entries)
+    )
+
+
+def leadership_of(state: PartitionState, epoch: LeaderEpoch) -> Leadership:
+    """Return the ordinal of the leadership that a leader epoch belongs to."""
+    starts = [first for first, _, _ in state.controller.leaderships]
+    return Leadership(sum(1 for start in starts if start <= epoch) - 1)
+
+
+def _record(
+    index: int, produce: ProduceState, state: PartitionState, leader: ReplicaState, rules: RuleSet
+) -> RecordPrediction:
+    label = produce.label
+    labels = [entry.label for entry in leader.log.entries]
+    outcome = produce.outcome or Outcome.INDETERMINATE
+    was_committed = label in state.history_committed
+    in_log = label in labels
+    fate, why = _fate(produce, state, leader, rules, was_committed=was_committed, in_log=in_log)
+    offset = Offset(labels.index(label)) if fate is Fate.PRESENT else None
+    epochs = {e.label: e.leader_epoch for r in state.replicas for e in r.log.entries}
+    return RecordPrediction(
+        id=index,
+        label=label,
+        fate=fate,
+        was_committed=was_committed,
+        outcome=outcome,
+        error=produce.error,
+        offset=offset,
+        leadership=leadership_of(state, epochs[label]) if label in epochs else None,
+        acks=produce.acks,
+        decided_by=why,
+        promise=_promise(produce, outcome, state, rules, fate),
+    )
+
+
+def _fate(
+    produce: ProduceState,
+    state: PartitionState,
+    leader: ReplicaState,
+    rules: RuleSet,
+    *,
+    was_committed: bool,
+    in_log: bool,
+) -> tuple[Fate, str]:
+    if in_log:
+        offset = [entry.label for entry in leader.log.entries].index(produce.label)
+        if offset < leader.high_watermark:
+            return Fate.PRESENT, f"on leader {leader.broker} below the high watermark {leader.high_watermark}"
+        return (
+            Fate.UNDETERMINED,
+            f"on leader {leader.broker} above the high watermark {leader.high_watermark}",
+        )
+    if produce.required_offset is None:
+        return Fate.ABSENT, f"refused with {produce.error}, nothing was written"
+    why = _cause(produce.label, state, rules)
+    return (Fate.LOST if was_committed else Fate.ABSENT), why
+
+
+def _cause(label: Label, state: PartitionState, rules: RuleSet) -> str:
+    cuts = [(broker, reason) for broker, cut, reason in state.history_truncations if cut == label]
+    loss = next((loss for loss in state.history_losses if loss.label == label), None)
+    parts = [f"cut on broker {broker} by {reason}" for broker, reason in cuts]
+    if loss is not None:
+        kind = "cleanly" if loss.was_clean else "uncleanly"
+        parts.append(f"broker {loss.new_leader} elected {kind} without it ({rules.election.rule.name})")
+    return "; ".join(parts) or "on no replica that leads"
+
+
+def _promise(
+    produce: ProduceState, outcome: Outcome, state: PartitionState, rules: RuleSet, fate: Fate
+) -> Promise:
+    loss = next((loss for loss in state.history_losses if loss.label == produce.label), None)
+    if fate in (Fate.PRESENT, Fate.UNDETERMINED) or loss is None:
+        return Promise(PromiseVerdict.KEPT if outcome is Outcome.ACKNOWLEDGED else PromiseVerdict.NONE)
+    return judge_loss(produce.acks, outcome, state.settings, loss, rules.truncation.rule.source)
+
+
+def _divergences(state: PartitionState) -> tuple[Divergence, ...]:
+    """Return offsets below both high watermarks where two replicas hold different records."""
+    found: dict[Offset, dict[BrokerId, Label]] = {}
+    for a, b in combinations(state.replicas, 2):
+        for offset in range(min(a.high_watermark, b.high_watermark)):
+            labels = {r.broker: r.log.entries[offset].label for r in (a, b)}
+            if len(set(labels.values())) > 1:
+                found.setdefault(Offset(offset), {}).update(labels)
+    return tuple(Divergence(offset, labels) for offset, labels in sorted(found.items()))

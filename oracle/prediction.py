@@ -1,0 +1,160 @@
+"""What does a prediction say? Numbers at every checkpoint, every record's fate, every replica's log.
+
+``Prediction.as_json`` is the machine format of ``predict --json``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from oracle.guarantees import Promise
+    from oracle.vocabulary import Acks, BrokerId, Fate, Label, Leadership, Offset, Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class ReplicaNumbers:
+    """One replica's two numbers; those of a dead broker are what its files say."""
+
+    log_end_offset: Offset
+    high_watermark: Offset
+    alive: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """The partition at rest: after a step, or at a checkpoint.
+
+    Attributes:
+        leadership: ordinal of the latest leadership, counted from 0.
+        remote_log_end_offsets: the leader's copies of its followers' end offsets; None: unknown yet.
+    """
+
+    step: int
+    name: str | None
+    replicas: dict[BrokerId, ReplicaNumbers]
+    leader: BrokerId | None
+    leadership: Leadership
+    isr: tuple[BrokerId, ...]
+    elr: tuple[BrokerId, ...]
+    remote_log_end_offsets: dict[BrokerId, Offset | None]
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the moment with string keys, as JSON has them."""
+        replicas = {
+            str(broker): {
+                "log_end_offset": numbers.log_end_offset,
+                "high_watermark": numbers.high_watermark,
+                "alive": numbers.alive,
+            }
+            for broker, numbers in self.replicas.items()
+        }
+        return {
+            "step": self.step,
+            "name": self.name,
+            "replicas": replicas,
+            "leader": self.leader,
+            "leadership": self.leadership,
+            "isr": list(self.isr),
+            "elr": list(self.elr),
+            "remote_log_end_offsets": {str(b): o for b, o in self.remote_log_end_offsets.items()},
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class RecordPrediction:
+    """What becomes of one record.
+
+    Attributes:
+        id: position of its label in the schedule.
+        offset: where it will be readable; None unless the fate is present.
+        leadership: ordinal of the leadership it was written in; None if it was never appended.
+        decided_by: the rule and the event that decided the fate, in words.
+        promise: whether its loss, if any, breaks what the settings promise.
+    """
+
+    id: int
+    label: Label
+    fate: Fate
+    was_committed: bool
+    outcome: Outcome
+    error: str | None
+    offset: Offset | None
+    leadership: Leadership | None
+    acks: Acks
+    decided_by: str
+    promise: Promise
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the record's row of the machine format."""
+        return {
+            "id": self.id,
+            "label": self.label,
+            "fate": self.fate.value,
+            "was_committed": self.was_committed,
+            "outcome": self.outcome.value,
+            "error": self.error,
+            "offset": self.offset,
+            "leadership": self.leadership,
+            "acks": int(self.acks),
+            "decided_by": self.decided_by,
+            "promise": self.promise.verdict.value,
+            "promise_reason": self.promise.reason,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class LoggedRecord:
+    """One offset of one replica's log."""
+
+    offset: Offset
+    label: Label
+    leadership: Leadership
+
+
+@dataclass(frozen=True, slots=True)
+class Divergence:
+    """An offset below both high watermarks where two replicas hold different records."""
+
+    offset: Offset
+    labels: dict[BrokerId, Label]
+
+
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    """Everything that one rule set says about one schedule."""
+
+    scenario: str
+    kafka: str
+    metadata: str
+    rules: tuple[str, ...]
+    checkpoints: tuple[Moment, ...]
+    moments: tuple[Moment, ...]
+    records: tuple[RecordPrediction, ...]
+    logs: dict[BrokerId, tuple[LoggedRecord, ...]]
+    diverged: tuple[Divergence, ...] = ()
+    races: tuple[str, ...] = field(default=())
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the machine format of ``predict --json``."""
+        logs = {
+            str(broker): [{"offset": r.offset, "label": r.label, "leadership": r.leadership} for r in records]
+            for broker, records in self.logs.items()
+        }
+        diverged = [
+            {"offset": d.offset, "replicas": {str(b): label for b, label in d.labels.items()}}
+            for d in self.diverged
+        ]
+        return {
+            "scenario": self.scenario,
+            "kafka": self.kafka,
+            "metadata": self.metadata,
+            "rules": list(self.rules),
+            "checkpoints": [moment.as_json() for moment in self.checkpoints],
+            "records": [record.as_json() for record in self.records],
+            "logs": logs,
+            "diverged": diverged,
+            "races": list(self.races),
+            "steps": [moment.as_json() for moment in self.moments],
+        }

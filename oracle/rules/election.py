@@ -1,0 +1,68 @@
+"""What does a controller decide? The shape that each controller's rules fill in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from oracle.vocabulary import LeaderEpoch
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection
+
+    from oracle.rules.rule import Rule
+    from oracle.schedule import Settings
+    from oracle.state import ControllerView
+    from oracle.vocabulary import BrokerId
+
+
+@dataclass(frozen=True, slots=True)
+class Partition:
+    """What a controller decides about: the assignment and the topic's settings."""
+
+    assignment: tuple[BrokerId, ...]
+    settings: Settings
+
+
+@dataclass(frozen=True, slots=True)
+class ElectionRules:
+    """A controller's reactions, each from its view to its next view.
+
+    Attributes:
+        removed: a broker's registration is gone (session expired, fenced, controlled shutdown).
+        returned: a broker is registered and unfenced again; the flag says whether it had shut down cleanly.
+        joined: a leader's wish to add replicas to the ISR is committed.
+    """
+
+    rule: Rule
+    removed: Callable[[ControllerView, Partition, BrokerId], ControllerView]
+    returned: Callable[[ControllerView, Partition, BrokerId, bool], ControllerView]
+    joined: Callable[[ControllerView, Partition, BrokerId], ControllerView]
+
+
+def with_leader(view: ControllerView, leader: BrokerId, *, clean: bool) -> ControllerView:
+    """Return the view with a new leader in the next leader epoch."""
+    view = bumped(replace(view, leader=leader))
+    return replace(view, leaderships=(*view.leaderships, (view.leader_epoch, leader, clean)))
+
+
+def bumped(view: ControllerView) -> ControllerView:
+    """Return the view in the next leader epoch."""
+    return replace(view, leader_epoch=LeaderEpoch(view.leader_epoch + 1))
+
+
+def re_elected(
+    view: ControllerView,
+    partition: Partition,
+    elect: Callable[[ControllerView, Partition], ControllerView],
+) -> ControllerView:
+    """Return the view after its leader is gone: with another one, or with none, one epoch on."""
+    view = replace(view, leader=None)
+    elected = elect(view, partition)
+    return bumped(view) if elected.leader is None else elected
+
+
+def first_live(partition: Partition, view: ControllerView, among: Collection[BrokerId]) -> BrokerId | None:
+    """Return the first registered replica in assignment order that is ``among`` (EL-04)."""
+    live = (b for b in partition.assignment if b in view.registered and b in among)
+    return next(live, None)

@@ -1,0 +1,54 @@
+"""How does a follower truncate with leader epochs? It cuts where its last epoch ends on the leader.
+
+Without it a follower cuts to its own high watermark and can lose committed records, or keep
+records that its leader never had. An answer that the leader cannot give still falls back to the
+high watermark.
+
+Source: KIP-101, ReplicaFetcherThread.maybeTruncate. Versions: 0.11 to 1.1.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from oracle.log import NO_EPOCH, UNDEFINED, EpochEnd, ReplicaLog
+from oracle.rules import truncate_to_high_watermark
+from oracle.rules.rule import Rule
+from oracle.rules.truncation import Cut, Truncation
+
+if TYPE_CHECKING:
+    from oracle.vocabulary import LeaderEpoch, Offset
+
+RULE = Rule(
+    name="truncate-by-leader-epoch",
+    source="KIP-101, ReplicaFetcherThread.maybeTruncate",
+    versions="0.11 to 1.1",
+    replaces=truncate_to_high_watermark.RULE.name,
+    breaks="committed records above a stale high watermark are cut; logs diverge after a double crash",
+)
+
+
+def end_offset_only(log: ReplicaLog, epoch: LeaderEpoch) -> EpochEnd:
+    """Answer the end offset of an epoch within the cache; unknown above or below it."""
+    if epoch == log.latest_epoch:
+        return EpochEnd(None, log.log_end_offset)
+    if epoch == NO_EPOCH or not log.epochs or epoch < log.epochs[0].leader_epoch:
+        return UNDEFINED
+    return EpochEnd(None, log.end_offset_for(epoch).end_offset)
+
+
+def cut_to_end_offset(log: ReplicaLog, high_watermark: Offset, answer: EpochEnd) -> Cut:
+    """Cut to the leader's end offset for the epoch; to the high watermark if it has none."""
+    if answer.end_offset is None:
+        return truncate_to_high_watermark.cut_to_high_watermark(log, high_watermark, answer)
+    return Cut(min(answer.end_offset, log.log_end_offset))
+
+
+TRUNCATION = Truncation(
+    rule=RULE,
+    cuts_to_high_watermark=False,
+    asks_leader=True,
+    checks_on_fetch=False,
+    end_offset_for=end_offset_only,
+    cut=cut_to_end_offset,
+)

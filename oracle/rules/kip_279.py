@@ -1,0 +1,61 @@
+"""How does a follower truncate after several fast failovers? By (epoch, offset), asking again.
+
+Without it a follower that lacks the epoch its leader answers about keeps records of an epoch that
+the leader never had: logs diverge (KAFKA-6361).
+
+Source: KIP-279, AbstractFetcherThread.getOffsetTruncationState. Versions: 2.0 to 2.7.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from oracle.log import EpochEnd, ReplicaLog
+from oracle.rules import kip_101
+from oracle.rules.rule import Rule
+from oracle.rules.truncation import Cut, Truncation
+
+if TYPE_CHECKING:
+    from oracle.vocabulary import LeaderEpoch, Offset
+
+RULE = Rule(
+    name="truncate-to-common-epoch",
+    source="KIP-279, AbstractFetcherThread.getOffsetTruncationState",
+    versions="2.0 to 2.7",
+    replaces=kip_101.RULE.name,
+    breaks="after fast failovers a follower keeps records of an epoch its leader never had",
+)
+
+
+def end_offset_of_largest_epoch(log: ReplicaLog, epoch: LeaderEpoch) -> EpochEnd:
+    """Answer the largest epoch not above the one asked about, and its end offset.
+
+    An epoch below the cache's first is answered as itself, ending where the first one starts
+    (KAFKA-7415).
+    """
+    answer = log.end_offset_for(epoch)
+    if answer.end_offset is not None and answer.leader_epoch is None:
+        return EpochEnd(epoch, answer.end_offset)
+    return answer
+
+
+def cut_to_common_epoch(log: ReplicaLog, high_watermark: Offset, answer: EpochEnd) -> Cut:
+    """Cut to the end of the leader's epoch if the follower has it, else of the next lower, and ask again."""
+    if answer.leader_epoch is None or answer.end_offset is None:
+        return kip_101.cut_to_end_offset(log, high_watermark, answer)
+    own = log.end_offset_for(answer.leader_epoch)
+    if own.end_offset is None:
+        return Cut(min(answer.end_offset, log.log_end_offset))
+    if own.leader_epoch != answer.leader_epoch:
+        return Cut(min(own.end_offset, log.log_end_offset), is_final=False)
+    return Cut(min(own.end_offset, answer.end_offset, log.log_end_offset))
+
+
+TRUNCATION = Truncation(
+    rule=RULE,
+    cuts_to_high_watermark=False,
+    asks_leader=True,
+    checks_on_fetch=False,
+    end_offset_for=end_offset_of_largest_epoch,
+    cut=cut_to_common_epoch,
+)

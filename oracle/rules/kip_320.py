@@ -1,0 +1,34 @@
+"""Who refuses a request from another epoch? From 2.1 the leader fences it.
+
+Without it a follower or client that believes in another leader epoch is served, so a zombie can
+move the high watermark or read records that were never committed (KAFKA-6880, KAFKA-7395).
+
+Source: KIP-320, Partition.checkCurrentLeaderEpoch. Versions: 2.1 and newer.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from oracle.rules.rule import Rule
+
+if TYPE_CHECKING:
+    from oracle.vocabulary import LeaderEpoch
+
+RULE = Rule(
+    name="fence-leader-epoch",
+    source="KIP-320, Partition.checkCurrentLeaderEpoch",
+    versions="2.1 and newer",
+    replaces=None,
+    breaks="a replica in another epoch is served and counted",
+)
+
+
+def is_served(request_epoch: LeaderEpoch, leader_epoch: LeaderEpoch) -> bool:
+    """Tell whether a leader in ``leader_epoch`` serves a request that carries ``request_epoch``."""
+    return request_epoch == leader_epoch
+
+
+def serves_any_epoch(_request_epoch: LeaderEpoch, _leader_epoch: LeaderEpoch) -> bool:
+    """Serve every request: releases before 2.1 do not look at the epoch."""
+    return True

@@ -1,0 +1,96 @@
+"""Who may lead once the ISR is empty? Eligible leader replicas, then the last known leader.
+
+A replica that leaves the ISR while it is smaller than min.insync.replicas holds every committed
+record (the high watermark stood still since), so it stays eligible unless it shut down uncleanly.
+Without the rule the last member of the ISR is elected again even if it lost its disk cache
+(last replica standing). A kill -9 counts as an unclean shutdown.
+
+Source: KIP-966 part 1, PartitionChangeBuilder.maybePopulateTargetElr. Versions: opt-in in 4.0,
+default for new clusters from 4.1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from oracle.rules import kraft_controller
+from oracle.rules.election import ElectionRules, Partition, first_live, re_elected, with_leader
+from oracle.rules.rule import Rule
+
+if TYPE_CHECKING:
+    from oracle.state import ControllerView
+    from oracle.vocabulary import BrokerId
+
+RULE = Rule(
+    name="eligible-leader-replicas",
+    source="KIP-966, PartitionChangeBuilder",
+    versions="KRaft mode, 4.1 and newer (4.0: opt-in)",
+    replaces=kraft_controller.RULE.name,
+    breaks="the last ISR member is elected again although it lost records",
+)
+
+
+def removed(view: ControllerView, partition: Partition, broker: BrokerId) -> ControllerView:
+    """Take the broker out of the ISR, which may become empty, and elect if it led."""
+    view = replace(view, registered=view.registered - {broker})
+    was_leader = view.leader == broker
+    view = with_isr(view, partition, tuple(b for b in view.isr if b != broker))
+    if not was_leader:
+        return view
+    if not view.isr:
+        view = replace(view, last_known_leader=broker)
+    return re_elected(view, partition, elect)
+
+
+def with_isr(view: ControllerView, partition: Partition, isr: tuple[BrokerId, ...]) -> ControllerView:
+    """Set the ISR; below min.insync.replicas those that leave it become eligible leader replicas."""
+    minimum = min(partition.settings.min_insync_replicas, len(partition.assignment))
+    if len(isr) >= minimum:
+        return replace(view, isr=isr, elr=frozenset())
+    return replace(view, isr=isr, elr=(view.elr | set(view.isr)) - set(isr))
+
+
+def elect(view: ControllerView, partition: Partition) -> ControllerView:
+    """Elect from the ISR, else from the eligible ones, else the last known leader, else uncleanly."""
+    clean = first_live(partition, view, view.isr or view.elr)
+    if clean is not None:
+        isr = view.isr or (clean,)
+        return with_leader(_settled(view, isr, view.elr - {clean}), clean, clean=True)
+    unclean = _last_known_leader(view) or _any_live(view, partition)
+    if unclean is not None:
+        return with_leader(_settled(view, (unclean,), frozenset()), unclean, clean=False)
+    return view
+
+
+def _settled(view: ControllerView, isr: tuple[BrokerId, ...], elr: frozenset[BrokerId]) -> ControllerView:
+    return replace(view, isr=isr, elr=elr, last_known_leader=None)
+
+
+def _last_known_leader(view: ControllerView) -> BrokerId | None:
+    known = view.last_known_leader
+    if view.isr or view.elr or known is None or known not in view.registered:
+        return None
+    return known
+
+
+def _any_live(view: ControllerView, partition: Partition) -> BrokerId | None:
+    if not partition.settings.unclean_leader_election:
+        return None
+    return first_live(partition, view, partition.assignment)
+
+
+def returned(view: ControllerView, partition: Partition, broker: BrokerId, clean: bool) -> ControllerView:  # noqa: FBT001 - shape of ElectionRules
+    """Register the broker; after an unclean shutdown it is no longer eligible."""
+    if not clean:
+        view = replace(view, elr=view.elr - {broker}, isr=tuple(b for b in view.isr if b != broker))
+    view = replace(view, registered=view.registered | {broker})
+    return elect(view, partition) if view.leader is None else view
+
+
+def joined(view: ControllerView, partition: Partition, broker: BrokerId) -> ControllerView:
+    """Add a replica to the ISR; at min.insync.replicas the eligible ones are cleared."""
+    return with_isr(view, partition, (*view.isr, broker))
+
+
+ELECTION = ElectionRules(rule=RULE, removed=removed, returned=returned, joined=joined)

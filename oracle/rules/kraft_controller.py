@@ -1,0 +1,51 @@
+"""How does a KRaft controller elect without eligible leader replicas? Like ZooKeeper's, mostly.
+
+A valid current leader is kept; else the first live ISR member in assignment order; else, with
+unclean election, the first live replica. The last ISR member stays in the ISR. Metadata versions
+before 3.6-IV0 bump the leader epoch on every ISR shrink (KAFKA-15021), later ones do not.
+
+Source: PartitionChangeBuilder, ReplicationControlManager. Versions: KRaft, 3.3 and newer.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from oracle.rules import zookeeper_controller
+from oracle.rules.election import ElectionRules, Partition, re_elected
+from oracle.rules.rule import Rule
+
+if TYPE_CHECKING:
+    from oracle.state import ControllerView
+    from oracle.vocabulary import BrokerId
+
+RULE = Rule(
+    name="kraft-controller",
+    source="PartitionChangeBuilder, KAFKA-15021",
+    versions="KRaft mode, 3.6 and newer, without eligible leader replicas",
+    replaces=zookeeper_controller.RULE.name,
+    breaks="no leader is elected, or one outside the ISR although unclean election is off",
+)
+RULE_BUMPING = Rule(
+    name="kraft-controller-bumps-epoch-on-shrink",
+    source="PartitionChangeBuilder",
+    versions="KRaft mode, 3.3 to 3.5",
+    replaces=zookeeper_controller.RULE.name,
+    breaks="a removed replica that is still caught up holds the high watermark back",
+)
+
+
+def removed(view: ControllerView, partition: Partition, broker: BrokerId) -> ControllerView:
+    """Elect without the broker if it led; else take it out of the ISR in the same epoch."""
+    view = replace(view, registered=view.registered - {broker})
+    if view.leader == broker:
+        return re_elected(view, partition, zookeeper_controller.elect)
+    remaining = tuple(b for b in view.isr if b != broker)
+    return replace(view, isr=remaining or view.isr)
+
+
+ELECTION = ElectionRules(
+    rule=RULE, removed=removed, returned=zookeeper_controller.returned, joined=zookeeper_controller.joined
+)
+ELECTION_BUMPING = replace(zookeeper_controller.ELECTION, rule=RULE_BUMPING)

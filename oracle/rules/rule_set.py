@@ -1,0 +1,53 @@
+"""What is a rule set? Everything that one release does, chosen rule by rule."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from oracle.rules.election import ElectionRules
+    from oracle.rules.rule import Rule
+    from oracle.rules.truncation import Truncation
+    from oracle.vocabulary import BrokerId, LeaderEpoch, MetadataMode, Offset
+
+    SkipsTruncation = Callable[[BrokerId | None, LeaderEpoch, BrokerId, LeaderEpoch], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class RuleSet:
+    """The rules of one Kafka release in one metadata mode.
+
+    Attributes:
+        truncation: how a follower cuts its log.
+        skips_truncation: (old leader, old epoch, leader, epoch) -> the follower carries on as it is.
+        writes_epoch_on_election: the leader's epoch enters its cache at once (KAFKA-7415).
+        joins_isr: (fetch offset, leader high watermark, epoch start offset) -> may join.
+        serves_epoch: (request's epoch, leader's epoch) -> the leader answers it.
+        high_watermark_may_advance: (ISR size, min ISR, replication factor) -> the leader may commit.
+        answers_new_high_watermark: immediate responses carry the updated one (KAFKA-5758).
+        asks_controller_to_join: the ISR grows by AlterPartition, with a maximal ISR (KIP-497).
+        exits_when_ahead: a follower ahead of its leader stops for good if unclean election is off.
+        election: the controller's rules.
+        rules: every rule that this set names, for reports.
+    """
+
+    version: str
+    metadata: MetadataMode
+    truncation: Truncation
+    skips_truncation: SkipsTruncation
+    writes_epoch_on_election: bool
+    joins_isr: Callable[[Offset, Offset, Offset], bool]
+    serves_epoch: Callable[[LeaderEpoch, LeaderEpoch], bool]
+    high_watermark_may_advance: Callable[[int, int, int], bool]
+    answers_new_high_watermark: bool
+    asks_controller_to_join: bool
+    exits_when_ahead: bool
+    election: ElectionRules
+    rules: tuple[Rule, ...]
+
+    def names(self) -> tuple[str, ...]:
+        """Return the names of the rules, as predictions list them."""
+        return tuple(rule.name for rule in self.rules)

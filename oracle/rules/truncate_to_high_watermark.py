@@ -1,0 +1,46 @@
+"""How did a follower truncate before leader epochs? It cut its log to its own high watermark.
+
+Because of it a follower that restarts, or gets a new leader, removes records that are committed
+but whose commitment it has not heard of yet; elected next, it loses them (KAFKA-1211).
+
+Source: ReplicaManager.makeFollowers up to 0.10.2. Versions: up to 0.10.2.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from oracle.log import UNDEFINED, EpochEnd, ReplicaLog
+from oracle.rules.rule import Rule
+from oracle.rules.truncation import Cut, Truncation
+
+if TYPE_CHECKING:
+    from oracle.vocabulary import LeaderEpoch, Offset
+
+RULE = Rule(
+    name="truncate-to-high-watermark",
+    source="KAFKA-1211, ReplicaManager.makeFollowers",
+    versions="0.10.2 and older",
+    replaces=None,
+    breaks="a follower cuts committed records above its stale high watermark and may then be elected",
+)
+
+
+def cut_to_high_watermark(log: ReplicaLog, high_watermark: Offset, _answer: EpochEnd) -> Cut:
+    """Cut to the replica's own high watermark, whatever a leader says."""
+    return Cut(min(high_watermark, log.log_end_offset))
+
+
+def knows_no_epochs(_log: ReplicaLog, _epoch: LeaderEpoch) -> EpochEnd:
+    """Answer that the epoch is unknown: there is no epoch cache."""
+    return UNDEFINED
+
+
+TRUNCATION = Truncation(
+    rule=RULE,
+    cuts_to_high_watermark=True,
+    asks_leader=False,
+    checks_on_fetch=False,
+    end_offset_for=knows_no_epochs,
+    cut=cut_to_high_watermark,
+)

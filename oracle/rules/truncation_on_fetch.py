@@ -1,0 +1,26 @@
+"""How does a follower truncate without a separate lookup? The fetch carries its last epoch.
+
+The follower starts to fetch at its log end offset; a leader whose end offset for that epoch lies
+below answers a diverging epoch instead of records. Without the check a follower whose epochs were
+never looked up would append to a log that is not a prefix of its leader's.
+
+Source: KIP-595 applied to replica fetchers (KAFKA-10554), UnifiedLog / Partition.readRecords.
+Versions: 2.8 and newer.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from oracle.rules import kip_279
+from oracle.rules.rule import Rule
+
+RULE = Rule(
+    name="truncate-on-fetch",
+    source="KIP-595, KAFKA-10554, AbstractFetcherThread.truncateOnFetchResponse",
+    versions="2.8 and newer",
+    replaces=kip_279.RULE.name,
+    breaks="a follower that fetches without a lookup appends after records its leader does not have",
+)
+
+TRUNCATION = replace(kip_279.TRUNCATION, rule=RULE, asks_leader=False, checks_on_fetch=True)

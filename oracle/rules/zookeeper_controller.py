@@ -1,0 +1,69 @@
+"""How does a ZooKeeper-era controller elect? First live ISR member in assignment order.
+
+With unclean election the first live replica takes over if no ISR member lives. The last ISR member
+stays in the ISR although its broker is down (IS-07). Removing a replica bumps the leader epoch.
+
+Source: OfflinePartitionLeaderSelector, later Election; ReplicaStateMachine. Versions: up to 3.9.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from oracle.rules.election import ElectionRules, Partition, bumped, first_live, re_elected, with_leader
+from oracle.rules.rule import Rule
+
+if TYPE_CHECKING:
+    from oracle.state import ControllerView
+    from oracle.vocabulary import BrokerId
+
+RULE = Rule(
+    name="zookeeper-controller",
+    source="kafka.controller.PartitionStateMachine, ReplicaStateMachine",
+    versions="ZooKeeper mode, 3.9 and older",
+    replaces=None,
+    breaks="no leader is elected, or one outside the ISR although unclean election is off",
+)
+
+
+def removed(view: ControllerView, partition: Partition, broker: BrokerId) -> ControllerView:
+    """Elect without the broker if it led; else take it out of the ISR in a new epoch."""
+    view = replace(view, registered=view.registered - {broker})
+    if view.leader == broker:
+        return re_elected(view, partition, elect)
+    return shrunk(view, broker)
+
+
+def shrunk(view: ControllerView, broker: BrokerId) -> ControllerView:
+    """Take a replica out of the ISR unless it is the last, bumping the epoch."""
+    remaining = tuple(b for b in view.isr if b != broker)
+    if broker not in view.isr or not remaining:
+        return view
+    return bumped(replace(view, isr=remaining))
+
+
+def elect(view: ControllerView, partition: Partition) -> ControllerView:
+    """Elect a live ISR member, else with unclean election any live replica, else nobody."""
+    clean = first_live(partition, view, view.isr)
+    if clean is not None:
+        live_isr = tuple(b for b in view.isr if b in view.registered)
+        return with_leader(replace(view, isr=live_isr), clean, clean=True)
+    unclean = first_live(partition, view, partition.assignment)
+    if unclean is not None and partition.settings.unclean_leader_election:
+        return with_leader(replace(view, isr=(unclean,)), unclean, clean=False)
+    return view
+
+
+def returned(view: ControllerView, partition: Partition, broker: BrokerId, _clean: bool) -> ControllerView:  # noqa: FBT001 - shape of ElectionRules
+    """Register the broker; a leaderless partition is elected anew."""
+    view = replace(view, registered=view.registered | {broker})
+    return elect(view, partition) if view.leader is None else view
+
+
+def joined(view: ControllerView, _partition: Partition, broker: BrokerId) -> ControllerView:
+    """Add a replica to the ISR; the leader epoch stays."""
+    return replace(view, isr=(*view.isr, broker))
+
+
+ELECTION = ElectionRules(rule=RULE, removed=removed, returned=returned, joined=joined)

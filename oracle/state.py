@@ -1,0 +1,206 @@
+"""What does the model know at one moment? Every replica, every fetch under way, the controller.
+
+Frozen values only; the fields whose names start with ``history_`` exist for checking: no broker
+stores them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from oracle.log import NO_EPOCH, EpochEnd, ReplicaLog
+from oracle.vocabulary import Acks, BrokerId, Label, LeaderEpoch, Offset, Outcome, Role
+
+if TYPE_CHECKING:
+    from oracle.log import Entry
+    from oracle.schedule import Settings
+
+
+LOG_START = Offset(0)
+
+
+class FetchKind(StrEnum):
+    """Which request a follower has under way on its link to the leader."""
+
+    FETCH = "fetch"
+    EPOCH_LOOKUP = "epoch lookup"
+
+
+class FetchStage(StrEnum):
+    """Where that request stands: three places where a frame can be."""
+
+    REQUESTED = "requested"
+    PARKED = "parked"
+    ANSWERED = "answered"
+
+
+@dataclass(frozen=True, slots=True)
+class FetchAnswer:
+    """A leader's answer to FETCH, with the content it had when it left the leader."""
+
+    entries: tuple[Entry, ...]
+    high_watermark: Offset
+    diverging: EpochEnd | None = None
+    out_of_range: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Fetch:
+    """The one request a follower has under way (one in flight per link; it may be parked).
+
+    Attributes:
+        leader: the broker asked.
+        leader_epoch: the epoch the follower believes in; fenced on from 2.1 (KIP-320).
+        offset: fetch offset, which is the follower's log end offset.
+        last_epoch: last fetched epoch, or the epoch asked about in a lookup.
+        answer: set once the leader has answered.
+    """
+
+    kind: FetchKind
+    stage: FetchStage
+    leader: BrokerId
+    leader_epoch: LeaderEpoch
+    offset: Offset
+    last_epoch: LeaderEpoch
+    answer: FetchAnswer | EpochEnd | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ReplicaState:
+    """One replica of the partition.
+
+    Attributes:
+        alive: whether its broker runs.
+        log: what is on its disk; survives kill -9 (the page cache does).
+        high_watermark: first offset it does not know to be committed. Invariant: <= log end offset.
+        checkpointed_high_watermark: what replication-offset-checkpoint says.
+        leader: the leader it believes in.
+        leader_epoch: the epoch of that belief.
+        epoch_start_offset: as leader, its log end offset when it took the epoch.
+        isr: as leader, the committed ISR it knows.
+        joining: as leader, replicas it has asked the controller to add (maximal ISR, KIP-497).
+        remote_log_end_offsets: as leader, followers' log end offsets from their last fetch requests.
+        truncating: as follower, whether it must look up its epoch before it may fetch.
+        stuck: as follower, whether its fetcher has stopped for good.
+        fetch: as follower, its request under way.
+        shut_down_cleanly: whether its last stop was graceful (what ELR asks at registration).
+        history_appended: every label this replica ever appended.
+    """
+
+    broker: BrokerId
+    alive: bool = True
+    log: ReplicaLog = field(default_factory=ReplicaLog)
+    high_watermark: Offset = LOG_START
+    checkpointed_high_watermark: Offset = LOG_START
+    role: Role = Role.NONE
+    leader: BrokerId | None = None
+    leader_epoch: LeaderEpoch = NO_EPOCH
+    epoch_start_offset: Offset = LOG_START
+    isr: frozenset[BrokerId] = frozenset()
+    joining: frozenset[BrokerId] = frozenset()
+    remote_log_end_offsets: tuple[tuple[BrokerId, Offset], ...] = ()
+    truncating: bool = False
+    stuck: bool = False
+    fetch: Fetch | None = None
+    shut_down_cleanly: bool = True
+    history_appended: frozenset[Label] = frozenset()
+
+    def remote_log_end_offset(self, broker: BrokerId) -> Offset | None:
+        """Return the log end offset a follower last reported, or None before its first fetch."""
+        return dict(self.remote_log_end_offsets).get(broker)
+
+    def with_remote(self, broker: BrokerId, offset: Offset) -> ReplicaState:
+        """Record a follower's fetch offset."""
+        known = dict(self.remote_log_end_offsets) | {broker: offset}
+        return replace(self, remote_log_end_offsets=tuple(sorted(known.items())))
+
+    def maximal_isr(self) -> frozenset[BrokerId]:
+        """Return the ISR with the replicas whose join is not yet committed."""
+        return self.isr | self.joining
+
+
+@dataclass(frozen=True, slots=True)
+class ControllerView:
+    """What the controller has committed about the partition.
+
+    Attributes:
+        registered: live, unfenced brokers.
+        isr: in-sync replicas. Empty only with eligible leader replicas (KIP-966).
+        elr: eligible leader replicas. Invariant: disjoint from isr, empty once isr reaches min ISR.
+        last_known_leader: leader when the ISR became empty.
+        leaderships: (first epoch, leader, was the election clean), one per leader change.
+    """
+
+    registered: frozenset[BrokerId]
+    leader: BrokerId | None
+    leader_epoch: LeaderEpoch
+    isr: tuple[BrokerId, ...]
+    elr: frozenset[BrokerId] = frozenset()
+    last_known_leader: BrokerId | None = None
+    leaderships: tuple[tuple[LeaderEpoch, BrokerId, bool], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ProduceState:
+    """One record's way through the produce path.
+
+    Attributes:
+        leader: the broker that got the request, or None if there was none to send it to.
+        required_offset: high watermark that acknowledges it with acks=all; None if not appended.
+        outcome: None while the producer waits.
+    """
+
+    label: Label
+    acks: Acks
+    leader: BrokerId | None
+    required_offset: Offset | None
+    outcome: Outcome | None = None
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """A committed or acknowledged record that an election stopped serving.
+
+    Attributes:
+        new_leader: the replica elected without the record.
+        was_clean: whether it was elected from the ISR (or eligible leader replicas).
+        had_appended: whether that replica had once appended the record.
+    """
+
+    label: Label
+    new_leader: BrokerId
+    was_clean: bool
+    had_appended: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionState:
+    """The whole partition: what ``transitions.step`` maps to its successor."""
+
+    assignment: tuple[BrokerId, ...]
+    settings: Settings
+    replicas: tuple[ReplicaState, ...]
+    controller: ControllerView
+    produces: tuple[ProduceState, ...] = ()
+    history_committed: frozenset[Label] = frozenset()
+    history_losses: tuple[Loss, ...] = ()
+    history_truncations: tuple[tuple[BrokerId, Label, str], ...] = ()
+
+    def replica(self, broker: BrokerId) -> ReplicaState:
+        """Return one replica's state."""
+        return next(replica for replica in self.replicas if replica.broker == broker)
+
+    def with_replica(self, changed: ReplicaState) -> PartitionState:
+        """Return the state with one replica replaced."""
+        replicas = tuple(changed if r.broker == changed.broker else r for r in self.replicas)
+        return replace(self, replicas=replicas)
+
+    def serving_leader(self) -> ReplicaState | None:
+        """Return the controller's leader if it runs and believes it leads, else None."""
+        if self.controller.leader is None:
+            return None
+        replica = self.replica(self.controller.leader)
+        return replica if replica.alive and replica.role is Role.LEADER else None
