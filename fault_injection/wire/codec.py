@@ -1,8 +1,9 @@
 """What does a frame say, and if it cannot be decoded, how is that kept from disturbing the traffic?
 
 ``Codec`` decodes a copy; the bytes that travel on are never touched or re-encoded. An api that the
-tester does not look into gives None; a frame that should decode but does not gives None as well and is
-counted, because a proxy that fails on a frame would itself be the fault.
+tester does not look into gives None, and so does a version of an api without protocol points that is newer
+than the schemas; any other frame that does not decode gives None as well and is counted, because a
+proxy that fails on a frame would itself be the fault.
 """
 
 from collections.abc import Callable
@@ -38,6 +39,8 @@ _RESPONSES: dict[int, Callable[[Any], ResponseView]] = {
     63: codec_controller.broker_heartbeat_response,
 }
 
+_FOR_THE_TRACE_ONLY = frozenset({7, 62, 63})  # ControlledShutdown, BrokerRegistration, BrokerHeartbeat
+
 
 class Codec:
     """Decodes the requests and responses the tester looks into.
@@ -56,7 +59,7 @@ class Codec:
     def request(self, header: RequestHeader, frame: Buffer) -> RequestView | None:
         """Decode a whole request frame, length prefix included."""
         message = self._messages.get(header.api_key)
-        if message is None:
+        if message is None or _is_beyond(message, header.api_key, header.api_version):
             return None
         try:
             is_flexible = message.request.flexible_version_q(header.api_version)
@@ -70,7 +73,7 @@ class Codec:
     def response(self, api_key: int, api_version: int, frame: Buffer) -> ResponseView | None:
         """Decode a whole response frame; api and version are those of its request."""
         message = self._messages.get(api_key)
-        if message is None:
+        if message is None or _is_beyond(message, api_key, api_version):
             return None
         try:
             return _RESPONSES[api_key](self._decoded_response(message, api_key, api_version, frame))
@@ -83,3 +86,7 @@ class Codec:
         is_flexible = message.response.flexible_version_q(api_version)
         offset = response_body_offset(frame, api_key, is_flexible=is_flexible)
         return message.response.decode(memoryview(frame)[offset:], version=api_version)
+
+
+def _is_beyond(message: Message, api_key: int, api_version: int) -> bool:
+    return api_key in _FOR_THE_TRACE_ONLY and api_version > int(message.request.max_version)

@@ -84,6 +84,35 @@ class GateProxy:
         """Reset every connection a broker opened and discharge their frames: the broker died."""
         self._abort([one for one in self._open_connections() if one.state.source == broker])
 
+    def cut(self, source: int | None, destination: int | None) -> None:
+        """Let no connection from a source to a destination live; None means every other node (on one side).
+
+        Connections that exist are reset and their held frames discharged; new ones are reset at their first
+        frame.
+        """
+        cuts = self._traffic.cuts
+        with self._traffic.lock:
+            cuts.cut(source, destination)
+        states = {one: one.state for one in self._open_connections()}
+        self._abort(
+            [one for one, state in states.items() if cuts.is_cut(state.source, state.link.destination)]
+        )
+
+    def heal(self, source: int | None, destination: int | None) -> None:
+        """Take a cut back."""
+        with self._traffic.lock:
+            self._traffic.cuts.heal(source, destination)
+
+    def isolate(self, broker: int) -> None:
+        """Cut every link to and from a living broker until it rejoins."""
+        self.cut(broker, None)
+        self.cut(None, broker)
+
+    def rejoin(self, broker: int) -> None:
+        """Let the links of an isolated broker work again."""
+        self.heal(broker, None)
+        self.heal(None, broker)
+
     def close(self) -> None:
         """End everything and wait for every thread; held frames are discharged."""
         for link in list(self._endpoints):

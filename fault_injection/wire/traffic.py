@@ -14,6 +14,7 @@ from itertools import count
 from fault_injection.cluster.relay import LinkName
 from fault_injection.wire.codec import Codec, api_name
 from fault_injection.wire.correlations import Correlator
+from fault_injection.wire.cuts import Cuts
 from fault_injection.wire.fetch_session import FetchSession
 from fault_injection.wire.gate import Gate
 from fault_injection.wire.gate_events import FORWARD, Action, Decision, GateEvent
@@ -77,6 +78,7 @@ class Traffic:
         self.rounds = Rounds()
         self.names = TopicNames()
         self.trace = Trace()
+        self.cuts = Cuts()
         self.lock = threading.RLock()
         self._on_event = on_event
         self._spaces: dict[str, ParkingSpace] = {}
@@ -99,7 +101,7 @@ class Traffic:
         with self.lock:
             passage.header = header
             passage.request = request = self._observed(connection, header, view, passage.arrived_ns)
-            if connection.is_lost:
+            if connection.is_lost or self.cuts.is_cut(request.source, request.destination):
                 passage.decision = Decision("close")
             else:
                 self._decide(passage, self.gate.on_request(request, time.monotonic_ns()))

@@ -117,7 +117,7 @@ def is_reset(connected: socket.socket) -> bool:
 
 @pytest.mark.parametrize("size", [0, 4, 100, 65_532, 65_533, 200_000, 5_000_000])
 def test_any_frame_travels_unchanged_in_both_directions(
-    proxy: GateProxy, leader: Leader, follower: socket.socket, size: int
+    leader: Leader, follower: socket.socket, size: int
 ) -> None:
     leader.echoes = True
     frame = struct.pack(">i", size) + bytes(index % 251 for index in range(size))
@@ -170,7 +170,12 @@ def test_held_response_keeps_its_content(proxy: GateProxy, leader: Leader, follo
     proxy.release("late")
     assert read(follower, len(answer)) == answer
     (finished,) = until(lambda: proxy.rounds_since(0), deadline_s=DEADLINE_S, what="a round is finished")
-    assert (finished.follower, finished.leader, finished.fetch_offset, finished.high_watermark) == (2, 1, 1, 7)
+    assert (finished.follower, finished.leader, finished.fetch_offset, finished.high_watermark) == (
+        2,
+        1,
+        1,
+        7,
+    )
 
 
 def test_dropped_request_leaves_the_connection_open(
@@ -194,9 +199,7 @@ def test_closing_a_held_request_resets_its_connection(
     assert leader.bytes_received() == b""
 
 
-def test_delayed_request_goes_on_by_itself(
-    proxy: GateProxy, leader: Leader, follower: socket.socket
-) -> None:
+def test_delayed_request_goes_on_by_itself(proxy: GateProxy, leader: Leader, follower: socket.socket) -> None:
     proxy.arm("slow", Point("fetch_request"), action="delay", delay_ms=30)
     request = fetch_request(offset=1)
     follower.sendall(request)
@@ -241,7 +244,7 @@ def test_aborting_a_source_leaves_other_sources_alone(
 
 
 def test_a_follower_that_goes_away_discharges_its_held_frame(
-    proxy: GateProxy, leader: Leader, follower: socket.socket
+    proxy: GateProxy, follower: socket.socket
 ) -> None:
     proxy.arm("gap", Point("fetch_request"))
     follower.sendall(fetch_request(offset=1))
@@ -251,7 +254,7 @@ def test_a_follower_that_goes_away_discharges_its_held_frame(
 
 
 def test_a_leader_that_ends_in_order_ends_the_follower_in_order(
-    proxy: GateProxy, leader: Leader, follower: socket.socket
+    leader: Leader, follower: socket.socket
 ) -> None:
     request = fetch_request(offset=1)
     follower.sendall(request)
