@@ -126,7 +126,6 @@ def time_out(produce: ProduceState) -> ProduceState:
 def checkpoint_high_watermarks(state: PartitionState) -> PartitionState:
     """Write every live replica's high watermark to its checkpoint file."""
     replicas = tuple(
-        replace(r, checkpointed_high_watermark=Offset(r.high_watermark)) if r.alive else r
-        for r in state.replicas
+        replace(r, checkpointed_high_watermark=Offset(r.high_watermark)) if r.alive else r for r in state.replicas
     )
     return replace(state, replicas=replicas)

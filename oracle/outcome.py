@@ -45,9 +45,7 @@ def _numbers(replica: ReplicaState) -> ReplicaNumbers:
     return ReplicaNumbers(replica.log.log_end_offset, replica.high_watermark, replica.alive)
 
 
-def conclude(
-    schedule: Schedule, rules: RuleSet, state: PartitionState, moments: tuple[Moment, ...]
-) -> Prediction:
+def conclude(schedule: Schedule, rules: RuleSet, state: PartitionState, moments: tuple[Moment, ...]) -> Prediction:
     """Turn the model's last state into the prediction.
 
     Raises:
@@ -146,9 +144,7 @@ def _cause(label: Label, state: PartitionState, rules: RuleSet) -> str:
     return "; ".join(parts) or "on no replica that leads"
 
 
-def _promise(
-    produce: ProduceState, outcome: Outcome, state: PartitionState, rules: RuleSet, fate: Fate
-) -> Promise:
+def _promise(produce: ProduceState, outcome: Outcome, state: PartitionState, rules: RuleSet, fate: Fate) -> Promise:
     loss = next((loss for loss in state.history_losses if loss.label == produce.label), None)
     if fate in (Fate.PRESENT, Fate.UNDETERMINED) or loss is None:
         return Promise(PromiseVerdict.KEPT if outcome is Outcome.ACKNOWLEDGED else PromiseVerdict.NONE)

@@ -193,9 +193,7 @@ def _check_outcomes(world: World, labels: tuple[Label, ...], expect: Expectation
 
 def _timed_out(world: World, labels: tuple[Label, ...]) -> World:
     """End produces that can only end by their timeout."""
-    produces = tuple(
-        time_out(p) if p.label in labels and p.outcome is None else p for p in world.state.produces
-    )
+    produces = tuple(time_out(p) if p.label in labels and p.outcome is None else p for p in world.state.produces)
     return replace(world, state=replace(world.state, produces=produces))
 
 

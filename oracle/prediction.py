@@ -143,8 +143,7 @@ class Prediction:
             for broker, records in self.logs.items()
         }
         diverged = [
-            {"offset": d.offset, "replicas": {str(b): label for b, label in d.labels.items()}}
-            for d in self.diverged
+            {"offset": d.offset, "replicas": {str(b): label for b, label in d.labels.items()}} for d in self.diverged
         ]
         return {
             "scenario": self.scenario,

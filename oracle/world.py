@@ -145,10 +145,7 @@ def _commit_joins(world: World) -> World:
 
 def _is_blocked(world: World, follower: BrokerId) -> bool:
     leader = world.state.replica(follower).leader
-    return any(
-        armed.caught and (armed.hold.follower, armed.hold.leader) == (follower, leader)
-        for armed in world.holds
-    )
+    return any(armed.caught and (armed.hold.follower, armed.hold.leader) == (follower, leader) for armed in world.holds)
 
 
 def _fetch_at(world: World, follower: BrokerId, stage: FetchStage) -> Fetch | None:

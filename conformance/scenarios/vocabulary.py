@@ -31,9 +31,7 @@ def produce(
     return Produce(tuple(Label(label) for label in labels), acks, expect, error, timeout_ms)
 
 
-def await_outcome(
-    *labels: str, expect: Expectation = Expectation.ANY, error: str | None = None
-) -> AwaitOutcome:
+def await_outcome(*labels: str, expect: Expectation = Expectation.ANY, error: str | None = None) -> AwaitOutcome:
     """Collect the outcome of records left pending."""
     return AwaitOutcome(tuple(Label(label) for label in labels), expect, error)
 

@@ -45,9 +45,7 @@ def parse_version(text: str) -> Version:
     return tuple(int(part) for part in text.split("."))
 
 
-def rules_for(
-    version: str, metadata: MetadataMode, *, eligible_leader_replicas: bool | None = None
-) -> RuleSet:
+def rules_for(version: str, metadata: MetadataMode, *, eligible_leader_replicas: bool | None = None) -> RuleSet:
     """Return the rules of one release; ``eligible_leader_replicas`` overrides the release's default."""
     numbers = parse_version(version)
     truncation = _truncation(numbers)

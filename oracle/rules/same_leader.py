@@ -37,9 +37,7 @@ def skips(old_leader: BrokerId | None, _old: LeaderEpoch, leader: BrokerId, _new
     return old_leader == leader
 
 
-def skips_one_epoch(
-    old_leader: BrokerId | None, old: LeaderEpoch, leader: BrokerId, new: LeaderEpoch
-) -> bool:
+def skips_one_epoch(old_leader: BrokerId | None, old: LeaderEpoch, leader: BrokerId, new: LeaderEpoch) -> bool:
     """Skip truncation if the leader's id is unchanged and at most one epoch passed."""
     return old_leader == leader and new <= old + 1
 
