@@ -93,10 +93,7 @@ def _stopped(message: Any) -> Iterator[StoppedReplica]:
 
 def leader_and_isr_response(message: Any) -> ErrorsView:
     """View a LeaderAndIsr response."""
-    flat = [
-        PartitionError(e.topic_name, None, e.partition_index, e.error_code)
-        for e in message.partition_errors or ()
-    ]
+    flat = [PartitionError(e.topic_name, None, e.partition_index, e.error_code) for e in message.partition_errors or ()]
     grouped = [
         PartitionError(None, topic.topic_id, entry.partition_index, entry.error_code)
         for topic in message.topics or ()
@@ -107,9 +104,7 @@ def leader_and_isr_response(message: Any) -> ErrorsView:
 
 def stop_replica_response(message: Any) -> ErrorsView:
     """View a StopReplica response."""
-    errors = (
-        PartitionError(e.topic_name, None, e.partition_index, e.error_code) for e in message.partition_errors
-    )
+    errors = (PartitionError(e.topic_name, None, e.partition_index, e.error_code) for e in message.partition_errors)
     return ErrorsView(message.error_code, tuple(errors))
 
 
@@ -139,9 +134,7 @@ def _proposed(topic: Any, entry: Any) -> ProposedIsr:
         topic_id=topic.topic_id,
         partition=entry.partition_index,
         leader_epoch=entry.leader_epoch,
-        new_isr=tuple(state.broker_id for state in with_epochs)
-        if with_epochs
-        else tuple(entry.new_isr or ()),
+        new_isr=tuple(state.broker_id for state in with_epochs) if with_epochs else tuple(entry.new_isr or ()),
         partition_epoch=entry.partition_epoch,
         leader_recovery_state=entry.leader_recovery_state,
     )

@@ -115,8 +115,7 @@ def _classes(folder: zipfile.Path) -> dict[int, Message]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DeprecationWarning)
             pairs = [
-                Message(_new(f"{api}Request", package), _new(f"{api}Response", package))
-                for api in CONTROLLER_APIS
+                Message(_new(f"{api}Request", package), _new(f"{api}Response", package)) for api in CONTROLLER_APIS
             ]
     finally:
         del sys.modules[PACKAGE]

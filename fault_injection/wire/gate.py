@@ -170,9 +170,7 @@ class Gate:
             if armed.status is HoldStatus.ARMED and armed.point.kind.direction == direction
         ]
 
-    def _catch(
-        self, armed: _Armed, request: ObservedRequest, response: ResponseView | None, now_ns: int
-    ) -> Decision:
+    def _catch(self, armed: _Armed, request: ObservedRequest, response: ResponseView | None, now_ns: int) -> Decision:
         direction = armed.point.kind.direction
         armed.caught = CaughtFrame(armed.name, direction, armed.point, request, response, now_ns)
         self._turn(armed, HoldStatus.CAUGHT, now_ns)

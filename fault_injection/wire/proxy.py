@@ -94,9 +94,7 @@ class GateProxy:
         with self._traffic.lock:
             cuts.cut(source, destination)
         states = {one: one.state for one in self._open_connections()}
-        self._abort(
-            [one for one, state in states.items() if cuts.is_cut(state.source, state.link.destination)]
-        )
+        self._abort([one for one, state in states.items() if cuts.is_cut(state.source, state.link.destination)])
 
     def heal(self, source: int | None, destination: int | None) -> None:
         """Take a cut back."""
@@ -169,16 +167,12 @@ class GateProxy:
         with self._traffic.lock:
             return self._traffic.gate.holds()
 
-    def rounds_since(
-        self, time_ns: int, *, topic: str | None = None, follower: int | None = None
-    ) -> tuple[Round, ...]:
+    def rounds_since(self, time_ns: int, *, topic: str | None = None, follower: int | None = None) -> tuple[Round, ...]:
         """Give the finished fetch rounds whose request arrived at or after a monotonic time."""
         with self._traffic.lock:
             return self._traffic.rounds.rounds_since(time_ns, topic=topic, follower=follower)
 
-    def last_forwarded_fetch_offset(
-        self, follower: int, leader: int, topic: str, partition: int
-    ) -> int | None:
+    def last_forwarded_fetch_offset(self, follower: int, leader: int, topic: str, partition: int) -> int | None:
         """Give the last fetch offset let through to the leader: its remote log end offset, derived."""
         with self._traffic.lock:
             return self._traffic.rounds.last_forwarded_fetch_offset(follower, leader, topic, partition)

@@ -104,9 +104,7 @@ class Rounds:
         for key in [key for key in self._in_flight if key[0] == connection]:
             del self._in_flight[key]
 
-    def rounds_since(
-        self, time_ns: int, *, topic: str | None = None, follower: int | None = None
-    ) -> tuple[Round, ...]:
+    def rounds_since(self, time_ns: int, *, topic: str | None = None, follower: int | None = None) -> tuple[Round, ...]:
         """Give the finished rounds whose request arrived at or after a monotonic time, oldest first."""
         chosen = (
             fetch_round
@@ -117,9 +115,7 @@ class Rounds:
         )
         return tuple(sorted(chosen, key=lambda fetch_round: fetch_round.request_arrived_ns))
 
-    def last_forwarded_fetch_offset(
-        self, follower: int, leader: int, topic: str, partition: int
-    ) -> int | None:
+    def last_forwarded_fetch_offset(self, follower: int, leader: int, topic: str, partition: int) -> int | None:
         """Give the last fetch offset let through: what the leader knows as the follower's log end offset."""
         return self._fetch_offsets.get((follower, leader, topic, partition))
 

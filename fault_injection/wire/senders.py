@@ -41,9 +41,7 @@ def sender_by_view(view: RequestView | None) -> int | None:
             return named if named >= 0 else None
         case LeaderAndIsrView() | UpdateMetadataView() | StopReplicaView():
             return view.controller_id
-        case (
-            AlterPartitionView() | ControlledShutdownView() | BrokerRegistrationView() | BrokerHeartbeatView()
-        ):
+        case AlterPartitionView() | ControlledShutdownView() | BrokerRegistrationView() | BrokerHeartbeatView():
             return view.broker_id
         case None:
             return None

@@ -83,9 +83,7 @@ def as_json(value: Any) -> Json:  # noqa: ANN401 - any view or part of one
 
 def _told(value: Any) -> list[str]:  # noqa: ANN401
     return [
-        field.name
-        for field in fields(value)
-        if field.default is MISSING or getattr(value, field.name) != field.default
+        field.name for field in fields(value) if field.default is MISSING or getattr(value, field.name) != field.default
     ]
 
 
@@ -96,9 +94,7 @@ class Trace:
     """Writes entries to one file at a time; safe to call from any thread."""
 
     def __init__(self) -> None:
-        self._orders: queue.SimpleQueue[TraceEntry | TextIOBase | threading.Event | None] = (
-            queue.SimpleQueue()
-        )
+        self._orders: queue.SimpleQueue[TraceEntry | TextIOBase | threading.Event | None] = queue.SimpleQueue()
         self._is_open = False
         self._writer = threading.Thread(target=self._write_all, name="wire-trace", daemon=True)
         self._writer.start()

@@ -133,9 +133,7 @@ class Traffic:
             if passage.request is None or passage.header is None:
                 return now_ns
             if passage.direction == "request":
-                passage.connection.sent.sent(
-                    passage.request.correlation_id, (passage.header, passage.request)
-                )
+                passage.connection.sent.sent(passage.request.correlation_id, (passage.header, passage.request))
                 self.gate.on_forwarded(passage.request)
                 self.rounds.on_forwarded(passage.request, now_ns)
             elif isinstance(passage.response, FetchResponseView):
