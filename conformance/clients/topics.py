@@ -1,0 +1,107 @@
+"""How does a topic come to exist, or to be gone, for every broker that is asked?
+
+The controller's answer is not enough: a client may ask a broker that has not heard of the topic yet. Both
+functions return only when the metadata of each given broker says so.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from confluent_kafka import KafkaException
+from confluent_kafka.admin import AdminClient, NewTopic
+
+from conformance.clients.configuration import quiet_configuration
+from conformance.ledger.outcomes import kafka_error_name
+from conformance.probes.connection import BrokerConnection
+from conformance.probes.metadata import partition_metadata
+from fault_injection.waiting import DeadlineExceededError, until
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
+
+DEADLINE_S_DEFAULT = 30.0
+REQUEST_TIMEOUT_S = 5.0
+
+
+class TopicError(Exception):
+    """A topic could not be created or deleted.
+
+    Attributes:
+        error: the name of Kafka's error; None when no answer came in time.
+    """
+
+    def __init__(self, message: str, error: str | None = None) -> None:
+        super().__init__(message)
+        self.error = error
+
+
+def create_topic(
+    addresses: Sequence[str],
+    topic: str,
+    assignment: Sequence[int],
+    configs: Mapping[str, str] | None = None,
+    deadline_s: float = DEADLINE_S_DEFAULT,
+) -> None:
+    """Create a topic of one partition and wait until every given broker knows it and its leader.
+
+    Args:
+        addresses: ``host:port`` of the live brokers' client listeners; the first one is asked.
+        topic: the topic.
+        assignment: broker ids of the replicas, the preferred leader first.
+        configs: topic settings, such as ``min.insync.replicas``.
+        deadline_s: seconds for all of it.
+
+    Raises:
+        TopicError: the controller refused, or a broker did not learn of the topic in time.
+    """
+    wanted = NewTopic(topic, num_partitions=1, replica_assignment=[list(assignment)], config=dict(configs or {}))
+    admin = AdminClient(quiet_configuration(addresses[0]))
+    answered = admin.create_topics([wanted], request_timeout=deadline_s, operation_timeout=REQUEST_TIMEOUT_S)
+    _settle(answered[topic], f"topic {topic} was not created", deadline_s)
+    _await_known(addresses, topic, deadline_s, is_known=True)
+
+
+def delete_topic(addresses: Sequence[str], topic: str, deadline_s: float = DEADLINE_S_DEFAULT) -> None:
+    """Delete a topic and wait until no given broker knows it; its files may outlive that for a moment.
+
+    Args:
+        addresses: ``host:port`` of the live brokers' client listeners; the first one is asked.
+        topic: the topic.
+        deadline_s: seconds for all of it.
+
+    Raises:
+        TopicError: the controller refused, or a broker did not forget the topic in time.
+    """
+    admin = AdminClient(quiet_configuration(addresses[0]))
+    answered = admin.delete_topics([topic], request_timeout=deadline_s, operation_timeout=REQUEST_TIMEOUT_S)
+    _settle(answered[topic], f"topic {topic} was not deleted", deadline_s)
+    _await_known(addresses, topic, deadline_s, is_known=False)
+
+
+def _settle(answered: "Future[None]", failure: str, deadline_s: float) -> None:
+    try:
+        answered.result(deadline_s)
+    except KafkaException as refused:
+        error = refused.args[0]
+        name = kafka_error_name(error.name())
+        raise TopicError(f"{failure}: {name}, {error.str()}", name) from refused
+    except TimeoutError as late:
+        raise TopicError(f"{failure}: no answer within {deadline_s:g} s") from late
+
+
+def _await_known(addresses: Sequence[str], topic: str, deadline_s: float, *, is_known: bool) -> None:
+    for address in addresses:
+        with BrokerConnection(address) as connection:
+
+            def agrees(connection: BrokerConnection = connection) -> bool:
+                seen = partition_metadata(connection, topic, 0)
+                return (seen is not None and seen.leader is not None) if is_known else seen is None
+
+            try:
+                until(
+                    agrees,
+                    deadline_s=deadline_s,
+                    what=f"{address} {'knows' if is_known else 'forgets'} {topic}",
+                )
+            except DeadlineExceededError as late:
+                raise TopicError(str(late)) from late

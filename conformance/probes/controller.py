@@ -1,0 +1,118 @@
+"""Which partition state has the controller committed?
+
+| metadata mode | read from | leader, epoch, ISR | ELR |
+|---|---|---|---|
+| ZooKeeper | ``/brokers/topics/T/partitions/P/state`` | the committed state itself | no |
+| KRaft from 3.8 | DescribeTopicPartitions of every live broker | the newest view among them | yes |
+| KRaft before | Metadata of every live broker | the newest view among them | no |
+
+A KRaft broker shows the metadata log as far as it has applied it. The newest view is the one with the highest
+leader epoch; at rest all views are equal.
+"""
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from kazoo.exceptions import KazooException, NoNodeError
+
+from conformance.probes.connection import BrokerConnection, error_name
+from conformance.probes.errors import ProbeError
+from conformance.probes.messages import DescribeTopicPartitionsRequest, DescribeTopicPartitionsResponse
+from conformance.probes.metadata import NOBODY, UNKNOWN_TOPIC_OR_PARTITION, partition_metadata
+from conformance.probes.zookeeper_session import ZooKeeperSession
+
+DESCRIBE_VERSION = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ControllerView:
+    """A partition's committed state.
+
+    Attributes:
+        leader: the leader's broker id; None when the partition has none.
+        leader_epoch: the epoch of its last leadership.
+        isr: the in-sync replicas, in ascending order.
+        elr: the eligible leader replicas, in ascending order; empty where the release has none (KIP-966).
+        last_known_elr: the last known eligible leader replicas, likewise.
+    """
+
+    leader: int | None
+    leader_epoch: int
+    isr: tuple[int, ...]
+    elr: tuple[int, ...] = ()
+    last_known_elr: tuple[int, ...] = ()
+
+
+def zookeeper_view(session: ZooKeeperSession, topic: str, partition: int) -> ControllerView | None:
+    """Read a partition's state from ZooKeeper; None when there is no such partition.
+
+    Raises:
+        ProbeError: ZooKeeper does not answer, or the state is not what a controller writes.
+    """
+    content: bytes = b""
+    path = f"/brokers/topics/{topic}/partitions/{partition}/state"
+    try:
+        content, _ = session.client().get(path)
+        state = json.loads(content)
+        return ControllerView(_broker(state["leader"]), int(state["leader_epoch"]), _ascending(state["isr"]))
+    except NoNodeError:
+        return None
+    except (KazooException, TimeoutError) as failed:
+        raise ProbeError(session.address, f"no answer: {str(failed) or type(failed).__name__}") from failed
+    except (ValueError, KeyError, TypeError) as malformed:
+        raise ProbeError(session.address, f"{path} holds {content!r}") from malformed
+
+
+def broker_view(connection: BrokerConnection, topic: str, partition: int) -> ControllerView | None:
+    """Ask a KRaft broker for the partition state as it has applied it; None when it knows no such partition.
+
+    Raises:
+        ProbeError: it does not answer, or with an unexpected error.
+    """
+    if connection.version_of(DescribeTopicPartitionsRequest, DESCRIBE_VERSION) is None:
+        return _view_of_metadata(connection, topic, partition)
+    asked = DescribeTopicPartitionsRequest.TopicRequest(name=topic)
+    request = DescribeTopicPartitionsRequest(topics=[asked], response_partition_limit=2000)
+    answer = connection.ask(request, DescribeTopicPartitionsResponse, DESCRIBE_VERSION).topics[0]
+    if answer.error_code:
+        name = error_name(answer.error_code)
+        if name == UNKNOWN_TOPIC_OR_PARTITION:
+            return None
+        raise ProbeError(connection.address, f"DescribeTopicPartitions was answered with {name}", name)
+    found = next((it for it in answer.partitions if it.partition_index == partition), None)
+    return None if found is None else _view(found)
+
+
+def newest(views: Iterable[ControllerView | None]) -> ControllerView | None:
+    """Give the view with the highest leader epoch; None when nobody knows the partition."""
+    known = [view for view in views if view is not None]
+    return max(known, key=lambda view: view.leader_epoch, default=None)
+
+
+def _view_of_metadata(connection: BrokerConnection, topic: str, partition: int) -> ControllerView | None:
+    seen = partition_metadata(connection, topic, partition)
+    if seen is None:
+        return None
+    if seen.leader_epoch is None:
+        raise ProbeError(connection.address, "a KRaft broker told no leader epoch")
+    return ControllerView(seen.leader, seen.leader_epoch, seen.isr)
+
+
+def _view(found: Any) -> ControllerView:  # noqa: ANN401 - kafka-python is untyped
+    return ControllerView(
+        leader=_broker(found.leader_id),
+        leader_epoch=int(found.leader_epoch),
+        isr=_ascending(found.isr_nodes),
+        elr=_ascending(found.eligible_leader_replicas or ()),
+        last_known_elr=_ascending(found.last_known_elr or ()),
+    )
+
+
+def _broker(broker: int) -> int | None:
+    return None if broker == NOBODY else int(broker)
+
+
+def _ascending(brokers: Iterable[int]) -> tuple[int, ...]:
+    return tuple(sorted(map(int, brokers)))

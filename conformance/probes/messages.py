@@ -1,0 +1,36 @@
+"""Which of kafka-python's message classes do the probes use?
+
+They are imported in one place because kafka-python reads its schemas, while it is imported, by a function of
+the standard library that Python 3.11 calls deprecated; who turns warnings into errors must not fail on that.
+"""
+
+import warnings
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore", DeprecationWarning)
+    from kafka.errors import CorruptRecordError, for_code
+    from kafka.protocol.admin import DescribeTopicPartitionsRequest, DescribeTopicPartitionsResponse
+    from kafka.protocol.consumer import FetchRequest, FetchResponse, ListOffsetsRequest, ListOffsetsResponse
+    from kafka.protocol.metadata import (
+        ApiVersionsRequest,
+        ApiVersionsResponse,
+        MetadataRequest,
+        MetadataResponse,
+    )
+    from kafka.record import MemoryRecords
+
+__all__ = [
+    "ApiVersionsRequest",
+    "ApiVersionsResponse",
+    "CorruptRecordError",
+    "DescribeTopicPartitionsRequest",
+    "DescribeTopicPartitionsResponse",
+    "FetchRequest",
+    "FetchResponse",
+    "ListOffsetsRequest",
+    "ListOffsetsResponse",
+    "MemoryRecords",
+    "MetadataRequest",
+    "MetadataResponse",
+    "for_code",
+]

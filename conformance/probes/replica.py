@@ -1,0 +1,107 @@
+"""What are the log end offset and the high watermark of one live replica, leader or follower?
+
+| number | asked with | why it is that replica's own |
+|---|---|---|
+| log end offset | ListOffsets v1, timestamp -1, replica id -2 | the debugging id skips the leader check |
+| high watermark | Fetch at the log end offset, replica id -2 | the answer's high watermark is local |
+
+A follower answers such a Fetch up to version 10 only in releases before 2.4 (debugging id), and from
+version 11 on in all that have it (KIP-392). A Fetch never carries a real replica id: the leader would take it
+for replication. The high watermark is read by Fetch because ListOffsets hides it after an election.
+
+Sources: ``ReplicaManager.fetchMessages`` of 0.10.2 and 2.0 to 4.3, ``Partition.fetchOffsetForTimestamp``.
+"""
+
+from typing import Any
+
+from conformance.probes.connection import BrokerConnection, error_name
+from conformance.probes.errors import ProbeError
+from conformance.probes.messages import FetchRequest, FetchResponse, ListOffsetsRequest, ListOffsetsResponse
+
+DEBUGGING_REPLICA_ID = -2
+LATEST_TIMESTAMP = -1
+LIST_OFFSETS_VERSION = 1
+FETCH_VERSION_NEWEST = 12
+"""From version 13 on a Fetch names topics by id; every release still speaks an earlier one."""
+NO_SESSION = (0, -1)
+FETCH_BYTES_MAX = 1
+OFFSET_OUT_OF_RANGE = "OFFSET_OUT_OF_RANGE"
+ATTEMPTS_MAX = 3
+
+_Topic = ListOffsetsRequest.ListOffsetsTopic
+_Fetch = FetchRequest.FetchTopic
+
+
+def log_end_offset(connection: BrokerConnection, topic: str, partition: int) -> int:
+    """Ask a broker for the log end offset of its own replica.
+
+    Raises:
+        ProbeError: it does not answer, or has no such replica.
+    """
+    asked = _Topic.ListOffsetsPartition(partition_index=partition, timestamp=LATEST_TIMESTAMP)
+    request = ListOffsetsRequest(replica_id=DEBUGGING_REPLICA_ID, topics=[_Topic(name=topic, partitions=[asked])])
+    answer = connection.ask(request, ListOffsetsResponse, LIST_OFFSETS_VERSION).topics[0].partitions[0]
+    _require_success(connection, "ListOffsets", answer.error_code)
+    return int(answer.offset)
+
+
+def high_watermark(connection: BrokerConnection, topic: str, partition: int, log_end_offset: int) -> int:
+    """Ask a broker for the high watermark of its own replica.
+
+    Args:
+        connection: to the broker.
+        topic: the topic.
+        partition: the partition.
+        log_end_offset: the replica's log end offset, as just probed.
+
+    Raises:
+        ProbeError: it does not answer, has no such replica, or its log is shorter by now
+            (``OFFSET_OUT_OF_RANGE``).
+    """
+    request = _fetch_nothing(topic, partition, log_end_offset)
+    version = connection.version_of(FetchRequest, FETCH_VERSION_NEWEST)
+    if version is None:
+        raise ProbeError(connection.address, f"no Fetch up to version {FETCH_VERSION_NEWEST}")
+    answer = connection.ask(request, FetchResponse, version)
+    _require_success(connection, "Fetch", answer.error_code or 0)
+    replica = answer.responses[0].partitions[0]
+    _require_success(connection, "Fetch", replica.error_code)
+    return int(replica.high_watermark)
+
+
+def replica_offsets(connection: BrokerConnection, topic: str, partition: int) -> tuple[int, int]:
+    """Ask a broker for the log end offset and the high watermark of its own replica.
+
+    A replica that truncates between the two questions is asked again.
+
+    Raises:
+        ProbeError: it does not answer, or has no such replica.
+    """
+    for attempt in range(1, ATTEMPTS_MAX + 1):
+        end = log_end_offset(connection, topic, partition)
+        try:
+            return end, high_watermark(connection, topic, partition, end)
+        except ProbeError as refused:
+            if refused.error != OFFSET_OUT_OF_RANGE or attempt == ATTEMPTS_MAX:
+                raise
+    raise AssertionError("the last attempt returns or raises")
+
+
+def _fetch_nothing(topic: str, partition: int, offset: int) -> Any:  # noqa: ANN401 - kafka-python is untyped
+    asked = _Fetch.FetchPartition(partition=partition, fetch_offset=offset, partition_max_bytes=FETCH_BYTES_MAX)
+    session_id, session_epoch = NO_SESSION
+    return FetchRequest(
+        replica_id=DEBUGGING_REPLICA_ID,
+        max_wait_ms=0,
+        min_bytes=0,
+        max_bytes=FETCH_BYTES_MAX,
+        session_id=session_id,
+        session_epoch=session_epoch,
+        topics=[_Fetch(topic=topic, partitions=[asked])],
+    )
+
+
+def _require_success(connection: BrokerConnection, asked: str, error_code: int) -> None:
+    if error_code:
+        name = error_name(error_code)
+        raise ProbeError(connection.address, f"{asked} was answered with {name}", name)

@@ -1,0 +1,162 @@
+"""What are all replicas' numbers right now, whether their brokers run or not?
+
+A live broker is asked; of a broker that is down the log end offset comes from its segment files and the high
+watermark from its checkpoint, never above the log's end. One open connection per broker serves all probes.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Protocol, Self
+
+from conformance.probes.checkpoints import (
+    HIGH_WATERMARK_FILE,
+    LEADER_EPOCH_FILE,
+    EpochStart,
+    high_watermark_checkpoint,
+    leader_epoch_checkpoint,
+)
+from conformance.probes.connection import BrokerConnection
+from conformance.probes.controller import ControllerView, broker_view, newest, zookeeper_view
+from conformance.probes.metadata import PartitionMetadata, partition_metadata
+from conformance.probes.replica import replica_offsets
+from conformance.probes.segments import ReplicaLog, replica_log
+from conformance.probes.zookeeper_session import ZooKeeperSession
+from oracle.vocabulary import BrokerId
+
+
+class ProbedCluster(Protocol):
+    """What a probe needs to know of a cluster; ``fault_injection.cluster.lifecycle.Cluster`` has it."""
+
+    @property
+    def zookeeper_address(self) -> str | None:
+        """``host:port`` of ZooKeeper; None in KRaft mode."""
+
+    def client_address(self, broker: int) -> str:
+        """``host:port`` of a broker's client listener."""
+
+    def files(self, broker: int) -> Sequence[str]:
+        """Relative paths of the files in a broker's log directory."""
+
+    def read_file(self, broker: int, path: str) -> bytes:
+        """Content of one of those files."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReplicaNumbers:
+    """One replica's numbers.
+
+    Attributes:
+        log_end_offset: the offset that its next record will get.
+        high_watermark: the first offset that it does not know to be committed.
+        alive: whether its broker answered; else the numbers are those of its files.
+    """
+
+    log_end_offset: int
+    high_watermark: int
+    alive: bool
+
+
+class ReplicaProbe:
+    """Reads one partition's replicas; keeps its connections open until it is closed."""
+
+    def __init__(self, cluster: ProbedCluster, topic: str, partition: int = 0) -> None:
+        self._cluster = cluster
+        self._topic = topic
+        self._partition = partition
+        self._connections: dict[BrokerId, BrokerConnection] = {}
+        zookeeper = cluster.zookeeper_address
+        self._zookeeper = None if zookeeper is None else ZooKeeperSession(zookeeper)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def numbers(self, alive: Mapping[BrokerId, bool]) -> dict[BrokerId, ReplicaNumbers]:
+        """Read every replica's numbers.
+
+        Args:
+            alive: the partition's replicas, and whether each one's broker runs.
+
+        Raises:
+            ProbeError: a broker that runs does not answer, or has no such replica.
+        """
+        return {
+            broker: self.live_numbers(broker) if is_alive else self.resting_numbers(broker)
+            for broker, is_alive in alive.items()
+        }
+
+    def live_numbers(self, broker: BrokerId) -> ReplicaNumbers:
+        """Ask a running broker for the numbers of its replica.
+
+        Raises:
+            ProbeError: it does not answer, or has no such replica.
+        """
+        end, high_watermark = replica_offsets(self._connection(broker), self._topic, self._partition)
+        return ReplicaNumbers(end, high_watermark, alive=True)
+
+    def resting_numbers(self, broker: BrokerId) -> ReplicaNumbers:
+        """Read the numbers of a replica whose broker is down from its files."""
+        end = self.log(broker).log_end_offset
+        return ReplicaNumbers(end, min(self.checkpointed_high_watermark(broker) or 0, end), alive=False)
+
+    def log(self, broker: BrokerId) -> ReplicaLog:
+        """Decode a replica's segment files, whether its broker runs or not."""
+        return replica_log(
+            self._cluster.files(broker),
+            lambda path: self._cluster.read_file(broker, path),
+            self._topic,
+            self._partition,
+        )
+
+    def checkpointed_high_watermark(self, broker: BrokerId) -> int | None:
+        """Read the high watermark that a broker has on disk; None when it has written none yet."""
+        if HIGH_WATERMARK_FILE not in self._cluster.files(broker):
+            return None
+        content = self._cluster.read_file(broker, HIGH_WATERMARK_FILE)
+        return high_watermark_checkpoint(content).get((self._topic, self._partition))
+
+    def epoch_starts(self, broker: BrokerId) -> tuple[EpochStart, ...]:
+        """Read the leader epochs that a replica has on disk; none before 0.11."""
+        path = f"{self._topic}-{self._partition}/{LEADER_EPOCH_FILE}"
+        if path not in self._cluster.files(broker):
+            return ()
+        return leader_epoch_checkpoint(self._cluster.read_file(broker, path))
+
+    def metadata(self, broker: BrokerId) -> PartitionMetadata | None:
+        """Ask a running broker whom it believes to lead; None when it knows no such partition.
+
+        Raises:
+            ProbeError: it does not answer.
+        """
+        return partition_metadata(self._connection(broker), self._topic, self._partition)
+
+    def controller_view(self, live_brokers: Sequence[BrokerId]) -> ControllerView | None:
+        """Read the committed partition state; None when there is no such partition.
+
+        Args:
+            live_brokers: the brokers to ask in KRaft mode; the newest of their views is given.
+
+        Raises:
+            ProbeError: ZooKeeper, or one of these brokers, does not answer.
+        """
+        if self._zookeeper is not None:
+            return zookeeper_view(self._zookeeper, self._topic, self._partition)
+        connections = [self._connection(broker) for broker in live_brokers]
+        return newest(broker_view(it, self._topic, self._partition) for it in connections)
+
+    def close(self) -> None:
+        """Close all connections; a later probe opens them again."""
+        for connection in self._connections.values():
+            connection.close()
+        if self._zookeeper is not None:
+            self._zookeeper.close()
+
+    def _connection(self, broker: BrokerId) -> BrokerConnection:
+        if broker not in self._connections:
+            self._connections[broker] = BrokerConnection(self._cluster.client_address(broker))
+        return self._connections[broker]

@@ -1,0 +1,113 @@
+"""Do probes tell the numbers of real replicas, and leave them as they are?"""
+
+from collections.abc import Iterator
+from uuid import uuid4
+
+import pytest
+
+from conformance.clients.producer import send
+from conformance.clients.topics import create_topic
+from conformance.probes.controller import ControllerView
+from conformance.probes.errors import ProbeError
+from conformance.probes.replica_probe import ReplicaNumbers, ReplicaProbe
+from fault_injection.cluster.lifecycle import Cluster
+from fault_injection.cluster.readiness import await_registered, await_unregistered
+from fault_injection.waiting import until
+from oracle.vocabulary import Acks, BrokerId, Outcome
+from tests.conformance.real_clusters import RELEASES, two_replicas
+
+ONE, TWO = BrokerId(1), BrokerId(2)
+BOTH = {ONE: True, TWO: True}
+
+pytestmark = pytest.mark.broker
+
+
+@pytest.fixture(scope="module", params=RELEASES)
+def cluster(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    with two_replicas(request.param, tmp_path_factory.mktemp("cluster")) as running:
+        yield running
+
+
+@pytest.fixture
+def topic(cluster: Cluster) -> str:
+    name = f"probed-{uuid4().hex[:8]}"
+    create_topic([cluster.client_address(1), cluster.client_address(2)], name, [1, 2])
+    return name
+
+
+@pytest.fixture
+def probe(cluster: Cluster, topic: str) -> Iterator[ReplicaProbe]:
+    with ReplicaProbe(cluster, topic) as opened:
+        yield opened
+
+
+def produce(cluster: Cluster, topic: str, *record_ids: int) -> None:
+    for record_id in record_ids:
+        sending = send(cluster.client_address(1), topic, 0, record_id, Acks.ALL)
+        delivery = sending.await_delivery(30)
+        sending.close()
+        assert delivery.outcome is Outcome.ACKNOWLEDGED, delivery
+
+
+def await_numbers(probe: ReplicaProbe, offset: int) -> dict[BrokerId, ReplicaNumbers]:
+    wanted = dict.fromkeys(BOTH, ReplicaNumbers(offset, offset, alive=True))
+    return until(lambda: probe.numbers(BOTH) == wanted, deadline_s=15, what=f"{offset} everywhere") and wanted
+
+
+def test_fifty_probes_change_nothing(cluster: Cluster, topic: str, probe: ReplicaProbe) -> None:
+    produce(cluster, topic, 0, 1)
+    before = await_numbers(probe, 2)
+    state = probe.controller_view([ONE, TWO])
+    for _ in range(50):
+        assert probe.numbers(BOTH) == before
+        assert probe.controller_view([ONE, TWO]) == state
+    assert state is not None
+    assert (state.leader, state.isr) == (1, (1, 2))
+
+
+def test_every_broker_tells_its_own_belief(topic: str, probe: ReplicaProbe) -> None:
+    beliefs = [probe.metadata(ONE), probe.metadata(TWO)]
+    assert [(it.leader, it.isr) for it in beliefs if it is not None] == [(1, (1, 2))] * 2, topic
+
+
+def test_a_topic_that_is_not_there_is_unknown_and_is_not_created(cluster: Cluster) -> None:
+    with ReplicaProbe(cluster, "absent") as probe:
+        for _ in range(2):
+            assert probe.metadata(ONE) is None
+            assert probe.controller_view([ONE, TWO]) is None
+        with pytest.raises(ProbeError):
+            probe.live_numbers(ONE)
+
+
+def test_segments_hold_what_was_produced(cluster: Cluster, topic: str, probe: ReplicaProbe) -> None:
+    produce(cluster, topic, 7, 8)
+    await_numbers(probe, 2)
+    for broker in BOTH:
+        log = probe.log(broker)
+        assert [(it.offset, it.record_id, it.value_matches) for it in log.records] == [(0, 7, True), (1, 8, True)]
+        assert log.log_end_offset == 2
+        assert probe.resting_numbers(broker).log_end_offset == 2
+
+
+def test_a_killed_broker_is_read_from_its_files_and_again_after_its_restart(
+    cluster: Cluster, topic: str, probe: ReplicaProbe
+) -> None:
+    produce(cluster, topic, 0, 1, 2)
+    await_numbers(probe, 3)
+    until(lambda: probe.checkpointed_high_watermark(TWO) == 3, deadline_s=5, what="checkpoint 3")
+    cluster.kill(2)
+    with pytest.raises(ProbeError):
+        probe.live_numbers(TWO)
+    assert probe.numbers({ONE: True, TWO: False})[TWO] == ReplicaNumbers(3, 3, alive=False)
+    await_unregistered(cluster, 2)
+    view = until(lambda: _lone_leader(probe), deadline_s=15, what="ISR is broker 1")
+    assert view.leader == 1
+    cluster.start_broker(2)
+    await_registered(cluster, 2)
+    until(lambda: (it := probe.controller_view([ONE, TWO])) and it.isr == (1, 2), deadline_s=30, what="ISR 1, 2")
+    await_numbers(probe, 3)
+
+
+def _lone_leader(probe: ReplicaProbe) -> ControllerView | None:
+    view = probe.controller_view([ONE])
+    return view if view is not None and view.isr == (1,) else None
