@@ -31,7 +31,7 @@ class NodeLaunch:
 
 
 class Backend(Protocol):
-    """Runs nodes; knows nothing about Kafka."""
+    """Runs the nodes of one cluster at a time; knows nothing about Kafka."""
 
     @property
     def name(self) -> str:

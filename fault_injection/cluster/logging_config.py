@@ -12,6 +12,7 @@ log4j.logger.org.apache.kafka.clients.NetworkClient=ERROR
 """
 
 _LOG4J2 = """status=WARN
+shutdownHook=disable
 appender.file.type=File
 appender.file.name=file
 appender.file.fileName={log_file}

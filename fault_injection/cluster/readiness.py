@@ -2,8 +2,8 @@
 
 A broker is *registered* when the controller counts it as alive: in ZooKeeper mode its node under
 ``/brokers/ids`` is there, in KRaft mode it is unfenced. What a broker believes shows in its own Metadata
-answers, which list the brokers that it takes for alive; in KRaft they follow the metadata log, so a broker that
-lists another one knows it to be unfenced. Nothing here writes anything or passes through a relay.
+answers, which list the brokers that it takes for alive; in KRaft they follow the metadata log, so a broker
+that lists another one knows it to be unfenced. Nothing here writes anything or passes through a relay.
 """
 
 import logging

@@ -1,0 +1,92 @@
+"""Are a dead tester's processes ended, and nobody else's?"""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from fault_injection.cluster.leftovers import MARKER, ProcessRecord, records_directory, start_time, sweep
+
+Spawn = Callable[..., subprocess.Popen[bytes]]
+DEAD_OWNER = "4194999-1-1"
+
+
+@pytest.fixture(autouse=True)
+def records_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    records_directory().mkdir(parents=True)
+
+
+@pytest.fixture
+def spawn() -> Iterator[Spawn]:
+    children: list[subprocess.Popen[bytes]] = []
+
+    def start(*arguments: str) -> subprocess.Popen[bytes]:
+        children.append(subprocess.Popen([sys.executable, "-c", "input()", *arguments], stdin=subprocess.PIPE))
+        return children[-1]
+
+    yield start
+    for child in children:
+        child.kill()
+        child.communicate()
+
+
+def record(owner: str, child: subprocess.Popen[bytes], started: str | None = None) -> Path:
+    path = records_directory() / f"{owner}.json"
+    path.write_text(json.dumps({child.pid: started or start_time(child.pid)}))
+    return path
+
+
+def test_a_node_of_a_dead_tester_is_ended(spawn: Spawn) -> None:
+    node = spawn(f"{MARKER}broker-1")
+    path = record(DEAD_OWNER, node)
+    assert sweep() == [node.pid]
+    assert node.wait(10) == -9
+    assert not path.exists()
+
+
+def test_a_process_without_our_marker_is_spared(spawn: Spawn) -> None:
+    foreign = spawn()
+    record(DEAD_OWNER, foreign)
+    assert sweep() == []
+    assert foreign.poll() is None
+
+
+def test_a_process_that_got_the_id_later_is_spared(spawn: Spawn) -> None:
+    later = spawn(f"{MARKER}broker-1")
+    record(DEAD_OWNER, later, started="1")
+    assert sweep() == []
+    assert later.poll() is None
+
+
+def test_a_node_of_a_living_tester_is_spared(spawn: Spawn) -> None:
+    node = spawn(f"{MARKER}broker-1")
+    path = record(f"{os.getpid()}-{start_time(os.getpid())}-1", node)
+    assert sweep() == []
+    assert node.poll() is None
+    assert path.exists()
+
+
+def test_a_record_that_is_not_readable_is_dropped() -> None:
+    path = records_directory() / f"{DEAD_OWNER}.json"
+    path.write_text("{")
+    assert sweep() == []
+    assert not path.exists()
+
+
+def test_a_record_names_its_owner_and_goes_when_all_is_over(spawn: Spawn) -> None:
+    node = spawn(f"{MARKER}broker-1")
+    kept = ProcessRecord.of_this_process(supervisor=7)
+    kept.add(node.pid)
+    assert kept.path.name == f"{os.getpid()}-{start_time(os.getpid())}-7.json"
+    assert json.loads(kept.path.read_text()) == {str(node.pid): start_time(node.pid)}
+    kept.remove()
+    assert not kept.path.exists()
+
+
+def test_no_process_has_no_start_time() -> None:
+    assert start_time(4194999) is None
