@@ -1,0 +1,11 @@
+"""Which records are not in the topic, and nobody was told that they are?"""
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from conformance.reconcile.anomalies.facts import is_acknowledged, is_attempted, is_present
+
+
+def absent(records: DataFrame) -> DataFrame:
+    """Mark attempted records that were neither acknowledged nor committed, and are not there."""
+    return records.withColumn("absent", is_attempted() & ~is_present() & ~(is_acknowledged() | F.col("was_committed")))

@@ -1,0 +1,116 @@
+"""How is one run reconciled: ledger, prediction, topic and replica logs?
+
+Two actions of Spark: the topic is read and written down; then everything is joined, counted and sampled in
+one query over the run directory. Judging an old run again is the second action alone: both see the same rows.
+"""
+
+import json
+from pathlib import Path
+
+from pyspark.sql import DataFrame, SparkSession
+
+from conformance.reconcile import run_files
+from conformance.reconcile.anomalies.diverged import diverged
+from conformance.reconcile.classify import classified
+from conformance.reconcile.counting import reconciliation_of
+from conformance.reconcile.deviations import with_deviations
+from conformance.reconcile.errors import ReconcileError, failing_as
+from conformance.reconcile.labels import has_undetermined
+from conformance.reconcile.reconciliation import Reconciliation
+from conformance.reconcile.records import as_predicted, joined
+from conformance.reconcile.replica_logs import deviating_entries, deviating_presence
+from conformance.reconcile.run_files import predicted_divergences
+from conformance.reconcile.summary import collected, divergence_parts, record_parts, replica_log_parts
+from conformance.reconcile.topic import read_topic, write_topic
+from conformance.reconcile.tuning import tune
+
+
+def reconcile(
+    spark: SparkSession,
+    run_directory: Path,
+    *,
+    bootstrap: str,
+    topic: str,
+    end_offset: int,
+    legacy_offsets: bool = False,
+) -> Reconciliation:
+    """Read the topic from the brokers, join it with ledger and frozen prediction, write and give the result.
+
+    Args:
+        spark: the session.
+        run_directory: the run: ledger, prediction, replica logs; gets ``topic/`` and ``reconciliation/``.
+        bootstrap: ``host:port`` of live brokers, separated by commas.
+        topic: the topic's name.
+        end_offset: the leader's high watermark, probed at rest; 0 reads nothing.
+        legacy_offsets: whether a broker is older than 0.11.
+
+    Raises:
+        ReconcileError: the reconciliation could not be done, e.g. Spark's JVM died or offsets are missing.
+    """
+    tune(spark, end_offset)
+    records = read_topic(spark, bootstrap, topic, end_offset, legacy_offsets=legacy_offsets)
+    write_topic(records, run_directory)
+    return _reconciled(spark, run_directory, end_offset)
+
+
+def reconcile_from_files(spark: SparkSession, run_directory: Path) -> Reconciliation:
+    """Do the same for a run whose topic was read before, without brokers.
+
+    Raises:
+        ReconcileError: the topic was never read, or the reconciliation could not be done.
+    """
+    if not run_files.TOPIC.paths(run_directory):
+        raise ReconcileError(f"{run_directory} has no topic/*.parquet: the topic was never read.")
+    return _reconciled(spark, run_directory, _end_offset_of(run_directory))
+
+
+def _reconciled(spark: SparkSession, run_directory: Path, end_offset: int | None) -> Reconciliation:
+    _require_prediction(run_directory)
+    with failing_as(f"reconciling {run_directory.name}"):
+        many_records = tune(spark, run_files.ATTEMPTS.rows(run_directory))
+        parts = [
+            *record_parts(
+                _judged_records(spark, run_directory, many_records=many_records), sample_kept=not many_records
+            ),
+            *_replica_log_parts(spark, run_directory),
+        ]
+        reconciliation = reconciliation_of(collected(parts), run_directory, end_offset)
+        reconciliation.write(run_directory)
+    return reconciliation
+
+
+def _judged_records(spark: SparkSession, run_directory: Path, *, many_records: bool) -> DataFrame:
+    tables = (run_files.ATTEMPTS, run_files.OUTCOMES, run_files.PREDICTED_RECORDS, run_files.TOPIC)
+    attempts, outcomes, predicted, topic = (table.read(spark, run_directory) for table in tables)
+    both_sides = joined(attempts, outcomes, predicted, topic).unionByName(as_predicted(predicted))
+    return with_deviations(classified(both_sides, many_records=many_records))
+
+
+def _replica_log_parts(spark: SparkSession, run_directory: Path) -> list[DataFrame]:
+    logs = run_files.REPLICA_LOGS.read(spark, run_directory)
+    parts = divergence_parts(diverged(logs), predicted_divergences(run_directory))
+    if not run_files.PREDICTED_REPLICA_LOGS.paths(run_directory):
+        return parts
+    predicted_logs = run_files.PREDICTED_REPLICA_LOGS.read(spark, run_directory)
+    if has_undetermined(run_directory):
+        predicted_records = run_files.PREDICTED_RECORDS.read(spark, run_directory)
+        return [*parts, *replica_log_parts(deviating_presence(logs, predicted_logs, predicted_records))]
+    return [*parts, *replica_log_parts(deviating_entries(logs, predicted_logs))]
+
+
+def _require_prediction(run_directory: Path) -> None:
+    """Refuse a run that lacks a side to compare: nothing read must not look like nothing different."""
+    if not run_files.PREDICTED_RECORDS.paths(run_directory):
+        raise ReconcileError(f"{run_directory} has no prediction/records.parquet.")
+    predicted_logs = run_files.PREDICTED_REPLICA_LOGS.rows(run_directory)
+    if predicted_logs and not run_files.REPLICA_LOGS.paths(run_directory):
+        raise ReconcileError(f"{run_directory} predicts replica logs, but has no replica_logs/*.parquet.")
+
+
+def _end_offset_of(run_directory: Path) -> int | None:
+    """Give the end offset that the earlier reading of the topic noted."""
+    path = run_directory / "reconciliation" / "counts.json"
+    if not path.exists():
+        return None
+    end_offset = json.loads(path.read_text()).get("end_offset_read")
+    return end_offset if isinstance(end_offset, int) else None

@@ -1,0 +1,76 @@
+"""Where in a run directory is each table, and how is it read?
+
+A table is a set of Parquet files; a set without files is an empty table, since a run may end before its first
+outcome.
+"""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow.parquet as pq
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.types import StructType
+
+from conformance.reconcile import schemas
+from conformance.reconcile.errors import ReconcileError
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table of the run directory.
+
+    Attributes:
+        files: the glob of its files, relative to the run directory.
+        schema: its columns.
+    """
+
+    files: str
+    schema: StructType
+
+    def paths(self, run_directory: Path) -> list[Path]:
+        """Give its files, sorted by name."""
+        return sorted(run_directory.glob(self.files))
+
+    def read(self, spark: SparkSession, run_directory: Path) -> DataFrame:
+        """Give its rows."""
+        paths = [str(path) for path in self.paths(run_directory)]
+        if paths:
+            return spark.read.schema(self.schema).parquet(*paths)
+        columns = [F.lit(None).cast(field.dataType).alias(field.name) for field in self.schema]
+        return spark.range(0).select(*columns)
+
+    def rows(self, run_directory: Path) -> int:
+        """Count its rows by the footers of its files, without Spark: the other side of an identity.
+
+        Raises:
+            ReconcileError: a file is no Parquet file.
+        """
+        try:
+            return sum(pq.read_metadata(path).num_rows for path in self.paths(run_directory))
+        except (OSError, ValueError) as error:
+            raise ReconcileError(f"A file of {run_directory / self.files} is unreadable: {error}") from error
+
+
+ATTEMPTS = Table("ledger/attempts-*.parquet", schemas.ATTEMPTS)
+OUTCOMES = Table("ledger/outcomes-*.parquet", schemas.OUTCOMES)
+PREDICTED_RECORDS = Table("prediction/records.parquet", schemas.PREDICTED_RECORDS)
+PREDICTED_REPLICA_LOGS = Table("prediction/replica_logs.parquet", schemas.PREDICTED_REPLICA_LOGS)
+TOPIC = Table("topic/*.parquet", schemas.TOPIC)
+REPLICA_LOGS = Table("replica_logs/*.parquet", schemas.REPLICA_LOGS)
+
+
+def predicted_divergences(run_directory: Path) -> tuple[int, ...]:
+    """Give the offsets at which the prediction says that replicas disagree.
+
+    Raises:
+        ReconcileError: prediction.json is there, but cannot be understood.
+    """
+    path = run_directory / "prediction" / "prediction.json"
+    if not path.exists():
+        return ()
+    try:
+        return tuple(sorted(int(entry["offset"]) for entry in json.loads(path.read_text()).get("diverged", [])))
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise ReconcileError(f"{path} is no prediction: {error!r}") from error

@@ -1,0 +1,146 @@
+"""How does the tester get a Spark session that is quiet, local and quick to start?
+
+One session serves a whole tester process. A session whose JVM has died is replaced by the next call.
+"""
+
+import warnings
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from pyspark import SparkConf, SparkContext
+from pyspark.sql import SparkSession
+
+from conformance.reconcile import jvm
+from conformance.reconcile.errors import failing_as
+from conformance.reconcile.tuning import FEW
+
+_CONNECTOR_ARTIFACTS = (
+    "spark-sql-kafka-0-10",
+    "spark-token-provider-kafka-0-10",
+    "kafka-clients",
+    "commons-pool2",
+)
+
+_LOG4J2 = """status = error
+rootLogger.level = error
+rootLogger.appenderRef.stderr.ref = stderr
+appender.stderr.type = Console
+appender.stderr.name = stderr
+appender.stderr.target = SYSTEM_ERR
+appender.stderr.layout.type = PatternLayout
+appender.stderr.layout.pattern = %d{ISO8601} %p %c: %m%n%ex
+"""
+
+# The first compiler tier alone and one garbage collecting thread: what is short-lived starts twice as fast.
+_START_FAST = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+
+_SETTINGS = {
+    "spark.app.name": "kafka-conformance",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.sql.adaptive.enabled": "true",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.mapKeyDedupPolicy": "LAST_WIN",
+    "spark.python.sql.dataFrameDebugging.enabled": "false",
+    "spark.sql.catalogImplementation": "in-memory",
+    "spark.sql.execution.arrow.pyspark.enabled": "false",
+    "spark.sql.sources.parallelPartitionDiscovery.threshold": "1000",
+    "spark.hadoop.mapreduce.fileoutputcommitter.marksuccessfuljobs": "false",
+    "spark.hadoop.parquet.enable.summary-metadata": "false",
+}
+
+
+def spark_session(
+    master: str = "local[2]",
+    *,
+    connector_jars: Sequence[Path],
+    work_directory: Path,
+    many_records: bool = False,
+    overrides: Mapping[str, str] | None = None,
+) -> SparkSession:
+    """Give the session of this process: the one there is while its JVM lives, else a new one.
+
+    Args:
+        master: a Spark master, e.g. ``local[2]`` or ``spark://host:7077``.
+        connector_jars: the jars of Spark's Kafka source; those that pyspark has already are left out.
+        work_directory: where Spark keeps its temporary files and ``spark.log``.
+        many_records: start a JVM for runs of 10^6 records and more rather than one that starts quickly.
+        overrides: Spark settings that win over the ones chosen here.
+
+    Raises:
+        ReconcileError: there is no Java, or Spark did not start.
+    """
+    running = _running()
+    if running is not None:
+        return running
+    work_directory.mkdir(parents=True, exist_ok=True)
+    conf = SparkConf(loadDefaults=False)
+    for name, value in _settings(master, connector_jars, work_directory, many_records=many_records).items():
+        conf.set(name, value)
+    for name, value in (overrides or {}).items():
+        conf.set(name, value)
+    return _started(conf, work_directory)
+
+
+def stop_session(spark: SparkSession) -> None:
+    """End the session and its JVM, also one that has died already; temporary files go with it."""
+    _discard(spark.sparkContext)
+
+
+def _running() -> SparkSession | None:
+    session = SparkSession.getActiveSession() if jvm.is_alive(SparkContext._gateway) else None  # noqa: SLF001
+    if session is None and SparkContext._gateway is not None:  # noqa: SLF001
+        _discard(SparkContext._active_spark_context)  # noqa: SLF001
+    return session
+
+
+def _started(conf: SparkConf, work_directory: Path) -> SparkSession:
+    gateway = jvm.launch(conf, work_directory)
+    try:
+        with failing_as(f"starting Spark on {conf.get('spark.master')}"):
+            return SparkSession(SparkContext(conf=conf, gateway=gateway))
+    except BaseException:
+        jvm.end(gateway)
+        jvm.forget()
+        raise
+
+
+def _discard(context: SparkContext | None) -> None:
+    gateway = SparkContext._gateway  # noqa: SLF001
+    if context is not None:
+        with warnings.catch_warnings():  # pyspark warns of a JVM that is gone; it is meant to go
+            warnings.simplefilter("ignore", RuntimeWarning)
+            context.stop()
+    if gateway is not None:
+        jvm.end(gateway)
+    jvm.forget()
+
+
+def _settings(
+    master: str, connector_jars: Sequence[Path], work_directory: Path, *, many_records: bool
+) -> dict[str, str]:
+    log4j2 = work_directory / "log4j2.properties"
+    log4j2.write_text(_LOG4J2)
+    options = f"-Dlog4j2.configurationFile={log4j2.as_uri()} -Dderby.system.home={work_directory}"
+    return {
+        **_SETTINGS,
+        **FEW,
+        "spark.master": master,
+        "spark.local.dir": str(work_directory / "local"),
+        "spark.sql.warehouse.dir": (work_directory / "warehouse").as_uri(),
+        "spark.driver.extraJavaOptions": options if many_records else f"{_START_FAST} {options}",
+        "spark.driver.memory": "4g" if many_records else "1g",
+        **_connector_settings(master, connector_jars),
+    }
+
+
+def _connector_settings(master: str, connector_jars: Sequence[Path]) -> dict[str, str]:
+    """Put the connector on the class path; only a real cluster has executors to send it to."""
+    jars = [str(jar) for jar in connector_jars if jar.name.startswith(_CONNECTOR_ARTIFACTS)]
+    if not jars:
+        return {}
+    if master.startswith("local"):
+        return {"spark.driver.extraClassPath": ":".join(jars)}
+    return {"spark.jars": ",".join(jars)}

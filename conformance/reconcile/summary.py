@@ -1,0 +1,131 @@
+"""How do all counts and bounded samples leave Spark in one action?
+
+Every part of the answer is brought to the form (part, json): a few rows of counts, and at most
+``SAMPLE_ROWS_MAX`` rows per sample, chosen in the order of record ids and offsets. The union of all parts is
+the only thing that is collected.
+"""
+
+import json
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from functools import reduce
+from typing import Any
+
+from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import functions as F
+
+from conformance.reconcile.anomalies.facts import ACKNOWLEDGED, INDETERMINATE, REFUSED
+from conformance.reconcile.classify import CLASSES, UNATTEMPTED, UNDETERMINED
+from conformance.reconcile.records import MEASURED
+
+SAMPLE_ROWS_MAX = 20
+
+#: Names of the parts; the sample of a class bears the name of the class.
+COUNTS, DEVIATIONS = "counts", "deviations"
+DIVERGENCE_COUNTS, DIVERGENCES = "divergence_counts", "divergences"
+REPLICA_LOG_COUNTS, REPLICA_LOG = "replica_log_counts", "replica_log"
+
+OUTCOMES = (ACKNOWLEDGED, REFUSED, INDETERMINATE)
+
+_SAMPLED = (
+    "record_id",
+    "outcome",
+    "error",
+    "acknowledged_offset",
+    "fate",
+    "predicted_outcome",
+    "predicted_error",
+    "predicted_offset",
+    "copies",
+    "first_offset",
+    "last_offset",
+    "values_match",
+    "deviations",
+)
+
+Parts = Mapping[str, Sequence[Mapping[str, Any]]]
+
+
+def record_parts(records: DataFrame, *, sample_kept: bool = True) -> list[DataFrame]:
+    """Give the counts of both sides, and samples of every class and of the deviations.
+
+    Args:
+        records: classified records of both sides, with their deviations.
+        sample_kept: whether to sample the kept records too, which are most of a big run.
+    """
+    return [_record_counts(records), _record_samples(records, sample_kept=sample_kept)]
+
+
+def divergence_parts(divergences: DataFrame, predicted_offsets: Sequence[int]) -> list[DataFrame]:
+    """Give the number of diverged offsets, of those not predicted, and a sample of the disagreeing pairs."""
+    is_predicted = F.col("offset").isin(*predicted_offsets) if predicted_offsets else F.lit(col=False)
+    rows = divergences.withColumn("is_predicted", is_predicted)
+    counts = rows.agg(
+        F.count_distinct("offset").alias("diverged"),
+        F.count_distinct(F.when(~F.col("is_predicted"), F.col("offset"))).alias("unpredicted"),
+    )
+    return [_part(counts, DIVERGENCE_COUNTS), _sample(rows, DIVERGENCES, "offset", "broker_a", "broker_b")]
+
+
+def replica_log_parts(entries: DataFrame) -> list[DataFrame]:
+    """Give the number of deviating entries of replica logs, and a sample of them."""
+    counts = entries.agg(F.count("*").alias("deviating"))
+    return [
+        _part(counts, REPLICA_LOG_COUNTS),
+        _sample(entries, REPLICA_LOG, "broker", "offset", "measured_record"),
+    ]
+
+
+def collected(parts: Sequence[DataFrame]) -> Parts:
+    """Run the one query and give its rows by part, samples in their order."""
+    rows = reduce(DataFrame.union, parts).collect()
+    found: dict[str, list[tuple[int, dict[str, Any]]]] = defaultdict(list)
+    for row in rows:
+        found[row["part"]].append((row["rank"], json.loads(row["json"])))
+    return {
+        part: [content for _, content in sorted(ranked, key=lambda entry: entry[0])] for part, ranked in found.items()
+    }
+
+
+def _record_counts(records: DataFrame) -> DataFrame:
+    is_attempted = F.col("attempts") > 0
+    primary = (*CLASSES, UNDETERMINED, UNATTEMPTED)
+    counts = records.groupBy("side").agg(
+        F.count("*").alias("rows"),
+        F.count("classification").alias("classified"),
+        *(F.sum(name).alias(name) for name in ("attempts", "outcomes", "predictions", "copies")),
+        F.count_if(is_attempted).alias("attempted"),
+        F.count_if(is_attempted & (F.col("outcomes") > 0)).alias("outcomes_of_attempts"),
+        F.count_if(F.col("predictions") > 0).alias("predicted_ids"),
+        *(F.count_if(is_attempted & (F.col("outcome") == name)).alias(name) for name in OUTCOMES),
+        *(F.count_if(F.col(name)).alias(f"class_{name}") for name in CLASSES),
+        *(F.count_if(F.col("classification") == name).alias(f"primary_{name}") for name in primary),
+        F.sum(F.size("deviations")).alias("deviations"),
+    )
+    return _part(counts, COUNTS)
+
+
+def _record_samples(records: DataFrame, *, sample_kept: bool) -> DataFrame:
+    sampled = [name for name in CLASSES if sample_kept or name != "kept"]
+    parts = [F.when(F.col(name), name) for name in sampled]
+    parts.append(F.when(F.size("deviations") > 0, DEVIATIONS))
+    tagged = records.where(F.col("side") == MEASURED).select(
+        F.explode(F.array_compact(F.array(*parts))).alias("part"), *_SAMPLED
+    )
+    order = Window.partitionBy("part").orderBy("record_id", "first_offset")
+    ranked = tagged.withColumn("rank", F.row_number().over(order)).where(F.col("rank") <= SAMPLE_ROWS_MAX)
+    return ranked.select("part", "rank", _json(*_SAMPLED))
+
+
+def _sample(rows: DataFrame, part: str, *order: str) -> DataFrame:
+    ranked = rows.withColumn("rank", F.row_number().over(Window.partitionBy(F.lit(part)).orderBy(*order)))
+    bounded = ranked.where(F.col("rank") <= SAMPLE_ROWS_MAX)
+    return bounded.select(F.lit(part).alias("part"), "rank", _json(*rows.columns))
+
+
+def _part(rows: DataFrame, part: str) -> DataFrame:
+    return rows.select(F.lit(part).alias("part"), F.lit(0).alias("rank"), _json(*rows.columns))
+
+
+def _json(*columns: str) -> Column:
+    return F.to_json(F.struct(*columns), {"ignoreNullFields": "false"}).alias("json")
