@@ -29,11 +29,8 @@ class Correlator(Generic[T]):
 
     def answered(self, correlation_id: int) -> T | None:
         """Give the request of an answer and forget it and all before it; None if there is none."""
-        request = self._waiting.get(correlation_id)
-        if request is None:
+        if correlation_id not in self._waiting:
             return None
-        for earlier in list(self._waiting):
+        while (earlier := next(iter(self._waiting))) != correlation_id:
             del self._waiting[earlier]
-            if earlier == correlation_id:
-                break
-        return request
+        return self._waiting.pop(correlation_id)

@@ -1,0 +1,100 @@
+"""Does each protocol point match its frames and no others?"""
+
+from uuid import UUID
+
+import pytest
+
+from fault_injection.wire.controller_views import (
+    AlterPartitionView,
+    LeaderAndIsrView,
+    PartitionLeadership,
+    ProposedIsr,
+    StoppedReplica,
+    StopReplicaView,
+    UpdateMetadataView,
+)
+from fault_injection.wire.messages import RequestView
+from fault_injection.wire.points import POINTS, LinkKind, ObservedRequest, Point, is_metadata_fetch, matches
+from fault_injection.wire.views import EpochQuery, EpochRequestView
+from tests.fault_injection.wire.gate_transcript import asked, fetch_of
+
+LEADERSHIP = PartitionLeadership("t", None, 0, 1, 5, (1, 2), (1, 2), 3, 1)
+VIEWS: dict[int, RequestView] = {
+    1: fetch_of(asked(3, epoch=5)),
+    4: LeaderAndIsrView(9, 1, -1, (LEADERSHIP,)),
+    5: StopReplicaView(9, 1, -1, (StoppedReplica("t", 0, is_deleted=True, leader_epoch=5),)),
+    6: UpdateMetadataView(9, 1, -1, (1, 2), (LEADERSHIP,)),
+    23: EpochRequestView(2, (EpochQuery("t", 0, 5),)),
+    56: AlterPartitionView(2, 8, (ProposedIsr("t", None, 0, 5, (1, 2), 3),)),
+}
+
+
+def request(api_key: int, *, link_kind: LinkKind = "replication", view: RequestView | None = None) -> ObservedRequest:
+    return ObservedRequest(7, 1, api_key, link_kind, 2, 1, view or VIEWS[api_key], 0)
+
+
+@pytest.mark.parametrize("name", POINTS)
+def test_a_point_matches_its_api_and_no_other(name: str) -> None:
+    kind = POINTS[name]
+    link_kind: LinkKind = "controller" if kind.fetches == "metadata" else "replication"
+    for api_key in VIEWS:
+        is_match = matches(Point(name), request(api_key, link_kind=link_kind))
+        assert is_match == (api_key == kind.api_key)
+
+
+@pytest.mark.parametrize("name", [name for name in POINTS if POINTS[name].fetches != "metadata"])
+@pytest.mark.parametrize(
+    ("changes", "is_match"),
+    [
+        ({"source": 2, "destination": 1, "topic": "t", "partition": 0, "leader_epoch": 5}, True),
+        ({"source": 3}, False),
+        ({"destination": 3}, False),
+        ({"topic": "other"}, False),
+        ({"partition": 1}, False),
+        ({"leader_epoch": 6}, False),
+    ],
+)
+def test_every_field_of_a_point_counts(name: str, changes: dict[str, int | str], is_match: bool) -> None:
+    point = Point(name, **changes)  # type: ignore[arg-type] # the parameters list fields of their types
+    assert matches(point, request(POINTS[name].api_key)) == is_match
+
+
+@pytest.mark.parametrize(("fetch_offset", "is_match"), [(3, True), (2, False)])
+def test_the_fetch_offset_counts(fetch_offset: int, is_match: bool) -> None:
+    assert matches(Point("fetch_request", fetch_offset=fetch_offset), request(1)) == is_match
+    assert not matches(Point("leader_and_isr", fetch_offset=fetch_offset), request(4))
+
+
+def test_all_fields_must_hold_for_one_partition() -> None:
+    view = fetch_of(asked(3, topic="other"), asked(4))
+    assert not matches(Point("fetch_request", topic="t", fetch_offset=3), request(1, view=view))
+    assert matches(Point("fetch_request", topic="t", fetch_offset=4), request(1, view=view))
+
+
+@pytest.mark.parametrize("name", ["fetch_request", "fetch_response"])
+@pytest.mark.parametrize(
+    "metadata_fetch",
+    [
+        request(1, link_kind="controller"),
+        request(1, view=fetch_of(asked(3, topic="__cluster_metadata"))),
+        request(1, view=fetch_of(asked(3, topic=None, topic_id=UUID(int=1)))),
+    ],
+)
+def test_a_metadata_fetch_never_matches_a_data_point(name: str, metadata_fetch: ObservedRequest) -> None:
+    assert is_metadata_fetch(metadata_fetch)
+    assert not matches(Point(name), metadata_fetch)
+    assert matches(Point(f"controller_{name}", fetch_offset=3), metadata_fetch)
+    assert not matches(Point(f"controller_{name}"), request(1))
+
+
+def test_a_sender_that_is_not_known_matches_no_named_source() -> None:
+    unknown = ObservedRequest(7, 1, 1, "replication", None, 1, VIEWS[1], 0)
+    assert not matches(Point("fetch_request", source=2), unknown)
+    assert matches(Point("fetch_request"), unknown)
+
+
+def test_an_unknown_point_and_a_zeroth_frame_are_refused() -> None:
+    with pytest.raises(ValueError, match="no protocol point is named 'fetch'"):
+        Point("fetch")
+    with pytest.raises(ValueError, match="counts from 1"):
+        Point("fetch_request", nth=0)
