@@ -1,0 +1,93 @@
+"""How does the page come about? Views, pictures and tables go into templates; nothing is fetched.
+
+The page is one file: style sheet, symbols and pictures are inside, there is no script, and the only
+links lead to anchors on the page and to files of the run directories beside it.
+"""
+
+from __future__ import annotations
+
+import os
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from reports import overview
+from reports.checkpoint_table import checkpoint_table
+from reports.operators import operator_rows
+from reports.picture.cells import draw_cells
+from reports.picture_table import picture_table
+from reports.timeline_svg import draw_timeline
+from reports.verdict_words import CLASS_MEANINGS, CONFORMANCE_LOOKS, PROMISE_LOOKS, Conformance, Promise
+from reports.version_matrix import metadata_words, version_matrix
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from reports.model import FinalLogs, RunView, Story
+
+TEMPLATES = Path(__file__).parent / "templates"
+
+
+def render_html(runs: Sequence[RunView], folder: Path) -> str:
+    """Return the page.
+
+    Args:
+        runs: what to show, in this order.
+        folder: where the page will lie; links to evidence are relative to it.
+    """
+    template = _environment(folder).get_template("report.html.j2")
+    return template.render(
+        runs=runs,
+        css=Markup((TEMPLATES / "report.css").read_text(encoding="utf-8")),  # noqa: S704 - our own file
+        headline=overview.headline(runs),
+        subtitle=overview.subtitle(runs),
+        facts=overview.facts(runs),
+        matrix=version_matrix(runs),
+        operators=operator_rows(runs),
+    )
+
+
+def _environment(folder: Path) -> Environment:
+    environment = Environment(
+        loader=FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["link"] = partial(_relative_link, folder)
+    environment.filters["duration"] = overview.duration_words
+    environment.filters["metadata"] = metadata_words
+    environment.filters["conformance_look"] = CONFORMANCE_LOOKS.__getitem__
+    environment.filters["promise_look"] = PROMISE_LOOKS.__getitem__
+    environment.filters["promise_word"] = _promise_word
+    environment.filters["checkpoint_table"] = checkpoint_table
+    environment.filters["picture_table"] = picture_table
+    environment.filters["timeline"] = _timeline
+    environment.filters["cells"] = _cells
+    environment.globals["class_meanings"] = CLASS_MEANINGS
+    environment.globals["every_conformance"] = [CONFORMANCE_LOOKS[word] for word in Conformance]
+    environment.globals["every_promise"] = [PROMISE_LOOKS[word] for word in Promise]
+    return environment
+
+
+def _relative_link(folder: Path, path: Path) -> str:
+    relative = os.path.relpath(path.resolve(), folder.resolve())
+    return quote(Path(relative).as_posix())
+
+
+def _promise_word(word: str) -> str:
+    """Return a record's promise (kept, allowed_by_settings, broken, none) as words."""
+    return {"none": "no promise", "": "—"}.get(word, word.replace("_", " "))
+
+
+def _timeline(story: Story, final: FinalLogs, anchor: str) -> Markup:
+    return draw_timeline(story, final, f"{anchor}-time")
+
+
+def _cells(final: FinalLogs, anchor: str) -> Markup:
+    return draw_cells(final, f"{anchor}-logs") if final.logs else Markup()

@@ -1,0 +1,111 @@
+"""What happened over time? Steps, numbers after each step, marks and held frames, from a run's files."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from typing import TYPE_CHECKING, Any
+
+from reports.load_holds import load_held_frames
+from reports.model import Instant, Mark, Moment, Numbers, Step, Story
+from reports.run_files import read_lines
+from reports.step_prose import arguments_of, prose, short_words
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+_MARK_KINDS = {
+    "broker_killed": "killed",
+    "broker_stopped": "stopped",
+    "broker_started": "started",
+    "leader_elected": "elected",
+}
+
+
+def load_story(path: Path, schedule: Mapping[str, Any], prediction: Mapping[str, Any]) -> Story:
+    """Return the run's story; without a schedule or observations it is empty or short."""
+    observations = read_lines(path / "observations.ndjson")
+    events = read_lines(path / "timeline.ndjson")
+    steps = _steps(schedule, events)
+    measured = _moments(observations)
+    return Story(
+        replicas=_replicas(schedule, measured),
+        steps=steps,
+        measured=measured,
+        predicted=tuple(_moment(int(item["index"]), item) for item in prediction.get("steps") or ()),
+        marks=tuple(_mark(event, steps) for event in events if event.get("event") in _MARK_KINDS),
+        held_frames=load_held_frames(events, steps),
+    )
+
+
+def instant_of(event: Mapping[str, Any], steps: Sequence[Step]) -> Instant:
+    """Return when an event happened; an event outside any step belongs to the last one begun."""
+    t_ns = event.get("t_ns")
+    if event.get("step") is not None:
+        return Instant(int(event["step"]), t_ns)
+    begun = [step.started_ns for step in steps if step.started_ns is not None]
+    index = bisect_right(begun, t_ns) - 1 if t_ns is not None and begun else 0
+    return Instant(max(0, index), t_ns)
+
+
+def _replicas(schedule: Mapping[str, Any], measured: Sequence[Moment]) -> tuple[int, ...]:
+    assigned = schedule.get("replicas")
+    if assigned:
+        return tuple(int(broker) for broker in assigned)
+    return tuple(sorted(measured[0].replicas)) if measured else ()
+
+
+def _steps(schedule: Mapping[str, Any], events: Sequence[Mapping[str, Any]]) -> tuple[Step, ...]:
+    started = {event.get("step"): event.get("t_ns") for event in events if event["event"] == "step_started"}
+    finished = {event.get("step"): event.get("t_ns") for event in events if event["event"] == "step_finished"}
+    steps = []
+    for index, item in enumerate(schedule.get("steps") or ()):
+        verb, value = next(iter(item.items()))
+        arguments = arguments_of(verb, value)
+        steps.append(
+            Step(
+                index=index,
+                verb=verb,
+                arguments=arguments,
+                short=short_words(verb, arguments),
+                prose=prose(verb, arguments),
+                started_ns=started.get(index),
+                finished_ns=finished.get(index),
+            )
+        )
+    return tuple(steps)
+
+
+def _moments(observations: Sequence[Mapping[str, Any]]) -> tuple[Moment, ...]:
+    by_step: dict[int, Moment] = {}
+    for row in observations:
+        if row.get("kind") in {"numbers", "checkpoint"} and row.get("step") is not None:
+            step = int(row["step"])
+            by_step[step] = _moment(step, row)
+    return tuple(by_step[step] for step in sorted(by_step))
+
+
+def _moment(step: int, row: Mapping[str, Any]) -> Moment:
+    replicas = row.get("replicas") or {}
+    return Moment(
+        step=step,
+        replicas={int(broker): _numbers(numbers) for broker, numbers in replicas.items()},
+        leader=row.get("leader"),
+        leader_epoch=row.get("leader_epoch"),
+        isr=tuple(row.get("isr") or ()),
+    )
+
+
+def _numbers(row: Mapping[str, Any]) -> Numbers:
+    return Numbers(row.get("log_end_offset"), row.get("high_watermark"), bool(row.get("alive", True)))
+
+
+def _mark(event: Mapping[str, Any], steps: Sequence[Step]) -> Mark:
+    found = re.search(r"\d+", str(event.get("subject", "")))
+    return Mark(
+        kind=_MARK_KINDS[event["event"]],
+        broker=int(found.group()) if found else -1,
+        at=instant_of(event, steps),
+        text=str(event.get("text") or ""),
+    )

@@ -1,0 +1,255 @@
+"""What does a report know about a run? Frozen views; ``reports.load`` fills them from a run directory.
+
+Every number that a run directory may lack is optional: a page shows what there is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import datetime
+    from pathlib import Path
+
+    from reports.verdict_words import Conformance, Promise
+
+
+@dataclass(frozen=True, slots=True)
+class Instant:
+    """A moment of the run: the step it fell into and, if known, the monotonic time."""
+
+    step: int
+    t_ns: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step of the schedule, in words, with the time it took."""
+
+    index: int
+    verb: str
+    arguments: Mapping[str, Any]
+    short: str
+    prose: str
+    started_ns: int | None = None
+    finished_ns: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Numbers:
+    """One replica's numbers; None where nothing was measured."""
+
+    log_end_offset: int | None
+    high_watermark: int | None
+    alive: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """All numbers at rest after one step, measured or predicted."""
+
+    step: int
+    replicas: Mapping[int, Numbers]
+    leader: int | None = None
+    leader_epoch: int | None = None
+    isr: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """Something that happened to one broker: killed, stopped, started or elected."""
+
+    kind: str
+    broker: int
+    at: Instant
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class HeldFrame:
+    """A frame between two brokers that the gate froze, from caught to released or discharged."""
+
+    name: str
+    label: str
+    follower: int
+    leader: int
+    is_request: bool
+    caught: Instant
+    ended: Instant | None
+    ending: str
+
+
+@dataclass(frozen=True, slots=True)
+class Story:
+    """Everything the picture of a run shows over time."""
+
+    replicas: tuple[int, ...] = ()
+    steps: tuple[Step, ...] = ()
+    measured: tuple[Moment, ...] = ()
+    predicted: tuple[Moment, ...] = ()
+    marks: tuple[Mark, ...] = ()
+    held_frames: tuple[HeldFrame, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """One number of a checkpoint: what was predicted, what was measured, whether they agree."""
+
+    what: str
+    predicted: str
+    measured: str
+    agrees: bool
+
+
+@dataclass(frozen=True, slots=True)
+class CheckpointView:
+    """A checkpoint of the schedule, numbered from 1."""
+
+    number: int
+    name: str
+    rows: tuple[Comparison, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RecordView:
+    """One produced record: prediction beside measurement."""
+
+    label: str
+    acks: str
+    predicted_outcome: str
+    measured_outcome: str
+    predicted_fate: str
+    measured_fate: str
+    offset: int | None
+    decided_by: str
+    promise: str
+    promise_reason: str
+    deviates: bool
+
+
+@dataclass(frozen=True, slots=True)
+class LogEntry:
+    """One record in one replica's log when the run ended."""
+
+    offset: int
+    label: str
+    leader_epoch: int | None
+    is_known: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class ReplicaLog:
+    """One replica's final log and the high watermark it ended with."""
+
+    broker: int
+    entries: tuple[LogEntry, ...]
+    high_watermark: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Ghost:
+    """A record that once had this offset and is no longer in the topic: lost, or never committed."""
+
+    label: str
+    offset: int
+    fate: str
+
+
+@dataclass(frozen=True, slots=True)
+class FinalLogs:
+    """The replicas' logs after the run. ``note`` says why there is nothing to draw, or where it is from."""
+
+    logs: tuple[ReplicaLog, ...] = ()
+    ghosts: tuple[Ghost, ...] = ()
+    diverged_offsets: frozenset[int] = frozenset()
+    measured: bool = False
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ClassCount:
+    """How many records fell into one class, predicted and measured."""
+
+    name: str
+    predicted: int | None
+    measured: int
+
+
+@dataclass(frozen=True, slots=True)
+class Records:
+    """Every record of a run with the reconciliation's counts."""
+
+    rows: tuple[RecordView, ...] = ()
+    total: int = 0
+    classes: tuple[ClassCount, ...] = ()
+    totals: Mapping[str, int] = field(default_factory=dict)
+    identity_holds: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that differs from the prediction, in one sentence."""
+
+    kind: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """A lost record and what the settings had promised about it."""
+
+    label: str
+    promise: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class VerdictView:
+    """The two answers of a run, never mixed."""
+
+    conformance: Conformance
+    promise: Promise
+    reason: str
+    findings: tuple[Finding, ...] = ()
+    losses: tuple[Loss, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """A file or folder of the run directory that a reader may want to open."""
+
+    name: str
+    path: Path
+    says: str
+
+
+@dataclass(frozen=True, slots=True)
+class RunView:
+    """One run: one scenario on one cluster."""
+
+    anchor: str
+    path: Path
+    run: str
+    scenario: str
+    schedule_id: str
+    requirement: str
+    sources: tuple[str, ...]
+    variant: str
+    kafka: str
+    metadata: str
+    backend: str
+    seed: str
+    started: datetime | None
+    seconds: float | None
+    verdict: VerdictView
+    user_settings: Mapping[str, str] = field(default_factory=dict)
+    imposed_settings: Mapping[str, str] = field(default_factory=dict)
+    environment: Mapping[str, str] = field(default_factory=dict)
+    identity: Mapping[str, str] = field(default_factory=dict)
+    story: Story = field(default_factory=Story)
+    checkpoints: tuple[CheckpointView, ...] = ()
+    records: Records = field(default_factory=Records)
+    final_logs: FinalLogs = field(default_factory=FinalLogs)
+    evidence: tuple[Evidence, ...] = ()

@@ -1,0 +1,109 @@
+"""What does this mean for who runs Kafka? Which settings lost which records, on which release.
+
+Rows group runs by the settings an operator chooses; harness errors and runs that never happened say
+nothing and are left out.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from reports.verdict_words import Conformance, Promise
+from reports.version_matrix import metadata_words
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from reports.model import RunView
+
+_WORST_FIRST = (
+    Promise.BROKEN,
+    Promise.BROKEN_AS_PREDICTED,
+    Promise.ALLOWED_BY_SETTINGS,
+    Promise.NO_PROMISE,
+    Promise.KEPT,
+    Promise.NOT_JUDGED,
+)
+
+_ADVICE = {
+    Promise.BROKEN: "Records these settings promise to keep were lost, against the model of this release.",
+    Promise.BROKEN_AS_PREDICTED: "This release loses acknowledged records although the settings promise to keep them.",
+    Promise.ALLOWED_BY_SETTINGS: "These settings trade acknowledged records for availability; the loss is their price.",
+    Promise.NO_PROMISE: "Nothing was promised, so nothing can be relied on.",
+    Promise.KEPT: "Every acknowledged record survived these faults.",
+    Promise.NOT_JUDGED: "The promise was not judged.",
+}
+
+
+_Key = tuple[tuple[str, ...], str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class OperatorRow:
+    """One settings pair on one release.
+
+    Attributes:
+        settings: the deciding settings, each in words.
+        variant: safe, unsafe, or empty.
+        kafka: release and metadata mode.
+        lost: records that were committed and are gone, each with its scenario.
+        refused: how many writes were refused rather than put at risk.
+        runs: the runs this row speaks of.
+        worst: the worst promise verdict among them.
+        advice: what it means, in one sentence.
+    """
+
+    settings: tuple[str, ...]
+    variant: str
+    kafka: str
+    lost: tuple[str, ...]
+    refused: int
+    runs: tuple[RunView, ...]
+    worst: Promise
+    advice: str
+
+
+def operator_rows(runs: Sequence[RunView]) -> tuple[OperatorRow, ...]:
+    """Return one row a settings pair and release, in the order of the runs."""
+    groups: dict[_Key, list[RunView]] = {}
+    for run in runs:
+        spoken = run.verdict.conformance in {Conformance.CONFORMS, Conformance.DEVIATES}
+        if spoken and "min.insync.replicas" in run.user_settings:
+            key = (settings_words(run), run.variant, f"{run.kafka} {metadata_words(run.metadata)}")
+            groups.setdefault(key, []).append(run)
+    return tuple(_row(key, members) for key, members in groups.items())
+
+
+def settings_words(run: RunView) -> tuple[str, ...]:
+    """Return the pair that decides: min.insync.replicas and unclean election, with the replica count."""
+    settings = run.user_settings
+    unclean = "on" if settings.get("unclean.leader.election.enable", "").lower() == "true" else "off"
+    replicas = settings.get("replication.factor") or len(run.story.replicas) or "?"
+    minimum = f"min.insync.replicas {settings['min.insync.replicas']}"
+    return minimum, f"unclean election {unclean}", f"{replicas} replicas"
+
+
+def lost_records(run: RunView) -> tuple[str, ...]:
+    """Return the labels of acknowledged or committed records that are gone."""
+    lost = [row.label for row in run.records.rows if (row.measured_fate or row.predicted_fate) == "lost"]
+    return tuple(lost or (loss.label for loss in run.verdict.losses))
+
+
+def _row(key: _Key, runs: Sequence[RunView]) -> OperatorRow:
+    settings, variant, kafka = key
+    worst = min((run.verdict.promise for run in runs), key=_WORST_FIRST.index)
+    lost = tuple(f"{label} in {run.scenario}" for run in runs for label in lost_records(run))
+    refused = sum(_outcomes(run)["refused"] for run in runs)
+    advice = _ADVICE[worst]
+    if worst is Promise.KEPT and refused:
+        advice = "Writes were refused rather than put at risk; every acknowledged record survived."
+    return OperatorRow(settings, variant, kafka, lost, refused, tuple(runs), worst, advice)
+
+
+def _outcomes(run: RunView) -> Counter[str]:
+    counted = Counter(row.measured_outcome.split(":")[0] for row in run.records.rows)
+    if "refused" in run.records.totals:
+        counted["refused"] = run.records.totals["refused"]
+    return counted

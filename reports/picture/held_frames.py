@@ -1,0 +1,77 @@
+"""Which frame stood still between two replicas? A bar between their lanes, from caught to released.
+
+An arrow leaves the sender's lane and ends at the bar: the frame is on its way. Where it is released
+a second arrow runs on to the receiver; where it is discharged the bar ends in a cross.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from markupsafe import Markup
+
+from reports.picture.layout import bar_words
+from reports.svg import element, group, label, titled
+
+if TYPE_CHECKING:
+    from reports.picture.layout import Bar, Layout
+
+_THICK = 7.0
+
+
+def draw_held_frames(layout: Layout, prefix: str) -> Markup:
+    """Return every held frame of the sheet."""
+    return group(*(_draw(bar, layout, prefix) for bar in layout.bars), class_="held-frames")
+
+
+def _draw(bar: Bar, layout: Layout, prefix: str) -> Markup:
+    frame = bar.frame
+    sender, receiver = (frame.follower, frame.leader) if frame.is_request else (frame.leader, frame.follower)
+    words = f"{frame.label} ({frame.name}): from broker {sender} to broker {receiver}, {frame.ending}"
+    parts = [
+        titled(words),
+        _arrow(bar.left, _edge(layout, sender, bar.y), bar.y, prefix),
+        element("rect", x=bar.left, y=bar.y - _THICK / 2, width=bar.right - bar.left, height=_THICK, class_="bar"),
+        element(
+            "rect",
+            x=bar.left,
+            y=bar.y - _THICK / 2,
+            width=bar.right - bar.left,
+            height=_THICK,
+            fill=f"url(#{prefix}-held)",
+        ),
+        label(bar.left + 9, bar.y - _THICK / 2 - 4, bar_words(frame), "bar-words"),
+        _end(bar, _edge(layout, receiver, bar.y), prefix),
+    ]
+    return group(*parts)
+
+
+def _edge(layout: Layout, broker: int, y: float) -> float:
+    """Return the edge of a broker's lane that faces the bar."""
+    lane = layout.lane_of(broker)
+    if lane is None:
+        return y
+    return lane.bottom if lane.bottom <= y else lane.top
+
+
+def _arrow(x: float, start: float, end: float, prefix: str) -> Markup:
+    gap = _THICK / 2 if end < start else -_THICK / 2
+    return element("line", x1=x, x2=x, y1=start, y2=end + gap, class_="frame", marker_end=f"url(#{prefix}-arrow)")
+
+
+def _end(bar: Bar, edge: float, prefix: str) -> Markup:
+    if bar.frame.ending == "released":
+        return element(
+            "line",
+            x1=bar.right,
+            x2=bar.right,
+            y1=bar.y,
+            y2=edge + (2 if edge < bar.y else -2),
+            class_="frame",
+            marker_end=f"url(#{prefix}-arrow)",
+        )
+    if bar.frame.ending == "discharged":
+        x, y, arm = bar.right, bar.y, 5.0
+        strokes = f"M{x - arm:.1f} {y - arm:.1f} l{2 * arm} {2 * arm} m0 {-2 * arm} l{-2 * arm} {2 * arm}"
+        return element("path", d=strokes, class_="discharged")
+    return Markup()

@@ -1,0 +1,115 @@
+"""How did one replica's log end offset and high watermark move? Two step lines and the area between."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from markupsafe import Markup
+
+from reports.picture.scale import LEFT, TimeScale, change_at
+from reports.svg import element, group, label, titled
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from reports.model import Moment, Story
+    from reports.picture.layout import Lane
+
+Point = tuple[float, float]
+Corner = tuple[float, int]
+_APART = 1.4
+
+
+def draw_lane(story: Story, lane: Lane, scale: TimeScale, prefix: str) -> Markup:
+    """Return one replica's lane without its events: frame, offsets, areas and the two lines."""
+    log_end = corners(story, story.measured, lane.broker, "log_end_offset", scale)
+    watermark = corners(story, story.measured, lane.broker, "high_watermark", scale)
+    return group(
+        _frame(lane, scale),
+        _area(lane, log_end, scale, f"url(#{prefix}-uncommitted)"),
+        _area(lane, watermark, scale, None),
+        _line(lane, watermark, scale, "high-watermark", _APART),
+        _line(lane, log_end, scale, "log-end-offset", -_APART),
+        _numbers(lane, log_end, scale),
+        _end_labels(lane, log_end, watermark, scale),
+        class_="lane",
+    )
+
+
+def corners(story: Story, moments: Sequence[Moment], broker: int, number: str, scale: TimeScale) -> tuple[Corner, ...]:
+    """Return where a number takes a new value: (x, value), from left to right."""
+    found: list[Corner] = []
+    for moment in moments:
+        replica = moment.replicas.get(broker)
+        value = getattr(replica, number) if replica else None
+        if value is not None and (not found or found[-1][1] != value):
+            found.append((change_at(scale, story.marks, broker, moment.step), value))
+    return tuple(found)
+
+
+def _frame(lane: Lane, scale: TimeScale) -> Markup:
+    width = scale.right - LEFT
+    lines = [
+        element("line", x1=LEFT, x2=scale.right, y1=lane.offsets.y(tick), y2=lane.offsets.y(tick), class_="grid")
+        for tick in lane.offsets.ticks()
+    ]
+    numbers = [
+        label(LEFT - 8, lane.offsets.y(tick) + 3.5, str(tick), "tick", text_anchor="end")
+        for tick in lane.offsets.ticks()
+    ]
+    middle = lane.offsets.y(lane.offsets.offset_max / 2)
+    return group(
+        element("rect", x=LEFT, y=lane.top, width=width, height=lane.bottom - lane.top, class_="lane-ground"),
+        *lines,
+        *numbers,
+        label(4, middle - 3, f"broker {lane.broker}", "lane-name"),
+        label(4, middle + 12, "offset", "tick"),
+    )
+
+
+def _path(lane: Lane, points: Sequence[Corner], right: float, shift: float) -> list[Point]:
+    """Return the outline of a step line, from its first corner to the right edge."""
+    outline: list[Point] = []
+    for position, (x, value) in enumerate(points):
+        y = lane.offsets.y(value) + shift
+        end = points[position + 1][0] if position + 1 < len(points) else right
+        outline += [(x, y), (end, y)]
+    return outline
+
+
+def _line(lane: Lane, points: Sequence[Corner], scale: TimeScale, css: str, shift: float) -> Markup:
+    outline = _path(lane, points, scale.right, shift)
+    if not outline:
+        return Markup()
+    return element("polyline", points=_written(outline), class_=css)
+
+
+def _area(lane: Lane, points: Sequence[Corner], scale: TimeScale, fill: str | None) -> Markup:
+    outline = _path(lane, points, scale.right, 0)
+    if not outline:
+        return Markup()
+    ground = lane.offsets.y(0)
+    closed = [(outline[0][0], ground), *outline, (outline[-1][0], ground)]
+    return element("polygon", points=_written(closed), class_=None if fill else "committed", fill=fill)
+
+
+def _written(points: Sequence[Point]) -> str:
+    return " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
+
+
+def _numbers(lane: Lane, points: Sequence[Corner], scale: TimeScale) -> Markup:
+    """Write the log end offset at every change, so that nobody has to measure heights."""
+    return group(
+        *(label(x + 4, lane.offsets.y(value) - 5, str(value), "value") for x, value in points if x + 12 < scale.right)
+    )
+
+
+def _end_labels(lane: Lane, log_end: Sequence[Corner], watermark: Sequence[Corner], scale: TimeScale) -> Markup:
+    if not log_end:
+        return label(scale.right + 8, lane.offsets.y(0), "not measured", "tick")
+    log_end_y = lane.offsets.y(log_end[-1][1])
+    words = [label(scale.right + 8, log_end_y - 2, f"LEO {log_end[-1][1]}", "end-log-end-offset")]
+    if watermark:
+        watermark_y = max(lane.offsets.y(watermark[-1][1]) + 4, log_end_y + 12)
+        words.append(label(scale.right + 8, watermark_y, f"HW {watermark[-1][1]}", "end-high-watermark"))
+    return group(titled(f"broker {lane.broker} at the end"), *words)

@@ -1,0 +1,129 @@
+"""Where does every lane lie, and where is room for held frames between lanes?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from reports.picture.scale import OffsetScale, TimeScale
+from reports.svg import text_width
+
+if TYPE_CHECKING:
+    from reports.model import HeldFrame, Story
+
+HEADER = 104.0
+STRIP = 18.0
+EVENTS = 19.0
+GAP = 30.0
+BAR_ROW = 36.0
+AXIS = 42.0
+_ABOVE = 20.0
+_BELOW = 8.0
+
+
+@dataclass(frozen=True, slots=True)
+class Lane:
+    """One replica's lane: status strip, plot, events, from top to bottom."""
+
+    broker: int
+    top: float
+    offsets: OffsetScale
+    bottom: float
+
+    @property
+    def events_y(self) -> float:
+        """Return the base line of the words under the plot."""
+        return self.bottom - 5
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A held frame with its place between two lanes."""
+
+    frame: HeldFrame
+    y: float
+    left: float
+    right: float
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The sheet: lanes from top to bottom with the bars between them."""
+
+    lanes: tuple[Lane, ...]
+    bars: tuple[Bar, ...]
+    bottom: float
+
+    def lane_of(self, broker: int) -> Lane | None:
+        """Return a broker's lane, if it has one."""
+        return next((lane for lane in self.lanes if lane.broker == broker), None)
+
+
+def lay_out(story: Story, scale: TimeScale) -> Layout:
+    """Return the places of all lanes and bars."""
+    highest = offset_max(story)
+    plot = min(104.0, max(58.0, 24.0 * highest))
+    rows = _rows(story, scale)
+    lanes: list[Lane] = []
+    bars: list[Bar] = []
+    y = HEADER
+    for position, broker in enumerate(story.replicas):
+        bottom = y + STRIP + _ABOVE + plot + _BELOW + EVENTS
+        lanes.append(Lane(broker, y, OffsetScale(y + STRIP + _ABOVE, plot, highest), bottom))
+        between = rows.get(position, [])
+        for row, frames in enumerate(between):
+            bars.extend(_bar(frame, bottom + 30 + BAR_ROW * row, scale) for frame in frames)
+        y = bottom + max(GAP, BAR_ROW * len(between) + 20 if between else 0)
+    end = lanes[-1].bottom if lanes else HEADER
+    if rows.get(len(story.replicas) - 1):
+        end = y
+    return Layout(tuple(lanes), tuple(bars), end)
+
+
+def offset_max(story: Story) -> int:
+    """Return the highest offset any number of the story reaches; at least 1."""
+    numbers = [
+        number.log_end_offset
+        for moment in (*story.measured, *story.predicted)
+        for number in moment.replicas.values()
+        if number.log_end_offset is not None
+    ]
+    return max([1, *numbers])
+
+
+def _rows(story: Story, scale: TimeScale) -> dict[int, list[list[HeldFrame]]]:
+    """Pack every gap's frames into rows in which neither bars nor labels overlap."""
+    rows: dict[int, list[list[HeldFrame]]] = {}
+    ends: dict[tuple[int, int], float] = {}
+    for frame in sorted(story.held_frames, key=lambda held: (held.caught.step, held.caught.t_ns or 0)):
+        gap = _gap_of(frame, story.replicas)
+        if gap is None:
+            continue
+        bar = _bar(frame, 0, scale)
+        row = next(
+            (number for number in range(len(rows.get(gap, []))) if ends[gap, number] < bar.left),
+            len(rows.get(gap, [])),
+        )
+        rows.setdefault(gap, []).extend([[]] if row == len(rows.get(gap, [])) else [])
+        rows[gap][row].append(frame)
+        ends[gap, row] = max(bar.right, bar.left + text_width(bar_words(frame), 12)) + 16
+    return rows
+
+
+def bar_words(frame: HeldFrame) -> str:
+    """Return what is written on a held frame's bar."""
+    return f"{frame.label}, {frame.ending}"
+
+
+def _gap_of(frame: HeldFrame, replicas: tuple[int, ...]) -> int | None:
+    """Return the gap next to the follower, on the leader's side, as the index of the lane above it."""
+    if frame.follower not in replicas or frame.leader not in replicas:
+        return None
+    follower, leader = replicas.index(frame.follower), replicas.index(frame.leader)
+    return follower if leader > follower else follower - 1
+
+
+def _bar(frame: HeldFrame, y: float, scale: TimeScale) -> Bar:
+    left = scale.at(frame.caught)
+    right = scale.at(frame.ended) if frame.ended else scale.right
+    return Bar(frame, y, left, max(right, left + 6))

@@ -1,0 +1,91 @@
+"""Who led, who was in sync, who was down? A strip of words over every lane."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from markupsafe import Markup
+
+from reports.picture.layout import STRIP
+from reports.picture.scale import LEFT, TimeScale, change_at
+from reports.svg import element, group, label, text_width, titled
+
+if TYPE_CHECKING:
+    from reports.model import Moment, Story
+    from reports.picture.layout import Lane
+
+
+class Status(NamedTuple):
+    """What a replica was, in words of three lengths; the style follows ``css``."""
+
+    css: str
+    words: str
+    short: str
+
+
+def draw_status(story: Story, lane: Lane, scale: TimeScale, prefix: str) -> Markup:
+    """Return the strip of a lane and the veil over the time its broker was down."""
+    spans = _spans(story, lane.broker, scale)
+    return group(*(_veil(lane, span, prefix) for span in spans), *(_segment(lane, span) for span in spans))
+
+
+def status_of(moment: Moment, broker: int) -> Status:
+    """Return what a replica was at rest after a step."""
+    numbers = moment.replicas.get(broker)
+    if numbers is not None and not numbers.alive:
+        suffix = ", still in ISR" if broker in moment.isr else ""
+        return Status("down", f"down{suffix}", "down")
+    if moment.leader == broker:
+        epoch = "" if moment.leader_epoch is None else f", epoch {moment.leader_epoch}"
+        return Status("leads", f"★ leader{epoch}", "★")
+    if broker in moment.isr:
+        return Status("in-sync", "follower, in ISR", "in ISR")
+    return Status("out-of-sync", "follower, not in ISR", "no ISR")
+
+
+class _Span(NamedTuple):
+    left: float
+    right: float
+    status: Status
+
+
+def _spans(story: Story, broker: int, scale: TimeScale) -> list[_Span]:
+    spans: list[_Span] = []
+    for moment in story.measured:
+        status = status_of(moment, broker)
+        if spans and spans[-1].status == status:
+            continue
+        x = LEFT if not spans else _begins(story, broker, moment, scale)
+        if spans:
+            spans[-1] = spans[-1]._replace(right=x)
+        spans.append(_Span(x, scale.right, status))
+    return spans
+
+
+def _begins(story: Story, broker: int, moment: Moment, scale: TimeScale) -> float:
+    elected = [m for m in story.marks if m.kind == "elected" and m.broker == broker and m.at.step == moment.step]
+    if elected and moment.leader == broker:
+        return scale.at(elected[0].at)
+    return change_at(scale, story.marks, broker, moment.step)
+
+
+def _segment(lane: Lane, span: _Span) -> Markup:
+    width = span.right - span.left
+    fitting = (w for w in (span.status.words, span.status.short) if text_width(w, 11) + 8 <= width)
+    words = next(fitting, "")
+    return group(
+        titled(f"broker {lane.broker}: {span.status.words}"),
+        element("rect", x=span.left, y=lane.top, width=width, height=STRIP, class_=f"strip {span.status.css}"),
+        label(span.left + 6, lane.top + 13, words, f"strip-words {span.status.css}"),
+    )
+
+
+def _veil(lane: Lane, span: _Span, prefix: str) -> Markup:
+    if span.status.css != "down":
+        return Markup()
+    box = {"x": span.left, "y": lane.top + STRIP, "width": span.right - span.left}
+    height = lane.bottom - lane.top - STRIP
+    return group(
+        element("rect", **box, height=height, class_="veil"),
+        element("rect", **box, height=height, fill=f"url(#{prefix}-down)"),
+    )

@@ -1,0 +1,140 @@
+"""How does a step read? As a sentence for the list, and as two or three words for the picture."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    Arguments = Mapping[str, Any]
+
+_MAIN_FIELD = {
+    "await_hold": "name",
+    "release": "name",
+    "drop": "name",
+    "close": "name",
+    "kill": "broker",
+    "stop": "broker",
+    "start": "broker",
+    "await_leader": "leader",
+    "await_isr": "isr",
+    "await_outcome": "records",
+    "produce": "records",
+    "checkpoint": "name",
+}
+
+
+def arguments_of(verb: str, value: Any) -> dict[str, Any]:  # noqa: ANN401 - any JSON value
+    """Return a step's arguments by name, whether it was written short (``kill: 2``) or in full."""
+    if isinstance(value, dict):
+        return value
+    return {_MAIN_FIELD.get(verb, "value"): value}
+
+
+def frame_words(point: str, fetch_offset: object = None) -> str:
+    """Name the frame a protocol point stands for, such as ``FETCH(2) response``."""
+    if point.startswith("fetch_"):
+        offset = "" if fetch_offset is None else f"({fetch_offset})"
+        return f"FETCH{offset} {point.removeprefix('fetch_')}"
+    head, _, direction = point.rpartition("_")
+    if direction in {"request", "response"}:
+        return f"{_camel(head)} {direction}"
+    return _camel(point)
+
+
+def acks_words(acks: object) -> str:
+    """Return acks as a producer's setting spells it: 0, 1 or all."""
+    return "all" if str(acks) in {"-1", "all", "None"} else str(acks)
+
+
+def short_words(verb: str, arguments: Arguments) -> str:
+    """Return the two or three words that stand over the step's column in the picture."""
+    writer = _SHORT.get(verb)
+    return writer(arguments) if writer else verb.replace("_", " ")
+
+
+def prose(verb: str, arguments: Arguments) -> str:
+    """Return the step as one sentence."""
+    writer = _PROSE.get(verb)
+    if writer:
+        return writer(arguments)
+    listed = ", ".join(f"{name} {value}" for name, value in arguments.items())
+    return f"{verb.replace('_', ' ').capitalize()}: {listed}."
+
+
+def listed(values: object) -> str:
+    """Return one value or several as words."""
+    if isinstance(values, list | tuple):
+        return ", ".join(str(value) for value in values)
+    return str(values)
+
+
+def _camel(words: str) -> str:
+    return "".join(word.capitalize() for word in words.split("_"))
+
+
+def _produce(step: Arguments) -> str:
+    sentence = f"Produce {listed(step.get('records', ''))} with acks={acks_words(step.get('acks', 'all'))}"
+    expect = str(step.get("expect", "acknowledged"))
+    error = f" with {step['error']}" if step.get("error") else ""
+    if expect == "pending":
+        return f"{sentence} and do not wait for the outcome."
+    if expect == "any":
+        return f"{sentence}; any outcome will do."
+    return f"{sentence}; the producer must see it {expect}{error}."
+
+
+def _await_outcome(step: Arguments) -> str:
+    expect = str(step.get("expect", "any"))
+    end = "" if expect == "any" else f", which must be {expect}"
+    return f"Wait for the outcome of {listed(step.get('records', ''))}{end}."
+
+
+def _link_words(step: Arguments) -> str:
+    frame = frame_words(str(step.get("point", "")), step.get("fetch_offset"))
+    nth = int(step.get("nth") or 1)
+    which = "next" if nth == 1 else f"{nth}th next"
+    return f"the {which} {frame} between follower {step.get('follower')} and leader {step.get('leader')}"
+
+
+def _await_leader(step: Arguments) -> str:
+    leader = step.get("leader")
+    if leader in {None, "none"}:
+        return "Wait until the partition has no leader."
+    return f"Wait until broker {leader} leads."
+
+
+_PROSE: dict[str, Callable[[Arguments], str]] = {
+    "produce": _produce,
+    "await_outcome": _await_outcome,
+    "hold": lambda step: f"Arm the hold “{step.get('name')}”: freeze {_link_words(step)}.",
+    "delay": lambda step: f"Delay {_link_words(step)} by {step.get('delay_ms')} ms.",
+    "await_hold": lambda step: f"Wait until the hold “{step.get('name')}” has caught its frame.",
+    "release": lambda step: f"Release the frame held by “{step.get('name')}”, unchanged.",
+    "drop": lambda step: f"Throw away the frame held by “{step.get('name')}”.",
+    "close": lambda step: f"Throw away the frame held by “{step.get('name')}” and abort its connection.",
+    "kill": lambda step: f"Kill broker {step.get('broker')} (kill -9).",
+    "stop": lambda step: f"Stop broker {step.get('broker')} gracefully.",
+    "start": lambda step: f"Start broker {step.get('broker')} again with the same files.",
+    "await_leader": _await_leader,
+    "await_isr": lambda step: f"Wait until the in-sync replicas are {listed(step.get('isr', ''))}.",
+    "checkpoint": lambda step: f"Checkpoint: {step.get('name')}.",
+}
+
+_SHORT: dict[str, Callable[[Arguments], str]] = {
+    "produce": lambda step: f"produce {listed(step.get('records', ''))}",
+    "await_outcome": lambda step: f"await {listed(step.get('records', ''))}",
+    "hold": lambda step: f"hold {step.get('name')}",
+    "delay": lambda step: f"delay {step.get('delay_ms')} ms",
+    "await_hold": lambda step: f"await {step.get('name')}",
+    "release": lambda step: f"release {step.get('name')}",
+    "drop": lambda step: f"drop {step.get('name')}",
+    "close": lambda step: f"close {step.get('name')}",
+    "kill": lambda step: f"kill {step.get('broker')}",
+    "stop": lambda step: f"stop {step.get('broker')}",
+    "start": lambda step: f"start {step.get('broker')}",
+    "await_leader": lambda step: f"await leader {step.get('leader') or 'none'}",
+    "await_isr": lambda step: f"await ISR {listed(step.get('isr', ''))}",
+    "checkpoint": lambda _: "checkpoint",
+}

@@ -1,0 +1,1 @@
+"""Jinja2 templates and the style sheet of the HTML report."""

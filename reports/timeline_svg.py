@@ -1,0 +1,87 @@
+"""What does a run look like? One sheet: a lane a replica over time, the frames held between them.
+
+Choices: every step has the same width; numbers are measured at rest after each step and their change
+is drawn where the broker was killed or started, otherwise midway through the step.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from markupsafe import Markup
+
+from reports.picture.axis import draw_axis, draw_header
+from reports.picture.contents import draw_contents
+from reports.picture.held_frames import draw_held_frames
+from reports.picture.lanes import draw_lane
+from reports.picture.layout import AXIS, HEADER, lay_out
+from reports.picture.legend import LEGEND_HEIGHT, draw_legend
+from reports.picture.marks import draw_checkpoints, draw_differences, draw_marks
+from reports.picture.patterns import patterns
+from reports.picture.scale import TimeScale
+from reports.picture.status import draw_status
+from reports.svg import element, group
+
+if TYPE_CHECKING:
+    from reports.model import FinalLogs, Story
+    from reports.picture.layout import Lane
+
+
+def draw_timeline(story: Story, final: FinalLogs, prefix: str) -> Markup:
+    """Return the picture as an SVG element, or nothing if no steps or replicas are known.
+
+    Args:
+        story: what happened.
+        final: the logs after the run; they confirm the labels written into the lanes.
+        prefix: begins every id inside the picture; unique on its page.
+    """
+    if not story.steps or not story.replicas:
+        return Markup()
+    scale = TimeScale.of(story)
+    layout = lay_out(story, scale)
+    height = layout.bottom + AXIS + LEGEND_HEIGHT
+    return element(
+        "svg",
+        element("title", "The run over time, a lane for every replica", id=f"{prefix}-title"),
+        element("desc", describe_story(story), id=f"{prefix}-desc"),
+        patterns(prefix),
+        draw_header(scale),
+        *(_lane(story, final, lane, scale, prefix) for lane in layout.lanes),
+        draw_held_frames(layout, prefix),
+        draw_checkpoints(story, layout, scale, HEADER - 1),
+        draw_axis(scale, layout.bottom),
+        draw_legend(layout.bottom + AXIS, prefix),
+        viewBox=f"0 0 {scale.sheet_width:.0f} {height:.0f}",
+        width=scale.sheet_width,
+        height=height,
+        role="img",
+        aria_labelledby=f"{prefix}-title {prefix}-desc",
+        class_="timeline",
+    )
+
+
+def describe_story(story: Story) -> str:
+    """Return the run in a few sentences, for whoever cannot see the picture."""
+    marks = [f"Step {mark.at.step + 1}: broker {mark.broker} {mark.kind}." for mark in story.marks]
+    held = [
+        f"Step {frame.caught.step + 1}: {frame.label} between follower {frame.follower} and leader"
+        f" {frame.leader}, {frame.ending}."
+        for frame in story.held_frames
+    ]
+    last = story.measured[-1] if story.measured else None
+    ends = [
+        f"Broker {broker} ends with log end offset {numbers.log_end_offset} and high watermark"
+        f" {numbers.high_watermark}."
+        for broker, numbers in (last.replicas.items() if last else ())
+    ]
+    return " ".join([f"{len(story.steps)} steps.", *marks, *held, *ends])
+
+
+def _lane(story: Story, final: FinalLogs, lane: Lane, scale: TimeScale, prefix: str) -> Markup:
+    return group(
+        draw_lane(story, lane, scale, prefix),
+        draw_contents(story, final, lane, scale),
+        draw_status(story, lane, scale, prefix),
+        draw_differences(story, lane, scale),
+        draw_marks(story, lane, scale),
+    )

@@ -1,0 +1,61 @@
+"""How do versions compare? Scenarios down, Kafka versions across, both verdicts in every cell."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from reports.model import RunView
+
+
+@dataclass(frozen=True, slots=True)
+class MatrixRow:
+    """One scenario (and variant) with its runs, one list a version, in the order of the columns."""
+
+    scenario: str
+    cells: tuple[tuple[RunView, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class VersionMatrix:
+    """Columns are version and metadata mode, oldest first."""
+
+    columns: tuple[str, ...]
+    rows: tuple[MatrixRow, ...]
+
+
+def version_matrix(runs: Sequence[RunView]) -> VersionMatrix | None:
+    """Return the matrix, or None if all runs are of one version and mode."""
+    columns = sorted({(run.kafka, run.metadata) for run in runs if run.kafka != "?"}, key=_age)
+    if len(columns) < 2:
+        return None
+    names = list(dict.fromkeys(_row_name(run) for run in runs if run.kafka != "?"))
+    rows = tuple(
+        MatrixRow(
+            name,
+            tuple(
+                tuple(run for run in runs if _row_name(run) == name and (run.kafka, run.metadata) == column)
+                for column in columns
+            ),
+        )
+        for name in names
+    )
+    return VersionMatrix(tuple(f"{kafka} {metadata_words(mode)}".strip() for kafka, mode in columns), rows)
+
+
+def metadata_words(metadata: str) -> str:
+    """Return a metadata mode as people write it."""
+    return {"kraft": "KRaft", "zookeeper": "ZooKeeper"}.get(metadata, metadata)
+
+
+def _row_name(run: RunView) -> str:
+    return f"{run.scenario} ({run.variant})" if run.variant else run.scenario
+
+
+def _age(column: tuple[str, str]) -> tuple[list[int], str]:
+    kafka, metadata = column
+    return [int(part) for part in re.findall(r"\d+", kafka)], "" if metadata == "zookeeper" else metadata

@@ -1,0 +1,272 @@
+"""Which runs must a report tell well? The documented stories, a deviation, a broken run, one never run."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from tests.reports.golden_writer import GoldenRecord, GoldenRun, GoldenStep, write_golden
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_ENVIRONMENT = {"java": "17.0.12", "python": "3.11", "os": "Linux 6.1", "tester": "0.1.0"}
+_IMPOSED = {
+    "auto.leader.rebalance.enable": "false",
+    "replica.fetch.wait.max.ms": "100",
+    "replica.high.watermark.checkpoint.interval.ms": "100",
+    "replica.lag.time.max.ms": "120000",
+    "zookeeper.session.timeout.ms": "2000",
+}
+
+
+def write_all(folder: Path) -> list[Path]:
+    """Write every golden run and return the directories in reading order."""
+    goldens = (loss(), kept(), divergence(), deviation(), harness_error(), not_run())
+    return [write_golden(golden, folder) for golden in goldens]
+
+
+def loss() -> GoldenRun:
+    """TR-01 on 0.10.2.2: m1 is acknowledged, then truncated away on both replicas."""
+    return GoldenRun(
+        run=_run("TR-01", "0.10.2.2", "zookeeper", 14.2),
+        verdict=_verdict("TR-01", "0.10.2.2", "zookeeper", "CONFORMS", "BROKEN_AS_PREDICTED", _LOSS_REASON)
+        | {"losses": [{"label": "m1", "promise": "broken", "reason": _LOSS}]},
+        steps=_truncation_steps(after_restart=(1, 1), fetch_offset=1),
+        records=(
+            GoldenRecord("m0", "present", 0, 0, 0),
+            GoldenRecord("m1", "lost", None, None, 1, promise="broken", reason=_LOSS, decided_by=_CUT),
+            GoldenRecord("m2", "present", 1, 1, 1),
+        ),
+        logs={1: [("m0", -1), ("m2", -1)], 2: [("m0", -1), ("m2", -1)]},
+        counts=_counts(kept=2, lost=1),
+    )
+
+
+def kept() -> GoldenRun:
+    """TR-01 on 4.3.1: the restarted follower keeps its log, nothing is lost."""
+    return GoldenRun(
+        run=_run("TR-01", "4.3.1", "kraft", 19.4),
+        verdict=_verdict("TR-01", "4.3.1", "kraft", "CONFORMS", "KEPT", "All 28 numbers and 3 fates agree."),
+        steps=_truncation_steps(after_restart=(2, 1), fetch_offset=2),
+        records=tuple(GoldenRecord(f"m{i}", "present", i, i, i) for i in range(3)),
+        logs={broker: [("m0", 0), ("m1", 0), ("m2", 2)] for broker in (1, 2)},
+        counts=_counts(kept=3, lost=0),
+    )
+
+
+def deviation() -> GoldenRun:
+    """TR-01 on 3.9.1, where the model says kept and the brokers behaved like 0.10.2."""
+    wrong = loss()
+    text = "m1 was acknowledged at offset 1 and must be present; it is not in the topic."
+    checkpoint = "Checkpoint “follower restarted”: broker 2 log end offset, predicted 2, measured 1."
+    verdict = _verdict("TR-01", "3.9.1", "kraft", "DEVIATES", "BROKEN", f"2 findings; first: {checkpoint}")
+    findings = [{"kind": "checkpoint", "text": checkpoint}, {"kind": "record", "text": text}]
+    m1 = GoldenRecord("m1", "present", 1, None, 1, promise="broken", reason="acks=all promises it")
+    return replace(
+        wrong,
+        run=_run("TR-01", "3.9.1", "kraft", 16.8),
+        verdict=verdict | {"findings": findings, "losses": [{"label": "m1", "promise": "broken", "reason": text}]},
+        predicted_steps=_truncation_steps(after_restart=(2, 1), fetch_offset=2),
+        records=(wrong.records[0], m1, wrong.records[2]),
+        counts=_counts(kept=2, lost=1) | {"predicted": {"kept": 3, "lost": 0}, "deviations": 1},
+    )
+
+
+def divergence() -> GoldenRun:
+    """TR-03 on 0.10.2.2: two records at one offset, and nobody notices."""
+    reason = "offset 1 holds m1 on broker 1 and x1 on broker 2; truncation to the high watermark cuts neither"
+    return GoldenRun(
+        run=_run("TR-03", "0.10.2.2", "zookeeper", 12.6),
+        verdict=_verdict("TR-03", "0.10.2.2", "zookeeper", "CONFORMS", "BROKEN_AS_PREDICTED", "As predicted: " + reason)
+        | {"losses": [{"label": "m1", "promise": "broken", "reason": reason}]},
+        steps=_divergence_steps(),
+        records=(
+            GoldenRecord("m0", "present", 0, 0, 0),
+            GoldenRecord("m1", "lost", None, None, 1, promise="broken", reason=reason, decided_by=_CUT),
+            GoldenRecord("x1", "present", 1, 1, 1),
+            GoldenRecord("m3", "present", 2, 2, 2),
+        ),
+        logs={1: [("m0", -1), ("m1", -1), ("m3", -1)], 2: [("m0", -1), ("x1", -1), ("m3", -1)]},
+        counts=_counts(kept=3, lost=1) | {"classes": {"kept": 3, "lost": 1, "diverged": 1, "phantom": 0}},
+    )
+
+
+def harness_error() -> GoldenRun:
+    """A run that ended before it was judged."""
+    failure = {"kind": "hold", "message": "hold “gap” caught nothing in 20 s; 41 other fetches of broker 2 passed"}
+    run = _run("TR-02", "2.8.2", "zookeeper", 31.0) | {"harness_failure": failure, "finished": None}
+    return GoldenRun(run=run, verdict=None)
+
+
+def not_run() -> GoldenRun:
+    """A scenario that does not apply to the version."""
+    run = _run("EL-06", "0.10.2.2", "zookeeper", 0.0)
+    reason = "eligible leader replicas exist from 4.0 on"
+    return GoldenRun(run=run, verdict=_verdict("EL-06", "0.10.2.2", "zookeeper", "NOT_RUN", None, reason))
+
+
+_LOSS = (
+    "acks=all with broker 2 in the ISR promised m1, but a 0.10.2 broker truncates to its own high watermark"
+    " when it becomes a follower (KIP-101 fixed this in 0.11)"
+)
+_LOSS_REASON = "All 28 numbers and 3 fates agree with the prediction, the loss of m1 among them."
+_CUT = "a follower truncates to its own high watermark before it fetches (truncate-to-high-watermark)"
+
+
+def _run(scenario: str, kafka: str, metadata: str, seconds: float) -> dict[str, Any]:
+    titles = {
+        "TR-01": ("truncation/restarted-follower-keeps-committed-record", _TR_01),
+        "TR-02": ("truncation/clean-elections-keep-committed-record", "Clean elections lose no committed record."),
+        "TR-03": ("truncation/replicas-agree-after-double-crash", _TR_03),
+        "EL-06": ("elections/last-replica-standing", "The last in-sync replica is not elected once it lost data."),
+    }
+    schedule_id, requirement = titles[scenario]
+    return {
+        "format": 1,
+        "run": f"20261121T170800-{kafka}-{metadata}-{scenario.lower()}",
+        "scenario": scenario,
+        "schedule_id": schedule_id,
+        "requirement": requirement,
+        "sources": [scenario, "000", "001", "KIP-101"],
+        "variant": "unsafe" if scenario.startswith("TR") else None,
+        "kafka": kafka,
+        "metadata": metadata,
+        "backend": "process",
+        "topic": "conformance-tr01",
+        "seed": 1,
+        "started": "2026-11-21T17:08:00+00:00",
+        "finished": "2026-11-21T17:08:30+00:00",
+        "seconds": seconds,
+        "settings": {
+            "user": {
+                "min.insync.replicas": "1",
+                "unclean.leader.election.enable": "true",
+                "replication.factor": "2",
+            },
+            "imposed": _IMPOSED,
+        },
+        "digests": {"jars": "sha256:9f31c0", "image": None},
+        "environment": _ENVIRONMENT,
+        "harness_failure": None,
+        "brokers": [1, 2, 3],
+        "controller": 3,
+    }
+
+
+_TR_01 = "A follower that restarts keeps every record its leader had committed."
+_TR_03 = "Two replicas that crash in turn never hold different records at one offset."
+
+
+def _verdict(
+    scenario: str, kafka: str, metadata: str, conformance: str, promise: str | None, reason: str
+) -> dict[str, Any]:
+    return {
+        "scenario": scenario,
+        "kafka": kafka,
+        "metadata": metadata,
+        "backend": "process",
+        "conformance": conformance,
+        "promise": promise,
+        "reason": reason,
+        "findings": [],
+        "losses": [],
+    }
+
+
+def _counts(kept: int, lost: int) -> dict[str, Any]:
+    produced = kept + lost
+    totals = {"produced": produced, "predicted": produced, "read": kept, "acknowledged": produced, "refused": 0}
+    classes = {"kept": kept, "lost": lost, "absent": 0, "phantom": 0, "resurrected": 0, "duplicated": 0}
+    return {"totals": totals, "classes": classes, "predicted": classes, "deviations": 0, "identity_holds": True}
+
+
+def _truncation_steps(after_restart: tuple[int, int], fetch_offset: int) -> tuple[GoldenStep, ...]:
+    """TR-01: the follower restarts with this log end offset and high watermark, then leads."""
+    end = after_restart[0]
+    down_1, down_2 = (2, 2, False), (2, 1, False)
+    back = (*after_restart, True)
+    refetch = {"name": "refetch", "point": "fetch_request", "follower": 2, "leader": 1, "fetch_offset": fetch_offset}
+    gap = {"name": "gap", "point": "fetch_response", "follower": 2, "leader": 1, "fetch_offset": 2}
+
+    def step(what: dict[str, Any], seconds: float, one: Any, two: Any, *rest: Any) -> GoldenStep:  # noqa: ANN401
+        leader, epoch, isr, *events = rest
+        return GoldenStep(what, seconds, {1: one, 2: two}, leader, epoch, isr, tuple(events))
+
+    both = (1, 0, [1, 2])
+    alone = (1, 0, [1])
+    unclean = (2, 1, [2])
+    return (
+        step({"produce": {"records": ["m0"], "acks": "all"}}, 0.4, (1, 1, True), (1, 1, True), *both),
+        step({"hold": gap}, 0.1, (1, 1, True), (1, 1, True), *both),
+        step(
+            {"produce": {"records": ["m1"], "acks": "all"}},
+            0.3,
+            (2, 2, True),
+            (2, 1, True),
+            *both,
+            (0.6, "hold_caught", "gap"),
+        ),
+        step({"await_hold": "gap"}, 0.1, (2, 2, True), (2, 1, True), *both),
+        step({"checkpoint": "follower has m1 but not the high watermark"}, 0.5, (2, 2, True), (2, 1, True), *both),
+        step(
+            {"kill": 2},
+            2.4,
+            (2, 2, True),
+            down_2,
+            *alone,
+            (0.0, "broker_killed", "2"),
+            (0.01, "hold_discharged", "gap"),
+        ),
+        step({"hold": refetch}, 0.1, (2, 2, True), down_2, *alone),
+        step(
+            {"start": 2}, 3.1, (2, 2, True), back, *alone, (0.3, "broker_started", "2"), (0.9, "hold_caught", "refetch")
+        ),
+        step({"checkpoint": "follower restarted"}, 0.4, (2, 2, True), back, *alone),
+        step(
+            {"kill": 1},
+            2.6,
+            down_1,
+            (end, end, True),
+            *unclean,
+            (0.0, "broker_killed", "1"),
+            (0.02, "hold_discharged", "refetch"),
+            (0.9, "leader_elected", "2"),
+        ),
+        step({"await_leader": 2}, 0.1, down_1, (end, end, True), *unclean),
+        step({"start": 1}, 2.9, (end, end, True), (end, end, True), 2, 1, [1, 2], (0.3, "broker_started", "1")),
+        step({"await_isr": [1, 2]}, 0.2, (end, end, True), (end, end, True), 2, 1, [1, 2]),
+        step({"produce": {"records": ["m2"]}}, 0.2, (end + 1, end + 1, True), (end + 1, end + 1, True), 2, 1, [1, 2]),
+        step({"checkpoint": "end"}, 0.4, (end + 1, end + 1, True), (end + 1, end + 1, True), 2, 1, [1, 2]),
+    )
+
+
+def _divergence_steps() -> tuple[GoldenStep, ...]:
+    up = True
+    gone = False
+    rows: tuple[tuple[dict[str, Any], float, Any, Any, int | None, int, list[int], tuple[Any, ...]], ...] = (
+        ({"produce": {"records": ["m0"]}}, 0.3, (1, 1, up), (1, 1, up), 1, 0, [1, 2], ()),
+        ({"kill": 2}, 2.2, (1, 1, up), (1, 1, gone), 1, 0, [1], ((0.0, "broker_killed", "2"),)),
+        ({"produce": {"records": ["m1"]}}, 0.2, (2, 2, up), (1, 1, gone), 1, 0, [1], ()),
+        ({"checkpoint": "m1 is on broker 1 alone"}, 0.4, (2, 2, up), (1, 1, gone), 1, 0, [1], ()),
+        ({"kill": 1}, 2.1, (2, 2, gone), (1, 1, gone), None, 1, [1], ((0.0, "broker_killed", "1"),)),
+        (
+            {"start": 2},
+            2.7,
+            (2, 2, gone),
+            (1, 1, up),
+            2,
+            2,
+            [2],
+            ((0.4, "broker_started", "2"), (0.9, "leader_elected", "2")),
+        ),
+        ({"produce": {"records": ["x1"]}}, 0.2, (2, 2, gone), (2, 2, up), 2, 2, [2], ()),
+        ({"start": 1}, 2.6, (2, 2, up), (2, 2, up), 2, 2, [1, 2], ((0.4, "broker_started", "1"),)),
+        ({"await_isr": [1, 2]}, 0.2, (2, 2, up), (2, 2, up), 2, 2, [1, 2], ()),
+        ({"produce": {"records": ["m3"]}}, 0.2, (3, 3, up), (3, 3, up), 2, 2, [1, 2], ()),
+        ({"checkpoint": "end"}, 0.4, (3, 3, up), (3, 3, up), 2, 2, [1, 2], ()),
+    )
+    return tuple(
+        GoldenStep(what, seconds, {1: one, 2: two}, leader, epoch, isr, events)
+        for what, seconds, one, two, leader, epoch, isr, events in rows
+    )

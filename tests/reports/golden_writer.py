@@ -1,0 +1,260 @@
+"""How does a golden run become a run directory? A story in a few tuples is written in format version 1."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SECOND = 1_000_000_000
+START = 5_000 * SECOND
+BASE = 7_000_000
+
+Replica = tuple[int | None, int | None, bool]
+
+
+@dataclass(frozen=True, slots=True)
+class GoldenStep:
+    """A step, the seconds it took, the numbers after it, and events as (share of the step, event, subject)."""
+
+    step: dict[str, Any]
+    seconds: float
+    replicas: dict[int, Replica]
+    leader: int | None
+    epoch: int
+    isr: list[int]
+    events: tuple[tuple[float, str, str], ...] = ()
+    remote: dict[int, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class GoldenRecord:
+    """One record: what was predicted, and where it was found (None: nowhere)."""
+
+    label: str
+    fate: str
+    offset: int | None
+    found: int | None
+    acked_at: int | None
+    outcome: str = "acknowledged"
+    error: str | None = None
+    acks: int = -1
+    promise: str = "kept"
+    reason: str | None = None
+    decided_by: str = "it is below the high watermark of the last leader"
+
+
+@dataclass(frozen=True, slots=True)
+class GoldenRun:
+    """Everything a run directory is written from."""
+
+    run: dict[str, Any]
+    verdict: dict[str, Any] | None
+    steps: tuple[GoldenStep, ...] = ()
+    predicted_steps: tuple[GoldenStep, ...] | None = None
+    records: tuple[GoldenRecord, ...] = ()
+    logs: dict[int, list[tuple[str, int]]] = field(default_factory=dict)
+    counts: dict[str, Any] = field(default_factory=dict)
+
+
+def write_golden(golden: GoldenRun, folder: Path) -> Path:
+    """Write the run directory and return its path."""
+    path = folder / golden.run["run"]
+    path.mkdir(parents=True)
+    prediction = _prediction(golden)
+    body = json.dumps(prediction, indent=1)
+    digest = hashlib.sha256(body.encode()).hexdigest()
+    frozen = {"sha256": digest, "frozen_at": "2026-11-21T17:08:02+00:00", "frozen_ns": START}
+    _write(path / "run.json", json.dumps({**golden.run, "record_id_base": BASE, "prediction": frozen}))
+    if golden.verdict is not None:
+        _write(path / "verdict.json", json.dumps(golden.verdict))
+    if golden.steps:
+        _write(path / "schedule.json", json.dumps(_schedule(golden)))
+        _write(path / "prediction" / "prediction.json", body)
+        _write(path / "observations.ndjson", _ndjson(_observations(golden)))
+        _write(path / "timeline.ndjson", _ndjson(_timeline(golden.steps)))
+        _write(path / "wire.ndjson", _ndjson([{"api": "FETCH", "offset": 1}]))
+        _write(path / "reconciliation" / "counts.json", json.dumps(golden.counts))
+        _write(path / "reconciliation" / "checkpoints.json", json.dumps(_checkpoints(golden)))
+        _write(path / "reconciliation" / "samples.json", json.dumps(_samples(golden)))
+        _write(path / "brokers" / "1" / "server.log", "started\n")
+        _tables(golden, path)
+    return path
+
+
+def _write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+
+
+def _ndjson(rows: list[dict[str, Any]]) -> str:
+    return "".join(json.dumps(row) + "\n" for row in rows)
+
+
+def _schedule(golden: GoldenRun) -> dict[str, Any]:
+    return {
+        "id": golden.run["schedule_id"],
+        "requirement": golden.run["requirement"],
+        "sources": golden.run["sources"],
+        "replicas": list(golden.steps[0].replicas),
+        "settings": golden.run["settings"]["user"],
+        "timing": "session",
+        "checkpointing": "prompt",
+        "steps": [step.step for step in golden.steps],
+    }
+
+
+def _replicas(step: GoldenStep) -> dict[str, Any]:
+    return {
+        str(broker): {"log_end_offset": end, "high_watermark": watermark, "alive": alive}
+        for broker, (end, watermark, alive) in step.replicas.items()
+    }
+
+
+def _moment(step: GoldenStep) -> dict[str, Any]:
+    remote = {str(broker): offset for broker, offset in step.remote.items()}
+    isr = sorted(step.isr)
+    return {"replicas": _replicas(step), "leader": step.leader, "isr": isr, "remote_log_end_offsets": remote}
+
+
+def _predicted(golden: GoldenRun) -> tuple[GoldenStep, ...]:
+    return golden.predicted_steps or golden.steps
+
+
+def _prediction(golden: GoldenRun) -> dict[str, Any]:
+    steps = _predicted(golden)
+    return {
+        "scenario": golden.run["scenario"],
+        "kafka": golden.run["kafka"],
+        "metadata": golden.run["metadata"],
+        "rules": ["truncate-to-high-watermark"],
+        "checkpoints": [
+            {"name": step.step["checkpoint"], "leadership": step.epoch, **_moment(step)}
+            for step in steps
+            if "checkpoint" in step.step
+        ],
+        "steps": [{"index": index, **_moment(step)} for index, step in enumerate(steps)],
+        "records": [_predicted_record(index, record) for index, record in enumerate(golden.records)],
+        "logs": {
+            str(broker): [{"offset": i, "label": label, "leadership": epoch} for i, (label, epoch) in enumerate(log)]
+            for broker, log in golden.logs.items()
+        },
+        "diverged": [],
+    }
+
+
+def _predicted_record(index: int, record: GoldenRecord) -> dict[str, Any]:
+    return {
+        "id": index,
+        "label": record.label,
+        "fate": record.fate,
+        "was_committed": record.fate in {"present", "lost"},
+        "outcome": record.outcome,
+        "error": record.error,
+        "offset": record.offset,
+        "leadership": 0,
+        "acks": record.acks,
+        "decided_by": record.decided_by,
+        "promise": record.promise,
+        "promise_reason": record.reason,
+    }
+
+
+def _observations(golden: GoldenRun) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = []
+    now = START
+    for index, step in enumerate(golden.steps):
+        now += int(step.seconds * SECOND)
+        common = {"t_ns": now, "step": index, **_moment(step), "leader_epoch": step.epoch, "elr": []}
+        if "checkpoint" in step.step:
+            rows.append({"kind": "checkpoint", "name": step.step["checkpoint"], "settled": True, **common})
+        else:
+            rows.append({"kind": "numbers", **common})
+    return rows
+
+
+def _timeline(steps: tuple[GoldenStep, ...]) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = []
+    now = START
+    for index, step in enumerate(steps):
+        length = int(step.seconds * SECOND)
+        rows.append({"t_ns": now, "step": index, "event": "step_started", "subject": "", "text": ""})
+        for share, event, subject in step.events:
+            text = f"{event.replace('_', ' ')} {subject}"
+            rows.append(
+                {"t_ns": now + int(share * length), "step": index, "event": event, "subject": subject, "text": text}
+            )
+        now += length
+        rows.append({"t_ns": now, "step": index, "event": "step_finished", "subject": "", "text": ""})
+    return rows
+
+
+def _checkpoints(golden: GoldenRun) -> list[dict[str, Any]]:
+    pairs = zip(_predicted(golden), golden.steps, strict=True)
+    return [
+        {"name": measured.step["checkpoint"], "rows": _comparisons(predicted, measured)}
+        for predicted, measured in pairs
+        if "checkpoint" in measured.step
+    ]
+
+
+def _comparisons(predicted: GoldenStep, measured: GoldenStep) -> list[dict[str, Any]]:
+    rows: list[tuple[str, Any, Any]] = []
+    for broker in measured.replicas:
+        for position, what in enumerate(("log end offset", "high watermark")):
+            pair = predicted.replicas[broker][position], measured.replicas[broker][position]
+            rows.append((f"broker {broker} {what}", *pair))
+    rows.append(("leader", predicted.leader, measured.leader))
+    rows.append(("isr", sorted(predicted.isr), sorted(measured.isr)))
+    for broker, offset in measured.remote.items():
+        rows.append((f"remote log end offset of {broker}", predicted.remote.get(broker), offset))
+    return [{"what": what, "predicted": one, "measured": other, "agrees": one == other} for what, one, other in rows]
+
+
+def _samples(golden: GoldenRun) -> dict[str, Any]:
+    deviations = [
+        {"record_id": BASE + index, "label": record.label, "anomaly": "lost", "expected": "present", "measured": "lost"}
+        for index, record in enumerate(golden.records)
+        if (record.fate == "present") != (record.found is not None)
+    ]
+    return {"deviations": deviations, "divergences": []}
+
+
+def _tables(golden: GoldenRun, path: Path) -> None:
+    ids = {record.label: BASE + index for index, record in enumerate(golden.records)}
+    outcomes = [
+        {"record_id": ids[r.label], "outcome": r.outcome, "error": r.error, "offset": r.acked_at, "completed_ns": START}
+        for r in golden.records
+    ]
+    topic = [
+        {"partition": 0, "offset": r.found, "record_id": ids[r.label], "value_matches": True}
+        for r in golden.records
+        if r.found is not None
+    ]
+    last = golden.steps[-1].replicas
+    logs = [
+        {
+            "broker": broker,
+            "offset": offset,
+            "record_id": ids[label],
+            "leader_epoch": epoch,
+            "value_matches": True,
+            "high_watermark": last[broker][1],
+        }
+        for broker, log in golden.logs.items()
+        for offset, (label, epoch) in enumerate(log)
+    ]
+    for name, rows in (
+        ("ledger/outcomes-00000.parquet", outcomes),
+        ("topic/part-00000.parquet", topic),
+        ("replica_logs/part-00000.parquet", logs),
+    ):
+        (path / name).parent.mkdir(parents=True, exist_ok=True)
+        pq.write_table(pa.Table.from_pylist(rows), path / name)
