@@ -14,7 +14,8 @@ from conformance.reconcile.anomalies.diverged import diverged
 from conformance.reconcile.classify import classified
 from conformance.reconcile.counting import reconciliation_of
 from conformance.reconcile.deviations import with_deviations
-from conformance.reconcile.errors import ReconcileError, failing_as
+from conformance.reconcile.errors import ReconcileError
+from conformance.reconcile.failures import failing_as
 from conformance.reconcile.labels import has_undetermined
 from conformance.reconcile.reconciliation import Reconciliation
 from conformance.reconcile.records import as_predicted, joined

@@ -59,9 +59,13 @@ def process_of(gateway: JavaGateway) -> subprocess.Popen[bytes]:
     return process
 
 
-def is_alive(gateway: JavaGateway | None) -> bool:
-    """Say whether there is a JVM behind the gateway that has not exited."""
-    return gateway is not None and process_of(gateway).poll() is None
+def has_exited(gateway: JavaGateway, within_s: float = 0) -> bool:
+    """Say whether the JVM behind a gateway has exited, or does so within a moment."""
+    try:
+        process_of(gateway).wait(within_s)
+    except subprocess.TimeoutExpired:
+        return False
+    return True
 
 
 def end(gateway: JavaGateway) -> None:

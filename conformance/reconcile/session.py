@@ -11,7 +11,7 @@ from pyspark import SparkConf, SparkContext
 from pyspark.sql import SparkSession
 
 from conformance.reconcile import jvm
-from conformance.reconcile.errors import failing_as
+from conformance.reconcile.failures import SPARK_FAILURES, failing_as
 from conformance.reconcile.tuning import FEW
 
 _CONNECTOR_ARTIFACTS = (
@@ -36,6 +36,7 @@ _START_FAST = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 
 _SETTINGS = {
     "spark.app.name": "kafka-conformance",
+    "spark.log.level": "ERROR",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.driver.host": "127.0.0.1",
@@ -90,8 +91,11 @@ def stop_session(spark: SparkSession) -> None:
 
 
 def _running() -> SparkSession | None:
-    session = SparkSession.getActiveSession() if jvm.is_alive(SparkContext._gateway) else None  # noqa: SLF001
-    if session is None and SparkContext._gateway is not None:  # noqa: SLF001
+    gateway = SparkContext._gateway  # noqa: SLF001
+    if gateway is None:
+        return None
+    session = None if jvm.has_exited(gateway) else SparkSession.getActiveSession()
+    if session is None:
         _discard(SparkContext._active_spark_context)  # noqa: SLF001
     return session
 
@@ -110,12 +114,20 @@ def _started(conf: SparkConf, work_directory: Path) -> SparkSession:
 def _discard(context: SparkContext | None) -> None:
     gateway = SparkContext._gateway  # noqa: SLF001
     if context is not None:
-        with warnings.catch_warnings():  # pyspark warns of a JVM that is gone; it is meant to go
-            warnings.simplefilter("ignore", RuntimeWarning)
-            context.stop()
+        _stop(context)
     if gateway is not None:
         jvm.end(gateway)
     jvm.forget()
+
+
+def _stop(context: SparkContext) -> None:
+    """Stop a context whose JVM may be gone: then the first call fails, and the second ends what is in Python."""
+    with warnings.catch_warnings():  # pyspark warns of a JVM that is gone; it is meant to go
+        warnings.simplefilter("ignore", RuntimeWarning)
+        try:
+            context.stop()
+        except SPARK_FAILURES:
+            context.stop()
 
 
 def _settings(

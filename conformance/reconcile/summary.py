@@ -6,6 +6,7 @@ the only thing that is collected.
 """
 
 import json
+import warnings
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from functools import reduce
@@ -78,7 +79,9 @@ def replica_log_parts(entries: DataFrame) -> list[DataFrame]:
 
 def collected(parts: Sequence[DataFrame]) -> Parts:
     """Run the one query and give its rows by part, samples in their order."""
-    rows = reduce(DataFrame.union, parts).collect()
+    with warnings.catch_warnings():  # pyspark leaves it to the garbage collector to close a collect's socket
+        warnings.filterwarnings("ignore", "unclosed <socket", ResourceWarning)
+        rows = reduce(DataFrame.union, parts).collect()
     found: dict[str, list[tuple[int, dict[str, Any]]]] = defaultdict(list)
     for row in rows:
         found[row["part"]].append((row["rank"], json.loads(row["json"])))

@@ -13,7 +13,7 @@ from pathlib import Path
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from conformance.reconcile.errors import failing_as
+from conformance.reconcile.failures import failing_as
 from conformance.reconcile.values import record_id_of, value_matches
 
 _PARTITION = 0

@@ -18,7 +18,7 @@ from oracle.vocabulary import Expectation
 WAITS_FOR_ISR = Scenario(
     name="EL-01/safe",
     variant="safe",
-    explanation="Broker 2 is alive but not in sync: the partition stays leaderless until broker 1 is back, and keeps m1.",
+    explanation="Broker 2 is alive but not in sync: no leader until broker 1 is back, and m1 is kept.",
     schedule=Schedule(
         id="election/only-an-isr-member-is-elected",
         requirement="With unclean election off only an ISR member is elected; nothing acknowledged is lost.",
@@ -78,7 +78,7 @@ DOES_NOT_WAIT = Scenario(
 SUFFIX_IS_LOST = Scenario(
     name="EL-02/unsafe",
     variant="unsafe",
-    explanation="Three replicas crash one after the other; the first to crash comes back first and leads: m1 and m2 go.",
+    explanation="Three replicas crash in turn; the first to crash comes back first and leads: m1 and m2 go.",
     schedule=Schedule(
         id="election/unclean-election-loses-the-suffix",
         requirement="An unclean election loses exactly the records that the elected replica never had.",

@@ -1,0 +1,59 @@
+"""What is kept of the brokers once a run has ended? Logs, properties, checkpoints, replica logs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from conformance.probes.replica_probe import ReplicaNumbers, ReplicaProbe
+    from conformance.run_directory import RunDirectory
+    from fault_injection.cluster.lifecycle import Cluster
+    from oracle.vocabulary import BrokerId
+
+SCHEMA = pa.schema(
+    [
+        ("broker", pa.int32()),
+        ("offset", pa.int64()),
+        ("record_id", pa.int64()),
+        ("leader_epoch", pa.int32()),
+        ("value_matches", pa.bool_()),
+        ("high_watermark", pa.int64()),
+    ]
+)
+CHECKPOINTS = ("replication-offset-checkpoint", "recovery-point-offset-checkpoint")
+
+
+def write_replica_logs(run: RunDirectory, probe: ReplicaProbe, numbers: Mapping[BrokerId, ReplicaNumbers]) -> None:
+    """Decode the segment files of every replica into replica_logs/."""
+    rows = [
+        {
+            "broker": broker,
+            "offset": record.offset,
+            "record_id": record.record_id,
+            "leader_epoch": record.leader_epoch,
+            "value_matches": record.value_matches,
+            "high_watermark": replica.high_watermark,
+        }
+        for broker, replica in numbers.items()
+        for record in probe.log(broker).records
+    ]
+    table = pa.Table.from_pylist(rows, schema=SCHEMA)
+    pq.write_table(table, run.path / "replica_logs" / "replica_logs.parquet")
+
+
+def keep_broker_files(run: RunDirectory, cluster: Cluster, topic: str, brokers: tuple[BrokerId, ...]) -> None:
+    """Copy each broker's log, properties and checkpoint files."""
+    for broker in brokers:
+        directory = run.path / "brokers" / str(broker)
+        directory.mkdir(parents=True, exist_ok=True)
+        (directory / "server.log").write_text(cluster.log_text(broker), encoding="utf-8")
+        (directory / "server.properties").write_text(cluster.settings(broker).text(), encoding="utf-8")
+        for name in cluster.files(broker):
+            is_epochs = name == f"{topic}-0/leader-epoch-checkpoint"
+            if name in CHECKPOINTS or is_epochs:
+                (directory / name.rsplit("/", maxsplit=1)[-1]).write_bytes(cluster.read_file(broker, name))

@@ -1,0 +1,118 @@
+"""How is a run judged from its directory? Facts are gathered from files, the verdict is written beside.
+
+Needs neither brokers nor Docker. The frozen prediction must be the one whose hash run.json names.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pyarrow.parquet as pq
+
+from conformance.comparison import Row, checkpoint_rows, epoch_conflicts, outcome_rows
+from conformance.verdicts import Facts, Verdict, judge, not_run
+
+if TYPE_CHECKING:
+    from conformance.run_directory import RunDirectory
+
+
+def judge_run(run: RunDirectory) -> Verdict:
+    """Judge a run from its files and write verdict.json.
+
+    Raises:
+        RunDirectoryError: if the frozen prediction has changed, or a file is missing.
+    """
+    about = run.read_json("run.json")
+    if about.get("not_run"):
+        verdict = not_run(about["not_run"])
+    else:
+        run.check_frozen()
+        verdict = judge(gather_facts(run, about))
+    run.write_json("verdict.json", as_json(verdict, about))
+    return verdict
+
+
+def gather_facts(run: RunDirectory, about: dict[str, Any]) -> Facts:
+    """Read everything a verdict rests on; write reconciliation/checkpoints.json on the way."""
+    prediction = run.read_json("prediction/prediction.json")
+    observations = run.lines("observations.ndjson")
+    failure = about.get("harness_failure")
+    compared = _compared_checkpoints(prediction, observations)
+    run.write_json(
+        "reconciliation/checkpoints.json",
+        [{"name": name, "rows": [row.as_json() for row in rows]} for name, rows in compared],
+    )
+    rows = [row for name, rows in compared for row in _named(name, rows)]
+    outcomes = {o["label"]: o for o in observations if o["kind"] == "outcome"}
+    rows += outcome_rows((r for r in prediction["records"] if r["label"] in outcomes or failure is None), outcomes)
+    rows += _end_offset_row(prediction, about)
+    has_counts = (run.path / "reconciliation/counts.json").exists()
+    return Facts(
+        prediction=prediction,
+        rows=rows,
+        conflicts=epoch_conflicts(_epoch_pairs(run, prediction, observations)),
+        counts=run.read_json("reconciliation/counts.json") if has_counts else None,
+        samples=run.read_json("reconciliation/samples.json") if has_counts else {},
+        interruption=(failure["kind"], failure["message"]) if failure else None,
+    )
+
+
+def _compared_checkpoints(
+    prediction: dict[str, Any], observations: list[dict[str, Any]]
+) -> list[tuple[str, list[Row]]]:
+    measured = {o["name"]: o for o in observations if o["kind"] == "checkpoint"}
+    return [
+        (checkpoint["name"], checkpoint_rows(checkpoint, measured[checkpoint["name"]]))
+        for checkpoint in prediction["checkpoints"]
+        if checkpoint["name"] in measured
+    ]
+
+
+def _named(name: str, rows: list[Row]) -> list[Row]:
+    return [Row(f"{name}: {row.what}", row.predicted, row.measured) for row in rows]
+
+
+def _end_offset_row(prediction: dict[str, Any], about: dict[str, Any]) -> list[Row]:
+    if about.get("end_offset") is None:
+        return []
+    last = prediction["steps"][-1]
+    predicted = last["replicas"][str(last["leader"])]["high_watermark"]
+    return [Row("leader's high watermark before the topic was read", predicted, about["end_offset"])]
+
+
+def _epoch_pairs(
+    run: RunDirectory, prediction: dict[str, Any], observations: list[dict[str, Any]]
+) -> list[tuple[int, int]]:
+    measured = {o["name"]: o for o in observations if o["kind"] == "checkpoint"}
+    pairs = [
+        (c["leadership"], measured[c["name"]]["leader_epoch"])
+        for c in prediction["checkpoints"]
+        if c["name"] in measured and c["leader"] is not None and measured[c["name"]]["leader"] == c["leader"]
+    ]
+    predicted_logs = {
+        (int(broker), entry["offset"]): entry for broker, log in prediction["logs"].items() for entry in log
+    }
+    base = run.read_json("run.json").get("record_id_base", 0)
+    ids = {record["label"]: base + record["id"] for record in prediction["records"]}
+    for path in sorted((run.path / "replica_logs").glob("*.parquet")):
+        for row in pq.read_table(path).to_pylist():
+            entry = predicted_logs.get((row["broker"], row["offset"]))
+            if entry is not None and ids[entry["label"]] == row["record_id"]:
+                pairs.append((entry["leadership"], row["leader_epoch"]))
+    return pairs
+
+
+def as_json(verdict: Verdict, about: dict[str, Any]) -> dict[str, Any]:
+    """Return verdict.json."""
+    return {
+        "scenario": about.get("scenario"),
+        "kafka": about.get("kafka"),
+        "metadata": about.get("metadata"),
+        "backend": about.get("backend"),
+        "conformance": verdict.conformance.value,
+        "promise": verdict.promise.value if verdict.promise else None,
+        "reason": verdict.reason,
+        "findings": [{"kind": f.kind, "text": f.text} for f in verdict.findings],
+        "losses": list(verdict.losses),
+        "seconds": about.get("seconds"),
+    }

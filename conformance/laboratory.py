@@ -1,0 +1,147 @@
+"""Where do scenarios run? One backend, one gate and one cluster, reused while it stays healthy.
+
+A cluster that is not healthy after a scenario is replaced; another timing profile or checkpoint
+policy needs another cluster. Leaving the context ends every broker, whatever happened.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+from fault_injection.cluster.errors import ClusterError
+from fault_injection.cluster.lifecycle import Cluster
+from fault_injection.cluster.readiness import brokers_known_to
+from fault_injection.cluster.spec import ClusterSpec, HighWatermarkCheckpoint, Timing
+from fault_injection.releases import schema_jar
+from fault_injection.waiting import DeadlineExceededError
+from fault_injection.wire.gate import GateError
+from fault_injection.wire.gate_events import HoldStatus
+from fault_injection.wire.proxy import GateProxy
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import TracebackType
+
+    from fault_injection.cluster.backend import Backend
+    from fault_injection.releases import JarSet, MetadataMode, Release
+    from fault_injection.wire.gate_events import GateEvent
+    from oracle.schedule import Schedule
+
+BROKER_IDS = (1, 2, 3)
+
+
+class Laboratory:
+    """The machinery that scenarios of one release share."""
+
+    def __init__(
+        self,
+        *,
+        release: Release,
+        metadata: MetadataMode,
+        jars: JarSet,
+        backend: Backend,
+        progress: Callable[[str], None],
+        keep_cluster: bool = False,
+    ) -> None:
+        self.release = release
+        self.metadata = metadata
+        self.jars = jars
+        self.backend = backend
+        self._progress = progress
+        self._keep_cluster = keep_cluster
+        self._stack = ExitStack()
+        self._cluster: Cluster | None = None
+        self._gate: GateProxy | None = None
+        self._spec: ClusterSpec | None = None
+        self.on_gate_event: Callable[[GateEvent], None] | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._keep_cluster and self._cluster is not None and kind is None:
+            return
+        self._end_cluster()
+        self.backend.close()
+
+    @property
+    def gate(self) -> GateProxy:
+        """The gate of the running cluster."""
+        assert self._gate is not None
+        return self._gate
+
+    @property
+    def running(self) -> Cluster | None:
+        """The running cluster, if there is one."""
+        return self._cluster
+
+    def cluster_for(self, schedule: Schedule) -> Cluster:
+        """Return a healthy cluster with the schedule's timing, started anew if need be.
+
+        Raises:
+            ClusterError: it does not come up.
+        """
+        spec = ClusterSpec(
+            self.release,
+            self.metadata,
+            broker_ids=BROKER_IDS,
+            timing=Timing(schedule.timing.value),
+            checkpoint=HighWatermarkCheckpoint(schedule.checkpointing.value),
+        )
+        if self._cluster is not None and (spec != self._spec or not self.is_healthy()):
+            self._end_cluster()
+        if self._cluster is None:
+            self._start(spec)
+        assert self._cluster is not None
+        return self._cluster
+
+    def _start(self, spec: ClusterSpec) -> None:
+        directory = Path(tempfile.mkdtemp(prefix="kafka-conformance-"))
+        self._stack.callback(shutil.rmtree, directory, ignore_errors=True)
+        self._gate = GateProxy(bind_host=self.backend.host, schemas=schema_jar(), on_event=self._pass_on)
+        self._stack.callback(self._gate.close)
+        self._cluster = Cluster.start(spec, self.jars, self.backend, self._gate, directory, self._progress)
+        self._stack.callback(self._cluster.shutdown)
+        self._spec = spec
+
+    def _pass_on(self, event: GateEvent) -> None:
+        if self.on_gate_event is not None:
+            self.on_gate_event(event)
+
+    def is_healthy(self) -> bool:
+        """Tell whether every broker runs and knows every other one, and no frame is held."""
+        cluster = self._cluster
+        assert cluster is not None
+        if not all(cluster.is_alive(broker) for broker in BROKER_IDS):
+            return False
+        self._clear_holds()
+        try:
+            known = [set(brokers_known_to(cluster.client_address(broker)) or ()) for broker in BROKER_IDS]
+        except (ClusterError, DeadlineExceededError, OSError):
+            return False
+        return all(set(BROKER_IDS) <= brokers for brokers in known)
+
+    def _clear_holds(self) -> None:
+        for name, status in self.gate.holds().items():
+            try:
+                if status is HoldStatus.ARMED:
+                    self.gate.disarm(name)
+                elif status is HoldStatus.CAUGHT:
+                    self.gate.close_connection(name)
+            except GateError:
+                continue  # it ended between the two calls
+
+    def discard_cluster(self) -> None:
+        """End the running cluster; the next scenario gets a new one."""
+        self._end_cluster()
+
+    def _end_cluster(self) -> None:
+        stack, self._stack = self._stack, ExitStack()
+        self._cluster = self._gate = self._spec = None
+        stack.close()

@@ -1,0 +1,254 @@
+"""How does a scenario become a verdict? predict → run → read → reconcile → judge.
+
+The one path that the command line and the pytest plugin call. Every phase writes to the run
+directory; the prediction is frozen before the first broker is touched.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import time
+from contextlib import ExitStack
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING, Any
+
+from conformance.clients.topics import TopicError, create_topic, delete_topic
+from conformance.evidence import keep_broker_files, write_replica_logs
+from conformance.interruption import HarnessError, RunInterruption
+from conformance.judging import judge_run
+from conformance.ledger.writer import LedgerWriter
+from conformance.prediction_files import write_prediction
+from conformance.probes.errors import ProbeError
+from conformance.probes.replica_probe import ReplicaProbe
+from conformance.reconcile.errors import ReconcileError
+from conformance.recorder import Recorder
+from conformance.rest import Rest
+from conformance.run_directory import RunDirectory, run_name, slug
+from conformance.runner import Runner
+from conformance.schedule_format import MIN_ISR, UNCLEAN, encode
+from fault_injection.cluster.errors import ClusterError
+from fault_injection.waiting import DeadlineExceededError, until
+from fault_injection.wire.gate import GateError
+from oracle.predict import PointUnavailableError, predict
+from oracle.rules.by_version import rules_for
+from oracle.vocabulary import HighWatermarkCheckpoint, MetadataMode
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from conformance.laboratory import Laboratory
+    from conformance.scenario import Scenario
+    from conformance.spark_room import SparkRoom
+    from conformance.verdicts import Verdict
+    from fault_injection.cluster.lifecycle import Cluster
+    from oracle.schedule import Schedule
+
+DELETION_DEADLINE_S = 30.0
+OLDEST_WITH_NEW_OFFSET_FETCHING = (0, 11)
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """One run that has its verdict."""
+
+    scenario: str
+    run: RunDirectory
+    verdict: Verdict
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Pipeline:
+    """Runs scenarios in one laboratory and reconciles them in one Spark session."""
+
+    laboratory: Laboratory
+    spark: SparkRoom
+    runs: Path
+    seed: int
+    progress: Callable[[str], None]
+
+    def run(self, scenario: Scenario) -> Finished:
+        """Predict, run, read, reconcile and judge one scenario."""
+        started = time.monotonic()
+        lab = self.laboratory
+        name = run_name(lab.release.version, lab.metadata.value, scenario.name)
+        run = RunDirectory.create(self.runs, name)
+        self._describe(run, scenario)
+        try:
+            rules = rules_for(lab.release.version, MetadataMode(lab.metadata.value))
+            write_prediction(run, predict(scenario.schedule, rules), self.record_id_base)
+        except PointUnavailableError as unavailable:
+            run.update_run(not_run=str(unavailable))
+        else:
+            self._execute(run, scenario.schedule)
+        seconds = round(time.monotonic() - started, 3)
+        run.update_run(seconds=seconds, finished=datetime.now(UTC).isoformat(timespec="seconds"))
+        return Finished(scenario.name, run, judge_run(run), seconds)
+
+    @property
+    def record_id_base(self) -> int:
+        """The id of a run's first record: derived from the seed, so that runs do not share ids."""
+        return (self.seed & 0x7FFF_FFFF) << 16
+
+    def _describe(self, run: RunDirectory, scenario: Scenario) -> None:
+        lab = self.laboratory
+        schedule = scenario.schedule
+        run.update_run(
+            run=run.path.name,
+            scenario=scenario.name,
+            schedule_id=schedule.id,
+            requirement=schedule.requirement,
+            explanation=scenario.explanation,
+            sources=list(schedule.sources),
+            variant=scenario.variant,
+            kafka=lab.release.version,
+            metadata=lab.metadata.value,
+            backend=lab.backend.name,
+            topic=f"{slug(scenario.name)}-{run.path.name[:15].lower()}",
+            seed=self.seed,
+            record_id_base=self.record_id_base,
+            started=datetime.now(UTC).isoformat(timespec="seconds"),
+            brokers=list(schedule.replicas),
+            controller=100,
+            settings={"user": _user_settings(schedule), "imposed": {}},
+            digests={"jars": lab.jars.digest, "image": None},
+            environment=environment(),
+            harness_failure=None,
+        )
+        run.write_json("schedule.json", encode(schedule))
+
+    def _execute(self, run: RunDirectory, schedule: Schedule) -> None:
+        try:
+            self._on_brokers(run, schedule)
+        except RunInterruption as interruption:
+            self._fail(run, interruption.verdict, str(interruption))
+        except (ClusterError, TopicError, ProbeError, GateError, ReconcileError, DeadlineExceededError) as error:
+            self._fail(run, HarnessError.verdict, f"{type(error).__name__}: {error}")
+
+    def _fail(self, run: RunDirectory, kind: str, message: str) -> None:
+        run.update_run(harness_failure={"kind": kind, "message": message})
+        self.laboratory.discard_cluster()
+
+    def _on_brokers(self, run: RunDirectory, schedule: Schedule) -> None:
+        lab = self.laboratory
+        topic = run.read_json("run.json")["topic"]
+        cluster = lab.cluster_for(schedule)
+        run.update_run(
+            settings={
+                "user": _user_settings(schedule),
+                "imposed": dict(cluster.settings(schedule.replicas[0]).imposed),
+            }
+        )
+        with ExitStack() as stack:
+            lab.gate.trace_to(run.path / "wire.ndjson")
+            stack.callback(lab.gate.flush_trace)
+            addresses = [cluster.client_address(broker) for broker in cluster.live_brokers]
+            create_topic(addresses, topic, list(schedule.replicas), _topic_configs(schedule))
+            probe = stack.enter_context(ReplicaProbe(cluster, topic))
+            recorder = stack.enter_context(Recorder(run.path))
+            stack.callback(setattr, lab, "on_gate_event", None)
+            self._take_steps(run, schedule, cluster, probe, recorder, topic)
+            self._reconcile(run, schedule, cluster, probe, topic)
+        self._clean_up(cluster, topic)
+
+    def _take_steps(
+        self,
+        run: RunDirectory,
+        schedule: Schedule,
+        cluster: Cluster,
+        probe: ReplicaProbe,
+        recorder: Recorder,
+        topic: str,
+    ) -> None:
+        lab = self.laboratory
+        prompt = schedule.checkpointing is HighWatermarkCheckpoint.PROMPT
+        rest = Rest(cluster, lab.gate, probe, topic, schedule.replicas, checks_checkpoint_files=prompt)
+        runner = Runner(
+            schedule,
+            cluster=cluster,
+            gate=lab.gate,
+            probe=probe,
+            rest=rest,
+            ledger=LedgerWriter(run.path / "ledger"),
+            recorder=recorder,
+            topic=topic,
+            record_id_base=self.record_id_base,
+            progress=self.progress,
+        )
+        lab.on_gate_event = runner.on_gate_event
+        learned = probe.metadata(schedule.replicas[0])
+        if learned is not None and learned.topic_id is not None:
+            lab.gate.learn_topic(learned.topic_id, topic)
+        rest.wait()
+        try:
+            runner.run()
+        finally:
+            keep_broker_files(run, cluster, topic, schedule.replicas)
+        rest.wait()
+        final = probe.numbers(rest.alive())
+        leader = rest.view().leader
+        if leader is None:
+            raise HarnessError("the partition has no leader at the end: the topic cannot be read")
+        run.update_run(end_offset=next(n.high_watermark for b, n in final.items() if b == leader))
+        write_replica_logs(run, probe, final)
+
+    def _reconcile(
+        self, run: RunDirectory, schedule: Schedule, cluster: Cluster, probe: ReplicaProbe, topic: str
+    ) -> None:
+        self.progress("reading the topic and reconciling every record")
+        run.check_frozen()
+        self.spark.reconcile(
+            run,
+            bootstrap=",".join(cluster.client_address(b) for b in schedule.replicas if cluster.is_alive(b)),
+            topic=topic,
+            end_offset=run.read_json("run.json")["end_offset"],
+            legacy=not self.laboratory.release.is_at_least(*OLDEST_WITH_NEW_OFFSET_FETCHING),
+        )
+        del probe
+
+    def _clean_up(self, cluster: Cluster, topic: str) -> None:
+        addresses = [cluster.client_address(broker) for broker in cluster.live_brokers]
+        folder = f"{topic}-0/"
+        try:
+            delete_topic(addresses, topic)
+            until(
+                lambda: not any(name.startswith(folder) for b in cluster.live_brokers for name in cluster.files(b)),
+                deadline_s=DELETION_DEADLINE_S,
+                what=f"topic {topic} to be gone from every log directory",
+            )
+        except (TopicError, DeadlineExceededError, ProbeError) as error:
+            self.progress(f"replacing the cluster: {error}")
+            self.laboratory.discard_cluster()
+
+
+def _topic_configs(schedule: Schedule) -> dict[str, str]:
+    return {
+        MIN_ISR: str(schedule.settings.min_insync_replicas),
+        UNCLEAN: str(schedule.settings.unclean_leader_election).lower(),
+    }
+
+
+def _user_settings(schedule: Schedule) -> dict[str, str]:
+    return {"replication.factor": str(len(schedule.replicas)), **_topic_configs(schedule)}
+
+
+def environment() -> dict[str, Any]:
+    """Describe where a run happened, without naming the machine."""
+    return {
+        "python": platform.python_version(),
+        "os": f"{platform.system()} {platform.release()}",
+        "cores": os.cpu_count(),
+        "tester": tester_version(),
+    }
+
+
+def tester_version() -> str:
+    """Return the installed version of the tester."""
+    try:
+        return version("kafka-conformance")
+    except PackageNotFoundError:
+        return "uninstalled"

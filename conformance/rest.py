@@ -1,0 +1,213 @@
+"""When is the partition at rest? Defined without looking at the prediction (contract 2).
+
+On every follower link that no hold blocks, two fetch rounds begun after the step carried no record,
+no error and the same numbers; all live brokers name the same leader as the controller; every live
+broker's checkpoint file holds its high watermark; and no caught-up follower still waits to join
+the ISR (for a bounded grace, since a broker may have reasons the model does not know).
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from conformance.interruption import NeverAtRestError
+from conformance.probes.errors import ProbeError
+from fault_injection.waiting import DeadlineExceededError, NotYetError, until
+from oracle.vocabulary import BrokerId
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from conformance.probes.controller import ControllerView
+    from conformance.probes.replica_probe import ReplicaProbe
+    from fault_injection.cluster.lifecycle import Cluster
+    from fault_injection.wire.proxy import GateProxy
+    from fault_injection.wire.rounds import Round
+
+REST_DEADLINE_S = 30.0
+JOIN_GRACE_S = 8.0
+QUIET_ROUNDS = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A follower fetching from the current leader."""
+
+    follower: BrokerId
+    leader: BrokerId
+
+
+class Rest:
+    """Waits for rest and measures at rest; one per run."""
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        gate: GateProxy,
+        probe: ReplicaProbe,
+        topic: str,
+        replicas: tuple[BrokerId, ...],
+        *,
+        checks_checkpoint_files: bool,
+    ) -> None:
+        self._cluster = cluster
+        self._gate = gate
+        self._probe = probe
+        self._topic = topic
+        self._replicas = replicas
+        self._checks_checkpoint_files = checks_checkpoint_files
+        self.blocked: Callable[[], frozenset[tuple[int, int]]] = frozenset
+
+    def alive(self) -> dict[BrokerId, bool]:
+        """Tell which of the partition's brokers run."""
+        return {broker: self._cluster.is_alive(broker) for broker in self._replicas}
+
+    def view(self) -> ControllerView:
+        """Return the controller's committed partition state.
+
+        Raises:
+            NotYetError: while nobody knows the partition.
+        """
+        live = [broker for broker, alive in self.alive().items() if alive]
+        view = self._probe.controller_view(live or [BrokerId(b) for b in self._cluster.live_brokers])
+        if view is None:
+            raise NotYetError("no broker knows the partition")
+        return view
+
+    def wait(self, deadline_s: float = REST_DEADLINE_S) -> None:
+        """Wait until the partition is at rest.
+
+        Raises:
+            NeverAtRestError: if it is not within the deadline; says what still moved.
+        """
+        since = time.monotonic_ns()
+        grace_until = time.monotonic() + JOIN_GRACE_S
+        try:
+            until(
+                lambda: self._is_at_rest(since, grace_until),
+                deadline_s=deadline_s,
+                what="replication to come to rest",
+            )
+        except DeadlineExceededError as late:
+            raise NeverAtRestError(str(late)) from late
+
+    def _is_at_rest(self, since: int, grace_until: float) -> bool:
+        try:
+            view = self.view()
+            self._require_one_leader(view)
+            links = self._links(view)
+            rounds = {link: self._quiet_rounds(link, since) for link in links}
+            if self._checks_checkpoint_files:
+                self._require_checkpoints()
+            if time.monotonic() < grace_until:
+                self._require_joined(view, rounds)
+        except ProbeError as unanswered:
+            raise NotYetError(str(unanswered)) from unanswered
+        return True
+
+    def _require_one_leader(self, view: ControllerView) -> None:
+        for broker, alive in self.alive().items():
+            seen = self._probe.metadata(broker) if alive else None
+            if seen is not None and seen.leader != view.leader:
+                raise NotYetError(f"broker {broker} names leader {seen.leader}, the controller {view.leader}")
+
+    def _links(self, view: ControllerView) -> list[Link]:
+        alive = self.alive()
+        leader = next((b for b, lives in alive.items() if lives and b == view.leader), None)
+        if leader is None:
+            return []
+        links = [Link(b, leader) for b, lives in alive.items() if lives and b != leader]
+        return [link for link in links if (link.follower, link.leader) not in self.blocked()]
+
+    def _quiet_rounds(self, link: Link, since: int) -> Round:
+        """Return the last of two equal, empty rounds on a link."""
+        rounds = [
+            r
+            for r in self._gate.rounds_since(since, topic=self._topic, follower=link.follower)
+            if r.leader == link.leader
+        ]
+        last = rounds[-QUIET_ROUNDS:]
+        if len(last) < QUIET_ROUNDS or len({_numbers(r) for r in last}) > 1 or not _is_empty(last[-1]):
+            raise NotYetError(f"broker {link.follower} has not fetched twice in vain from broker {link.leader}")
+        return last[-1]
+
+    def _require_checkpoints(self) -> None:
+        for broker, alive in self.alive().items():
+            if not alive:
+                continue
+            high_watermark = self._probe.live_numbers(broker).high_watermark
+            on_disk = self._probe.checkpointed_high_watermark(broker) or 0
+            if on_disk != high_watermark:
+                raise NotYetError(f"broker {broker} has high watermark {high_watermark}, its checkpoint {on_disk}")
+
+    def _require_joined(self, view: ControllerView, rounds: dict[Link, Round]) -> None:
+        for link, last in rounds.items():
+            if link.follower not in view.isr and last.fetch_offset >= last.high_watermark:
+                raise NotYetError(f"broker {link.follower} is caught up but not in the ISR {list(view.isr)}")
+
+    def measure(self, deadline_s: float = REST_DEADLINE_S) -> dict[str, Any]:
+        """Probe, let one more round pass, probe again: equal twice is the measurement.
+
+        Raises:
+            NeverAtRestError: if the numbers never repeat.
+        """
+        last: list[dict[str, Any]] = []
+
+        def equal_twice() -> dict[str, Any]:
+            self.wait(deadline_s)
+            first = self.numbers()
+            self._await_another_round()
+            second = self.numbers()
+            last[:] = [first, second]
+            if first != second:
+                raise NotYetError(last)
+            return second
+
+        try:
+            return until(equal_twice, deadline_s=deadline_s, what="two equal probes")
+        except DeadlineExceededError as late:
+            raise NeverAtRestError(str(late)) from late
+
+    def _await_another_round(self) -> None:
+        since = time.monotonic_ns()
+        for link in self._links(self.view()):
+            until(
+                lambda link=link: self._gate.rounds_since(since, topic=self._topic, follower=link.follower),  # type: ignore[misc]
+                deadline_s=REST_DEADLINE_S,
+                what=f"another fetch round of broker {link.follower}",
+            )
+
+    def numbers(self) -> dict[str, Any]:
+        """Read every replica's numbers and the controller's view as one JSON value."""
+        view = until(self.view, deadline_s=REST_DEADLINE_S, what="the controller's view")
+        numbers = self._probe.numbers(self.alive())
+        remote = {
+            str(broker): self._gate.last_forwarded_fetch_offset(broker, view.leader, self._topic, 0)
+            for broker, alive in self.alive().items()
+            if view.leader is not None and alive and broker != view.leader
+        }
+        return {
+            "replicas": {
+                str(broker): {
+                    "log_end_offset": n.log_end_offset,
+                    "high_watermark": n.high_watermark,
+                    "alive": n.alive,
+                }
+                for broker, n in numbers.items()
+            },
+            "leader": view.leader,
+            "leader_epoch": view.leader_epoch,
+            "isr": sorted(view.isr),
+            "elr": sorted(view.elr),
+            "remote_log_end_offsets": remote,
+        }
+
+
+def _numbers(fetch_round: Round) -> tuple[int, int, int]:
+    return fetch_round.fetch_offset, fetch_round.high_watermark, fetch_round.current_leader_epoch
+
+
+def _is_empty(fetch_round: Round) -> bool:
+    return fetch_round.record_bytes == 0 and fetch_round.error == 0 and fetch_round.diverging_epoch is None

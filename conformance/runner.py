@@ -1,0 +1,329 @@
+"""How does a schedule happen on real brokers? The runner takes its steps and judges nothing.
+
+Every step ends at rest (contract 1). What the runner sees goes to the recorder and the ledger;
+whatever stops it is a ``RunInterruption`` that says which verdict it means.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from conformance.clients.producer import Delivery, Sending, send
+from conformance.interruption import (
+    AwaitedStateMissingError,
+    HarnessError,
+    HoldNeverCaughtError,
+)
+from conformance.ledger.entry import Attempt, OutcomeEntry
+from conformance.probes.errors import ProbeError
+from conformance.schedule_format import WORDS
+from conformance.step_text import describe
+from fault_injection.cluster.readiness import await_registered, await_unregistered
+from fault_injection.waiting import DeadlineExceededError, NotYetError, until
+from fault_injection.wire.gate_events import HoldStatus
+from fault_injection.wire.points import Point
+from oracle.steps import (
+    AwaitHold,
+    AwaitIsr,
+    AwaitLeader,
+    AwaitOutcome,
+    Checkpoint,
+    Close,
+    Delay,
+    Drop,
+    Hold,
+    Kill,
+    Produce,
+    Release,
+    Start,
+    Step,
+    Stop,
+)
+from oracle.vocabulary import BrokerId, Expectation, Label, Outcome
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from conformance.ledger.writer import LedgerWriter
+    from conformance.probes.controller import ControllerView
+    from conformance.probes.replica_probe import ReplicaProbe
+    from conformance.recorder import Recorder
+    from conformance.rest import Rest
+    from fault_injection.cluster.lifecycle import Cluster
+    from fault_injection.wire.gate_events import GateEvent
+    from fault_injection.wire.proxy import GateProxy
+    from oracle.schedule import Schedule
+
+AWAIT_DEADLINE_S = 30.0
+VALUE_BYTES = 100
+
+
+class Runner:
+    """Takes a schedule's steps on one cluster and one topic."""
+
+    def __init__(  # noqa: PLR0913 - a run has this many collaborators, each with a name
+        self,
+        schedule: Schedule,
+        *,
+        cluster: Cluster,
+        gate: GateProxy,
+        probe: ReplicaProbe,
+        rest: Rest,
+        ledger: LedgerWriter,
+        recorder: Recorder,
+        topic: str,
+        record_id_base: int,
+        progress: Callable[[str], None] = lambda _: None,
+    ) -> None:
+        self._schedule = schedule
+        self._cluster = cluster
+        self._gate = gate
+        self._probe = probe
+        self._rest = rest
+        self._ledger = ledger
+        self._recorder = recorder
+        self._topic = topic
+        self._progress = progress
+        self._ids = {label: record_id_base + index for index, label in enumerate(schedule.labels())}
+        self._sendings: dict[Label, Sending] = {}
+        self._holds: dict[str, Hold] = {}
+        rest.blocked = self._blocked_links
+
+    def run(self) -> None:
+        """Take every step, then give up what is still pending.
+
+        Raises:
+            RunInterruption: the run could not go on; the class says what that means.
+        """
+        try:
+            for index, step in enumerate(self._schedule.steps):
+                self._take_whole(index, step)
+        finally:
+            self._recorder.step = None
+            self._give_up_pending()
+
+    def _take_whole(self, index: int, step: Step) -> None:
+        self._recorder.step = index
+        text = describe(step)
+        self._recorder.mark("step_started", WORDS[type(step)], text)
+        self._progress(text)
+        try:
+            self._take(step)
+            if isinstance(step, Checkpoint):
+                self._recorder.observe("checkpoint", name=step.name, settled=True, **self._rest.measure())
+            else:
+                self._rest.wait()
+                self._recorder.observe("numbers", **self._rest.numbers())
+        except DeadlineExceededError as late:
+            raise HarnessError(f"step {index + 1} ({text}): {late}") from late
+        except ProbeError as unanswered:
+            raise HarnessError(f"step {index + 1} ({text}): {unanswered}") from unanswered
+        self._recorder.mark("step_finished", WORDS[type(step)], text)
+
+    def _take(self, step: Step) -> None:  # noqa: C901, PLR0912 - one case per step
+        match step:
+            case Produce():
+                self._produce(step)
+            case AwaitOutcome():
+                for label in step.records:
+                    self._collect(label, step.expect)
+            case Hold():
+                self._hold(step)
+            case Delay():
+                self._delay(step)
+            case AwaitHold(name):
+                self._await_hold(name)
+            case Release(name):
+                self._gate.release(name)
+            case Drop(name):
+                self._gate.drop(name)
+            case Close(name):
+                self._gate.close_connection(name)
+            case Kill(broker):
+                self._kill(broker, self._cluster.kill, "broker_killed", f"broker {broker} killed (kill -9)")
+            case Stop(broker):
+                self._kill(broker, self._cluster.stop, "broker_stopped", f"broker {broker} stopped (SIGTERM)")
+            case Start(broker):
+                self._start(broker)
+            case AwaitLeader(leader):
+                self._await_view(f"leader {leader or 'none'}", lambda view: view.leader == leader)
+            case AwaitIsr(isr):
+                wanted = sorted(isr)
+                self._await_view(f"ISR {wanted}", lambda view: sorted(view.isr) == wanted)
+            case Checkpoint():
+                pass
+
+    # Records
+
+    def _produce(self, step: Produce) -> None:
+        for label in step.records:
+            self._send(label, step)
+            if step.expect is Expectation.PENDING or step.expect is Expectation.ANY:
+                continue
+            self._collect(label, step.expect)
+
+    def _send(self, label: Label, step: Produce) -> None:
+        leader = self._rest.view().leader
+        address = self._cluster.client_address(leader if leader is not None else self._a_live_broker())
+        before = self._log_end_offset(leader)
+        index = self._recorder.step or 0
+        record_id = self._ids[label]
+        self._ledger.record_attempts(
+            [Attempt(record_id, label, self._topic, 0, step.acks, index, VALUE_BYTES, time.monotonic_ns())]
+        )
+        sending = send(
+            address,
+            self._topic,
+            0,
+            record_id,
+            step.acks,
+            timeout_ms=step.timeout_ms,
+            value_length=VALUE_BYTES,
+            queue_timeout_ms=min(step.timeout_ms, 3_000) if leader is None else step.timeout_ms,
+        )
+        self._sendings[label] = sending
+        self._recorder.mark("record_sent", label, f"{label} sent with acks={_acks(step)}")
+        until(
+            lambda: sending.poll() or (leader is not None and (self._log_end_offset(leader) or 0) > (before or 0)),
+            deadline_s=AWAIT_DEADLINE_S,
+            what=f"{label} to reach the leader or be answered",
+        )
+
+    def _log_end_offset(self, leader: int | None) -> int | None:
+        return None if leader is None else self._probe.live_numbers(BrokerId(leader)).log_end_offset
+
+    def _a_live_broker(self) -> int:
+        live: list[int] = [b for b, alive in self._rest.alive().items() if alive]
+        return (live or list(self._cluster.live_brokers))[0]
+
+    def _collect(self, label: Label, expect: Expectation) -> None:
+        sending = self._sendings.pop(label, None)
+        if sending is None:
+            return
+        deadline_s = AWAIT_DEADLINE_S + self._timeout_s(label)
+        try:
+            delivery = sending.await_delivery(deadline_s)
+        except DeadlineExceededError as late:
+            raise AwaitedStateMissingError(f"{label}: no outcome, {expect.value} was expected: {late}") from late
+        finally:
+            sending.close()
+        self._record_outcome(label, delivery)
+
+    def _timeout_s(self, label: Label) -> float:
+        steps = (s for s in self._schedule.steps if isinstance(s, Produce) and label in s.records)
+        return next(steps).timeout_ms / 1000
+
+    def _record_outcome(self, label: Label, delivery: Delivery) -> None:
+        entry = OutcomeEntry(self._ids[label], delivery.outcome, delivery.error, delivery.offset, time.monotonic_ns())
+        self._ledger.record_outcomes([entry])
+        self._recorder.observe(
+            "outcome",
+            label=label,
+            outcome=delivery.outcome.value,
+            error=delivery.error,
+            offset=delivery.offset,
+        )
+
+    def _give_up_pending(self) -> None:
+        for label, sending in list(self._sendings.items()):
+            delivery = sending.poll()
+            sending.close()
+            delivery = delivery or sending.poll() or Delivery(Outcome.INDETERMINATE, "GIVEN_UP", None)
+            self._record_outcome(label, delivery)
+        self._sendings.clear()
+
+    # Gates
+
+    def on_gate_event(self, event: GateEvent) -> None:
+        """Put what happens to a hold on the timeline; called by the gate."""
+        hold = self._holds.get(event.name)
+        fields = {} if hold is None else {"follower": hold.follower, "leader": hold.leader, "point": hold.point.value}
+        offset = event.caught.fetch_offset if event.caught is not None else None
+        word = f"hold_{event.status.value}"
+        shown = "" if offset is None else f" at fetch offset {offset}"
+        self._recorder.mark(word, event.name, f"{event.name}: {event.status.value}{shown}", offset=offset, **fields)
+
+    def _hold(self, step: Hold) -> None:
+        self._holds[step.name] = step
+        self._gate.arm(step.name, self._point(step))
+
+    def _delay(self, step: Delay) -> None:
+        name = f"delay {self._recorder.step}"
+        self._gate.arm(name, self._point(step), action="delay", delay_ms=step.delay_ms)
+
+    def _point(self, step: Hold | Delay) -> Point:
+        return Point(
+            step.point.value,
+            source=step.follower,
+            destination=step.leader,
+            topic=self._topic,
+            partition=0,
+            fetch_offset=step.fetch_offset,
+            nth=step.nth,
+        )
+
+    def _await_hold(self, name: str) -> None:
+        try:
+            until(lambda: self._gate.caught(name), deadline_s=AWAIT_DEADLINE_S, what=f"hold {name!r} to catch a frame")
+        except DeadlineExceededError as late:
+            raise HoldNeverCaughtError(f"{late}; {self._what_came(self._holds[name])}") from late
+
+    def _what_came(self, hold: Hold) -> str:
+        """Say which frames did pass where the hold waited."""
+        rounds = self._gate.rounds_since(0, topic=self._topic, follower=hold.follower)
+        offsets = [r.fetch_offset for r in rounds if r.leader == hold.leader][-5:]
+        return (
+            f"armed for {hold.point.value} of broker {hold.follower} at broker {hold.leader}, fetch offset "
+            f"{hold.fetch_offset}; last fetch offsets on that link: {offsets or 'none'}"
+        )
+
+    def _blocked_links(self) -> frozenset[tuple[int, int]]:
+        return frozenset(
+            (hold.follower, hold.leader)
+            for name, hold in self._holds.items()
+            if self._gate.status(name) in (HoldStatus.CAUGHT, HoldStatus.DROPPED)
+        )
+
+    def _discharge(self, broker: BrokerId) -> None:
+        """Disarm the holds on a dead broker's links; caught ones went with their connections."""
+        for name, hold in self._holds.items():
+            if broker in (hold.follower, hold.leader) and self._gate.status(name) is HoldStatus.ARMED:
+                self._gate.disarm(name)
+
+    # Brokers
+
+    def _kill(self, broker: BrokerId, end: Callable[[int], None], event: str, text: str) -> None:
+        end(broker)
+        self._recorder.mark(event, broker, text)
+        self._discharge(broker)
+        await_unregistered(self._cluster, broker)
+        self._await_view(
+            f"the controller to have reacted to the death of broker {broker}",
+            lambda view: view.leader != broker and (broker not in view.isr or view.leader is None),
+        )
+
+    def _start(self, broker: BrokerId) -> None:
+        self._cluster.start_broker(broker)
+        await_registered(self._cluster, broker)
+        self._recorder.mark("broker_started", broker, f"broker {broker} started")
+
+    def _await_view(self, what: str, holds: Callable[[ControllerView], bool]) -> None:
+        def condition() -> bool:
+            try:
+                view = self._rest.view()
+            except ProbeError as unanswered:
+                raise NotYetError(str(unanswered)) from unanswered
+            if not holds(view):
+                raise NotYetError(view)
+            return True
+
+        try:
+            until(condition, deadline_s=AWAIT_DEADLINE_S, what=what)
+        except DeadlineExceededError as late:
+            self._cluster.check_alive(*(b for b, alive in self._rest.alive().items() if alive))
+            raise AwaitedStateMissingError(str(late)) from late
+
+
+def _acks(step: Produce) -> str:
+    return "all" if step.acks < 0 else str(int(step.acks))

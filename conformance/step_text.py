@@ -1,0 +1,78 @@
+"""How does a step read in words? One sentence per step, for progress lines, explain and reports."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from oracle.steps import (
+    AwaitHold,
+    AwaitIsr,
+    AwaitLeader,
+    AwaitOutcome,
+    Checkpoint,
+    Close,
+    Delay,
+    Drop,
+    Hold,
+    Kill,
+    Produce,
+    Release,
+    Start,
+    Stop,
+)
+from oracle.vocabulary import Acks, Expectation
+
+if TYPE_CHECKING:
+    from oracle.steps import Step
+
+
+def describe(step: Step) -> str:  # noqa: C901, PLR0912 - one case per step
+    """Return a step in words."""
+    match step:
+        case Produce():
+            return _produce(step)
+        case AwaitOutcome(records, expect):
+            return f"collect the outcome of {', '.join(records)}" + _expected(expect, step.error)
+        case Hold():
+            return f"hold the next {_frame(step)} as {step.name!r}"
+        case Delay(delay_ms=delay_ms):
+            return f"delay the next {_frame(step)} by {delay_ms} ms"
+        case AwaitHold(name):
+            return f"wait until {name!r} has caught its frame"
+        case Release(name):
+            return f"release {name!r}"
+        case Drop(name):
+            return f"drop {name!r}"
+        case Close(name):
+            return f"close the connection of {name!r}"
+        case Kill(broker):
+            return f"kill broker {broker} (kill -9)"
+        case Stop(broker):
+            return f"stop broker {broker} gracefully"
+        case Start(broker):
+            return f"start broker {broker}"
+        case AwaitLeader(leader):
+            return "wait until there is no leader" if leader is None else f"wait until broker {leader} leads"
+        case AwaitIsr(isr):
+            return f"wait until the ISR is {{{', '.join(str(broker) for broker in isr)}}}"
+        case Checkpoint(name):
+            return f"checkpoint: {name}"
+
+
+def _produce(step: Produce) -> str:
+    acks = "all" if step.acks is Acks.ALL else str(int(step.acks))
+    return f"produce {', '.join(step.records)} with acks={acks}" + _expected(step.expect, step.error)
+
+
+def _expected(expect: Expectation, error: str | None) -> str:
+    if expect is Expectation.ANY:
+        return ""
+    return f", expected {expect.value}" + (f" ({error})" if error else "")
+
+
+def _frame(step: Hold | Delay) -> str:
+    words = step.point.value.replace("_", " ").replace("fetch", "FETCH")
+    words = words.replace("offsets for leader epoch", "OffsetsForLeaderEpoch")
+    offset = "" if step.fetch_offset is None else f" at fetch offset {step.fetch_offset}"
+    nth = "" if step.nth == 1 else f" (the {step.nth}th)"
+    return f"{words} of broker {step.follower} at leader {step.leader}{offset}{nth}"

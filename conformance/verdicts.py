@@ -1,0 +1,205 @@
+"""What does a run mean? Two questions, two answers, from facts alone.
+
+Did the brokers behave as the model of their version says? Was the durability promise of the
+settings kept? Pure: plain values in, a frozen verdict out; nothing else decides.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from conformance.comparison import Row
+
+
+class Conformance(StrEnum):
+    """Did the brokers behave as the model says?"""
+
+    CONFORMS = "CONFORMS"
+    DEVIATES = "DEVIATES"
+    INCONCLUSIVE = "INCONCLUSIVE"
+    HARNESS_ERROR = "HARNESS_ERROR"
+    NOT_RUN = "NOT_RUN"
+
+
+class PromiseKept(StrEnum):
+    """Was the durability promise of the settings kept?"""
+
+    KEPT = "KEPT"
+    ALLOWED_BY_SETTINGS = "ALLOWED_BY_SETTINGS"
+    BROKEN_AS_PREDICTED = "BROKEN_AS_PREDICTED"
+    BROKEN = "BROKEN"
+    NO_PROMISE = "NO_PROMISE"
+
+
+EXIT_CODES = {
+    Conformance.CONFORMS: 0,
+    Conformance.NOT_RUN: 0,
+    Conformance.DEVIATES: 1,
+    Conformance.INCONCLUSIVE: 3,
+    Conformance.HARNESS_ERROR: 4,
+}
+EXIT_PRECEDENCE = (1, 4, 3, 0)
+HARMFUL = ("lost", "phantom", "resurrected", "duplicated", "reordered", "value_changed", "diverged")
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that speaks against a run, in words."""
+
+    kind: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """All that a verdict rests on.
+
+    Attributes:
+        prediction: prediction.json.
+        rows: compared checkpoints, outcomes and the end offset.
+        conflicts: what is wrong with the map from leaderships to leader epochs.
+        counts: reconciliation/counts.json; None if the run never got there.
+        samples: reconciliation/samples.json.
+        interruption: (verdict word, message) of what ended the run early; None if nothing did.
+    """
+
+    prediction: Mapping[str, Any]
+    rows: Sequence[Row]
+    conflicts: Sequence[str] = ()
+    counts: Mapping[str, Any] | None = None
+    samples: Mapping[str, Any] = field(default_factory=dict)
+    interruption: tuple[str, str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The two answers with their reason and findings."""
+
+    conformance: Conformance
+    promise: PromiseKept | None
+    reason: str
+    findings: tuple[Finding, ...] = ()
+    losses: tuple[Mapping[str, Any], ...] = ()
+
+
+def judge(facts: Facts) -> Verdict:
+    """Answer both questions."""
+    findings = (*_row_findings(facts.rows), *_epoch_findings(facts), *_record_findings(facts))
+    conformance, reason = _conformance(facts, findings)
+    if facts.counts is None or conformance is Conformance.HARNESS_ERROR:
+        return Verdict(conformance, None, reason, findings)
+    promise, why = _promise(facts)
+    losses = tuple(_losses(facts.prediction))
+    return Verdict(conformance, promise, f"{reason}; {why}" if why else reason, findings, losses)
+
+
+def not_run(reason: str) -> Verdict:
+    """Return the verdict of a scenario that does not apply."""
+    return Verdict(Conformance.NOT_RUN, None, reason)
+
+
+def _row_findings(rows: Iterable[Row]) -> list[Finding]:
+    return [
+        Finding("checkpoint", f"{row.what}: predicted {row.predicted}, measured {row.measured}")
+        for row in rows
+        if not row.agrees
+    ]
+
+
+def _epoch_findings(facts: Facts) -> list[Finding]:
+    return [Finding("epoch", conflict) for conflict in facts.conflicts]
+
+
+def _record_findings(facts: Facts) -> list[Finding]:
+    if facts.counts is None or not facts.counts["deviations"]:
+        return []
+    sample = facts.samples.get("deviations", [])
+    findings = [
+        Finding("record", f"{row.get('label')}: expected {row.get('expected')}, measured {row.get('measured')}")
+        for row in sample
+    ]
+    rest = facts.counts["deviations"] - len(sample)
+    return [*findings, Finding("record", f"{rest} more deviations")] if rest > 0 else findings
+
+
+def _conformance(facts: Facts, findings: Sequence[Finding]) -> tuple[Conformance, str]:
+    if facts.counts is not None and not facts.counts["identity_holds"]:
+        return Conformance.HARNESS_ERROR, "the reconciliation's own counts do not add up"
+    if facts.interruption is not None:
+        word, message = facts.interruption
+        if word == Conformance.DEVIATES or findings:
+            return Conformance.DEVIATES, findings[0].text if findings else message
+        return Conformance(word), message
+    if findings:
+        more = f" (and {len(findings) - 1} more)" if len(findings) > 1 else ""
+        return Conformance.DEVIATES, findings[0].text + more
+    if facts.counts is None:
+        return Conformance.HARNESS_ERROR, "the records were never reconciled"
+    produced = facts.counts["totals"]["produced"]
+    noun = "record" if produced == 1 else "records"
+    return Conformance.CONFORMS, f"{len(facts.rows)} numbers and {produced} {noun} as predicted"
+
+
+def _promise(facts: Facts) -> tuple[PromiseKept, str | None]:
+    assert facts.counts is not None
+    measured, predicted = facts.counts["classes"], facts.counts["predicted"]
+    unpredicted = [name for name in HARMFUL if measured.get(name, 0) > predicted.get(name, 0)]
+    unpredicted += [name for name in ("lost",) if not unpredicted and _lost_elsewhere(facts)]
+    if unpredicted:
+        return PromiseKept.BROKEN, f"{', '.join(unpredicted)}: not predicted"
+    if not measured.get("lost", 0) and not measured.get("diverged", 0):
+        return _nothing_lost(facts)
+    broken = [r for r in facts.prediction["records"] if r["promise"] == "broken"]
+    if broken:
+        labels = ", ".join(record["label"] for record in broken)
+        return PromiseKept.BROKEN_AS_PREDICTED, f"{labels} lost: {broken[0]['promise_reason']}"
+    if measured.get("diverged", 0):
+        return PromiseKept.BROKEN_AS_PREDICTED, _divergence_text(facts.prediction)
+    allowed = [r for r in facts.prediction["records"] if r["promise"] == "allowed_by_settings"]
+    labels = ", ".join(record["label"] for record in allowed)
+    return PromiseKept.ALLOWED_BY_SETTINGS, f"{labels} lost: {allowed[0]['promise_reason']}" if allowed else None
+
+
+def _lost_elsewhere(facts: Facts) -> bool:
+    """Tell whether as many records as predicted are lost, but not those that were predicted."""
+    fates = {record["label"]: record["fate"] for record in facts.prediction["records"]}
+    lost = {row.get("label") for row in facts.samples.get("lost", [])}
+    return any(fates.get(str(label)) == "present" for label in lost)
+
+
+def _nothing_lost(facts: Facts) -> tuple[PromiseKept, str | None]:
+    promised = any(
+        record["outcome"] == "acknowledged" and record["acks"] != 0 for record in facts.prediction["records"]
+    )
+    return (PromiseKept.KEPT if promised else PromiseKept.NO_PROMISE), None
+
+
+def _divergence_text(prediction: Mapping[str, Any]) -> str:
+    places = [
+        f"offset {d['offset']} holds " + ", ".join(f"{label} on broker {b}" for b, label in d["replicas"].items())
+        for d in prediction["diverged"]
+    ]
+    return "; ".join(places) + f" ({prediction['rules'][0]})"
+
+
+def _losses(prediction: Mapping[str, Any]) -> Iterable[Mapping[str, Any]]:
+    for record in prediction["records"]:
+        if record["promise"] in ("broken", "allowed_by_settings"):
+            yield {
+                "label": record["label"],
+                "promise": record["promise"],
+                "reason": record["promise_reason"],
+            }
+
+
+def exit_code(verdicts: Iterable[tuple[Conformance, PromiseKept | None]], *, require_promise: bool = False) -> int:
+    """Return the process's exit code: 1 deviates, 4 harness error, 3 inconclusive, 0 conforms, in that order."""
+    codes = {EXIT_CODES[conformance] for conformance, _ in verdicts} | {0}
+    if require_promise and any(p is PromiseKept.BROKEN_AS_PREDICTED for _, p in verdicts):
+        codes.add(1)
+    return next(code for code in EXIT_PRECEDENCE if code in codes)
