@@ -8,6 +8,8 @@ from uuid import UUID
 with warnings.catch_warnings():
     warnings.simplefilter("ignore", DeprecationWarning)
     from kafka.protocol.consumer.fetch import FetchRequest, FetchResponse
+    from kafka.protocol.consumer.offsets import OffsetForLeaderEpochRequest, OffsetForLeaderEpochResponse
+    from kafka.record import MemoryRecordsBuilder
 
 TOPIC_ID = UUID(int=77)
 
@@ -50,9 +52,18 @@ def fetch_response(
     error: int = 0,
     records: bytes | None = b"",
     session_id: int = 0,
-    **partition: Any,  # noqa: ANN401 - fields of the schema
+    diverging: tuple[int, int] | None = None,
+    current_leader: tuple[int, int] | None = None,
 ) -> bytes:
     topic_type = FetchResponse.FetchableTopicResponse
+    partition: dict[str, Any] = {}
+    if diverging is not None and version >= 12:
+        epoch_type = topic_type.PartitionData.EpochEndOffset
+        partition["diverging_epoch"] = epoch_type(version=version, epoch=diverging[0], end_offset=diverging[1])
+    if current_leader is not None:
+        leader_type = topic_type.PartitionData.LeaderIdAndEpoch
+        hint = leader_type(version=version, leader_id=current_leader[0], leader_epoch=current_leader[1])
+        partition["current_leader"] = hint
     given = topic_type.PartitionData(
         version=version,
         partition_index=0,
@@ -75,3 +86,39 @@ def fetch_response(
 
 def framed(content: bytes) -> bytes:
     return struct.pack(">i", len(content)) + content
+
+
+def epoch_request(*, version: int, replica: int, leader_epoch: int, current_leader_epoch: int) -> bytes:
+    topic_type = OffsetForLeaderEpochRequest.OffsetForLeaderTopic
+    asked = topic_type.OffsetForLeaderPartition(
+        version=version, partition=0, leader_epoch=leader_epoch, current_leader_epoch=current_leader_epoch
+    )
+    request = OffsetForLeaderEpochRequest(
+        version=version, replica_id=replica, topics=[topic_type(version=version, topic="t", partitions=[asked])]
+    )
+    request.with_header(correlation_id=1, client_id=f"broker-{replica}-fetcher-0")
+    return bytes(request.encode(header=True, framed=True))
+
+
+def epoch_response(*, version: int, leader_epoch: int, end_offset: int, error: int = 0) -> bytes:
+    topic_type = OffsetForLeaderEpochResponse.OffsetForLeaderTopicResult
+    given = topic_type.EpochEndOffset(
+        version=version, partition=0, error_code=error, leader_epoch=leader_epoch, end_offset=end_offset
+    )
+    response = OffsetForLeaderEpochResponse(
+        version=version, topics=[topic_type(version=version, topic="t", partitions=[given])]
+    )
+    response.with_header(correlation_id=1)
+    return bytes(response.encode(header=True, framed=True))
+
+
+def record_batch(magic: int, *, base_offset: int, values: int, leader_epoch: int = 0, compression: int = 0) -> bytes:
+    """Records as a broker stores them: the leader writes base offset and epoch into the header of a batch."""
+    builder = MemoryRecordsBuilder(magic, compression, batch_size=1 << 20, offset=base_offset if magic < 2 else 0)
+    for value in range(values):
+        builder.append(timestamp=1_000, key=None, value=b"value-%d" % value)
+    builder.close()
+    records = bytearray(builder.buffer())
+    if magic >= 2:
+        struct.pack_into(">qii", records, 0, base_offset, len(records) - 12, leader_epoch)
+    return bytes(records)
