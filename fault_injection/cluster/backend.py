@@ -14,6 +14,7 @@ class NodeLaunch:
 
     Attributes:
         node: the node that the program is, or works for.
+        version: the release's version.
         directory: the node's own directory on this machine; every backend shows it to the node under the same
             path.
         jars: the class path.
@@ -23,6 +24,7 @@ class NodeLaunch:
     """
 
     node: Node
+    version: str
     directory: Path
     jars: JarSet
     arguments: tuple[str, ...]
@@ -74,7 +76,7 @@ class Backend(Protocol):
         ...
 
     def pause(self, node: Node) -> None:
-        """Freeze a node."""
+        """Freeze a node and return when it stands still."""
         ...
 
     def resume(self, node: Node) -> None:

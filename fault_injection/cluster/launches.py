@@ -41,14 +41,12 @@ def write_files(spec: ClusterSpec, directory: Path, settings: NodeProperties) ->
     (directory / CONFIG_NAME[binding]).write_text(logging_config(binding, str(directory / LOG)))
 
 
-def node_launch(
-    spec: ClusterSpec, node: Node, listeners: Listeners, directory: Path, jars: JarSet
-) -> NodeLaunch:
+def node_launch(spec: ClusterSpec, node: Node, listeners: Listeners, directory: Path, jars: JarSet) -> NodeLaunch:
     """Give the program that a node is."""
     client = tuple(port for name, port in listeners.ports.items() if name == "CLIENT")
     others = tuple(port for name, port in listeners.ports.items() if name != "CLIENT")
     arguments = (*_options(spec, node, directory), _MAIN_CLASS[node.role], str(directory / SETTINGS))
-    return NodeLaunch(node, directory, jars, arguments, client_ports=client, node_ports=others)
+    return NodeLaunch(node, spec.release.version, directory, jars, arguments, client_ports=client, node_ports=others)
 
 
 def storage_tool_launch(
@@ -56,7 +54,7 @@ def storage_tool_launch(
 ) -> NodeLaunch:
     """Give a run of Kafka's storage tool with a node's settings."""
     tool = (*_options(spec, node, directory), "kafka.tools.StorageTool", *arguments)
-    return NodeLaunch(node, directory, jars, tool)
+    return NodeLaunch(node, spec.release.version, directory, jars, tool)
 
 
 def _options(spec: ClusterSpec, node: Node, directory: Path) -> tuple[str, ...]:

@@ -29,6 +29,15 @@ def start_time(pid: int) -> str | None:
     return None if fields[0] == "Z" else fields[_START_TIME_FIELD]
 
 
+def is_stopped(pid: int) -> bool:
+    """Say whether every thread of a process is stopped; where that cannot be seen, take it for granted."""
+    try:
+        threads = [stat.read_text() for stat in Path("/proc", str(pid), "task").glob("*/stat")]
+    except OSError:
+        return False
+    return all(stat.rpartition(")")[2].split()[0] == "T" for stat in threads)
+
+
 def records_directory() -> Path:
     """Give the directory of all testers' records."""
     return cache_directory().parent / "processes"

@@ -26,18 +26,14 @@ class Cluster:
     Brokers are named by id; so is the KRaft controller where killing, pausing and reading are concerned.
     """
 
-    def __init__(
-        self, spec: ClusterSpec, jars: JarSet, backend: Backend, relay: Relay, directory: Path
-    ) -> None:
+    def __init__(self, spec: ClusterSpec, jars: JarSet, backend: Backend, relay: Relay, directory: Path) -> None:
         self.spec = spec
         self.jars = jars
         self.backend = backend
         self.relay = relay
         self.directory = directory
         self._plan = ClusterPlan(spec, directory, backend, relay)
-        self._by_id = {
-            node.id: plan for node, plan in self._plan.nodes.items() if node.role is not Role.ZOOKEEPER
-        }
+        self._by_id = {node.id: plan for node, plan in self._plan.nodes.items() if node.role is not Role.ZOOKEEPER}
         self._ended_by_us: set[Node] = set(self._plan.nodes)
         self._paused: set[int] = set()
 

@@ -50,8 +50,7 @@ class ClusterPlan:
         inbound = {}
         if node.role is Role.CONTROLLER:
             inbound = {
-                LinkName.controller(node.id, broker.id): self.metadata_address
-                for broker in self._spec.broker_nodes
+                LinkName.controller(node.id, broker.id): self.metadata_address for broker in self._spec.broker_nodes
             }
         listeners = self._listeners(node, {name: self.metadata_address[1]}, {}, self.metadata_address)
         return NodePlan(node, self._directory_of(node), listeners, inbound)

@@ -9,13 +9,14 @@ from pathlib import Path
 
 from fault_injection.cluster.backend import NodeLaunch
 from fault_injection.cluster.errors import ClusterError
-from fault_injection.cluster.leftovers import ProcessRecord, sweep
+from fault_injection.cluster.leftovers import ProcessRecord, is_stopped, sweep
 from fault_injection.cluster.spec import Node
 from fault_injection.cluster.supervision import Supervision
 from fault_injection.releases import Java, find_java
 from fault_injection.waiting import until
 
 _KILL_DEADLINE_S = 20.0
+_STAND_STILL_S = 20.0
 _PROGRAM_DEADLINE_S = 120.0
 _OUTPUT = "output.log"
 
@@ -52,9 +53,7 @@ class ProcessBackend:
             code = self._supervision.exit_code(pid)
             return None if code is None else (code,)
 
-        (code,) = until(
-            exit_code, deadline_s=_PROGRAM_DEADLINE_S, what=f"end of a program of {launch.node.name}"
-        )
+        (code,) = until(exit_code, deadline_s=_PROGRAM_DEADLINE_S, what=f"end of a program of {launch.node.name}")
         return code, output.read_text(errors="replace")
 
     def is_running(self, node: Node) -> bool:
@@ -71,8 +70,9 @@ class ProcessBackend:
         until(lambda: not self.is_running(node), deadline_s=_KILL_DEADLINE_S, what=f"end of {node.name}")
 
     def pause(self, node: Node) -> None:
-        """Freeze a node."""
+        """Freeze a node and return when each of its threads stands still."""
         self._signal(node, signal.SIGSTOP)
+        until(lambda: is_stopped(self._pids[node]), deadline_s=_STAND_STILL_S, what=f"stop of {node.name}")
 
     def resume(self, node: Node) -> None:
         """Let a frozen node go on."""

@@ -1,0 +1,48 @@
+"""Which backend runs the nodes, and why that one?"""
+
+from typing import Literal
+
+from fault_injection.cluster.backend import Backend
+from fault_injection.cluster.backends.process import ProcessBackend
+from fault_injection.releases import UsageError
+
+try:
+    from fault_injection.cluster.backends import docker
+except ImportError as absent:
+    _DOCKER_ABSENT: str | None = f"the Python package {absent.name} is not installed"
+else:
+    _DOCKER_ABSENT = None
+
+BackendName = Literal["auto", "docker", "process"]
+
+
+def choose_backend(
+    requested: BackendName, jre_image: str | None = None, kafka_image: str | None = None
+) -> tuple[Backend, str]:
+    """Give the backend to use, and the reason in one sentence.
+
+    Args:
+        requested: ``auto`` takes containers where they can be had, else child processes.
+        jre_image: the image with a Java runtime for containers; None for the usual one.
+        kafka_image: an image that brings Kafka itself; needs containers.
+
+    Raises:
+        UsageError: containers are asked for and cannot be had, or there is no Java.
+    """
+    if requested == "process":
+        if kafka_image is not None:
+            raise UsageError("An image needs the docker backend, but the process backend was asked for.")
+        return ProcessBackend(), "Child processes were asked for."
+    problem = _DOCKER_ABSENT or docker.problem_with_docker(kafka_image or jre_image)
+    if problem is None:
+        reason = "Containers were asked for." if requested == "docker" else "A Docker daemon answers."
+        return docker.DockerBackend(jre_image, kafka_image), reason
+    if requested == "docker" or kafka_image is not None:
+        raise UsageError(f"Containers cannot be used: {problem}.{_hint(kafka_image)}")
+    return ProcessBackend(), f"Child processes, because {problem}."
+
+
+def _hint(kafka_image: str | None) -> str:
+    if _DOCKER_ABSENT or kafka_image is not None:
+        return ""
+    return " Without a registry, python -m fault_injection.cluster.backends.jre_image builds a base image."

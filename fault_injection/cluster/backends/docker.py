@@ -1,0 +1,249 @@
+"""How do nodes run as containers on a network of their own?
+
+The tester's half of the network is the network's gateway: relays listen there, and ports that nodes reach each
+other at are published there. Ports that clients use are published on 127.0.0.1. Every node sees its own directory
+under the same path as this machine does, so what it stores stays readable whatever becomes of the container.
+
+Containers and networks carry the label of their owner, the tester's process; a later tester removes those whose
+owner is gone. This is the only module that knows Docker.
+"""
+
+import contextlib
+import logging
+import os
+import shutil
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import docker
+from docker.errors import APIError, DockerException, ImageNotFound, NotFound
+from testcontainers.core.config import testcontainers_config
+from testcontainers.core.container import DockerContainer
+from testcontainers.core.network import Network
+
+from fault_injection.cluster.backend import NodeLaunch
+from fault_injection.cluster.errors import ClusterError
+from fault_injection.cluster.leftovers import start_time
+from fault_injection.cluster.spec import Node
+from fault_injection.waiting import until
+
+LOCAL_JRE_IMAGE = "kafka-conformance/jre:17"
+PUBLIC_JRE_IMAGE = "eclipse-temurin:17-jre"
+OWNER_LABEL = "org.kafka-conformance.owner"
+JARS_LABEL = "org.kafka-conformance.jars"
+
+_KILL_DEADLINE_S = 30.0
+_CLASS_PATH = "/opt/kafka/libs/*:/usr/share/java/kafka/*"
+"""Where our images, Apache's and Confluent's keep a broker's jars; a directory that is absent does no harm."""
+
+_DOCKERFILE = "FROM {jre}\nCOPY libs /opt/kafka/libs\n"
+
+testcontainers_config.ryuk_disabled = True  # containers are swept by label; the reaper's image may not be had
+logging.getLogger("testcontainers").setLevel(logging.WARNING)
+
+
+def problem_with_docker(jre_image: str | None) -> str | None:
+    """Say in words why containers cannot be used, or None if they can; an absent image is pulled."""
+    try:
+        with contextlib.closing(docker.from_env()) as client:
+            client.ping()
+            return None if _present_jre(client, jre_image) else _problem_with_pulling(client, jre_image)
+    except DockerException as error:
+        return f"no Docker daemon answers ({_first_line(error)})"
+
+
+def sweep() -> list[str]:
+    """Remove the containers and networks whose owner is gone; return their names."""
+    with contextlib.closing(docker.from_env()) as client:
+        return _swept(client)
+
+
+class DockerBackend:
+    """Nodes as containers; removes them all, and their network, when it is closed.
+
+    Args:
+        jre_image: the image with a Java runtime to put a release's jars on; None for the one that is there.
+        kafka_image: an image that brings Kafka's jars itself and is used as it is.
+    """
+
+    name = "docker"
+    bind_host = "0.0.0.0"  # noqa: S104 - inside a container, which publishes chosen ports only
+    client_host = "127.0.0.1"
+
+    def __init__(self, jre_image: str | None = None, kafka_image: str | None = None) -> None:
+        self._client: Any = docker.from_env()
+        self.swept = _swept(self._client)
+        self._jre_image = _present_jre(self._client, jre_image) or jre_image or PUBLIC_JRE_IMAGE
+        self._kafka_image = kafka_image
+        self._labels = {OWNER_LABEL: f"{os.getpid()}-{start_time(os.getpid())}"}
+        self._network = Network(docker_network_kw={"labels": self._labels, "check_duplicate": True}).create()
+        network = self._client.networks.get(self._network.name)
+        self.host = str(network.attrs["IPAM"]["Config"][0]["Gateway"])
+        self._containers: dict[Node, DockerContainer] = {}
+
+    def run(self, launch: NodeLaunch) -> None:
+        """Start a node, for the first time or again with the data that it has."""
+        if self.is_running(launch.node):
+            raise ClusterError(f"{launch.node.name} runs already")
+        known = self._containers.get(launch.node)
+        if known is None or launch.directory != Path(next(iter(known.volumes))):
+            self._remove(launch.node)
+            container = self._container(launch)
+            self._containers[launch.node] = container
+            container.start()
+        else:
+            known.get_wrapped_container().start()
+
+    def run_to_end(self, launch: NodeLaunch) -> tuple[int, str]:
+        """Run a program to its end; return its exit code and all that it printed."""
+        container = self._container(launch)
+        try:
+            container.start()
+            exit_code = int(container.get_wrapped_container().wait()["StatusCode"])
+            return exit_code, container.get_wrapped_container().logs().decode(errors="replace")
+        finally:
+            container.stop()
+
+    def is_running(self, node: Node) -> bool:
+        """Say whether the node's container runs, also while it is paused."""
+        return node in self._containers and self._status(node) in ("running", "paused", "restarting")
+
+    def terminate(self, node: Node) -> None:
+        """Ask a node to shut down and return at once."""
+        self._running(node).kill(signal="SIGTERM")
+
+    def kill(self, node: Node) -> None:
+        """End a node without a warning and return when it is gone."""
+        container = self._running(node)
+        if self._status(node) == "paused":
+            self._kill_paused(container)
+        else:
+            container.kill()
+        until(lambda: not self.is_running(node), deadline_s=_KILL_DEADLINE_S, what=f"end of {node.name}")
+
+    def pause(self, node: Node) -> None:
+        """Freeze a node and return when it stands still."""
+        self._running(node).pause()
+
+    def resume(self, node: Node) -> None:
+        """Let a frozen node go on."""
+        self._running(node).unpause()
+
+    def disconnect(self, node: Node) -> bool:
+        """Take a node off the network: neither nodes nor clients reach it."""
+        self._client.networks.get(self._network.name).disconnect(self._running(node).id)
+        return True
+
+    def reconnect(self, node: Node) -> None:
+        """Put a node back on the network."""
+        self._client.networks.get(self._network.name).connect(self._running(node).id)
+
+    def output(self, node: Node) -> str:
+        """Give what a node printed, beside its log."""
+        if node not in self._containers:
+            return ""
+        return str(self._containers[node].get_wrapped_container().logs().decode(errors="replace"))
+
+    def close(self) -> None:
+        """Remove every container and the network."""
+        for node in list(self._containers):
+            self._remove(node)
+        self._network.remove()
+        self._client.close()
+
+    def _container(self, launch: NodeLaunch) -> DockerContainer:
+        container = DockerContainer(self._image(launch))
+        container.with_network(self._network)
+        container.with_volume_mapping(launch.directory, str(launch.directory), "rw")
+        container.with_command(["-cp", _CLASS_PATH, *launch.arguments])
+        for host, ports in ((self.client_host, launch.client_ports), (self.host, launch.node_ports)):
+            container.ports |= {f"{port}/tcp": (host, port) for port in ports}
+        container.with_kwargs(
+            entrypoint=["java"],
+            labels=self._labels,
+            user=f"{os.getuid()}:{os.getgid()}",
+            working_dir=str(launch.directory),
+        )
+        return container
+
+    def _image(self, launch: NodeLaunch) -> str:
+        if self._kafka_image is not None:
+            return self._kafka_image
+        tag = f"kafka-conformance/kafka:{launch.version}"
+        wanted = f"{launch.jars.digest} on {self._jre_image}"
+        with contextlib.suppress(ImageNotFound):
+            if self._client.images.get(tag).labels.get(JARS_LABEL) == wanted:
+                return tag
+        with tempfile.TemporaryDirectory() as context:
+            (libs := Path(context, "libs")).mkdir()
+            for jar in launch.jars.files:
+                shutil.copy(jar, libs)
+            Path(context, "Dockerfile").write_text(_DOCKERFILE.format(jre=self._jre_image))
+            self._client.images.build(path=context, tag=tag, labels={JARS_LABEL: wanted}, rm=True)
+        return tag
+
+    def _status(self, node: Node) -> str:
+        container = self._containers[node]
+        container.reload()
+        return str(container.status)
+
+    def _running(self, node: Node) -> Any:  # noqa: ANN401 - untyped library
+        if not self.is_running(node):
+            raise ClusterError(f"{node.name} does not run")
+        return self._containers[node].get_wrapped_container()
+
+    def _remove(self, node: Node) -> None:
+        container = self._containers.pop(node, None)
+        if container is not None:
+            container.stop()
+
+    def _kill_paused(self, container: Any) -> None:  # noqa: ANN401 - untyped library
+        """Kill a frozen container; a daemon that refuses to is made to thaw it dying."""
+        try:
+            container.kill()
+        except APIError:
+            os.kill(int(container.attrs["State"]["Pid"]), 9)
+            container.unpause()
+
+
+def _present_jre(client: Any, jre_image: str | None) -> str | None:  # noqa: ANN401 - untyped library
+    for image in (LOCAL_JRE_IMAGE, PUBLIC_JRE_IMAGE) if jre_image is None else (jre_image,):
+        with contextlib.suppress(ImageNotFound):
+            client.images.get(image)
+            return image
+    return None
+
+
+def _problem_with_pulling(client: Any, jre_image: str | None) -> str | None:  # noqa: ANN401 - untyped library
+    image = jre_image or PUBLIC_JRE_IMAGE
+    try:
+        client.images.pull(image)
+    except DockerException as error:
+        return f"the JRE image {image} is neither present nor can it be pulled ({_first_line(error)})"
+    return None
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().splitlines()[0][:200]
+
+
+def _swept(client: Any) -> list[str]:  # noqa: ANN401 - untyped library
+    filters = {"label": OWNER_LABEL}
+    removed = []
+    for container in client.containers.list(all=True, filters=filters):
+        if _is_orphan(container.labels[OWNER_LABEL]):
+            with contextlib.suppress(NotFound):
+                container.remove(force=True, v=True)
+                removed.append(str(container.name))
+    for network in client.networks.list(filters=filters):
+        if _is_orphan(network.attrs["Labels"][OWNER_LABEL]):
+            with contextlib.suppress(NotFound):
+                network.remove()
+                removed.append(str(network.name))
+    return removed
+
+
+def _is_orphan(owner: str) -> bool:
+    pid, _, started = owner.partition("-")
+    return start_time(int(pid)) != started
