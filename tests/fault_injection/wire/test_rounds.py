@@ -1,0 +1,103 @@
+"""Are fetch rounds told as the gate let them through?"""
+
+from uuid import UUID
+
+from fault_injection.wire.points import LinkKind, ObservedRequest
+from fault_injection.wire.rounds import Rounds
+from fault_injection.wire.views import EpochEnd, EpochRun, FetchedPartition, FetchPartition, FetchRequestView
+from tests.fault_injection.wire.gate_transcript import answer_of, asked, fetch_of, given
+
+
+def observed(
+    view: FetchRequestView | None, *, arrived_ns: int, correlation_id: int = 1, link_kind: LinkKind = "replication"
+) -> ObservedRequest:
+    return ObservedRequest(7, correlation_id, 1, link_kind, 2, 1, view, arrived_ns)
+
+
+def test_a_round_tells_both_frames_and_their_times() -> None:
+    rounds = Rounds()
+    request = observed(fetch_of(FetchPartition("t", None, 0, 4, 6, 5)), arrived_ns=10)
+    answer = FetchedPartition(
+        "t",
+        None,
+        0,
+        0,
+        3,
+        record_bytes=90,
+        epochs=(EpochRun(5, 4, 4), EpochRun(6, 5, 8)),
+        diverging_epoch=EpochEnd(5, 3),
+    )
+    rounds.on_forwarded(request, 20)
+    assert rounds.in_flight() == (request,)
+    rounds.on_response_forwarded(request, answer_of(answer), 30, 40)
+    (finished,) = rounds.rounds_since(0)
+    assert (finished.follower, finished.leader, finished.topic, finished.partition) == (2, 1, "t", 0)
+    assert (finished.fetch_offset, finished.current_leader_epoch, finished.last_fetched_epoch) == (4, 6, 5)
+    assert (finished.request_arrived_ns, finished.request_forwarded_ns) == (10, 20)
+    assert (finished.response_arrived_ns, finished.response_forwarded_ns) == (30, 40)
+    assert (finished.error, finished.high_watermark, finished.record_bytes) == (0, 3, 90)
+    assert (finished.first_offset, finished.last_offset, finished.diverging_epoch) == (4, 8, EpochEnd(5, 3))
+    assert rounds.in_flight() == ()
+
+
+def test_a_fetch_let_through_moves_the_remote_log_end_offset_at_once() -> None:
+    rounds = Rounds()
+    assert rounds.last_forwarded_fetch_offset(2, 1, "t", 0) is None
+    rounds.on_forwarded(observed(fetch_of(asked(4)), arrived_ns=10), 20)
+    assert rounds.last_forwarded_fetch_offset(2, 1, "t", 0) == 4
+    assert rounds.last_forwarded_fetch_offset(3, 1, "t", 0) is None
+    assert rounds.rounds_since(0) == ()
+
+
+def test_rounds_are_told_since_a_time_in_the_order_of_arrival() -> None:
+    rounds = Rounds()
+    for arrived_ns, topic in ((30, "b"), (10, "a"), (20, "b")):
+        request = observed(fetch_of(asked(arrived_ns, topic=topic)), arrived_ns=arrived_ns, correlation_id=arrived_ns)
+        rounds.on_forwarded(request, arrived_ns)
+        rounds.on_response_forwarded(request, answer_of(given(topic=topic)), arrived_ns, arrived_ns)
+    assert [one.fetch_offset for one in rounds.rounds_since(0)] == [10, 20, 30]
+    assert [one.fetch_offset for one in rounds.rounds_since(20)] == [20, 30]
+    assert [one.fetch_offset for one in rounds.rounds_since(0, topic="b")] == [20, 30]
+    assert rounds.rounds_since(0, follower=3) == ()
+
+
+def test_only_the_last_rounds_are_kept() -> None:
+    rounds = Rounds(rounds_max=2)
+    for offset in range(5):
+        request = observed(fetch_of(asked(offset)), arrived_ns=offset)
+        rounds.on_forwarded(request, offset)
+        rounds.on_response_forwarded(request, answer_of(given()), offset, offset)
+    assert [one.fetch_offset for one in rounds.rounds_since(0)] == [3, 4]
+
+
+def test_a_lost_connection_leaves_no_round_in_flight() -> None:
+    rounds = Rounds()
+    request = observed(fetch_of(asked(4)), arrived_ns=10)
+    rounds.on_forwarded(request, 20)
+    rounds.connection_lost(8)
+    assert rounds.in_flight() == (request,)
+    rounds.connection_lost(7)
+    rounds.on_response_forwarded(request, answer_of(given()), 30, 40)
+    assert (rounds.in_flight(), rounds.rounds_since(0)) == ((), ())
+
+
+def test_a_top_level_error_is_the_error_of_every_partition() -> None:
+    rounds = Rounds()
+    request = observed(fetch_of(asked(4), asked(5, topic=None, topic_id=UUID(int=9))), arrived_ns=10)
+    rounds.on_forwarded(request, 20)
+    rounds.on_response_forwarded(request, answer_of(error=70), 30, 40)
+    assert {(one.topic, one.error, one.high_watermark) for one in rounds.rounds_since(0)} == {
+        ("t", 70, -1),
+        (str(UUID(int=9)), 70, -1),
+    }
+
+
+def test_metadata_fetches_and_undecoded_requests_are_no_rounds() -> None:
+    rounds = Rounds()
+    for request in (
+        observed(fetch_of(asked(4)), arrived_ns=1, link_kind="controller"),
+        observed(None, arrived_ns=2),
+    ):
+        rounds.on_forwarded(request, 3)
+        rounds.on_response_forwarded(request, answer_of(given()), 4, 5)
+    assert rounds.rounds_since(0) == ()

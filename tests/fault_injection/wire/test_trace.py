@@ -1,0 +1,122 @@
+"""Is every frame written down once, in the file that was current, as plain JSON?"""
+
+import json
+from pathlib import Path
+from uuid import UUID
+
+import pytest
+
+from fault_injection.wire.trace import Trace, TraceEntry, as_json, line
+from fault_injection.wire.views import EpochEnd, EpochRun, FetchedPartition
+from tests.fault_injection.wire.gate_transcript import answer_of, asked, fetch_of
+
+
+def entry(seq: int) -> TraceEntry:
+    return TraceEntry(
+        seq=seq,
+        arrived_ns=10,
+        forwarded_ns=None,
+        connection=3,
+        link="replication",
+        source=2,
+        destination=1,
+        direction="request",
+        api_key=1,
+        api="Fetch",
+        api_version=11,
+        correlation_id=4,
+        client_id="broker-2-fetcher-0",
+        size=99,
+        decoded=fetch_of(asked(7)),
+        hold="gap",
+        outcome="dropped",
+    )
+
+
+def test_a_line_tells_every_column() -> None:
+    assert json.loads(line(entry(5))) == {
+        "seq": 5,
+        "arrived_ns": 10,
+        "forwarded_ns": None,
+        "connection": 3,
+        "link": "replication",
+        "source": 2,
+        "destination": 1,
+        "direction": "request",
+        "api_key": 1,
+        "api": "Fetch",
+        "api_version": 11,
+        "correlation_id": 4,
+        "client_id": "broker-2-fetcher-0",
+        "size": 99,
+        "decoded": {
+            "replica_id": 2,
+            "replica_epoch": -1,
+            "max_wait_ms": 500,
+            "session_id": 0,
+            "session_epoch": -1,
+            "partitions": [{"topic": "t", "topic_id": None, "partition": 0, "fetch_offset": 7}],
+        },
+        "hold": "gap",
+        "outcome": "dropped",
+    }
+
+
+def test_views_become_plain_json() -> None:
+    given = FetchedPartition(
+        None, UUID(int=5), 0, 0, 3, epochs=(EpochRun(None, 1, 2),), diverging_epoch=EpochEnd(1, 2), is_listed=False
+    )
+    assert as_json(answer_of(given)) == {
+        "error": 0,
+        "session_id": 0,
+        "throttle_time_ms": 0,
+        "partitions": [
+            {
+                "topic": None,
+                "topic_id": "00000000-0000-0000-0000-000000000005",
+                "partition": 0,
+                "error": 0,
+                "high_watermark": 3,
+                "epochs": [{"leader_epoch": None, "first_offset": 1, "last_offset": 2}],
+                "diverging_epoch": {"leader_epoch": 1, "end_offset": 2},
+                "is_listed": False,
+            }
+        ],
+    }
+
+
+def test_each_entry_is_in_the_file_that_was_current(tmp_path: Path) -> None:
+    first, second = tmp_path / "first", tmp_path / "second"
+    trace = Trace()
+    trace.write(entry(0))
+    trace.flush()
+    trace.rotate(first)
+    trace.write(entry(1))
+    trace.write(entry(2))
+    trace.rotate(second)
+    trace.write(entry(3))
+    trace.flush()
+    assert sequences(first) == [1, 2]
+    assert sequences(second) == [3]
+    trace.write(entry(4))
+    trace.close()
+    trace.write(entry(5))
+    trace.flush()
+    assert sequences(second) == [3, 4]
+
+
+def test_a_trace_that_was_never_given_a_file_ends_quietly() -> None:
+    trace = Trace()
+    trace.write(entry(0))
+    trace.close()
+
+
+def test_a_file_that_cannot_be_created_is_an_error_at_once(tmp_path: Path) -> None:
+    trace = Trace()
+    with pytest.raises(FileNotFoundError):
+        trace.rotate(tmp_path / "missing" / "wire.ndjson")
+    trace.close()
+
+
+def sequences(path: Path) -> list[int]:
+    return [json.loads(text)["seq"] for text in path.read_text().splitlines()]
