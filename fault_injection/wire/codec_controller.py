@@ -134,7 +134,7 @@ def _proposed(topic: Any, entry: Any) -> ProposedIsr:
         topic_id=topic.topic_id,
         partition=entry.partition_index,
         leader_epoch=entry.leader_epoch,
-        new_isr=tuple(state.broker_id for state in with_epochs) if with_epochs else tuple(entry.new_isr or ()),
+        new_isr=with_epochs or tuple(entry.new_isr or ()),
         partition_epoch=entry.partition_epoch,
         leader_recovery_state=entry.leader_recovery_state,
     )
