@@ -17,7 +17,7 @@ with warnings.catch_warnings():
         MetadataRequest,
         MetadataResponse,
     )
-    from kafka.record import MemoryRecords
+    from kafka.record import MemoryRecords, MemoryRecordsBuilder
 
 __all__ = [
     "ApiVersionsRequest",
@@ -30,6 +30,7 @@ __all__ = [
     "ListOffsetsRequest",
     "ListOffsetsResponse",
     "MemoryRecords",
+    "MemoryRecordsBuilder",
     "MetadataRequest",
     "MetadataResponse",
     "for_code",

@@ -51,7 +51,8 @@ def produce(cluster: Cluster, topic: str, *record_ids: int) -> None:
 
 def await_numbers(probe: ReplicaProbe, offset: int) -> dict[BrokerId, ReplicaNumbers]:
     wanted = dict.fromkeys(BOTH, ReplicaNumbers(offset, offset, alive=True))
-    return until(lambda: probe.numbers(BOTH) == wanted, deadline_s=15, what=f"{offset} everywhere") and wanted
+    until(lambda: probe.numbers(BOTH) == wanted, deadline_s=15, what=f"{offset} everywhere")
+    return wanted
 
 
 def test_fifty_probes_change_nothing(cluster: Cluster, topic: str, probe: ReplicaProbe) -> None:

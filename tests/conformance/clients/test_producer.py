@@ -1,0 +1,172 @@
+"""Does the producer tell what it was told, promptly, and nothing more certain than that?"""
+
+import threading
+import time
+from collections.abc import Iterator
+from uuid import uuid4
+
+import pytest
+
+from conformance.clients.producer import Delivery, Sending, send
+from conformance.clients.topics import TopicError, create_topic, delete_topic
+from conformance.probes.replica_probe import ReplicaProbe
+from fault_injection.cluster.lifecycle import Cluster
+from fault_injection.cluster.readiness import await_registered, await_unregistered
+from fault_injection.waiting import until
+from oracle.vocabulary import Acks, BrokerId, Outcome
+from tests.conformance.real_clusters import RELEASES, two_replicas
+
+ONE, TWO = BrokerId(1), BrokerId(2)
+
+
+@pytest.fixture(scope="module", params=RELEASES)
+def shared_cluster(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    with two_replicas(request.param, tmp_path_factory.mktemp("cluster")) as running:
+        yield running
+
+
+@pytest.fixture
+def cluster(shared_cluster: Cluster) -> Iterator[Cluster]:
+    yield shared_cluster
+    for broker in (1, 2):
+        if not shared_cluster.is_alive(broker):
+            await_unregistered(shared_cluster, broker)
+            shared_cluster.start_broker(broker)
+        elif broker not in shared_cluster.live_brokers:
+            shared_cluster.resume(broker)
+    await_registered(shared_cluster, 1, 2)
+
+
+def new_topic(cluster: Cluster, **configs: str) -> str:
+    name = f"sent-{uuid4().hex[:8]}"
+    configs = {key.replace("_", "."): value for key, value in configs.items()}
+    create_topic([cluster.client_address(1), cluster.client_address(2)], name, [1, 2], configs)
+    return name
+
+
+def delivered(sending: Sending, deadline_s: float = 20) -> Delivery:
+    try:
+        return sending.await_delivery(deadline_s)
+    finally:
+        sending.close()
+
+
+def await_isr(probe: ReplicaProbe, broker: BrokerId, *isr: int) -> None:
+    """Wait for an ISR that lasts: a KRaft broker shows new metadata just before its replicas obey it."""
+    seen: list[bool] = []
+
+    def lasts() -> bool:
+        view = probe.controller_view([broker])
+        seen.append(view is not None and view.isr == isr)
+        return all(seen[-10:]) and len(seen) >= 10
+
+    until(lasts, deadline_s=30, what=f"ISR {isr}")
+
+
+@pytest.mark.broker
+def test_acks_decide_what_success_means(cluster: Cluster) -> None:
+    topic, address = new_topic(cluster), cluster.client_address(1)
+    told = [
+        delivered(send(address, topic, 0, record_id, acks))
+        for record_id, acks in enumerate((Acks.ALL, Acks.LEADER, Acks.NONE))
+    ]
+    assert told == [
+        Delivery(Outcome.ACKNOWLEDGED, None, 0),
+        Delivery(Outcome.ACKNOWLEDGED, None, 1),
+        Delivery(Outcome.INDETERMINATE, None, None),
+    ]
+
+
+@pytest.mark.broker
+def test_a_client_started_from_the_follower_reaches_the_leader(cluster: Cluster) -> None:
+    told = delivered(send(cluster.client_address(2), new_topic(cluster), 0, 5, Acks.ALL, value_length=10_000))
+    assert told == Delivery(Outcome.ACKNOWLEDGED, None, 0)
+
+
+@pytest.mark.broker
+def test_an_answer_that_never_comes_leaves_the_outcome_open(cluster: Cluster) -> None:
+    topic = new_topic(cluster)
+    with ReplicaProbe(cluster, topic) as probe:
+        cluster.pause(2)
+        sending = send(cluster.client_address(1), topic, 0, 0, Acks.ALL, timeout_ms=1000)
+        assert delivered(sending) == Delivery(Outcome.INDETERMINATE, "REQUEST_TIMED_OUT", None)
+        assert probe.live_numbers(ONE).log_end_offset == 1
+
+
+@pytest.mark.broker
+def test_a_request_in_flight_ends_with_its_leader_and_stays_open(cluster: Cluster) -> None:
+    topic = new_topic(cluster)
+    with ReplicaProbe(cluster, topic) as probe:
+        cluster.pause(2)
+        sending = send(cluster.client_address(1), topic, 0, 0, Acks.ALL, queue_timeout_ms=100)
+        until(lambda: probe.live_numbers(ONE).log_end_offset == 1, deadline_s=10, what="the append")
+        assert sending.poll() is None
+    cluster.kill(1)
+    began = time.monotonic()
+    assert delivered(sending) == Delivery(Outcome.INDETERMINATE, "_TRANSPORT", None)
+    assert time.monotonic() - began < 2
+
+
+@pytest.mark.broker
+def test_too_few_replicas_refuse_acks_all_and_a_partition_without_leader_refuses_everything(
+    cluster: Cluster,
+) -> None:
+    topic = new_topic(cluster, min_insync_replicas="2", unclean_leader_election_enable="false")
+    with ReplicaProbe(cluster, topic) as probe:
+        cluster.kill(2)
+        await_unregistered(cluster, 2)
+        await_isr(probe, ONE, 1)
+        address = cluster.client_address(1)
+        told = delivered(send(address, topic, 0, 0, Acks.ALL))
+        assert told == Delivery(Outcome.REFUSED, "NOT_ENOUGH_REPLICAS", None)
+        assert delivered(send(address, topic, 0, 1, Acks.LEADER)).outcome is Outcome.ACKNOWLEDGED
+        cluster.kill(1)
+        await_unregistered(cluster, 1)
+        cluster.start_broker(2)
+        await_registered(cluster, 2)
+        until(lambda: (it := probe.metadata(TWO)) and it.leader is None, deadline_s=15, what="no leader")
+        began = time.monotonic()
+        told = delivered(send(cluster.client_address(2), topic, 0, 2, Acks.ALL, queue_timeout_ms=500))
+        assert told == Delivery(Outcome.REFUSED, "LEADER_NOT_AVAILABLE", None)
+        assert time.monotonic() - began < 2
+
+
+@pytest.mark.broker
+def test_topics_come_and_go_for_every_broker(cluster: Cluster) -> None:
+    topic = new_topic(cluster)
+    addresses = [cluster.client_address(1), cluster.client_address(2)]
+    with pytest.raises(TopicError) as refused:
+        create_topic(addresses, topic, [1, 2])
+    assert refused.value.error == "TOPIC_ALREADY_EXISTS"
+    delete_topic(addresses, topic)
+    with pytest.raises(TopicError) as refused:
+        delete_topic(addresses, topic)
+    assert refused.value.error == "UNKNOWN_TOPIC_OR_PARTITION"
+
+
+@pytest.mark.broker
+def test_a_setting_that_is_none_is_refused_by_name(cluster: Cluster) -> None:
+    with pytest.raises(TopicError) as refused:
+        new_topic(cluster, min_insync_replicas="several")
+    is_old = cluster.spec.release.minor < (0, 11)
+    assert refused.value.error == ("UNKNOWN_SERVER_ERROR" if is_old else "INVALID_CONFIG")
+
+
+def test_a_broker_that_is_not_there_gets_nothing_and_leaves_nothing_behind(capfd: pytest.CaptureFixture[str]) -> None:
+    threads = threading.active_count()
+    told = delivered(send("127.0.0.1:1", "t", 0, 0, Acks.ALL, queue_timeout_ms=200))
+    assert told == Delivery(Outcome.REFUSED, "LEADER_NOT_AVAILABLE", None)
+    assert threading.active_count() == threads
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_record_given_up_before_anything_is_known_is_closed_at_once() -> None:
+    sending = send("127.0.0.1:1", "t", 0, 0, Acks.ALL)
+    began = time.monotonic()
+    sending.close()
+    assert time.monotonic() - began < 1
+
+
+def test_a_value_too_large_for_the_client_is_refused_where_it_is() -> None:
+    told = delivered(send("127.0.0.1:1", "t", 0, 0, Acks.ALL, value_length=17 * 1024 * 1024))
+    assert told == Delivery(Outcome.REFUSED, "MESSAGE_TOO_LARGE", None)
