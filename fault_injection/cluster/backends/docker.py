@@ -12,6 +12,7 @@ import contextlib
 import logging
 import os
 import shutil
+import socket
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -46,10 +47,10 @@ logging.getLogger("testcontainers").setLevel(logging.WARNING)
 def problem_with_docker(jre_image: str | None) -> str | None:
     """Say in words why containers cannot be used, or None if they can; an absent image is pulled."""
     try:
+        _knock()
         with contextlib.closing(docker.from_env()) as client:
-            client.ping()
             return None if _present_jre(client, jre_image) else _problem_with_pulling(client, jre_image)
-    except DockerException as error:
+    except (DockerException, OSError) as error:
         return f"no Docker daemon answers ({_first_line(error)})"
 
 
@@ -150,6 +151,7 @@ class DockerBackend:
         for node in list(self._containers):
             self._remove(node)
         self._network.remove()
+        self._network._docker.client.close()  # noqa: SLF001 - it has no other way to give its connections back
         self._client.close()
 
     def _container(self, launch: NodeLaunch) -> DockerContainer:
@@ -205,6 +207,14 @@ class DockerBackend:
         except APIError:
             os.kill(int(container.attrs["State"]["Pid"]), 9)
             container.unpause()
+
+
+def _knock() -> None:
+    """Connect to the daemon's socket, if it is a local one; the library leaks a socket when it cannot."""
+    kind, _, path = (os.environ.get("DOCKER_HOST") or "unix:///var/run/docker.sock").partition("://")
+    if kind == "unix":
+        with socket.socket(socket.AF_UNIX) as local:
+            local.connect(path)
 
 
 def _present_jre(client: Any, jre_image: str | None) -> str | None:  # noqa: ANN401 - untyped library

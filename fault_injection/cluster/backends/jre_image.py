@@ -67,7 +67,7 @@ def main() -> int:
     try:
         build(arguments.image, arguments.suite, arguments.mirror)
     except ImageBuildError as error:
-        _LOG.error("%s", error)  # noqa: TRY400 - the sentence says it all
+        _LOG.error("%s", error)
         return 2
     return 0
 

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from fault_injection.cluster.backend import Backend
+from fault_injection.cluster.backends.docker import DockerBackend, problem_with_docker
 from fault_injection.cluster.backends.process import ProcessBackend
 from fault_injection.cluster.lifecycle import Cluster
 from fault_injection.cluster.readiness import await_registered, await_unregistered
@@ -12,7 +13,20 @@ from fault_injection.cluster.relay import DirectRelay
 from fault_injection.cluster.spec import ClusterSpec
 from fault_injection.releases import find_release, jars_of
 
-BACKENDS: dict[str, Callable[[], Backend]] = {"process": ProcessBackend}
+NewBackend = Callable[[], Backend]
+
+
+def new_docker_backend() -> Backend:
+    problem = problem_with_docker(None)
+    if problem is not None:
+        pytest.skip(problem)
+    return DockerBackend()
+
+
+BACKENDS = [
+    pytest.param(ProcessBackend, id="process"),
+    pytest.param(new_docker_backend, id="docker", marks=pytest.mark.docker),
+]
 RELEASES = ("0.10.2", "4.3")
 
 
@@ -22,12 +36,13 @@ def spec_of(version: str, broker_ids: tuple[int, ...] = (1, 2, 3)) -> ClusterSpe
 
 
 @pytest.fixture(scope="module", params=BACKENDS)
-def new_backend(request: pytest.FixtureRequest) -> Callable[[], Backend]:
-    return BACKENDS[request.param]
+def new_backend(request: pytest.FixtureRequest) -> NewBackend:
+    chosen: NewBackend = request.param
+    return chosen
 
 
 @pytest.fixture
-def backend(new_backend: Callable[[], Backend]) -> Iterator[Backend]:
+def backend(new_backend: NewBackend) -> Iterator[Backend]:
     backend = new_backend()
     yield backend
     backend.close()
@@ -36,7 +51,7 @@ def backend(new_backend: Callable[[], Backend]) -> Iterator[Backend]:
 @pytest.fixture(scope="module", params=RELEASES)
 def shared_cluster(
     request: pytest.FixtureRequest,
-    new_backend: Callable[[], Backend],
+    new_backend: NewBackend,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[Cluster]:
     spec = spec_of(request.param)
