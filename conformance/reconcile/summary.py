@@ -6,7 +6,6 @@ the only thing that is collected.
 """
 
 import json
-import warnings
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from functools import reduce
@@ -17,6 +16,7 @@ from pyspark.sql import functions as F
 
 from conformance.reconcile.anomalies.facts import ACKNOWLEDGED, INDETERMINATE, REFUSED
 from conformance.reconcile.classify import CLASSES, UNATTEMPTED, UNDETERMINED
+from conformance.reconcile.collecting import rows_of
 from conformance.reconcile.records import MEASURED
 
 SAMPLE_ROWS_MAX = 20
@@ -79,9 +79,7 @@ def replica_log_parts(entries: DataFrame) -> list[DataFrame]:
 
 def collected(parts: Sequence[DataFrame]) -> Parts:
     """Run the one query and give its rows by part, samples in their order."""
-    with warnings.catch_warnings():  # pyspark leaves it to the garbage collector to close a collect's socket
-        warnings.filterwarnings("ignore", "unclosed <socket", ResourceWarning)
-        rows = reduce(DataFrame.union, parts).collect()
+    rows = rows_of(reduce(DataFrame.union, parts))
     found: dict[str, list[tuple[int, dict[str, Any]]]] = defaultdict(list)
     for row in rows:
         found[row["part"]].append((row["rank"], json.loads(row["json"])))
