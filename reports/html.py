@@ -18,7 +18,7 @@ from markupsafe import Markup
 from reports import overview
 from reports.checkpoint_table import checkpoint_table
 from reports.operators import operator_rows
-from reports.picture.cells import draw_cells
+from reports.picture.cells import draw_cells, log_sentences
 from reports.picture_table import picture_table
 from reports.timeline_svg import draw_timeline
 from reports.verdict_words import CLASS_MEANINGS, CONFORMANCE_LOOKS, PROMISE_LOOKS, Conformance, Promise
@@ -69,6 +69,7 @@ def _environment(folder: Path) -> Environment:
     environment.filters["picture_table"] = picture_table
     environment.filters["timeline"] = _timeline
     environment.filters["cells"] = _cells
+    environment.filters["log_sentences"] = log_sentences
     environment.globals["class_meanings"] = CLASS_MEANINGS
     environment.globals["every_conformance"] = [CONFORMANCE_LOOKS[word] for word in Conformance]
     environment.globals["every_promise"] = [PROMISE_LOOKS[word] for word in Promise]

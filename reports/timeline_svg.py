@@ -12,11 +12,12 @@ from markupsafe import Markup
 
 from reports.picture.axis import draw_axis, draw_header
 from reports.picture.contents import draw_contents
+from reports.picture.differences import draw_differences
 from reports.picture.held_frames import draw_held_frames
 from reports.picture.lanes import draw_lane
-from reports.picture.layout import AXIS, HEADER, lay_out
+from reports.picture.layout import AXIS, lay_out
 from reports.picture.legend import LEGEND_HEIGHT, draw_legend
-from reports.picture.marks import draw_checkpoints, draw_differences, draw_marks
+from reports.picture.marks import draw_checkpoints, draw_marks
 from reports.picture.patterns import patterns
 from reports.picture.scale import TimeScale
 from reports.picture.status import draw_status
@@ -45,12 +46,12 @@ def draw_timeline(story: Story, final: FinalLogs, prefix: str) -> Markup:
         element("title", "The run over time, a lane for every replica", id=f"{prefix}-title"),
         element("desc", describe_story(story), id=f"{prefix}-desc"),
         patterns(prefix),
-        draw_header(scale),
+        draw_header(scale, layout.top),
         *(_lane(story, final, lane, scale, prefix) for lane in layout.lanes),
         draw_held_frames(layout, prefix),
-        draw_checkpoints(story, layout, scale, HEADER - 1),
+        draw_checkpoints(story, layout, scale),
         draw_axis(scale, layout.bottom),
-        draw_legend(layout.bottom + AXIS, prefix),
+        draw_legend(story, layout.bottom + AXIS, prefix),
         viewBox=f"0 0 {scale.sheet_width:.0f} {height:.0f}",
         width=scale.sheet_width,
         height=height,

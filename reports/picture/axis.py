@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from reports.picture.layout import HEADER
+from reports.picture.layout import SLANT_DEGREES, heading_words
 from reports.picture.scale import LEFT
-from reports.svg import clipped, element, group, label, titled
+from reports.svg import element, group, label, titled
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from reports.picture.scale import TimeScale
 
 
-def draw_header(scale: TimeScale) -> Markup:
-    """Return the steps' words, slanted over their columns."""
-    return group(*(_heading(scale, step) for step in scale.steps), class_="headings")
+def draw_header(scale: TimeScale, top: float) -> Markup:
+    """Return the steps' words, slanted over their columns; the lanes begin at ``top``."""
+    return group(*(_heading(scale, step, top) for step in scale.steps), class_="headings")
 
 
 def draw_axis(scale: TimeScale, top: float) -> Markup:
@@ -42,8 +42,11 @@ def seconds_words(scale: TimeScale, step: Step) -> str:
     return f"{seconds:.1f} s" if scale.column >= 38 else f"{seconds:.0f}"
 
 
-def _heading(scale: TimeScale, step: Step) -> Markup:
-    x, y = scale.middle_of(step.index) - 2, HEADER - 24
-    line = element("line", x1=scale.left_of(step.index), x2=scale.left_of(step.index), y1=HEADER - 4, y2=HEADER)
-    words = label(0, 0, clipped(step.short, 18), f"heading heading-{step.verb.replace('_', '-')}")
-    return group(titled(step.prose), line, group(words, transform=f"translate({x:.1f} {y:.1f}) rotate(-38)"))
+def _heading(scale: TimeScale, step: Step, top: float) -> Markup:
+    x, left = scale.middle_of(step.index) - 2, scale.left_of(step.index)
+    words = label(0, 0, heading_words(step), f"heading heading-{step.verb.replace('_', '-')}")
+    return group(
+        titled(step.prose),
+        element("line", x1=left, x2=left, y1=top - 4, y2=top),
+        group(words, transform=f"translate({x:.1f} {top - 24:.1f}) rotate({-SLANT_DEGREES:.0f})"),
+    )

@@ -68,6 +68,25 @@ def describe_logs(final: FinalLogs) -> str:
     return " ".join([*logs, *gone])
 
 
+def log_sentences(final: FinalLogs) -> tuple[str, ...]:
+    """Return what is remarkable about the final logs: lost records and offsets that differ."""
+    lost = [
+        f"{ghost.label} was acknowledged at offset {ghost.offset} and is gone from the topic."
+        for ghost in final.ghosts[:8]
+        if ghost.fate == "lost"
+    ]
+    split = []
+    for offset in sorted(final.diverged_offsets)[:8]:
+        held = [
+            f"{entry.label} on broker {log.broker}"
+            for log in final.logs
+            for entry in log.entries
+            if entry.offset == offset
+        ]
+        split.append(f"Offset {offset} holds {', '.join(held)}.")
+    return tuple(lost + split)
+
+
 def cell_of(final: FinalLogs, log: ReplicaLog, entry: LogEntry | None) -> tuple[str, str]:
     """Return the style and the word of one cell: kept, diverged, not committed, unknown or absent."""
     if entry is None:
@@ -132,7 +151,13 @@ def _draw(x: float, cell: _Cell, entry: LogEntry | None, prefix: str) -> Markup:
     return group(
         titled(cell.says),
         _box(x, cell.css, prefix),
-        label(x + _CELL[0] / 2, 20, clipped(entry.label, 11) if entry else "", "cell-label", text_anchor="middle"),
+        label(
+            x + _CELL[0] / 2,
+            20,
+            clipped(entry.label, 11) if entry else "",
+            f"cell-label on-{cell.css}",
+            text_anchor="middle",
+        ),
         label(x + _CELL[0] / 2, 37 if entry else 28, cell.words, f"cell-words {cell.css}", text_anchor="middle"),
         label(x + _CELL[0] / 2, 60, epoch, "tick", text_anchor="middle"),
     )
@@ -156,7 +181,7 @@ def _ghost_row(final: FinalLogs, columns: Sequence[Column], prefix: str) -> Mark
     for ghost in final.ghosts:
         by_offset.setdefault(ghost.offset, []).append(ghost)
     drawn = [_ghost(at[offset], ghosts, prefix) for offset, ghosts in by_offset.items() if offset in at]
-    return group(label(4, 22, "gone", "lane-name"), label(4, 37, "once at this offset", "tick"), *drawn)
+    return group(label(4, 22, "gone", "lane-name"), label(4, 37, "once in the topic here", "tick"), *drawn)
 
 
 def _ghost(x: float, ghosts: Sequence[Ghost], prefix: str) -> Markup:

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import radians, sin
 from typing import TYPE_CHECKING
 
 from reports.picture.scale import OffsetScale, TimeScale
-from reports.svg import text_width
+from reports.svg import clipped, text_width
 
 if TYPE_CHECKING:
-    from reports.model import HeldFrame, Story
+    from reports.model import HeldFrame, Step, Story
 
-HEADER = 104.0
 STRIP = 18.0
 EVENTS = 19.0
 GAP = 30.0
 BAR_ROW = 36.0
 AXIS = 42.0
+SLANT_DEGREES = 38.0
 _ABOVE = 20.0
 _BELOW = 8.0
 
@@ -50,6 +51,7 @@ class Bar:
 class Layout:
     """The sheet: lanes from top to bottom with the bars between them."""
 
+    top: float
     lanes: tuple[Lane, ...]
     bars: tuple[Bar, ...]
     bottom: float
@@ -66,7 +68,8 @@ def lay_out(story: Story, scale: TimeScale) -> Layout:
     rows = _rows(story, scale)
     lanes: list[Lane] = []
     bars: list[Bar] = []
-    y = HEADER
+    top = header_height(story)
+    y = top
     for position, broker in enumerate(story.replicas):
         bottom = y + STRIP + _ABOVE + plot + _BELOW + EVENTS
         lanes.append(Lane(broker, y, OffsetScale(y + STRIP + _ABOVE, plot, highest), bottom))
@@ -74,10 +77,21 @@ def lay_out(story: Story, scale: TimeScale) -> Layout:
         for row, frames in enumerate(between):
             bars.extend(_bar(frame, bottom + 30 + BAR_ROW * row, scale) for frame in frames)
         y = bottom + max(GAP, BAR_ROW * len(between) + 20 if between else 0)
-    end = lanes[-1].bottom if lanes else HEADER
+    end = lanes[-1].bottom if lanes else top
     if rows.get(len(story.replicas) - 1):
         end = y
-    return Layout(tuple(lanes), tuple(bars), end)
+    return Layout(top, tuple(lanes), tuple(bars), end)
+
+
+def header_height(story: Story) -> float:
+    """Return the room that the slanted words over the columns need."""
+    longest = max((text_width(heading_words(step), 11.8) for step in story.steps), default=0.0)
+    return 40.0 + longest * sin(radians(SLANT_DEGREES))
+
+
+def heading_words(step: Step) -> str:
+    """Return the words over a step's column."""
+    return clipped(step.short, 20)
 
 
 def offset_max(story: Story) -> int:

@@ -9,6 +9,8 @@ from reports.svg import element, group, label, text_width
 if TYPE_CHECKING:
     from markupsafe import Markup
 
+    from reports.model import Story
+
 _ITEMS = (
     ("log-end-offset", "log end offset (LEO)"),
     ("high-watermark", "high watermark (HW)"),
@@ -21,15 +23,24 @@ _ITEMS = (
 LEGEND_HEIGHT = 26.0
 
 
-def draw_legend(top: float, prefix: str) -> Markup:
-    """Return the legend as one row of samples."""
+def draw_legend(story: Story, top: float, prefix: str) -> Markup:
+    """Return the legend as one row of samples: of what this picture has."""
     x, items = 4.0, []
-    for name, words in _ITEMS:
+    for name, words in _used(story):
         items.append(
             group(_sample(name, prefix), label(31, 4, words, "tick"), transform=f"translate({x:.0f} {top + 14:.0f})")
         )
         x += 31 + text_width(words, 10.6) + 16
     return group(*items, class_="legend")
+
+
+def _used(story: Story) -> list[tuple[str, str]]:
+    unused = set() if story.held_frames else {"held"}
+    if all(numbers.alive for moment in story.measured for numbers in moment.replicas.values()):
+        unused.add("down")
+    if all(step.verb != "checkpoint" for step in story.steps):
+        unused.add("checkpoint")
+    return [item for item in _ITEMS if item[0] not in unused]
 
 
 def _sample(name: str, prefix: str) -> Markup:

@@ -12,7 +12,7 @@ from reports.svg import element, group, label, text_width, titled
 if TYPE_CHECKING:
     from markupsafe import Markup
 
-    from reports.model import Moment, Story
+    from reports.model import Story
     from reports.picture.layout import Lane, Layout
     from reports.picture.scale import TimeScale
 
@@ -38,8 +38,9 @@ def draw_marks(story: Story, lane: Lane, scale: TimeScale) -> Markup:
     return group(*drawn, class_="marks")
 
 
-def draw_checkpoints(story: Story, layout: Layout, scale: TimeScale, top: float) -> Markup:
+def draw_checkpoints(story: Story, layout: Layout, scale: TimeScale) -> Markup:
     """Return the numbered dotted lines through all lanes, one a checkpoint."""
+    top = layout.top - 1
     checkpoints = [step for step in story.steps if step.verb == "checkpoint"]
     return group(
         *(
@@ -52,37 +53,6 @@ def draw_checkpoints(story: Story, layout: Layout, scale: TimeScale, top: float)
             for number, step in enumerate(checkpoints, start=1)
             for x in [scale.middle_of(step.index)]
         )
-    )
-
-
-def draw_differences(story: Story, lane: Lane, scale: TimeScale) -> Markup:
-    """Return the predicted log end offset and high watermark wherever the measured ones differ."""
-    predicted = {moment.step: moment for moment in story.predicted}
-    drawn = []
-    for number, name in (("log_end_offset", "LEO"), ("high_watermark", "HW")):
-        previous = False
-        for moment in story.measured:
-            expected = _differing(moment, predicted.get(moment.step), lane.broker, number)
-            if expected is not None:
-                drawn.append(_difference(lane, scale, moment.step, expected, "" if previous else name))
-            previous = expected is not None
-    return group(*drawn, class_="differences")
-
-
-def _differing(moment: Moment, predicted: Moment | None, broker: int, number: str) -> int | None:
-    measured, expected = moment.replicas.get(broker), predicted.replicas.get(broker) if predicted else None
-    if measured is None or expected is None:
-        return None
-    value: int | None = getattr(expected, number)
-    return value if value != getattr(measured, number) else None
-
-
-def _difference(lane: Lane, scale: TimeScale, step: int, expected: int, name: str) -> Markup:
-    y, left = lane.offsets.y(expected), scale.left_of(step)
-    words = f"≠ predicted {name} {expected}" if name else ""
-    return group(
-        element("line", x1=left, x2=left + scale.column, y1=y, y2=y, class_="predicted"),
-        label(left + 2, y + (12 if name == "HW" else -5), words, "predicted-words"),
     )
 
 

@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 
 class Status(NamedTuple):
-    """What a replica was, in words of three lengths; the style follows ``css``."""
+    """What a replica was, in words and in shorter forms for narrow places; the style follows ``css``."""
 
     css: str
     words: str
-    short: str
+    shorter: tuple[str, ...] = ()
 
 
 def draw_status(story: Story, lane: Lane, scale: TimeScale, prefix: str) -> Markup:
@@ -34,13 +34,13 @@ def status_of(moment: Moment, broker: int) -> Status:
     numbers = moment.replicas.get(broker)
     if numbers is not None and not numbers.alive:
         suffix = ", still in ISR" if broker in moment.isr else ""
-        return Status("down", f"down{suffix}", "down")
+        return Status("down", f"down{suffix}", ("down",))
     if moment.leader == broker:
         epoch = "" if moment.leader_epoch is None else f", epoch {moment.leader_epoch}"
-        return Status("leads", f"★ leader{epoch}", "★")
+        return Status("leads", f"★ leader{epoch}", ("★ leader", "★"))
     if broker in moment.isr:
-        return Status("in-sync", "follower, in ISR", "in ISR")
-    return Status("out-of-sync", "follower, not in ISR", "no ISR")
+        return Status("in-sync", "follower, in ISR", ("in ISR",))
+    return Status("out-of-sync", "follower, not in ISR", ("not in ISR", "no ISR"))
 
 
 class _Span(NamedTuple):
@@ -49,29 +49,38 @@ class _Span(NamedTuple):
     status: Status
 
 
+_STARTING = Status("out-of-sync", "starting")
+
+
 def _spans(story: Story, broker: int, scale: TimeScale) -> list[_Span]:
     spans: list[_Span] = []
     for moment in story.measured:
         status = status_of(moment, broker)
         if spans and spans[-1].status == status:
             continue
-        x = LEFT if not spans else _begins(story, broker, moment, scale)
-        if spans:
-            spans[-1] = spans[-1]._replace(right=x)
-        spans.append(_Span(x, scale.right, status))
+        for x, taken in _changes(story, broker, moment, scale) if spans else [(LEFT, status)]:
+            if spans:
+                spans[-1] = spans[-1]._replace(right=x)
+            spans.append(_Span(x, scale.right, taken))
     return spans
 
 
-def _begins(story: Story, broker: int, moment: Moment, scale: TimeScale) -> float:
-    elected = [m for m in story.marks if m.kind == "elected" and m.broker == broker and m.at.step == moment.step]
-    if elected and moment.leader == broker:
-        return scale.at(elected[0].at)
-    return change_at(scale, story.marks, broker, moment.step)
+def _changes(story: Story, broker: int, moment: Moment, scale: TimeScale) -> list[tuple[float, Status]]:
+    """Return where in its step a status changes; a broker elected as it starts first only starts."""
+    own = [mark for mark in story.marks if mark.broker == broker and mark.at.step == moment.step]
+    change = change_at(scale, story.marks, broker, moment.step)
+    elected = [scale.at(mark.at) for mark in own if mark.kind == "elected" and moment.leader == broker]
+    status = status_of(moment, broker)
+    if not elected:
+        return [(change, status)]
+    if any(mark.kind == "started" for mark in own) and elected[-1] > change:
+        return [(change, _STARTING), (elected[-1], status)]
+    return [(elected[-1], status)]
 
 
 def _segment(lane: Lane, span: _Span) -> Markup:
     width = span.right - span.left
-    fitting = (w for w in (span.status.words, span.status.short) if text_width(w, 11) + 8 <= width)
+    fitting = (w for w in (span.status.words, *span.status.shorter) if text_width(w, 11) + 8 <= width)
     words = next(fitting, "")
     return group(
         titled(f"broker {lane.broker}: {span.status.words}"),

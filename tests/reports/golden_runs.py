@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from tests.reports.golden_writer import GoldenRecord, GoldenRun, GoldenStep, write_golden
+from tests.reports.golden_steps import divergence_steps, half_steps, truncation_steps, witness_steps
+from tests.reports.golden_writer import GoldenRecord, GoldenRun, write_golden
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -22,7 +23,7 @@ _IMPOSED = {
 
 def write_all(folder: Path) -> list[Path]:
     """Write every golden run and return the directories in reading order."""
-    goldens = (loss(), kept(), divergence(), deviation(), harness_error(), not_run())
+    goldens = (loss(), kept(), clean_loss(), divergence(), half_stepped(), deviation(), harness_error(), not_run())
     return [write_golden(golden, folder) for golden in goldens]
 
 
@@ -32,7 +33,7 @@ def loss() -> GoldenRun:
         run=_run("TR-01", "0.10.2.2", "zookeeper", 14.2),
         verdict=_verdict("TR-01", "0.10.2.2", "zookeeper", "CONFORMS", "BROKEN_AS_PREDICTED", _LOSS_REASON)
         | {"losses": [{"label": "m1", "promise": "broken", "reason": _LOSS}]},
-        steps=_truncation_steps(after_restart=(1, 1), fetch_offset=1),
+        steps=truncation_steps(after_restart=(1, 1), fetch_offset=1),
         records=(
             GoldenRecord("m0", "present", 0, 0, 0),
             GoldenRecord("m1", "lost", None, None, 1, promise="broken", reason=_LOSS, decided_by=_CUT),
@@ -48,7 +49,7 @@ def kept() -> GoldenRun:
     return GoldenRun(
         run=_run("TR-01", "4.3.1", "kraft", 19.4),
         verdict=_verdict("TR-01", "4.3.1", "kraft", "CONFORMS", "KEPT", "All 28 numbers and 3 fates agree."),
-        steps=_truncation_steps(after_restart=(2, 1), fetch_offset=2),
+        steps=truncation_steps(after_restart=(2, 1), fetch_offset=2),
         records=tuple(GoldenRecord(f"m{i}", "present", i, i, i) for i in range(3)),
         logs={broker: [("m0", 0), ("m1", 0), ("m2", 2)] for broker in (1, 2)},
         counts=_counts(kept=3, lost=0),
@@ -67,7 +68,7 @@ def deviation() -> GoldenRun:
         wrong,
         run=_run("TR-01", "3.9.1", "kraft", 16.8),
         verdict=verdict | {"findings": findings, "losses": [{"label": "m1", "promise": "broken", "reason": text}]},
-        predicted_steps=_truncation_steps(after_restart=(2, 1), fetch_offset=2),
+        predicted_steps=truncation_steps(after_restart=(2, 1), fetch_offset=2),
         records=(wrong.records[0], m1, wrong.records[2]),
         counts=_counts(kept=2, lost=1) | {"predicted": {"kept": 3, "lost": 0}, "deviations": 1},
     )
@@ -80,7 +81,7 @@ def divergence() -> GoldenRun:
         run=_run("TR-03", "0.10.2.2", "zookeeper", 12.6),
         verdict=_verdict("TR-03", "0.10.2.2", "zookeeper", "CONFORMS", "BROKEN_AS_PREDICTED", "As predicted: " + reason)
         | {"losses": [{"label": "m1", "promise": "broken", "reason": reason}]},
-        steps=_divergence_steps(),
+        steps=divergence_steps(),
         records=(
             GoldenRecord("m0", "present", 0, 0, 0),
             GoldenRecord("m1", "lost", None, None, 1, promise="broken", reason=reason, decided_by=_CUT),
@@ -89,6 +90,38 @@ def divergence() -> GoldenRun:
         ),
         logs={1: [("m0", -1), ("m1", -1), ("m3", -1)], 2: [("m0", -1), ("x1", -1), ("m3", -1)]},
         counts=_counts(kept=3, lost=1) | {"classes": {"kept": 3, "lost": 1, "diverged": 1, "phantom": 0}},
+    )
+
+
+def clean_loss() -> GoldenRun:
+    """TR-02 on 0.10.2.2: the safe pair loses m1 all the same, and broker 1 keeps it: diverged."""
+    run = _run("TR-02", "0.10.2.2", "zookeeper", 16.2)
+    user = {"min.insync.replicas": "2", "unclean.leader.election.enable": "false", "replication.factor": "3"}
+    return GoldenRun(
+        run=run | {"variant": "safe", "settings": {"user": user, "imposed": _IMPOSED}},
+        verdict=_verdict("TR-02", "0.10.2.2", "zookeeper", "CONFORMS", "BROKEN_AS_PREDICTED", _LOSS_REASON)
+        | {"losses": [{"label": "m1", "promise": "broken", "reason": _LOSS}]},
+        steps=witness_steps(),
+        records=(
+            GoldenRecord("m0", "present", 0, 0, 0),
+            GoldenRecord("m1", "lost", None, None, 1, promise="broken", reason=_LOSS, decided_by=_CUT),
+            GoldenRecord("m2", "present", 1, 1, 1),
+            GoldenRecord("m3", "present", 2, 2, 2),
+        ),
+        logs={broker: [("m0", -1), (middle, -1), ("m3", -1)] for broker, middle in ((1, "m1"), (2, "m2"), (3, "m2"))},
+        counts=_counts(kept=3, lost=1),
+    )
+
+
+def half_stepped() -> GoldenRun:
+    """HW-03 on 4.3.1: every half step of one record, with holds that are released."""
+    return GoldenRun(
+        run=_run("HW-03", "4.3.1", "kraft", 9.1) | {"variant": None},
+        verdict=_verdict("HW-03", "4.3.1", "kraft", "CONFORMS", "KEPT", "All 24 numbers and 1 fate agree."),
+        steps=half_steps(),
+        records=(GoldenRecord("m0", "present", 0, 0, 0),),
+        logs={broker: [("m0", 0)] for broker in (1, 2)},
+        counts=_counts(kept=1, lost=0),
     )
 
 
@@ -119,6 +152,7 @@ def _run(scenario: str, kafka: str, metadata: str, seconds: float) -> dict[str, 
         "TR-01": ("truncation/restarted-follower-keeps-committed-record", _TR_01),
         "TR-02": ("truncation/clean-elections-keep-committed-record", "Clean elections lose no committed record."),
         "TR-03": ("truncation/replicas-agree-after-double-crash", _TR_03),
+        "HW-03": ("high-watermark/half-steps-of-one-record", "A record is committed one half step at a time."),
         "EL-06": ("elections/last-replica-standing", "The last in-sync replica is not elected once it lost data."),
     }
     schedule_id, requirement = titles[scenario]
@@ -179,94 +213,3 @@ def _counts(kept: int, lost: int) -> dict[str, Any]:
     totals = {"produced": produced, "predicted": produced, "read": kept, "acknowledged": produced, "refused": 0}
     classes = {"kept": kept, "lost": lost, "absent": 0, "phantom": 0, "resurrected": 0, "duplicated": 0}
     return {"totals": totals, "classes": classes, "predicted": classes, "deviations": 0, "identity_holds": True}
-
-
-def _truncation_steps(after_restart: tuple[int, int], fetch_offset: int) -> tuple[GoldenStep, ...]:
-    """TR-01: the follower restarts with this log end offset and high watermark, then leads."""
-    end = after_restart[0]
-    down_1, down_2 = (2, 2, False), (2, 1, False)
-    back = (*after_restart, True)
-    refetch = {"name": "refetch", "point": "fetch_request", "follower": 2, "leader": 1, "fetch_offset": fetch_offset}
-    gap = {"name": "gap", "point": "fetch_response", "follower": 2, "leader": 1, "fetch_offset": 2}
-
-    def step(what: dict[str, Any], seconds: float, one: Any, two: Any, *rest: Any) -> GoldenStep:  # noqa: ANN401
-        leader, epoch, isr, *events = rest
-        return GoldenStep(what, seconds, {1: one, 2: two}, leader, epoch, isr, tuple(events))
-
-    both = (1, 0, [1, 2])
-    alone = (1, 0, [1])
-    unclean = (2, 1, [2])
-    return (
-        step({"produce": {"records": ["m0"], "acks": "all"}}, 0.4, (1, 1, True), (1, 1, True), *both),
-        step({"hold": gap}, 0.1, (1, 1, True), (1, 1, True), *both),
-        step(
-            {"produce": {"records": ["m1"], "acks": "all"}},
-            0.3,
-            (2, 2, True),
-            (2, 1, True),
-            *both,
-            (0.6, "hold_caught", "gap"),
-        ),
-        step({"await_hold": "gap"}, 0.1, (2, 2, True), (2, 1, True), *both),
-        step({"checkpoint": "follower has m1 but not the high watermark"}, 0.5, (2, 2, True), (2, 1, True), *both),
-        step(
-            {"kill": 2},
-            2.4,
-            (2, 2, True),
-            down_2,
-            *alone,
-            (0.0, "broker_killed", "2"),
-            (0.01, "hold_discharged", "gap"),
-        ),
-        step({"hold": refetch}, 0.1, (2, 2, True), down_2, *alone),
-        step(
-            {"start": 2}, 3.1, (2, 2, True), back, *alone, (0.3, "broker_started", "2"), (0.9, "hold_caught", "refetch")
-        ),
-        step({"checkpoint": "follower restarted"}, 0.4, (2, 2, True), back, *alone),
-        step(
-            {"kill": 1},
-            2.6,
-            down_1,
-            (end, end, True),
-            *unclean,
-            (0.0, "broker_killed", "1"),
-            (0.02, "hold_discharged", "refetch"),
-            (0.9, "leader_elected", "2"),
-        ),
-        step({"await_leader": 2}, 0.1, down_1, (end, end, True), *unclean),
-        step({"start": 1}, 2.9, (end, end, True), (end, end, True), 2, 1, [1, 2], (0.3, "broker_started", "1")),
-        step({"await_isr": [1, 2]}, 0.2, (end, end, True), (end, end, True), 2, 1, [1, 2]),
-        step({"produce": {"records": ["m2"]}}, 0.2, (end + 1, end + 1, True), (end + 1, end + 1, True), 2, 1, [1, 2]),
-        step({"checkpoint": "end"}, 0.4, (end + 1, end + 1, True), (end + 1, end + 1, True), 2, 1, [1, 2]),
-    )
-
-
-def _divergence_steps() -> tuple[GoldenStep, ...]:
-    up = True
-    gone = False
-    rows: tuple[tuple[dict[str, Any], float, Any, Any, int | None, int, list[int], tuple[Any, ...]], ...] = (
-        ({"produce": {"records": ["m0"]}}, 0.3, (1, 1, up), (1, 1, up), 1, 0, [1, 2], ()),
-        ({"kill": 2}, 2.2, (1, 1, up), (1, 1, gone), 1, 0, [1], ((0.0, "broker_killed", "2"),)),
-        ({"produce": {"records": ["m1"]}}, 0.2, (2, 2, up), (1, 1, gone), 1, 0, [1], ()),
-        ({"checkpoint": "m1 is on broker 1 alone"}, 0.4, (2, 2, up), (1, 1, gone), 1, 0, [1], ()),
-        ({"kill": 1}, 2.1, (2, 2, gone), (1, 1, gone), None, 1, [1], ((0.0, "broker_killed", "1"),)),
-        (
-            {"start": 2},
-            2.7,
-            (2, 2, gone),
-            (1, 1, up),
-            2,
-            2,
-            [2],
-            ((0.4, "broker_started", "2"), (0.9, "leader_elected", "2")),
-        ),
-        ({"produce": {"records": ["x1"]}}, 0.2, (2, 2, gone), (2, 2, up), 2, 2, [2], ()),
-        ({"start": 1}, 2.6, (2, 2, up), (2, 2, up), 2, 2, [1, 2], ((0.4, "broker_started", "1"),)),
-        ({"await_isr": [1, 2]}, 0.2, (2, 2, up), (2, 2, up), 2, 2, [1, 2], ()),
-        ({"produce": {"records": ["m3"]}}, 0.2, (3, 3, up), (3, 3, up), 2, 2, [1, 2], ()),
-        ({"checkpoint": "end"}, 0.4, (3, 3, up), (3, 3, up), 2, 2, [1, 2], ()),
-    )
-    return tuple(
-        GoldenStep(what, seconds, {1: one, 2: two}, leader, epoch, isr, events)
-        for what, seconds, one, two, leader, epoch, isr, events in rows
-    )

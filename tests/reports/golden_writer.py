@@ -66,7 +66,7 @@ class GoldenRun:
 
 def write_golden(golden: GoldenRun, folder: Path) -> Path:
     """Write the run directory and return its path."""
-    path = folder / golden.run["run"]
+    path = folder / str(golden.run["run"])
     path.mkdir(parents=True)
     prediction = _prediction(golden)
     body = json.dumps(prediction, indent=1)

@@ -1,0 +1,129 @@
+"""Is a run directory read tolerantly, and is a broken one named instead of dropped?"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from typing import TYPE_CHECKING
+
+import pytest
+
+from reports.load import load_run, load_runs
+from reports.verdict_words import Conformance, Promise
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture
+def run(tmp_path: Path, golden_paths: list[Path]) -> Path:
+    return shutil.copytree(golden_paths[0], tmp_path / "run")
+
+
+def test_the_golden_loss_is_read_whole(golden_paths: list[Path]) -> None:
+    view = load_run(golden_paths[0])
+    assert (view.scenario, view.kafka, view.variant) == ("TR-01", "0.10.2.2", "unsafe")
+    assert view.verdict.conformance is Conformance.CONFORMS
+    assert view.verdict.promise is Promise.BROKEN_AS_PREDICTED
+    assert [row.measured_fate for row in view.records.rows] == ["present", "lost", "present"]
+    assert [(ghost.label, ghost.offset) for ghost in view.final_logs.ghosts] == [("m1", 1)]
+    assert [frame.label for frame in view.story.held_frames] == ["FETCH(2) response held", "FETCH(1) request held"]
+    assert [frame.ending for frame in view.story.held_frames] == ["discharged", "discharged"]
+
+
+def test_released_frames_end_where_they_were_released(golden_paths: list[Path]) -> None:
+    frames = load_run(golden_paths[4]).story.held_frames
+    assert [frame.ending for frame in frames] == ["released"] * 3
+    assert [(frame.caught.step, frame.ended.step if frame.ended else None) for frame in frames] == [
+        (1, 5),
+        (5, 8),
+        (8, 10),
+    ]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "schedule.json",
+        "prediction/prediction.json",
+        "observations.ndjson",
+        "timeline.ndjson",
+        "reconciliation/counts.json",
+        "reconciliation/samples.json",
+        "reconciliation/checkpoints.json",
+        "replica_logs/part-00000.parquet",
+        "topic/part-00000.parquet",
+        "ledger/outcomes-00000.parquet",
+    ],
+)
+def test_a_missing_part_leaves_the_verdict_alone(run: Path, name: str) -> None:
+    (run / name).unlink()
+    assert load_run(run).verdict.conformance is Conformance.CONFORMS
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "run.json",
+        "verdict.json",
+        "schedule.json",
+        "prediction/prediction.json",
+        "reconciliation/checkpoints.json",
+        "replica_logs/part-00000.parquet",
+        "topic/part-00000.parquet",
+    ],
+)
+@pytest.mark.parametrize("content", ["{ broken", "42", ""])
+def test_a_broken_part_is_a_harness_error_that_names_the_file(run: Path, name: str, content: str) -> None:
+    (run / name).write_text(content)
+    view = load_run(run)
+    assert view.verdict.conformance is Conformance.HARNESS_ERROR
+    assert view.verdict.promise is Promise.NOT_JUDGED
+    assert name.rpartition("/")[2] in view.verdict.reason
+
+
+def test_parts_of_the_wrong_shape_are_a_harness_error(run: Path) -> None:
+    (run / "schedule.json").write_text(json.dumps({"steps": [["not", "a", "step"]]}))
+    view = load_run(run)
+    assert view.verdict.conformance is Conformance.HARNESS_ERROR
+    assert view.kafka == "0.10.2.2"
+
+
+def test_an_unknown_verdict_word_is_a_harness_error(run: Path) -> None:
+    (run / "verdict.json").write_text(json.dumps({"conformance": "PERFECT", "promise": "KEPT"}))
+    assert "PERFECT" in load_run(run).verdict.reason
+
+
+def test_a_last_line_cut_short_is_left_out_and_a_broken_middle_line_is_not(run: Path) -> None:
+    path = run / "timeline.ndjson"
+    whole = path.read_text()
+    path.write_text(whole + '{"t_ns": 12, "ev')
+    assert load_run(run).verdict.conformance is Conformance.CONFORMS
+    path.write_text('{"t_ns"\n' + whole)
+    assert "timeline.ndjson, line 1" in load_run(run).verdict.reason
+
+
+def test_no_directory_at_all_is_a_harness_error(tmp_path: Path) -> None:
+    view = load_run(tmp_path / "nowhere")
+    assert view.scenario == "nowhere"
+    assert "no run.json" in view.verdict.reason
+
+
+def test_a_run_that_was_never_judged_says_what_stopped_it(golden_paths: list[Path]) -> None:
+    verdict = load_run(golden_paths[6]).verdict
+    assert verdict.conformance is Conformance.HARNESS_ERROR
+    assert "caught nothing" in verdict.reason
+
+
+def test_without_a_judge_checkpoints_are_compared_here(run: Path) -> None:
+    (run / "reconciliation" / "checkpoints.json").unlink()
+    prediction = json.loads((run / "prediction" / "prediction.json").read_text())
+    prediction["checkpoints"][1]["replicas"]["2"]["log_end_offset"] = 9
+    (run / "prediction" / "prediction.json").write_text(json.dumps(prediction))
+    differing = [row for view in load_run(run).checkpoints for row in view.rows if not row.agrees]
+    assert [(row.what, row.predicted, row.measured) for row in differing] == [("broker 2 log end offset", "9", "1")]
+
+
+def test_anchors_of_equal_runs_differ(golden_paths: list[Path]) -> None:
+    anchors = [view.anchor for view in load_runs([golden_paths[0]] * 3)]
+    assert len(set(anchors)) == 3
