@@ -15,7 +15,7 @@ from fault_injection.wire.points import METADATA_TOPIC, METADATA_TOPIC_ID
 
 KAFKA_TEXT_LENGTH = 22
 
-View = TypeVar("View", RequestView, ResponseView)
+View = TypeVar("View", bound=RequestView | ResponseView)
 
 
 def topic_uuid(text: str | UUID) -> UUID:

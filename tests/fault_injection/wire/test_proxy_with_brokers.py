@@ -1,70 +1,61 @@
-"""Can a FETCH between two real brokers be stopped before the leader, and its answer before the follower?"""
+"""Can frames between real brokers be stopped where a protocol point says, and is the rest left alone?"""
 
-import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from confluent_kafka import KafkaException, Producer, TopicCollection
-from confluent_kafka.admin import AdminClient, NewTopic
 
-from fault_injection.cluster.backends.process import ProcessBackend
-from fault_injection.cluster.lifecycle import Cluster
-from fault_injection.cluster.spec import ClusterSpec
-from fault_injection.releases import find_release, jars_of, schema_jar
-from fault_injection.waiting import NotYetError, until
-from fault_injection.wire.gate_events import CaughtFrame
+from fault_injection.cluster.readiness import await_registered, await_unregistered, brokers_known_to
+from fault_injection.releases import MetadataMode
+from fault_injection.waiting import until
+from fault_injection.wire.controller_views import AlterPartitionView, LeaderAndIsrView
+from fault_injection.wire.gate_events import CaughtFrame, HoldStatus
 from fault_injection.wire.points import Point
-from fault_injection.wire.proxy import GateProxy
-from fault_injection.wire.views import FetchResponseView
-
-DEADLINE_S = 30.0
-TOPIC = "held"
+from fault_injection.wire.views import FetchPartition, FetchResponseView
+from tests.fault_injection.wire.real_cluster import (
+    DEADLINE_S,
+    TOPIC,
+    await_caught,
+    cluster_of,
+    create_topic,
+    fetch_point,
+    produce,
+    traced,
+)
 
 pytestmark = pytest.mark.broker
 
 
-@pytest.fixture(params=["0.10.2", "4.3"])
-def cluster(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Cluster]:
-    release = find_release(request.param)
-    backend = ProcessBackend()
-    spec = ClusterSpec(release, release.default_metadata_mode, broker_ids=(1, 2), fetch_wait_max_ms=100)
-    with GateProxy(backend.host, schemas=schema_jar()) as proxy:
-        proxy.trace_to(tmp_path / "wire.ndjson")
-        with Cluster.start(spec, jars_of(release), backend, proxy, tmp_path / "cluster") as started:
-            yield started
-    backend.close()
+@pytest.mark.parametrize("version", ["0.10.2", "4.3"])
+def test_each_step_of_replication_can_be_stopped(version: str, tmp_path: Path) -> None:
+    with cluster_of(version, tmp_path) as (cluster, proxy):
+        create_topic(cluster, proxy)
+        proxy.arm("first", fetch_point("fetch_request", 0))
+        await_caught(proxy, "first")
+        produce(cluster, b"m0")
 
+        proxy.arm("appended", fetch_point("fetch_request", 1))
+        proxy.release("first")
+        appended = await_caught(proxy, "appended")
+        assert (appended.fetch_offset, appended.request.source) == (1, 2)
+        assert proxy.last_forwarded_fetch_offset(2, 1, TOPIC, 0) == 0
 
-def await_caught(proxy: GateProxy, name: str) -> CaughtFrame:
-    return until(lambda: proxy.caught(name), deadline_s=DEADLINE_S, what=f"{name} caught a frame")
+        proxy.arm("committed", fetch_point("fetch_response", 1))
+        proxy.release("appended")
+        committed = await_caught(proxy, "committed")
+        assert high_watermark(committed) == 1
+        assert proxy.last_forwarded_fetch_offset(2, 1, TOPIC, 0) == 1
+        (carried,) = [one for one in proxy.rounds_since(0, topic=TOPIC, follower=2) if one.record_bytes]
+        assert (carried.fetch_offset, carried.first_offset, carried.last_offset) == (0, 0, 0)
+        assert carried.high_watermark == 0
 
-
-def fetch_point(name: str, fetch_offset: int) -> Point:
-    return Point(name, source=2, destination=1, topic=TOPIC, partition=0, fetch_offset=fetch_offset)
-
-
-def create_topic(cluster: Cluster, proxy: GateProxy) -> None:
-    admin = AdminClient({"bootstrap.servers": cluster.bootstrap})
-    topic = NewTopic(TOPIC, num_partitions=1, replica_assignment=[[1, 2]])
-    admin.create_topics([topic])[TOPIC].result(DEADLINE_S)
-    if cluster.spec.release.is_at_least(3, 1):
-        topic_id = until(lambda: id_of_topic(admin), deadline_s=DEADLINE_S, what="the topic has an id")
-        proxy.learn_topic(topic_id, TOPIC)
-
-
-def id_of_topic(admin: AdminClient) -> str:
-    try:
-        described = admin.describe_topics(TopicCollection([TOPIC]))[TOPIC].result(DEADLINE_S)
-    except KafkaException as error:
-        raise NotYetError(error) from error
-    return str(described.topic_id)
-
-
-def produce(cluster: Cluster, value: bytes) -> None:
-    producer = Producer({"bootstrap.servers": cluster.client_address(1), "acks": "1", "linger.ms": 0})
-    producer.produce(TOPIC, value)
-    assert producer.flush(DEADLINE_S) == 0
+        proxy.release("committed")
+        until(
+            lambda: len(proxy.rounds_since(committed.caught_ns, topic=TOPIC)) > 1,
+            deadline_s=DEADLINE_S,
+            what="replication goes on",
+        )
+        assert proxy.undecodable == 0
+        assert {line["hold"] for line in traced(proxy, tmp_path)} == {None, "first", "appended", "committed"}
 
 
 def high_watermark(caught: CaughtFrame) -> int:
@@ -73,37 +64,102 @@ def high_watermark(caught: CaughtFrame) -> int:
     return given.high_watermark
 
 
-def test_each_step_of_replication_can_be_stopped(cluster: Cluster, tmp_path: Path) -> None:
-    proxy = cluster.relay
-    assert isinstance(proxy, GateProxy)
-    create_topic(cluster, proxy)
+@pytest.mark.parametrize(("version", "mode"), [("2.8", MetadataMode.ZOOKEEPER), ("4.3", MetadataMode.KRAFT)])
+def test_a_returning_follower_shows_the_isr_its_leader_proposes(
+    version: str, mode: MetadataMode, tmp_path: Path
+) -> None:
+    with cluster_of(version, tmp_path, mode=mode) as (cluster, proxy):
+        create_topic(cluster, proxy)
+        produce(cluster, b"m0")
+        proxy.arm("dying", Point("fetch_request", source=2))
+        await_caught(proxy, "dying")
+        cluster.kill(2)
+        assert proxy.status("dying") is HoldStatus.DISCHARGED
+        await_unregistered(cluster, 2)
 
-    proxy.arm("first", fetch_point("fetch_request", 0))
-    await_caught(proxy, "first")
-    produce(cluster, b"m0")
+        proxy.arm("refetch", Point("fetch_request", source=2, topic=TOPIC))
+        proxy.arm("expand", Point("alter_partition_request", source=1, destination=100))
+        cluster.start_broker(2)
+        assert await_caught(proxy, "refetch").fetch_offset in (0, 1)
+        proxy.release("refetch")
+        proposal = await_caught(proxy, "expand").view
+        assert isinstance(proposal, AlterPartitionView)
+        assert [set(entry.new_isr) for entry in proposal.partitions] == [{1, 2}]
+        proxy.release("expand")
+        await_registered(cluster, 2)
+        assert proxy.undecodable == 0
 
-    proxy.arm("appended", fetch_point("fetch_request", 1))
-    proxy.release("first")
-    appended = await_caught(proxy, "appended")
-    assert (appended.fetch_offset, appended.request.source) == (1, 2)
-    assert proxy.last_forwarded_fetch_offset(2, 1, TOPIC, 0) == 0
 
-    proxy.arm("committed", fetch_point("fetch_response", 1))
-    proxy.release("appended")
-    committed = await_caught(proxy, "committed")
-    assert high_watermark(committed) == 1
-    assert proxy.last_forwarded_fetch_offset(2, 1, TOPIC, 0) == 1
-    (carried,) = [one for one in proxy.rounds_since(0, topic=TOPIC, follower=2) if one.record_bytes]
-    assert (carried.fetch_offset, carried.first_offset, carried.last_offset) == (0, 0, 0)
-    assert carried.high_watermark == 0
+@pytest.mark.parametrize("version", ["0.10.2", "1.1", "2.8"])
+def test_a_follower_fetches_only_when_the_controller_made_it_one(version: str, tmp_path: Path) -> None:
+    with cluster_of(version, tmp_path, mode=MetadataMode.ZOOKEEPER) as (cluster, proxy):
+        proxy.arm("appointed", Point("leader_and_isr", source=100, destination=2, topic=TOPIC))
+        create_topic(cluster, proxy)
+        appointed = await_caught(proxy, "appointed")
+        assert isinstance(appointed.view, LeaderAndIsrView)
+        assert [(entry.leader, entry.isr) for entry in appointed.view.partitions] == [(1, (1, 2))]
+        assert proxy.last_forwarded_fetch_offset(2, 1, TOPIC, 0) is None
+        proxy.release("appointed")
+        until(
+            lambda: proxy.last_forwarded_fetch_offset(2, 1, TOPIC, 0) == 0,
+            deadline_s=DEADLINE_S,
+            what="the follower fetches",
+        )
+        assert proxy.undecodable == 0
 
-    proxy.release("committed")
-    until(
-        lambda: len(proxy.rounds_since(committed.caught_ns, topic=TOPIC)) >= 2,
-        deadline_s=DEADLINE_S,
-        what="replication goes on",
-    )
-    assert proxy.undecodable == 0
-    proxy.flush_trace()
-    lines = [json.loads(line) for line in (tmp_path / "wire.ndjson").read_text().splitlines()]
-    assert {line["hold"] for line in lines} == {None, "first", "appended", "committed"}
+
+@pytest.mark.parametrize("version", ["1.1", "2.8", "4.3"])
+def test_a_partition_that_fetch_sessions_leave_out_is_seen_all_the_same(version: str, tmp_path: Path) -> None:
+    with cluster_of(version, tmp_path, fetch_sessions=True) as (cluster, proxy):
+        create_topic(cluster, proxy)
+        create_topic(cluster, proxy, "busy")
+        for number in range(3):
+            produce(cluster, b"m%d" % number, "busy")
+        until(
+            lambda: proxy.last_forwarded_fetch_offset(2, 1, "busy", 0) == 3,
+            deadline_s=DEADLINE_S,
+            what="the follower has all records",
+        )
+        proxy.arm("idle", fetch_point("fetch_request", 0))
+        idle = await_caught(proxy, "idle").partition
+        assert isinstance(idle, FetchPartition)
+        assert (idle.topic, idle.fetch_offset, idle.is_listed) == (TOPIC, 0, False)
+        proxy.release("idle")
+        rounds = proxy.rounds_since(0, topic=TOPIC)
+        assert rounds
+        assert {(one.error, one.high_watermark, one.fetch_offset) for one in rounds[-2:]} == {(0, 0, 0)}
+        assert proxy.undecodable == 0
+
+
+def test_a_broker_without_its_metadata_does_not_learn_of_a_topic(tmp_path: Path) -> None:
+    with cluster_of("4.3", tmp_path) as (cluster, proxy):
+        proxy.arm("stale", Point("controller_fetch_request", source=2))
+        await_caught(proxy, "stale")
+        create_topic(cluster, proxy)
+        produce(cluster, b"m0")
+        assert proxy.last_forwarded_fetch_offset(2, 1, TOPIC, 0) is None
+        proxy.release("stale")
+        until(
+            lambda: proxy.last_forwarded_fetch_offset(2, 1, TOPIC, 0) == 1,
+            deadline_s=DEADLINE_S,
+            what="the follower has the record",
+        )
+
+
+def test_an_isolated_broker_is_fenced_and_comes_back(tmp_path: Path) -> None:
+    with cluster_of("4.3", tmp_path) as (cluster, proxy):
+        create_topic(cluster, proxy)
+        proxy.isolate(2)
+        until(
+            lambda: brokers_known_to(cluster.client_address(1)) == frozenset({1}),
+            deadline_s=DEADLINE_S,
+            what="the controller fenced the broker",
+        )
+        proxy.rejoin(2)
+        await_registered(cluster, 2)
+        produce(cluster, b"m0")
+        until(
+            lambda: proxy.last_forwarded_fetch_offset(2, 1, TOPIC, 0) == 1,
+            deadline_s=DEADLINE_S,
+            what="the follower has the record",
+        )
