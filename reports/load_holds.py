@@ -13,7 +13,12 @@ if TYPE_CHECKING:
 
     from reports.model import Step
 
-_ENDINGS = {"hold_released": "released", "hold_discharged": "discharged"}
+_ENDINGS = {
+    "hold_released": "released",
+    "hold_discharged": "discharged",
+    "hold_dropped": "dropped",
+    "hold_closed": "closed",
+}
 
 
 def load_held_frames(events: Sequence[Mapping[str, Any]], steps: Sequence[Step]) -> tuple[HeldFrame, ...]:
@@ -55,8 +60,9 @@ def _frame(caught: Mapping[str, Any], ended: Mapping[str, Any] | None, hold: Map
 
 def _fetch_offset(caught: Mapping[str, Any], hold: Mapping[str, Any]) -> object:
     """Return the offset that was really caught, or the one the schedule asked for."""
-    if caught.get("fetch_offset") is not None:
-        return caught["fetch_offset"]
+    for name in ("fetch_offset", "offset"):
+        if caught.get(name) is not None:
+            return caught[name]
     said = re.search(r"(?:FETCH\(|fetch offset )(\d+)", str(caught.get("text") or ""), re.IGNORECASE)
     return said.group(1) if said else hold.get("fetch_offset")
 

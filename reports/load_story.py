@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from reports.load_holds import load_held_frames
@@ -29,12 +30,13 @@ def load_story(path: Path, schedule: Mapping[str, Any], prediction: Mapping[str,
     events = read_lines(path / "timeline.ndjson")
     steps = _steps(schedule, events)
     measured = _moments(observations)
+    marks = tuple(_mark(event, steps) for event in events if event.get("event") in _MARK_KINDS)
     return Story(
         replicas=_replicas(schedule, measured),
         steps=steps,
         measured=measured,
         predicted=tuple(_moment(int(item["index"]), item) for item in prediction.get("steps") or ()),
-        marks=tuple(_mark(event, steps) for event in events if event.get("event") in _MARK_KINDS),
+        marks=marks + _unmarked_elections(measured, marks, steps),
         held_frames=load_held_frames(events, steps),
     )
 
@@ -109,3 +111,15 @@ def _mark(event: Mapping[str, Any], steps: Sequence[Step]) -> Mark:
         at=instant_of(event, steps),
         text=str(event.get("text") or ""),
     )
+
+
+def _unmarked_elections(measured: Sequence[Moment], marks: Sequence[Mark], steps: Sequence[Step]) -> tuple[Mark, ...]:
+    """Return a mark for every new leader that no event announced: elected by the end of that step."""
+    announced = {(mark.broker, mark.at.step) for mark in marks if mark.kind == "elected"}
+    found = []
+    for before, after in pairwise(measured):
+        if after.leader is None or after.leader == before.leader or (after.leader, after.step) in announced:
+            continue
+        finished = steps[after.step].finished_ns if after.step < len(steps) else None
+        found.append(Mark("elected", after.leader, Instant(after.step, finished), f"broker {after.leader} leads"))
+    return tuple(found)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from reports.verdict_words import Conformance, Promise
-from reports.version_matrix import metadata_words
+from reports.version_matrix import age, metadata_words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -66,14 +66,16 @@ class OperatorRow:
 
 
 def operator_rows(runs: Sequence[RunView]) -> tuple[OperatorRow, ...]:
-    """Return one row a settings pair and release, in the order of the runs."""
+    """Return one row a settings pair and release, equal settings together, oldest release first."""
     groups: dict[_Key, list[RunView]] = {}
     for run in runs:
         spoken = run.verdict.conformance in {Conformance.CONFORMS, Conformance.DEVIATES}
         if spoken and "min.insync.replicas" in run.user_settings:
             key = (settings_words(run), run.variant, f"{run.kafka} {metadata_words(run.metadata)}")
             groups.setdefault(key, []).append(run)
-    return tuple(_row(key, members) for key, members in groups.items())
+    settings = list(dict.fromkeys(key[:2] for key in groups))
+    ordered = sorted(groups.items(), key=lambda item: (settings.index(item[0][:2]), age(item[1][0])))
+    return tuple(_row(key, members) for key, members in ordered)
 
 
 def settings_words(run: RunView) -> tuple[str, ...]:

@@ -30,7 +30,8 @@ class VersionMatrix:
 
 def version_matrix(runs: Sequence[RunView]) -> VersionMatrix | None:
     """Return the matrix, or None if all runs are of one version and mode."""
-    columns = sorted({(run.kafka, run.metadata) for run in runs if run.kafka != "?"}, key=_age)
+    ordered = sorted((run for run in runs if run.kafka != "?"), key=age)
+    columns = list(dict.fromkeys((run.kafka, run.metadata) for run in ordered))
     if len(columns) < 2:
         return None
     names = list(dict.fromkeys(_row_name(run) for run in runs if run.kafka != "?"))
@@ -52,10 +53,11 @@ def metadata_words(metadata: str) -> str:
     return {"kraft": "KRaft", "zookeeper": "ZooKeeper"}.get(metadata, metadata)
 
 
+def age(run: RunView) -> tuple[list[int], str]:
+    """Return a key that puts older releases first, and ZooKeeper before KRaft within one."""
+    numbers = [int(part) for part in re.findall(r"\d+", run.kafka)]
+    return numbers, "" if run.metadata == "zookeeper" else run.metadata
+
+
 def _row_name(run: RunView) -> str:
     return f"{run.scenario} ({run.variant})" if run.variant else run.scenario
-
-
-def _age(column: tuple[str, str]) -> tuple[list[int], str]:
-    kafka, metadata = column
-    return [int(part) for part in re.findall(r"\d+", kafka)], "" if metadata == "zookeeper" else metadata

@@ -1,7 +1,7 @@
 """Which frame stood still between two replicas? A bar between their lanes, from caught to released.
 
 An arrow leaves the sender's lane and ends at the bar: the frame is on its way. Where it is released
-a second arrow runs on to the receiver; where it is discharged the bar ends in a cross.
+a second arrow runs on to the receiver; where it is discharged or thrown away the bar ends in a cross.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def _end(bar: Bar, edge: float, prefix: str) -> Markup:
             class_="frame",
             marker_end=f"url(#{prefix}-arrow)",
         )
-    if bar.frame.ending == "discharged":
+    if bar.frame.ending != "still held":
         x, y, arm = bar.right, bar.y, 5.0
         strokes = f"M{x - arm:.1f} {y - arm:.1f} l{2 * arm} {2 * arm} m0 {-2 * arm} l{-2 * arm} {2 * arm}"
         return element("path", d=strokes, class_="discharged")

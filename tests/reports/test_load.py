@@ -127,3 +127,16 @@ def test_without_a_judge_checkpoints_are_compared_here(run: Path) -> None:
 def test_anchors_of_equal_runs_differ(golden_paths: list[Path]) -> None:
     anchors = [view.anchor for view in load_runs([golden_paths[0]] * 3)]
     assert len(set(anchors)) == 3
+
+
+def test_a_new_leader_that_no_event_announced_is_marked_all_the_same(run: Path) -> None:
+    path = run / "timeline.ndjson"
+    path.write_text("".join(line for line in path.read_text().splitlines(keepends=True) if "elected" not in line))
+    elected = [mark for mark in load_run(run).story.marks if mark.kind == "elected"]
+    assert [(mark.broker, mark.at.step) for mark in elected] == [(2, 9)]
+
+
+def test_a_held_frame_shows_the_offset_that_was_really_caught(run: Path) -> None:
+    path = run / "timeline.ndjson"
+    path.write_text(path.read_text().replace("hold caught refetch", "refetch: caught at fetch offset 7"))
+    assert load_run(run).story.held_frames[1].label == "FETCH(7) request held"
