@@ -19,8 +19,9 @@ from fault_injection.cluster.relay import Address
 from fault_injection.wire.frames import Frame, FrameParser, Malformed, Unframed
 from fault_injection.wire.gate import GateError
 from fault_injection.wire.parking import NS_PER_MS, Word
+from fault_injection.wire.passage import ConnectionState, Passage
 from fault_injection.wire.trace import Outcome
-from fault_injection.wire.traffic import ConnectionState, Passage, Traffic
+from fault_injection.wire.traffic import Traffic
 
 CONNECT_TIMEOUT_S = 10.0
 RESET_ON_CLOSE = struct.pack("ii", 1, 0)

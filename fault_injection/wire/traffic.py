@@ -8,60 +8,28 @@ senders, asks the gate and keeps rounds and trace, for all connections under one
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from itertools import count
 
 from fault_injection.cluster.relay import LinkName
-from fault_injection.wire.codec import Codec, api_name
-from fault_injection.wire.correlations import Correlator
+from fault_injection.wire.codec import Codec
 from fault_injection.wire.cuts import Cuts
-from fault_injection.wire.fetch_session import FetchSession
 from fault_injection.wire.gate import Gate
-from fault_injection.wire.gate_events import FORWARD, Action, Decision, GateEvent
+from fault_injection.wire.gate_events import Action, Decision, GateEvent
 from fault_injection.wire.headers import (
     HeaderError,
     RequestHeader,
     request_header,
     response_correlation_id,
 )
-from fault_injection.wire.messages import RequestView, ResponseView
+from fault_injection.wire.messages import RequestView
 from fault_injection.wire.parking import ParkingSpace, Word
+from fault_injection.wire.passage import ConnectionState, Passage, Sent
 from fault_injection.wire.points import Direction, ObservedRequest, Point
 from fault_injection.wire.rounds import Rounds
 from fault_injection.wire.senders import sender, sender_by_view
 from fault_injection.wire.topic_names import TopicNames
-from fault_injection.wire.trace import Outcome, Trace, TraceEntry
+from fault_injection.wire.trace import Outcome, Trace
 from fault_injection.wire.views import FetchRequestView, FetchResponseView
-
-Sent = tuple[RequestHeader, ObservedRequest]
-
-
-@dataclass(slots=True)
-class ConnectionState:
-    """What is known of one connection; ``source`` is learned from its frames."""
-
-    number: int
-    link: LinkName
-    source: int | None
-    is_lost: bool = False
-    session: FetchSession = field(default_factory=FetchSession)
-    sent: Correlator[Sent] = field(default_factory=Correlator)
-
-
-@dataclass(slots=True)
-class Passage:
-    """One frame on its way through the gate, and what was decided about it."""
-
-    seq: int
-    direction: Direction
-    connection: ConnectionState
-    size: int
-    arrived_ns: int
-    header: RequestHeader | None = None
-    request: ObservedRequest | None = None
-    response: ResponseView | None = None
-    decision: Decision = FORWARD
-    space: ParkingSpace | None = None
 
 
 class Traffic:
@@ -176,28 +144,7 @@ class Traffic:
 
     def ended(self, passage: Passage, forwarded_ns: int | None, outcome: Outcome) -> None:
         """Write down what became of a frame."""
-        header, request, connection = passage.header, passage.request, passage.connection
-        self.trace.write(
-            TraceEntry(
-                seq=passage.seq,
-                arrived_ns=passage.arrived_ns,
-                forwarded_ns=forwarded_ns,
-                connection=connection.number,
-                link=connection.link.kind,
-                source=request.source if request is not None else connection.source,
-                destination=connection.link.destination,
-                direction=passage.direction,
-                api_key=header.api_key if header is not None else None,
-                api=api_name(header.api_key) if header is not None else None,
-                api_version=header.api_version if header is not None else None,
-                correlation_id=header.correlation_id if header is not None else None,
-                client_id=header.client_id if header is not None else None,
-                size=passage.size,
-                decoded=_said(passage),
-                hold=passage.decision.name,
-                outcome=outcome,
-            )
-        )
+        self.trace.write(passage.entry(forwarded_ns, outcome))
 
     def _passage(self, direction: Direction, connection: ConnectionState, frame: bytearray) -> Passage:
         return Passage(next(self._seq), direction, connection, len(frame), time.monotonic_ns())
@@ -241,9 +188,3 @@ class Traffic:
     def _report(self) -> None:
         for event in self.gate.take_events():
             self._on_event(event)
-
-
-def _said(passage: Passage) -> RequestView | ResponseView | None:
-    if passage.direction == "response":
-        return passage.response
-    return passage.request.view if passage.request is not None else None

@@ -17,7 +17,7 @@ from fault_injection.wire.gate import GateError
 from fault_injection.wire.gate_events import GateEvent, HoldStatus
 from fault_injection.wire.points import Point
 from fault_injection.wire.proxy import GateProxy
-from tests.fault_injection.wire.frames_of import fetch_request, fetch_response
+from tests.fault_injection.wire.frames_of import TOPIC_ID, fetch_request, fetch_response
 
 LINK = LinkName.replication(1)
 DEADLINE_S = 10.0
@@ -356,3 +356,48 @@ def test_an_isolated_broker_is_cut_in_both_directions_and_reaches_itself(proxy: 
     proxy.rejoin(1)
     proxy.rejoin(2)
     assert [proxy.status(name) for name in proxy.holds()] == []
+
+
+def test_closing_the_proxy_discharges_what_it_holds(proxy: GateProxy, leader: Leader, follower: socket.socket) -> None:
+    proxy.arm("request", Point("fetch_request", fetch_offset=2))
+    proxy.arm("response", Point("fetch_response", fetch_offset=1))
+    with socket.create_connection(follower_address(proxy, leader), timeout=DEADLINE_S) as other:
+        request = fetch_request(offset=1)
+        other.sendall(request)
+        received(leader, request)
+        leader.answer(fetch_response())
+        follower.sendall(fetch_request(offset=2))
+        held(proxy, "request")
+        held(proxy, "response")
+        proxy.close()
+        assert set(proxy.holds().values()) == {HoldStatus.DISCHARGED}
+
+
+def test_frames_behind_a_held_one_keep_their_order(proxy: GateProxy, leader: Leader, follower: socket.socket) -> None:
+    proxy.arm("first", Point("fetch_request", fetch_offset=1))
+    first, second = fetch_request(offset=1), fetch_request(offset=2, correlation_id=2)
+    follower.sendall(first + second)
+    held(proxy, "first")
+    proxy.release("first")
+    received(leader, first + second)
+
+
+def test_topic_ids_are_named_when_they_are_learned(proxy: GateProxy, leader: Leader, follower: socket.socket) -> None:
+    proxy.arm("gap", Point("fetch_request", topic="t"))
+    unnamed, named = fetch_request(offset=1, version=17), fetch_request(offset=2, version=17, correlation_id=2)
+    follower.sendall(unnamed)
+    received(leader, unnamed)
+    proxy.learn_topic(TOPIC_ID, "t")
+    follower.sendall(named)
+    held(proxy, "gap")
+    caught = proxy.caught("gap")
+    assert caught is not None
+    assert (caught.fetch_offset, caught.request.source) == (2, 2)
+
+
+def test_a_disarmed_action_lets_the_frame_through(proxy: GateProxy, leader: Leader, follower: socket.socket) -> None:
+    proxy.arm("gap", Point("fetch_request"))
+    proxy.disarm("gap")
+    request = fetch_request(offset=1)
+    follower.sendall(request)
+    received(leader, request)

@@ -1,0 +1,74 @@
+"""What is known of a connection, and of one frame on its way through the gate?"""
+
+from dataclasses import dataclass, field
+
+from fault_injection.cluster.relay import LinkName
+from fault_injection.wire.codec import api_name
+from fault_injection.wire.correlations import Correlator
+from fault_injection.wire.fetch_session import FetchSession
+from fault_injection.wire.gate_events import FORWARD, Decision
+from fault_injection.wire.headers import RequestHeader
+from fault_injection.wire.messages import RequestView, ResponseView
+from fault_injection.wire.parking import ParkingSpace
+from fault_injection.wire.points import Direction, ObservedRequest
+from fault_injection.wire.trace import Outcome, TraceEntry
+
+Sent = tuple[RequestHeader, ObservedRequest]
+
+
+@dataclass(slots=True)
+class ConnectionState:
+    """What is known of one connection; ``source`` is learned from its frames."""
+
+    number: int
+    link: LinkName
+    source: int | None
+    is_lost: bool = False
+    session: FetchSession = field(default_factory=FetchSession)
+    sent: Correlator[Sent] = field(default_factory=Correlator)
+
+
+@dataclass(slots=True)
+class Passage:
+    """One frame on its way through the gate, and what was decided about it."""
+
+    seq: int
+    direction: Direction
+    connection: ConnectionState
+    size: int
+    arrived_ns: int
+    header: RequestHeader | None = None
+    request: ObservedRequest | None = None
+    response: ResponseView | None = None
+    decision: Decision = FORWARD
+    space: ParkingSpace | None = None
+
+    @property
+    def said(self) -> RequestView | ResponseView | None:
+        """What the frame says; None if undecoded."""
+        if self.direction == "response":
+            return self.response
+        return self.request.view if self.request is not None else None
+
+    def entry(self, forwarded_ns: int | None, outcome: Outcome) -> TraceEntry:
+        """Give the frame's line of the trace, now that its fate is known."""
+        header, request, link = self.header, self.request, self.connection.link
+        return TraceEntry(
+            seq=self.seq,
+            arrived_ns=self.arrived_ns,
+            forwarded_ns=forwarded_ns,
+            connection=self.connection.number,
+            link=link.kind,
+            source=request.source if request is not None else self.connection.source,
+            destination=link.destination,
+            direction=self.direction,
+            api_key=header.api_key if header is not None else None,
+            api=api_name(header.api_key) if header is not None else None,
+            api_version=header.api_version if header is not None else None,
+            correlation_id=header.correlation_id if header is not None else None,
+            client_id=header.client_id if header is not None else None,
+            size=self.size,
+            decoded=self.said,
+            hold=self.decision.name,
+            outcome=outcome,
+        )
