@@ -13,8 +13,7 @@ if TYPE_CHECKING:
 
 _SHORT = (
     (re.compile(r"^broker (\d+) (.+)$"), r"broker \1"),
-    (re.compile(r"^remote log end offset of (?:broker )?(\d+)$"), r"remote LEO"),
-    (re.compile(r"^remote log end offset (\d+)$"), r"remote LEO"),
+    (re.compile(r"^remote log end offset of (?:broker )?(\d+)(?: \(derived\))?$"), r"remote LEO (derived)"),
 )
 _NAMES = {"log end offset": "LEO", "high watermark": "HW", "isr": "ISR", "elr": "ELR"}
 

@@ -32,7 +32,7 @@ def render_json(runs: Sequence[RunView]) -> str:
 def _run(run: RunView) -> dict[str, object]:
     promise = run.verdict.promise
     return {
-        "scenario": run.scenario,
+        "scenario": run.name,
         "variant": run.variant or None,
         "kafka": run.kafka,
         "metadata": run.metadata,

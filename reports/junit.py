@@ -54,9 +54,8 @@ def _counts(runs: Sequence[RunView]) -> dict[str, str]:
 
 
 def _case(suite: Element, run: RunView) -> None:
-    name = f"{run.scenario}[{run.variant}]" if run.variant else run.scenario
     classname = run.schedule_id.replace("/", ".") or run.run
-    case = SubElement(suite, "testcase", classname=classname, name=name, time=f"{run.seconds or 0:.3f}")
+    case = SubElement(suite, "testcase", classname=classname, name=run.name, time=f"{run.seconds or 0:.3f}")
     properties = SubElement(case, "properties")
     for key, value in _properties(run).items():
         SubElement(properties, "property", name=key, value=value)

@@ -54,11 +54,12 @@ def load_run(path: Path) -> RunView:
 
 
 def _described(path: Path, run: Mapping[str, Any]) -> RunView:
-    scenario = str(run.get("scenario") or path.name)
-    variant = str(run.get("variant") or "")
+    name, variant = str(run.get("scenario") or path.name), str(run.get("variant") or "")
+    scenario = name.removesuffix(f"/{variant}")
     kafka, metadata = str(run.get("kafka") or "?"), str(run.get("metadata") or "")
     settings = run.get("settings") or {}
     return RunView(
+        name=name,
         anchor=_slug(scenario, variant, kafka, metadata, str(run.get("backend") or "")),
         path=path,
         run=str(run.get("run") or path.name),
@@ -74,6 +75,7 @@ def _described(path: Path, run: Mapping[str, Any]) -> RunView:
         started=_time(run.get("started")),
         seconds=None if run.get("seconds") is None else float(run["seconds"]),
         verdict=_unreadable("the run was not judged"),
+        explanation=str(run.get("explanation") or ""),
         user_settings=_words(settings.get("user")),
         imposed_settings=_words(settings.get("imposed")),
         environment=_words(run.get("environment")),
@@ -114,6 +116,7 @@ def _identity(run: Mapping[str, Any]) -> dict[str, str]:
 
 def _unread(path: Path, reason: str) -> RunView:
     return RunView(
+        name=path.name,
         anchor=_slug(path.name),
         path=path,
         run=path.name,

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from reports.model import HeldFrame, Instant
+from reports.run_files import whole
 from reports.step_prose import frame_words
 
 if TYPE_CHECKING:
@@ -68,4 +69,4 @@ def _fetch_offset(caught: Mapping[str, Any], hold: Mapping[str, Any]) -> object:
 
 
 def _at(event: Mapping[str, Any]) -> Instant:
-    return Instant(int(event.get("step") or 0), event.get("t_ns"))
+    return Instant(int(event.get("step") or 0), whole(event.get("t_ns")))

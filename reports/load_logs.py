@@ -24,23 +24,28 @@ def load_final_logs(path: Path, run: Mapping[str, Any], prediction: Mapping[str,
         return FinalLogs(note=f"The replicas hold {total:,} records: too many to draw.")
     base = int(run.get("record_id_base") or 0)
     labels = {int(item["id"]): str(item["label"]) for item in prediction.get("records") or ()}
-    rows = read_rows(path / "replica_logs", _COLUMNS)
-    if rows:
-        logs, note = _measured_logs(rows, labels, base), ""
+    were_read = any((path / "replica_logs").glob("*.parquet"))
+    if were_read:
+        rows = read_rows(path / "replica_logs", _COLUMNS)
+        brokers = {int(broker) for broker in prediction.get("logs") or ()}
+        logs, note = _measured_logs(rows, labels, base, brokers), ""
     else:
         logs, note = _predicted_logs(prediction), "Not measured: these are the logs the model predicts."
     if not logs:
         return FinalLogs()
     ghosts = _ghosts(records, labels, acknowledged_offsets(path, base), prediction)
-    return FinalLogs(logs, ghosts, _diverged(logs), bool(rows), note)
+    return FinalLogs(logs, ghosts, _diverged(logs), were_read, note)
 
 
-def _measured_logs(rows: Sequence[Mapping[str, Any]], labels: Mapping[int, str], base: int) -> tuple[ReplicaLog, ...]:
+def _measured_logs(
+    rows: Sequence[Mapping[str, Any]], labels: Mapping[int, str], base: int, brokers: set[int]
+) -> tuple[ReplicaLog, ...]:
+    """Return every replica's log; a replica that was read and holds nothing is among ``brokers`` alone."""
     logs = []
-    for broker in sorted({int(row["broker"]) for row in rows}):
+    for broker in sorted({int(row["broker"]) for row in rows} | brokers):
         own = sorted((row for row in rows if row["broker"] == broker), key=lambda row: int(row["offset"]))
         entries = tuple(_entry(row, labels, base) for row in own)
-        logs.append(ReplicaLog(broker, entries, own[0]["high_watermark"]))
+        logs.append(ReplicaLog(broker, entries, own[0]["high_watermark"] if own else None))
     return tuple(logs)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from reports.load_holds import load_held_frames
 from reports.model import Instant, Mark, Moment, Numbers, Step, Story
-from reports.run_files import read_lines
+from reports.run_files import read_lines, whole
 from reports.step_prose import arguments_of, prose, short_words
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def load_story(path: Path, schedule: Mapping[str, Any], prediction: Mapping[str,
 
 def instant_of(event: Mapping[str, Any], steps: Sequence[Step]) -> Instant:
     """Return when an event happened; an event outside any step belongs to the last one begun."""
-    t_ns = event.get("t_ns")
+    t_ns = whole(event.get("t_ns"))
     if event.get("step") is not None:
         return Instant(int(event["step"]), t_ns)
     begun = [step.started_ns for step in steps if step.started_ns is not None]
@@ -59,8 +59,10 @@ def _replicas(schedule: Mapping[str, Any], measured: Sequence[Moment]) -> tuple[
 
 
 def _steps(schedule: Mapping[str, Any], events: Sequence[Mapping[str, Any]]) -> tuple[Step, ...]:
-    started = {event.get("step"): event.get("t_ns") for event in events if event["event"] == "step_started"}
-    finished = {event.get("step"): event.get("t_ns") for event in events if event["event"] == "step_finished"}
+    started = {event.get("step"): whole(event.get("t_ns")) for event in events if event.get("event") == "step_started"}
+    finished = {
+        event.get("step"): whole(event.get("t_ns")) for event in events if event.get("event") == "step_finished"
+    }
     steps = []
     for index, item in enumerate(schedule.get("steps") or ()):
         verb, value = next(iter(item.items()))
@@ -93,14 +95,14 @@ def _moment(step: int, row: Mapping[str, Any]) -> Moment:
     return Moment(
         step=step,
         replicas={int(broker): _numbers(numbers) for broker, numbers in replicas.items()},
-        leader=row.get("leader"),
-        leader_epoch=row.get("leader_epoch"),
-        isr=tuple(row.get("isr") or ()),
+        leader=whole(row.get("leader")),
+        leader_epoch=whole(row.get("leader_epoch")),
+        isr=tuple(int(broker) for broker in row.get("isr") or ()),
     )
 
 
 def _numbers(row: Mapping[str, Any]) -> Numbers:
-    return Numbers(row.get("log_end_offset"), row.get("high_watermark"), bool(row.get("alive", True)))
+    return Numbers(whole(row.get("log_end_offset")), whole(row.get("high_watermark")), bool(row.get("alive", True)))
 
 
 def _mark(event: Mapping[str, Any], steps: Sequence[Step]) -> Mark:

@@ -227,8 +227,15 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class RunView:
-    """One run: one scenario on one cluster."""
+    """One run: one scenario on one cluster.
 
+    Attributes:
+        name: the scenario's full name, by which people select it (``EL-02/unsafe``).
+        scenario: the name without its variant.
+        explanation: what a reader should look for.
+    """
+
+    name: str
     anchor: str
     path: Path
     run: str
@@ -244,6 +251,7 @@ class RunView:
     started: datetime | None
     seconds: float | None
     verdict: VerdictView
+    explanation: str = ""
     user_settings: Mapping[str, str] = field(default_factory=dict)
     imposed_settings: Mapping[str, str] = field(default_factory=dict)
     environment: Mapping[str, str] = field(default_factory=dict)

@@ -37,6 +37,7 @@ _ADVICE = {
 }
 
 
+_LABELS_MAX = 4
 _Key = tuple[tuple[str, ...], str, str]
 
 
@@ -93,10 +94,18 @@ def lost_records(run: RunView) -> tuple[str, ...]:
     return tuple(lost or (loss.label for loss in run.verdict.losses))
 
 
+def _lost_words(run: RunView) -> str:
+    """Return the first lost labels and how many more there are; empty if nothing was lost."""
+    labels = lost_records(run)
+    counted = sum(count.measured for count in run.records.classes if count.name == "lost")
+    more = max(len(labels), counted) - _LABELS_MAX
+    return ", ".join(labels[:_LABELS_MAX]) + (f" and {more:,} more" if more > 0 else "")
+
+
 def _row(key: _Key, runs: Sequence[RunView]) -> OperatorRow:
     settings, variant, kafka = key
     worst = min((run.verdict.promise for run in runs), key=_WORST_FIRST.index)
-    lost = tuple(f"{label} in {run.scenario}" for run in runs for label in lost_records(run))
+    lost = tuple(f"{words} in {run.scenario}" for run in runs if (words := _lost_words(run)))
     refused = sum(_outcomes(run)["refused"] for run in runs)
     advice = _ADVICE[worst]
     if worst is Promise.KEPT and refused:

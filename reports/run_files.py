@@ -100,6 +100,19 @@ def read_rows(folder: Path, columns: Sequence[str], pattern: str = "*.parquet") 
     return rows
 
 
+def whole(value: object) -> int | None:
+    """Return a JSON number as int, or None for null.
+
+    Raises:
+        BrokenRunDirectory: it is neither.
+    """
+    if value is None:
+        return None
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return int(value)
+    raise BrokenRunDirectory(f"{value!r} stands where a number belongs")
+
+
 def printable(value: Any) -> Any:  # noqa: ANN401 - any JSON value
     """Return the value with every control character replaced by U+FFFD."""
     match value:

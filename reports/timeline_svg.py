@@ -19,7 +19,7 @@ from reports.picture.layout import AXIS, lay_out
 from reports.picture.legend import LEGEND_HEIGHT, draw_legend
 from reports.picture.marks import draw_checkpoints, draw_marks
 from reports.picture.patterns import patterns
-from reports.picture.scale import TimeScale
+from reports.picture.scale import SHEET_WIDTH, TimeScale
 from reports.picture.status import draw_status
 from reports.svg import element, group
 
@@ -58,6 +58,7 @@ def draw_timeline(story: Story, final: FinalLogs, prefix: str) -> Markup:
         role="img",
         aria_labelledby=f"{prefix}-title {prefix}-desc",
         class_="timeline",
+        style=f"min-width:{scale.sheet_width:.0f}px" if scale.sheet_width > SHEET_WIDTH else None,
     )
 
 

@@ -35,7 +35,7 @@ class _Cell(NamedTuple):
 def draw_cells(final: FinalLogs, prefix: str) -> Markup:
     """Return the final logs as an SVG element."""
     columns = _columns(final)
-    width = columns[-1][1] + _COLUMN + 110 if columns else _LEFT
+    width = _right_of(columns) + 110
     rows = ([_ghost_row(final, columns, prefix)] if final.ghosts else []) + [
         _replica_row(final, log, columns, prefix) for log in final.logs
     ]
@@ -112,6 +112,10 @@ def _columns(final: FinalLogs) -> list[Column]:
     return columns
 
 
+def _right_of(columns: Sequence[Column]) -> float:
+    return columns[-1][1] + _COLUMN if columns else _LEFT
+
+
 def _heads(columns: Sequence[Column]) -> Markup:
     return group(
         *(
@@ -131,7 +135,7 @@ def _replica_row(final: FinalLogs, log: ReplicaLog, columns: Sequence[Column], p
         for offset, x, _ in columns
         if offset is not None
     ]
-    right = columns[-1][1] + _COLUMN
+    right = _right_of(columns)
     words = [
         label(4, 28, f"broker {log.broker}", "lane-name"),
         label(right + 6, 21, f"LEO {end}", "end-log-end-offset"),

@@ -98,7 +98,7 @@ def clean_loss() -> GoldenRun:
     run = _run("TR-02", "0.10.2.2", "zookeeper", 16.2)
     user = {"min.insync.replicas": "2", "unclean.leader.election.enable": "false", "replication.factor": "3"}
     return GoldenRun(
-        run=run | {"variant": "safe", "settings": {"user": user, "imposed": _IMPOSED}},
+        run=run | {"scenario": "TR-02/safe", "variant": "safe", "settings": {"user": user, "imposed": _IMPOSED}},
         verdict=_verdict("TR-02", "0.10.2.2", "zookeeper", "CONFORMS", "BROKEN_AS_PREDICTED", _LOSS_REASON)
         | {"losses": [{"label": "m1", "promise": "broken", "reason": _LOSS}]},
         steps=witness_steps(),
@@ -159,8 +159,9 @@ def _run(scenario: str, kafka: str, metadata: str, seconds: float) -> dict[str, 
     return {
         "format": 1,
         "run": f"20261121T170800-{kafka}-{metadata}-{scenario.lower()}",
-        "scenario": scenario,
+        "scenario": f"{scenario}/unsafe" if scenario.startswith("TR") else scenario,
         "schedule_id": schedule_id,
+        "explanation": "Watch broker 2's log when it comes back." if scenario == "TR-01" else "",
         "requirement": requirement,
         "sources": [scenario, "000", "001", "KIP-101"],
         "variant": "unsafe" if scenario.startswith("TR") else None,

@@ -6,9 +6,13 @@ import json
 import shutil
 from typing import TYPE_CHECKING
 
+import pyarrow.parquet as pq
 import pytest
 
+from reports.checkpoint_table import checkpoint_table
 from reports.load import load_run, load_runs
+from reports.model import CheckpointView, Comparison, FinalLogs
+from reports.picture.cells import draw_cells
 from reports.verdict_words import Conformance, Promise
 
 if TYPE_CHECKING:
@@ -140,3 +144,39 @@ def test_a_held_frame_shows_the_offset_that_was_really_caught(run: Path) -> None
     path = run / "timeline.ndjson"
     path.write_text(path.read_text().replace("hold caught refetch", "refetch: caught at fetch offset 7"))
     assert load_run(run).story.held_frames[1].label == "FETCH(7) request held"
+
+
+def test_a_variant_is_named_once(golden_paths: list[Path]) -> None:
+    view = load_run(golden_paths[0])
+    assert (view.name, view.scenario, view.variant) == ("TR-01/unsafe", "TR-01", "unsafe")
+
+
+def test_the_judges_words_become_columns() -> None:
+    whats = ("broker 1 log end offset", "broker 1 alive", "isr", "remote log end offset of broker 2 (derived)")
+    rows = tuple(Comparison(what, "1", "1", agrees=True) for what in whats)
+    table = checkpoint_table([CheckpointView(1, "end", rows)])
+    assert [(head.title, head.columns) for head in table.heads] == [
+        ("broker 1", ("LEO", "alive")),
+        ("partition", ("ISR",)),
+        ("remote LEO (derived)", ("of 2",)),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("before", "after"), [('"t_ns": 5', '"t_ns": "soon", "was": 5'), ('"leader": 1', '"leader": "one"')]
+)
+def test_words_where_numbers_belong_are_a_harness_error(run: Path, before: str, after: str) -> None:
+    for name in ("timeline.ndjson", "observations.ndjson"):
+        (run / name).write_text((run / name).read_text().replace(before, after))
+    verdict = load_run(run).verdict
+    assert verdict.conformance is Conformance.HARNESS_ERROR
+    assert "where a number belongs" in verdict.reason
+
+
+def test_replicas_that_hold_nothing_are_shown_as_empty(run: Path) -> None:
+    table = pq.read_table(run / "replica_logs" / "part-00000.parquet")
+    pq.write_table(table.slice(0, 0), run / "replica_logs" / "part-00000.parquet")
+    final = load_run(run).final_logs
+    assert final.measured
+    assert [(log.broker, log.entries) for log in final.logs] == [(1, ()), (2, ())]
+    assert "broker 2" in draw_cells(FinalLogs(final.logs, measured=True), "p")

@@ -39,14 +39,14 @@ def test_counts_add_up(junit: ET.Element) -> None:
 
 
 def test_a_predicted_loss_passes_and_says_so(junit: ET.Element) -> None:
-    passed = case(junit, "kafka-0.10.2.2.zookeeper.process", "TR-01[unsafe]")
+    passed = case(junit, "kafka-0.10.2.2.zookeeper.process", "TR-01/unsafe")
     assert {child.tag for child in passed} == {"properties", "system-out"}
     assert passed.find("properties/property[@value='BROKEN_AS_PREDICTED']") is not None
     assert "lost m1" in (passed.findtext("system-out") or "")
 
 
 def test_a_deviation_is_a_failure_with_its_findings(junit: ET.Element) -> None:
-    failure = case(junit, "kafka-3.9.1.kraft.process", "TR-01[unsafe]").find("failure")
+    failure = case(junit, "kafka-3.9.1.kraft.process", "TR-01/unsafe").find("failure")
     assert failure is not None
     assert failure.get("type") == "DEVIATES"
     assert "predicted 2, measured 1" in (failure.get("message") or "")
@@ -54,7 +54,7 @@ def test_a_deviation_is_a_failure_with_its_findings(junit: ET.Element) -> None:
 
 
 def test_a_harness_error_is_an_error_and_not_run_is_skipped_with_its_reason(junit: ET.Element) -> None:
-    error = case(junit, "kafka-2.8.2.zookeeper.process", "TR-02[unsafe]").find("error")
+    error = case(junit, "kafka-2.8.2.zookeeper.process", "TR-02/unsafe").find("error")
     skipped = case(junit, "kafka-0.10.2.2.zookeeper.process", "EL-06").find("skipped")
     assert error is not None
     assert error.get("type") == "HARNESS_ERROR"
