@@ -28,7 +28,7 @@ class FetchSession:
     def complete_request(self, request: FetchRequestView) -> FetchRequestView:
         """Give the request with all partitions of its session; to be called in the order of arrival."""
         if request.session_epoch <= FIRST_EPOCH:
-            self._asked = {_key(asked): replace(asked, is_listed=False) for asked in request.partitions}
+            self._asked = {_key(asked): asked for asked in request.partitions}
             self._given = {}
             return request
         for forgotten in request.forgotten:
@@ -36,9 +36,8 @@ class FetchSession:
             self._given.pop(forgotten, None)
         listed = {_key(asked): asked for asked in request.partitions}
         self._asked.update(listed)
-        complete = tuple(self._asked.values())
-        self._asked.update({key: replace(asked, is_listed=False) for key, asked in listed.items()})
-        return replace(request, partitions=complete)
+        complete = (asked if key in listed else replace(asked, is_listed=False) for key, asked in self._asked.items())
+        return replace(request, partitions=tuple(complete))
 
     def complete_response(self, request: FetchRequestView, response: FetchResponseView) -> FetchResponseView:
         """Give the response with all partitions of the completed request it answers.
@@ -48,12 +47,12 @@ class FetchSession:
         if response.error:
             return response
         for given in response.partitions:
-            self._given[_key(given)] = _without_news(given)
+            self._given[_key(given)] = given
         if request.session_epoch <= FIRST_EPOCH:
             return response
         listed = {_key(given) for given in response.partitions}
         omitted = (_key(asked) for asked in request.partitions if _key(asked) not in listed)
-        added = tuple(self._given[key] for key in omitted if key in self._given)
+        added = tuple(_without_news(self._given[key]) for key in omitted if key in self._given)
         return replace(response, partitions=response.partitions + added)
 
 

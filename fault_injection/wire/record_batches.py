@@ -7,6 +7,9 @@ Sources: Kafka documentation, "Message Format" (record batch v2, message sets v0
 """
 
 import struct
+from collections.abc import Iterator
+from itertools import groupby
+from operator import itemgetter
 
 from fault_injection.wire.views import EpochRun
 
@@ -14,6 +17,7 @@ MAGIC_OFFSET = 16
 RECORD_BATCH_MAGIC = 2
 CODEC_MASK = 0x07
 
+_leader_epoch = itemgetter(0)
 _ENTRY = struct.Struct(">qi")  # base offset, length of what follows
 _BATCH = struct.Struct(">i b i h i")  # leader epoch, magic, crc, attributes, last offset delta
 _MESSAGE = struct.Struct(">I b b")  # crc, magic, attributes
@@ -26,25 +30,23 @@ def epoch_runs(records: bytes) -> tuple[EpochRun, ...]:
         struct.error: a batch is shorter than its own header.
     """
     runs: list[EpochRun] = []
-    position = 0
-    while position + _ENTRY.size + _MESSAGE.size <= len(records):
-        base_offset, length = _ENTRY.unpack_from(records, position)
-        end = position + _ENTRY.size + length
-        if length <= 0 or end > len(records):
-            break
-        run = _entry_run(records, position, base_offset)
-        if runs and runs[-1].leader_epoch == run.leader_epoch:
-            run = EpochRun(run.leader_epoch, runs.pop().first_offset, run.last_offset)
-        runs.append(run)
-        position = end
+    for leader_epoch, entries in groupby(_entries(records), key=_leader_epoch):
+        run = list(entries)
+        runs.append(EpochRun(leader_epoch, first_offset=run[0][1], last_offset=run[-1][2]))
     return tuple(runs)
 
 
-def _entry_run(records: bytes, position: int, base_offset: int) -> EpochRun:
-    start = position + _ENTRY.size
-    if records[position + MAGIC_OFFSET] >= RECORD_BATCH_MAGIC:
-        leader_epoch, _, _, _, last_offset_delta = _BATCH.unpack_from(records, start)
-        return EpochRun(leader_epoch, base_offset, base_offset + last_offset_delta)
-    _, _, attributes = _MESSAGE.unpack_from(records, start)
-    is_compressed = bool(attributes & CODEC_MASK)
-    return EpochRun(None, None if is_compressed else base_offset, base_offset)
+def _entries(records: bytes) -> Iterator[tuple[int | None, int | None, int]]:
+    position, length = 0, len(records)
+    while position + _ENTRY.size + _MESSAGE.size <= length:
+        base_offset, size = _ENTRY.unpack_from(records, position)
+        start = position + _ENTRY.size
+        if size <= 0 or start + size > length:
+            return
+        if records[position + MAGIC_OFFSET] >= RECORD_BATCH_MAGIC:
+            leader_epoch, _, _, _, last_offset_delta = _BATCH.unpack_from(records, start)
+            yield leader_epoch, base_offset, base_offset + last_offset_delta
+        else:
+            _, _, attributes = _MESSAGE.unpack_from(records, start)
+            yield None, None if attributes & CODEC_MASK else base_offset, base_offset
+        position = start + size
