@@ -91,13 +91,14 @@ def stop_session(spark: SparkSession) -> None:
 
 
 def _running() -> SparkSession | None:
-    gateway = SparkContext._gateway  # noqa: SLF001
+    """Give the session of this process, whichever thread started it; clear away one whose JVM has died."""
+    gateway, session = SparkContext._gateway, SparkSession._instantiatedSession  # noqa: SLF001
     if gateway is None:
         return None
-    session = None if jvm.has_exited(gateway) else SparkSession.getActiveSession()
-    if session is None:
-        _discard(SparkContext._active_spark_context)  # noqa: SLF001
-    return session
+    if session is not None and not jvm.has_exited(gateway):
+        return session
+    _discard(SparkContext._active_spark_context)  # noqa: SLF001
+    return None
 
 
 def _started(conf: SparkConf, work_directory: Path) -> SparkSession:

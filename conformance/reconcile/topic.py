@@ -19,7 +19,7 @@ from conformance.reconcile.values import record_id_of, value_matches
 _PARTITION = 0
 _EARLIEST = -2
 _DEPRECATED_OFFSET_FETCHING = "spark.sql.streaming.kafka.useDeprecatedOffsetFetching"
-_POLL_TIMEOUT_MS = 30_000
+_POLL_TIMEOUT_MS = 20_000
 _REQUEST_TIMEOUT_MS = 15_000
 
 

@@ -2,16 +2,9 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame, Row, SparkSession
 
-from conformance.reconcile.anomalies.absent import absent
-from conformance.reconcile.anomalies.duplicated import duplicated
-from conformance.reconcile.anomalies.lost import lost
-from conformance.reconcile.anomalies.moved import moved
-from conformance.reconcile.anomalies.phantom import phantom
 from conformance.reconcile.anomalies.reordered import reordered, reordered_by_blocks
-from conformance.reconcile.anomalies.resurrected import resurrected
-from conformance.reconcile.anomalies.value_changed import value_changed
 from conformance.reconcile.classify import classified
 from conformance.reconcile.collecting import rows_of
 from tests.conformance.reconcile.rows import GONE, records
@@ -24,54 +17,78 @@ _REFUSED = {"outcome": "refused", "acknowledged_offset": None, "was_committed": 
 _NEVER_SENT = {"attempts": 0, "outcome": None, "acknowledged_offset": None}
 
 
-def _marked(spark: SparkSession, mark: Mark, row: dict[str, Any]) -> bool:
-    marked = mark(records(spark, row))
-    return bool(marked.where(mark.__name__).count())
+_SHOWS = [
+    ("lost", GONE),
+    ("lost", GONE | _UNSURE | {"was_committed": True}),
+    ("absent", GONE | _REFUSED),
+    ("absent", GONE | _UNSURE),
+    ("phantom", _NEVER_SENT),
+    ("phantom", _NEVER_SENT | {"record_id": None}),
+    ("resurrected", _REFUSED),
+    ("duplicated", {"copies": 2, "last_offset": 3}),
+    ("moved", {"acknowledged_offset": 1}),
+    ("value_changed", {"values_match": False}),
+    ("kept", {}),
+    ("kept", _UNSURE),
+]
+_LACKS = [
+    ("lost", {}),
+    ("lost", GONE | _UNSURE),
+    ("lost", GONE | _NEVER_SENT),
+    ("absent", {}),
+    ("absent", GONE),
+    ("absent", _REFUSED),
+    ("phantom", {}),
+    ("phantom", GONE | _NEVER_SENT),
+    ("resurrected", GONE | _REFUSED),
+    ("resurrected", _UNSURE),
+    ("duplicated", {}),
+    ("duplicated", _NEVER_SENT | {"copies": 2}),
+    ("moved", {}),
+    ("moved", _UNSURE),
+    ("moved", GONE),
+    ("value_changed", {}),
+    ("value_changed", GONE),
+    ("kept", GONE),
+    ("kept", {"copies": 2}),
+]
+_PRIMARY = [
+    ({}, "kept"),
+    (_UNSURE, "kept"),
+    (GONE, "lost"),
+    (GONE | _UNSURE, "absent"),
+    (_NEVER_SENT, "phantom"),
+    (_REFUSED, "resurrected"),
+    (_REFUSED | {"copies": 2}, "duplicated"),
+    ({"acknowledged_offset": 4}, "moved"),
+    ({"acknowledged_offset": 4, "copies": 2, "values_match": False}, "value_changed"),
+    (GONE | _NEVER_SENT, "unattempted"),
+    ({"side": "predicted", "fate": "undetermined"} | GONE, "undetermined"),
+]
+_CASES: list[Any] = [*(row for _, row in _SHOWS), *(row for _, row in _LACKS), *(row for row, _ in _PRIMARY)]
 
 
-@pytest.mark.parametrize(
-    ("mark", "shows"),
-    [
-        (lost, GONE),
-        (lost, GONE | _UNSURE | {"was_committed": True}),
-        (absent, GONE | _REFUSED),
-        (absent, GONE | _UNSURE),
-        (phantom, _NEVER_SENT),
-        (phantom, _NEVER_SENT | {"record_id": None}),
-        (resurrected, _REFUSED),
-        (duplicated, {"copies": 2, "last_offset": 3}),
-        (moved, {"acknowledged_offset": 1}),
-        (value_changed, {"values_match": False}),
-    ],
-)
-def test_an_anomaly_is_marked(spark: SparkSession, mark: Mark, shows: dict[str, Any]) -> None:
-    assert _marked(spark, mark, shows)
+@pytest.fixture(scope="module")
+def classifications(spark: SparkSession) -> list[Row]:
+    """Classify all cases at once; the column ``error``, which no class looks at, carries a case's number."""
+    rows = [row | {"error": str(number)} for number, row in enumerate(_CASES)]
+    found = rows_of(classified(records(spark, *rows)))
+    return sorted(found, key=lambda row: int(row["error"]))
 
 
-@pytest.mark.parametrize(
-    ("mark", "lacks"),
-    [
-        (lost, {}),
-        (lost, GONE | _UNSURE),
-        (lost, GONE | _NEVER_SENT),
-        (absent, {}),
-        (absent, GONE),
-        (absent, _REFUSED),
-        (phantom, {}),
-        (phantom, GONE | _NEVER_SENT),
-        (resurrected, GONE | _REFUSED),
-        (resurrected, _UNSURE),
-        (duplicated, {}),
-        (duplicated, _NEVER_SENT | {"copies": 2}),
-        (moved, {}),
-        (moved, _UNSURE),
-        (moved, GONE),
-        (value_changed, {}),
-        (value_changed, GONE),
-    ],
-)
-def test_what_looks_like_an_anomaly_is_not_marked(spark: SparkSession, mark: Mark, lacks: dict[str, Any]) -> None:
-    assert not _marked(spark, mark, lacks)
+@pytest.mark.parametrize("case", range(len(_SHOWS)))
+def test_an_anomaly_is_marked(classifications: list[Row], case: int) -> None:
+    assert classifications[case][_SHOWS[case][0]]
+
+
+@pytest.mark.parametrize("case", range(len(_LACKS)))
+def test_what_looks_like_an_anomaly_is_not_marked(classifications: list[Row], case: int) -> None:
+    assert classifications[len(_SHOWS) + case][_LACKS[case][0]] is False
+
+
+@pytest.mark.parametrize("case", range(len(_PRIMARY)))
+def test_every_record_has_one_primary_class(classifications: list[Row], case: int) -> None:
+    assert classifications[len(_SHOWS) + len(_LACKS) + case]["classification"] == _PRIMARY[case][1]
 
 
 _ORDERS = [
@@ -104,23 +121,3 @@ def test_a_record_before_an_earlier_one_is_reordered(
 def test_a_phantom_does_not_put_others_out_of_order(spark: SparkSession, mark: Mark) -> None:
     phantom_first = {"record_id": 1, "first_offset": 9, "attempts": 0}
     assert not mark(records(spark, phantom_first, {"record_id": 2, "first_offset": 3})).where("reordered").count()
-
-
-@pytest.mark.parametrize(
-    ("row", "primary"),
-    [
-        ({}, "kept"),
-        (_UNSURE, "kept"),
-        (GONE, "lost"),
-        (GONE | _UNSURE, "absent"),
-        (_NEVER_SENT, "phantom"),
-        (_REFUSED, "resurrected"),
-        (_REFUSED | {"copies": 2}, "duplicated"),
-        ({"acknowledged_offset": 4}, "moved"),
-        ({"acknowledged_offset": 4, "copies": 2, "values_match": False}, "value_changed"),
-        (GONE | _NEVER_SENT, "unattempted"),
-        ({"side": "predicted", "fate": "undetermined"} | GONE, "undetermined"),
-    ],
-)
-def test_every_record_has_one_primary_class(spark: SparkSession, row: dict[str, Any], primary: str) -> None:
-    assert classified(records(spark, row)).where(f"classification = '{primary}'").count() == 1
