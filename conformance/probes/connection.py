@@ -101,7 +101,12 @@ class BrokerConnection:
         request.API_VERSION = version
         request.with_header(correlation_id=correlation_id, client_id=CLIENT_ID)
         connected.sendall(request.encode(version=version, header=True, framed=True))
-        answer = response.decode(self._frame(connected), version=version, header=True)
+        frame = self._frame(connected)
+        try:
+            answer = response.decode(frame, version=version, header=True)
+        except (ValueError, IndexError, struct.error) as malformed:
+            self.close()
+            raise ProbeError(self.address, f"{len(frame)} bytes are no {response.name} v{version}") from malformed
         if answer.header.correlation_id != correlation_id:
             raise ConnectionError(f"answer {answer.header.correlation_id} to question {correlation_id}")
         return answer

@@ -17,6 +17,7 @@ with warnings.catch_warnings():
         MetadataRequest,
         MetadataResponse,
     )
+    from kafka.protocol.producer import ProduceRequest, ProduceResponse
     from kafka.record import MemoryRecords, MemoryRecordsBuilder
 
 __all__ = [
@@ -33,5 +34,7 @@ __all__ = [
     "MemoryRecordsBuilder",
     "MetadataRequest",
     "MetadataResponse",
+    "ProduceRequest",
+    "ProduceResponse",
     "for_code",
 ]

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Protocol, Self
 
+from conformance.probes.admission import Admission, admission
 from conformance.probes.checkpoints import (
     HIGH_WATERMARK_FILE,
     LEADER_EPOCH_FILE,
@@ -136,7 +137,7 @@ class ReplicaProbe:
         return partition_metadata(self._connection(broker), self._topic, self._partition)
 
     def controller_view(self, live_brokers: Sequence[BrokerId]) -> ControllerView | None:
-        """Read the committed partition state; None when there is no such partition.
+        """Read the committed partition state; None when nobody who can be asked knows the partition.
 
         Args:
             live_brokers: the brokers to ask in KRaft mode; the newest of their views is given.
@@ -146,8 +147,23 @@ class ReplicaProbe:
         """
         if self._zookeeper is not None:
             return zookeeper_view(self._zookeeper, self._topic, self._partition)
-        connections = [self._connection(broker) for broker in live_brokers]
-        return newest(broker_view(it, self._topic, self._partition) for it in connections)
+        return newest(self.broker_view(broker) for broker in live_brokers)
+
+    def broker_view(self, broker: BrokerId) -> ControllerView | None:
+        """Ask one KRaft broker for the partition state as it has applied it.
+
+        Raises:
+            ProbeError: it does not answer.
+        """
+        return broker_view(self._connection(broker), self._topic, self._partition)
+
+    def admission(self, broker: BrokerId) -> Admission:
+        """Ask a running broker whether it would append a record sent with acks=all now; nothing is appended.
+
+        Raises:
+            ProbeError: it does not answer.
+        """
+        return admission(self._connection(broker), self._topic, self._partition)
 
     def close(self) -> None:
         """Close all connections; a later probe opens them again."""

@@ -9,6 +9,7 @@ import pytest
 
 from conformance.clients.producer import Delivery, Sending, send
 from conformance.clients.topics import TopicError, create_topic, delete_topic
+from conformance.probes.admission import Admission
 from conformance.probes.replica_probe import ReplicaProbe
 from fault_injection.cluster.lifecycle import Cluster
 from fault_injection.cluster.readiness import await_registered, await_unregistered
@@ -49,18 +50,6 @@ def delivered(sending: Sending, deadline_s: float = 20) -> Delivery:
         return sending.await_delivery(deadline_s)
     finally:
         sending.close()
-
-
-def await_isr(probe: ReplicaProbe, broker: BrokerId, *isr: int) -> None:
-    """Wait for an ISR that lasts: a KRaft broker shows new metadata just before its replicas obey it."""
-    seen: list[bool] = []
-
-    def lasts() -> bool:
-        view = probe.controller_view([broker])
-        seen.append(view is not None and view.isr == isr)
-        return all(seen[-10:]) and len(seen) >= 10
-
-    until(lasts, deadline_s=30, what=f"ISR {isr}")
 
 
 @pytest.mark.broker
@@ -115,7 +104,7 @@ def test_too_few_replicas_refuse_acks_all_and_a_partition_without_leader_refuses
     with ReplicaProbe(cluster, topic) as probe:
         cluster.kill(2)
         await_unregistered(cluster, 2)
-        await_isr(probe, ONE, 1)
+        until(lambda: probe.admission(ONE) is Admission.TOO_FEW_IN_SYNC, deadline_s=30, what="ISR 1")
         address = cluster.client_address(1)
         told = delivered(send(address, topic, 0, 0, Acks.ALL))
         assert told == Delivery(Outcome.REFUSED, "NOT_ENOUGH_REPLICAS", None)

@@ -7,6 +7,7 @@ import pytest
 
 from conformance.clients.producer import send
 from conformance.clients.topics import create_topic
+from conformance.probes.admission import Admission
 from conformance.probes.controller import ControllerView
 from conformance.probes.errors import ProbeError
 from conformance.probes.replica_probe import ReplicaNumbers, ReplicaProbe
@@ -61,9 +62,12 @@ def test_fifty_probes_change_nothing(cluster: Cluster, topic: str, probe: Replic
     state = probe.controller_view([ONE, TWO])
     for _ in range(50):
         assert probe.numbers(BOTH) == before
+        assert probe.admission(ONE) is Admission.ADMITTED
+        assert probe.admission(TWO) is Admission.NOT_LEADER
         assert probe.controller_view([ONE, TWO]) == state
     assert state is not None
     assert (state.leader, state.isr) == (1, (1, 2))
+    assert [it.record_id for it in probe.log(ONE).records] == [0, 1]
 
 
 def test_every_broker_tells_its_own_belief(topic: str, probe: ReplicaProbe) -> None:
