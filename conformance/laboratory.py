@@ -21,6 +21,7 @@ from fault_injection.waiting import DeadlineExceededError
 from fault_injection.wire.gate import GateError
 from fault_injection.wire.gate_events import HoldStatus
 from fault_injection.wire.proxy import GateProxy
+from oracle.steps import Kill, Start, Stop
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,7 +32,24 @@ if TYPE_CHECKING:
     from fault_injection.wire.gate_events import GateEvent
     from oracle.schedule import Schedule
 
-BROKER_IDS = (1, 2, 3)
+BROKERS_MIN = 3
+
+
+def brokers_for(schedule: Schedule) -> tuple[int, ...]:
+    """Return the ids of the brokers a schedule needs: its replicas, and one that outlives them all.
+
+    While every replica is down somebody must still be asked who leads.
+    """
+    needed = max(BROKERS_MIN, *schedule.replicas)
+    down: set[int] = set()
+    for step in schedule.steps:
+        if isinstance(step, Kill | Stop):
+            down.add(step.broker)
+        elif isinstance(step, Start):
+            down.discard(step.broker)
+        if len(down) == needed:
+            needed += 1
+    return tuple(range(1, needed + 1))
 
 
 class Laboratory:
@@ -90,7 +108,7 @@ class Laboratory:
         spec = ClusterSpec(
             self.release,
             self.metadata,
-            broker_ids=BROKER_IDS,
+            broker_ids=brokers_for(schedule),
             timing=Timing(schedule.timing.value),
             checkpoint=HighWatermarkCheckpoint(schedule.checkpointing.value),
         )
@@ -116,16 +134,17 @@ class Laboratory:
 
     def is_healthy(self) -> bool:
         """Tell whether every broker runs and knows every other one, and no frame is held."""
-        cluster = self._cluster
+        cluster, spec = self._cluster, self._spec
         assert cluster is not None
-        if not all(cluster.is_alive(broker) for broker in BROKER_IDS):
+        assert spec is not None
+        if not all(cluster.is_alive(broker) for broker in spec.broker_ids):
             return False
         self._clear_holds()
         try:
-            known = [set(brokers_known_to(cluster.client_address(broker)) or ()) for broker in BROKER_IDS]
+            known = [brokers_known_to(cluster.client_address(broker)) or set() for broker in spec.broker_ids]
         except (ClusterError, DeadlineExceededError, OSError):
             return False
-        return all(set(BROKER_IDS) <= brokers for brokers in known)
+        return all(set(spec.broker_ids) <= brokers for brokers in known)
 
     def _clear_holds(self) -> None:
         for name, status in self.gate.holds().items():

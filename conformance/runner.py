@@ -309,11 +309,14 @@ class Runner:
         self._recorder.mark("broker_started", broker, f"broker {broker} started")
 
     def _await_view(self, what: str, holds: Callable[[ControllerView], bool]) -> None:
+        seen: list[ControllerView] = []
+
         def condition() -> bool:
             try:
                 view = self._rest.view()
             except ProbeError as unanswered:
                 raise NotYetError(str(unanswered)) from unanswered
+            seen[:] = [view]
             if not holds(view):
                 raise NotYetError(view)
             return True
@@ -322,6 +325,8 @@ class Runner:
             until(condition, deadline_s=AWAIT_DEADLINE_S, what=what)
         except DeadlineExceededError as late:
             self._cluster.check_alive(*(b for b, alive in self._rest.alive().items() if alive))
+            if not seen:
+                raise HarnessError(f"nobody could be asked: {late}") from late
             raise AwaitedStateMissingError(str(late)) from late
 
 

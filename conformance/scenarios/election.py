@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from conformance.scenario import Scenario
 from conformance.scenarios.vocabulary import (
+    await_hold,
     await_isr,
     await_leader,
     brokers,
     checkpoint,
+    hold_request,
     kill,
     produce,
     start,
@@ -78,7 +80,10 @@ DOES_NOT_WAIT = Scenario(
 SUFFIX_IS_LOST = Scenario(
     name="EL-02/unsafe",
     variant="unsafe",
-    explanation="Three replicas crash in turn; the first to crash comes back first and leads: m1 and m2 go.",
+    explanation=(
+        "Broker 3 crashed first and is back, its fetch held before the leader sees it. The leader dies: broker 3 is "
+        "elected with m0 alone, and m1 and m2 go."
+    ),
     schedule=Schedule(
         id="election/unclean-election-loses-the-suffix",
         requirement="An unclean election loses exactly the records that the elected replica never had.",
@@ -93,10 +98,11 @@ SUFFIX_IS_LOST = Scenario(
             kill(2),
             await_isr(1),
             produce("m2"),
-            checkpoint("broker 1 alone has m2"),
-            kill(1),
-            await_leader(None),
+            hold_request("refetch", follower=3, leader=1),
             start(3),
+            await_hold("refetch"),
+            checkpoint("broker 1 alone has m2, broker 3 has m0"),
+            kill(1),
             await_leader(3),
             checkpoint("broker 3 leads with m0 alone"),
             produce("m3"),
@@ -126,9 +132,10 @@ NOTHING_TO_LOSE = Scenario(
             produce("m1", expect=Expectation.REFUSED, error="NOT_ENOUGH_REPLICAS"),
             kill(2),
             await_isr(1),
-            kill(1),
-            await_leader(None),
+            hold_request("refetch", follower=3, leader=1),
             start(3),
+            await_hold("refetch"),
+            kill(1),
             await_leader(3),
             checkpoint("broker 3 leads with all that was acknowledged"),
             start(1),
