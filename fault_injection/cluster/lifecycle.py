@@ -183,9 +183,17 @@ class Cluster:
             self.relay.isolate(broker)
 
     def reconnect(self, broker: int) -> None:
-        """Put a broker back on the network."""
+        """Put a broker back on the network, without the connections that it had.
+
+        They went silent while it was away, and with the tester's long timeouts it would be a minute before the
+        nodes gave them up. ``readiness.await_registered`` does not wait until it has caught up with metadata.
+        """
         self.backend.reconnect(self._by_id[broker].node)
         self.relay.rejoin(broker)
+        self.relay.abort_source(broker)
+        for link, upstream in self._by_id[broker].inbound.items():
+            self.relay.refuse(link)
+            self.relay.open(link, upstream)
 
     def shutdown(self) -> None:
         """Kill every node; what they wrote stays."""

@@ -51,7 +51,7 @@ def is_serving(address: str) -> bool:
 def zookeeper(address: str) -> Iterator[Any]:
     """Give a connected ZooKeeper client of its own."""
     client = KazooClient(hosts=address, timeout=_ZOOKEEPER_TIMEOUT_S, logger=_KAZOO_LOG)
-    client.start(timeout=_ZOOKEEPER_TIMEOUT_S)
+    client.start(timeout=DEADLINE_S)
     try:
         yield client
     finally:

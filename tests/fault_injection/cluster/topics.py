@@ -6,6 +6,7 @@ from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from fault_injection.cluster.lifecycle import Cluster
+from fault_injection.waiting import NotYetError, until
 
 _QUIET = {"log_level": 0, "logger": logging.getLogger(__name__)}
 _DEADLINE_S = 30
@@ -33,3 +34,16 @@ def consume(cluster: Cluster, topic: str, count: int) -> list[bytes | None]:
         return [message.value() for message in consumer.consume(count, timeout=_DEADLINE_S)]
     finally:
         consumer.close()
+
+
+def await_isr(cluster: Cluster, topic: str, isr: set[int]) -> None:
+    """Wait until broker 1 knows the in-sync replicas to be ``isr``."""
+    admin = AdminClient({"bootstrap.servers": cluster.client_address(1), **_QUIET})
+
+    def is_isr() -> bool:
+        seen = set(admin.list_topics(topic, timeout=_DEADLINE_S).topics[topic].partitions[0].isrs)
+        if seen != isr:
+            raise NotYetError(seen)
+        return True
+
+    until(is_isr, deadline_s=_DEADLINE_S, what=f"in-sync replicas {isr} of {topic}", interval_s=0.2)
