@@ -35,7 +35,10 @@ def load_story(path: Path, schedule: Mapping[str, Any], prediction: Mapping[str,
         replicas=_replicas(schedule, measured),
         steps=steps,
         measured=measured,
-        predicted=tuple(_moment(int(item["index"]), item) for item in prediction.get("steps") or ()),
+        predicted=tuple(
+            _moment(int(item.get("index", item.get("step", position))), item)
+            for position, item in enumerate(prediction.get("steps") or ())
+        ),
         marks=marks + _unmarked_elections(measured, marks, steps),
         held_frames=load_held_frames(events, steps),
     )

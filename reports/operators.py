@@ -28,8 +28,8 @@ _WORST_FIRST = (
 )
 
 _ADVICE = {
-    Promise.BROKEN: "Records these settings promise to keep were lost, against the model of this release.",
-    Promise.BROKEN_AS_PREDICTED: "This release loses acknowledged records although the settings promise to keep them.",
+    Promise.BROKEN: "What these settings promise did not hold, against the model of this release.",
+    Promise.BROKEN_AS_PREDICTED: "What these settings promise does not hold on this release; the scenario says why.",
     Promise.ALLOWED_BY_SETTINGS: "These settings trade acknowledged records for availability; the loss is their price.",
     Promise.NO_PROMISE: "Nothing was promised, so nothing can be relied on.",
     Promise.KEPT: "Every acknowledged record survived these faults.",

@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from reports.verdict_words import Conformance, Promise
-from reports.version_matrix import metadata_words
+from reports.version_matrix import age, metadata_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -68,7 +68,7 @@ def facts(runs: Sequence[RunView]) -> dict[str, str]:
     started = sorted(run.started for run in known if run.started)
     seconds = sum(run.seconds or 0 for run in runs)
     found = {
-        "Kafka": _joined(f"{run.kafka} ({metadata_words(run.metadata)})" for run in known),
+        "Kafka": _joined(f"{run.kafka} ({metadata_words(run.metadata)})" for run in sorted(known, key=age)),
         "Backend": _joined(run.backend for run in known),
         "Seed": _joined(run.seed for run in known),
         "Started": started[0].strftime("%-d %B %Y, %H:%M %Z").strip() if started else "",
