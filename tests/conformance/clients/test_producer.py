@@ -97,6 +97,21 @@ def test_a_request_in_flight_ends_with_its_leader_and_stays_open(cluster: Cluste
 
 
 @pytest.mark.broker
+def test_a_request_in_flight_to_a_silent_leader_ends_soon_after_its_timeout(cluster: Cluster) -> None:
+    topic = new_topic(cluster)
+    with ReplicaProbe(cluster, topic) as probe:
+        cluster.pause(2)
+        sending = send(cluster.client_address(1), topic, 0, 0, Acks.ALL, timeout_ms=600, queue_timeout_ms=100)
+        until(lambda: probe.live_numbers(ONE).log_end_offset == 1, deadline_s=10, what="the append")
+    cluster.pause(1)
+    began = time.monotonic()
+    told = delivered(sending)
+    assert (told.outcome, told.offset) == (Outcome.INDETERMINATE, None)
+    assert told.error in {"_TIMED_OUT", "_MSG_TIMED_OUT"}
+    assert time.monotonic() - began < 8
+
+
+@pytest.mark.broker
 def test_too_few_replicas_refuse_acks_all_and_a_partition_without_leader_refuses_everything(
     cluster: Cluster,
 ) -> None:

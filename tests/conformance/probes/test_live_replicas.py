@@ -1,5 +1,6 @@
 """Do probes tell the numbers of real replicas, and leave them as they are?"""
 
+import threading
 from collections.abc import Iterator
 from uuid import uuid4
 
@@ -68,6 +69,29 @@ def test_fifty_probes_change_nothing(cluster: Cluster, topic: str, probe: Replic
     assert state is not None
     assert (state.leader, state.isr) == (1, (1, 2))
     assert [it.record_id for it in probe.log(ONE).records] == [0, 1]
+
+
+def test_an_uncommitted_record_is_in_the_log_end_offset_only(cluster: Cluster, topic: str, probe: ReplicaProbe) -> None:
+    produce(cluster, topic, 0)
+    await_numbers(probe, 1)
+    cluster.pause(2)
+    try:
+        sending = send(cluster.client_address(1), topic, 0, 1, Acks.LEADER)
+        assert sending.await_delivery(10).offset == 1
+        sending.close()
+        assert probe.live_numbers(ONE) == ReplicaNumbers(2, 1, alive=True)
+    finally:
+        cluster.resume(2)
+        await_registered(cluster, 2)
+    await_numbers(probe, 2)
+
+
+def test_a_closed_probe_leaves_no_thread(cluster: Cluster, topic: str) -> None:
+    threads = threading.active_count()
+    with ReplicaProbe(cluster, topic) as probe:
+        probe.controller_view([ONE, TWO])
+        probe.numbers(BOTH)
+    assert threading.active_count() == threads
 
 
 def test_every_broker_tells_its_own_belief(topic: str, probe: ReplicaProbe) -> None:
