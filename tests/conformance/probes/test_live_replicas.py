@@ -137,6 +137,23 @@ def test_a_killed_broker_is_read_from_its_files_and_again_after_its_restart(
     await_numbers(probe, 3)
 
 
+def test_a_replica_that_left_an_isr_at_its_minimum_stays_eligible_where_the_release_has_it(
+    cluster: Cluster,
+) -> None:
+    name = f"probed-{uuid4().hex[:8]}"
+    create_topic([cluster.client_address(1), cluster.client_address(2)], name, [1, 2], {"min.insync.replicas": "2"})
+    has_eligible_replicas = cluster.spec.release.is_at_least(4, 1)
+    with ReplicaProbe(cluster, name) as probe:
+        cluster.stop(2)
+        await_unregistered(cluster, 2)
+        view = until(lambda: _lone_leader(probe), deadline_s=30, what="ISR is broker 1")
+        assert view.elr == ((2,) if has_eligible_replicas else ())
+        until(lambda: probe.admission(ONE) is Admission.TOO_FEW_IN_SYNC, deadline_s=10, what="broker 1 refuses")
+        cluster.start_broker(2)
+        await_registered(cluster, 2)
+        until(lambda: probe.admission(ONE) is Admission.ADMITTED, deadline_s=30, what="broker 1 admits")
+
+
 def _lone_leader(probe: ReplicaProbe) -> ControllerView | None:
     view = probe.controller_view([ONE])
     return view if view is not None and view.isr == (1,) else None
