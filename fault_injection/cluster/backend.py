@@ -75,6 +75,10 @@ class Backend(Protocol):
         """End a node without a warning (SIGKILL) and return when it is gone."""
         ...
 
+    def retire(self, node: Node) -> None:
+        """End a node that is not needed any more, in whatever way is best, and return when it is gone."""
+        ...
+
     def pause(self, node: Node) -> None:
         """Freeze a node and return when it stands still."""
         ...

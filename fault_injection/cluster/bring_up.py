@@ -1,7 +1,8 @@
 """In which order do the nodes of a new cluster start?
 
 Everything that may start at once does. In ZooKeeper mode the witness must be the controller, so the other
-brokers wait until it is.
+brokers wait until it is. The last broker starts first: schedules rather kill the others, and the first one to
+start is the one that may archive its classes when it ends.
 """
 
 from collections.abc import Callable
@@ -26,13 +27,13 @@ def bring_up(cluster: "Cluster", progress: Callable[[str], None]) -> None:
         progress("formatting storage")
         directories = {plan.node.id: plan.directory for plan in cluster.plans}
         format_storage(spec, directories, cluster.jars, cluster.backend)
-    waiting = list(spec.nodes)
+    waiting = [spec.metadata_node, *reversed(spec.broker_nodes)]
     if spec.witness_id is not None:
         progress("starting ZooKeeper and the witness broker")
         for node in spec.nodes[:2]:
             cluster.launch(node)
+            waiting.remove(node)
         _await_controller(cluster, spec.witness_id)
-        waiting = waiting[2:]
     progress(f"starting {', '.join(node.name for node in waiting)}")
     for node in waiting:
         cluster.launch(node)

@@ -196,10 +196,10 @@ class Cluster:
             self.relay.open(link, upstream)
 
     def shutdown(self) -> None:
-        """Kill every node; what they wrote stays."""
-        for node, plan in self._plan.nodes.items():
+        """End every node, without ceremony; what they wrote stays."""
+        for node, plan in reversed(self._plan.nodes.items()):
             if self.backend.is_running(node):
-                self.backend.kill(node)
+                self.backend.retire(node)
             for link in plan.inbound:
                 self.relay.refuse(link)
         self._ended_by_us.update(self._plan.nodes)

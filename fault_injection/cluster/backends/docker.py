@@ -123,6 +123,10 @@ class DockerBackend:
             container.kill()
         until(lambda: not self.is_running(node), deadline_s=_KILL_DEADLINE_S, what=f"end of {node.name}")
 
+    def retire(self, node: Node) -> None:
+        """End a node that is not needed any more."""
+        self.kill(node)
+
     def pause(self, node: Node) -> None:
         """Freeze a node and return when it stands still."""
         self._running(node).pause()

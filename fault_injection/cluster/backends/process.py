@@ -4,20 +4,23 @@ Each node is one JVM, a child of the supervisor. All of them share this machine'
 taken off it: its links are cut at the relay instead.
 """
 
+import contextlib
 import signal
 from pathlib import Path
 
 from fault_injection.cluster.backend import NodeLaunch
+from fault_injection.cluster.class_archive import ClassArchive
 from fault_injection.cluster.errors import ClusterError
 from fault_injection.cluster.leftovers import ProcessRecord, is_stopped, sweep
-from fault_injection.cluster.spec import Node
+from fault_injection.cluster.spec import Node, Role
 from fault_injection.cluster.supervision import Supervision
 from fault_injection.releases import Java, find_java
-from fault_injection.waiting import until
+from fault_injection.waiting import DeadlineExceededError, until
 
 _KILL_DEADLINE_S = 20.0
 _STAND_STILL_S = 20.0
 _PROGRAM_DEADLINE_S = 120.0
+_RETIRE_DEADLINE_S = 15.0
 _OUTPUT = "output.log"
 
 
@@ -36,13 +39,14 @@ class ProcessBackend:
         self._record = ProcessRecord.of_this_process(self._supervision.pid)
         self._pids: dict[Node, int] = {}
         self._directories: dict[Node, Path] = {}
+        self._archives: dict[str, ClassArchive] = {}
 
     def run(self, launch: NodeLaunch) -> None:
         """Start a node, for the first time or again with the data that it has."""
         if self.is_running(launch.node):
             raise ClusterError(f"{launch.node.name} runs already")
         self._directories[launch.node] = launch.directory
-        self._pids[launch.node] = self._start(launch, launch.directory / _OUTPUT)
+        self._pids[launch.node] = self._start_with_archive(launch)
 
     def run_to_end(self, launch: NodeLaunch) -> tuple[int, str]:
         """Run a program to its end; return its exit code and all that it printed."""
@@ -68,6 +72,17 @@ class ProcessBackend:
         """End a node without a warning and return when it is gone."""
         self._signal(node, signal.SIGKILL)
         until(lambda: not self.is_running(node), deadline_s=_KILL_DEADLINE_S, what=f"end of {node.name}")
+
+    def retire(self, node: Node) -> None:
+        """End a node that is not needed any more; the one that is to archive its classes may do so."""
+        archive = next((one for one in self._archives.values() if one.writer == self._pids.get(node)), None)
+        if archive is not None:
+            self.terminate(node)
+            with contextlib.suppress(DeadlineExceededError):
+                until(lambda: not self.is_running(node), deadline_s=_RETIRE_DEADLINE_S, what=f"end of {node.name}")
+                archive.keep()
+        if self.is_running(node):
+            self.kill(node)
 
     def pause(self, node: Node) -> None:
         """Freeze a node and return when each of its threads stands still."""
@@ -96,8 +111,15 @@ class ProcessBackend:
         self._supervision.close()
         self._record.remove()
 
-    def _start(self, launch: NodeLaunch, output: Path) -> int:
-        command = [str(self._java.executable), "-cp", launch.jars.class_path, *launch.arguments]
+    def _start_with_archive(self, launch: NodeLaunch) -> int:
+        archive = self._archives.setdefault(launch.jars.digest, ClassArchive(launch.jars, self._java))
+        if launch.node.role is Role.BROKER and archive.is_wanted():
+            archive.writer = self._start(launch, launch.directory / _OUTPUT, archive.options_to_write(launch.directory))
+            return archive.writer
+        return self._start(launch, launch.directory / _OUTPUT, archive.options_to_read())
+
+    def _start(self, launch: NodeLaunch, output: Path, options: tuple[str, ...] = ()) -> int:
+        command = [str(self._java.executable), *options, "-cp", launch.jars.class_path, *launch.arguments]
         pid = self._supervision.start(command, launch.directory, output)
         self._record.add(pid)
         return pid
