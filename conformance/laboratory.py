@@ -63,14 +63,12 @@ class Laboratory:
         jars: JarSet,
         backend: Backend,
         progress: Callable[[str], None],
-        keep_cluster: bool = False,
     ) -> None:
         self.release = release
         self.metadata = metadata
         self.jars = jars
         self.backend = backend
         self._progress = progress
-        self._keep_cluster = keep_cluster
         self._stack = ExitStack()
         self._cluster: Cluster | None = None
         self._gate: GateProxy | None = None
@@ -83,8 +81,6 @@ class Laboratory:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._keep_cluster and self._cluster is not None and kind is None:
-            return
         self._end_cluster()
         self.backend.close()
 
@@ -141,7 +137,7 @@ class Laboratory:
             return False
         self._clear_holds()
         try:
-            known = [brokers_known_to(cluster.client_address(broker)) or set() for broker in spec.broker_ids]
+            known = [brokers_known_to(cluster.client_address(b)) or frozenset() for b in spec.broker_ids]
         except (ClusterError, DeadlineExceededError, OSError):
             return False
         return all(set(spec.broker_ids) <= brokers for brokers in known)

@@ -166,7 +166,15 @@ class Pipeline:
     ) -> None:
         lab = self.laboratory
         prompt = schedule.checkpointing is HighWatermarkCheckpoint.PROMPT
-        rest = Rest(cluster, lab.gate, probe, topic, schedule.replicas, checks_checkpoint_files=prompt)
+        rest = Rest(
+            cluster,
+            lab.gate,
+            probe,
+            topic,
+            schedule.replicas,
+            checks_checkpoint_files=prompt,
+            min_insync_replicas=schedule.settings.min_insync_replicas,
+        )
         runner = Runner(
             schedule,
             cluster=cluster,

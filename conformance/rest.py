@@ -2,8 +2,9 @@
 
 On every follower link that no hold blocks, two fetch rounds begun after the step carried no record,
 no error and the same numbers; all live brokers name the same leader as the controller; every live
-broker's checkpoint file holds its high watermark; and no caught-up follower still waits to join
-the ISR (for a bounded grace, since a broker may have reasons the model does not know).
+broker's checkpoint file holds its high watermark. For a bounded grace, since a broker may have
+reasons the model does not know, also: no caught-up follower still waits to join the ISR, and the
+leader's partition already obeys the ISR that its metadata shows (KRaft publishes metadata first).
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from conformance.interruption import NeverAtRestError
+from conformance.probes.admission import Admission
 from conformance.probes.errors import ProbeError
 from fault_injection.waiting import DeadlineExceededError, NotYetError, until
 from oracle.vocabulary import BrokerId
@@ -51,6 +53,7 @@ class Rest:
         replicas: tuple[BrokerId, ...],
         *,
         checks_checkpoint_files: bool,
+        min_insync_replicas: int,
     ) -> None:
         self._cluster = cluster
         self._gate = gate
@@ -58,6 +61,7 @@ class Rest:
         self._topic = topic
         self._replicas = replicas
         self._checks_checkpoint_files = checks_checkpoint_files
+        self._min_insync_replicas = min_insync_replicas
         self.blocked: Callable[[], frozenset[tuple[int, int]]] = frozenset
 
     def alive(self) -> dict[BrokerId, bool]:
@@ -103,6 +107,7 @@ class Rest:
                 self._require_checkpoints()
             if time.monotonic() < grace_until:
                 self._require_joined(view, rounds)
+                self._require_obeyed(view)
         except ProbeError as unanswered:
             raise NotYetError(str(unanswered)) from unanswered
         return True
@@ -146,6 +151,17 @@ class Rest:
         for link, last in rounds.items():
             if link.follower not in view.isr and last.fetch_offset >= last.high_watermark:
                 raise NotYetError(f"broker {link.follower} is caught up but not in the ISR {list(view.isr)}")
+
+    def _require_obeyed(self, view: ControllerView) -> None:
+        """Wait until the leader's partition obeys the leadership and ISR that its metadata already shows."""
+        leader = next((b for b, lives in self.alive().items() if lives and b == view.leader), None)
+        if leader is None:
+            return
+        too_few = len(view.isr) < self._min_insync_replicas
+        expected = Admission.TOO_FEW_IN_SYNC if too_few else Admission.ADMITTED
+        admission = self._probe.admission(leader)
+        if admission is not expected:
+            raise NotYetError(f"broker {leader} answers a produce with {admission.value} at ISR {list(view.isr)}")
 
     def measure(self, deadline_s: float = REST_DEADLINE_S) -> dict[str, Any]:
         """Probe, let one more round pass, probe again: equal twice is the measurement.

@@ -1,0 +1,47 @@
+# Two commands do everything: `make conformance` and `make test`. `make help` lists the others.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+KAFKA ?= newest
+BACKEND ?= auto
+RUNS ?= runs
+ARGS ?=
+export PYTHONDONTWRITEBYTECODE = 1
+
+.PHONY: help setup conformance test lint jre-image clean
+
+help:
+	@echo "make conformance [KAFKA=4.3.1] [BACKEND=auto|docker|process] [ARGS='--metadata zookeeper']"
+	@echo "                   set up, run the quick profile on real brokers, write the HTML report"
+	@echo "make test        set up, run the whole test suite"
+	@echo "make lint        ruff, mypy strict, import contracts"
+	@echo "make jre-image   build the docker backend's base image without a registry (debootstrap)"
+	@echo "make clean       remove the environment and caches of this checkout"
+
+setup: $(VENV)/.ready
+
+$(VENV)/.ready: pyproject.toml requirements.lock
+	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Python 3.11 or newer is needed; set PYTHON=")'
+	@echo "setting up $(VENV) (once; pyspark is large)"
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/pip install --quiet --disable-pip-version-check -r requirements.lock
+	@$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --editable .
+	@touch $@
+
+conformance: setup
+	@$(BIN)/kafka-conformance run --kafka $(KAFKA) --backend $(BACKEND) --runs-dir $(RUNS) $(ARGS)
+
+test: setup lint
+	@$(BIN)/python -m pytest $(ARGS)
+
+lint: setup
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports
+
+jre-image: setup
+	@$(BIN)/python -m fault_injection.cluster.backends.jre_image
+
+clean:
+	rm -rf $(VENV) build *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage

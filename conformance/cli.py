@@ -1,0 +1,197 @@
+"""``kafka-conformance``: the command line. Thin: it parses, calls one command, and returns its exit code.
+
+Exit codes: 0 conforms; 1 deviates; 2 usage; 3 inconclusive; 4 harness error. Precedence 1 > 4 > 3 > 0.
+"""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
+
+from conformance.commands.catalogue import explain, list_scenarios
+from conformance.commands.choosing import USAGE_ERRORS, Choice
+from conformance.commands.judgement import JudgeOptions, judge_again
+from conformance.commands.prediction import predict_scenarios
+from conformance.commands.reference import list_versions, report_runs, schedule_help
+from conformance.commands.running import RunOptions, run_scenarios
+from conformance.console import Console
+from conformance.run_directory import RunDirectoryError
+from conformance.spark_room import DEFAULT_MASTER
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+USAGE = 2
+INTERRUPTED = 130
+TERMINATED = 143
+
+EPILOG = """examples:
+  kafka-conformance list
+  kafka-conformance predict TR-01 --kafka 0.10.2.2        what must happen; needs no cluster
+  kafka-conformance run TR-01 --kafka 0.10.2.2            real brokers, a held FETCH, a verdict
+  kafka-conformance run --kafka 4.3.1                     the quick profile: eight scenarios
+  kafka-conformance run --schedule my.yaml --kafka 3.9    your own schedule (see schedule-help)
+  kafka-conformance judge runs/RUN --rules-of 4.3.1       the same run under another release's rules
+
+exit codes: 0 conforms, 1 deviates, 2 usage, 3 inconclusive, 4 harness error
+"""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and return the exit code."""
+    parsed = build_parser().parse_args(arguments)
+    console = Console(as_json=getattr(parsed, "json", False), quiet=getattr(parsed, "quiet", False))
+    signal.signal(signal.SIGTERM, _terminate)
+    try:
+        return int(parsed.command(console, parsed))
+    except (*USAGE_ERRORS, RunDirectoryError) as error:
+        console.complain(str(error))
+        return USAGE
+    except BrokenPipeError:
+        sys.stdout = None  # nobody reads any more
+        return 0
+    except OSError as error:
+        console.complain(f"{error.filename or ''}: {error.strerror or error}".lstrip(": "))
+        return USAGE
+    except KeyboardInterrupt:
+        console.complain("interrupted; all brokers of this run were ended")
+        return INTERRUPTED
+
+
+def _terminate(number: int, _frame: object) -> NoReturn:
+    signal.signal(number, signal.SIG_IGN)
+    sys.exit(TERMINATED)
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """Return the parser of all commands."""
+    parser = argparse.ArgumentParser(
+        prog="kafka-conformance",
+        description="Tests whether real Apache Kafka brokers replicate as the protocol says they must.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    _add_catalogue(commands)
+    _add_predict(commands)
+    _add_run(commands)
+    _add_judge(commands)
+    _add_reference(commands)
+    return parser
+
+
+def _add_catalogue(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    listing = commands.add_parser("list", help="list the scenarios")
+    listing.add_argument("globs", nargs="*", metavar="GLOB", help="scenario names, such as TR-* or EL-02/safe")
+    _add_json(listing)
+    listing.set_defaults(command=lambda console, a: list_scenarios(console, a.globs))
+    explaining = commands.add_parser("explain", help="say what a scenario requires and does, step by step")
+    explaining.add_argument("globs", nargs="+", metavar="SCENARIO")
+    _add_json(explaining)
+    explaining.set_defaults(command=lambda console, a: explain(console, a.globs))
+
+
+def _add_predict(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    parser = commands.add_parser("predict", help="say what must happen on a release; needs no cluster")
+    _add_choice(parser)
+    _add_json(parser)
+    parser.set_defaults(command=lambda console, a: predict_scenarios(console, _choice(a)))
+
+
+def _add_run(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    parser = commands.add_parser("run", help="run scenarios on real brokers and write the report")
+    _add_choice(parser)
+    parser.add_argument(
+        "--profile", choices=("quick", "full"), default="quick", help="which scenarios, if none is named"
+    )
+    parser.add_argument("--backend", choices=("auto", "docker", "process"), default="auto", help="where brokers run")
+    parser.add_argument("--jre-image", help="base image with a Java 17 runtime, for the docker backend")
+    parser.add_argument(
+        "--kafka-home", type=Path, help="directory of a Kafka distribution instead of the release's jars"
+    )
+    parser.add_argument("--runs-dir", type=Path, default=Path("runs"), help="where run directories go (default: runs)")
+    parser.add_argument("--report", type=Path, help="where the HTML report goes (default: RUNS-DIR/report.html)")
+    parser.add_argument("--seed", type=int, help="seed of record ids; a run prints it (default: a new one)")
+    parser.add_argument("--keep-cluster", action="store_true", help="leave the brokers running until Ctrl-C")
+    parser.add_argument("--spark-master", default=DEFAULT_MASTER, help=f"Spark master (default: {DEFAULT_MASTER})")
+    _add_require_promise(parser)
+    parser.add_argument("--quiet", action="store_true", help="no progress")
+    _add_json(parser)
+    parser.set_defaults(command=lambda console, a: run_scenarios(console, _run_options(a)))
+
+
+def _run_options(parsed: argparse.Namespace) -> RunOptions:
+    return RunOptions(
+        choice=_choice(parsed),
+        runs=parsed.runs_dir,
+        backend=parsed.backend,
+        jre_image=parsed.jre_image,
+        kafka_home=parsed.kafka_home,
+        spark_master=parsed.spark_master,
+        seed=parsed.seed,
+        keep_cluster=parsed.keep_cluster,
+        require_promise=parsed.require_promise,
+        report=parsed.report,
+    )
+
+
+def _add_judge(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    parser = commands.add_parser("judge", help="judge an old run again from its files")
+    parser.add_argument("run", type=Path, metavar="RUN", help="a run directory")
+    parser.add_argument("--repredict", action="store_true", help="predict anew; a second verdict beside the first")
+    parser.add_argument("--rules-of", metavar="VERSION", help="predict with another release's rules")
+    parser.add_argument("--metadata", choices=("zookeeper", "kraft"), help="metadata mode of those rules")
+    parser.add_argument("--spark-master", default=DEFAULT_MASTER)
+    _add_require_promise(parser)
+    _add_json(parser)
+    parser.set_defaults(
+        command=lambda console, a: judge_again(
+            console,
+            JudgeOptions(a.run, a.repredict, a.rules_of, a.metadata, a.spark_master, a.require_promise),
+        )
+    )
+
+
+def _add_reference(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    report = commands.add_parser("report", help="write one report over existing runs")
+    report.add_argument("runs", nargs="+", type=Path, metavar="RUN")
+    report.add_argument("--out", type=Path, default=Path("report.html"), metavar="F")
+    _add_json(report)
+    report.set_defaults(command=lambda console, a: report_runs(console, a.runs, a.out))
+    versions = commands.add_parser("versions", help="list the supported releases and their rules")
+    _add_json(versions)
+    versions.set_defaults(command=lambda console, _: list_versions(console))
+    helping = commands.add_parser("schedule-help", help="document the steps of a schedule file")
+    _add_json(helping)
+    helping.set_defaults(command=lambda console, _: schedule_help(console))
+
+
+def _add_choice(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("globs", nargs="*", metavar="GLOB", help="scenario names, such as TR-* (default: the profile)")
+    parser.add_argument("--schedule", type=Path, metavar="F", help="a YAML schedule of your own")
+    parser.add_argument(
+        "--kafka", default="newest", metavar="V", help="release, such as 4.3.1 or 0.10.2 (default: newest)"
+    )
+    parser.add_argument(
+        "--metadata", choices=("zookeeper", "kraft"), help="metadata mode (default: the release's newer)"
+    )
+
+
+def _choice(parsed: argparse.Namespace) -> Choice:
+    profile = getattr(parsed, "profile", "quick")
+    return Choice(tuple(parsed.globs), parsed.schedule, parsed.kafka, parsed.metadata, profile)
+
+
+def _add_json(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--json", action="store_true", help="answer as JSON on standard output")
+
+
+def _add_require_promise(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--require-promise", action="store_true", help="exit 1 also when a promise broke as predicted")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""The commands of ``kafka-conformance``: one module each, called by the command line alone."""

@@ -1,0 +1,81 @@
+"""``judge``: what does an old run mean? Needs its files only, neither brokers nor Docker."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from conformance.commands.choosing import Choice, release_of
+from conformance.judging import as_json, judge_run
+from conformance.reconcile.errors import ReconcileError
+from conformance.repredict import repredict
+from conformance.run_directory import RunDirectory, RunDirectoryError
+from conformance.spark_room import DEFAULT_MASTER, SparkRoom
+from conformance.verdicts import Conformance, Verdict, exit_code
+from oracle.schedule import ScheduleError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from conformance.console import Console
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeOptions:
+    """What to judge, and by which prediction."""
+
+    run: Path
+    repredict: bool = False
+    rules_of: str | None = None
+    metadata: str | None = None
+    spark_master: str = DEFAULT_MASTER
+    require_promise: bool = False
+
+
+def judge_again(console: Console, options: JudgeOptions) -> int:
+    """Judge a run and return the exit code.
+
+    Raises:
+        RunDirectoryError: the directory is no run.
+    """
+    run = RunDirectory.load(options.run)
+    try:
+        verdict = _judged(run, options)
+    except (RunDirectoryError, ReconcileError) as error:
+        verdict = Verdict(Conformance.HARNESS_ERROR, None, str(error))
+    except ScheduleError as error:
+        verdict = Verdict(Conformance.DEVIATES, None, f"those rules cannot bring about this schedule: {error}")
+    _print(console, run, verdict)
+    return exit_code([(verdict.conformance, verdict.promise)], require_promise=options.require_promise)
+
+
+def _judged(run: RunDirectory, options: JudgeOptions) -> Verdict:
+    run.check_frozen()
+    with SparkRoom(options.spark_master) as spark:
+        spark.start()
+        if options.repredict or options.rules_of is not None:
+            return repredict(run, spark, _rules_of(run, options))[1]
+        if run.read_json("run.json").get("end_offset") is not None:
+            spark.reconcile_again(run)
+    return judge_run(run)
+
+
+def _rules_of(run: RunDirectory, options: JudgeOptions) -> tuple[str, str] | None:
+    if options.rules_of is None:
+        return None
+    own = run.read_json("run.json")["metadata"]
+    release, _ = release_of(Choice(kafka=options.rules_of))
+    modes = [mode.value for mode in release.metadata_modes]
+    wanted = options.metadata or (own if own in modes else modes[0])
+    _, metadata = release_of(Choice(kafka=options.rules_of, metadata=wanted))
+    return release.version, metadata.value
+
+
+def _print(console: Console, run: RunDirectory, verdict: Verdict) -> None:
+    if console.as_json:
+        console.answer_json(as_json(verdict, run.read_json("run.json")))
+        return
+    promise = f" + {verdict.promise.value}" if verdict.promise else ""
+    console.answer(f"{run.path.name}: {verdict.conformance.value}{promise}: {verdict.reason}")
+    for finding in verdict.findings:
+        console.answer(f"  {finding.kind}: {finding.text}")

@@ -1,0 +1,110 @@
+"""``versions``, ``schedule-help`` and ``report``: what is supported, how to write a schedule, a new page."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+from typing import TYPE_CHECKING, Any, get_type_hints
+
+from conformance.schedule_format import SINGLE_FIELD
+from fault_injection.releases import RELEASES
+from oracle.rules.by_version import rules_for
+from oracle.steps import STEP_NAMES
+from oracle.vocabulary import MetadataMode
+from reports import write_report
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from conformance.console import Console
+    from fault_injection.releases import Release
+    from oracle.steps import Step
+
+HEAD = """A schedule is a YAML file:
+
+  id: my/first-schedule            # a path-like name
+  requirement: One sentence that a reviewer could dispute.
+  sources: [KIP-101]               # optional
+  replicas: [1, 2]                 # the first one leads
+  settings: {min.insync.replicas: 1, unclean.leader.election.enable: true}
+  checkpointing: prompt            # or never: the high watermark reaches no disk while a broker runs
+  steps: [...]
+
+Every step ends at rest: all replication that no hold blocks has run. The steps:
+"""
+
+
+def list_versions(console: Console) -> int:
+    """Print every supported release with its metadata modes and rules."""
+    if console.as_json:
+        console.answer_json([_release_json(release) for release in RELEASES])
+        return 0
+    for release in RELEASES:
+        modes = ", ".join(mode.value for mode in release.metadata_modes)
+        console.answer(f"{release.version:10} {modes:18} {', '.join(_rules(release))}")
+    console.answer("Any other patch release of these minors is accepted too.")
+    return 0
+
+
+def _release_json(release: Release) -> dict[str, Any]:
+    modes = [mode.value for mode in release.metadata_modes]
+    return {"version": release.version, "metadata": modes, "rules": list(_rules(release))}
+
+
+def _rules(release: Release) -> tuple[str, ...]:
+    return rules_for(release.version, MetadataMode(release.default_metadata_mode.value)).names()
+
+
+def schedule_help(console: Console) -> int:
+    """Print every step with its fields."""
+    if console.as_json:
+        console.answer_json({"steps": [_step_json(word, step) for word, step in STEP_NAMES.items()]})
+        return 0
+    console.answer(HEAD)
+    for word, step in STEP_NAMES.items():
+        console.answer("\n".join(_step_text(word, step)))
+    return 0
+
+
+def _step_json(word: str, step: type[Step]) -> dict[str, Any]:
+    hints = get_type_hints(step)
+    fields = [
+        {
+            "name": field.name,
+            "type": _type_name(hints[field.name]),
+            "required": field.default is dataclasses.MISSING,
+            "default": None if field.default is dataclasses.MISSING else _default(field.default),
+            "help": field.metadata["help"],
+        }
+        for field in dataclasses.fields(step)
+    ]
+    return {"step": word, "help": inspect.cleandoc(step.__doc__ or ""), "fields": fields}
+
+
+def _step_text(word: str, step: type[Step]) -> list[str]:
+    described = _step_json(word, step)
+    short = f"   (short: `{word}: …`)" if word in SINGLE_FIELD else ""
+    lines = [f"- {word}:{short}", f"    {described['help']}"]
+    for field in described["fields"]:
+        optional = "" if field["required"] else f" [default: {field['default']}]"
+        lines.append(f"      {field['name']}: {field['help']}{optional}")
+    return lines
+
+
+def _type_name(hint: Any) -> str:  # noqa: ANN401 - a type annotation
+    return str(getattr(hint, "__name__", hint)).replace("oracle.vocabulary.", "").replace("typing.", "")
+
+
+def _default(value: Any) -> Any:  # noqa: ANN401 - a field's default
+    return getattr(value, "name", value) if not isinstance(value, int | str | None) else value
+
+
+def report_runs(console: Console, runs: Sequence[Path], out: Path) -> int:
+    """Write a report over existing runs."""
+    path = write_report(list(runs), out)
+    if console.as_json:
+        console.answer_json({"report": str(path)})
+    else:
+        console.answer(f"report: {path}")
+    return 0

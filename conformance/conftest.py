@@ -1,0 +1,91 @@
+"""Fixtures of the catalogue's tests: one laboratory and one Spark session for the whole pytest run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from conformance.commands.choosing import USAGE_ERRORS, Choice, release_of
+from conformance.commands.running import new_seed
+from conformance.laboratory import Laboratory
+from conformance.pipeline import Finished, Pipeline
+from conformance.registry import CATALOGUE
+from conformance.spark_room import SparkRoom
+from conformance.verdicts import Conformance
+from fault_injection.cluster.backends.choice import choose_backend
+from fault_injection.releases import jars_of
+from reports import write_report
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from conformance.scenario import Scenario
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Make one test of every scenario; its id names requirements, release and metadata mode."""
+    if "scenario" not in metafunc.fixturenames:
+        return
+    try:
+        release, metadata = release_of(_choice(metafunc.config))
+    except USAGE_ERRORS as error:
+        raise pytest.UsageError(str(error)) from error
+    suffix = f"kafka={release.version}/{metadata.value}"
+    metafunc.parametrize("scenario", [_parameter(scenario, suffix) for scenario in CATALOGUE])
+
+
+def _parameter(scenario: Scenario, suffix: str) -> object:
+    also = "+".join(r for r in scenario.requirements() if not scenario.name.startswith(r))
+    marks = [pytest.mark.scenario(name=scenario.name)]
+    marks += [pytest.mark.requirement(id=requirement) for requirement in scenario.requirements()]
+    if scenario.variant is not None:
+        marks.append(pytest.mark.variant(name=scenario.variant))
+    name = f"{scenario.name}+{also}" if also else scenario.name
+    return pytest.param(scenario, id=f"{name}/{suffix}", marks=marks)
+
+
+def _choice(config: pytest.Config) -> Choice:
+    return Choice(kafka=config.getoption("--kafka-version") or "newest", metadata=config.getoption("--kafka-metadata"))
+
+
+@pytest.fixture(scope="session")
+def pipeline(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pipeline]:
+    """Give the pipeline that all scenarios of this pytest run share."""
+    config = request.config
+    asked = config.getoption("--conformance-report")
+    runs = Path(asked) if asked else tmp_path_factory.mktemp("conformance")
+    runs.mkdir(parents=True, exist_ok=True)
+    release, metadata = release_of(_choice(config))
+    home = config.getoption("--kafka-home")
+    try:
+        jars = jars_of(release, Path(home) if home else None)
+        backend, _ = choose_backend(config.getoption("--kafka-backend"), config.getoption("--jre-image"))
+    except USAGE_ERRORS as error:
+        raise pytest.UsageError(str(error)) from error
+    seed = config.getoption("--conformance-seed") or new_seed()
+    with (
+        SparkRoom() as spark,
+        Laboratory(release=release, metadata=metadata, jars=jars, backend=backend, progress=lambda _: None) as lab,
+    ):
+        spark.start()
+        yield Pipeline(lab, spark, runs, seed, lambda _: None)
+    if asked:
+        write_report(sorted(path.parent for path in runs.glob("*/run.json")), runs / "report.html")
+
+
+@pytest.fixture
+def finished(pipeline: Pipeline, scenario: Scenario, record_property: Callable[[str, object], None]) -> Finished:
+    """Run one scenario; a harness error is an error of the test, not its failure."""
+    one = pipeline.run(scenario)
+    record_property("conformance", one.verdict.conformance.value)
+    record_property("promise", one.verdict.promise.value if one.verdict.promise else "")
+    record_property("run", str(one.run.path))
+    if one.verdict.conformance is Conformance.HARNESS_ERROR:
+        raise HarnessFailedError(f"{one.verdict.reason} (evidence: {one.run.path})")
+    return one
+
+
+class HarnessFailedError(Exception):
+    """The tester, not the brokers, failed."""

@@ -1,0 +1,36 @@
+"""``pytest --pyargs conformance --kafka-version 4.3.1``: the options and markers of the pytest plugin.
+
+The scenarios themselves are collected from ``conformance/test_catalogue.py``; their fixtures live in
+``conformance/conftest.py``, so that a pytest run that does not ask for them pays nothing.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import pytest
+
+MARKERS = (
+    "requirement(id): a scenario that proves this requirement, such as TR-01",
+    "scenario(name): one scenario of the catalogue",
+    "variant(name): a scenario's safe or unsafe settings",
+)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the options that choose brokers."""
+    group = parser.getgroup("kafka-conformance", "Kafka protocol conformance against real brokers")
+    group.addoption("--kafka-version", default=None, metavar="V", help="release, such as 4.3.1 or 0.10.2 (newest)")
+    group.addoption("--kafka-backend", choices=("auto", "docker", "process"), default="auto", help="where brokers run")
+    group.addoption("--kafka-metadata", choices=("zookeeper", "kraft"), help="metadata mode of the cluster")
+    group.addoption("--kafka-home", default=None, metavar="DIR", help="a Kafka distribution instead of the jars")
+    group.addoption("--jre-image", default=None, metavar="IMAGE", help="base image for the docker backend")
+    group.addoption("--conformance-report", default=None, metavar="DIR", help="keep runs and report.html in DIR")
+    group.addoption("--conformance-seed", type=int, default=None, metavar="N", help="seed of record ids")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Register the markers."""
+    for marker in MARKERS:
+        config.addinivalue_line("markers", marker)
