@@ -43,7 +43,7 @@ def reconcile(
         bootstrap: ``host:port`` of live brokers, separated by commas.
         topic: the topic's name.
         end_offset: the leader's high watermark, probed at rest; 0 reads nothing.
-        legacy_offsets: whether a broker is older than 0.11.
+        legacy_offsets: whether to look offsets up in the deprecated way, see ``topic``.
 
     Raises:
         ReconcileError: the reconciliation could not be done, e.g. Spark's JVM died or offsets are missing.

@@ -1,8 +1,8 @@
 """What does the topic hold, read from the brokers up to a high watermark that was probed at rest?
 
 Spark's Kafka source reads offsets from the earliest to ``end_offset``, exclusive. It assigns the partition to
-itself and commits nothing. The deprecated way to look offsets up, a consumer instead of an admin client, is
-needed for brokers before 0.11.
+itself, looks offsets up with an admin client and commits nothing. The deprecated lookup, with a consumer, makes
+brokers create ``__consumer_offsets``; it is documented as needed before 0.11, but 0.10.2.2 answers both.
 
 Sources: Structured Streaming + Kafka Integration Guide, batch queries.
 """
@@ -23,7 +23,9 @@ _POLL_TIMEOUT_MS = 20_000
 _REQUEST_TIMEOUT_MS = 15_000
 
 
-def read_topic(spark: SparkSession, bootstrap: str, topic: str, end_offset: int, *, legacy_offsets: bool) -> DataFrame:
+def read_topic(
+    spark: SparkSession, bootstrap: str, topic: str, end_offset: int, *, legacy_offsets: bool = False
+) -> DataFrame:
     """Give partition 0 of the topic as rows of ``schemas.TOPIC``; it is read when the rows are used.
 
     Args:
@@ -31,7 +33,7 @@ def read_topic(spark: SparkSession, bootstrap: str, topic: str, end_offset: int,
         bootstrap: the brokers to ask first, ``host:port,host:port``.
         topic: its name.
         end_offset: the offset to stop before: the leader's high watermark, probed at rest.
-        legacy_offsets: whether a broker is older than 0.11.
+        legacy_offsets: whether to look offsets up in the deprecated way.
 
     Raises:
         ReconcileError: the source is not there, or refuses the options.

@@ -24,19 +24,20 @@ _TOPIC = "reconciled"
 @pytest.fixture(scope="module", params=["0.10.2.2", "4.3.1"])
 def cluster(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     with two_replicas(request.param, tmp_path_factory.mktemp("brokers")) as started:
-        create_topic([started.client_address(1), started.client_address(2)], _TOPIC, [1, 2])
-        for record_id in range(1000, 1003):
-            send(started.client_address(1), _TOPIC, 0, record_id, Acks.ALL).await_delivery(_DEADLINE_S)
+        _produce(started)
         yield started
 
 
-def _is_legacy(cluster: Cluster) -> bool:
-    return not cluster.spec.release.is_at_least(0, 11)
+def _produce(cluster: Cluster) -> None:
+    create_topic([cluster.client_address(1), cluster.client_address(2)], _TOPIC, [1, 2])
+    for record_id in range(1000, 1003):
+        send(cluster.client_address(1), _TOPIC, 0, record_id, Acks.ALL).await_delivery(_DEADLINE_S)
 
 
-def _read(spark: SparkSession, cluster: Cluster, end_offset: int, topic: str = _TOPIC) -> list[tuple[object, ...]]:
-    legacy_offsets = _is_legacy(cluster)
-    frame = read_topic(spark, cluster.bootstrap, topic, end_offset, legacy_offsets=legacy_offsets)
+def _read(
+    spark: SparkSession, cluster: Cluster, end_offset: int, *, legacy_offsets: bool = False
+) -> list[tuple[object, ...]]:
+    frame = read_topic(spark, cluster.bootstrap, _TOPIC, end_offset, legacy_offsets=legacy_offsets)
     return [tuple(row) for row in rows_of(frame.orderBy("offset"))]
 
 
@@ -51,7 +52,7 @@ def test_nothing_is_read_below_offset_zero(spark: SparkSession, cluster: Cluster
 
 
 def test_an_end_offset_beyond_the_log_is_an_error(spark: SparkSession, cluster: Cluster, tmp_path: Path) -> None:
-    frame = read_topic(spark, cluster.bootstrap, _TOPIC, 5, legacy_offsets=_is_legacy(cluster))
+    frame = read_topic(spark, cluster.bootstrap, _TOPIC, 5)
     with pytest.raises(ReconcileError, match="reading the topic"):
         write_topic(frame, tmp_path)
 
@@ -63,19 +64,19 @@ def test_reading_creates_no_topic_on_the_brokers(spark: SparkSession, cluster: C
     assert not [name for name in files if name.startswith("__consumer_offsets")]
 
 
+def test_the_deprecated_offset_lookup_reads_the_same(spark: SparkSession, tmp_path: Path) -> None:
+    with two_replicas("0.10.2.2", tmp_path) as cluster:
+        _produce(cluster)
+        expected = [(0, offset, 1000 + offset, True) for offset in range(3)]
+        assert _read(spark, cluster, 3, legacy_offsets=True) == expected
+
+
 def test_a_run_is_reconciled_with_real_brokers(spark: SparkSession, cluster: Cluster, tmp_path: Path) -> None:
     run = Run()
     for offset in range(3):
         run.produce(f"m{offset}", offset=offset)
     run.produce("m3", offset=3)
     run.write(tmp_path)
-    found = reconcile(
-        spark,
-        tmp_path,
-        bootstrap=cluster.bootstrap,
-        topic=_TOPIC,
-        end_offset=3,
-        legacy_offsets=_is_legacy(cluster),
-    )
+    found = reconcile(spark, tmp_path, bootstrap=cluster.bootstrap, topic=_TOPIC, end_offset=3)
     assert (found.classes["kept"], found.classes["lost"], found.end_offset_read) == (3, 1, 3)
     assert [(row["label"], row["anomaly"]) for row in found.samples["deviations"]] == [("m3", "missing")]
