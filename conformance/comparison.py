@@ -16,11 +16,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One compared number."""
+    """One compared number.
+
+    Attributes:
+        kind: what a disagreement is called among a verdict's findings: checkpoint or outcome.
+    """
 
     what: str
     predicted: Any
     measured: Any
+    kind: str = "checkpoint"
 
     @property
     def agrees(self) -> bool:
@@ -64,9 +69,9 @@ def outcome_rows(predicted: Iterable[Mapping[str, Any]], measured: Mapping[str, 
     rows: list[Row] = []
     for record in predicted:
         seen = measured.get(record["label"], {})
-        rows.append(Row(f"outcome of {record['label']}", record["outcome"], seen.get("outcome")))
+        rows.append(Row(f"outcome of {record['label']}", record["outcome"], seen.get("outcome"), "outcome"))
         if record["error"] is not None:
-            rows.append(Row(f"error of {record['label']}", record["error"], seen.get("error")))
+            rows.append(Row(f"error of {record['label']}", record["error"], seen.get("error"), "outcome"))
     return rows
 
 

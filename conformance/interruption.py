@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+GIVEN_UP = "GIVEN_UP"
+"""The error of a record whose producer was still waiting when the run ended: no answer of a broker."""
+
 
 class RunInterruption(Exception):  # noqa: N818 - an interruption is not always an error of ours
     """A run could not go on.

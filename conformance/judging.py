@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow.parquet as pq
 
 from conformance.comparison import Row, checkpoint_rows, epoch_conflicts, outcome_rows
+from conformance.interruption import GIVEN_UP, HarnessError
 from conformance.verdicts import Facts, Verdict, judge, not_run
 
 if TYPE_CHECKING:
@@ -43,8 +44,7 @@ def gather_facts(run: RunDirectory, about: dict[str, Any]) -> Facts:
         [{"name": name, "rows": [row.as_json() for row in rows]} for name, rows in compared],
     )
     rows = [row for name, rows in compared for row in _named(name, rows)]
-    outcomes = {o["label"]: o for o in observations if o["kind"] == "outcome"}
-    rows += outcome_rows((r for r in prediction["records"] if r["label"] in outcomes or failure is None), outcomes)
+    rows += _outcome_rows(prediction, observations, is_complete=failure is None)
     rows += _end_offset_row(prediction, about)
     has_counts = (run.path / "reconciliation/counts.json").exists()
     return Facts(
@@ -53,8 +53,26 @@ def gather_facts(run: RunDirectory, about: dict[str, Any]) -> Facts:
         conflicts=epoch_conflicts(_epoch_pairs(run, prediction, observations)),
         counts=run.read_json("reconciliation/counts.json") if has_counts else None,
         samples=run.read_json("reconciliation/samples.json") if has_counts else {},
-        interruption=(failure["kind"], failure["message"]) if failure else None,
+        interruption=_interruption(failure, prediction, compared),
     )
+
+
+def _interruption(
+    failure: dict[str, Any] | None, prediction: dict[str, Any], compared: list[tuple[str, list[Row]]]
+) -> tuple[str, str] | None:
+    """Tell what ended the run early; a checkpoint that a whole run never measured is a failure of ours."""
+    if failure is not None:
+        return failure["kind"], failure["message"]
+    measured = {name for name, _ in compared}
+    missing = [c["name"] for c in prediction["checkpoints"] if c["name"] not in measured]
+    return (HarnessError.verdict, f"never measured: checkpoint {', '.join(missing)}") if missing else None
+
+
+def _outcome_rows(prediction: dict[str, Any], observations: list[dict[str, Any]], *, is_complete: bool) -> list[Row]:
+    """Compare outcomes; of a run that ended early only those that its producers learned."""
+    outcomes = {o["label"]: o for o in observations if o["kind"] == "outcome"}
+    known = {label for label, outcome in outcomes.items() if outcome["error"] != GIVEN_UP}
+    return outcome_rows((r for r in prediction["records"] if is_complete or r["label"] in known), outcomes)
 
 
 def _compared_checkpoints(

@@ -79,11 +79,18 @@ class RunDirectory:
         self.write_json("run.json", known | fields)
 
     def lines(self, name: str) -> list[dict[str, Any]]:
-        """Read a file of one JSON value per line; none if it does not exist."""
+        """Read a file of one JSON value per line; none if it does not exist.
+
+        Raises:
+            RunDirectoryError: if a line is no JSON, as when its writer was killed.
+        """
         path = self.path / name
         if not path.exists():
             return []
-        return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line]
+        try:
+            return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line]
+        except ValueError as error:
+            raise RunDirectoryError(f"{path} cannot be read: {error}") from error
 
     def freeze_prediction(self) -> None:
         """Hash the prediction's files and note hash and time in run.json, before anything is read."""

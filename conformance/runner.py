@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from conformance.clients.producer import Delivery, Sending, send
 from conformance.interruption import (
+    GIVEN_UP,
     AwaitedStateMissingError,
     HarnessError,
     HoldNeverCaughtError,
@@ -229,7 +230,7 @@ class Runner:
         for label, sending in list(self._sendings.items()):
             delivery = sending.poll()
             sending.close()
-            delivery = delivery or sending.poll() or Delivery(Outcome.INDETERMINATE, "GIVEN_UP", None)
+            delivery = delivery or sending.poll() or Delivery(Outcome.INDETERMINATE, GIVEN_UP, None)
             self._record_outcome(label, delivery)
         self._sendings.clear()
 

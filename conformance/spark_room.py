@@ -34,6 +34,7 @@ class SparkRoom:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="spark")
         self._work = Path(tempfile.mkdtemp(prefix="kafka-conformance-spark-"))
         self._started: Future[SparkSession] | None = None
+        self._current: SparkSession | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -50,7 +51,8 @@ class SparkRoom:
 
     def _session(self) -> SparkSession:
         jars = spark_connector_jars().files
-        return spark_session(self._master, connector_jars=jars, work_directory=self._work)
+        self._current = spark_session(self._master, connector_jars=jars, work_directory=self._work)
+        return self._current
 
     def reconcile(
         self, run: RunDirectory, *, bootstrap: str, topic: str, end_offset: int, legacy: bool
@@ -81,7 +83,10 @@ class SparkRoom:
 
     def close(self) -> None:
         """End the session and its JVM."""
-        if self._started is not None:
-            self._thread.submit(lambda: stop_session(self._session())).result()
+        self._thread.submit(self._stop).result()
         self._thread.shutdown()
         shutil.rmtree(self._work, ignore_errors=True)
+
+    def _stop(self) -> None:
+        if self._current is not None:
+            stop_session(self._current)

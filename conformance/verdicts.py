@@ -45,6 +45,7 @@ EXIT_CODES = {
 }
 EXIT_PRECEDENCE = (1, 4, 3, 0)
 HARMFUL = ("lost", "phantom", "resurrected", "duplicated", "reordered", "value_changed", "diverged")
+LOST_PROMISES = ("broken", "allowed_by_settings")
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +95,7 @@ def judge(facts: Facts) -> Verdict:
     if facts.counts is None or conformance is Conformance.HARNESS_ERROR:
         return Verdict(conformance, None, reason, findings)
     promise, why = _promise(facts)
-    losses = tuple(_losses(facts.prediction))
+    losses = tuple(_losses(facts))
     return Verdict(conformance, promise, f"{reason}; {why}" if why else reason, findings, losses)
 
 
@@ -105,7 +106,7 @@ def not_run(reason: str) -> Verdict:
 
 def _row_findings(rows: Iterable[Row]) -> list[Finding]:
     return [
-        Finding("checkpoint", f"{row.what}: predicted {row.predicted}, measured {row.measured}")
+        Finding(row.kind, f"{row.what}: predicted {row.predicted}, measured {row.measured}")
         for row in rows
         if not row.agrees
     ]
@@ -120,11 +121,18 @@ def _record_findings(facts: Facts) -> list[Finding]:
         return []
     sample = facts.samples.get("deviations", [])
     findings = [
-        Finding("record", f"{row.get('label')}: expected {row.get('expected')}, measured {row.get('measured')}")
+        Finding(row.get("kind", "record"), f"{_named(row)}: expected {row['expected']}, measured {row['measured']}")
         for row in sample
     ]
     rest = facts.counts["deviations"] - len(sample)
     return [*findings, Finding("record", f"{rest} more deviations")] if rest > 0 else findings
+
+
+def _named(row: Mapping[str, Any]) -> str:
+    """Name the record of a deviation; a phantom has no label and may have no id."""
+    if row.get("label") is not None:
+        return str(row["label"])
+    return "a foreign record" if row.get("record_id") is None else f"record {row['record_id']}"
 
 
 def _conformance(facts: Facts, findings: Sequence[Finding]) -> tuple[Conformance, str]:
@@ -133,7 +141,7 @@ def _conformance(facts: Facts, findings: Sequence[Finding]) -> tuple[Conformance
     if facts.interruption is not None:
         word, message = facts.interruption
         if word == Conformance.DEVIATES or findings:
-            return Conformance.DEVIATES, findings[0].text if findings else message
+            return Conformance.DEVIATES, f"{findings[0].text}; ended early: {message}" if findings else message
         return Conformance(word), message
     if findings:
         more = f" (and {len(findings) - 1} more)" if len(findings) > 1 else ""
@@ -148,31 +156,40 @@ def _conformance(facts: Facts, findings: Sequence[Finding]) -> tuple[Conformance
 def _promise(facts: Facts) -> tuple[PromiseKept, str | None]:
     assert facts.counts is not None
     measured, predicted = facts.counts["classes"], facts.counts["predicted"]
+    lost = _lost(facts)
+    surprises = [record for record in lost if record["fate"] == "present"]
     unpredicted = [name for name in HARMFUL if measured.get(name, 0) > predicted.get(name, 0)]
-    unpredicted += [name for name in ("lost",) if not unpredicted and _lost_elsewhere(facts)]
-    if unpredicted:
-        return PromiseKept.BROKEN, f"{', '.join(unpredicted)}: not predicted"
-    if not measured.get("lost", 0) and not measured.get("diverged", 0):
-        return _nothing_lost(facts)
-    broken = [r for r in facts.prediction["records"] if r["promise"] == "broken"]
+    if unpredicted or surprises:
+        named = dict.fromkeys(unpredicted, "") | ({"lost": f" ({_labels(surprises)})"} if surprises else {})
+        return PromiseKept.BROKEN, f"{', '.join(name + labels for name, labels in named.items())}: not predicted"
+    broken = [record for record in lost if record["promise"] == "broken"]
     if broken:
-        labels = ", ".join(record["label"] for record in broken)
-        return PromiseKept.BROKEN_AS_PREDICTED, f"{labels} lost: {broken[0]['promise_reason']}"
+        return PromiseKept.BROKEN_AS_PREDICTED, f"{_labels(broken)} lost: {broken[0]['promise_reason']}"
     if measured.get("diverged", 0):
         return PromiseKept.BROKEN_AS_PREDICTED, _divergence_text(facts.prediction)
-    allowed = [r for r in facts.prediction["records"] if r["promise"] == "allowed_by_settings"]
-    labels = ", ".join(record["label"] for record in allowed)
-    return PromiseKept.ALLOWED_BY_SETTINGS, f"{labels} lost: {allowed[0]['promise_reason']}" if allowed else None
+    allowed = [record for record in lost if record["promise"] == "allowed_by_settings"]
+    if allowed:
+        return PromiseKept.ALLOWED_BY_SETTINGS, f"{_labels(allowed)} lost: {allowed[0]['promise_reason']}"
+    return _nothing_promised_was_lost(facts)
 
 
-def _lost_elsewhere(facts: Facts) -> bool:
-    """Tell whether as many records as predicted are lost, but not those that were predicted."""
-    fates = {record["label"]: record["fate"] for record in facts.prediction["records"]}
-    lost = {row.get("label") for row in facts.samples.get("lost", [])}
-    return any(fates.get(str(label)) == "present" for label in lost)
+def _labels(records: Iterable[Mapping[str, Any]]) -> str:
+    return ", ".join(record["label"] for record in records)
 
 
-def _nothing_lost(facts: Facts) -> tuple[PromiseKept, str | None]:
+def _lost(facts: Facts) -> list[Mapping[str, Any]]:
+    """Return the predicted records that were measured as lost; beyond the sample, those predicted so."""
+    assert facts.counts is not None
+    sampled = {row.get("label") for row in facts.samples.get("lost", [])}
+    are_all_sampled = facts.counts["classes"].get("lost", 0) <= len(facts.samples.get("lost", []))
+    return [
+        record
+        for record in facts.prediction["records"]
+        if record["label"] in sampled or (not are_all_sampled and record["promise"] in LOST_PROMISES)
+    ]
+
+
+def _nothing_promised_was_lost(facts: Facts) -> tuple[PromiseKept, str | None]:
     promised = any(
         record["outcome"] == "acknowledged" and record["acks"] != 0 for record in facts.prediction["records"]
     )
@@ -187,14 +204,12 @@ def _divergence_text(prediction: Mapping[str, Any]) -> str:
     return "; ".join(places) + f" ({prediction['rules'][0]})"
 
 
-def _losses(prediction: Mapping[str, Any]) -> Iterable[Mapping[str, Any]]:
-    for record in prediction["records"]:
-        if record["promise"] in ("broken", "allowed_by_settings"):
-            yield {
-                "label": record["label"],
-                "promise": record["promise"],
-                "reason": record["promise_reason"],
-            }
+def _losses(facts: Facts) -> Iterable[Mapping[str, Any]]:
+    for record in _lost(facts):
+        if record["fate"] == "present":
+            yield {"label": record["label"], "promise": "broken", "reason": f"not predicted: {record['decided_by']}"}
+        elif record["promise"] in LOST_PROMISES:
+            yield {"label": record["label"], "promise": record["promise"], "reason": record["promise_reason"]}
 
 
 def exit_code(verdicts: Iterable[tuple[Conformance, PromiseKept | None]], *, require_promise: bool = False) -> int:

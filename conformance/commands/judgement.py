@@ -50,12 +50,16 @@ def judge_again(console: Console, options: JudgeOptions) -> int:
 
 
 def _judged(run: RunDirectory, options: JudgeOptions) -> Verdict:
+    about = run.read_json("run.json")
+    if about.get("not_run"):
+        return judge_run(run)
     run.check_frozen()
+    rules = _rules_of(run, options)
     with SparkRoom(options.spark_master) as spark:
         spark.start()
-        if options.repredict or options.rules_of is not None:
-            return repredict(run, spark, _rules_of(run, options))[1]
-        if run.read_json("run.json").get("end_offset") is not None:
+        if options.repredict or rules is not None:
+            return repredict(run, spark, rules)[1]
+        if about.get("end_offset") is not None:
             spark.reconcile_again(run)
     return judge_run(run)
 
