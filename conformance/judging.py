@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 
 from conformance.comparison import Row, checkpoint_rows, epoch_conflicts, outcome_rows
 from conformance.interruption import GIVEN_UP, HarnessError
-from conformance.verdicts import Facts, Verdict, judge, not_run
+from conformance.verdicts import Conformance, Facts, Verdict, judge, not_run
 
 if TYPE_CHECKING:
     from conformance.run_directory import RunDirectory
@@ -30,6 +30,13 @@ def judge_run(run: RunDirectory) -> Verdict:
         run.check_frozen()
         verdict = judge(gather_facts(run, about))
     run.write_json("verdict.json", as_json(verdict, about))
+    return verdict
+
+
+def judge_unreadable(run: RunDirectory, why: str) -> Verdict:
+    """Write and return the verdict of a run whose files cannot be judged."""
+    verdict = Verdict(Conformance.HARNESS_ERROR, None, why)
+    run.write_json("verdict.json", as_json(verdict, run.read_json("run.json")))
     return verdict
 
 

@@ -1,24 +1,22 @@
 """How does a scenario become a verdict? predict → run → read → reconcile → judge.
 
 The one path that the command line and the pytest plugin call. Every phase writes to the run
-directory; the prediction is frozen before the first broker is touched.
+directory; the prediction is frozen before the first broker is touched. Each phase can be called alone.
 """
 
 from __future__ import annotations
 
-import os
-import platform
 import time
 from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from importlib.metadata import PackageNotFoundError, version
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from conformance.clients.topics import TopicError, create_topic, delete_topic
+from conformance.environment import environment
 from conformance.evidence import keep_broker_files, write_replica_logs
 from conformance.interruption import HarnessError, RunInterruption
-from conformance.judging import judge_run
+from conformance.judging import judge_run, judge_unreadable
 from conformance.ledger.writer import LedgerWriter
 from conformance.prediction_files import write_prediction
 from conformance.probes.errors import ProbeError
@@ -26,7 +24,7 @@ from conformance.probes.replica_probe import ReplicaProbe
 from conformance.reconcile.errors import ReconcileError
 from conformance.recorder import Recorder
 from conformance.rest import Rest
-from conformance.run_directory import RunDirectory, run_name, slug
+from conformance.run_directory import RunDirectory, RunDirectoryError, run_name, slug
 from conformance.runner import Runner
 from conformance.schedule_format import MIN_ISR, UNCLEAN, encode
 from fault_injection.cluster.errors import ClusterError
@@ -48,7 +46,15 @@ if TYPE_CHECKING:
     from oracle.schedule import Schedule
 
 DELETION_DEADLINE_S = 30.0
-OLDEST_WITH_NEW_OFFSET_FETCHING = (0, 11)
+HARNESS_FAILURES = (
+    ClusterError,
+    TopicError,
+    ProbeError,
+    GateError,
+    ReconcileError,
+    RunDirectoryError,
+    DeadlineExceededError,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +65,18 @@ class Finished:
     run: RunDirectory
     verdict: Verdict
     seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """Where one run takes place: on this cluster and topic, seen by this probe, written to this directory."""
+
+    run: RunDirectory
+    schedule: Schedule
+    topic: str
+    cluster: Cluster
+    probe: ReplicaProbe
+    recorder: Recorder
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,29 +92,23 @@ class Pipeline:
     def run(self, scenario: Scenario) -> Finished:
         """Predict, run, read, reconcile and judge one scenario."""
         started = time.monotonic()
-        lab = self.laboratory
-        name = run_name(lab.release.version, lab.metadata.value, scenario.name)
-        run = RunDirectory.create(self.runs, name)
-        self._describe(run, scenario)
-        try:
-            rules = rules_for(lab.release.version, MetadataMode(lab.metadata.value))
-            write_prediction(run, predict(scenario.schedule, rules), self.record_id_base)
-        except PointUnavailableError as unavailable:
-            run.update_run(not_run=str(unavailable))
-        else:
-            self._execute(run, scenario.schedule)
+        run = self.begin(scenario)
+        if self.predict(run, scenario.schedule):
+            self.execute(run, scenario.schedule)
         seconds = round(time.monotonic() - started, 3)
         run.update_run(seconds=seconds, finished=datetime.now(UTC).isoformat(timespec="seconds"))
-        return Finished(scenario.name, run, judge_run(run), seconds)
+        return Finished(scenario.name, run, self.judge(run), seconds)
 
     @property
     def record_id_base(self) -> int:
         """The id of a run's first record: derived from the seed, so that runs do not share ids."""
         return (self.seed & 0x7FFF_FFFF) << 16
 
-    def _describe(self, run: RunDirectory, scenario: Scenario) -> None:
+    def begin(self, scenario: Scenario) -> RunDirectory:
+        """Create the run directory and describe in it what is to be run, and on what."""
         lab = self.laboratory
         schedule = scenario.schedule
+        run = RunDirectory.create(self.runs, run_name(lab.release.version, lab.metadata.value, scenario.name))
         run.update_run(
             run=run.path.name,
             scenario=scenario.name,
@@ -120,14 +132,35 @@ class Pipeline:
             harness_failure=None,
         )
         run.write_json("schedule.json", encode(schedule))
+        return run
 
-    def _execute(self, run: RunDirectory, schedule: Schedule) -> None:
+    def predict(self, run: RunDirectory, schedule: Schedule) -> bool:
+        """Predict and freeze; False, with the reason in run.json, if the schedule does not apply to the release."""
+        lab = self.laboratory
+        try:
+            rules = rules_for(lab.release.version, MetadataMode(lab.metadata.value))
+            write_prediction(run, predict(schedule, rules), self.record_id_base)
+        except PointUnavailableError as unavailable:
+            run.update_run(not_run=str(unavailable))
+            return False
+        return True
+
+    def execute(self, run: RunDirectory, schedule: Schedule) -> None:
+        """Take the steps on real brokers, read and reconcile; what ends this early is written to run.json."""
         try:
             self._on_brokers(run, schedule)
         except RunInterruption as interruption:
             self._fail(run, interruption.verdict, str(interruption))
-        except (ClusterError, TopicError, ProbeError, GateError, ReconcileError, DeadlineExceededError) as error:
+        except HARNESS_FAILURES as error:
             self._fail(run, HarnessError.verdict, f"{type(error).__name__}: {error}")
+
+    def judge(self, run: RunDirectory) -> Verdict:
+        """Judge the run from its files; a run that cannot be judged is a harness error."""
+        try:
+            return judge_run(run)
+        except RunDirectoryError as error:
+            run.update_run(harness_failure={"kind": HarnessError.verdict, "message": str(error)})
+            return judge_unreadable(run, str(error))
 
     def _fail(self, run: RunDirectory, kind: str, message: str) -> None:
         run.update_run(harness_failure={"kind": kind, "message": message})
@@ -137,12 +170,8 @@ class Pipeline:
         lab = self.laboratory
         topic = run.read_json("run.json")["topic"]
         cluster = lab.cluster_for(schedule)
-        run.update_run(
-            settings={
-                "user": _user_settings(schedule),
-                "imposed": dict(cluster.settings(schedule.replicas[0]).imposed),
-            }
-        )
+        imposed = dict(cluster.settings(schedule.replicas[0]).imposed)
+        run.update_run(settings={"user": _user_settings(schedule), "imposed": imposed})
         with ExitStack() as stack:
             lab.gate.trace_to(run.path / "wire.ndjson")
             stack.callback(lab.gate.flush_trace)
@@ -151,72 +180,70 @@ class Pipeline:
             probe = stack.enter_context(ReplicaProbe(cluster, topic))
             recorder = stack.enter_context(Recorder(run.path))
             stack.callback(setattr, lab, "on_gate_event", None)
-            self._take_steps(run, schedule, cluster, probe, recorder, topic)
-            self._reconcile(run, schedule, cluster, probe, topic)
+            stage = Stage(run, schedule, topic, cluster, probe, recorder)
+            self.take_steps(stage)
+            self.reconcile(stage)
         self._clean_up(cluster, topic)
 
-    def _take_steps(
-        self,
-        run: RunDirectory,
-        schedule: Schedule,
-        cluster: Cluster,
-        probe: ReplicaProbe,
-        recorder: Recorder,
-        topic: str,
-    ) -> None:
-        lab = self.laboratory
-        prompt = schedule.checkpointing is HighWatermarkCheckpoint.PROMPT
-        rest = Rest(
-            cluster,
-            lab.gate,
-            probe,
-            topic,
-            schedule.replicas,
-            checks_checkpoint_files=prompt,
-            min_insync_replicas=schedule.settings.min_insync_replicas,
-        )
+    def take_steps(self, stage: Stage) -> None:
+        """Take every step, then note what the replicas hold at rest.
+
+        Raises:
+            RunInterruption: the run could not go on.
+        """
+        schedule, cluster, probe = stage.schedule, stage.cluster, stage.probe
+        rest = self._rest(stage)
         runner = Runner(
             schedule,
             cluster=cluster,
-            gate=lab.gate,
+            gate=self.laboratory.gate,
             probe=probe,
             rest=rest,
-            ledger=LedgerWriter(run.path / "ledger"),
-            recorder=recorder,
-            topic=topic,
+            ledger=LedgerWriter(stage.run.path / "ledger"),
+            recorder=stage.recorder,
+            topic=stage.topic,
             record_id_base=self.record_id_base,
             progress=self.progress,
         )
-        lab.on_gate_event = runner.on_gate_event
+        self.laboratory.on_gate_event = runner.on_gate_event
         learned = probe.metadata(schedule.replicas[0])
         if learned is not None and learned.topic_id is not None:
-            lab.gate.learn_topic(learned.topic_id, topic)
+            self.laboratory.gate.learn_topic(learned.topic_id, stage.topic)
         rest.wait()
         try:
             runner.run()
         finally:
-            keep_broker_files(run, cluster, topic, schedule.replicas)
+            keep_broker_files(stage.run, cluster, stage.topic, schedule.replicas)
         rest.wait()
         final = probe.numbers(rest.alive())
         leader = rest.view().leader
         if leader is None:
             raise HarnessError("the partition has no leader at the end: the topic cannot be read")
-        run.update_run(end_offset=next(n.high_watermark for b, n in final.items() if b == leader))
-        write_replica_logs(run, probe, final)
+        stage.run.update_run(end_offset=next(n.high_watermark for b, n in final.items() if b == leader))
+        write_replica_logs(stage.run, probe, final)
 
-    def _reconcile(
-        self, run: RunDirectory, schedule: Schedule, cluster: Cluster, probe: ReplicaProbe, topic: str
-    ) -> None:
-        self.progress("reading the topic and reconciling every record")
-        run.check_frozen()
-        self.spark.reconcile(
-            run,
-            bootstrap=",".join(cluster.client_address(b) for b in schedule.replicas if cluster.is_alive(b)),
-            topic=topic,
-            end_offset=run.read_json("run.json")["end_offset"],
-            legacy=not self.laboratory.release.is_at_least(*OLDEST_WITH_NEW_OFFSET_FETCHING),
+    def _rest(self, stage: Stage) -> Rest:
+        return Rest(
+            stage.cluster,
+            self.laboratory.gate,
+            stage.probe,
+            stage.topic,
+            stage.schedule.replicas,
+            checks_checkpoint_files=stage.schedule.checkpointing is HighWatermarkCheckpoint.PROMPT,
+            min_insync_replicas=stage.schedule.settings.min_insync_replicas,
         )
-        del probe
+
+    def reconcile(self, stage: Stage) -> None:
+        """Read the topic from the brokers and reconcile every record with the frozen prediction."""
+        self.progress("reading the topic and reconciling every record")
+        stage.run.check_frozen()
+        replicas = (broker for broker in stage.schedule.replicas if stage.cluster.is_alive(broker))
+        self.spark.reconcile(
+            stage.run,
+            bootstrap=",".join(stage.cluster.client_address(broker) for broker in replicas),
+            topic=stage.topic,
+            end_offset=stage.run.read_json("run.json")["end_offset"],
+        )
 
     def _clean_up(self, cluster: Cluster, topic: str) -> None:
         addresses = [cluster.client_address(broker) for broker in cluster.live_brokers]
@@ -242,21 +269,3 @@ def _topic_configs(schedule: Schedule) -> dict[str, str]:
 
 def _user_settings(schedule: Schedule) -> dict[str, str]:
     return {"replication.factor": str(len(schedule.replicas)), **_topic_configs(schedule)}
-
-
-def environment() -> dict[str, Any]:
-    """Describe where a run happened, without naming the machine."""
-    return {
-        "python": platform.python_version(),
-        "os": f"{platform.system()} {platform.release()}",
-        "cores": os.cpu_count(),
-        "tester": tester_version(),
-    }
-
-
-def tester_version() -> str:
-    """Return the installed version of the tester."""
-    try:
-        return version("kafka-conformance")
-    except PackageNotFoundError:
-        return "uninstalled"

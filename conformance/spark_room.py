@@ -54,9 +54,7 @@ class SparkRoom:
         self._current = spark_session(self._master, connector_jars=jars, work_directory=self._work)
         return self._current
 
-    def reconcile(
-        self, run: RunDirectory, *, bootstrap: str, topic: str, end_offset: int, legacy: bool
-    ) -> Reconciliation:
+    def reconcile(self, run: RunDirectory, *, bootstrap: str, topic: str, end_offset: int) -> Reconciliation:
         """Read the topic and reconcile a run.
 
         Raises:
@@ -69,7 +67,6 @@ class SparkRoom:
                 bootstrap=bootstrap,
                 topic=topic,
                 end_offset=end_offset,
-                legacy_offsets=legacy,
             )
         ).result()
 

@@ -1,0 +1,26 @@
+"""Where did a run happen? Interpreter, system and tester, without naming the machine."""
+
+from __future__ import annotations
+
+import os
+import platform
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+
+def environment() -> dict[str, Any]:
+    """Describe where a run happened, without naming the machine."""
+    return {
+        "python": platform.python_version(),
+        "os": f"{platform.system()} {platform.release()}",
+        "cores": os.cpu_count(),
+        "tester": tester_version(),
+    }
+
+
+def tester_version() -> str:
+    """Return the installed version of the tester."""
+    try:
+        return version("kafka-conformance")
+    except PackageNotFoundError:
+        return "uninstalled"
