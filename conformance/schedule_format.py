@@ -22,6 +22,9 @@ SINGLE_FIELD = {word: fields[0].name for word, c in STEP_NAMES.items() if len(fi
 
 MIN_ISR = "min.insync.replicas"
 UNCLEAN = "unclean.leader.election.enable"
+BROKER_ID_MAX = 9
+"""A run starts every broker up to the highest replica."""
+
 SCHEDULE_FIELDS = (
     "id",
     "requirement",
@@ -90,8 +93,8 @@ def decode(document: Any) -> Schedule:  # noqa: ANN401 - whatever a file held
     return Schedule(
         id=_text(document, "id"),
         requirement=_text(document, "requirement"),
-        sources=tuple(str(source) for source in document.get("sources", ())),
-        replicas=_convert(document["replicas"], tuple[BrokerId, ...], None, "replicas"),
+        sources=_sources(document.get("sources", ())),
+        replicas=_replicas(document["replicas"]),
         settings=_settings(document.get("settings", {})),
         timing=_convert(document.get("timing", "session"), Timing, None, "timing"),
         checkpointing=_convert(document.get("checkpointing", "prompt"), HighWatermarkCheckpoint, None, "checkpointing"),
@@ -103,6 +106,21 @@ def _text(document: Mapping[str, Any], name: str) -> str:
     if not isinstance(document[name], str) or not document[name].strip():
         raise ScheduleError(f"{name!r} must be a text", field=name)
     return str(document[name])
+
+
+def _sources(value: Any) -> tuple[str, ...]:  # noqa: ANN401 - whatever a file held
+    """Take document ids as texts: YAML reads 7 as a number."""
+    listed = [value] if isinstance(value, str | int) else value
+    if not isinstance(listed, Sequence) or not all(isinstance(item, str | int) for item in listed):
+        raise ScheduleError("sources is a list of requirement ids, KIPs and issues", field="sources")
+    return tuple(str(item) for item in listed)
+
+
+def _replicas(value: Any) -> tuple[BrokerId, ...]:  # noqa: ANN401 - whatever a file held
+    replicas: tuple[BrokerId, ...] = _convert(value, tuple[BrokerId, ...], None, "replicas")
+    if any(not 1 <= broker <= BROKER_ID_MAX for broker in replicas):
+        raise ScheduleError(f"replicas are broker ids from 1 to {BROKER_ID_MAX}", field="replicas")
+    return replicas
 
 
 def _settings(document: Any) -> Settings:  # noqa: ANN401 - whatever a file held
@@ -161,9 +179,10 @@ def _convert(value: Any, wanted: Any, step: int | None, field: str) -> Any:  # n
     """Convert a plain value to a declared field type."""
     origin = get_origin(wanted)
     if origin in (types.UnionType, Union):
-        if value is None or value == "none":
+        inner = get_args(wanted)[0]
+        if value is None or (value == "none" and inner is not str):
             return None
-        return _convert(value, get_args(wanted)[0], step, field)
+        return _convert(value, inner, step, field)
     if origin is tuple:
         items = value if isinstance(value, Sequence) and not isinstance(value, str) else [value]
         return tuple(_convert(item, get_args(wanted)[0], step, field) for item in items)
