@@ -10,40 +10,45 @@ from typing import TYPE_CHECKING
 
 from oracle.following import become_follower
 from oracle.leading import advance_high_watermark
-from oracle.log import NO_EPOCH
+from oracle.remote import RemoteReplica
 from oracle.rules.election import Partition
-from oracle.state import Loss
+from oracle.state import Loss, ReplicaState
 from oracle.vocabulary import Acks, Offset, Outcome, Role
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from oracle.rules.rule_set import RuleSet
-    from oracle.state import ControllerView, PartitionState, ProduceState, ReplicaState
+    from oracle.state import ControllerView, PartitionState, ProduceState
     from oracle.vocabulary import BrokerId
 
 
 def die(state: PartitionState, broker: BrokerId, *, graceful: bool) -> PartitionState:
-    """End a broker's process: its log stays, its high watermark is what the checkpoint file says."""
+    """End a broker's process: its log stays, its high watermark is what the checkpoint file says.
+
+    Every connection to it breaks, and with it the requests that others have under way.
+    """
     replica = state.replica(broker)
     checkpointed = replica.high_watermark if graceful else replica.checkpointed_high_watermark
-    dead = replace(
-        replica,
+    dead = ReplicaState(
+        broker,
         alive=False,
-        role=Role.NONE,
-        leader=None,
-        leader_epoch=NO_EPOCH,
-        fetch=None,
-        truncating=False,
-        stuck=False,
-        isr=frozenset(),
-        joining=frozenset(),
-        remote_log_end_offsets=(),
-        shut_down_cleanly=graceful,
-        checkpointed_high_watermark=checkpointed,
-        high_watermark=min(checkpointed, replica.log.log_end_offset),
         log=replica.log.truncate_to(replica.log.log_end_offset),
+        high_watermark=min(checkpointed, replica.log.log_end_offset),
+        checkpointed_high_watermark=checkpointed,
+        shut_down_cleanly=graceful,
+        history_appended=replica.history_appended,
     )
+    others = tuple(_without(other, broker) for other in state.replicas)
     produces = tuple(_cut_off(produce, broker) for produce in state.produces)
-    return replace(state.with_replica(dead), produces=produces)
+    return replace(state, replicas=others, produces=produces).with_replica(dead)
+
+
+def _without(replica: ReplicaState, broker: BrokerId) -> ReplicaState:
+    """Return a replica after another broker's end: no request to it, no trust in its last fetch."""
+    fetch = replica.fetch if replica.fetch is not None and replica.fetch.leader != broker else None
+    remotes = tuple(remote.restarted() if remote.broker == broker else remote for remote in replica.remotes)
+    return replace(replica, fetch=fetch, remotes=remotes)
 
 
 def _cut_off(produce: ProduceState, broker: BrokerId) -> ProduceState:
@@ -84,10 +89,9 @@ def notify(state: PartitionState, decided: ControllerView, rules: RuleSet) -> Pa
 
 def _make_leader(state: PartitionState, replica: ReplicaState, rules: RuleSet) -> PartitionState:
     decided = state.controller
-    if replica.role is Role.LEADER and replica.leader_epoch == decided.leader_epoch:
+    if replica.leader_epoch == decided.leader_epoch:
         replica = replace(replica, isr=frozenset(decided.isr))
         return advance_high_watermark(state.with_replica(replica), rules)
-    was_leader = replica.role is Role.LEADER
     log = replica.log.with_epoch(decided.leader_epoch) if rules.writes_epoch_on_election else replica.log
     replica = replace(
         replica,
@@ -98,12 +102,24 @@ def _make_leader(state: PartitionState, replica: ReplicaState, rules: RuleSet) -
         epoch_start_offset=replica.log.log_end_offset,
         isr=frozenset(decided.isr),
         joining=frozenset(),
-        remote_log_end_offsets=replica.remote_log_end_offsets if was_leader else (),
+        remotes=tuple(_remotes(state, replica, rules)),
         truncating=False,
         stuck=False,
         fetch=None,
     )
     return advance_high_watermark(state.with_replica(replica), rules)
+
+
+def _remotes(state: PartitionState, replica: ReplicaState, rules: RuleSet) -> Iterator[RemoteReplica]:
+    """Return what the leader of a new epoch knows: nothing yet, unless it led before."""
+    trusts = rules.trusts_last_fetch_on_re_election
+    for broker in sorted(set(state.assignment) - {replica.broker}):
+        in_sync = broker in state.controller.isr
+        if replica.role is Role.LEADER:
+            end = replica.log.log_end_offset
+            yield replica.remote(broker).in_new_epoch(end, is_in_sync=in_sync, trusts_last_fetch=trusts)
+        else:
+            yield RemoteReplica(broker, is_caught_up=in_sync)
 
 
 def _losses(state: PartitionState) -> list[Loss]:

@@ -21,9 +21,13 @@ if TYPE_CHECKING:
 def become_follower(
     state: PartitionState, replica: ReplicaState, leader: BrokerId, epoch: LeaderEpoch, rules: RuleSet
 ) -> PartitionState:
-    """Follow a leader in an epoch: cut, or plan the lookup that leads to the cut."""
+    """Follow a leader in an epoch: cut, or plan the lookup that leads to the cut.
+
+    A request under way to the same leader lives on: its connection does.
+    """
     if rules.skips_truncation(replica.leader, replica.leader_epoch, leader, epoch):
-        return state.with_replica(replace(replica, role=Role.FOLLOWER, leader_epoch=epoch))
+        return state.with_replica(replace(replica, leader_epoch=epoch))
+    is_same_leader = replica.fetch is not None and replica.fetch.leader == leader
     replica = replace(
         replica,
         role=Role.FOLLOWER,
@@ -31,9 +35,9 @@ def become_follower(
         leader_epoch=epoch,
         isr=frozenset(),
         joining=frozenset(),
-        remote_log_end_offsets=(),
-        fetch=None,
-        truncating=rules.truncation.asks_leader,
+        remotes=(),
+        fetch=replica.fetch if is_same_leader else None,
+        truncating=rules.truncation.looks_up(replica.log),
         stuck=False,
     )
     if rules.truncation.cuts_to_high_watermark:
@@ -51,14 +55,13 @@ def truncate(state: PartitionState, replica: ReplicaState, offset: Offset, reaso
     return state.with_replica(replace(replica, log=log, high_watermark=watermark))
 
 
-def send_request(state: PartitionState, replica: ReplicaState) -> PartitionState:
+def send_request(state: PartitionState, replica: ReplicaState, leader: BrokerId) -> PartitionState:
     """Send the follower's next request: a lookup while it is truncating, else a fetch at its end."""
-    assert replica.leader is not None
     kind = FetchKind.EPOCH_LOOKUP if replica.truncating else FetchKind.FETCH
     fetch = Fetch(
         kind=kind,
         stage=FetchStage.REQUESTED,
-        leader=replica.leader,
+        leader=leader,
         leader_epoch=replica.leader_epoch,
         offset=replica.log.log_end_offset,
         last_epoch=replica.log.latest_epoch,
@@ -66,28 +69,39 @@ def send_request(state: PartitionState, replica: ReplicaState) -> PartitionState
     return state.with_replica(replace(replica, fetch=fetch))
 
 
-def receive(state: PartitionState, replica: ReplicaState, rules: RuleSet) -> PartitionState:
-    """Handle the leader's answer: cut, or append and take the high watermark (HW-06)."""
-    fetch = replica.fetch
-    assert fetch is not None
+def receive(state: PartitionState, replica: ReplicaState, fetch: Fetch, rules: RuleSet) -> PartitionState:
+    """Handle the leader's answer: drop it, cut, or append and take the high watermark (HW-06)."""
+    is_dropped = _is_stale(replica, fetch, rules)
     replica = replace(replica, fetch=None)
-    answer = fetch.answer
-    if isinstance(answer, EpochEnd):
-        return _cut(replace(state.with_replica(replica)), replica, answer, rules)
-    assert isinstance(answer, FetchAnswer)
-    if answer.diverging is not None:
-        return _cut(state, replica, answer.diverging, rules)
+    if is_dropped:
+        return state.with_replica(replica)
+    if isinstance(fetch.answer, EpochEnd):
+        return _cut(state, replica, fetch.answer, rules)
+    assert fetch.answer is not None
+    return _receive_fetch(state, replica, fetch.answer, rules)
+
+
+def _is_stale(replica: ReplicaState, fetch: Fetch, rules: RuleSet) -> bool:
+    """Tell whether an answer is dropped: a new epoch began since the request was sent (FE-04)."""
+    is_of_this_epoch = fetch.leader_epoch == replica.leader_epoch
+    if fetch.kind is FetchKind.EPOCH_LOOKUP:
+        return not is_of_this_epoch and rules.drops_stale_lookups
+    return replica.truncating or (not is_of_this_epoch and rules.drops_stale_fetches)
+
+
+def _receive_fetch(state: PartitionState, replica: ReplicaState, answer: FetchAnswer, rules: RuleSet) -> PartitionState:
     if answer.out_of_range:
         return _out_of_range(state, replica, rules)
     log = replica.log.append(answer.entries)
-    return state.with_replica(
-        replace(
-            replica,
-            log=log,
-            high_watermark=min(log.log_end_offset, answer.high_watermark),
-            history_appended=replica.history_appended | {entry.label for entry in answer.entries},
-        )
+    appended = replace(
+        replica,
+        log=log,
+        high_watermark=min(log.log_end_offset, answer.high_watermark),
+        history_appended=replica.history_appended | {entry.label for entry in answer.entries},
     )
+    if answer.diverging is None:
+        return state.with_replica(appended)
+    return _cut(state, appended if rules.takes_high_watermark_before_cut else replica, answer.diverging, rules)
 
 
 def _cut(state: PartitionState, replica: ReplicaState, answer: EpochEnd, rules: RuleSet) -> PartitionState:
@@ -97,7 +111,10 @@ def _cut(state: PartitionState, replica: ReplicaState, answer: EpochEnd, rules: 
 
 
 def _out_of_range(state: PartitionState, replica: ReplicaState, rules: RuleSet) -> PartitionState:
-    """Cut to the leader's end, or stop for good where the release exits instead (KAFKA-7414)."""
+    """Ask for the leader's end and cut to it, or stop for good where the release exits instead (KAFKA-7414).
+
+    A leader that has grown past the follower meanwhile cuts nothing: the follower goes on at its end.
+    """
     leader = state.serving_leader()
     if leader is None or leader.log.log_end_offset >= replica.log.log_end_offset:
         return state.with_replica(replica)

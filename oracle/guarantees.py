@@ -1,8 +1,8 @@
 """What do the settings promise? And does a loss that the model predicts break the promise?
 
 Always: replicas' logs agree below their high watermarks, and nothing appears that nobody produced.
-acks=all, unclean election off: an acknowledged record survives every clean election.
-acks=all, unclean election on: the elected replica serves every committed record it ever appended.
+acks=all: an acknowledged record survives every clean election.
+acks=all, unclean election on: an uncleanly elected replica serves every committed record it ever appended.
 acks=1: an acknowledged record survives as long as its leader does. acks=0: nothing.
 
 Sources: KIP-101, KIP-966; the durability notes on ``acks`` and ``unclean.leader.election.enable``.
@@ -65,7 +65,7 @@ def judge_loss(acks: Acks, outcome: Outcome, settings: Settings, loss: Loss, sou
     if loss.had_appended:
         reason = f"broker {loss.new_leader} had appended the record, cut it, and was elected ({source})"
         return Promise(PromiseVerdict.BROKEN, reason)
-    if loss.was_clean and not settings.unclean_leader_election:
+    if loss.was_clean:
         reason = f"broker {loss.new_leader} was elected cleanly without the record ({source})"
         return Promise(PromiseVerdict.BROKEN, reason)
     reason = (

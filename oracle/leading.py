@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from oracle.log import UNDEFINED, Entry, EpochEnd
+from oracle.log import NO_EPOCH, Entry, EpochEnd
 from oracle.rules.election import Partition
 from oracle.state import Fetch, FetchAnswer, FetchKind, FetchStage, ProduceState
 from oracle.vocabulary import Acks, Offset, Outcome
@@ -25,11 +25,12 @@ def append(state: PartitionState, event: RecordSent, rules: RuleSet) -> Partitio
     leader = state.serving_leader()
     if leader is None:
         return _refused(state, event, "LEADER_NOT_AVAILABLE")
-    if event.acks is Acks.ALL and len(leader.isr) < state.settings.min_insync_replicas:
+    if event.acks is Acks.ALL and len(leader.isr) < _min_isr(state, rules):
         return _refused(state, event, "NOT_ENOUGH_REPLICAS")
     log = leader.log.append([Entry(event.label, leader.leader_epoch)])
     outcome = _OUTCOME_AFTER_APPEND[event.acks]
-    produce = ProduceState(event.label, event.acks, leader.broker, log.log_end_offset, outcome)
+    end, epoch = log.log_end_offset, leader.leader_epoch
+    produce = ProduceState(event.label, event.acks, leader.broker, end, epoch, outcome)
     leader = replace(leader, log=log, history_appended=leader.history_appended | {event.label})
     state = replace(state.with_replica(leader), produces=(*state.produces, produce))
     return advance_high_watermark(state, rules)
@@ -43,42 +44,47 @@ _OUTCOME_AFTER_APPEND = {
 
 
 def _refused(state: PartitionState, event: RecordSent, error: str) -> PartitionState:
-    produce = ProduceState(event.label, event.acks, None, None, Outcome.REFUSED, error)
+    produce = ProduceState(event.label, event.acks, None, None, None, Outcome.REFUSED, error)
     return replace(state, produces=(*state.produces, produce))
 
 
+def _min_isr(state: PartitionState, rules: RuleSet) -> int:
+    return rules.effective_min_isr(state.settings.min_insync_replicas, len(state.assignment))
+
+
 def advance_high_watermark(state: PartitionState, rules: RuleSet) -> PartitionState:
-    """Raise the leader's high watermark to the lowest end offset of the maximal ISR (HW-07, HW-08)."""
+    """Raise the leader's high watermark to the lowest end offset that counts (HW-07, HW-08)."""
     leader = state.serving_leader()
-    if leader is None:
+    if leader is None or (rules.high_watermark_needs_min_isr and len(leader.isr) < _min_isr(state, rules)):
         return state
-    target = _lowest_end_offset(leader)
-    factor = len(state.assignment)
-    allowed = rules.high_watermark_may_advance(len(leader.isr), state.settings.min_insync_replicas, factor)
-    if target is None or target <= leader.high_watermark or not allowed:
+    target = _lowest_end_offset(leader, rules)
+    if target is None or target <= leader.high_watermark:
         return state
     committed = {entry.label for entry in leader.log.entries[:target]}
     state = state.with_replica(replace(leader, high_watermark=target))
     state = replace(state, history_committed=state.history_committed | committed)
-    return _completed_produces(state)
+    return _completed_produces(state, leader.maximal_isr(), target, rules)
 
 
-def _lowest_end_offset(leader: ReplicaState) -> Offset | None:
-    followers = leader.maximal_isr() - {leader.broker}
-    known = [leader.remote_log_end_offset(follower) for follower in followers]
-    if any(offset is None for offset in known):
-        return None
-    return min([leader.log.log_end_offset, *(offset for offset in known if offset is not None)])
+def _lowest_end_offset(leader: ReplicaState, rules: RuleSet) -> Offset | None:
+    """Return the lowest end offset of the maximal ISR and of caught-up replicas; None while one is unknown."""
+    lowest = leader.log.log_end_offset
+    for remote in leader.remotes:
+        if remote.broker in leader.maximal_isr() or rules.waits_for_caught_up(remote):
+            if remote.log_end_offset is None:
+                return None
+            lowest = min(lowest, remote.log_end_offset)
+    return lowest
 
 
-def _completed_produces(state: PartitionState) -> PartitionState:
-    leader = state.serving_leader()
-    assert leader is not None
-    enough = len(leader.maximal_isr()) >= state.settings.min_insync_replicas
+def _completed_produces(
+    state: PartitionState, maximal_isr: frozenset[BrokerId], high_watermark: Offset, rules: RuleSet
+) -> PartitionState:
+    """End the parked acks=all produces that the high watermark has passed (AC-02, AC-05)."""
+    enough = len(maximal_isr) >= _min_isr(state, rules)
 
     def completed(produce: ProduceState) -> ProduceState:
-        waits = produce.outcome is None and produce.required_offset is not None
-        if not waits or leader.high_watermark < (produce.required_offset or 0):
+        if produce.outcome is not None or produce.required_offset is None or high_watermark < produce.required_offset:
             return produce
         if enough:
             return replace(produce, outcome=Outcome.ACKNOWLEDGED)
@@ -88,19 +94,23 @@ def _completed_produces(state: PartitionState) -> PartitionState:
     return replace(state, produces=tuple(completed(produce) for produce in state.produces))
 
 
-def receive(state: PartitionState, follower: ReplicaState, rules: RuleSet) -> PartitionState:
-    """Handle a follower's request: look an epoch up, or record its end offset and answer or park it."""
-    fetch = follower.fetch
-    leader = state.serving_leader()
-    assert fetch is not None
-    if leader is None or leader.broker != fetch.leader:
-        return state.with_replica(replace(follower, fetch=None))
-    if not rules.serves_epoch(fetch.leader_epoch, leader.leader_epoch):
+def receive(state: PartitionState, follower: ReplicaState, fetch: Fetch, rules: RuleSet) -> PartitionState:
+    """Handle a follower's request: refuse it, look an epoch up, or record its end offset and answer or park it."""
+    leader = _serving(state, fetch, rules)
+    if leader is None:
         return state.with_replica(replace(follower, fetch=None))
     if fetch.kind is FetchKind.EPOCH_LOOKUP:
         answer = rules.truncation.end_offset_for(leader.log, fetch.last_epoch)
         return _answered(state, follower, fetch, answer)
     return _receive_fetch(state, follower, fetch, leader, rules)
+
+
+def _serving(state: PartitionState, fetch: Fetch, rules: RuleSet) -> ReplicaState | None:
+    """Return the leader that serves a request: the one it was sent to, in the request's epoch."""
+    leader = state.serving_leader()
+    if leader is None or leader.broker != fetch.leader:
+        return None
+    return leader if rules.serves_epoch(fetch.leader_epoch, leader.leader_epoch) else None
 
 
 def _receive_fetch(
@@ -109,6 +119,8 @@ def _receive_fetch(
     before = leader.high_watermark
     diverging = _diverging(leader, fetch, rules)
     if diverging is not None:
+        if rules.counts_diverging_fetch:
+            state = _recorded(state, leader, fetch, follower, rules)
         return _answered(state, follower, fetch, FetchAnswer((), before, diverging))
     if fetch.offset > leader.log.log_end_offset:
         return _answered(state, follower, fetch, FetchAnswer((), before, out_of_range=True))
@@ -120,12 +132,10 @@ def _receive_fetch(
     return _answered(state, follower, fetch, FetchAnswer(current.log.entries[fetch.offset :], high_watermark))
 
 
-def complete(state: PartitionState, follower: ReplicaState) -> PartitionState:
+def complete(state: PartitionState, follower: ReplicaState, fetch: Fetch, rules: RuleSet) -> PartitionState:
     """Read a parked fetch again and answer it with what the leader has now (HW-11)."""
-    fetch = follower.fetch
-    leader = state.serving_leader()
-    assert fetch is not None
-    if leader is None or leader.broker != fetch.leader:
+    leader = _serving(state, fetch, rules)
+    if leader is None:
         return state.with_replica(replace(follower, fetch=None))
     answer = FetchAnswer(leader.log.entries[fetch.offset :], leader.high_watermark)
     return _answered(state, follower, fetch, answer)
@@ -139,11 +149,10 @@ def _answered(
 
 
 def _diverging(leader: ReplicaState, fetch: Fetch, rules: RuleSet) -> EpochEnd | None:
-    if not rules.truncation.checks_on_fetch or fetch.last_epoch < 0:
+    if not rules.truncation.checks_on_fetch or fetch.last_epoch == NO_EPOCH:
         return None
     end = rules.truncation.end_offset_for(leader.log, fetch.last_epoch)
-    if end == UNDEFINED or end.leader_epoch is None or end.end_offset is None:
-        return None
+    assert end.end_offset is not None, "a leader's own epoch is in its cache: it can tell every earlier one"
     is_prefix = end.leader_epoch == fetch.last_epoch and end.end_offset >= fetch.offset
     return None if is_prefix else end
 
@@ -151,11 +160,12 @@ def _diverging(leader: ReplicaState, fetch: Fetch, rules: RuleSet) -> EpochEnd |
 def _recorded(
     state: PartitionState, leader: ReplicaState, fetch: Fetch, follower: ReplicaState, rules: RuleSet
 ) -> PartitionState:
-    leader = leader.with_remote(follower.broker, fetch.offset)
-    joins = rules.joins_isr(fetch.offset, leader.high_watermark, leader.epoch_start_offset)
+    """Record a follower's end offset; let it join the ISR if it may; raise the high watermark."""
+    leader = leader.with_remote(leader.remote(follower.broker).fetched(fetch.offset, leader.log.log_end_offset))
+    may_join = rules.joins_isr(fetch.offset, leader.high_watermark, leader.epoch_start_offset)
     is_outside = follower.broker not in leader.maximal_isr()
     state = state.with_replica(leader)
-    if is_outside and joins and follower.broker in state.controller.registered:
+    if is_outside and may_join:
         leader = replace(leader, joining=leader.joining | {follower.broker})
         state = state.with_replica(leader)
         if not rules.asks_controller_to_join:

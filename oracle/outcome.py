@@ -54,7 +54,7 @@ def conclude(schedule: Schedule, rules: RuleSet, state: PartitionState, moments:
     leader = state.serving_leader()
     if leader is None:
         message = "the schedule must end with a leader, so that the topic can be read"
-        raise ScheduleError(message, step=len(schedule.steps) - 1)
+        raise ScheduleError(message, step=len(schedule.steps) - 1, field="steps")
     produced = {produce.label: produce for produce in state.produces}
     records = tuple(
         _record(index, produced[label], state, leader, rules) for index, label in enumerate(schedule.labels())
@@ -95,7 +95,6 @@ def _record(
     in_log = label in labels
     fate, why = _fate(produce, state, leader, rules, was_committed=was_committed, in_log=in_log)
     offset = Offset(labels.index(label)) if fate is Fate.PRESENT else None
-    epochs = {e.label: e.leader_epoch for r in state.replicas for e in r.log.entries}
     return RecordPrediction(
         id=index,
         label=label,
@@ -104,7 +103,7 @@ def _record(
         outcome=outcome,
         error=produce.error,
         offset=offset,
-        leadership=leadership_of(state, epochs[label]) if label in epochs else None,
+        leadership=None if produce.leader_epoch is None else leadership_of(state, produce.leader_epoch),
         acks=produce.acks,
         decided_by=why,
         promise=_promise(produce, outcome, state, rules, fate),

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 from oracle.steps import (
     AwaitHold,
+    AwaitIsr,
+    AwaitLeader,
     AwaitOutcome,
     Checkpoint,
     Close,
@@ -27,7 +29,7 @@ from oracle.steps import (
 from oracle.vocabulary import BrokerId, Expectation, HighWatermarkCheckpoint, Label, Timing
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
 
 class ScheduleError(ValueError):
@@ -108,19 +110,24 @@ def check_structure(schedule: Schedule) -> None:
     for index, step in enumerate(schedule.steps):
         match step:
             case Produce():
-                _check_new_labels(index, step, labels)
+                _check_produce(index, step, labels)
             case AwaitOutcome():
-                _check_known(index, "records", set(step.records) - labels)
+                _check_await_outcome(index, step, labels)
             case Hold():
                 _check_new_hold(index, step, holds)
                 _check_link(index, step, schedule)
             case Delay():
                 _check_link(index, step, schedule)
-            case AwaitHold() | Release() | Drop() | Close():
-                _check_known(index, "name", {step.name} - holds)
-            case Kill() | Stop() | Start():
-                _check_known(index, "broker", {step.broker} - set(schedule.replicas))
-            case _:
+                _check_at_least(index, "delay_ms", step.delay_ms, 0)
+            case AwaitHold(name) | Release(name) | Drop(name) | Close(name):
+                _check_known(index, "name", {name} - holds)
+            case Kill(broker) | Stop(broker) | Start(broker):
+                _check_known(index, "broker", {broker} - set(schedule.replicas))
+            case AwaitLeader(leader):
+                _check_known(index, "leader", {leader} - {None, *schedule.replicas})
+            case AwaitIsr(isr):
+                _check_known(index, "isr", set(isr) - set(schedule.replicas))
+            case Checkpoint():
                 pass
 
 
@@ -131,19 +138,30 @@ def _check_whole(schedule: Schedule) -> None:
         raise ScheduleError("replicas must be distinct broker ids", field="replicas")
     if schedule.settings.min_insync_replicas < 1:
         raise ScheduleError("min.insync.replicas must be at least 1", field="settings")
-    names = [step.name for step in schedule.steps if isinstance(step, Checkpoint)]
-    repeated = sorted({name for name in names if names.count(name) > 1})
-    if repeated:
-        raise ScheduleError(f"checkpoint names must differ; repeated: {', '.join(repeated)}", field="steps")
+    names: set[str] = set()
+    for index, step in enumerate(schedule.steps):
+        if isinstance(step, Checkpoint):
+            if step.name in names:
+                message = f"checkpoint names must differ; repeated: {step.name}"
+                raise ScheduleError(message, step=index, field="name")
+            names.add(step.name)
 
 
-def _check_new_labels(index: int, step: Produce, labels: set[Label]) -> None:
+def _check_produce(index: int, step: Produce, labels: set[Label]) -> None:
     for label in step.records:
         if label in labels:
             raise ScheduleError(f"label {label!r} is produced twice", step=index, field="records")
         labels.add(label)
     if not step.records:
         raise ScheduleError("produce needs at least one label", step=index, field="records")
+    _check_at_least(index, "timeout_ms", step.timeout_ms, 1)
+
+
+def _check_await_outcome(index: int, step: AwaitOutcome, labels: set[Label]) -> None:
+    _check_known(index, "records", set(step.records) - labels)
+    if step.expect is Expectation.PENDING:
+        message = "await_outcome waits until the outcome is known: it cannot expect pending"
+        raise ScheduleError(message, step=index, field="expect")
 
 
 def _check_new_hold(index: int, step: Hold, holds: set[str]) -> None:
@@ -157,11 +175,16 @@ def _check_link(index: int, step: Hold | Delay, schedule: Schedule) -> None:
         _check_known(index, name, {broker} - set(schedule.replicas))
     if step.follower == step.leader:
         raise ScheduleError("follower and leader are the same broker", step=index, field="leader")
-    if step.nth < 1:
-        raise ScheduleError("nth counts from 1", step=index, field="nth")
+    _check_at_least(index, "nth", step.nth, 1)
+    _check_at_least(index, "fetch_offset", step.fetch_offset or 0, 0)
 
 
-def _check_known(index: int, field_name: str, unknown: set[Label] | set[str] | set[BrokerId]) -> None:
+def _check_at_least(index: int, field_name: str, value: int, minimum: int) -> None:
+    if value < minimum:
+        raise ScheduleError(f"{field_name} must be at least {minimum}", step=index, field=field_name)
+
+
+def _check_known(index: int, field_name: str, unknown: Collection[object]) -> None:
     if unknown:
         listed = ", ".join(sorted(str(item) for item in unknown))
         raise ScheduleError(

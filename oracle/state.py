@@ -11,6 +11,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from oracle.log import NO_EPOCH, EpochEnd, ReplicaLog
+from oracle.remote import RemoteReplica
 from oracle.vocabulary import Acks, BrokerId, Label, LeaderEpoch, Offset, Outcome, Role
 
 if TYPE_CHECKING:
@@ -81,7 +82,7 @@ class ReplicaState:
         epoch_start_offset: as leader, its log end offset when it took the epoch.
         isr: as leader, the committed ISR it knows.
         joining: as leader, replicas it has asked the controller to add (maximal ISR, KIP-497).
-        remote_log_end_offsets: as leader, followers' log end offsets from their last fetch requests.
+        remotes: as leader, what it knows about each follower.
         truncating: as follower, whether it must look up its epoch before it may fetch.
         stuck: as follower, whether its fetcher has stopped for good.
         fetch: as follower, its request under way.
@@ -100,21 +101,25 @@ class ReplicaState:
     epoch_start_offset: Offset = LOG_START
     isr: frozenset[BrokerId] = frozenset()
     joining: frozenset[BrokerId] = frozenset()
-    remote_log_end_offsets: tuple[tuple[BrokerId, Offset], ...] = ()
+    remotes: tuple[RemoteReplica, ...] = ()
     truncating: bool = False
     stuck: bool = False
     fetch: Fetch | None = None
     shut_down_cleanly: bool = True
     history_appended: frozenset[Label] = frozenset()
 
+    def remote(self, broker: BrokerId) -> RemoteReplica:
+        """Return what this leader knows about a follower."""
+        return next((remote for remote in self.remotes if remote.broker == broker), RemoteReplica(broker))
+
     def remote_log_end_offset(self, broker: BrokerId) -> Offset | None:
         """Return the log end offset a follower last reported, or None before its first fetch."""
-        return dict(self.remote_log_end_offsets).get(broker)
+        return self.remote(broker).log_end_offset
 
-    def with_remote(self, broker: BrokerId, offset: Offset) -> ReplicaState:
-        """Record a follower's fetch offset."""
-        known = dict(self.remote_log_end_offsets) | {broker: offset}
-        return replace(self, remote_log_end_offsets=tuple(sorted(known.items())))
+    def with_remote(self, changed: RemoteReplica) -> ReplicaState:
+        """Return the leader's state with one follower's replaced."""
+        others = (remote for remote in self.remotes if remote.broker != changed.broker)
+        return replace(self, remotes=tuple(sorted((*others, changed), key=lambda remote: remote.broker)))
 
     def maximal_isr(self) -> frozenset[BrokerId]:
         """Return the ISR with the replicas whose join is not yet committed."""
@@ -149,6 +154,7 @@ class ProduceState:
     Attributes:
         leader: the broker that got the request, or None if there was none to send it to.
         required_offset: high watermark that acknowledges it with acks=all; None if not appended.
+        leader_epoch: epoch it was appended in; None if not appended.
         outcome: None while the producer waits.
     """
 
@@ -156,6 +162,7 @@ class ProduceState:
     acks: Acks
     leader: BrokerId | None
     required_offset: Offset | None
+    leader_epoch: LeaderEpoch | None
     outcome: Outcome | None = None
     error: str | None = None
 

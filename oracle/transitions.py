@@ -50,75 +50,68 @@ class Refusal:
 
 def step(state: PartitionState, event: Event, rules: RuleSet) -> Transition | Refusal:
     """Apply one event under a rule set."""
-    reason = _refusal(state, event)
-    if reason is not None:
-        return Refusal(event, reason)
-    return Transition(event, _apply(state, event, rules))
+    result = _applied(state, event, rules)
+    return Refusal(event, result) if isinstance(result, str) else Transition(event, result)
 
 
-def _apply(state: PartitionState, event: Event, rules: RuleSet) -> PartitionState:
+def _applied(state: PartitionState, event: Event, rules: RuleSet) -> PartitionState | str:
+    """Return the next state, or the reason why the rules do not allow the event."""
     match event:
         case RecordSent():
             return leading.append(state, event, rules)
         case BrokerDied(broker, graceful):
+            if not state.replica(broker).alive:
+                return f"broker {broker} is not running"
             return electing.die(state, broker, graceful=graceful)
         case BrokerRemoved(broker):
             return electing.remove(state, broker, rules)
         case BrokerReturned(broker, clean):
+            if state.replica(broker).alive:
+                return f"broker {broker} runs already"
             return electing.return_broker(state, broker, rules, clean=clean)
         case JoinCommitted(follower):
+            leader = state.serving_leader()
+            if leader is None or follower not in leader.joining:
+                return f"no leader has asked to add broker {follower}"
             return leading.commit_join(state, follower, rules)
         case _:
-            return _apply_to_link(state, event, rules)
+            return _applied_to_link(state, event, rules)
 
 
-def _apply_to_link(state: PartitionState, event: LinkEvent, rules: RuleSet) -> PartitionState:
-    follower = state.replica(event.follower)
+def _applied_to_link(state: PartitionState, event: LinkEvent, rules: RuleSet) -> PartitionState | str:
+    """Send a follower's request, or move the one that it has under way."""
+    replica = state.replica(event.follower)
+    if isinstance(event, RequestSent):
+        return _send(state, replica)
+    fetch = replica.fetch
+    if fetch is None:
+        return f"broker {replica.broker} has no request under way"
+    stage = _STAGE_OF.get(type(event), fetch.stage)
+    if fetch.stage is not stage:
+        return f"broker {replica.broker} has no request that is {stage.value}"
     match event:
-        case RequestSent():
-            return following.send_request(state, follower)
         case RequestReceived():
-            return leading.receive(state, follower, rules)
+            return leading.receive(state, replica, fetch, rules)
         case FetchCompleted():
-            return leading.complete(state, follower)
+            return leading.complete(state, replica, fetch, rules)
         case ResponseReceived():
-            return following.receive(state, follower, rules)
+            return following.receive(state, replica, fetch, rules)
         case RequestLost():
-            return following.lose_request(state, follower)
+            return following.lose_request(state, replica)
 
 
-def _refusal(state: PartitionState, event: Event) -> str | None:
-    match event:
-        case RequestSent(follower):
-            return _cannot_send(state.replica(follower))
-        case RequestReceived(follower):
-            return _not_at(state.replica(follower), FetchStage.REQUESTED)
-        case FetchCompleted(follower):
-            return _not_at(state.replica(follower), FetchStage.PARKED)
-        case ResponseReceived(follower):
-            return _not_at(state.replica(follower), FetchStage.ANSWERED)
-        case RequestLost(follower):
-            return None if state.replica(follower).fetch else f"broker {follower} has no request under way"
-        case BrokerDied(broker):
-            return None if state.replica(broker).alive else f"broker {broker} is not running"
-        case BrokerReturned(broker):
-            return f"broker {broker} runs already" if state.replica(broker).alive else None
-        case JoinCommitted(follower):
-            leader = state.serving_leader()
-            is_asked = leader is not None and follower in leader.joining
-            return None if is_asked else f"no leader has asked to add broker {follower}"
-        case _:
-            return None
+_STAGE_OF = {
+    RequestReceived: FetchStage.REQUESTED,
+    FetchCompleted: FetchStage.PARKED,
+    ResponseReceived: FetchStage.ANSWERED,
+}
 
 
-def _cannot_send(replica: ReplicaState) -> str | None:
+def _send(state: PartitionState, replica: ReplicaState) -> PartitionState | str:
     if not replica.alive or replica.role is not Role.FOLLOWER or replica.leader is None:
         return f"broker {replica.broker} is not a running follower"
     if replica.stuck:
         return f"the fetcher of broker {replica.broker} has stopped"
-    return None if replica.fetch is None else f"broker {replica.broker} has a request under way"
-
-
-def _not_at(replica: ReplicaState, stage: FetchStage) -> str | None:
-    at_stage = replica.fetch is not None and replica.fetch.stage is stage
-    return None if at_stage else f"broker {replica.broker} has no request that is {stage.value}"
+    if replica.fetch is not None:
+        return f"broker {replica.broker} has a request under way"
+    return following.send_request(state, replica, replica.leader)

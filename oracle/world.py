@@ -1,9 +1,7 @@
 """How does the model run to rest? It moves every link that no hold blocks until nothing changes.
 
-A ``World`` is the partition plus the armed holds. A hold catches one frame: a request hold the
-next matching request sent after it was armed; a response hold the answer to the next matching
-request that reached the leader after it was armed. A link with a caught frame stands still: a
-follower has one request in flight.
+A ``World`` is the partition plus the gate: the holds that are armed or hold a frame. A link with a
+held frame stands still, since a follower has one request in flight.
 
 Sources: architecture, "Contract of a step" 1-3; AbstractFetcherThread (one request per fetcher).
 """
@@ -23,22 +21,15 @@ from oracle.events import (
     RequestSent,
     ResponseReceived,
 )
-from oracle.state import Fetch, FetchKind, FetchStage, PartitionState
+from oracle.gate import POINTS as POINTS  # part of this module's public names
+from oracle.gate import Gate
+from oracle.state import Fetch, FetchStage, PartitionState
 from oracle.transitions import Refusal, step
-from oracle.vocabulary import HighWatermarkCheckpoint, PointName, Role
+from oracle.vocabulary import HighWatermarkCheckpoint, Role
 
 if TYPE_CHECKING:
     from oracle.rules.rule_set import RuleSet
-    from oracle.steps import Hold
     from oracle.vocabulary import BrokerId
-
-POINTS = {
-    PointName.FETCH_REQUEST: (FetchKind.FETCH, FetchStage.REQUESTED),
-    PointName.FETCH_RESPONSE: (FetchKind.FETCH, FetchStage.ANSWERED),
-    PointName.OFFSETS_FOR_LEADER_EPOCH_REQUEST: (FetchKind.EPOCH_LOOKUP, FetchStage.REQUESTED),
-    PointName.OFFSETS_FOR_LEADER_EPOCH_RESPONSE: (FetchKind.EPOCH_LOOKUP, FetchStage.ANSWERED),
-}
-"""The points the model can predict a hold at."""
 
 
 class ImpossibleEventError(ValueError):
@@ -46,42 +37,18 @@ class ImpossibleEventError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class ArmedHold:
-    """A hold from the step that armed it until its frame is let go.
+class World:
+    """The partition, the gate and the rules it all runs under.
 
     Attributes:
-        remaining: matching frames still to let pass, counting the one to catch.
-        marked: a response hold whose request has reached the leader.
-        caught: the frame stands in the gate.
+        order: in which order followers take their turns in a round.
     """
-
-    hold: Hold
-    remaining: int
-    marked: bool = False
-    caught: bool = False
-
-    def matches(self, follower: BrokerId, fetch: Fetch) -> bool:
-        """Tell whether this hold is about that request (or its answer)."""
-        kind, _ = POINTS[self.hold.point]
-        same_link = (follower, fetch.leader) == (self.hold.follower, self.hold.leader)
-        same_offset = self.hold.fetch_offset in (None, fetch.offset)
-        return same_link and kind is fetch.kind and same_offset and not self.caught
-
-    @property
-    def holds_responses(self) -> bool:
-        """Whether it catches answers rather than requests."""
-        return POINTS[self.hold.point][1] is FetchStage.ANSWERED
-
-
-@dataclass(frozen=True, slots=True)
-class World:
-    """The partition, the gate and the rules it all runs under."""
 
     state: PartitionState
     rules: RuleSet
     checkpointing: HighWatermarkCheckpoint
     order: tuple[BrokerId, ...]
-    holds: tuple[ArmedHold, ...] = field(default=())
+    gate: Gate = field(default_factory=Gate)
 
     def apply(self, event: Event) -> World:
         """Apply an event that the rules must allow.
@@ -92,22 +59,8 @@ class World:
         result = step(self.state, event, self.rules)
         if isinstance(result, Refusal):
             raise ImpossibleEventError(result.reason)
-        world = replace(self, state=result.state)
-        if isinstance(event, BrokerDied):
-            return replace(world, holds=tuple(h for h in self.holds if not _touches(h, event.broker)))
-        return world
-
-    def hold_named(self, name: str) -> ArmedHold | None:
-        """Return an armed or caught hold."""
-        return next((armed for armed in self.holds if armed.hold.name == name), None)
-
-    def arm(self, hold: Hold) -> World:
-        """Arm a hold; it sees frames from now on."""
-        return replace(self, holds=(*self.holds, ArmedHold(hold, hold.nth)))
-
-    def let_go(self, name: str) -> World:
-        """Forget a hold, so that its link moves again."""
-        return replace(self, holds=tuple(h for h in self.holds if h.hold.name != name))
+        gate = self.gate.without_broker(event.broker) if isinstance(event, BrokerDied) else self.gate
+        return replace(self, state=result.state, gate=gate)
 
     def settle(self) -> World:
         """Run all replication that no hold blocks, until a whole round changes nothing."""
@@ -122,14 +75,10 @@ class World:
                 return world
 
 
-def _touches(armed: ArmedHold, broker: BrokerId) -> bool:
-    return broker in (armed.hold.follower, armed.hold.leader)
-
-
 def _round(world: World, follower: BrokerId) -> World:
     """Run one fetch round of a follower as far as holds let it."""
     world = _commit_joins(world)
-    for advance in (_complete, _respond, _request, _arrive):
+    for advance in (_complete, _respond, _request, _arrive, _respond):
         if _is_blocked(world, follower):
             return world
         world = advance(world, follower)
@@ -144,8 +93,7 @@ def _commit_joins(world: World) -> World:
 
 
 def _is_blocked(world: World, follower: BrokerId) -> bool:
-    leader = world.state.replica(follower).leader
-    return any(armed.caught and (armed.hold.follower, armed.hold.leader) == (follower, leader) for armed in world.holds)
+    return world.gate.blocks(follower, world.state.replica(follower).leader)
 
 
 def _fetch_at(world: World, follower: BrokerId, stage: FetchStage) -> Fetch | None:
@@ -159,50 +107,33 @@ def _complete(world: World, follower: BrokerId) -> World:
 
 
 def _respond(world: World, follower: BrokerId) -> World:
+    """Let the follower have its answer, unless a hold has marked that answer."""
     fetch = _fetch_at(world, follower, FetchStage.ANSWERED)
     if fetch is None:
         return world
-    marked = next((h for h in world.holds if h.marked and h.matches(follower, fetch)), None)
-    if marked is not None:
-        return _replaced(world, marked, replace(marked, caught=True))
-    return world.apply(ResponseReceived(follower))
+    gate = world.gate.with_response(follower, fetch)
+    return world.apply(ResponseReceived(follower)) if gate is None else replace(world, gate=gate)
 
 
 def _request(world: World, follower: BrokerId) -> World:
+    """Let an idle follower send its next request; a hold may catch it on its way."""
     replica = world.state.replica(follower)
-    idle = replica.alive and replica.role is Role.FOLLOWER and replica.fetch is None and not replica.stuck
+    is_idle = replica.alive and replica.role is Role.FOLLOWER and replica.fetch is None and not replica.stuck
     leader = world.state.serving_leader()
-    if not idle or leader is None or leader.broker != replica.leader:
+    if not is_idle or leader is None or leader.broker != replica.leader:
         return world
     world = world.apply(RequestSent(follower))
-    return _noticed(world, follower, holds_responses=False)
+    sent = _fetch_at(world, follower, FetchStage.REQUESTED)
+    assert sent is not None
+    return replace(world, gate=world.gate.with_request(follower, sent))
 
 
 def _arrive(world: World, follower: BrokerId) -> World:
+    """Let the leader have the request; one that it refuses is repeated, and no hold counts it."""
     fetch = _fetch_at(world, follower, FetchStage.REQUESTED)
     if fetch is None:
         return world
-    world = _noticed(world, follower, holds_responses=True)
     world = world.apply(RequestReceived(follower))
-    answered = _fetch_at(world, follower, FetchStage.ANSWERED)
-    return _respond(world, follower) if answered and not _is_blocked(world, follower) else world
-
-
-def _noticed(world: World, follower: BrokerId, *, holds_responses: bool) -> World:
-    """Count a request that passes; the hold whose turn it is catches it or marks its answer."""
-    fetch = world.state.replica(follower).fetch
-    assert fetch is not None
-    for armed in world.holds:
-        if armed.holds_responses is not holds_responses or armed.marked or not armed.matches(follower, fetch):
-            continue
-        remaining = armed.remaining - 1
-        is_turn = remaining == 0
-        caught = is_turn and not holds_responses
-        world = _replaced(
-            world, armed, replace(armed, remaining=remaining, caught=caught, marked=is_turn and not caught)
-        )
-    return world
-
-
-def _replaced(world: World, old: ArmedHold, new: ArmedHold) -> World:
-    return replace(world, holds=tuple(new if armed is old else armed for armed in world.holds))
+    if world.state.replica(follower).fetch is None:
+        return world
+    return replace(world, gate=world.gate.with_forwarded(follower, fetch))

@@ -9,9 +9,10 @@ Source: KIP-101, ReplicaFetcherThread.maybeTruncate. Versions: 0.11 to 1.1.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from oracle.log import NO_EPOCH, UNDEFINED, EpochEnd, ReplicaLog
+from oracle.log import UNDEFINED, EpochEnd, ReplicaLog
 from oracle.rules import truncate_to_high_watermark
 from oracle.rules.rule import Rule
 from oracle.rules.truncation import Cut, Truncation
@@ -30,11 +31,8 @@ RULE = Rule(
 
 def end_offset_only(log: ReplicaLog, epoch: LeaderEpoch) -> EpochEnd:
     """Answer the end offset of an epoch within the cache; unknown above or below it."""
-    if epoch == log.latest_epoch:
-        return EpochEnd(None, log.log_end_offset)
-    if epoch == NO_EPOCH or not log.epochs or epoch < log.epochs[0].leader_epoch:
-        return UNDEFINED
-    return EpochEnd(None, log.end_offset_for(epoch).end_offset)
+    answer = log.end_offset_for(epoch)
+    return UNDEFINED if answer.leader_epoch is None else EpochEnd(None, answer.end_offset)
 
 
 def cut_to_end_offset(log: ReplicaLog, high_watermark: Offset, answer: EpochEnd) -> Cut:
@@ -48,7 +46,9 @@ TRUNCATION = Truncation(
     rule=RULE,
     cuts_to_high_watermark=False,
     asks_leader=True,
+    asks_without_epochs=False,
     checks_on_fetch=False,
     end_offset_for=end_offset_only,
     cut=cut_to_end_offset,
 )
+TRUNCATION_BEFORE_KAFKA_6857 = replace(TRUNCATION, asks_without_epochs=True)

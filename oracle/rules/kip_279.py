@@ -8,15 +8,20 @@ Source: KIP-279, AbstractFetcherThread.getOffsetTruncationState. Versions: 2.0 t
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from oracle.log import EpochEnd, ReplicaLog
+from oracle.log import UNDEFINED, EpochEnd, ReplicaLog
 from oracle.rules import kip_101
 from oracle.rules.rule import Rule
 from oracle.rules.truncation import Cut, Truncation
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from oracle.vocabulary import LeaderEpoch, Offset
+
+    EndOffsetFor = Callable[[ReplicaLog, LeaderEpoch], EpochEnd]
 
 RULE = Rule(
     name="truncate-to-common-epoch",
@@ -39,23 +44,40 @@ def end_offset_of_largest_epoch(log: ReplicaLog, epoch: LeaderEpoch) -> EpochEnd
     return answer
 
 
+def end_offset_within_cache(log: ReplicaLog, epoch: LeaderEpoch) -> EpochEnd:
+    """Answer as 2.0.0 does: an epoch below the cache's first is unknown."""
+    answer = log.end_offset_for(epoch)
+    return UNDEFINED if answer.leader_epoch is None else answer
+
+
 def cut_to_common_epoch(log: ReplicaLog, high_watermark: Offset, answer: EpochEnd) -> Cut:
     """Cut to the end of the leader's epoch if the follower has it, else of the next lower, and ask again."""
+    return _cut(log, high_watermark, answer, end_offset_of_largest_epoch)
+
+
+def cut_within_cache(log: ReplicaLog, high_watermark: Offset, answer: EpochEnd) -> Cut:
+    """Cut as 2.0.0 does: to the leader's end offset if the epoch is below the follower's first."""
+    return _cut(log, high_watermark, answer, end_offset_within_cache)
+
+
+def _cut(log: ReplicaLog, high_watermark: Offset, answer: EpochEnd, end_offset_for: EndOffsetFor) -> Cut:
     if answer.leader_epoch is None or answer.end_offset is None:
         return kip_101.cut_to_end_offset(log, high_watermark, answer)
-    own = log.end_offset_for(answer.leader_epoch)
+    own = end_offset_for(log, answer.leader_epoch)
     if own.end_offset is None:
         return Cut(min(answer.end_offset, log.log_end_offset))
     if own.leader_epoch != answer.leader_epoch:
-        return Cut(min(own.end_offset, log.log_end_offset), is_final=False)
-    return Cut(min(own.end_offset, answer.end_offset, log.log_end_offset))
+        return Cut(own.end_offset, is_final=False)
+    return Cut(min(own.end_offset, answer.end_offset))
 
 
 TRUNCATION = Truncation(
     rule=RULE,
     cuts_to_high_watermark=False,
     asks_leader=True,
+    asks_without_epochs=False,
     checks_on_fetch=False,
     end_offset_for=end_offset_of_largest_epoch,
     cut=cut_to_common_epoch,
 )
+TRUNCATION_BEFORE_KAFKA_7415 = replace(TRUNCATION, end_offset_for=end_offset_within_cache, cut=cut_within_cache)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from oracle.remote import RemoteReplica
     from oracle.rules.election import ElectionRules
     from oracle.rules.rule import Rule
     from oracle.rules.truncation import Truncation
@@ -26,7 +27,14 @@ class RuleSet:
         writes_epoch_on_election: the leader's epoch enters its cache at once (KAFKA-7415).
         joins_isr: (fetch offset, leader high watermark, epoch start offset) -> may join.
         serves_epoch: (request's epoch, leader's epoch) -> the leader answers it.
-        high_watermark_may_advance: (ISR size, min ISR, replication factor) -> the leader may commit.
+        effective_min_isr: (min.insync.replicas, replication factor) -> in-sync replicas needed.
+        high_watermark_needs_min_isr: it stands still with fewer in-sync replicas (KAFKA-15583).
+        waits_for_caught_up: a replica outside the ISR holds the high watermark back (HW-08).
+        trusts_last_fetch_on_re_election: a new epoch of the same leader counts as a follower's fetch.
+        counts_diverging_fetch: the leader records a diverging fetch offset (KAFKA-13141).
+        takes_high_watermark_before_cut: a diverging follower exposes before it cuts (KAFKA-14704).
+        drops_stale_lookups: a lookup's answer from another epoch is dropped (KAFKA-7786).
+        drops_stale_fetches: a fetch's answer from another epoch is dropped (KAFKA-18991).
         answers_new_high_watermark: immediate responses carry the updated one (KAFKA-5758).
         asks_controller_to_join: the ISR grows by AlterPartition, with a maximal ISR (KIP-497).
         exits_when_ahead: a follower ahead of its leader stops for good if unclean election is off.
@@ -41,7 +49,14 @@ class RuleSet:
     writes_epoch_on_election: bool
     joins_isr: Callable[[Offset, Offset, Offset], bool]
     serves_epoch: Callable[[LeaderEpoch, LeaderEpoch], bool]
-    high_watermark_may_advance: Callable[[int, int, int], bool]
+    effective_min_isr: Callable[[int, int], int]
+    high_watermark_needs_min_isr: bool
+    waits_for_caught_up: Callable[[RemoteReplica], bool]
+    trusts_last_fetch_on_re_election: bool
+    counts_diverging_fetch: bool
+    takes_high_watermark_before_cut: bool
+    drops_stale_lookups: bool
+    drops_stale_fetches: bool
     answers_new_high_watermark: bool
     asks_controller_to_join: bool
     exits_when_ahead: bool

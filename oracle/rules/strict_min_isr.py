@@ -2,6 +2,7 @@
 
 Before, a leader alone went on committing (acks=1 records became visible, parked acks=all produces
 ended with NOT_ENOUGH_REPLICAS_AFTER_APPEND); those records are the ones a later election loses.
+The minimum is since then at most the replication factor (a larger one refused every acks=all).
 
 Source: KAFKA-15583, KIP-966, Partition.maybeIncrementLeaderHW. Versions: 3.7 and newer.
 """
@@ -19,11 +20,11 @@ RULE = Rule(
 )
 
 
-def may_advance(isr_size: int, min_insync_replicas: int, replication_factor: int) -> bool:
-    """Tell whether the high watermark may advance with this many in-sync replicas."""
-    return isr_size >= min(min_insync_replicas, replication_factor)
+def as_configured(min_insync_replicas: int, _replication_factor: int) -> int:
+    """Return the minimum as it is configured, even if no ISR can ever be that large."""
+    return min_insync_replicas
 
 
-def always_advances(_isr_size: int, _min_insync_replicas: int, _replication_factor: int) -> bool:
-    """Advance whatever the ISR's size: releases before 3.7."""
-    return True
+def at_most_all(min_insync_replicas: int, replication_factor: int) -> int:
+    """Return the minimum, at most the replication factor."""
+    return min(min_insync_replicas, replication_factor)

@@ -40,6 +40,7 @@ TRUNCATION = Truncation(
     rule=RULE,
     cuts_to_high_watermark=True,
     asks_leader=False,
+    asks_without_epochs=False,
     checks_on_fetch=False,
     end_offset_for=knows_no_epochs,
     cut=cut_to_high_watermark,

@@ -28,6 +28,7 @@ class Truncation:
     Attributes:
         cuts_to_high_watermark: cut at once on becoming follower, asking nobody.
         asks_leader: look the last epoch up with OffsetsForLeaderEpoch before the first fetch.
+        asks_without_epochs: even if the follower has no epoch to ask about (KAFKA-6857).
         checks_on_fetch: the leader compares the last fetched epoch and answers a diverging epoch.
         end_offset_for: the leader's answer about an epoch.
         cut: the follower's cut from (own log, own high watermark, leader's answer).
@@ -36,6 +37,11 @@ class Truncation:
     rule: Rule
     cuts_to_high_watermark: bool
     asks_leader: bool
+    asks_without_epochs: bool
     checks_on_fetch: bool
     end_offset_for: Callable[[ReplicaLog, LeaderEpoch], EpochEnd]
     cut: Callable[[ReplicaLog, Offset, EpochEnd], Cut]
+
+    def looks_up(self, log: ReplicaLog) -> bool:
+        """Tell whether a follower with this log asks before it fetches."""
+        return self.asks_leader and (self.asks_without_epochs or bool(log.epochs))

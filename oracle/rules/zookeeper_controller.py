@@ -1,7 +1,8 @@
 """How does a ZooKeeper-era controller elect? First live ISR member in assignment order.
 
 With unclean election the first live replica takes over if no ISR member lives. The last ISR member
-stays in the ISR although its broker is down (IS-07). Removing a replica bumps the leader epoch.
+stays in the ISR although its broker is down (IS-07), but up to 1.0 not with unclean election.
+Removing a replica bumps the leader epoch.
 
 Source: OfflinePartitionLeaderSelector, later Election; ReplicaStateMachine. Versions: up to 3.9.
 """
@@ -21,9 +22,17 @@ if TYPE_CHECKING:
 RULE = Rule(
     name="zookeeper-controller",
     source="kafka.controller.PartitionStateMachine, ReplicaStateMachine",
-    versions="ZooKeeper mode, 3.9 and older",
-    replaces=None,
+    versions="ZooKeeper mode, 1.1 to 3.9",
+    replaces="zookeeper-controller-empties-isr",
     breaks="no leader is elected, or one outside the ISR although unclean election is off",
+)
+
+RULE_EMPTYING_ISR = Rule(
+    name="zookeeper-controller-empties-isr",
+    source="KafkaController.removeReplicaFromIsr",
+    versions="1.0 and older",
+    replaces=None,
+    breaks="with unclean election nobody remembers which replica was last in sync",
 )
 
 
@@ -33,6 +42,14 @@ def removed(view: ControllerView, partition: Partition, broker: BrokerId) -> Con
     if view.leader == broker:
         return re_elected(view, partition, elect)
     return shrunk(view, broker)
+
+
+def removed_even_if_last(view: ControllerView, partition: Partition, broker: BrokerId) -> ControllerView:
+    """As ``removed``; with unclean election the last member leaves the ISR too, which is then empty."""
+    view = removed(view, partition, broker)
+    if view.leader is None and view.isr == (broker,) and partition.settings.unclean_leader_election:
+        return replace(view, isr=())
+    return view
 
 
 def shrunk(view: ControllerView, broker: BrokerId) -> ControllerView:
@@ -67,3 +84,4 @@ def joined(view: ControllerView, _partition: Partition, broker: BrokerId) -> Con
 
 
 ELECTION = ElectionRules(rule=RULE, removed=removed, returned=returned, joined=joined)
+ELECTION_EMPTYING_ISR = replace(ELECTION, rule=RULE_EMPTYING_ISR, removed=removed_even_if_last)

@@ -1,0 +1,46 @@
+"""Which replicas outside the ISR hold the high watermark back? Those that are caught up.
+
+Otherwise a follower that returns would chase a high watermark that runs ahead of it. From 3.6 in
+KRaft mode a replica that could not join the ISR (fenced, or not yet seen since its broker's start)
+no longer counts (KAFKA-15021).
+
+Up to 3.2 a new epoch of the same leader counts as a fetch of every follower, so that a removed
+replica which returns at the leader's end of that moment is caught up at once; from 3.3 only for
+members of the ISR.
+
+Source: Partition.maybeIncrementLeaderHW, Replica.resetReplicaState.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from oracle.rules.rule import Rule
+
+if TYPE_CHECKING:
+    from oracle.remote import RemoteReplica
+
+EVERY = Rule(
+    name="caught-up-replica-holds-high-watermark",
+    source="Partition.maybeIncrementLeaderHW",
+    versions="3.5 and older; every release in ZooKeeper mode",
+    replaces=None,
+    breaks="a follower that returns never reaches the high watermark under load",
+)
+ELIGIBLE = Rule(
+    name="eligible-caught-up-replica-holds-high-watermark",
+    source="KAFKA-15021, Partition.isReplicaIsrEligible",
+    versions="KRaft mode, 3.6 and newer",
+    replaces=EVERY.name,
+    breaks="a replica that may not join the ISR holds the high watermark back",
+)
+
+
+def every(remote: RemoteReplica) -> bool:
+    """Wait for each caught-up replica."""
+    return remote.is_caught_up
+
+
+def eligible(remote: RemoteReplica) -> bool:
+    """Wait for a caught-up replica that has fetched since its broker's start."""
+    return remote.is_caught_up and remote.is_this_incarnation

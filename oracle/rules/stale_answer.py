@@ -1,0 +1,27 @@
+"""Does a follower use an answer to a request that it sent in an earlier leader epoch?
+
+The connection to a leader that leads on in a new epoch lives on, and so does the request under way.
+A lookup's answer is dropped from 2.1.1 (KAFKA-7786), a fetch's from 3.9.1 and 4.0.1 (KAFKA-18991):
+a late diverging epoch could cut committed records.
+
+Source: AbstractFetcherThread.truncateToEpochEndOffsets, processFetchRequest.
+"""
+
+from __future__ import annotations
+
+from oracle.rules.rule import Rule
+
+LOOKUP_DROPPED = Rule(
+    name="lookup-of-another-epoch-is-dropped",
+    source="KAFKA-7786, AbstractFetcherThread.truncateToEpochEndOffsets",
+    versions="2.1.1 and newer",
+    replaces=None,
+    breaks="a follower cuts by the answer to a question of an earlier epoch",
+)
+FETCH_DROPPED = Rule(
+    name="fetch-of-another-epoch-is-dropped",
+    source="KAFKA-18991, AbstractFetcherThread.processFetchRequest",
+    versions="3.9.1, 4.0.1 and newer",
+    replaces=None,
+    breaks="a late diverging epoch of an earlier leader epoch cuts committed records",
+)
