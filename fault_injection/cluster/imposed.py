@@ -19,7 +19,7 @@ def imposed_settings(spec: ClusterSpec, node: Node) -> dict[str, str]:
         return _zookeeper(spec)
     if node.role is Role.CONTROLLER:
         return _kraft(spec) | _topics() | {"num.network.threads": "1", "num.io.threads": "2"}
-    settings = _replication(spec) | _topics() | _patience(spec) | _internal_topics(spec) | _frugality(spec)
+    settings = _replication(spec) | _topics() | _patience() | _internal_topics(spec) | _frugality(spec)
     return settings | (_kraft(spec) if spec.is_kraft else _zookeeper_client(spec))
 
 
@@ -46,16 +46,18 @@ def _topics() -> dict[str, str]:
     }
 
 
-def _patience(spec: ClusterSpec) -> dict[str, str]:
-    """A held frame is not given up by the node that waits for it."""
-    settings = {
-        "replica.socket.timeout.ms": 120_000,
-        "request.timeout.ms": 60_000,
-        "controlled.shutdown.retry.backoff.ms": 200,
+def _patience() -> dict[str, str]:
+    """A held frame is not given up by the node that waits for it.
+
+    The price: a frozen leader is waited for as long. A follower of 0.10.2 that becomes leader itself first ends
+    its fetcher, which waits for the answer in flight up to request.timeout.ms.
+    """
+    return {
+        "replica.socket.timeout.ms": "120000",
+        "request.timeout.ms": "60000",
+        "controller.socket.timeout.ms": "60000",
+        "controlled.shutdown.retry.backoff.ms": "200",
     }
-    if not spec.release.is_at_least(4, 0):
-        settings["controller.socket.timeout.ms"] = 60_000
-    return _as_text(settings)
 
 
 def _internal_topics(spec: ClusterSpec) -> dict[str, str]:
