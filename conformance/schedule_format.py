@@ -57,7 +57,7 @@ def encode(schedule: Schedule) -> dict[str, Any]:
 def encode_step(step: Step) -> dict[str, Any]:
     """Return one step as ``{word: fields}``, leaving out fields at their default."""
     fields = {
-        field.name: _plain(getattr(step, field.name))
+        field.name: plain(getattr(step, field.name))
         for field in dataclasses.fields(step)
         if field.default is dataclasses.MISSING or getattr(step, field.name) != field.default
     }
@@ -67,7 +67,8 @@ def encode_step(step: Step) -> dict[str, Any]:
     return {word: fields}
 
 
-def _plain(value: Any) -> Any:  # noqa: ANN401 - a JSON value
+def plain(value: Any) -> Any:  # noqa: ANN401 - a JSON value
+    """Return a field's value as a schedule file has it."""
     if isinstance(value, Acks):
         return "all" if value is Acks.ALL else int(value)
     if isinstance(value, Enum):
@@ -190,12 +191,12 @@ def _convert(value: Any, wanted: Any, step: int | None, field: str) -> Any:  # n
         return _enum(value, wanted, step, field)
     base = getattr(wanted, "__supertype__", wanted)
     if isinstance(value, bool) is not (base is bool) or not isinstance(value, base):
-        message = f"{field} must be {_KINDS[base]}, not {value!r}"
+        message = f"{field} must be {KINDS[base]}, not {value!r}"
         raise ScheduleError(message, step=step, field=field)
     return value
 
 
-_KINDS = {int: "a whole number", str: "a text", bool: "true or false"}
+KINDS = {int: "a whole number", str: "a text", bool: "true or false"}
 
 
 def _enum(value: Any, wanted: type[Enum], step: int | None, field: str) -> Enum:  # noqa: ANN401 - by declared type

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
-from typing import TYPE_CHECKING, Any, get_type_hints
+from enum import Enum
+from types import NoneType
+from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
 
-from conformance.schedule_format import SINGLE_FIELD
+from conformance.run_directory import RunDirectoryError
+from conformance.schedule_format import KINDS, SINGLE_FIELD, plain
 from fault_injection.releases import RELEASES
 from oracle.rules.by_version import rules_for
 from oracle.steps import STEP_NAMES
@@ -74,7 +77,7 @@ def _step_json(word: str, step: type[Step]) -> dict[str, Any]:
             "name": field.name,
             "type": _type_name(hints[field.name]),
             "required": field.default is dataclasses.MISSING,
-            "default": None if field.default is dataclasses.MISSING else _default(field.default),
+            "default": None if field.default is dataclasses.MISSING else plain(field.default),
             "help": field.metadata["help"],
         }
         for field in dataclasses.fields(step)
@@ -87,21 +90,33 @@ def _step_text(word: str, step: type[Step]) -> list[str]:
     short = f"   (short: `{word}: …`)" if word in SINGLE_FIELD else ""
     lines = [f"- {word}:{short}", f"    {described['help']}"]
     for field in described["fields"]:
-        optional = "" if field["required"] else f" [default: {field['default']}]"
+        default = "none" if field["default"] is None else field["default"]
+        optional = "" if field["required"] else f" [default: {default}]"
         lines.append(f"      {field['name']}: {field['help']}{optional}")
     return lines
 
 
 def _type_name(hint: Any) -> str:  # noqa: ANN401 - a type annotation
-    return str(getattr(hint, "__name__", hint)).replace("oracle.vocabulary.", "").replace("typing.", "")
-
-
-def _default(value: Any) -> Any:  # noqa: ANN401 - a field's default
-    return getattr(value, "name", value) if not isinstance(value, int | str | None) else value
+    """Say what a field takes in the words of a schedule file."""
+    inner = get_args(hint)
+    if NoneType in inner:
+        return f"{_type_name(inner[0])} or none"
+    if get_origin(hint) is tuple:
+        return f"list of {_type_name(inner[0])}"
+    if isinstance(hint, type) and issubclass(hint, Enum):
+        return f"one of {', '.join(str(plain(member)) for member in hint)}"
+    return KINDS[getattr(hint, "__supertype__", hint)].removeprefix("a ")
 
 
 def report_runs(console: Console, runs: Sequence[Path], out: Path) -> int:
-    """Write a report over existing runs."""
+    """Write a report over existing runs.
+
+    Raises:
+        RunDirectoryError: one of them is no directory; a directory that is no run is reported as such.
+    """
+    for run in runs:
+        if not run.is_dir():
+            raise RunDirectoryError(f"{run} is no run directory")
     path = write_report(list(runs), out)
     if console.as_json:
         console.answer_json({"report": str(path)})

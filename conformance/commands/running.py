@@ -89,6 +89,7 @@ def check_predictable(choice: Choice, scenarios: Sequence[Scenario], release: Re
 
 def _run_all(console: Console, options: RunOptions, scenarios: Sequence[Scenario], seed: int) -> list[Finished]:
     release, metadata = release_of(options.choice)
+    jars = jars_of(release, options.kafka_home)
     backend, why = choose_backend(options.backend, options.jre_image)
     console.progress(f"Kafka {release.version} ({metadata.value}), {why}, seed {seed}")
     finished: list[Finished] = []
@@ -98,7 +99,7 @@ def _run_all(console: Console, options: RunOptions, scenarios: Sequence[Scenario
         Laboratory(
             release=release,
             metadata=metadata,
-            jars=jars_of(release, options.kafka_home),
+            jars=jars,
             backend=backend,
             progress=console.progress,
         ) as laboratory,

@@ -84,7 +84,7 @@ def test_eligible_leader_replicas_are_compared_only_where_a_release_shows_them(m
 
 
 def test_outcomes_and_named_errors_are_compared() -> None:
-    predicted = [
+    predicted: list[dict[str, Any]] = [
         {"label": "m0", "outcome": "acknowledged", "error": None},
         {"label": "m1", "outcome": "refused", "error": "NOT_ENOUGH_REPLICAS"},
     ]

@@ -9,6 +9,7 @@ import pytest
 from conformance.schedule_file import ScheduleFileError, locate, read_schedule
 from oracle.schedule import ScheduleError
 from oracle.steps import Hold, Kill, Produce
+from oracle.vocabulary import BrokerId
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -50,7 +51,7 @@ def test_a_good_file_becomes_a_scenario_named_after_its_id(tmp_path: Path) -> No
     assert scenario.name == "mine/one-crash"
     assert scenario.schedule.settings.unclean_leader_election
     assert [type(step) for step in scenario.schedule.steps[:2]] == [Produce, Hold]
-    assert scenario.schedule.steps[3] == Kill(2)
+    assert scenario.schedule.steps[3] == Kill(BrokerId(2))
     assert scenario.explanation == "from mine.yaml"
 
 
@@ -85,7 +86,7 @@ def test_a_good_file_becomes_a_scenario_named_after_its_id(tmp_path: Path) -> No
         ("sources: [KIP-101]", "timing: fast", ":4: field 'timing':", "timing must be one of session, lag, not 'fast'"),
         ("sources: [KIP-101]", "source: KIP-101", ":4: field 'source':", "unknown field 'source'; known: id, "),
         ("  - checkpoint: end", "  - checkpoint", ":14: step 5:", "a step is one word with its fields"),
-        ("  - kill: 2", "  - checkpoint: end", ":9: field 'steps':", "checkpoint names must differ; repeated: end"),
+        ("  - kill: 2", "  - checkpoint: end", ":14: step 5: field 'name':", "checkpoint names must differ; repeated: end"),
     ],
 )
 def test_a_broken_file_is_refused_with_its_place(tmp_path: Path, old: str, new: str, place: str, message: str) -> None:

@@ -11,10 +11,11 @@ import yaml
 from hypothesis import given
 
 from conformance.registry import CATALOGUE
+from conformance.scenarios.vocabulary import brokers
 from conformance.schedule_format import SINGLE_FIELD, decode, decode_step, encode
 from oracle.schedule import Schedule, ScheduleError
 from oracle.steps import STEP_NAMES, AwaitIsr, AwaitLeader, Checkpoint, Hold, Kill, Produce, Step
-from oracle.vocabulary import Acks, Expectation, PointName
+from oracle.vocabulary import Acks, BrokerId, Expectation, Label, PointName
 from tests.conformance.schedules import SCHEDULES
 
 WHOLE: dict[str, Any] = {"id": "a/b", "requirement": "It holds.", "replicas": [1, 2], "steps": [{"kill": 2}]}
@@ -46,22 +47,22 @@ def test_every_schedule_of_the_catalogue_comes_back(schedule: Schedule) -> None:
 @pytest.mark.parametrize(
     ("written", "step"),
     [
-        ({"kill": 2}, Kill(2)),
-        ({"kill": {"broker": 2}}, Kill(2)),
+        ({"kill": 2}, Kill(BrokerId(2))),
+        ({"kill": {"broker": 2}}, Kill(BrokerId(2))),
         ({"await_leader": "none"}, AwaitLeader(None)),
         ({"await_leader": None}, AwaitLeader(None)),
-        ({"await_isr": [1, 2]}, AwaitIsr((1, 2))),
-        ({"await_isr": 1}, AwaitIsr((1,))),
+        ({"await_isr": [1, 2]}, AwaitIsr(brokers(1, 2))),
+        ({"await_isr": 1}, AwaitIsr(brokers(1))),
         ({"checkpoint": "end"}, Checkpoint("end")),
-        ({"produce": {"records": "m0", "acks": "all"}}, Produce(("m0",))),
-        ({"produce": {"records": ["m0"], "acks": 1}}, Produce(("m0",), Acks.LEADER)),
+        ({"produce": {"records": "m0", "acks": "all"}}, Produce((Label("m0"),))),
+        ({"produce": {"records": ["m0"], "acks": 1}}, Produce((Label("m0"),), Acks.LEADER)),
         (
             {"produce": {"records": ["m0"], "expect": "refused", "error": "none"}},
-            Produce(("m0",), Acks.ALL, Expectation.REFUSED, "none"),
+            Produce((Label("m0"),), Acks.ALL, Expectation.REFUSED, "none"),
         ),
         (
             {"hold": {"name": "gap", "point": "fetch_response", "follower": 2, "leader": 1}},
-            Hold("gap", PointName.FETCH_RESPONSE, 2, 1),
+            Hold("gap", PointName.FETCH_RESPONSE, BrokerId(2), BrokerId(1)),
         ),
     ],
 )
