@@ -1,0 +1,1 @@
+"""Tests of what the project says about itself: documents, examples and workflows."""
