@@ -23,9 +23,7 @@ def java_home(directory: Path, script: str) -> str:
         ('openjdk version "25-ea"', 25),
     ],
 )
-def test_a_new_enough_java_is_found(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, banner: str, feature: int
-) -> None:
+def test_a_new_enough_java_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, banner: str, feature: int) -> None:
     monkeypatch.setenv("JAVA_HOME", java_home(tmp_path, f"echo '{banner}' >&2"))
     found = find_java()
     assert (found.feature_version, found.executable) == (feature, tmp_path / "bin" / "java")
@@ -34,9 +32,7 @@ def test_a_new_enough_java_is_found(
 @pytest.mark.parametrize(
     ("banner", "feature"), [('java version "1.8.0_402"', 8), ('openjdk version "11.0.22" 2024-01-16', 11)]
 )
-def test_an_old_java_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, banner: str, feature: int
-) -> None:
+def test_an_old_java_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, banner: str, feature: int) -> None:
     monkeypatch.setenv("JAVA_HOME", java_home(tmp_path, f"echo '{banner}' >&2"))
     with pytest.raises(UsageError, match=f"is Java {feature}, but Java 17 or newer is needed"):
         find_java()
