@@ -12,7 +12,7 @@ import pytest
 from conformance.cli import EPILOG, build_parser, main
 from conformance.commands.choosing import Choice, rules_of
 from conformance.verdicts import EXIT_CODES, Conformance, PromiseKept
-from fault_injection.releases import find_release
+from fault_injection.releases import RELEASES, find_release
 from oracle.predict import predict
 from oracle.schedule import Schedule, ScheduleError
 from oracle.steps import Checkpoint, Hold
@@ -135,6 +135,10 @@ def test_the_limits_name_exactly_the_points_that_cannot_be_predicted(point: Poin
 
 def test_the_limits_say_whether_lag_is_predicted() -> None:
     assert ("`timing: lag`" in LIMITS) is not can_predict(replace(SMALLEST, timing=Timing.LAG))
+
+
+def test_the_limits_count_the_release_lines() -> None:
+    assert f"lists {len(RELEASES)} release lines" in LIMITS
 
 
 def can_predict(schedule: Schedule) -> bool:

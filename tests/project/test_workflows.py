@@ -11,7 +11,7 @@ import yaml
 
 from conformance.cli import build_parser
 from fault_injection.releases import MetadataMode, find_release
-from tests.project.documents import ROOT
+from tests.project.documents import README, ROOT
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -51,6 +51,11 @@ def test_nightly_covers_the_release_lines_of_ci() -> None:
 @pytest.mark.parametrize(("release", "mode"), lines_of_ci())
 def test_the_release_lines_are_supported(release: str, mode: str) -> None:
     assert MetadataMode(mode) in find_release(release).metadata_modes
+
+
+def test_the_readme_names_the_release_lines_of_ci() -> None:
+    limits = README.read_text(encoding="utf-8").partition("## Limits")[2]
+    assert [release for release, _ in lines_of_ci() if release not in limits] == []
 
 
 def test_nightly_is_scheduled_and_ci_runs_on_push() -> None:
