@@ -12,7 +12,6 @@ from conformance.registry import select
 from conformance.schedule_file import read_schedule
 from conformance.schedule_format import decode
 from oracle.predict import predict
-from oracle.schedule import check_structure
 from oracle.vocabulary import Fate, Label
 from tests.project.documents import EXAMPLES, README, ROOT, blocks
 
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from oracle.prediction import Prediction
+    from oracle.schedule import Schedule
 
 RELEASES = ("0.10.2.2", "4.3.1")
 IN_README = tuple(decode(yaml.safe_load(text)) for text in blocks(README, "yaml"))
@@ -46,10 +46,13 @@ def test_examples_predict_without_a_race(path: Path, release: str) -> None:
 
 @pytest.mark.parametrize("release", RELEASES)
 @pytest.mark.parametrize("schedule", IN_README, ids=lambda schedule: schedule.id)
-def test_schedules_of_the_readme_predict(schedule: object, release: str) -> None:
-    matching = next(one for one in IN_README if one is schedule)
-    check_structure(matching)
-    assert predict(matching, rules_of(Choice(kafka=release))).checkpoints
+def test_schedules_of_the_readme_predict(schedule: Schedule, release: str) -> None:
+    assert predict(schedule, rules_of(Choice(kafka=release))).checkpoints
+
+
+@pytest.mark.parametrize("schedule", IN_README, ids=lambda schedule: schedule.id)
+def test_schedules_of_the_readme_are_those_of_the_folder(schedule: Schedule) -> None:
+    assert schedule == read_schedule(ROOT / f"{schedule.id}.yaml").schedule
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.name)
