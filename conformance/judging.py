@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 import pyarrow.parquet as pq
 
 from conformance.comparison import Row, checkpoint_rows, epoch_conflicts, outcome_rows
+from conformance.expectations import accepted_deviation
 from conformance.interruption import GIVEN_UP, HarnessError
-from conformance.verdicts import Conformance, Facts, Verdict, judge, not_run
+from conformance.verdicts import Conformance, Facts, Verdict, against_expectation, judge, not_run
 
 if TYPE_CHECKING:
     from conformance.run_directory import RunDirectory
@@ -28,9 +29,16 @@ def judge_run(run: RunDirectory) -> Verdict:
         verdict = not_run(about["not_run"])
     else:
         run.check_frozen()
-        verdict = judge(gather_facts(run, about))
+        verdict = against_expectation(judge(gather_facts(run, about)), _accepted(about))
     run.write_json("verdict.json", as_json(verdict, about))
     return verdict
+
+
+def _accepted(about: dict[str, Any]) -> str | None:
+    if about.get("rules_of"):
+        return None
+    entry = accepted_deviation(about["kafka"], about["metadata"], about["scenario"])
+    return None if entry is None else f"{entry.issue}: {entry.reason}"
 
 
 def judge_unreadable(run: RunDirectory, why: str) -> Verdict:
@@ -139,5 +147,6 @@ def as_json(verdict: Verdict, about: dict[str, Any]) -> dict[str, Any]:
         "reason": verdict.reason,
         "findings": [{"kind": f.kind, "text": f.text} for f in verdict.findings],
         "losses": list(verdict.losses),
+        "accepted": verdict.accepted,
         "seconds": about.get("seconds"),
     }

@@ -7,6 +7,7 @@ directory; the prediction is frozen before the first broker is touched. Each pha
 from __future__ import annotations
 
 import time
+import traceback
 from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -153,6 +154,9 @@ class Pipeline:
             self._fail(run, interruption.verdict, str(interruption))
         except HARNESS_FAILURES as error:
             self._fail(run, HarnessError.verdict, f"{type(error).__name__}: {error}")
+        except Exception as error:  # noqa: BLE001 - a defect of ours must not pass for a finding, nor stop the others
+            (run.path / "traceback.txt").write_text(traceback.format_exc(), encoding="utf-8")
+            self._fail(run, HarnessError.verdict, f"defect in the tester, see traceback.txt: {error!r}")
 
     def judge(self, run: RunDirectory) -> Verdict:
         """Judge the run from its files; a run that cannot be judged is a harness error."""

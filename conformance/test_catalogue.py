@@ -17,6 +17,8 @@ def test_brokers_conform(finished: Finished) -> None:
     verdict = finished.verdict
     if verdict.conformance is Conformance.NOT_RUN:
         pytest.skip(verdict.reason)
+    if verdict.accepted is not None:
+        pytest.xfail(verdict.reason)
     findings = "\n".join(f"  {finding.kind}: {finding.text}" for finding in verdict.findings)
     if verdict.conformance is not Conformance.CONFORMS:
         pytest.fail(

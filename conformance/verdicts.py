@@ -6,7 +6,7 @@ settings kept? Pure: plain values in, a frozen verdict out; nothing else decides
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
@@ -79,13 +79,40 @@ class Facts:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The two answers with their reason and findings."""
+    """The two answers with their reason and findings.
+
+    Attributes:
+        accepted: issue and reason if the expectations accept this deviation, else None.
+    """
 
     conformance: Conformance
     promise: PromiseKept | None
     reason: str
     findings: tuple[Finding, ...] = ()
     losses: tuple[Mapping[str, Any], ...] = ()
+    accepted: str | None = None
+
+    @property
+    def counted(self) -> Conformance:
+        """What this verdict counts as for exit codes: an accepted deviation does not fail."""
+        return Conformance.CONFORMS if self.accepted is not None else self.conformance
+
+
+def against_expectation(verdict: Verdict, accepted: str | None) -> Verdict:
+    """Return the verdict in the light of an accepted deviation; one that does not happen any more fails.
+
+    Args:
+        verdict: what the run showed.
+        accepted: issue and reason of the accepted deviation; None if none is listed.
+    """
+    if accepted is None:
+        return verdict
+    if verdict.conformance is Conformance.DEVIATES:
+        return replace(verdict, accepted=accepted, reason=f"accepted deviation ({accepted}): {verdict.reason}")
+    if verdict.conformance is Conformance.CONFORMS:
+        reason = f"conforms although listed as a deviation ({accepted}): remove the entry from the expectations"
+        return replace(verdict, conformance=Conformance.DEVIATES, reason=reason)
+    return verdict
 
 
 def judge(facts: Facts) -> Verdict:

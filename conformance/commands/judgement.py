@@ -46,7 +46,7 @@ def judge_again(console: Console, options: JudgeOptions) -> int:
     except ScheduleError as error:
         verdict = Verdict(Conformance.DEVIATES, None, f"those rules cannot bring about this schedule: {error}")
     _print(console, run, verdict)
-    return exit_code([(verdict.conformance, verdict.promise)], require_promise=options.require_promise)
+    return exit_code([(verdict.counted, verdict.promise)], require_promise=options.require_promise)
 
 
 def _judged(run: RunDirectory, options: JudgeOptions) -> Verdict:

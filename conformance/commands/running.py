@@ -62,7 +62,7 @@ def run_scenarios(console: Console, options: RunOptions) -> int:
     finished = _run_all(console, options, scenarios, seed)
     report = write_report([f.run.path for f in finished], options.report or options.runs / "report.html")
     summarise(console, finished, report, seed)
-    answers = ((f.verdict.conformance, f.verdict.promise) for f in finished)
+    answers = ((f.verdict.counted, f.verdict.promise) for f in finished)
     return exit_code(answers, require_promise=options.require_promise)
 
 
