@@ -86,7 +86,12 @@ def test_a_good_file_becomes_a_scenario_named_after_its_id(tmp_path: Path) -> No
         ("sources: [KIP-101]", "timing: fast", ":4: field 'timing':", "timing must be one of session, lag, not 'fast'"),
         ("sources: [KIP-101]", "source: KIP-101", ":4: field 'source':", "unknown field 'source'; known: id, "),
         ("  - checkpoint: end", "  - checkpoint", ":14: step 5:", "a step is one word with its fields"),
-        ("  - kill: 2", "  - checkpoint: end", ":14: step 5: field 'name':", "checkpoint names must differ; repeated: end"),
+        (
+            "  - kill: 2",
+            "  - checkpoint: end",
+            ":14: step 5: field 'name':",
+            "checkpoint names must differ; repeated: end",
+        ),
     ],
 )
 def test_a_broken_file_is_refused_with_its_place(tmp_path: Path, old: str, new: str, place: str, message: str) -> None:

@@ -1,0 +1,155 @@
+"""The answers of the command line, in words and in their documented machine formats."""
+
+from __future__ import annotations
+
+import json
+import signal
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from conformance.cli import main
+from conformance.registry import CATALOGUE
+from conformance.run_directory import RunDirectory
+from conformance.schedule_format import decode_step
+from fault_injection.releases import RELEASES
+from oracle.steps import STEP_NAMES
+from tests.conformance.ideal_runs import write_ideal_run
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+MOMENT = {"step", "name", "replicas", "leader", "leadership", "isr", "elr", "remote_log_end_offsets"}
+RECORD = {
+    "id", "label", "fate", "was_committed", "outcome", "error", "offset", "leadership", "acks",
+    "decided_by", "promise", "promise_reason",
+}  # fmt: skip
+NUMBERS = {"log_end_offset", "high_watermark", "alive"}
+
+
+@pytest.fixture(autouse=True)
+def own_sigterm() -> Iterator[None]:
+    handler = signal.getsignal(signal.SIGTERM)
+    yield
+    signal.signal(signal.SIGTERM, handler)
+
+
+def answer(capsys: pytest.CaptureFixture[str], *arguments: object, code: int = 0) -> str:
+    assert main([str(argument) for argument in arguments]) == code
+    said = capsys.readouterr()
+    assert said.err == ""
+    return said.out
+
+
+def answer_json(capsys: pytest.CaptureFixture[str], *arguments: object, code: int = 0) -> Any:  # noqa: ANN401
+    return json.loads(answer(capsys, *arguments, "--json", code=code))
+
+
+@pytest.mark.parametrize(("kafka", "lost"), [("0.10.2.2", ["m1"]), ("4.3.1", [])])
+def test_a_prediction_has_its_documented_fields(
+    capsys: pytest.CaptureFixture[str], kafka: str, lost: list[str]
+) -> None:
+    told = answer_json(capsys, "predict", "TR-01", "--kafka", kafka)
+
+    assert set(told) == {
+        "scenario", "kafka", "metadata", "rules", "checkpoints", "records", "logs", "diverged", "races", "steps",
+    }  # fmt: skip
+    assert (told["kafka"], told["scenario"]) == (kafka, "truncation/restarted-follower-keeps-committed-record")
+    assert all(set(moment) == MOMENT for moment in told["checkpoints"] + told["steps"])
+    assert all(set(numbers) == NUMBERS for moment in told["steps"] for numbers in moment["replicas"].values())
+    assert all(set(record) == RECORD for record in told["records"])
+    assert all(set(entry) == {"offset", "label", "leadership"} for log in told["logs"].values() for entry in log)
+    assert all(set(divergence) == {"offset", "replicas"} for divergence in told["diverged"])
+    assert [record["label"] for record in told["records"] if record["fate"] == "lost"] == lost
+    assert [moment["step"] for moment in told["steps"]] == list(range(17))
+
+
+def test_several_predictions_are_a_list(capsys: pytest.CaptureFixture[str]) -> None:
+    told = answer_json(capsys, "predict", "EL-02*", "--kafka", "4.3.1")
+
+    assert [one["scenario"] for one in told] == [s.schedule.id for s in CATALOGUE if s.name.startswith("EL-02")]
+
+
+def test_a_prediction_reads_in_words(capsys: pytest.CaptureFixture[str]) -> None:
+    said = answer(capsys, "predict", "TR-01", "--kafka", "0.10.2.2")
+
+    assert "on Kafka 0.10.2.2 (zookeeper)" in said
+    assert "checkpoint: follower restarted" in said
+    assert "  broker 2: log end offset 1, high watermark 1" in said
+    assert "broken: broker 2 had appended the record, cut it, and was elected (KAFKA-1211" in said
+
+
+def test_the_list_names_every_scenario(capsys: pytest.CaptureFixture[str]) -> None:
+    told = answer_json(capsys, "list")
+
+    assert [one["name"] for one in told] == [scenario.name for scenario in CATALOGUE]
+    assert all(set(one) == {"name", "id", "requirement", "sources", "variant", "profiles"} for one in told)
+    assert answer(capsys, "list", "TR-01") == f"TR-01  {told[1]['requirement']}\n"
+
+
+def test_an_explanation_can_be_written_down_as_a_schedule(capsys: pytest.CaptureFixture[str]) -> None:
+    (told,) = answer_json(capsys, "explain", "TR-01")
+    said = answer(capsys, "explain", "TR-01")
+
+    assert [decode_step(i, step) for i, step in enumerate(told["schedule"]["steps"])] == [*_tr_01().steps]
+    assert "Replicas:    1, 2 (the first one leads)" in said
+    assert "   6. kill broker 2 (kill -9)" in said
+    assert "min.insync.replicas=1, unclean.leader.election.enable=true" in said
+
+
+def _tr_01() -> Any:  # noqa: ANN401 - a schedule
+    return next(scenario.schedule for scenario in CATALOGUE if scenario.name == "TR-01")
+
+
+def test_the_versions_are_those_of_the_table(capsys: pytest.CaptureFixture[str]) -> None:
+    told = answer_json(capsys, "versions")
+    said = answer(capsys, "versions")
+
+    assert [one["version"] for one in told] == [release.version for release in RELEASES]
+    assert all(set(one) == {"version", "metadata", "rules"} and one["rules"] for one in told)
+    assert said.startswith("0.10.2.2   zookeeper          truncate-to-high-watermark")
+
+
+def test_the_schedule_help_describes_every_step_and_field(capsys: pytest.CaptureFixture[str]) -> None:
+    told = answer_json(capsys, "schedule-help")["steps"]
+    said = answer(capsys, "schedule-help")
+
+    assert [one["step"] for one in told] == list(STEP_NAMES)
+    assert all(one["help"] and set(one) == {"step", "help", "fields"} for one in told)
+    fields = [field for one in told for field in one["fields"]]
+    assert all(set(field) == {"name", "type", "required", "default", "help"} for field in fields)
+    assert all(field["help"] and field["type"] for field in fields)
+    acks = next(field for field in fields if field["name"] == "acks")
+    assert (acks["type"], acks["default"]) == ("one of 0, 1, all", "all")
+    assert "- kill:   (short: `kill: …`)" in said
+    assert "fetch_offset: only a fetch at this offset (the follower's LEO) [default: none]" in said
+
+
+def test_a_run_that_did_not_apply_is_judged_without_evidence(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    run = RunDirectory.create(tmp_path, "one")
+    run.update_run(scenario="EL-06", not_run="0.10.2 has no eligible leader replicas", kafka="0.10.2.2")
+
+    assert answer(capsys, "judge", run.path) == "one: NOT_RUN: 0.10.2 has no eligible leader replicas\n"
+    told = answer_json(capsys, "judge", run.path)
+    assert (told["conformance"], told["promise"], told["scenario"]) == ("NOT_RUN", None, "EL-06")
+
+
+def test_a_run_with_a_changed_prediction_is_a_harness_error_that_names_it(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    run = write_ideal_run(tmp_path)
+    run.write_json("prediction/prediction.json", run.read_json("prediction/prediction.json") | {"kafka": "4.3.1"})
+    said = answer(capsys, "judge", run.path, code=4)
+
+    assert "HARNESS_ERROR" in said
+    assert "the prediction has changed since it was frozen" in said
+
+
+def test_a_report_is_written_where_it_was_asked_for(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    run, out = write_ideal_run(tmp_path), tmp_path / "out" / "page.html"
+
+    assert answer_json(capsys, "report", run.path, "--out", out) == {"report": str(out)}
+    assert "TR-01" in out.read_text(encoding="utf-8")

@@ -1,0 +1,159 @@
+"""What the user got wrong ends with exit code 2 and one clear sentence, before any broker starts."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from conformance.cli import main
+from conformance.run_directory import RunDirectory
+from tests.conformance.ideal_runs import write_ideal_run
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+GOOD = """\
+id: mine/one
+requirement: It holds.
+replicas: [1, 2]
+steps:
+  - produce: {records: [m0]}
+  - kill: 2
+  - await_isr: [1, 2]
+"""
+
+
+@pytest.fixture(autouse=True)
+def own_sigterm() -> Iterator[None]:
+    handler = signal.getsignal(signal.SIGTERM)
+    yield
+    signal.signal(signal.SIGTERM, handler)
+
+
+@pytest.fixture(autouse=True)
+def no_broker_starts(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise AssertionError("a backend was chosen before the request was checked")
+
+    monkeypatch.setattr("conformance.commands.running.choose_backend", refuse)
+
+
+def sentence(capsys: pytest.CaptureFixture[str], *arguments: object) -> str:
+    """Run the command line, require exit code 2, no answer and one sentence of complaint."""
+    assert main([str(argument) for argument in arguments]) == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err.startswith("kafka-conformance: ")
+    assert said.err.count("\n") == 1
+    return said.err.removeprefix("kafka-conformance: ").rstrip("\n")
+
+
+@pytest.mark.parametrize("command", ["predict", "run"])
+def test_an_unknown_release_lists_the_known_ones(capsys: pytest.CaptureFixture[str], command: str) -> None:
+    said = sentence(capsys, command, "TR-01", "--kafka", "9.9.9")
+
+    assert said.startswith("Kafka '9.9.9' is not a supported release; the supported ones are 0.10.2, 0.11, ")
+    assert said.endswith("4.3.")
+
+
+@pytest.mark.parametrize(
+    ("release", "mode", "has"), [("0.10.2.2", "kraft", "zookeeper"), ("4.3.1", "zookeeper", "kraft")]
+)
+def test_a_metadata_mode_that_the_release_lacks_is_refused(
+    capsys: pytest.CaptureFixture[str], release: str, mode: str, has: str
+) -> None:
+    said = sentence(capsys, "run", "TR-01", "--kafka", release, "--metadata", mode)
+
+    assert said == f"Kafka {release} does not run in {mode} mode; it has {has}."
+
+
+@pytest.mark.parametrize("command", ["list", "explain", "predict", "run"])
+def test_a_name_that_matches_nothing_lists_the_scenarios(capsys: pytest.CaptureFixture[str], command: str) -> None:
+    said = sentence(capsys, command, "XX-99")
+
+    assert said.startswith("no scenario matches 'XX-99'; there are: HW-03, TR-01, ")
+
+
+@pytest.mark.parametrize("command", ["predict", "run"])
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ("kill: 2", "kil: 2", ":6: step 2: unknown step 'kil'"),
+        ("produce: {records: [m0]}", "produce: {}", ":5: step 1: field 'records': produce needs 'records'"),
+        ("", "", ":7: step 3: field 'isr': the ISR is [1], not [1, 2], under the rules of Kafka 2.8.2 (zookeeper)"),
+    ],
+    ids=["unknown step", "missing field", "impossible under the rules"],
+)
+def test_a_schedule_that_cannot_be_used_is_refused_with_its_place(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, command: str, old: str, new: str, expected: str
+) -> None:
+    path = tmp_path / "mine.yaml"
+    path.write_text(GOOD.replace(old, new))
+
+    assert sentence(capsys, command, "--schedule", path, "--kafka", "2.8.2").startswith(f"{path}{expected}")
+
+
+def test_a_schedule_that_is_not_there_is_named(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    path = tmp_path / "none.yaml"
+
+    assert sentence(capsys, "predict", "--schedule", path) == f"{path}: No such file or directory"
+
+
+@pytest.mark.parametrize("command", ["judge", "report"])
+def test_a_run_that_is_not_there_is_named(capsys: pytest.CaptureFixture[str], tmp_path: Path, command: str) -> None:
+    assert f"{tmp_path / 'none'} is no run directory" in sentence(capsys, command, tmp_path / "none")
+
+
+def test_a_run_of_another_format_is_named(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    run = RunDirectory.create(tmp_path, "one")
+    run.update_run(format=9)
+
+    assert sentence(capsys, "judge", run.path).endswith("has format 9, this tester reads 1")
+
+
+def test_rules_of_an_unknown_release_are_refused(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    run = write_ideal_run(tmp_path)
+
+    assert sentence(capsys, "judge", run.path, "--rules-of", "9.9").startswith("Kafka '9.9' is not a supported release")
+
+
+def test_a_kafka_home_without_jars_is_refused(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    arguments = ("--kafka-home", tmp_path, "--runs-dir", tmp_path / "runs", "--quiet")
+    said = sentence(capsys, "run", "TR-01", "--kafka", "4.3.1", *arguments)
+
+    assert said == f"{tmp_path} is no Kafka directory: it has no libs/*.jar."
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        ([], "the following arguments are required: COMMAND"),
+        (["runn"], "invalid choice: 'runn'"),
+        (["run", "--profile", "slow"], "argument --profile: invalid choice: 'slow'"),
+        (["run", "--backend", "cloud"], "argument --backend: invalid choice: 'cloud'"),
+        (["run", "--seed", "x"], "argument --seed: invalid int value: 'x'"),
+        (["judge"], "the following arguments are required: RUN"),
+        (["explain"], "the following arguments are required: SCENARIO"),
+        (["predict", "--metadata", "raft"], "argument --metadata: invalid choice: 'raft'"),
+    ],
+)
+def test_options_that_do_not_exist_are_usage_errors(
+    capsys: pytest.CaptureFixture[str], arguments: list[str], complaint: str
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(arguments)
+
+    assert ended.value.code == 2
+    assert complaint in capsys.readouterr().err
+
+
+def test_a_reader_that_leaves_early_is_no_error() -> None:
+    command = f"{sys.executable} -m conformance.cli schedule-help | head -c 1"
+    done = subprocess.run(["bash", "-o", "pipefail", "-c", command], capture_output=True, text=True, check=False)
+
+    assert (done.returncode, done.stderr) == (0, "")

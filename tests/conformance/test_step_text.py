@@ -1,0 +1,63 @@
+"""Every step reads as one sentence that names whom and what it concerns."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+
+from conformance.schedule_format import decode_step
+from conformance.step_text import describe
+from oracle.steps import STEP_NAMES, Step
+from tests.conformance.schedules import STEPS
+
+LINK = {"follower": 2, "leader": 1}
+SENTENCES = [
+    ({"produce": {"records": ["m0"]}}, "produce m0 with acks=all, expected acknowledged"),
+    ({"produce": {"records": ["m0", "m1"], "acks": 0, "expect": "any"}}, "produce m0, m1 with acks=0"),
+    (
+        {"produce": {"records": ["m0"], "acks": 1, "expect": "refused", "error": "NOT_ENOUGH_REPLICAS"}},
+        "produce m0 with acks=1, expected refused (NOT_ENOUGH_REPLICAS)",
+    ),
+    ({"await_outcome": {"records": ["m0", "m1"]}}, "collect the outcome of m0, m1"),
+    (
+        {"await_outcome": {"records": ["m0"], "expect": "indeterminate", "error": "REQUEST_TIMED_OUT"}},
+        "collect the outcome of m0, expected indeterminate (REQUEST_TIMED_OUT)",
+    ),
+    (
+        {"hold": {"name": "gap", "point": "fetch_response", **LINK, "fetch_offset": 2}},
+        "hold the next FETCH response of broker 2 at leader 1 at fetch offset 2 as 'gap'",
+    ),
+    (
+        {"hold": {"name": "ask", "point": "offsets_for_leader_epoch_request", **LINK, "nth": 4}},
+        "hold the next OffsetsForLeaderEpoch request of broker 2 at leader 1 (the 4th) as 'ask'",
+    ),
+    (
+        {"delay": {"point": "fetch_request", **LINK, "delay_ms": 300}},
+        "delay the next FETCH request of broker 2 at leader 1 by 300 ms",
+    ),
+    ({"await_hold": "gap"}, "wait until 'gap' has caught its frame"),
+    ({"release": "gap"}, "release 'gap'"),
+    ({"drop": "gap"}, "drop 'gap'"),
+    ({"close": "gap"}, "close the connection of 'gap'"),
+    ({"kill": 2}, "kill broker 2 (kill -9)"),
+    ({"stop": 2}, "stop broker 2 gracefully"),
+    ({"start": 2}, "start broker 2"),
+    ({"await_leader": 2}, "wait until broker 2 leads"),
+    ({"await_leader": "none"}, "wait until there is no leader"),
+    ({"await_isr": [1, 2]}, "wait until the ISR is {1, 2}"),
+    ({"checkpoint": "end"}, "checkpoint: end"),
+]
+
+
+@pytest.mark.parametrize(("written", "sentence"), SENTENCES)
+def test_a_step_reads_as_a_sentence(written: dict[str, object], sentence: str) -> None:
+    assert describe(decode_step(0, written)) == sentence
+
+
+def test_every_kind_of_step_is_tried() -> None:
+    assert {next(iter(written)) for written, _ in SENTENCES} == set(STEP_NAMES)
+
+
+@given(STEPS)
+def test_any_step_can_be_said(step: Step) -> None:
+    assert describe(step).strip()
