@@ -89,6 +89,7 @@ class Runner:
         self._ids = {label: record_id_base + index for index, label in enumerate(schedule.labels())}
         self._sendings: dict[Label, Sending] = {}
         self._holds: dict[str, Hold] = {}
+        self._discharged: set[str] = set()
         rest.blocked = self._blocked_links
 
     def run(self) -> None:
@@ -283,14 +284,16 @@ class Runner:
         return frozenset(
             (hold.follower, hold.leader)
             for name, hold in self._holds.items()
-            if self._gate.status(name) in (HoldStatus.CAUGHT, HoldStatus.DROPPED)
+            if name not in self._discharged and self._gate.status(name) in (HoldStatus.CAUGHT, HoldStatus.DROPPED)
         )
 
     def _discharge(self, broker: BrokerId) -> None:
-        """Disarm the holds on a dead broker's links; caught ones went with their connections."""
+        """End the holds on a dead broker's links: caught frames went with their connections, armed ones are disarmed."""
         for name, hold in self._holds.items():
-            if broker in (hold.follower, hold.leader) and self._gate.status(name) is HoldStatus.ARMED:
-                self._gate.disarm(name)
+            if broker in (hold.follower, hold.leader):
+                self._discharged.add(name)
+                if self._gate.status(name) is HoldStatus.ARMED:
+                    self._gate.disarm(name)
 
     # Brokers
 
