@@ -6,17 +6,13 @@ whatever stops it is a ``RunInterruption`` that says which verdict it means.
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING
 
-from conformance.clients.producer import Delivery, Sending, send
 from conformance.interruption import (
-    GIVEN_UP,
     AwaitedStateMissingError,
     HarnessError,
     HoldNeverCaughtError,
 )
-from conformance.ledger.entry import Attempt, OutcomeEntry
 from conformance.probes.errors import ProbeError
 from conformance.schedule_format import WORDS
 from conformance.step_text import describe
@@ -41,7 +37,7 @@ from oracle.steps import (
     Step,
     Stop,
 )
-from oracle.vocabulary import BrokerId, Expectation, Label, Outcome
+from oracle.vocabulary import BrokerId
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -82,12 +78,19 @@ class Runner:
         self._gate = gate
         self._probe = probe
         self._rest = rest
-        self._ledger = ledger
         self._recorder = recorder
         self._topic = topic
         self._progress = progress
-        self._ids = {label: record_id_base + index for index, label in enumerate(schedule.labels())}
-        self._sendings: dict[Label, Sending] = {}
+        self._producing = Producing(
+            schedule,
+            cluster=cluster,
+            probe=probe,
+            rest=rest,
+            ledger=ledger,
+            recorder=recorder,
+            topic=topic,
+            record_id_base=record_id_base,
+        )
         self._holds: dict[str, Hold] = {}
         self._discharged: set[str] = set()
         rest.blocked = self._blocked_links
@@ -103,7 +106,7 @@ class Runner:
                 self._take_whole(index, step)
         finally:
             self._recorder.step = None
-            self._give_up_pending()
+            self._producing.give_up_pending()
 
     def _take_whole(self, index: int, step: Step) -> None:
         self._recorder.step = index
@@ -126,10 +129,10 @@ class Runner:
     def _take(self, step: Step) -> None:  # noqa: C901, PLR0912 - one case per step
         match step:
             case Produce():
-                self._produce(step)
+                self._producing.produce(step)
             case AwaitOutcome():
                 for label in step.records:
-                    self._collect(label, step.expect)
+                    self._producing.collect(label, step.expect)
             case Hold():
                 self._hold(step)
             case Delay():
@@ -155,85 +158,6 @@ class Runner:
                 self._await_view(f"ISR {wanted}", lambda view: sorted(view.isr) == wanted)
             case Checkpoint():
                 pass
-
-    # Records
-
-    def _produce(self, step: Produce) -> None:
-        for label in step.records:
-            self._send(label, step)
-            if step.expect is Expectation.PENDING or step.expect is Expectation.ANY:
-                continue
-            self._collect(label, step.expect)
-
-    def _send(self, label: Label, step: Produce) -> None:
-        leader = self._rest.view().leader
-        address = self._cluster.client_address(leader if leader is not None else self._a_live_broker())
-        before = self._log_end_offset(leader)
-        index = self._recorder.step or 0
-        record_id = self._ids[label]
-        self._ledger.record_attempts(
-            [Attempt(record_id, label, self._topic, 0, step.acks, index, VALUE_BYTES, time.monotonic_ns())]
-        )
-        sending = send(
-            address,
-            self._topic,
-            0,
-            record_id,
-            step.acks,
-            timeout_ms=step.timeout_ms,
-            value_length=VALUE_BYTES,
-            queue_timeout_ms=min(step.timeout_ms, 3_000) if leader is None else step.timeout_ms,
-        )
-        self._sendings[label] = sending
-        self._recorder.mark("record_sent", label, f"{label} sent with acks={_acks(step)}")
-        until(
-            lambda: sending.poll() or (leader is not None and (self._log_end_offset(leader) or 0) > (before or 0)),
-            deadline_s=AWAIT_DEADLINE_S,
-            what=f"{label} to reach the leader or be answered",
-        )
-
-    def _log_end_offset(self, leader: int | None) -> int | None:
-        return None if leader is None else self._probe.live_numbers(BrokerId(leader)).log_end_offset
-
-    def _a_live_broker(self) -> int:
-        live: list[int] = [b for b, alive in self._rest.alive().items() if alive]
-        return (live or list(self._cluster.live_brokers))[0]
-
-    def _collect(self, label: Label, expect: Expectation) -> None:
-        sending = self._sendings.pop(label, None)
-        if sending is None:
-            return
-        deadline_s = AWAIT_DEADLINE_S + self._timeout_s(label)
-        try:
-            delivery = sending.await_delivery(deadline_s)
-        except DeadlineExceededError as late:
-            raise AwaitedStateMissingError(f"{label}: no outcome, {expect.value} was expected: {late}") from late
-        finally:
-            sending.close()
-        self._record_outcome(label, delivery)
-
-    def _timeout_s(self, label: Label) -> float:
-        steps = (s for s in self._schedule.steps if isinstance(s, Produce) and label in s.records)
-        return next(steps).timeout_ms / 1000
-
-    def _record_outcome(self, label: Label, delivery: Delivery) -> None:
-        entry = OutcomeEntry(self._ids[label], delivery.outcome, delivery.error, delivery.offset, time.monotonic_ns())
-        self._ledger.record_outcomes([entry])
-        self._recorder.observe(
-            "outcome",
-            label=label,
-            outcome=delivery.outcome.value,
-            error=delivery.error,
-            offset=delivery.offset,
-        )
-
-    def _give_up_pending(self) -> None:
-        for label, sending in list(self._sendings.items()):
-            delivery = sending.poll()
-            sending.close()
-            delivery = delivery or sending.poll() or Delivery(Outcome.INDETERMINATE, GIVEN_UP, None)
-            self._record_outcome(label, delivery)
-        self._sendings.clear()
 
     # Gates
 
@@ -288,7 +212,7 @@ class Runner:
         )
 
     def _discharge(self, broker: BrokerId) -> None:
-        """End the holds on a dead broker's links: caught frames went with their connections, armed ones are disarmed."""
+        """End the holds on a dead broker's links: caught frames went with it, armed ones are disarmed."""
         for name, hold in self._holds.items():
             if broker in (hold.follower, hold.leader):
                 self._discharged.add(name)
@@ -332,7 +256,3 @@ class Runner:
             if not seen:
                 raise HarnessError(f"nobody could be asked: {late}") from late
             raise AwaitedStateMissingError(str(late)) from late
-
-
-def _acks(step: Produce) -> str:
-    return "all" if step.acks < 0 else str(int(step.acks))
