@@ -14,6 +14,7 @@ from conformance.interruption import (
     HoldNeverCaughtError,
 )
 from conformance.probes.errors import ProbeError
+from conformance.producing import AWAIT_DEADLINE_S, Producing
 from conformance.schedule_format import WORDS
 from conformance.step_text import describe
 from fault_injection.cluster.readiness import await_registered, await_unregistered
@@ -37,7 +38,6 @@ from oracle.steps import (
     Step,
     Stop,
 )
-from oracle.vocabulary import BrokerId
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -51,9 +51,7 @@ if TYPE_CHECKING:
     from fault_injection.wire.gate_events import GateEvent
     from fault_injection.wire.proxy import GateProxy
     from oracle.schedule import Schedule
-
-AWAIT_DEADLINE_S = 30.0
-VALUE_BYTES = 100
+    from oracle.vocabulary import BrokerId
 
 
 class Runner:
