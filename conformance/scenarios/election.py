@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from conformance.scenario import Scenario
 from conformance.scenarios.vocabulary import (
     await_hold,
@@ -16,6 +18,11 @@ from conformance.scenarios.vocabulary import (
 )
 from oracle.schedule import Schedule, Settings
 from oracle.vocabulary import Expectation
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from oracle.steps import Produce, Step
 
 WAITS_FOR_ISR = Scenario(
     name="EL-01/safe",
@@ -77,6 +84,40 @@ DOES_NOT_WAIT = Scenario(
 )
 
 
+def _acknowledged(label: str) -> Produce:
+    return produce(label)
+
+
+def _refused(label: str) -> Produce:
+    return produce(label, expect=Expectation.REFUSED, error="NOT_ENOUGH_REPLICAS")
+
+
+def _first_to_crash_leads(attempt: Callable[[str], Produce]) -> tuple[Step, ...]:
+    """Crash three replicas in turn; the first to crash is back, its fetch held, when the last one dies."""
+    return (
+        produce("m0"),
+        kill(3),
+        await_isr(1, 2),
+        attempt("m1"),
+        kill(2),
+        await_isr(1),
+        attempt("m2"),
+        hold_request("refetch", follower=3, leader=1),
+        start(3),
+        await_hold("refetch"),
+        checkpoint("broker 3 is back and has m0"),
+        kill(1),
+        await_leader(3),
+        checkpoint("broker 3 leads"),
+        attempt("m3"),
+        start(1),
+        start(2),
+        await_isr(1, 2, 3),
+        produce("m4"),
+        checkpoint("end"),
+    )
+
+
 SUFFIX_IS_LOST = Scenario(
     name="EL-02/unsafe",
     variant="unsafe",
@@ -90,28 +131,7 @@ SUFFIX_IS_LOST = Scenario(
         sources=("EL-02", "TR-08", "001", "003"),
         replicas=brokers(1, 2, 3),
         settings=Settings(min_insync_replicas=1, unclean_leader_election=True),
-        steps=(
-            produce("m0"),
-            kill(3),
-            await_isr(1, 2),
-            produce("m1"),
-            kill(2),
-            await_isr(1),
-            produce("m2"),
-            hold_request("refetch", follower=3, leader=1),
-            start(3),
-            await_hold("refetch"),
-            checkpoint("broker 1 alone has m2, broker 3 has m0"),
-            kill(1),
-            await_leader(3),
-            checkpoint("broker 3 leads with m0 alone"),
-            produce("m3"),
-            start(1),
-            start(2),
-            await_isr(1, 2, 3),
-            produce("m4"),
-            checkpoint("end"),
-        ),
+        steps=_first_to_crash_leads(_acknowledged),
     ),
 )
 
@@ -125,25 +145,7 @@ NOTHING_TO_LOSE = Scenario(
         sources=("EL-02", "AC-04", "001", "003"),
         replicas=brokers(1, 2, 3),
         settings=Settings(min_insync_replicas=3, unclean_leader_election=True),
-        steps=(
-            produce("m0"),
-            kill(3),
-            await_isr(1, 2),
-            produce("m1", expect=Expectation.REFUSED, error="NOT_ENOUGH_REPLICAS"),
-            kill(2),
-            await_isr(1),
-            hold_request("refetch", follower=3, leader=1),
-            start(3),
-            await_hold("refetch"),
-            kill(1),
-            await_leader(3),
-            checkpoint("broker 3 leads with all that was acknowledged"),
-            start(1),
-            start(2),
-            await_isr(1, 2, 3),
-            produce("m2"),
-            checkpoint("end"),
-        ),
+        steps=_first_to_crash_leads(_refused),
     ),
 )
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from conformance.scenario import Scenario
 from conformance.scenarios.vocabulary import (
     await_isr,
@@ -15,6 +17,29 @@ from conformance.scenarios.vocabulary import (
 from oracle.schedule import Schedule, Settings
 from oracle.vocabulary import Expectation
 
+if TYPE_CHECKING:
+    from oracle.steps import Produce, Step
+
+
+def _lone_leader_dies(attempt: Produce, seen: str) -> tuple[Step, ...]:
+    """Leave broker 1 alone, let it have one acks=all produce, and let broker 2 take over uncleanly."""
+    return (
+        produce("m0"),
+        kill(2),
+        await_isr(1),
+        attempt,
+        checkpoint(seen),
+        kill(1),
+        await_leader(None),
+        start(2),
+        await_leader(2),
+        start(1),
+        await_isr(1, 2),
+        produce("m2"),
+        checkpoint("end"),
+    )
+
+
 REFUSED_BELOW_MINIMUM = Scenario(
     name="AC-04/safe",
     variant="safe",
@@ -25,20 +50,8 @@ REFUSED_BELOW_MINIMUM = Scenario(
         sources=("AC-04", "003"),
         replicas=brokers(1, 2),
         settings=Settings(min_insync_replicas=2, unclean_leader_election=True),
-        steps=(
-            produce("m0"),
-            kill(2),
-            await_isr(1),
-            produce("m1", expect=Expectation.REFUSED, error="NOT_ENOUGH_REPLICAS"),
-            checkpoint("the lone leader refused m1"),
-            kill(1),
-            await_leader(None),
-            start(2),
-            await_leader(2),
-            start(1),
-            await_isr(1, 2),
-            produce("m2"),
-            checkpoint("end"),
+        steps=_lone_leader_dies(
+            produce("m1", expect=Expectation.REFUSED, error="NOT_ENOUGH_REPLICAS"), "the lone leader refused m1"
         ),
     ),
 )
@@ -53,21 +66,7 @@ ACCEPTED_BY_ONE = Scenario(
         sources=("AC-04", "003"),
         replicas=brokers(1, 2),
         settings=Settings(min_insync_replicas=1, unclean_leader_election=True),
-        steps=(
-            produce("m0"),
-            kill(2),
-            await_isr(1),
-            produce("m1"),
-            checkpoint("the lone leader acknowledged m1"),
-            kill(1),
-            await_leader(None),
-            start(2),
-            await_leader(2),
-            start(1),
-            await_isr(1, 2),
-            produce("m2"),
-            checkpoint("end"),
-        ),
+        steps=_lone_leader_dies(produce("m1"), "the lone leader acknowledged m1"),
     ),
 )
 
