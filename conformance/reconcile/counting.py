@@ -11,6 +11,7 @@ from typing import Any
 
 from conformance.reconcile import run_files, wording
 from conformance.reconcile.classify import CLASSES, UNATTEMPTED, UNDETERMINED
+from conformance.reconcile.codes import OUTCOMES
 from conformance.reconcile.labels import labels_of
 from conformance.reconcile.reconciliation import Reconciliation
 from conformance.reconcile.records import MEASURED, PREDICTED
@@ -19,7 +20,6 @@ from conformance.reconcile.summary import (
     DEVIATIONS,
     DIVERGENCE_COUNTS,
     DIVERGENCES,
-    OUTCOMES,
     REPLICA_LOG,
     REPLICA_LOG_COUNTS,
     SAMPLE_ROWS_MAX,

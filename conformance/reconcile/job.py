@@ -12,13 +12,14 @@ from pyspark.sql import DataFrame, SparkSession
 from conformance.reconcile import run_files
 from conformance.reconcile.anomalies.diverged import diverged
 from conformance.reconcile.classify import classified
+from conformance.reconcile.codes import errors_of
 from conformance.reconcile.counting import reconciliation_of
 from conformance.reconcile.deviations import with_deviations
 from conformance.reconcile.errors import ReconcileError
 from conformance.reconcile.failures import failing_as
 from conformance.reconcile.labels import has_undetermined
 from conformance.reconcile.reconciliation import Reconciliation
-from conformance.reconcile.records import as_predicted, joined
+from conformance.reconcile.records import Tables, as_predicted, in_order, joined, worded
 from conformance.reconcile.replica_logs import deviating_entries, deviating_presence
 from conformance.reconcile.run_files import predicted_divergences
 from conformance.reconcile.summary import collected, divergence_parts, record_parts, replica_log_parts
@@ -69,22 +70,26 @@ def _reconciled(spark: SparkSession, run_directory: Path, end_offset: int | None
     _require_prediction(run_directory)
     with failing_as(f"reconciling {run_directory.name}"):
         many_records = tune(spark, run_files.ATTEMPTS.rows(run_directory))
-        parts = [
-            *record_parts(
-                _judged_records(spark, run_directory, many_records=many_records), sample_kept=not many_records
-            ),
-            *_replica_log_parts(spark, run_directory),
-        ]
-        reconciliation = reconciliation_of(collected(parts), run_directory, end_offset)
+        records = _judged_records(spark, run_directory, many_records=many_records)
+        parts = record_parts(records, sample_kept=not many_records)
+        parts += _replica_log_parts(spark, run_directory)
+        try:
+            reconciliation = reconciliation_of(collected(parts), run_directory, end_offset)
+        finally:
+            spark.catalog.clearCache()
         reconciliation.write(run_directory)
     return reconciliation
 
 
 def _judged_records(spark: SparkSession, run_directory: Path, *, many_records: bool) -> DataFrame:
-    tables = (run_files.ATTEMPTS, run_files.OUTCOMES, run_files.PREDICTED_RECORDS, run_files.TOPIC)
-    attempts, outcomes, predicted, topic = (table.read(spark, run_directory) for table in tables)
-    both_sides = joined(attempts, outcomes, predicted, topic).unionByName(as_predicted(predicted))
-    return with_deviations(classified(both_sides, many_records=many_records))
+    sources = (run_files.ATTEMPTS, run_files.OUTCOMES, run_files.PREDICTED_RECORDS, run_files.TOPIC)
+    attempts, outcomes, predicted, topic = (table.read(spark, run_directory) for table in sources)
+    tables = Tables(attempts, outcomes, predicted, topic, errors_of(run_directory))
+    records = joined(tables)
+    measured = worded(in_order(records) if many_records else records, tables.errors)
+    sides = (measured, as_predicted(tables.predicted))
+    judged = [with_deviations(classified(side, many_records=many_records)) for side in sides]
+    return judged[0].unionByName(judged[1])
 
 
 def _replica_log_parts(spark: SparkSession, run_directory: Path) -> list[DataFrame]:

@@ -2,29 +2,52 @@
 
 One row per id, from one shuffle: every table is reduced to its part of that row and grouped by id, which is a
 full outer join that cannot multiply rows. An id that occurs twice where it must not is counted, not hidden.
+Ids are grouped block by block, so that rows of neighbouring ids stay together for what needs their order.
 
-Columns: side (``measured``), record_id, attempts, outcomes, outcome, error, acknowledged_offset; predictions,
-fate, was_committed, predicted_outcome, predicted_error, predicted_offset; copies, first_offset, last_offset,
-values_match.
+Columns: side (``measured``), block, record_id, attempts, outcomes, outcome, error, acknowledged_offset;
+predictions, fate, was_committed, predicted_outcome, predicted_error, predicted_offset; copies, first_offset,
+last_offset, values_match.
 """
+
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from conformance.reconcile.anomalies.facts import ACKNOWLEDGED, INDETERMINATE, is_true
+from conformance.reconcile.codes import FATES, OUTCOMES, code_of, word_of
 
 MEASURED = "measured"
 PREDICTED = "predicted"
 PRESENT = "present"
 
+_BLOCK = 2**14
+_KEY = ("block", "record_id", "foreign_offset")
 
-def joined(attempts: DataFrame, outcomes: DataFrame, predicted: DataFrame, topic: DataFrame) -> DataFrame:
-    """Give one row per record id that any table knows; a key that is no id is a row of its own."""
-    parts = (_attempts(attempts), _outcomes(outcomes), _predicted(predicted), _topic(topic))
+
+@dataclass(frozen=True, slots=True)
+class Tables:
+    """The tables of a run that are joined by record id, and the errors they name."""
+
+    attempts: DataFrame
+    outcomes: DataFrame
+    predicted: DataFrame
+    topic: DataFrame
+    errors: Sequence[str]
+
+
+def joined(tables: Tables) -> DataFrame:
+    """Give one row per record id that any table knows; a key that is no id is a row of its own.
+
+    Outcomes, fates and errors are codes: see ``worded``.
+    """
+    parts = (_attempts(tables), _outcomes(tables), _predicted(tables), _topic(tables))
     rows = parts[0]
     for part in parts[1:]:
         rows = rows.unionByName(part, allowMissingColumns=True)
-    grouped = rows.groupBy("record_id", "foreign_offset").agg(
+    grouped = rows.withColumn("block", _block()).repartition("block").groupBy(*_KEY)
+    return grouped.agg(
         *(_count(name) for name in ("attempts", "outcomes", "predictions", "copies")),
         *(F.max(name).alias(name) for name in ("outcome", "error", "acknowledged_offset", "fate")),
         *(F.max(name).alias(name) for name in ("predicted_outcome", "predicted_error", "predicted_offset")),
@@ -32,9 +55,27 @@ def joined(attempts: DataFrame, outcomes: DataFrame, predicted: DataFrame, topic
         F.min("offset").alias("first_offset"),
         F.max("offset").alias("last_offset"),
         F.bool_and("value_matches").alias("values_match"),
+    ).drop("foreign_offset")
+
+
+def in_order(records: DataFrame) -> DataFrame:
+    """Give the joined rows sorted by id within every block, in the memory of the executors or on their disks."""
+    return records.sortWithinPartitions("block", "record_id").persist()
+
+
+def worded(records: DataFrame, errors: Sequence[str]) -> DataFrame:
+    """Give joined rows with words for codes; an attempt without outcome is indeterminate."""
+    outcome = F.coalesce(word_of(F.col("outcome"), OUTCOMES), F.lit(INDETERMINATE))
+    return records.withColumns(
+        {
+            "side": F.lit(MEASURED),
+            "outcome": F.when(F.col("attempts") > 0, outcome),
+            "error": word_of(F.col("error"), errors),
+            "fate": word_of(F.col("fate"), FATES),
+            "predicted_outcome": word_of(F.col("predicted_outcome"), OUTCOMES),
+            "predicted_error": word_of(F.col("predicted_error"), errors),
+        }
     )
-    outcome = F.when(F.col("attempts") > 0, F.coalesce("outcome", F.lit(INDETERMINATE)))
-    return grouped.drop("foreign_offset").withColumns({"side": F.lit(MEASURED), "outcome": outcome})
 
 
 def as_predicted(predicted: DataFrame) -> DataFrame:
@@ -57,33 +98,43 @@ def as_predicted(predicted: DataFrame) -> DataFrame:
         offset.alias("last_offset"),
         F.lit(col=True).alias("values_match"),
         F.lit(PREDICTED).alias("side"),
+        _block().alias("block"),
     )
 
 
-def _attempts(attempts: DataFrame) -> DataFrame:
-    return attempts.select("record_id", _one("attempts"), F.lit(None).cast("bigint").alias("foreign_offset"))
+def _attempts(tables: Tables) -> DataFrame:
+    return tables.attempts.select("record_id", _one("attempts"), F.lit(None).cast("bigint").alias(_KEY[-1]))
 
 
-def _outcomes(outcomes: DataFrame) -> DataFrame:
-    known_offset = F.when(F.col("offset") >= 0, F.col("offset"))
-    return outcomes.select("record_id", _one("outcomes"), "outcome", "error", known_offset.alias("acknowledged_offset"))
+def _outcomes(tables: Tables) -> DataFrame:
+    return tables.outcomes.select(
+        "record_id",
+        _one("outcomes"),
+        code_of(F.col("outcome"), OUTCOMES).alias("outcome"),
+        code_of(F.col("error"), tables.errors).alias("error"),
+        F.when(F.col("offset") >= 0, F.col("offset")).alias("acknowledged_offset"),
+    )
 
 
-def _predicted(predicted: DataFrame) -> DataFrame:
-    return predicted.select(
+def _predicted(tables: Tables) -> DataFrame:
+    return tables.predicted.select(
         "record_id",
         _one("predictions"),
-        "fate",
+        code_of(F.col("fate"), FATES).alias("fate"),
         "was_committed",
-        F.col("outcome").alias("predicted_outcome"),
-        F.col("error").alias("predicted_error"),
+        code_of(F.col("outcome"), OUTCOMES).alias("predicted_outcome"),
+        code_of(F.col("error"), tables.errors).alias("predicted_error"),
         F.col("offset").alias("predicted_offset"),
     )
 
 
-def _topic(topic: DataFrame) -> DataFrame:
-    foreign_offset = F.when(F.col("record_id").isNull(), F.col("offset")).alias("foreign_offset")
-    return topic.select("record_id", foreign_offset, _one("copies"), "offset", "value_matches")
+def _topic(tables: Tables) -> DataFrame:
+    foreign_offset = F.when(F.col("record_id").isNull(), F.col("offset")).alias(_KEY[-1])
+    return tables.topic.select("record_id", foreign_offset, _one("copies"), "offset", "value_matches")
+
+
+def _block() -> Column:
+    return F.floor(F.col("record_id") / _BLOCK)
 
 
 def _one(name: str) -> Column:

@@ -14,8 +14,8 @@ from typing import Any
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
-from conformance.reconcile.anomalies.facts import ACKNOWLEDGED, INDETERMINATE, REFUSED
 from conformance.reconcile.classify import CLASSES, UNATTEMPTED, UNDETERMINED
+from conformance.reconcile.codes import OUTCOMES
 from conformance.reconcile.collecting import rows_of
 from conformance.reconcile.records import MEASURED
 
@@ -25,8 +25,6 @@ SAMPLE_ROWS_MAX = 20
 COUNTS, DEVIATIONS = "counts", "deviations"
 DIVERGENCE_COUNTS, DIVERGENCES = "divergence_counts", "divergences"
 REPLICA_LOG_COUNTS, REPLICA_LOG = "replica_log_counts", "replica_log"
-
-OUTCOMES = (ACKNOWLEDGED, REFUSED, INDETERMINATE)
 
 _SAMPLED = (
     "record_id",

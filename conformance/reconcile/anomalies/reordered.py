@@ -10,8 +10,6 @@ from pyspark.sql import functions as F
 
 from conformance.reconcile.anomalies.facts import is_attempted, is_true
 
-_BLOCK = 2**18
-
 
 def reordered(records: DataFrame) -> DataFrame:
     """Mark attempted records whose first offset is less than that of a record produced earlier."""
@@ -19,17 +17,15 @@ def reordered(records: DataFrame) -> DataFrame:
     return records.withColumn("reordered", _is_before(F.max(_offset()).over(earlier)))
 
 
-def reordered_by_blocks(records: DataFrame, block: int = _BLOCK) -> DataFrame:
-    """Do the same for more records than one task can sort."""
-    blocks = records.withColumn("block", F.floor(F.col("record_id") / block))
-    within = Window.partitionBy("side", "block").orderBy("record_id")
+def reordered_by_blocks(records: DataFrame) -> DataFrame:
+    """Do the same, for the records of one side, when they are more than one task can sort."""
+    within = Window.partitionBy("block").orderBy("record_id").rowsBetween(Window.unboundedPreceding, -1)
     over_blocks = Window.partitionBy("side").orderBy("block").rowsBetween(Window.unboundedPreceding, -1)
-    ends = blocks.where(is_attempted()).groupBy("side", "block").agg(F.max("first_offset").alias("end"))
-    ends = ends.select("side", "block", F.max("end").over(over_blocks).alias("earlier_blocks"))
-    in_block = F.max(_offset()).over(within.rowsBetween(Window.unboundedPreceding, -1))
-    greatest = F.greatest(in_block, F.col("earlier_blocks"))
-    joined = blocks.join(F.broadcast(ends), on=["side", "block"], how="left")
-    return joined.withColumn("reordered", _is_before(greatest)).drop("block", "earlier_blocks")
+    ends = records.groupBy("side", "block").agg(F.max(_offset()).alias("end"))
+    ends = ends.select("block", F.max("end").over(over_blocks).alias("earlier_blocks"))
+    greatest = F.greatest(F.max(_offset()).over(within), F.col("earlier_blocks"))
+    joined = records.join(F.broadcast(ends), on="block", how="left")
+    return joined.withColumn("reordered", _is_before(greatest)).drop("earlier_blocks")
 
 
 def _offset() -> Column:

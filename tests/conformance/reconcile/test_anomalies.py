@@ -101,7 +101,7 @@ _ORDERS = [
 
 
 def _blocks_of_two(frame: DataFrame) -> DataFrame:
-    return reordered_by_blocks(frame, block=2)
+    return reordered_by_blocks(frame.selectExpr("*", "floor(record_id / 2) as block"))
 
 
 @pytest.mark.parametrize("mark", [reordered, _blocks_of_two])
