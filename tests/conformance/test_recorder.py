@@ -52,10 +52,7 @@ def test_a_gate_event_after_the_end_is_dropped_without_an_error(tmp_path: Path) 
 
 def test_lines_of_many_threads_do_not_mix(tmp_path: Path) -> None:
     with Recorder(tmp_path) as recorder:
-        threads = [
-            Thread(target=lambda name=name: [recorder.mark("frame", name, "x" * 500) for _ in range(50)])
-            for name in "abcd"
-        ]
+        threads = [Thread(target=_mark_often, args=(recorder, name)) for name in "abcd"]
         for thread in threads:
             thread.start()
         for thread in threads:
@@ -63,3 +60,8 @@ def test_lines_of_many_threads_do_not_mix(tmp_path: Path) -> None:
 
     subjects = [event["subject"] for event in lines(tmp_path / "timeline.ndjson")]
     assert sorted(subjects) == sorted("abcd" * 50)
+
+
+def _mark_often(recorder: Recorder, subject: str) -> None:
+    for _ in range(50):
+        recorder.mark("frame", subject, "x" * 500)

@@ -11,7 +11,7 @@ from oracle.steps import STEP_NAMES, Step
 from tests.conformance.schedules import STEPS
 
 LINK = {"follower": 2, "leader": 1}
-SENTENCES = [
+SENTENCES: list[tuple[dict[str, object], str]] = [
     ({"produce": {"records": ["m0"]}}, "produce m0 with acks=all, expected acknowledged"),
     ({"produce": {"records": ["m0", "m1"], "acks": 0, "expect": "any"}}, "produce m0, m1 with acks=0"),
     (

@@ -3,52 +3,27 @@
 from __future__ import annotations
 
 from itertools import product
-from typing import Any
 
 import pytest
 
 from conformance.comparison import Row
-from conformance.verdicts import Conformance, Facts, Finding, PromiseKept, exit_code, judge, not_run
+from conformance.verdicts import (
+    Conformance,
+    Facts,
+    Finding,
+    PromiseKept,
+    Verdict,
+    against_expectation,
+    exit_code,
+    judge,
+    not_run,
+)
+from tests.conformance.verdict_facts import AGREES, ALLOWED_LOSS, CUT, DIFFERS, LOST, M0, facts, record
 
 CONFORMS, DEVIATES = Conformance.CONFORMS, Conformance.DEVIATES
 INCONCLUSIVE, HARNESS_ERROR = Conformance.INCONCLUSIVE, Conformance.HARNESS_ERROR
 KEPT, ALLOWED, AS_PREDICTED = PromiseKept.KEPT, PromiseKept.ALLOWED_BY_SETTINGS, PromiseKept.BROKEN_AS_PREDICTED
 BROKEN, NO_PROMISE = PromiseKept.BROKEN, PromiseKept.NO_PROMISE
-AGREES, DIFFERS = Row("leader", 1, 1), Row("end: isr", [1, 2], [1])
-CUT = "broker 2 cut it (KAFKA-1211)"
-
-
-def record(label: str, fate: str = "present", promise: str = "kept", **fields: Any) -> dict[str, Any]:  # noqa: ANN401
-    reason = CUT if promise in ("broken", "allowed_by_settings") else None
-    common = {"label": label, "fate": fate, "promise": promise, "promise_reason": reason, "decided_by": "it is below"}
-    return {**common, "outcome": "acknowledged", "acks": -1, **fields}
-
-
-M0 = record("m0")
-LOST = record("m1", "lost", "broken")
-ALLOWED_LOSS = record("m2", "lost", "allowed_by_settings")
-
-
-def facts(
-    *records: dict[str, Any],
-    lost: tuple[str, ...] = (),
-    classes: dict[str, int] | None = None,
-    predicted: dict[str, int] | None = None,
-    deviations: int = 0,
-    **fields: Any,  # noqa: ANN401
-) -> Facts:
-    """Give the facts of a run in which ``lost`` were lost; what was predicted follows from the records."""
-    expected = {"lost": sum(r["fate"] == "lost" for r in records)} | (predicted or {})
-    counts = {
-        "totals": {"produced": len(records)},
-        "classes": {"lost": len(lost)} | (classes or {}),
-        "predicted": expected,
-        "deviations": deviations,
-        "identity_holds": True,
-    }
-    samples = {"lost": [{"label": label} for label in lost]} | fields.pop("samples", {})
-    prediction = {"records": records, "rules": ["truncate-to-high-watermark"], "diverged": fields.pop("diverged", [])}
-    return Facts(**({"prediction": prediction, "rows": [AGREES], "counts": counts, "samples": samples} | fields))
 
 
 @pytest.mark.parametrize(
@@ -281,3 +256,36 @@ def test_only_a_promise_broken_as_predicted_needs_asking_for(promise: PromiseKep
 
 def test_no_run_at_all_conforms() -> None:
     assert exit_code([]) == 0
+
+
+DEVIATING = judge(facts(M0, rows=[DIFFERS]))
+CONFORMING = judge(facts(M0))
+
+
+def test_a_listed_deviation_is_accepted_and_still_said() -> None:
+    verdict = against_expectation(DEVIATING, "KAFKA-1: known")
+
+    assert (verdict.conformance, verdict.counted, verdict.accepted) == (DEVIATES, CONFORMS, "KAFKA-1: known")
+    assert verdict.reason == f"accepted deviation (KAFKA-1: known): {DEVIATING.reason}"
+    assert verdict.findings == DEVIATING.findings
+
+
+def test_a_listed_deviation_that_does_not_happen_any_more_fails() -> None:
+    verdict = against_expectation(CONFORMING, "KAFKA-1: known")
+
+    assert (verdict.conformance, verdict.counted, verdict.accepted) == (DEVIATES, DEVIATES, None)
+    assert "remove the entry from the expectations" in verdict.reason
+
+
+@pytest.mark.parametrize("verdict", [DEVIATING, CONFORMING, not_run("no such point")])
+def test_without_an_expectation_a_verdict_stands(verdict: Verdict) -> None:
+    assert against_expectation(verdict, None) is verdict
+    assert verdict.counted is verdict.conformance
+
+
+@pytest.mark.parametrize(
+    "verdict",
+    [not_run("no such point"), judge(facts(counts=None)), judge(facts(M0, interruption=("INCONCLUSIVE", "unrest")))],
+)
+def test_an_expectation_says_nothing_of_a_run_that_says_nothing(verdict: Verdict) -> None:
+    assert against_expectation(verdict, "KAFKA-1: known") is verdict

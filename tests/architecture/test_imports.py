@@ -1,0 +1,33 @@
+"""Imports go one way: the contracts of pyproject.toml hold, and they cover what they are about."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+from tests.architecture.sources import PACKAGES, ROOT
+
+
+def test_every_import_contract_is_kept() -> None:
+    lint = Path(sys.executable).with_name("lint-imports")
+    command = [str(lint), "--no-cache"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+
+    assert done.returncode == 0, done.stdout
+    assert "0 broken" in done.stdout
+
+
+def test_the_contracts_are_about_every_package() -> None:
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]
+
+    assert set(settings["root_packages"]) == set(PACKAGES)
+    assert len(settings["contracts"]) >= 8
+
+
+def test_the_oracle_is_used_without_the_rest() -> None:
+    loaded = "import sys, oracle.predict; print(sorted({name.split('.')[0] for name in sys.modules}))"
+    done = subprocess.run([sys.executable, "-c", loaded], cwd=ROOT, capture_output=True, text=True, check=True)
+
+    assert not {"fault_injection", "conformance", "reports", "pyspark", "pyarrow", "kafka"} & set(eval(done.stdout))

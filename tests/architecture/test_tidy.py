@@ -1,0 +1,139 @@
+"""The house is kept: small files, small functions, nothing left undone, nothing of one machine."""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.architecture.sources import PACKAGES, ROOT, files, functions, python_files, texts
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+FILE_LINES_MAX = 300
+FUNCTION_LINES_MAX = 40
+LONGER_FILES = {
+    "tests/fault_injection/wire/test_proxy.py": "one socket pair fixture serves every behaviour of the proxy",
+    "tests/fault_injection/wire/test_gate.py": "one table of frames and what becomes of them",
+}
+LONGER_FUNCTIONS = {
+    "tests/reports/golden_steps.py:truncation_steps": "one story, one row a step",
+    "tests/reports/golden_steps.py:witness_steps": "one story, one row a step",
+}
+SLEEPS = "fault_injection/waiting.py"
+HERE = "tests/architecture/test_tidy.py"
+UNDONE = re.compile(r"\b(FIXME|TODO|XXX|HACK)\b")
+MACHINE_PATH = re.compile(r"(?<![\w.$~}/-])/(work|root|home|Users|tmp|mnt|workspace|builds)(/|\b)|\b[C-Z]:\\\\?Users")
+OUTSIDERS = re.compile(r"\b(LLM|chatbot|copilot|language model|this session|coding agent)\b", re.IGNORECASE)
+HOST = re.compile(r"https?://([A-Za-z0-9.-]+)")
+PUBLIC_HOSTS = {
+    "repo1.maven.org",  # Maven Central, the default of a release's jars
+    "maven.apache.org",  # an XML namespace
+    "www.apache.org",
+    "www.w3.org",
+    "kafka.apache.org",
+    "issues.apache.org",
+    "cwiki.apache.org",
+    "github.com",
+    "127.0.0.1",
+    "localhost",
+}
+
+
+def test_files_are_small() -> None:
+    lengths = {path.as_posix(): len((ROOT / path).read_text(encoding="utf-8").splitlines()) for path in python_files()}
+    long = {name for name, lines in lengths.items() if lines > FILE_LINES_MAX}
+
+    assert long - set(LONGER_FILES) == set()
+    assert set(LONGER_FILES) - long == set(), "no longer long: take it off the list"
+
+
+def test_functions_are_small() -> None:
+    long = {one.where for path in python_files() for one in functions(path) if one.lines > FUNCTION_LINES_MAX}
+
+    assert long - set(LONGER_FUNCTIONS) == set()
+    assert set(LONGER_FUNCTIONS) - long == set(), "no longer long: take it off the list"
+
+
+@pytest.mark.parametrize("package", [*PACKAGES, "tests"])
+def test_every_folder_of_code_says_what_it_is(package: str) -> None:
+    folders = {path.parent for path in python_files() if path.parts[0] == package}
+    silent = [folder.as_posix() for folder in folders if not _docstring(folder / "__init__.py")]
+
+    assert [folder for folder in silent if folder.split("/")[0] != "tests"] == []
+
+
+def test_every_module_of_the_packages_opens_with_a_docstring() -> None:
+    ours = [path for path in python_files() if path.parts[0] in PACKAGES]
+
+    assert [path.as_posix() for path in ours if not _docstring(path)] == []
+
+
+def _docstring(path: Path) -> str | None:
+    if not (ROOT / path).exists():
+        return None
+    return ast.get_docstring(ast.parse((ROOT / path).read_text(encoding="utf-8")))
+
+
+def test_nothing_is_left_undone() -> None:
+    assert [name for name, text in texts() if name != HERE and UNDONE.search(text)] == []
+
+
+def test_only_one_place_sleeps() -> None:
+    sleeping = {path.as_posix() for path in python_files() if _sleeps(path)}
+
+    assert sleeping == {SLEEPS}
+
+
+def _sleeps(path: Path) -> bool:
+    tree = ast.parse((ROOT / path).read_text(encoding="utf-8"))
+    return any(
+        (isinstance(node, ast.Attribute) and node.attr == "sleep" and _is_clock(node.value))
+        or (isinstance(node, ast.ImportFrom) and node.module == "time" and "sleep" in {one.name for one in node.names})
+        for node in ast.walk(tree)
+    )
+
+
+def _is_clock(node: ast.expr) -> bool:
+    return isinstance(node, ast.Name) and node.id in {"time", "asyncio"}
+
+
+def test_no_path_of_one_machine_is_named() -> None:
+    found = [f"{name}: {hit.group()}" for name, text in texts() if name != HERE for hit in MACHINE_PATH.finditer(text)]
+
+    assert found == []
+
+
+def test_the_project_speaks_of_itself_alone() -> None:
+    assert [name for name, text in texts() if name != HERE and OUTSIDERS.search(text)] == []
+
+
+def test_every_host_is_public_or_an_example() -> None:
+    found = {host for name, text in texts() if name != HERE for host in HOST.findall(text)}
+
+    assert {host for host in found if not host.endswith(".example")} <= PUBLIC_HOSTS
+
+
+def test_no_file_is_a_dumping_ground() -> None:
+    vague = {"utils", "util", "helpers", "helper", "common", "manager", "misc", "stuff"}
+
+    assert [path.as_posix() for path in files() if path.stem in vague or vague & set(path.parts)] == []
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text", "is_found"),
+    [
+        (UNDONE, "# TODO: later", True),
+        (UNDONE, "TODOS", False),
+        (MACHINE_PATH, 'Path("/tmp/runs")', True),
+        (MACHINE_PATH, "see /home/me/runs", True),
+        (MACHINE_PATH, "tests/tmp/x and https://host/work/x", False),
+        (OUTSIDERS, "as asked in this session", True),
+        (OUTSIDERS, "a Spark session", False),
+    ],
+)
+def test_the_patterns_bite(pattern: re.Pattern[str], text: str, *, is_found: bool) -> None:
+    assert bool(pattern.search(text)) is is_found

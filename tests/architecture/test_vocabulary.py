@@ -1,0 +1,74 @@
+"""One vocabulary: points, steps and scenario names mean the same to the oracle, the gate and the catalogue."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import pytest
+
+from conformance.registry import CATALOGUE
+from conformance.scenario import REQUIREMENT_ID
+from conformance.schedule_file import read_schedule
+from fault_injection.wire.points import POINTS
+from oracle.gate import POINTS as PREDICTABLE
+from oracle.steps import STEP_NAMES, Step
+from oracle.vocabulary import PointName
+from tests.architecture.sources import ROOT, files
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from conformance.scenario import Scenario
+
+EXAMPLES = [path for path in files() if path.parts[0] == "examples" and path.suffix == ".yaml"]
+
+
+def test_the_oracle_and_the_gate_name_the_same_points() -> None:
+    assert {point.value for point in PointName} == set(POINTS)
+
+
+def test_what_the_oracle_predicts_are_points_of_the_vocabulary() -> None:
+    assert set(PREDICTABLE) <= set(PointName)
+
+
+@pytest.mark.parametrize("step", STEP_NAMES.values(), ids=list(STEP_NAMES))
+def test_every_step_and_every_field_is_documented(step: type[Step]) -> None:
+    assert step.__doc__
+    assert all(field.metadata.get("help") for field in dataclasses.fields(step))
+
+
+def test_every_step_has_one_word() -> None:
+    assert len(set(STEP_NAMES.values())) == len(STEP_NAMES)
+
+
+def test_scenario_names_and_ids_are_unique() -> None:
+    for names in ([s.name for s in CATALOGUE], [s.schedule.id for s in CATALOGUE]):
+        assert [name for name, count in Counter(names).items() if count > 1] == []
+
+
+@pytest.mark.parametrize("scenario", CATALOGUE, ids=lambda scenario: scenario.name)
+def test_every_scenario_cites_what_it_proves(scenario: Scenario) -> None:
+    family = scenario.name.split("/")[0]
+
+    assert scenario.requirements()
+    assert scenario.schedule.sources[0] == family or not REQUIREMENT_ID.match(family)
+    assert scenario.schedule.requirement.endswith(".")
+    assert scenario.explanation
+    assert scenario.profiles
+
+
+@pytest.mark.parametrize("scenario", [s for s in CATALOGUE if s.variant], ids=lambda scenario: scenario.name)
+def test_a_variant_has_a_sibling_of_the_same_requirement(scenario: Scenario) -> None:
+    family, variant = scenario.name.split("/")
+    siblings = [s for s in CATALOGUE if s.name.split("/")[0] == family]
+
+    assert scenario.variant == variant
+    assert len(siblings) > 1
+    assert all(family in s.requirements() for s in siblings)
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=[path.stem for path in EXAMPLES])
+def test_every_example_is_a_schedule(path: Path) -> None:
+    assert read_schedule(ROOT / path).schedule.steps
