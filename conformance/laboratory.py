@@ -7,11 +7,10 @@ policy needs another cluster. Leaving the context ends every broker, whatever ha
 from __future__ import annotations
 
 import shutil
-import tempfile
 from contextlib import ExitStack
-from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
+from conformance.work_directory import work_directory
 from fault_injection.cluster.errors import ClusterError
 from fault_injection.cluster.lifecycle import Cluster
 from fault_injection.cluster.readiness import brokers_known_to
@@ -116,7 +115,7 @@ class Laboratory:
         return self._cluster
 
     def _start(self, spec: ClusterSpec) -> None:
-        directory = Path(tempfile.mkdtemp(prefix="kafka-conformance-"))
+        directory = work_directory("brokers")
         self._stack.callback(shutil.rmtree, directory, ignore_errors=True)
         self._gate = GateProxy(bind_host=self.backend.host, schemas=schema_jar(), on_event=self._pass_on)
         self._stack.callback(self._gate.close)

@@ -70,13 +70,18 @@ class Finished:
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """Where one run takes place: on this cluster and topic, seen by this probe, written to this directory."""
+    """Where one run takes place: on this cluster and topic, seen by this probe, written to this directory.
+
+    Attributes:
+        rest: waits for rest; the runner tells it which links its holds block.
+    """
 
     run: RunDirectory
     schedule: Schedule
     topic: str
     cluster: Cluster
     probe: ReplicaProbe
+    rest: Rest
     recorder: Recorder
 
 
@@ -184,25 +189,34 @@ class Pipeline:
             probe = stack.enter_context(ReplicaProbe(cluster, topic))
             recorder = stack.enter_context(Recorder(run.path))
             stack.callback(setattr, lab, "on_gate_event", None)
-            stage = Stage(run, schedule, topic, cluster, probe, recorder)
+            rest = Rest(
+                cluster,
+                lab.gate,
+                probe,
+                topic,
+                schedule.replicas,
+                checks_checkpoint_files=schedule.checkpointing is HighWatermarkCheckpoint.PROMPT,
+                min_insync_replicas=schedule.settings.min_insync_replicas,
+            )
+            stage = Stage(run, schedule, topic, cluster, probe, rest, recorder)
             self.take_steps(stage)
+            self.note_replicas(stage)
             self.reconcile(stage)
         self._clean_up(cluster, topic)
 
     def take_steps(self, stage: Stage) -> None:
-        """Take every step, then note what the replicas hold at rest.
+        """Take every step, and keep what the brokers wrote down.
 
         Raises:
             RunInterruption: the run could not go on.
         """
-        schedule, cluster, probe = stage.schedule, stage.cluster, stage.probe
-        rest = self._rest(stage)
+        gate, replicas = self.laboratory.gate, stage.schedule.replicas
         runner = Runner(
-            schedule,
-            cluster=cluster,
-            gate=self.laboratory.gate,
-            probe=probe,
-            rest=rest,
+            stage.schedule,
+            cluster=stage.cluster,
+            gate=gate,
+            probe=stage.probe,
+            rest=stage.rest,
             ledger=LedgerWriter(stage.run.path / "ledger"),
             recorder=stage.recorder,
             topic=stage.topic,
@@ -210,32 +224,28 @@ class Pipeline:
             progress=self.progress,
         )
         self.laboratory.on_gate_event = runner.on_gate_event
-        learned = probe.metadata(schedule.replicas[0])
+        learned = stage.probe.metadata(replicas[0])
         if learned is not None and learned.topic_id is not None:
-            self.laboratory.gate.learn_topic(learned.topic_id, stage.topic)
-        rest.wait()
+            gate.learn_topic(learned.topic_id, stage.topic)
+        stage.rest.wait()
         try:
             runner.run()
         finally:
-            keep_broker_files(stage.run, cluster, stage.topic, schedule.replicas)
-        rest.wait()
-        final = probe.numbers(rest.alive())
-        leader = rest.view().leader
+            keep_broker_files(stage.run, stage.cluster, stage.topic, replicas)
+
+    def note_replicas(self, stage: Stage) -> None:
+        """Note what the replicas hold at rest, and up to where the topic is to be read.
+
+        Raises:
+            RunInterruption: they do not come to rest, or nobody leads.
+        """
+        stage.rest.wait()
+        final = stage.probe.numbers(stage.rest.alive())
+        leader = stage.rest.view().leader
         if leader is None:
             raise HarnessError("the partition has no leader at the end: the topic cannot be read")
         stage.run.update_run(end_offset=next(n.high_watermark for b, n in final.items() if b == leader))
-        write_replica_logs(stage.run, probe, final)
-
-    def _rest(self, stage: Stage) -> Rest:
-        return Rest(
-            stage.cluster,
-            self.laboratory.gate,
-            stage.probe,
-            stage.topic,
-            stage.schedule.replicas,
-            checks_checkpoint_files=stage.schedule.checkpointing is HighWatermarkCheckpoint.PROMPT,
-            min_insync_replicas=stage.schedule.settings.min_insync_replicas,
-        )
+        write_replica_logs(stage.run, stage.probe, final)
 
     def reconcile(self, stage: Stage) -> None:
         """Read the topic from the brokers and reconcile every record with the frozen prediction."""

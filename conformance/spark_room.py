@@ -6,13 +6,12 @@ Spark's active session belongs to a thread; everything that uses it is sent here
 from __future__ import annotations
 
 import shutil
-import tempfile
 from concurrent.futures import Future, ThreadPoolExecutor
-from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from conformance.reconcile.job import reconcile, reconcile_from_files
 from conformance.reconcile.session import spark_session, stop_session
+from conformance.work_directory import work_directory
 from fault_injection.releases import spark_connector_jars
 
 if TYPE_CHECKING:
@@ -32,7 +31,7 @@ class SparkRoom:
     def __init__(self, master: str = DEFAULT_MASTER) -> None:
         self._master = master
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="spark")
-        self._work = Path(tempfile.mkdtemp(prefix="kafka-conformance-spark-"))
+        self._work = work_directory("spark")
         self._started: Future[SparkSession] | None = None
         self._current: SparkSession | None = None
 
