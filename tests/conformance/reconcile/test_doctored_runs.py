@@ -65,13 +65,18 @@ def test_a_doctored_row_is_named(
     assert found.deviations == len(expected)
 
 
-def test_an_attempt_removed_from_the_ledger_is_named(spark: SparkSession, tmp_path: Path) -> None:
+@pytest.mark.parametrize("is_outcome_left", [True, False])
+def test_an_attempt_removed_from_the_ledger_is_named(
+    spark: SparkSession, tmp_path: Path, is_outcome_left: bool
+) -> None:
     run = kept_run()
     run.attempts.pop(0)
+    if not is_outcome_left:
+        run.outcomes.pop(0)
     found = reconcile_from_files(spark, run.write(tmp_path))
     named = [(row["label"], row["anomaly"]) for row in found.samples["deviations"]]
     assert named == [("m0", "phantom"), ("m0", "unattempted")]
-    assert not found.identity_holds  # its outcome is still there
+    assert found.identity_holds is not is_outcome_left  # an outcome of nothing cannot be counted
 
 
 @pytest.mark.parametrize("table", ["attempts", "outcomes", "predicted"])
