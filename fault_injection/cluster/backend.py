@@ -15,8 +15,8 @@ class NodeLaunch:
     Attributes:
         node: the node that the program is, or works for.
         version: the release's version.
-        directory: the node's own directory on this machine; every backend shows it to the node under the same
-            path.
+        directory: the node's own directory. It is prepared on this machine, and the node has what is prepared,
+            and keeps what it writes, under the same path; whether that is the same place is the backend's affair.
         jars: the class path.
         arguments: what follows the class path on the Java command line: options, main class, its arguments.
         client_ports: ports that the tester reaches at ``client_host``.
@@ -55,12 +55,20 @@ class Backend(Protocol):
         """The address of this machine as the tester sees it, where client ports are reached."""
         ...
 
+    @property
+    def image_digest(self) -> str | None:
+        """The id (``sha256:…``) of the image that nodes run from; None where there is none, or no node ran yet."""
+        ...
+
     def run(self, launch: NodeLaunch) -> None:
         """Start a node, for the first time or again with the data that it has."""
         ...
 
     def run_to_end(self, launch: NodeLaunch) -> tuple[int, str]:
-        """Run a program to its end; return its exit code and all that it printed."""
+        """Run a program to its end; return its exit code and all that it printed.
+
+        What it wrote into the node's directory is then on this machine.
+        """
         ...
 
     def is_running(self, node: Node) -> bool:
@@ -76,7 +84,10 @@ class Backend(Protocol):
         ...
 
     def retire(self, node: Node) -> None:
-        """End a node that is not needed any more, in whatever way is best, and return when it is gone."""
+        """End a node that is not needed any more, if it still runs, in whatever way is best.
+
+        Returns when it is gone, and when its logs are in its directory on this machine, if that is still there.
+        """
         ...
 
     def pause(self, node: Node) -> None:
@@ -93,6 +104,18 @@ class Backend(Protocol):
 
     def reconnect(self, node: Node) -> None:
         """Put a node back on the network."""
+        ...
+
+    def files(self, node: Node) -> list[str]:
+        """List the files of a node's directory, relative to it and sorted, whether the node runs or not."""
+        ...
+
+    def read(self, node: Node, relative: str) -> bytes:
+        """Give the content of a file of a node's directory, whether the node runs or not.
+
+        Raises:
+            FileNotFoundError: there is no such file, or the node never ran.
+        """
         ...
 
     def output(self, node: Node) -> str:

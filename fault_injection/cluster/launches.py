@@ -1,7 +1,7 @@
 """Which Java program is each node, and what does it find in its directory?
 
 A node's directory holds its settings (``server.properties``), its logging configuration, its log
-(``server.log``) and, under ``data/``, what it stores.
+(``server.log``), what it printed (``output.log``) and, under ``data/``, what it stores.
 """
 
 from pathlib import Path
@@ -16,6 +16,7 @@ from fault_injection.releases import JarSet
 DATA = "data"
 SETTINGS = "server.properties"
 LOG = "server.log"
+OUTPUT = "output.log"
 
 _JVM_OPTIONS = (
     "-Xmx320m",

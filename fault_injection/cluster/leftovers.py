@@ -89,7 +89,7 @@ def _killed_of(record: Path) -> list[int]:
 
 
 def _kill(pid: int, started: str) -> bool:
-    if start_time(pid) != started or not _is_node(pid):
+    if start_time(pid) != started or not is_node(pid):
         return False
     try:
         os.kill(pid, signal.SIGKILL)
@@ -98,7 +98,8 @@ def _kill(pid: int, started: str) -> bool:
     return True
 
 
-def _is_node(pid: int) -> bool:
+def is_node(pid: int) -> bool:
+    """Say whether a process of this machine is a node of some cluster."""
     try:
         return MARKER.encode() in Path("/proc", str(pid), "cmdline").read_bytes()
     except OSError:

@@ -1,5 +1,6 @@
 """How is a cluster started, hurt, healed and ended?"""
 
+import posixpath
 from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
@@ -196,10 +197,13 @@ class Cluster:
             self.relay.open(link, upstream)
 
     def shutdown(self) -> None:
-        """End every node, without ceremony; what they wrote stays."""
+        """End every node, without ceremony.
+
+        Their logs are then in their directories on this machine. What they stored stays as long as the backend
+        keeps it: containers keep it until the backend is closed, or runs the next cluster.
+        """
         for node, plan in reversed(self._plan.nodes.items()):
-            if self.backend.is_running(node):
-                self.backend.retire(node)
+            self.backend.retire(node)
             for link in plan.inbound:
                 self.relay.refuse(link)
         self._ended_by_us.update(self._plan.nodes)
@@ -214,31 +218,34 @@ class Cluster:
     # What it leaves on disk
 
     def data_directory(self, broker: int) -> Path:
-        """Give the directory on this machine that a node stores its logs and checkpoint files in."""
+        """Give the directory that a node stores its logs and checkpoint files in, as the node sees it."""
         return self._by_id[broker].directory / DATA
 
     def files(self, broker: int) -> list[str]:
         """List a node's data files, relative to its data directory, whether it runs or not."""
-        root = self.data_directory(broker)
-        return sorted(str(file.relative_to(root)) for file in root.rglob("*") if file.is_file())
+        below = f"{DATA}/"
+        files = self.backend.files(self._by_id[broker].node)
+        return [name.removeprefix(below) for name in files if name.startswith(below)]
 
     def read_file(self, broker: int, relative: str) -> bytes:
         """Read one of a node's data files, whether it runs or not.
 
         Raises:
             ClusterError: the path leads out of the data directory.
+            FileNotFoundError: there is no such file.
         """
-        root = self.data_directory(broker).resolve()
-        file = (root / relative).resolve()
-        if not file.is_relative_to(root):
+        path = posixpath.normpath(posixpath.join(DATA, relative))
+        if not path.startswith(f"{DATA}/"):
             raise ClusterError(f"{relative} is not below the data directory")
-        return file.read_bytes()
+        return self.backend.read(self._by_id[broker].node, path)
 
     def log_text(self, broker: int) -> str:
         """Give what a node logged, and what it printed."""
         return self._log_of(self._by_id[broker].node)
 
     def _log_of(self, node: Node) -> str:
-        log = self._plan.nodes[node].directory / LOG
-        logged = log.read_text(errors="replace") if log.exists() else ""
+        try:
+            logged = self.backend.read(node, LOG).decode(errors="replace")
+        except FileNotFoundError:
+            logged = ""
         return logged + self.backend.output(node)

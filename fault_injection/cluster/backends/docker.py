@@ -1,37 +1,43 @@
 """How do nodes run as containers on a network of their own?
 
 The tester's half of the network is the network's gateway: relays listen there, and ports that nodes reach each
-other at are published there. Ports that clients use are published on 127.0.0.1. Every node sees its own directory
-under the same path as this machine does, so what it stores stays readable whatever becomes of the container.
+other at are published there. Ports that clients use are published on 127.0.0.1.
 
-Containers and networks carry the label of their owner, the tester's process; a later tester removes those whose
-owner is gone. This is the only module that knows Docker.
+Nothing of this machine is mounted: what is prepared for a node is copied into its container, and what it writes stays
+there, in the container's own file system. A node that is started again is the same container started again.
+
+This module and its neighbours ``container_*`` are the only ones that know Docker.
 """
 
 import contextlib
+import io
 import logging
 import os
 import shutil
 import socket
+import tarfile
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import docker
-from docker.errors import APIError, DockerException, ImageNotFound, NotFound
+from docker.errors import APIError, DockerException, ImageNotFound
 from testcontainers.core.config import testcontainers_config
 from testcontainers.core.container import DockerContainer
 from testcontainers.core.network import Network
 
 from fault_injection.cluster.backend import NodeLaunch
+from fault_injection.cluster.backends.container_files import ContainerFiles, archive
+from fault_injection.cluster.backends.container_leftovers import OWNER_LABEL, owner_of_this_process, swept
 from fault_injection.cluster.errors import ClusterError
-from fault_injection.cluster.leftovers import start_time
+from fault_injection.cluster.launches import LOG, OUTPUT
+from fault_injection.cluster.leftovers import is_node
 from fault_injection.cluster.spec import Node
 from fault_injection.waiting import until
 
 LOCAL_JRE_IMAGE = "kafka-conformance/jre:17"
 PUBLIC_JRE_IMAGE = "eclipse-temurin:17-jre"
-OWNER_LABEL = "org.kafka-conformance.owner"
 JARS_LABEL = "org.kafka-conformance.jars"
 
 _KILL_DEADLINE_S = 30.0
@@ -54,10 +60,13 @@ def problem_with_docker(jre_image: str | None) -> str | None:
         return f"no Docker daemon answers ({_first_line(error)})"
 
 
-def sweep() -> list[str]:
-    """Remove the containers and networks whose owner is gone; return their names."""
-    with contextlib.closing(docker.from_env()) as client:
-        return _swept(client)
+@dataclass(frozen=True, slots=True)
+class _Placed:
+    """A node's container, which lives on while the node is dead."""
+
+    launch: NodeLaunch
+    container: DockerContainer
+    files: ContainerFiles
 
 
 class DockerBackend:
@@ -74,27 +83,40 @@ class DockerBackend:
 
     def __init__(self, jre_image: str | None = None, kafka_image: str | None = None) -> None:
         self._client: Any = docker.from_env()
-        self.swept = _swept(self._client)
+        self.swept = swept(self._client)
         self._jre_image = _present_jre(self._client, jre_image) or jre_image or PUBLIC_JRE_IMAGE
         self._kafka_image = kafka_image
-        self._labels = {OWNER_LABEL: f"{os.getpid()}-{start_time(os.getpid())}"}
+        self._labels = {OWNER_LABEL: owner_of_this_process()}
         self._network = Network(docker_network_kw={"labels": self._labels, "check_duplicate": True}).create()
         network = self._client.networks.get(self._network.name)
         self.host = str(network.attrs["IPAM"]["Config"][0]["Gateway"])
-        self._containers: dict[Node, DockerContainer] = {}
+        self._placed: dict[Node, _Placed] = {}
+        self._image_digest: str | None = None
+
+    @property
+    def image_digest(self) -> str | None:
+        """The id of the image that nodes run from, once one runs."""
+        return self._image_digest
 
     def run(self, launch: NodeLaunch) -> None:
         """Start a node, for the first time or again with the data that it has."""
         if self.is_running(launch.node):
             raise ClusterError(f"{launch.node.name} runs already")
-        known = self._containers.get(launch.node)
-        if known is None or launch.directory != Path(next(iter(known.volumes))):
-            self._remove(launch.node)
-            container = self._container(launch)
-            self._containers[launch.node] = container
+        known = self._placed.get(launch.node)
+        if known is not None and known.launch == launch:
+            known.container.get_wrapped_container().start()
+            known.files.forget()
+            return
+        self._remove(launch.node)
+        container = self._container(launch)
+        try:
             container.start()
-        else:
-            known.get_wrapped_container().start()
+        except BaseException:
+            container.stop()
+            raise
+        wrapped = container.get_wrapped_container()
+        self._placed[launch.node] = _Placed(launch, container, ContainerFiles(wrapped, launch.directory))
+        self._image_digest = str(wrapped.attrs["Image"])
 
     def run_to_end(self, launch: NodeLaunch) -> tuple[int, str]:
         """Run a program to its end; return its exit code and all that it printed."""
@@ -102,13 +124,16 @@ class DockerBackend:
         try:
             container.start()
             exit_code = int(container.get_wrapped_container().wait()["StatusCode"])
+            written = archive(container.get_wrapped_container(), launch.directory)
+            with tarfile.open(fileobj=io.BytesIO(written)) as tar:
+                tar.extractall(launch.directory.parent, filter="data")
             return exit_code, container.get_wrapped_container().logs().decode(errors="replace")
         finally:
             container.stop()
 
     def is_running(self, node: Node) -> bool:
         """Say whether the node's container runs, also while it is paused."""
-        return node in self._containers and self._status(node) in ("running", "paused", "restarting")
+        return node in self._placed and self._status(node) in ("running", "paused", "restarting")
 
     def terminate(self, node: Node) -> None:
         """Ask a node to shut down and return at once."""
@@ -124,8 +149,13 @@ class DockerBackend:
         until(lambda: not self.is_running(node), deadline_s=_KILL_DEADLINE_S, what=f"end of {node.name}")
 
     def retire(self, node: Node) -> None:
-        """End a node that is not needed any more."""
-        self.kill(node)
+        """End a node that is not needed any more and copy its logs to this machine."""
+        if self.is_running(node):
+            self.kill(node)
+        if node in self._placed and (directory := self._placed[node].launch.directory).is_dir():
+            with contextlib.suppress(FileNotFoundError):
+                (directory / LOG).write_bytes(self.read(node, LOG))
+            (directory / OUTPUT).write_text(self.output(node))
 
     def pause(self, node: Node) -> None:
         """Freeze a node and return when it stands still."""
@@ -134,6 +164,7 @@ class DockerBackend:
     def resume(self, node: Node) -> None:
         """Let a frozen node go on."""
         self._running(node).unpause()
+        self._placed[node].files.forget()
 
     def disconnect(self, node: Node) -> bool:
         """Take a node off the network: neither nodes nor clients reach it."""
@@ -144,15 +175,25 @@ class DockerBackend:
         """Put a node back on the network."""
         self._client.networks.get(self._network.name).connect(self._running(node).id)
 
+    def files(self, node: Node) -> list[str]:
+        """List the files of a node's directory."""
+        return self._placed[node].files.names() if node in self._placed else []
+
+    def read(self, node: Node, relative: str) -> bytes:
+        """Give the content of a file of a node's directory."""
+        if node not in self._placed:
+            raise FileNotFoundError(relative)
+        return self._placed[node].files.read(relative)
+
     def output(self, node: Node) -> str:
         """Give what a node printed, beside its log."""
-        if node not in self._containers:
+        if node not in self._placed:
             return ""
-        return str(self._containers[node].get_wrapped_container().logs().decode(errors="replace"))
+        return str(self._placed[node].container.get_wrapped_container().logs().decode(errors="replace"))
 
     def close(self) -> None:
         """Remove every container and the network."""
-        for node in list(self._containers):
+        for node in list(self._placed):
             self._remove(node)
         self._network.remove()
         self._network._docker.client.close()  # noqa: SLF001 - it has no other way to give its connections back
@@ -161,14 +202,15 @@ class DockerBackend:
     def _container(self, launch: NodeLaunch) -> DockerContainer:
         container = DockerContainer(self._image(launch))
         container.with_network(self._network)
-        container.with_volume_mapping(launch.directory, str(launch.directory), "rw")
+        for file in filter(Path.is_file, launch.directory.rglob("*")):
+            container.with_copy_into_container(file.read_bytes(), str(file))
         container.with_command(["-cp", _CLASS_PATH, *launch.arguments])
         for host, ports in ((self.client_host, launch.client_ports), (self.host, launch.node_ports)):
             container.ports |= {f"{port}/tcp": (host, port) for port in ports}
         container.with_kwargs(
             entrypoint=["java"],
             labels=self._labels,
-            user=f"{os.getuid()}:{os.getgid()}",
+            user="0",
             working_dir=str(launch.directory),
         )
         return container
@@ -190,27 +232,32 @@ class DockerBackend:
         return tag
 
     def _status(self, node: Node) -> str:
-        container = self._containers[node]
+        container = self._placed[node].container
         container.reload()
         return str(container.status)
 
     def _running(self, node: Node) -> Any:  # noqa: ANN401 - untyped library
         if not self.is_running(node):
             raise ClusterError(f"{node.name} does not run")
-        return self._containers[node].get_wrapped_container()
+        return self._placed[node].container.get_wrapped_container()
 
     def _remove(self, node: Node) -> None:
-        container = self._containers.pop(node, None)
-        if container is not None:
-            container.stop()
+        placed = self._placed.pop(node, None)
+        if placed is not None:
+            placed.files.forget()
+            placed.container.stop()
 
     def _kill_paused(self, container: Any) -> None:  # noqa: ANN401 - untyped library
-        """Kill a frozen container; a daemon that refuses to is made to thaw it dying."""
+        """Kill a frozen container; a daemon that refuses to is made to thaw it dying, if it is on this machine."""
         try:
             container.kill()
         except APIError:
-            os.kill(int(container.attrs["State"]["Pid"]), 9)
+            pid = int(container.attrs["State"]["Pid"])
+            if is_node(pid):
+                os.kill(pid, 9)
             container.unpause()
+            with contextlib.suppress(APIError):
+                container.kill()
 
 
 def _knock() -> None:
@@ -240,24 +287,3 @@ def _problem_with_pulling(client: Any, jre_image: str | None) -> str | None:  # 
 
 def _first_line(error: Exception) -> str:
     return str(error).strip().splitlines()[0][:200]
-
-
-def _swept(client: Any) -> list[str]:  # noqa: ANN401 - untyped library
-    filters = {"label": OWNER_LABEL}
-    removed = []
-    for container in client.containers.list(all=True, filters=filters):
-        if _is_orphan(container.labels[OWNER_LABEL]):
-            with contextlib.suppress(NotFound):
-                container.remove(force=True, v=True)
-                removed.append(str(container.name))
-    for network in client.networks.list(filters=filters):
-        if _is_orphan(network.attrs["Labels"][OWNER_LABEL]):
-            with contextlib.suppress(NotFound):
-                network.remove()
-                removed.append(str(network.name))
-    return removed
-
-
-def _is_orphan(owner: str) -> bool:
-    pid, _, started = owner.partition("-")
-    return start_time(int(pid)) != started

@@ -5,12 +5,14 @@ taken off it: its links are cut at the relay instead.
 """
 
 import contextlib
+import os
 import signal
 from pathlib import Path
 
 from fault_injection.cluster.backend import NodeLaunch
 from fault_injection.cluster.class_archive import ClassArchive
 from fault_injection.cluster.errors import ClusterError
+from fault_injection.cluster.launches import OUTPUT
 from fault_injection.cluster.leftovers import ProcessRecord, is_stopped, sweep
 from fault_injection.cluster.spec import Node, Role
 from fault_injection.cluster.supervision import Supervision
@@ -21,7 +23,6 @@ _KILL_DEADLINE_S = 20.0
 _STAND_STILL_S = 20.0
 _PROGRAM_DEADLINE_S = 120.0
 _RETIRE_DEADLINE_S = 15.0
-_OUTPUT = "output.log"
 
 
 class ProcessBackend:
@@ -31,6 +32,7 @@ class ProcessBackend:
     bind_host = "127.0.0.1"
     host = "127.0.0.1"
     client_host = "127.0.0.1"
+    image_digest = None
 
     def __init__(self, java: Java | None = None) -> None:
         self._java = java or find_java()
@@ -75,6 +77,8 @@ class ProcessBackend:
 
     def retire(self, node: Node) -> None:
         """End a node that is not needed any more; the one that is to archive its classes may do so."""
+        if not self.is_running(node):
+            return
         archive = next((one for one in self._archives.values() if one.writer == self._pids.get(node)), None)
         if archive is not None:
             self.terminate(node)
@@ -100,11 +104,24 @@ class ProcessBackend:
     def reconnect(self, node: Node) -> None:
         """Do nothing: no node was taken off the network."""
 
+    def files(self, node: Node) -> list[str]:
+        """List the files of a node's directory; what is deleted meanwhile is left out."""
+        if node not in self._directories:
+            return []
+        root = self._directories[node]
+        return sorted(str(Path(parent, name).relative_to(root)) for parent, _, names in os.walk(root) for name in names)
+
+    def read(self, node: Node, relative: str) -> bytes:
+        """Give the content of a file of a node's directory."""
+        if node not in self._directories:
+            raise FileNotFoundError(relative)
+        return (self._directories[node] / relative).read_bytes()
+
     def output(self, node: Node) -> str:
         """Give what a node printed, beside its log."""
         if node not in self._directories:
             return ""
-        return (self._directories[node] / _OUTPUT).read_text(errors="replace")
+        return (self._directories[node] / OUTPUT).read_text(errors="replace")
 
     def close(self) -> None:
         """End every node and the supervisor."""
@@ -114,9 +131,9 @@ class ProcessBackend:
     def _start_with_archive(self, launch: NodeLaunch) -> int:
         archive = self._archives.setdefault(launch.jars.digest, ClassArchive(launch.jars, self._java))
         if launch.node.role is Role.BROKER and archive.is_wanted():
-            archive.writer = self._start(launch, launch.directory / _OUTPUT, archive.options_to_write(launch.directory))
+            archive.writer = self._start(launch, launch.directory / OUTPUT, archive.options_to_write(launch.directory))
             return archive.writer
-        return self._start(launch, launch.directory / _OUTPUT, archive.options_to_read())
+        return self._start(launch, launch.directory / OUTPUT, archive.options_to_read())
 
     def _start(self, launch: NodeLaunch, output: Path, options: tuple[str, ...] = ()) -> int:
         command = [str(self._java.executable), *options, "-cp", launch.jars.class_path, *launch.arguments]

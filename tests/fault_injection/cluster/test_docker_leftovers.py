@@ -10,7 +10,8 @@ from typing import Any
 import docker
 import pytest
 
-from fault_injection.cluster.backends.docker import OWNER_LABEL, DockerBackend, problem_with_docker, sweep
+from fault_injection.cluster.backends.container_leftovers import OWNER_LABEL, sweep
+from fault_injection.cluster.backends.docker import DockerBackend, problem_with_docker
 from fault_injection.cluster.lifecycle import Cluster
 from fault_injection.cluster.relay import DirectRelay
 from fault_injection.releases import find_release, jars_of

@@ -1,0 +1,49 @@
+"""Which containers and networks did a dead tester leave behind, and how are they told from anybody else's?
+
+Containers and networks carry the label of their owner, the tester's process, known by its id and its start time; a
+later tester removes those whose owner is gone.
+"""
+
+import contextlib
+import os
+from typing import Any
+
+import docker
+from docker.errors import NotFound
+
+from fault_injection.cluster.leftovers import start_time
+
+OWNER_LABEL = "org.kafka-conformance.owner"
+
+
+def owner_of_this_process() -> str:
+    """Give the label's value for what this process starts."""
+    return f"{os.getpid()}-{start_time(os.getpid())}"
+
+
+def sweep() -> list[str]:
+    """Remove the containers and networks whose owner is gone; return their names."""
+    with contextlib.closing(docker.from_env()) as client:
+        return swept(client)
+
+
+def swept(client: Any) -> list[str]:  # noqa: ANN401 - untyped library
+    """Remove them as a Docker client sees them; return their names."""
+    filters = {"label": OWNER_LABEL}
+    removed = []
+    for container in client.containers.list(all=True, filters=filters):
+        if _is_orphan(container.labels[OWNER_LABEL]):
+            with contextlib.suppress(NotFound):
+                container.remove(force=True, v=True)
+                removed.append(str(container.name))
+    for network in client.networks.list(filters=filters):
+        if _is_orphan(network.attrs["Labels"][OWNER_LABEL]):
+            with contextlib.suppress(NotFound):
+                network.remove()
+                removed.append(str(network.name))
+    return removed
+
+
+def _is_orphan(owner: str) -> bool:
+    pid, _, started = owner.partition("-")
+    return start_time(int(pid)) != started
