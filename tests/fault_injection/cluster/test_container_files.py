@@ -88,6 +88,13 @@ def test_files_are_the_same_running_paused_and_dead(container: Any, files: Conta
     assert files.names() == files.names()
 
 
+def test_a_container_without_a_shell_is_read_through_archives(container: Any, files: ContainerFiles) -> None:  # noqa: ANN401
+    files.forget()
+    container.exec_run(["rm", "/bin/sh"])
+    assert container.exec_run(["sh"])[0] != 0
+    check(files)
+
+
 def test_a_file_that_is_replaced_is_never_a_mixture(files: ContainerFiles) -> None:
     seen = {files.read("replaced") for _ in range(200)}
     assert seen == {b"one line\n", b"another, longer line\n"}
