@@ -180,7 +180,8 @@ class Pipeline:
         topic = run.read_json("run.json")["topic"]
         cluster = lab.cluster_for(schedule)
         imposed = dict(cluster.settings(schedule.replicas[0]).imposed)
-        run.update_run(settings={"user": _user_settings(schedule), "imposed": imposed})
+        digests = {"jars": lab.jars.digest, "image": lab.backend.image_digest}
+        run.update_run(settings={"user": _user_settings(schedule), "imposed": imposed}, digests=digests)
         with ExitStack() as stack:
             lab.gate.trace_to(run.path / "wire.ndjson")
             stack.callback(lab.gate.flush_trace)
