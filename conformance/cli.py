@@ -6,6 +6,7 @@ Exit codes: 0 conforms; 1 deviates; 2 usage; 3 inconclusive; 4 harness error. Pr
 from __future__ import annotations
 
 import argparse
+import logging
 import signal
 import sys
 from pathlib import Path
@@ -44,6 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return the exit code."""
     parsed = build_parser().parse_args(arguments)
     console = Console(as_json=getattr(parsed, "json", False), quiet=getattr(parsed, "quiet", False))
+    logging.getLogger().addHandler(logging.NullHandler())  # what libraries log, our errors and evidence say in words
     signal.signal(signal.SIGTERM, _terminate)
     try:
         return int(parsed.command(console, parsed))

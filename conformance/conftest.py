@@ -28,10 +28,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Make one test of every scenario; its id names requirements, release and metadata mode."""
     if "scenario" not in metafunc.fixturenames:
         return
-    try:
-        release, metadata = release_of(_choice(metafunc.config))
-    except USAGE_ERRORS as error:
-        raise pytest.UsageError(str(error)) from error
+    release, metadata = release_of(_choice(metafunc.config))
     suffix = f"kafka={release.version}/{metadata.value}"
     metafunc.parametrize("scenario", [_parameter(scenario, suffix) for scenario in CATALOGUE])
 
@@ -47,7 +44,7 @@ def _parameter(scenario: Scenario, suffix: str) -> object:
 
 
 def _choice(config: pytest.Config) -> Choice:
-    return Choice(kafka=config.getoption("--kafka-version") or "newest", metadata=config.getoption("--kafka-metadata"))
+    return Choice(kafka=config.getoption("--kafka-version"), metadata=config.getoption("--kafka-metadata"))
 
 
 @pytest.fixture(scope="session")

@@ -6,10 +6,7 @@ The scenarios themselves are collected from ``conformance/test_catalogue.py``; t
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    import pytest
+import pytest
 
 MARKERS = (
     "requirement(id): a scenario that proves this requirement, such as TR-01",
@@ -21,7 +18,7 @@ MARKERS = (
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the options that choose brokers."""
     group = parser.getgroup("kafka-conformance", "Kafka protocol conformance against real brokers")
-    group.addoption("--kafka-version", default=None, metavar="V", help="release, such as 4.3.1 or 0.10.2 (newest)")
+    group.addoption("--kafka-version", default="newest", metavar="V", help="release, such as 4.3.1 or 0.10.2 (newest)")
     group.addoption("--kafka-backend", choices=("auto", "docker", "process"), default="auto", help="where brokers run")
     group.addoption("--kafka-metadata", choices=("zookeeper", "kraft"), help="metadata mode of the cluster")
     group.addoption("--kafka-home", default=None, metavar="DIR", help="a Kafka distribution instead of the jars")
@@ -30,7 +27,28 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--conformance-seed", type=int, default=None, metavar="N", help="seed of record ids")
 
 
+LIBRARY_WARNINGS = (
+    "ignore:read_text is deprecated:DeprecationWarning",
+    "ignore:open_text is deprecated:DeprecationWarning",
+)
+"""kafka-python reads its schemas so; a project whose warnings are errors is not about that."""
+
+
 def pytest_configure(config: pytest.Config) -> None:
-    """Register the markers."""
+    """Register the markers, and check the release that was asked for.
+
+    Raises:
+        UsageError: it is not known, or lacks the metadata mode.
+    """
     for marker in MARKERS:
         config.addinivalue_line("markers", marker)
+    if not any("conformance" in argument for argument in config.args):
+        return
+    for warning in LIBRARY_WARNINGS:
+        config.addinivalue_line("filterwarnings", warning)
+    from conformance.commands.choosing import USAGE_ERRORS, Choice, release_of  # noqa: PLC0415 - only who asks pays
+
+    try:
+        release_of(Choice(kafka=config.getoption("--kafka-version"), metadata=config.getoption("--kafka-metadata")))
+    except USAGE_ERRORS as error:
+        raise pytest.UsageError(str(error)) from error

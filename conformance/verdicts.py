@@ -156,7 +156,9 @@ def _record_findings(facts: Facts) -> list[Finding]:
 
 
 def _named(row: Mapping[str, Any]) -> str:
-    """Name the record of a deviation; a phantom has no label and may have no id."""
+    """Name what deviates: a place in a replica's log, or a record; a phantom has no label and may have no id."""
+    if row.get("broker") is not None:
+        return f"log of broker {row['broker']}, offset {row.get('offset')}"
     if row.get("label") is not None:
         return str(row["label"])
     return "a foreign record" if row.get("record_id") is None else f"record {row['record_id']}"
@@ -164,7 +166,8 @@ def _named(row: Mapping[str, Any]) -> str:
 
 def _conformance(facts: Facts, findings: Sequence[Finding]) -> tuple[Conformance, str]:
     if facts.counts is not None and not facts.counts["identity_holds"]:
-        return Conformance.HARNESS_ERROR, "the reconciliation's own counts do not add up"
+        first = f": {findings[0].text}" if findings else ""
+        return Conformance.HARNESS_ERROR, f"the reconciliation's own counts do not add up{first}"
     if facts.interruption is not None:
         word, message = facts.interruption
         if word == Conformance.DEVIATES or findings:

@@ -173,20 +173,23 @@ def test_what_harms_nobody_breaks_no_promise(name: str) -> None:
 def test_counts_that_do_not_add_up_are_a_harness_error_whatever_else_is_known() -> None:
     told = facts(M0, rows=[DIFFERS], interruption=("DEVIATES", "leader 2 never came"))
     assert told.counts is not None
-    verdict = judge(Facts(told.prediction, told.rows, counts=dict(told.counts) | {"identity_holds": False}))
+    untrusted = dict(told.counts) | {"identity_holds": False}
+    verdict = judge(Facts(told.prediction, told.rows, counts=untrusted, interruption=told.interruption))
 
     assert (verdict.conformance, verdict.promise) == (HARNESS_ERROR, None)
-    assert "do not add up" in verdict.reason
+    assert verdict.reason == ("the reconciliation's own counts do not add up: end: isr: predicted [1, 2], measured [1]")
+    assert judge(Facts(told.prediction, [], counts=untrusted)).reason.endswith("do not add up")
 
 
 def test_every_finding_says_its_kind_and_names_its_record() -> None:
     deviations = [
         {"kind": "record", "label": "m1", "record_id": 8, "expected": "at offset 1", "measured": "not there"},
         {"kind": "record", "label": None, "record_id": 77, "expected": "never attempted", "measured": "at offset 2"},
-        {"kind": "replica_log", "label": None, "record_id": None, "expected": "nothing", "measured": "something"},
+        {"kind": "record", "label": None, "record_id": None, "expected": "nothing", "measured": "at offset 3"},
+        {"kind": "replica_log", "label": "m1", "broker": 2, "offset": 1, "expected": "m1", "measured": "m2"},
     ]
     rows = [DIFFERS, AGREES, Row("outcome of m0", "acknowledged", "refused", "outcome")]
-    verdict = judge(facts(M0, rows=rows, conflicts=["epochs fall"], deviations=5, samples={"deviations": deviations}))
+    verdict = judge(facts(M0, rows=rows, conflicts=["epochs fall"], deviations=6, samples={"deviations": deviations}))
 
     assert verdict.findings == (
         Finding("checkpoint", "end: isr: predicted [1, 2], measured [1]"),
@@ -194,7 +197,8 @@ def test_every_finding_says_its_kind_and_names_its_record() -> None:
         Finding("epoch", "epochs fall"),
         Finding("record", "m1: expected at offset 1, measured not there"),
         Finding("record", "record 77: expected never attempted, measured at offset 2"),
-        Finding("replica_log", "a foreign record: expected nothing, measured something"),
+        Finding("record", "a foreign record: expected nothing, measured at offset 3"),
+        Finding("replica_log", "log of broker 2, offset 1: expected m1, measured m2"),
         Finding("record", "2 more deviations"),
     )
 

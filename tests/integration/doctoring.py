@@ -1,0 +1,117 @@
+"""What can be doctored in a faultless run? One change per function; each names what a verdict must name."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from conformance.run_directory import RunDirectory
+
+Rows = list[dict[str, Any]]
+FOREIGN_ID = 424_242
+
+
+def ids(run: RunDirectory) -> dict[str, int]:
+    """Return the record id of every label."""
+    base = run.read_json("run.json")["record_id_base"]
+    return {record["label"]: base + record["id"] for record in run.read_json("prediction/prediction.json")["records"]}
+
+
+def _change_rows(folder: Path, change: Callable[[Rows], Rows]) -> None:
+    """Rewrite a folder's Parquet files as one, with changed rows and without Spark's checksums."""
+    paths = sorted(folder.glob("*.parquet"))
+    schema = pq.read_schema(paths[0])
+    rows = [row for path in paths for row in pq.read_table(path).to_pylist()]
+    for path in (*paths, *folder.glob(".*.crc")):
+        path.unlink()
+    pq.write_table(pa.Table.from_pylist(change(rows), schema=schema), paths[0])
+
+
+def topic_loses_m2(run: RunDirectory) -> None:
+    """Cut the last record off the topic."""
+    _change_rows(run.path / "topic", lambda rows: [row for row in rows if row["record_id"] != ids(run)["m2"]])
+
+
+def topic_gains_a_foreign_record(run: RunDirectory) -> None:
+    """Add a record that nobody attempted."""
+    foreign = {"partition": 0, "offset": 2, "record_id": FOREIGN_ID, "value_matches": True}
+    _change_rows(run.path / "topic", lambda rows: [*rows, foreign])
+
+
+def topic_keeps_m1(run: RunDirectory) -> None:
+    """Put the record back that these brokers lose, where it was acknowledged; m2 follows it."""
+    kept = {"partition": 0, "offset": 1, "record_id": ids(run)["m1"], "value_matches": True}
+    _change_rows(run.path / "topic", lambda rows: [rows[0], kept, rows[1] | {"offset": 2}])
+
+
+def topic_changes_a_value(run: RunDirectory) -> None:
+    """Let the value of m0 be another than the one that was sent."""
+    m0 = ids(run)["m0"]
+    _change_rows(
+        run.path / "topic",
+        lambda rows: [r | {"value_matches": False} if r["record_id"] == m0 else r for r in rows],
+    )
+
+
+def ledger_forgets_the_attempt_of_m2(run: RunDirectory) -> None:
+    """Remove what was written before m2 was sent; its outcome stays."""
+    _forget(run, "attempts-*.parquet", ids(run)["m2"])
+
+
+def ledger_forgets_m2(run: RunDirectory) -> None:
+    """Remove the attempt and the outcome of m2."""
+    _forget(run, "*.parquet", ids(run)["m2"])
+
+
+def _forget(run: RunDirectory, pattern: str, record_id: int) -> None:
+    for path in sorted((run.path / "ledger").glob(pattern)):
+        if record_id in pq.read_table(path)["record_id"].to_pylist():
+            path.unlink()
+
+
+def topic_is_damaged(run: RunDirectory) -> None:
+    """Change one byte of what Spark wrote down of the topic."""
+    path = next((run.path / "topic").glob("*.parquet"))
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content)
+
+
+def ledger_flips_the_outcome_of_m2(run: RunDirectory) -> None:
+    """Write that m2 was refused, although it was acknowledged."""
+    m2 = ids(run)["m2"]
+    for path in sorted((run.path / "ledger").glob("outcomes-*.parquet")):
+        table = pq.read_table(path)
+        flipped = {"outcome": "refused", "offset": None, "error": "NOT_ENOUGH_REPLICAS"}
+        rows = [row | flipped if row["record_id"] == m2 else row for row in table.to_pylist()]
+        pq.write_table(pa.Table.from_pylist(rows, schema=table.schema), path)
+
+
+def replica_log_of_2_loses_m2(run: RunDirectory) -> None:
+    """Remove m2 from the log that broker 2 has on its disk."""
+    m2 = ids(run)["m2"]
+    _change_rows(
+        run.path / "replica_logs",
+        lambda rows: [row for row in rows if (row["broker"], row["record_id"]) != (2, m2)],
+    )
+
+
+def checkpoint_shows_a_higher_watermark(run: RunDirectory) -> None:
+    """Change one number of one checkpoint."""
+    lines = run.lines("observations.ndjson")
+    end = next(line for line in lines if line.get("name") == "end")
+    end["replicas"]["1"]["high_watermark"] += 1
+    (run.path / "observations.ndjson").write_text("".join(json.dumps(line) + "\n" for line in lines))
+
+
+def prediction_changes_one_byte(run: RunDirectory) -> None:
+    """Change one byte of the frozen prediction: the fate of m1."""
+    path = run.path / "prediction" / "prediction.json"
+    path.write_bytes(path.read_bytes().replace(b'"fate": "lost"', b'"fate": "lose"', 1))

@@ -1,0 +1,86 @@
+"""The catalogue as somebody else's pytest run: options, test ids, verdicts and the report."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import xml.etree.ElementTree as ET
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def run_pytest(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run pytest over the installed package from another directory, as its user would."""
+    command = [sys.executable, "-m", "pytest", "--pyargs", "conformance", "-p", "no:cacheprovider", *arguments]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.broker
+@pytest.mark.spark
+@pytest.mark.timeout(300)
+def test_a_scenario_passes_and_its_id_says_what_it_proves(tmp_path: Path) -> None:
+    report, results = tmp_path / "report", tmp_path / "results.xml"
+    done = run_pytest(
+        tmp_path,
+        *("--kafka-version", "4.3.1", "--kafka-backend", "process", "-k", "HW-03"),
+        *("--conformance-report", str(report), f"--junitxml={results}"),
+    )
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    (case,) = ET.parse(results).getroot().iter("testcase")
+    assert case.attrib["name"] == ("test_brokers_conform[HW-03+HW-01+HW-04+HW-05+HW-06/kafka=4.3.1/kraft]")
+    properties = {one.attrib["name"]: one.attrib["value"] for one in case.iter("property")}
+    assert (properties["conformance"], properties["promise"]) == ("CONFORMS", "KEPT")
+    assert "HW-03" in (report / "report.html").read_text(encoding="utf-8")
+    assert (report / "junit.xml").is_file()
+    assert (report / "report.json").is_file()
+
+
+def test_every_scenario_is_collected_with_its_requirements_and_release(tmp_path: Path) -> None:
+    (tmp_path / "pytest.ini").write_text("[pytest]\nfilterwarnings = error\n")
+    done = run_pytest(tmp_path, "--kafka-version", "0.10.2", "--collect-only", "-q")
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    ids = [line for line in done.stdout.splitlines() if "::" in line]
+    assert ids
+    assert all(line.endswith("/kafka=0.10.2.2/zookeeper]") for line in ids)
+    assert any("[TR-01+TR-04/" in line for line in ids)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["--kafka-version", "9.9"], "Kafka '9.9' is not a supported release; the supported ones are 0.10.2, "),
+        (
+            ["--kafka-version", "4.3.1", "--kafka-metadata", "zookeeper"],
+            "Kafka 4.3.1 does not run in zookeeper mode; it has kraft.",
+        ),
+        (["--kafka-backend", "cloud"], "argument --kafka-backend: invalid choice: 'cloud'"),
+    ],
+)
+def test_an_option_that_cannot_be_is_a_usage_error(tmp_path: Path, arguments: list[str], complaint: str) -> None:
+    done = run_pytest(tmp_path, *arguments, "-k", "HW-03")
+
+    assert done.returncode == 4, done.stdout + done.stderr
+    assert complaint in done.stdout + done.stderr
+    assert len(done.stderr.splitlines()) < 10, "a sentence, no traceback"
+
+
+def test_a_directory_without_jars_is_an_error_before_any_broker_starts(tmp_path: Path) -> None:
+    done = run_pytest(tmp_path, "--kafka-version", "4.3.1", "--kafka-home", str(tmp_path), "-k", "HW-03")
+
+    assert done.returncode != 0
+    assert "is no Kafka directory: it has no libs/*.jar." in done.stdout + done.stderr
+
+
+def test_a_pytest_run_that_does_not_ask_for_scenarios_is_not_touched(tmp_path: Path) -> None:
+    (tmp_path / "test_mine.py").write_text("def test_mine():\n    assert True\n")
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_mine.py"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "1 passed" in done.stdout
