@@ -9,6 +9,7 @@ from oracle.vocabulary import Role
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from oracle.gate import ArmedHold
     from oracle.state import ControllerView, ReplicaState
     from oracle.world import World
 
@@ -19,8 +20,20 @@ def state_lines(world: World) -> Iterator[str]:
     for replica in world.state.replicas:
         yield _replica(replica, has_epochs=not world.rules.truncation.cuts_to_high_watermark)
     for armed in world.gate.holds:
-        where = "dropped" if armed.dropped else "holds a frame" if armed.caught else f"waits for {armed.remaining}"
+        where = (
+            "dropped"
+            if armed.dropped
+            else "holds a frame"
+            if armed.caught
+            else f"waits for match {max(armed.remaining, 1)}"
+        )
         yield f"hold {armed.hold.name!r} {where}"
+
+
+def _where(armed: ArmedHold) -> str:
+    if armed.dropped:
+        return "has dropped its frame"
+    return "holds a frame" if armed.caught else f"waits for match {max(armed.remaining, 1)}"
 
 
 def outcomes(world: World) -> dict[str, str]:

@@ -130,5 +130,3 @@ def _with_step(schedule: Schedule, step: Step) -> Schedule:
 
 def _without_order(world: World) -> tuple[object, object]:
     return world.state, world.gate
-
-
