@@ -33,7 +33,7 @@ EPILOG = """examples:
   kafka-conformance list
   kafka-conformance predict TR-01 --kafka 0.10.2.2        what must happen; needs no cluster
   kafka-conformance run TR-01 --kafka 0.10.2.2            real brokers, a held FETCH, a verdict
-  kafka-conformance run --kafka 4.3.1                     the quick profile: eight scenarios
+  kafka-conformance run --kafka 4.3.1                     the quick profile, eight requirements
   kafka-conformance run --schedule my.yaml --kafka 3.9    your own schedule (see schedule-help)
   kafka-conformance judge runs/RUN --rules-of 4.3.1       the same run under another release's rules
 
@@ -91,7 +91,7 @@ def _add_catalogue(commands: argparse._SubParsersAction[argparse.ArgumentParser]
     _add_json(listing)
     listing.set_defaults(command=lambda console, a: list_scenarios(console, a.globs))
     explaining = commands.add_parser("explain", help="say what a scenario requires and does, step by step")
-    explaining.add_argument("globs", nargs="+", metavar="SCENARIO")
+    explaining.add_argument("globs", nargs="+", metavar="SCENARIO", help="scenario name, such as TR-01")
     _add_json(explaining)
     explaining.set_defaults(command=lambda console, a: explain(console, a.globs))
 
@@ -107,7 +107,10 @@ def _add_run(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
     parser = commands.add_parser("run", help="run scenarios on real brokers and write the report")
     _add_choice(parser)
     parser.add_argument(
-        "--profile", choices=("quick", "full"), default="quick", help="which scenarios, if none is named"
+        "--profile",
+        choices=("quick", "full"),
+        default="quick",
+        help="scenarios, if none is named; so far the same ones",
     )
     parser.add_argument("--backend", choices=("auto", "docker", "process"), default="auto", help="where brokers run")
     parser.add_argument("--jre-image", help="base image with a Java 17 runtime, for the docker backend")
@@ -146,7 +149,7 @@ def _add_judge(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser.add_argument("--repredict", action="store_true", help="predict anew; a second verdict beside the first")
     parser.add_argument("--rules-of", metavar="VERSION", help="predict with another release's rules")
     parser.add_argument("--metadata", choices=("zookeeper", "kraft"), help="metadata mode of those rules")
-    parser.add_argument("--spark-master", default=DEFAULT_MASTER)
+    parser.add_argument("--spark-master", default=DEFAULT_MASTER, help=f"Spark master (default: {DEFAULT_MASTER})")
     _add_require_promise(parser)
     _add_json(parser)
     parser.set_defaults(
@@ -159,8 +162,10 @@ def _add_judge(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 def _add_reference(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     report = commands.add_parser("report", help="write one report over existing runs")
-    report.add_argument("runs", nargs="+", type=Path, metavar="RUN")
-    report.add_argument("--out", type=Path, default=Path("report.html"), metavar="F")
+    report.add_argument("runs", nargs="+", type=Path, metavar="RUN", help="run directories, in the order of the page")
+    report.add_argument(
+        "--out", type=Path, default=Path("report.html"), metavar="F", help="the page (default: report.html)"
+    )
     _add_json(report)
     report.set_defaults(command=lambda console, a: report_runs(console, a.runs, a.out))
     versions = commands.add_parser("versions", help="list the supported releases and their rules")

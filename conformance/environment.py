@@ -15,7 +15,7 @@ def environment() -> dict[str, Any]:
     return {
         "java": _java_version(),
         "python": platform.python_version(),
-        "os": f"{platform.system()} {platform.release()}",
+        "os": platform.system(),
         "cores": os.cpu_count(),
         "tester": tester_version(),
     }

@@ -8,6 +8,11 @@ from __future__ import annotations
 
 import pytest
 
+KAFKA_PYTHON_WARNINGS = (
+    "ignore:read_text is deprecated:DeprecationWarning",
+    "ignore:open_text is deprecated:DeprecationWarning",
+)
+"""How kafka-python reads its own schemas; nothing a user could change."""
 MARKERS = (
     "requirement(id): a scenario that proves this requirement, such as TR-01",
     "scenario(name): one scenario of the catalogue",
@@ -40,6 +45,8 @@ def pytest_configure(config: pytest.Config) -> None:
     Raises:
         UsageError: it is not known, or lacks the metadata mode.
     """
+    for warning in KAFKA_PYTHON_WARNINGS:
+        config.addinivalue_line("filterwarnings", warning)
     for marker in MARKERS:
         config.addinivalue_line("markers", marker)
     if not any("conformance" in argument for argument in config.args):

@@ -18,6 +18,9 @@ def described(text: str, **options: Any) -> Any:  # noqa: ANN401 - dataclasses.f
     return field(metadata={"help": text}, **options)
 
 
+POINT_HELP = "fetch_request, fetch_response; in 0.11 to 2.7 also offsets_for_leader_epoch_request, …_response"
+
+
 @dataclass(frozen=True, slots=True)
 class Produce:
     """Send records to the current leader: one label is one request is one batch, without retries."""
@@ -46,7 +49,9 @@ class Hold:
     """Arm a gate that freezes the next matching frame between two stock brokers."""
 
     name: str = described("name of the hold, for await_hold, release, drop and close")
-    point: PointName = described("protocol point, such as fetch_request or fetch_response")
+    point: PointName = described(
+        "fetch_request, fetch_response, or offsets_for_leader_epoch_request / _response (0.11 to 2.7)"
+    )
     follower: BrokerId = described("the broker that fetches")
     leader: BrokerId = described("the broker that it fetches from")
     fetch_offset: Offset | None = described("only a fetch at this offset (the follower's LEO)", default=None)
@@ -57,7 +62,9 @@ class Hold:
 class Delay:
     """Pass the next matching frame on later: no state may change but the time it takes."""
 
-    point: PointName = described("protocol point, such as fetch_request or fetch_response")
+    point: PointName = described(
+        "fetch_request, fetch_response, or offsets_for_leader_epoch_request / _response (0.11 to 2.7)"
+    )
     follower: BrokerId = described("the broker that fetches")
     leader: BrokerId = described("the broker that it fetches from")
     delay_ms: int = described("how long the frame waits in the gate")

@@ -48,6 +48,8 @@ def scenarios_of(choice: Choice) -> tuple[Scenario, ...]:
         UnknownScenarioError: a name that matches nothing.
         ScheduleFileError: a schedule file that cannot be used.
     """
+    if choice.schedule is not None and choice.globs:
+        raise ScheduleFileError("name scenarios or give --schedule, not both")
     if choice.schedule is not None:
         return (read_schedule(choice.schedule),)
     return select(choice.globs, choice.profile)

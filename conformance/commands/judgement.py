@@ -12,6 +12,7 @@ from conformance.repredict import repredict
 from conformance.run_directory import RunDirectory, RunDirectoryError
 from conformance.spark_room import DEFAULT_MASTER, SparkRoom
 from conformance.verdicts import Conformance, Verdict, exit_code
+from fault_injection.releases import UsageError
 from oracle.schedule import ScheduleError
 
 if TYPE_CHECKING:
@@ -65,6 +66,8 @@ def _judged(run: RunDirectory, options: JudgeOptions) -> Verdict:
 
 
 def _rules_of(run: RunDirectory, options: JudgeOptions) -> tuple[str, str] | None:
+    if options.rules_of is None and options.metadata is not None:
+        raise UsageError("--metadata chooses the mode of --rules-of: give both.")
     if options.rules_of is None:
         return None
     own = run.read_json("run.json")["metadata"]

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from conformance.console import Console
+    from fault_injection.releases import MetadataMode as ReleaseMode
     from fault_injection.releases import Release
     from oracle.steps import Step
 
@@ -44,19 +45,20 @@ def list_versions(console: Console) -> int:
         console.answer_json([_release_json(release) for release in RELEASES])
         return 0
     for release in RELEASES:
-        modes = ", ".join(mode.value for mode in release.metadata_modes)
-        console.answer(f"{release.version:10} {modes:18} {', '.join(_rules(release))}")
+        for mode in release.metadata_modes:
+            console.answer(f"{release.version:10} {mode.value:10} {', '.join(_rules(release, mode))}")
     console.answer("Any other patch release of these minors is accepted too.")
     return 0
 
 
 def _release_json(release: Release) -> dict[str, Any]:
     modes = [mode.value for mode in release.metadata_modes]
-    return {"version": release.version, "metadata": modes, "rules": list(_rules(release))}
+    rules = {mode.value: list(_rules(release, mode)) for mode in release.metadata_modes}
+    return {"version": release.version, "metadata": modes, "rules": rules}
 
 
-def _rules(release: Release) -> tuple[str, ...]:
-    return rules_for(release.version, MetadataMode(release.default_metadata_mode.value)).names()
+def _rules(release: Release, mode: ReleaseMode) -> tuple[str, ...]:
+    return rules_for(release.version, MetadataMode(mode.value)).names()
 
 
 def schedule_help(console: Console) -> int:
@@ -117,6 +119,8 @@ def report_runs(console: Console, runs: Sequence[Path], out: Path) -> int:
     for run in runs:
         if not run.is_dir():
             raise RunDirectoryError(f"{run} is no run directory")
+        if not any(run.iterdir()) or any(run.glob("*/run.json")):
+            raise RunDirectoryError(f"{run} holds no run of its own; give run directories, such as {run}/2026…")
     path = write_report(list(runs), out)
     if console.as_json:
         console.answer_json({"report": str(path)})

@@ -91,7 +91,7 @@ def _run_all(console: Console, options: RunOptions, scenarios: Sequence[Scenario
     release, metadata = release_of(options.choice)
     jars = jars_of(release, options.kafka_home)
     backend, why = choose_backend(options.backend, options.jre_image)
-    console.progress(f"Kafka {release.version} ({metadata.value}), {why}, seed {seed}")
+    console.progress(f"Kafka {release.version} ({metadata.value}), seed {seed}. {why}")
     finished: list[Finished] = []
     options.runs.mkdir(parents=True, exist_ok=True)
     with (

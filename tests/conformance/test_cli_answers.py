@@ -108,7 +108,7 @@ def test_the_versions_are_those_of_the_table(capsys: pytest.CaptureFixture[str])
 
     assert [one["version"] for one in told] == [release.version for release in RELEASES]
     assert all(set(one) == {"version", "metadata", "rules"} and one["rules"] for one in told)
-    assert said.startswith("0.10.2.2   zookeeper          truncate-to-high-watermark")
+    assert said.startswith("0.10.2.2   zookeeper  truncate-to-high-watermark")
 
 
 def test_the_schedule_help_describes_every_step_and_field(capsys: pytest.CaptureFixture[str]) -> None:
