@@ -24,6 +24,7 @@ from oracle.steps import Kill, Start, Stop
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
     from types import TracebackType
 
     from fault_injection.cluster.backend import Backend
@@ -69,6 +70,7 @@ class Laboratory:
         self.backend = backend
         self._progress = progress
         self._stack = ExitStack()
+        self._directories: list[Path] = []
         self._cluster: Cluster | None = None
         self._gate: GateProxy | None = None
         self._spec: ClusterSpec | None = None
@@ -80,8 +82,14 @@ class Laboratory:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._end_cluster()
-        self.backend.close()
+        try:
+            self._end_cluster()
+        except Exception:
+            if error is None:
+                raise  # else the first error says more; closing the backend ends every node all the same
+        finally:
+            self.backend.close()
+            self._remove_directories()
 
     @property
     def gate(self) -> GateProxy:
@@ -116,7 +124,7 @@ class Laboratory:
 
     def _start(self, spec: ClusterSpec) -> None:
         directory = work_directory("brokers")
-        self._stack.callback(shutil.rmtree, directory, ignore_errors=True)
+        self._directories.append(directory)
         self._gate = GateProxy(bind_host=self.backend.host, schemas=schema_jar(), on_event=self._pass_on)
         self._stack.callback(self._gate.close)
         self._cluster = Cluster.start(spec, self.jars, self.backend, self._gate, directory, self._progress)
@@ -161,3 +169,9 @@ class Laboratory:
         stack, self._stack = self._stack, ExitStack()
         self._cluster = self._gate = self._spec = None
         stack.close()
+        self._remove_directories()
+
+    def _remove_directories(self) -> None:
+        for directory in self._directories:
+            shutil.rmtree(directory, ignore_errors=True)
+        self._directories.clear()

@@ -1,0 +1,94 @@
+"""How many brokers a schedule needs, and that the backend is closed however a run ends."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+import pytest
+
+from conformance.laboratory import Laboratory, brokers_for
+from conformance.registry import CATALOGUE
+from conformance.scenarios.vocabulary import brokers, kill, produce, start, stop
+from fault_injection.releases import JarSet, MetadataMode, find_release
+from oracle.schedule import Schedule
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from oracle.steps import Step
+
+
+def schedule(replicas: tuple[int, ...], *steps: Step) -> Schedule:
+    return Schedule("a/b", "It holds.", (), brokers(*replicas), steps)
+
+
+@pytest.mark.parametrize(
+    ("told", "expected"),
+    [
+        (schedule((1, 2), produce("m0")), (1, 2, 3)),
+        (schedule((1, 5), produce("m0")), (1, 2, 3, 4, 5)),
+        (schedule((1, 2, 3), kill(1), kill(2)), (1, 2, 3)),
+        (schedule((1, 2, 3), kill(1), stop(2), kill(3)), (1, 2, 3, 4)),
+        (schedule((1, 2, 3), kill(1), start(1), kill(2), start(2), kill(3)), (1, 2, 3)),
+    ],
+    ids=["three at least", "up to the highest", "one outlives", "a fourth outlives all", "never all at once"],
+)
+def test_somebody_is_always_there_to_be_asked(told: Schedule, expected: tuple[int, ...]) -> None:
+    assert brokers_for(told) == expected
+
+
+@pytest.mark.parametrize("scenario", CATALOGUE, ids=lambda scenario: scenario.name)
+def test_every_replica_of_the_catalogue_gets_a_broker(scenario: Any) -> None:  # noqa: ANN401
+    assert set(scenario.schedule.replicas) <= set(brokers_for(scenario.schedule))
+
+
+class _Backend:
+    """A backend that starts nothing and knows whether it was closed."""
+
+    name, host = "none", "127.0.0.1"
+    is_closed = False
+
+    def close(self) -> None:
+        self.is_closed = True
+
+
+def laboratory(backend: _Backend, folder: Path) -> Laboratory:
+    """Give a laboratory whose cluster cannot be shut down properly."""
+    release = find_release("4.3.1")
+    jars = JarSet(folder, (), "0")
+    one = Laboratory(
+        release=release, metadata=MetadataMode.KRAFT, jars=jars, backend=cast("Any", backend), progress=lambda _: None
+    )
+    one._directories.append(folder / "brokers")
+    one._stack.callback(_fail)
+    return one
+
+
+def _fail() -> None:
+    raise KeyError("an answer to another request")
+
+
+def end(backend: _Backend, folder: Path, error: BaseException | None) -> None:
+    (folder / "brokers" / "1").mkdir(parents=True)
+    with laboratory(backend, folder):
+        if error is not None:
+            raise error
+
+
+@pytest.mark.parametrize("error", [SystemExit(143), KeyboardInterrupt()])
+def test_a_clean_up_that_fails_does_not_hide_why_it_was_needed(tmp_path: Path, error: BaseException) -> None:
+    backend = _Backend()
+    with pytest.raises(type(error)):
+        end(backend, tmp_path, error)
+
+    assert backend.is_closed
+    assert not (tmp_path / "brokers").exists()
+
+
+def test_a_clean_up_that_fails_by_itself_is_said_and_the_backend_is_closed_all_the_same(tmp_path: Path) -> None:
+    backend = _Backend()
+    with pytest.raises(KeyError):
+        end(backend, tmp_path, None)
+
+    assert backend.is_closed
+    assert not (tmp_path / "brokers").exists()
