@@ -55,7 +55,7 @@ def judge_loss(acks: Acks, outcome: Outcome, settings: Settings, loss: Loss, sou
         outcome: what it was told.
         settings: the topic's settings.
         loss: the election that lost the record.
-        source: KIP or KAFKA issue of the rule that cut it, for the reason.
+        source: KIP, KAFKA issue or Kafka class of the rule behind the loss, for the reason.
     """
     if promise_of(acks, outcome) is None:
         return Promise(PromiseVerdict.NONE)

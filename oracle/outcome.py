@@ -14,13 +14,15 @@ from oracle.prediction import (
     RecordPrediction,
     ReplicaNumbers,
 )
+from oracle.rules import diverging_fetch
 from oracle.schedule import ScheduleError
 from oracle.vocabulary import Fate, Leadership, Offset, Outcome, Role
 
 if TYPE_CHECKING:
+    from oracle.rules.rule import Rule
     from oracle.rules.rule_set import RuleSet
     from oracle.schedule import Schedule
-    from oracle.state import PartitionState, ProduceState, ReplicaState
+    from oracle.state import Loss, PartitionState, ProduceState, ReplicaState
     from oracle.vocabulary import BrokerId, Label, LeaderEpoch
 
 
@@ -147,7 +149,16 @@ def _promise(produce: ProduceState, outcome: Outcome, state: PartitionState, rul
     loss = next((loss for loss in state.history_losses if loss.label == produce.label), None)
     if fate in (Fate.PRESENT, Fate.UNDETERMINED) or loss is None:
         return Promise(PromiseVerdict.KEPT if outcome is Outcome.ACKNOWLEDGED else PromiseVerdict.NONE)
-    return judge_loss(produce.acks, outcome, state.settings, loss, rules.truncation.rule.source)
+    return judge_loss(produce.acks, outcome, state.settings, loss, _rule_behind(loss, rules).source)
+
+
+def _rule_behind(loss: Loss, rules: RuleSet) -> Rule:
+    """Return the rule that let a replica be elected without the record: it cut it, or joined the ISR too early."""
+    if loss.had_appended:
+        return rules.truncation.rule
+    if rules.counts_diverging_fetch:
+        return diverging_fetch.COUNTED
+    return rules.election.rule
 
 
 def _divergences(state: PartitionState) -> tuple[Divergence, ...]:

@@ -1,0 +1,48 @@
+"""Which schedule does a test start from? One that is right, to be made wrong in one place."""
+
+from __future__ import annotations
+
+from oracle.schedule import Schedule, Settings
+from oracle.steps import AwaitHold, Hold, Kill, Produce, Start, Step
+from oracle.vocabulary import Acks, BrokerId, Expectation, HighWatermarkCheckpoint, Label, Offset, PointName, Timing
+
+ONE, TWO, THREE, NINE = BrokerId(1), BrokerId(2), BrokerId(3), BrokerId(9)
+LOOKUP = PointName.OFFSETS_FOR_LEADER_EPOCH_REQUEST
+
+
+def schedule(
+    *steps: Step,
+    replicas: tuple[BrokerId, ...] = (ONE, TWO),
+    min_isr: int = 1,
+    unclean: bool = False,
+    timing: Timing = Timing.SESSION,
+    checkpointing: HighWatermarkCheckpoint = HighWatermarkCheckpoint.PROMPT,
+) -> Schedule:
+    """Return a schedule of these steps."""
+    settings = Settings(min_isr, unclean)
+    return Schedule("test", "A sentence.", (), replicas, steps, settings, timing, checkpointing)
+
+
+def produce(
+    *labels: str, acks: Acks = Acks.ALL, expect: Expectation = Expectation.ACKNOWLEDGED, error: str | None = None
+) -> Produce:
+    """Return a produce step."""
+    return Produce(tuple(Label(label) for label in labels), acks, expect, error)
+
+
+def hold(
+    name: str,
+    point: PointName = PointName.FETCH_REQUEST,
+    *,
+    follower: BrokerId = TWO,
+    leader: BrokerId = ONE,
+    fetch_offset: int | None = None,
+    nth: int = 1,
+) -> Hold:
+    """Return a hold step on the link from broker 2 to broker 1."""
+    return Hold(name, point, follower, leader, None if fetch_offset is None else Offset(fetch_offset), nth)
+
+
+def restarted_with_held_lookup() -> Schedule:
+    """Return a schedule that holds OffsetsForLeaderEpoch when broker 2 comes back."""
+    return schedule(produce("m0"), Kill(TWO), hold("lookup", LOOKUP), Start(TWO), AwaitHold("lookup"))

@@ -1,0 +1,55 @@
+"""Does the machine format have every documented key, of the documented kind?"""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from conformance.registry import CATALOGUE
+from oracle.predict import predict
+from oracle.prediction import Prediction
+from oracle.rules.by_version import rules_for
+from oracle.vocabulary import Fate, MetadataMode, Outcome
+
+PREDICTION = "scenario kafka metadata rules checkpoints records logs diverged races steps"
+MOMENT = "step name replicas leader leadership isr elr remote_log_end_offsets"
+NUMBERS = "log_end_offset high_watermark alive"
+RECORD = "id label fate was_committed outcome error offset leadership acks decided_by promise promise_reason"
+LOGGED = "offset label leadership"
+PROMISES = {"kept", "allowed_by_settings", "broken", "none"}
+
+
+@pytest.fixture(params=CATALOGUE, ids=lambda scenario: scenario.name)
+def prediction(request: pytest.FixtureRequest) -> Prediction:
+    return predict(request.param.schedule, rules_for("0.10.2.2", MetadataMode.ZOOKEEPER))
+
+
+def test_every_key_is_there(prediction: Prediction) -> None:
+    document = json.loads(json.dumps(prediction.as_json()))
+    assert list(document) == PREDICTION.split()
+    for moment in (*document["checkpoints"], *document["steps"]):
+        assert list(moment) == MOMENT.split()
+        assert all(list(numbers) == NUMBERS.split() for numbers in moment["replicas"].values())
+    assert all(list(record) == RECORD.split() for record in document["records"])
+    assert all(list(logged) == LOGGED.split() for log in document["logs"].values() for logged in log)
+
+
+def test_values_are_of_their_kind(prediction: Prediction) -> None:
+    document = prediction.as_json()
+    labels = [record["label"] for record in document["records"]]
+    assert [record["id"] for record in document["records"]] == list(range(len(labels)))
+    for record in document["records"]:
+        assert record["fate"] in set(Fate)
+        assert record["outcome"] in set(Outcome)
+        assert record["acks"] in (-1, 0, 1)
+        assert record["promise"] in PROMISES
+        assert (record["offset"] is not None) == (record["fate"] == "present")
+        assert record["decided_by"]
+    assert all(logged["label"] in labels for log in document["logs"].values() for logged in log)
+
+
+def test_divergence_names_the_replicas() -> None:
+    (scenario,) = (scenario for scenario in CATALOGUE if scenario.name == "TR-03")
+    document = predict(scenario.schedule, rules_for("0.10.2.2", MetadataMode.ZOOKEEPER)).as_json()
+    assert document["diverged"] == [{"offset": 1, "replicas": {"1": "m1", "2": "x1"}}]

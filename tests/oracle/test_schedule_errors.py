@@ -1,0 +1,138 @@
+"""Is a wrong schedule refused with the step and the field that are wrong?"""
+
+from __future__ import annotations
+
+import pytest
+
+from oracle.predict import PointUnavailableError, predict
+from oracle.rules.by_version import rules_for
+from oracle.schedule import Schedule, ScheduleError, check_structure
+from oracle.steps import (
+    AwaitHold,
+    AwaitIsr,
+    AwaitLeader,
+    AwaitOutcome,
+    Checkpoint,
+    Close,
+    Delay,
+    Drop,
+    Kill,
+    Release,
+    Start,
+    Step,
+    Stop,
+)
+from oracle.vocabulary import Expectation, Label, MetadataMode, PointName, Timing
+from tests.oracle.schedules import (
+    LOOKUP,
+    NINE,
+    ONE,
+    TWO,
+    hold,
+    produce,
+    restarted_with_held_lookup,
+    schedule,
+)
+
+KRAFT = rules_for("4.3.1", MetadataMode.KRAFT)
+X = Label("x")
+DELAY = Delay(PointName.FETCH_REQUEST, TWO, ONE, 100)
+
+WRONG_STEPS: dict[str, tuple[Step, str, str]] = {
+    "label twice in a step": (produce("x", "x"), "records", "label 'x' is produced twice"),
+    "label produced before": (produce("m0"), "records", "label 'm0' is produced twice"),
+    "no label": (produce(), "records", "at least one label"),
+    "no time": (produce("x").__class__((X,), timeout_ms=0), "timeout_ms", "timeout_ms must be at least 1"),
+    "outcome of nothing": (AwaitOutcome((X,)), "records", "does not have: x"),
+    "outcome still pending": (AwaitOutcome((Label("m0"),), Expectation.PENDING), "expect", "cannot expect pending"),
+    "hold twice": (hold("gap"), "name", "a hold named 'gap' exists already"),
+    "follower unknown": (hold("x", follower=NINE), "follower", "does not have: 9"),
+    "leader unknown": (hold("x", leader=NINE), "leader", "does not have: 9"),
+    "link to itself": (hold("x", follower=ONE), "leader", "the same broker"),
+    "nth from 0": (hold("x", nth=0), "nth", "nth must be at least 1"),
+    "offset below 0": (hold("x", fetch_offset=-1), "fetch_offset", "fetch_offset must be at least 0"),
+    "delay on an unknown link": (Delay(PointName.FETCH_REQUEST, NINE, ONE, 1), "follower", "does not have: 9"),
+    "delay backwards": (Delay(PointName.FETCH_REQUEST, TWO, ONE, -1), "delay_ms", "at least 0"),
+    "await an unknown hold": (AwaitHold("x"), "name", "does not have: x"),
+    "release an unknown hold": (Release("x"), "name", "does not have: x"),
+    "drop an unknown hold": (Drop("x"), "name", "does not have: x"),
+    "close an unknown hold": (Close("x"), "name", "does not have: x"),
+    "kill an unknown broker": (Kill(NINE), "broker", "does not have: 9"),
+    "stop an unknown broker": (Stop(NINE), "broker", "does not have: 9"),
+    "start an unknown broker": (Start(NINE), "broker", "does not have: 9"),
+    "await an unknown leader": (AwaitLeader(NINE), "leader", "does not have: 9"),
+    "await an unknown ISR": (AwaitIsr((ONE, NINE)), "isr", "does not have: 9"),
+    "checkpoint twice": (Checkpoint("here"), "name", "repeated: here"),
+}
+BEFORE = (produce("m0"), hold("gap", nth=99), Checkpoint("here"))
+
+
+@pytest.mark.parametrize("case", WRONG_STEPS)
+def test_wrong_step_is_named(case: str) -> None:
+    step, field, message = WRONG_STEPS[case]
+    with pytest.raises(ScheduleError, match=message) as refused:
+        check_structure(schedule(*BEFORE, step))
+    assert (refused.value.step, refused.value.field) == (len(BEFORE), field)
+
+
+def test_right_schedule_passes() -> None:
+    check_structure(
+        schedule(
+            *BEFORE,
+            DELAY,
+            AwaitOutcome((Label("m0"),)),
+            AwaitHold("gap"),
+            Kill(TWO),
+            AwaitIsr((ONE,)),
+            AwaitLeader(None),
+        )
+    )
+
+
+WRONG_WHOLES: dict[str, tuple[Schedule, str, str]] = {
+    "no step": (schedule(), "steps", "at least one step"),
+    "no replica": (schedule(*BEFORE, replicas=()), "replicas", "distinct broker ids"),
+    "replica twice": (schedule(*BEFORE, replicas=(ONE, ONE)), "replicas", "distinct broker ids"),
+    "no minimum": (schedule(*BEFORE, min_isr=0), "settings", "min.insync.replicas must be at least 1"),
+    "timing not predicted": (schedule(*BEFORE, timing=Timing.LAG), "timing", "lag is not predicted yet"),
+}
+
+
+@pytest.mark.parametrize("case", WRONG_WHOLES)
+def test_wrong_whole_is_named(case: str) -> None:
+    wrong, field, message = WRONG_WHOLES[case]
+    with pytest.raises(ScheduleError, match=message) as refused:
+        predict(wrong, KRAFT)
+    assert (refused.value.step, refused.value.field) == (None, field)
+
+
+def test_schedule_must_end_with_a_leader() -> None:
+    with pytest.raises(ScheduleError, match="must end with a leader") as refused:
+        predict(schedule(produce("m0"), Kill(TWO), Kill(ONE)), KRAFT)
+    assert (refused.value.step, refused.value.field) == (2, "steps")
+
+
+@pytest.mark.parametrize("point", [p for p in PointName if "fetch_re" not in p and "epoch" not in p])
+def test_point_that_cannot_be_predicted_is_refused(point: PointName) -> None:
+    with pytest.raises(ScheduleError, match="cannot be predicted yet; points: fetch_request") as refused:
+        predict(schedule(produce("m0"), hold("x", point)), KRAFT)
+    assert (refused.value.step, refused.value.field) == (1, "point")
+    assert not isinstance(refused.value, PointUnavailableError)
+
+
+@pytest.mark.parametrize(
+    ("version", "metadata"), [("0.10.2.2", "zookeeper"), ("2.8.2", "zookeeper"), ("3.9.2", "kraft"), ("4.3.1", "kraft")]
+)
+@pytest.mark.parametrize("point", [LOOKUP, PointName.OFFSETS_FOR_LEADER_EPOCH_RESPONSE])
+def test_lookup_does_not_exist_everywhere(version: str, metadata: str, point: PointName) -> None:
+    rules = rules_for(version, MetadataMode(metadata))
+    for step in (hold("x", point), Delay(point, TWO, ONE, 1)):
+        with pytest.raises(PointUnavailableError, match=f"Kafka {version} followers do not send") as refused:
+            predict(schedule(produce("m0"), step), rules)
+        assert (refused.value.step, refused.value.field) == (1, "point")
+
+
+@pytest.mark.parametrize("version", ["0.11.0.3", "1.1.1", "2.0.1", "2.7.2"])
+def test_lookup_exists_in_between(version: str) -> None:
+    prediction = predict(restarted_with_held_lookup(), rules_for(version, MetadataMode.ZOOKEEPER))
+    assert [record.label for record in prediction.records] == ["m0"]
