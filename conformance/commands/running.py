@@ -89,6 +89,7 @@ def check_predictable(choice: Choice, scenarios: Sequence[Scenario], release: Re
 
 def _run_all(console: Console, options: RunOptions, scenarios: Sequence[Scenario], seed: int) -> list[Finished]:
     release, metadata = release_of(options.choice)
+    console.progress(f"looking for the jars of Kafka {release.version} (fetched once, then cached)")
     jars = jars_of(release, options.kafka_home)
     backend, why = choose_backend(options.backend, options.jre_image)
     console.progress(f"Kafka {release.version} ({metadata.value}), seed {seed}. {why}")
