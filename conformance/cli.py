@@ -120,6 +120,7 @@ def _add_run(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
     parser.add_argument("--runs-dir", type=Path, default=Path("runs"), help="where run directories go (default: runs)")
     parser.add_argument("--report", type=Path, help="where the HTML report goes (default: RUNS-DIR/report.html)")
     parser.add_argument("--seed", type=int, help="seed of record ids; a run prints it (default: a new one)")
+    parser.add_argument("--repeat", type=_count, default=1, metavar="N", help="run them N times in a row")
     parser.add_argument("--keep-cluster", action="store_true", help="leave the brokers running until Ctrl-C")
     parser.add_argument("--spark-master", default=DEFAULT_MASTER, help=f"Spark master (default: {DEFAULT_MASTER})")
     _add_require_promise(parser)
@@ -140,7 +141,16 @@ def _run_options(parsed: argparse.Namespace) -> RunOptions:
         keep_cluster=parsed.keep_cluster,
         require_promise=parsed.require_promise,
         report=parsed.report,
+        repeat=parsed.repeat,
     )
+
+
+def _count(text: str) -> int:
+    """Return a whole number from 1 on; argparse turns the ValueError of any other text into a usage error."""
+    number = int(text)
+    if number < 1:
+        raise ValueError(text)
+    return number
 
 
 def _add_judge(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

@@ -39,6 +39,7 @@ class RunOptions:
     Attributes:
         runs: directory that gets one run directory per scenario.
         report: where report.html goes; None puts it beside the runs.
+        repeat: how many times the chosen scenarios are run, one round after the other.
     """
 
     choice: Choice
@@ -51,6 +52,7 @@ class RunOptions:
     keep_cluster: bool = False
     require_promise: bool = False
     report: Path | None = None
+    repeat: int = 1
 
 
 def run_scenarios(console: Console, options: RunOptions) -> int:
@@ -59,7 +61,7 @@ def run_scenarios(console: Console, options: RunOptions) -> int:
     scenarios = scenarios_of(options.choice)
     check_predictable(options.choice, scenarios, release, metadata.value)
     seed = options.seed if options.seed is not None else new_seed()
-    finished = _run_all(console, options, scenarios, seed)
+    finished = _run_all(console, options, scenarios * options.repeat, seed)
     report = write_report([f.run.path for f in finished], options.report or options.runs / "report.html")
     summarise(console, finished, report, seed)
     answers = ((f.verdict.counted, f.verdict.promise) for f in finished)
