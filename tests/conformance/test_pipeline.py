@@ -1,0 +1,153 @@
+"""What a run writes and answers when no broker ever answers it: NOT_RUN, a harness error, a defect of ours."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, cast
+
+import pytest
+from typing_extensions import override
+
+from conformance.commands.running import as_json, summarise
+from conformance.console import Console
+from conformance.interruption import AwaitedStateMissingError, HarnessError, NeverAtRestError
+from conformance.laboratory import Laboratory
+from conformance.pipeline import Finished, Pipeline
+from conformance.scenario import Scenario
+from conformance.scenarios.truncation import RESTARTED_FOLLOWER
+from conformance.scenarios.vocabulary import brokers, produce
+from conformance.schedule_format import decode
+from conformance.verdicts import Conformance
+from fault_injection.cluster.errors import ClusterError
+from fault_injection.releases import JarSet, find_release
+from oracle.schedule import Schedule
+from oracle.steps import Hold
+from oracle.vocabulary import BrokerId, PointName
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from fault_injection.cluster.lifecycle import Cluster
+
+ASKS_THE_LEADER = Scenario(
+    name="LE-99",
+    explanation="Followers of 0.10.2 never ask.",
+    schedule=Schedule(
+        id="leader-epoch/asks",
+        requirement="A follower asks.",
+        sources=("LE-01",),
+        replicas=brokers(1, 2),
+        steps=(
+            Hold("ask", PointName.OFFSETS_FOR_LEADER_EPOCH_REQUEST, BrokerId(2), BrokerId(1)),
+            produce("m0"),
+        ),
+    ),
+)
+
+
+class _Backend:
+    name, host = "process", "127.0.0.1"
+
+    def close(self) -> None:
+        """There is nothing to close."""
+
+
+class _WithoutBrokers(Laboratory):
+    """A laboratory whose cluster never comes up."""
+
+    failure: BaseException = AssertionError("no broker may start")
+
+    @override
+    def cluster_for(self, schedule: Schedule) -> Cluster:
+        raise self.failure
+
+
+@pytest.fixture
+def pipeline(tmp_path: Path) -> Pipeline:
+    release = find_release("0.10.2.2")
+    laboratory = _WithoutBrokers(
+        release=release,
+        metadata=release.default_metadata_mode,
+        jars=JarSet(tmp_path, (), "0"),
+        backend=cast("Any", _Backend()),
+        progress=lambda _: None,
+    )
+    return Pipeline(laboratory, cast("Any", None), tmp_path / "runs", 5, lambda _: None)
+
+
+def failing(pipeline: Pipeline, failure: BaseException) -> Finished:
+    cast("_WithoutBrokers", pipeline.laboratory).failure = failure
+    return pipeline.run(RESTARTED_FOLLOWER)
+
+
+def test_a_point_that_the_release_lacks_is_not_run_and_says_why(pipeline: Pipeline) -> None:
+    finished = pipeline.run(ASKS_THE_LEADER)
+
+    assert finished.verdict.conformance is Conformance.NOT_RUN
+    assert finished.verdict.reason == "Kafka 0.10.2.2 followers do not send OffsetsForLeaderEpoch"
+    assert finished.run.read_json("verdict.json")["conformance"] == "NOT_RUN"
+
+
+@pytest.mark.parametrize(
+    ("failure", "conformance", "reason"),
+    [
+        (ClusterError("broker-2 ended"), "HARNESS_ERROR", "ClusterError: broker-2 ended"),
+        (HarnessError("hold 'gap' caught nothing"), "HARNESS_ERROR", "hold 'gap' caught nothing"),
+        (NeverAtRestError("it moves"), "INCONCLUSIVE", "it moves"),
+        (AwaitedStateMissingError("broker 2 never led"), "DEVIATES", "broker 2 never led"),
+        (ZeroDivisionError("oops"), "HARNESS_ERROR", "defect in the tester, see traceback.txt: "),
+    ],
+)
+def test_what_ends_a_run_early_becomes_its_verdict(
+    pipeline: Pipeline, failure: Exception, conformance: str, reason: str
+) -> None:
+    finished = failing(pipeline, failure)
+
+    assert (finished.verdict.conformance.value, finished.verdict.promise) == (conformance, None)
+    assert finished.verdict.reason.startswith(reason)
+    assert (finished.run.path / "traceback.txt").exists() is isinstance(failure, ZeroDivisionError)
+
+
+@pytest.mark.parametrize("interruption", [KeyboardInterrupt(), SystemExit(143)])
+def test_a_person_who_interrupts_is_obeyed(pipeline: Pipeline, interruption: BaseException) -> None:
+    with pytest.raises(type(interruption)):
+        failing(pipeline, interruption)
+
+
+def test_the_prediction_is_frozen_before_a_broker_is_asked_for(pipeline: Pipeline) -> None:
+    run = failing(pipeline, HarnessError("no broker")).run
+    about = run.read_json("run.json")
+
+    run.check_frozen()
+    assert about["harness_failure"] == {"kind": "HARNESS_ERROR", "message": "no broker"}
+    assert about["settings"]["user"] == {
+        "replication.factor": "2",
+        "min.insync.replicas": "1",
+        "unclean.leader.election.enable": "true",
+    }
+    assert about["record_id_base"] == pipeline.record_id_base == 5 << 16
+    assert decode(run.read_json("schedule.json")) == RESTARTED_FOLLOWER.schedule
+
+
+def test_runs_are_answered_as_json_and_in_words(pipeline: Pipeline, capsys: pytest.CaptureFixture[str]) -> None:
+    finished = [pipeline.run(ASKS_THE_LEADER), failing(pipeline, HarnessError("no broker"))]
+    told = as_json(finished)
+    summarise(Console(), finished, pipeline.runs / "report.html", seed=5)
+    lines = capsys.readouterr().out.splitlines()
+
+    assert told["summary"] == {"NOT_RUN": 1, "HARNESS_ERROR": 1}
+    assert set(told["runs"][0]) >= {
+        *("scenario", "kafka", "metadata", "backend", "conformance", "promise", "reason", "seconds", "run"),
+    }
+    assert lines[0].startswith("LE-99  NOT_RUN ")
+    assert lines[1].startswith("TR-01  HARNESS_ERROR ")
+    assert lines[2] == f"seed 5; report: {pipeline.runs / 'report.html'}"
+
+
+def test_the_same_seed_gives_the_same_record_ids_and_another_seed_others(pipeline: Pipeline) -> None:
+    def other(seed: int) -> Pipeline:
+        return replace(pipeline, seed=seed)
+
+    assert other(5).record_id_base == pipeline.record_id_base
+    assert other(6).record_id_base >= pipeline.record_id_base + 2**16
+    assert 0 <= other(2**40 + 1).record_id_base < 2**62
