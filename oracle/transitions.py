@@ -19,7 +19,6 @@ from oracle.events import (
     JoinCommitted,
     LinkEvent,
     RecordSent,
-    RequestLost,
     RequestReceived,
     RequestSent,
     ResponseReceived,
@@ -96,7 +95,7 @@ def _applied_to_link(state: PartitionState, event: LinkEvent, rules: RuleSet) ->
             return leading.complete(state, replica, fetch, rules)
         case ResponseReceived():
             return following.receive(state, replica, fetch, rules)
-        case RequestLost():
+        case _:
             return following.lose_request(state, replica)
 
 

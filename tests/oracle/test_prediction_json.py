@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+from typing import TYPE_CHECKING
 
 import pytest
 
 from conformance.registry import CATALOGUE
 from oracle.predict import predict
-from oracle.prediction import Prediction
 from oracle.rules.by_version import rules_for
 from oracle.vocabulary import Fate, MetadataMode, Outcome
+
+if TYPE_CHECKING:
+    from oracle.prediction import Prediction
 
 PREDICTION = "scenario kafka metadata rules checkpoints records logs diverged races steps"
 MOMENT = "step name replicas leader leadership isr elr remote_log_end_offsets"

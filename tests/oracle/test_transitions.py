@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -20,10 +21,12 @@ from oracle.events import (
 )
 from oracle.predict import initial_world
 from oracle.rules.by_version import rules_for
-from oracle.state import PartitionState
 from oracle.transitions import Refusal, Transition, step
 from oracle.vocabulary import MetadataMode
 from tests.oracle.schedules import ONE, THREE, TWO, produce, schedule
+
+if TYPE_CHECKING:
+    from oracle.state import PartitionState
 
 RULES = rules_for("3.9.2", MetadataMode.ZOOKEEPER)
 

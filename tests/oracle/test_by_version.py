@@ -1,0 +1,83 @@
+"""Which release has which rules? Every change lands at the release that made it, on both sides of the line."""
+
+from __future__ import annotations
+
+import pytest
+
+from oracle.rules.by_version import parse_version, rules_for
+from oracle.vocabulary import MetadataMode
+
+ZOOKEEPER, KRAFT = MetadataMode.ZOOKEEPER, MetadataMode.KRAFT
+
+BORDERS = [
+    # rule, metadata, last release without it, first with it
+    ("truncate-by-leader-epoch", ZOOKEEPER, "0.10.2.2", "0.11.0.0"),
+    ("truncate-to-common-epoch", ZOOKEEPER, "1.1.1", "2.0.0"),
+    ("truncate-on-fetch", ZOOKEEPER, "2.7.2", "2.8.0"),
+    ("epoch-entry-on-election", ZOOKEEPER, "2.0.0", "2.0.1"),
+    ("join-isr-at-epoch-start", ZOOKEEPER, "2.0.0", "2.0.1"),
+    ("same-leader-skips-one-epoch", ZOOKEEPER, "2.0.0", "2.0.1"),
+    ("fence-leader-epoch", ZOOKEEPER, "2.0.1", "2.1.0"),
+    ("lookup-of-another-epoch-is-dropped", ZOOKEEPER, "2.1.0", "2.1.1"),
+    ("diverging-fetch-is-counted", ZOOKEEPER, "2.7.2", "2.8.0"),
+    ("high-watermark-before-cut", ZOOKEEPER, "2.7.2", "2.8.0"),
+    ("immediate-response-carries-new-high-watermark", ZOOKEEPER, "0.11.0.3", "1.0.0"),
+    ("immediate-response-carries-new-high-watermark", ZOOKEEPER, "1.0.2", "1.1.0"),
+    ("maximal-isr", ZOOKEEPER, "2.6.3", "2.7.0"),
+    ("high-watermark-needs-min-isr", ZOOKEEPER, "3.6.2", "3.7.0"),
+    ("high-watermark-needs-min-isr", KRAFT, "3.6.2", "3.7.0"),
+    ("eligible-caught-up-replica-holds-high-watermark", KRAFT, "3.5.2", "3.6.0"),
+    ("fetch-of-another-epoch-is-dropped", ZOOKEEPER, "3.9.0", "3.9.1"),
+    ("fetch-of-another-epoch-is-dropped", KRAFT, "4.0.0", "4.0.1"),
+    ("zookeeper-controller", ZOOKEEPER, "1.0.2", "1.1.0"),
+    ("kraft-controller", KRAFT, "3.5.2", "3.6.0"),
+    ("eligible-leader-replicas", KRAFT, "4.0.2", "4.1.0"),
+]
+ENDINGS = [
+    # rule, metadata, last release with it, first without it
+    ("truncate-to-high-watermark", ZOOKEEPER, "0.10.2.2", "0.11.0.0"),
+    ("same-leader-skips-truncation", ZOOKEEPER, "2.0.0", "2.0.1"),
+    ("same-leader-skips-one-epoch", ZOOKEEPER, "2.0.1", "2.1.0"),
+    ("join-isr-at-high-watermark", ZOOKEEPER, "2.0.0", "2.0.1"),
+    ("immediate-response-carries-new-high-watermark", ZOOKEEPER, "1.0.1", "1.0.2"),
+    ("immediate-response-carries-new-high-watermark", ZOOKEEPER, "1.1.0", "1.1.1"),
+    ("diverging-fetch-is-counted", ZOOKEEPER, "2.8.0", "2.8.1"),
+    ("high-watermark-before-cut", ZOOKEEPER, "3.4.0", "3.4.1"),
+    ("lookup-of-another-epoch-is-dropped", ZOOKEEPER, "2.7.2", "2.8.0"),
+    ("zookeeper-controller-empties-isr", ZOOKEEPER, "1.0.2", "1.1.0"),
+    ("kraft-controller-bumps-epoch-on-shrink", KRAFT, "3.5.2", "3.6.0"),
+    ("caught-up-replica-holds-high-watermark", KRAFT, "3.5.2", "3.6.0"),
+]
+
+
+@pytest.mark.parametrize(("rule", "metadata", "without", "first"), BORDERS)
+def test_rule_begins(rule: str, metadata: MetadataMode, without: str, first: str) -> None:
+    assert rule not in rules_for(without, metadata).names()
+    assert rule in rules_for(first, metadata).names()
+
+
+@pytest.mark.parametrize(("rule", "metadata", "last", "without"), ENDINGS)
+def test_rule_ends(rule: str, metadata: MetadataMode, last: str, without: str) -> None:
+    assert rule in rules_for(last, metadata).names()
+    assert rule not in rules_for(without, metadata).names()
+
+
+@pytest.mark.parametrize(("version", "elr", "has_it"), [("4.0.0", True, True), ("4.3.1", False, False)])
+def test_eligible_leader_replicas_can_be_switched(version: str, *, elr: bool, has_it: bool) -> None:
+    names = rules_for(version, KRAFT, eligible_leader_replicas=elr).names()
+    assert ("eligible-leader-replicas" in names) is has_it
+
+
+@pytest.mark.parametrize("version", ["0.10.2.2", "1.0.1", "2.0.0", "2.0.1", "2.4.1", "2.8.0", "3.3.2", "3.9.2"])
+def test_every_rule_has_its_papers(version: str) -> None:
+    for rule in rules_for(version, ZOOKEEPER).rules:
+        assert rule.name == rule.name.lower()
+        assert rule.source
+        assert rule.versions
+        assert rule.breaks
+
+
+def test_version_is_numbers() -> None:
+    assert parse_version("0.10.2.2") == (0, 10, 2, 2)
+    with pytest.raises(ValueError, match="invalid literal"):
+        parse_version("3.9.x")
