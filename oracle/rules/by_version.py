@@ -49,8 +49,13 @@ def parse_version(text: str) -> Version:
 
 
 def rules_for(version: str, metadata: MetadataMode, *, eligible_leader_replicas: bool | None = None) -> RuleSet:
-    """Return the rules of one release; ``eligible_leader_replicas`` overrides the release's default."""
+    """Return the rules of one release; ``eligible_leader_replicas`` overrides the release's default.
+
+    Raises:
+        ValueError: if the release has no such metadata mode.
+    """
     numbers = parse_version(version)
+    _check_mode(numbers, version, metadata)
     truncation = _truncation(numbers)
     election = _election(numbers, metadata, eligible_leader_replicas)
     counts_eligible_only = _counts_eligible_only(numbers, metadata)
@@ -76,6 +81,13 @@ def rules_for(version: str, metadata: MetadataMode, *, eligible_leader_replicas:
         election=election,
         rules=_named(numbers, metadata, truncation, election),
     )
+
+
+def _check_mode(numbers: Version, version: str, metadata: MetadataMode) -> None:
+    if metadata is MetadataMode.ZOOKEEPER and numbers >= (4, 0):
+        raise ValueError(f"Kafka {version} has no ZooKeeper mode: 3.9 is the last release with it")
+    if metadata is MetadataMode.KRAFT and numbers < (3, 3):
+        raise ValueError(f"Kafka {version} has no KRaft mode fit for use: 3.3 is the first release with it")
 
 
 def _truncation(numbers: Version) -> Truncation:

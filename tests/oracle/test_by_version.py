@@ -77,6 +77,12 @@ def test_every_rule_has_its_papers(version: str) -> None:
         assert rule.breaks
 
 
+@pytest.mark.parametrize(("version", "metadata"), [("4.0.0", ZOOKEEPER), ("3.2.3", KRAFT)])
+def test_a_mode_that_a_release_does_not_have_is_refused(version: str, metadata: MetadataMode) -> None:
+    with pytest.raises(ValueError, match=f"Kafka {version} has no"):
+        rules_for(version, metadata)
+
+
 def test_version_is_numbers() -> None:
     assert parse_version("0.10.2.2") == (0, 10, 2, 2)
     with pytest.raises(ValueError, match="invalid literal"):
