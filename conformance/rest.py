@@ -128,15 +128,15 @@ class Rest:
 
     def _quiet_rounds(self, link: Link, since: int) -> Round:
         """Return the last of two equal, empty rounds on a link."""
-        rounds = [
-            r
-            for r in self._gate.rounds_since(since, topic=self._topic, follower=link.follower)
-            if r.leader == link.leader
-        ]
-        last = rounds[-QUIET_ROUNDS:]
+        last = self._rounds(link, since)[-QUIET_ROUNDS:]
         if len(last) < QUIET_ROUNDS or len({_numbers(r) for r in last}) > 1 or not _is_empty(last[-1]):
             raise NotYetError(f"broker {link.follower} has not fetched twice in vain from broker {link.leader}")
         return last[-1]
+
+    def _rounds(self, link: Link, since: int) -> list[Round]:
+        """Return the finished rounds of a link whose requests came after a monotonic time."""
+        rounds = self._gate.rounds_since(since, topic=self._topic, follower=link.follower)
+        return [one for one in rounds if one.leader == link.leader]
 
     def _require_checkpoints(self) -> None:
         for broker, alive in self.alive().items():
@@ -187,13 +187,18 @@ class Rest:
             raise NeverAtRestError(str(late)) from late
 
     def _await_another_round(self) -> None:
+        """Let one more round pass on every link; one that a hold catches meanwhile is waited for no longer."""
         since = time.monotonic_ns()
-        for link in self._links(self.view()):
-            until(
-                lambda link=link: self._gate.rounds_since(since, topic=self._topic, follower=link.follower),  # type: ignore[misc]
-                deadline_s=REST_DEADLINE_S,
-                what=f"another fetch round of broker {link.follower}",
-            )
+        links = self._links(self.view())
+
+        def has_passed() -> bool:
+            free = (link for link in links if (link.follower, link.leader) not in self.blocked())
+            waiting = [link.follower for link in free if not self._rounds(link, since)]
+            if waiting:
+                raise NotYetError(f"no fetch round of brokers {waiting}")
+            return True
+
+        until(has_passed, deadline_s=REST_DEADLINE_S, what="another fetch round on every free link")
 
     def numbers(self) -> dict[str, Any]:
         """Read every replica's numbers and the controller's view as one JSON value."""
