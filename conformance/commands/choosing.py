@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from conformance.expectations import ExpectationError
 from conformance.registry import UnknownScenarioError, select
 from conformance.schedule_file import ScheduleFileError, locate, read_schedule
 from fault_injection.releases import MetadataMode, Release, UsageError, find_release
@@ -37,7 +38,7 @@ class Choice:
     profile: str = "quick"
 
 
-USAGE_ERRORS = (UsageError, UnknownScenarioError, ScheduleFileError)
+USAGE_ERRORS = (UsageError, UnknownScenarioError, ScheduleFileError, ExpectationError)
 """Errors of the user's making: one sentence, exit code 2."""
 
 

@@ -11,8 +11,9 @@ from conformance.reconcile.errors import ReconcileError
 from conformance.repredict import repredict
 from conformance.run_directory import RunDirectory, RunDirectoryError
 from conformance.spark_room import DEFAULT_MASTER, SparkRoom
-from conformance.verdicts import Conformance, Verdict, exit_code
+from conformance.verdicts import Conformance, Verdict, exit_code, not_run
 from fault_injection.releases import UsageError
+from oracle.predict import PointUnavailableError
 from oracle.schedule import ScheduleError
 
 if TYPE_CHECKING:
@@ -44,6 +45,8 @@ def judge_again(console: Console, options: JudgeOptions) -> int:
         verdict = _judged(run, options)
     except (RunDirectoryError, ReconcileError) as error:
         verdict = Verdict(Conformance.HARNESS_ERROR, None, str(error))
+    except PointUnavailableError as unavailable:
+        verdict = not_run(str(unavailable))
     except ScheduleError as error:
         verdict = Verdict(Conformance.DEVIATES, None, f"those rules cannot bring about this schedule: {error}")
     _print(console, run, verdict)

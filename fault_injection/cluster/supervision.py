@@ -5,6 +5,7 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
+from typing import IO
 
 from fault_injection.cluster import supervisor
 from fault_injection.cluster.errors import ClusterError
@@ -17,6 +18,7 @@ class Supervision:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
+        self._serial = 0
         self._process = subprocess.Popen(
             [sys.executable, "-I", str(supervisor.__file__)],
             stdin=subprocess.PIPE,
@@ -56,14 +58,21 @@ class Supervision:
             assert self._process.stdin is not None
             assert self._process.stdout is not None
             try:
-                self._process.stdin.write(json.dumps(request).encode() + b"\n")
+                self._serial += 1
+                self._process.stdin.write(json.dumps({**request, "serial": self._serial}).encode() + b"\n")
                 self._process.stdin.flush()
-                line = self._process.stdout.readline()
+                answer = self._answer_to(self._serial, self._process.stdout)
             except (BrokenPipeError, ValueError) as error:
                 raise ClusterError("The supervisor of the node processes is gone.") from error
-        if not line:
-            raise ClusterError("The supervisor of the node processes ended.")
-        answer: dict[str, object] = json.loads(line)
         if "error" in answer:
             raise ClusterError(f"The supervisor could not do it: {answer['error']}")
         return answer
+
+    @staticmethod
+    def _answer_to(serial: int, answers: IO[bytes]) -> dict[str, object]:
+        """Read up to the answer to a request; a signal may have kept an earlier one from being read."""
+        for line in answers:
+            answer: dict[str, object] = json.loads(line)
+            if answer["serial"] == serial:
+                return answer
+        raise ClusterError("The supervisor of the node processes ended.")

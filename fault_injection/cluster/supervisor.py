@@ -78,7 +78,7 @@ def main() -> None:
                 answer = _answer(children, request)
             except (OSError, KeyError) as error:
                 answer = {"error": f"{type(error).__name__}: {error}"}
-            sys.stdout.write(json.dumps(answer) + "\n")
+            sys.stdout.write(json.dumps({**answer, "serial": request.get("serial")}) + "\n")
             sys.stdout.flush()
     finally:
         for child in children.values():

@@ -53,6 +53,15 @@ def test_a_signal_reaches_the_child(supervision: Supervision, tmp_path: Path) ->
     assert until(lambda: supervision.exit_code(pid), deadline_s=20, what="end of the child") == -signal.SIGTERM
 
 
+def test_an_answer_that_nobody_read_is_passed_over(supervision: Supervision, tmp_path: Path) -> None:
+    pid = supervision.start([sys.executable, "-c", "raise SystemExit(7)"], tmp_path, tmp_path / "out")
+    stdin = supervision._process.stdin
+    assert stdin is not None
+    stdin.write(f'{{"signal": 0, "pid": {pid}, "serial": 0}}\n'.encode())
+    stdin.flush()
+    assert until(lambda: supervision.exit_code(pid), deadline_s=20, what="end of the child") == 7
+
+
 def test_a_program_that_does_not_exist_is_an_error(supervision: Supervision, tmp_path: Path) -> None:
     with pytest.raises(ClusterError, match="FileNotFoundError"):
         supervision.start([str(tmp_path / "absent")], tmp_path, tmp_path / "out")
