@@ -9,6 +9,7 @@ import argparse
 import logging
 import signal
 import sys
+import traceback
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
@@ -21,6 +22,7 @@ from conformance.commands.running import RunOptions, run_scenarios
 from conformance.console import Console
 from conformance.run_directory import RunDirectoryError
 from conformance.spark_room import DEFAULT_MASTER
+from conformance.verdicts import EXIT_CODES, Conformance
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -61,6 +63,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         console.complain("interrupted; all brokers of this run were ended")
         return INTERRUPTED
+    except Exception as defect:  # noqa: BLE001 - Python's own exit code of an exception is the one of a deviation
+        traceback.print_exc()
+        console.complain(f"the tester failed, not the brokers: {defect!r}")
+        return EXIT_CODES[Conformance.HARNESS_ERROR]
 
 
 def _terminate(number: int, _frame: object) -> NoReturn:
