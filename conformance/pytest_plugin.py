@@ -12,7 +12,7 @@ KAFKA_PYTHON_WARNINGS = (
     "ignore:read_text is deprecated:DeprecationWarning",
     "ignore:open_text is deprecated:DeprecationWarning",
 )
-"""How kafka-python reads its own schemas; nothing a user could change."""
+"""How kafka-python reads its own schemas; a project whose warnings are errors is not about that."""
 MARKERS = (
     "requirement(id): a scenario that proves this requirement, such as TR-01",
     "scenario(name): one scenario of the catalogue",
@@ -32,26 +32,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--conformance-seed", type=int, default=None, metavar="N", help="seed of record ids")
 
 
-LIBRARY_WARNINGS = (
-    "ignore:read_text is deprecated:DeprecationWarning",
-    "ignore:open_text is deprecated:DeprecationWarning",
-)
-"""kafka-python reads its schemas so; a project whose warnings are errors is not about that."""
-
-
 def pytest_configure(config: pytest.Config) -> None:
     """Register the markers, and check the release that was asked for.
 
     Raises:
         UsageError: it is not known, or lacks the metadata mode.
     """
-    for warning in KAFKA_PYTHON_WARNINGS:
-        config.addinivalue_line("filterwarnings", warning)
     for marker in MARKERS:
         config.addinivalue_line("markers", marker)
     if not any("conformance" in argument for argument in config.args):
         return
-    for warning in LIBRARY_WARNINGS:
+    for warning in KAFKA_PYTHON_WARNINGS:
         config.addinivalue_line("filterwarnings", warning)
     from conformance.commands.choosing import USAGE_ERRORS, Choice, release_of  # noqa: PLC0415 - only who asks pays
 
