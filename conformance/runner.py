@@ -114,10 +114,16 @@ class Runner:
         try:
             self._take(step)
             if isinstance(step, Checkpoint):
-                self._recorder.observe("checkpoint", name=step.name, settled=True, **self._rest.measure())
+                measured = self._rest.measure()
+                self._require_frames_held()
+                self._recorder.observe("checkpoint", name=step.name, settled=True, **measured)
             else:
                 self._rest.wait()
+                self._require_frames_held()
                 self._recorder.observe("numbers", **self._rest.numbers())
+        except AwaitedStateMissingError:
+            self._require_frames_held()
+            raise
         except DeadlineExceededError as late:
             raise HarnessError(f"step {index + 1} ({text}): {late}") from late
         except ProbeError as unanswered:
@@ -208,6 +214,16 @@ class Runner:
             for name, hold in self._holds.items()
             if name not in self._discharged and self._gate.status(name) in (HoldStatus.CAUGHT, HoldStatus.DROPPED)
         )
+
+    def _require_frames_held(self) -> None:
+        """Make sure that no held frame went with a connection that no step of ours has ended.
+
+        Raises:
+            HarnessError: one did, so what was measured is not what the schedule describes.
+        """
+        for name in self._holds:
+            if name not in self._discharged and self._gate.status(name) is HoldStatus.DISCHARGED:
+                raise HarnessError(f"hold {name!r} lost its frame: its connection ended, though no broker of it did")
 
     def _discharge(self, broker: BrokerId) -> None:
         """End the holds on a dead broker's links: caught frames went with it, armed ones are disarmed."""

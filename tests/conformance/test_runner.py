@@ -1,0 +1,141 @@
+"""A hold whose frame is lost behind the runner's back is a failure of the tester, never a finding."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, cast
+
+import pytest
+
+from conformance import runner
+from conformance.interruption import AwaitedStateMissingError, HarnessError
+from conformance.probes.controller import ControllerView
+from conformance.recorder import Recorder
+from conformance.runner import Runner
+from conformance.scenarios.vocabulary import await_hold, await_leader, brokers, checkpoint, hold_response, kill
+from fault_injection.wire.gate_events import HoldStatus
+from oracle.schedule import Schedule
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from oracle.steps import Step
+
+GAP = (hold_response("gap", follower=2, leader=1), await_hold("gap"))
+
+
+class _Gate:
+    """A gate whose one hold catches its frame at once."""
+
+    status_of_hold = HoldStatus.CAUGHT
+
+    def arm(self, *_: object) -> None:
+        """It is caught already."""
+
+    def caught(self, _: str) -> object:
+        return SimpleNamespace(fetch_offset=0)
+
+    def status(self, _: str) -> HoldStatus:
+        return self.status_of_hold
+
+
+class _Rest:
+    """A partition at rest; measuring it may end the held frame's connection."""
+
+    def __init__(self, gate: _Gate) -> None:
+        self._gate = gate
+        self.blocked: Any = None
+        self.loses_connection_at = ""
+
+    def _happens(self, what: str) -> None:
+        if what == self.loses_connection_at:
+            self._gate.status_of_hold = HoldStatus.DISCHARGED
+
+    def wait(self) -> None:
+        """It is at rest."""
+
+    def numbers(self) -> dict[str, Any]:
+        return {}
+
+    def measure(self) -> dict[str, Any]:
+        self._happens("measure")
+        return {}
+
+    def alive(self) -> dict[int, bool]:
+        return {1: True, 2: True}
+
+    def view(self) -> ControllerView:
+        self._happens("view")
+        return ControllerView(1, 0, (1,))
+
+
+class _Cluster:
+    def __init__(self, gate: _Gate) -> None:
+        self._gate = gate
+
+    def kill(self, _: int) -> None:
+        self._gate.status_of_hold = HoldStatus.DISCHARGED
+
+    def check_alive(self, *_: int) -> None:
+        """All of them run."""
+
+
+class _Run:
+    """A runner and what it stands on."""
+
+    def __init__(self, recorder: Recorder, *steps: Step) -> None:
+        gate = _Gate()
+        self.rest = _Rest(gate)
+        self.runner = Runner(
+            Schedule("a/b", "It holds.", (), brokers(1, 2), steps),
+            cluster=cast("Any", _Cluster(gate)),
+            gate=cast("Any", gate),
+            probe=cast("Any", None),
+            rest=cast("Any", self.rest),
+            ledger=cast("Any", None),
+            recorder=recorder,
+            topic="t",
+            record_id_base=0,
+        )
+
+
+@pytest.fixture(autouse=True)
+def no_patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(runner, "AWAIT_DEADLINE_S", 0.05)
+    monkeypatch.setattr(runner, "await_unregistered", lambda *_: None)
+
+
+@pytest.fixture
+def recorder(tmp_path: Path) -> Iterator[Recorder]:
+    with Recorder(tmp_path) as recorder:
+        yield recorder
+
+
+def test_numbers_measured_after_a_held_frame_was_lost_are_no_checkpoint(recorder: Recorder, tmp_path: Path) -> None:
+    run = _Run(recorder, *GAP, checkpoint("held"))
+    run.rest.loses_connection_at = "measure"
+
+    with pytest.raises(HarnessError, match="hold 'gap' lost its frame"):
+        run.runner.run()
+
+    assert '"checkpoint"' not in (tmp_path / "observations.ndjson").read_text()
+
+
+def test_a_state_that_a_lost_frame_may_have_prevented_is_no_deviation(recorder: Recorder) -> None:
+    run = _Run(recorder, *GAP, await_leader(2))
+    run.rest.loses_connection_at = "view"
+
+    with pytest.raises(HarnessError, match="hold 'gap' lost its frame"):
+        run.runner.run()
+
+
+def test_a_state_that_never_comes_while_the_frame_is_held_is_a_deviation(recorder: Recorder) -> None:
+    with pytest.raises(AwaitedStateMissingError, match="leader 2"):
+        _Run(recorder, *GAP, await_leader(2)).runner.run()
+
+
+def test_a_frame_that_went_with_a_killed_broker_is_no_loss(recorder: Recorder, tmp_path: Path) -> None:
+    _Run(recorder, *GAP, kill(2), checkpoint("alone")).runner.run()
+
+    assert '"checkpoint"' in (tmp_path / "observations.ndjson").read_text()
