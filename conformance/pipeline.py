@@ -173,7 +173,14 @@ class Pipeline:
 
     def _fail(self, run: RunDirectory, kind: str, message: str) -> None:
         run.update_run(harness_failure={"kind": kind, "message": message})
-        self.laboratory.discard_cluster()
+        self._discard_cluster()
+
+    def _discard_cluster(self) -> None:
+        """End the cluster; one that does not end in good order must not keep the other scenarios from running."""
+        try:
+            self.laboratory.discard_cluster()
+        except Exception as error:  # noqa: BLE001 - whatever it was, closing the backend ends every node
+            self.progress(f"the cluster did not end in good order: {error!r}")
 
     def _on_brokers(self, run: RunDirectory, schedule: Schedule) -> None:
         lab = self.laboratory
@@ -272,7 +279,7 @@ class Pipeline:
             )
         except (TopicError, DeadlineExceededError, ProbeError) as error:
             self.progress(f"replacing the cluster: {error}")
-            self.laboratory.discard_cluster()
+            self._discard_cluster()
 
 
 def _topic_configs(schedule: Schedule) -> dict[str, str]:

@@ -151,3 +151,16 @@ def test_the_same_seed_gives_the_same_record_ids_and_another_seed_others(pipelin
     assert other(5).record_id_base == pipeline.record_id_base
     assert other(6).record_id_base >= pipeline.record_id_base + 2**16
     assert 0 <= other(2**40 + 1).record_id_base < 2**62
+
+
+def test_a_cluster_that_cannot_be_ended_keeps_no_other_scenario_from_running(
+    pipeline: Pipeline, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stuck(_: Laboratory) -> None:
+        raise ClusterError("the supervisor is gone")
+
+    monkeypatch.setattr(_WithoutBrokers, "discard_cluster", stuck)
+    first = failing(pipeline, HarnessError("hold 'gap' caught nothing"))
+    second = failing(pipeline, NeverAtRestError("it moves"))
+
+    assert [one.verdict.reason for one in (first, second)] == ["hold 'gap' caught nothing", "it moves"]
