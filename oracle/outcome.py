@@ -14,7 +14,7 @@ from oracle.prediction import (
     RecordPrediction,
     ReplicaNumbers,
 )
-from oracle.rules import diverging_fetch
+from oracle.rules import diverging_fetch, isr_join
 from oracle.schedule import ScheduleError
 from oracle.vocabulary import Fate, Leadership, Offset, Outcome, Role
 
@@ -156,9 +156,7 @@ def _rule_behind(loss: Loss, rules: RuleSet) -> Rule:
     """Return the rule that let a replica be elected without the record: it cut it, or joined the ISR too early."""
     if loss.had_appended:
         return rules.truncation.rule
-    if rules.counts_diverging_fetch:
-        return diverging_fetch.COUNTED
-    return rules.election.rule
+    return diverging_fetch.COUNTED if rules.counts_diverging_fetch else isr_join.AT_HIGH_WATERMARK
 
 
 def _divergences(state: PartitionState) -> tuple[Divergence, ...]:

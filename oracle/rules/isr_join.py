@@ -17,17 +17,17 @@ if TYPE_CHECKING:
 
 AT_HIGH_WATERMARK = Rule(
     name="join-isr-at-high-watermark",
-    source="Partition.maybeExpandIsr",
+    source="KAFKA-7128, Partition.maybeExpandIsr",
     versions="2.0.0 and older",
     replaces=None,
-    breaks="a lagging replica could be elected",
+    breaks="a replica joins below the leader's epoch start and may be elected without committed records",
 )
 AT_EPOCH_START = Rule(
     name="join-isr-at-epoch-start",
     source="KAFKA-7128, Partition.maybeExpandIsr",
     versions="2.0.1 and newer",
     replaces=AT_HIGH_WATERMARK.name,
-    breaks="a replica joins below the leader's epoch start and may be elected without committed records",
+    breaks="a replica that lags behind the leader's epoch start counts as in sync",
 )
 
 

@@ -24,14 +24,16 @@ from oracle.world import ImpossibleEventError, World
 from tests.oracle.state_text import outcomes, state_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+
+    from oracle.rules.rule_set import RuleSet
 
 INDENT = "    "
 
 
-def rewritten(text: str) -> str:
-    """Return a transcript with every answer replaced by what the model says today."""
-    session = Session()
+def rewritten(text: str, changed: Callable[[RuleSet], RuleSet] = lambda rules: rules) -> str:
+    """Return a transcript with every answer replaced by what the model says today, or under changed rules."""
+    session = Session(changed)
     lines: list[str] = []
     for line in text.splitlines():
         if line.startswith(INDENT):
@@ -45,7 +47,8 @@ def rewritten(text: str) -> str:
 class Session:
     """One partition after the other, each driven by commands, in every order its followers may take turns."""
 
-    def __init__(self) -> None:
+    def __init__(self, changed: Callable[[RuleSet], RuleSet]) -> None:
+        self._changed = changed
         self._schedule: Schedule | None = None
         self._worlds: list[World] = []
         self._outcomes: dict[str, str] = {}
@@ -66,11 +69,8 @@ class Session:
         return self._shown()
 
     def _begin(self, fields: dict[str, Any]) -> None:
-        rules = rules_for(
-            str(fields["kafka"]),
-            MetadataMode(fields["metadata"]),
-            eligible_leader_replicas=fields.get("elr"),
-        )
+        version, metadata = str(fields["kafka"]), MetadataMode(fields["metadata"])
+        rules = self._changed(rules_for(version, metadata, eligible_leader_replicas=fields.get("elr")))
         self._schedule = Schedule(
             id="transcript",
             requirement="",
