@@ -15,7 +15,7 @@ from conformance.registry import CATALOGUE
 from conformance.spark_room import SparkRoom
 from conformance.verdicts import Conformance
 from fault_injection.cluster.backends.choice import choose_backend
-from fault_injection.releases import jars_of
+from fault_injection.releases import jars_of, schema_jar, spark_connector_jars
 from reports import write_report
 
 if TYPE_CHECKING:
@@ -58,6 +58,8 @@ def pipeline(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
     home = config.getoption("--kafka-home")
     try:
         jars = jars_of(release, Path(home) if home else None)
+        schema_jar()
+        spark_connector_jars()
         backend, _ = choose_backend(config.getoption("--kafka-backend"), config.getoption("--jre-image"))
     except USAGE_ERRORS as error:
         raise pytest.UsageError(str(error)) from error

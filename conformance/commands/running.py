@@ -14,7 +14,7 @@ from conformance.pipeline import Finished, Pipeline
 from conformance.spark_room import DEFAULT_MASTER, SparkRoom
 from conformance.verdicts import exit_code
 from fault_injection.cluster.backends.choice import BackendName, choose_backend
-from fault_injection.releases import jars_of
+from fault_injection.releases import jars_of, schema_jar, spark_connector_jars
 from oracle.predict import PointUnavailableError, predict
 from oracle.rules.by_version import rules_for
 from oracle.schedule import ScheduleError
@@ -91,12 +91,14 @@ def check_predictable(choice: Choice, scenarios: Sequence[Scenario], release: Re
 
 def _run_all(console: Console, options: RunOptions, scenarios: Sequence[Scenario], seed: int) -> list[Finished]:
     release, metadata = release_of(options.choice)
+    options.runs.mkdir(parents=True, exist_ok=True)
     console.progress(f"looking for the jars of Kafka {release.version} (fetched once, then cached)")
     jars = jars_of(release, options.kafka_home)
+    schema_jar()  # this one and the next are needed later: what cannot be had is a usage error, not a failed run
+    spark_connector_jars()
     backend, why = choose_backend(options.backend, options.jre_image)
     console.progress(f"Kafka {release.version} ({metadata.value}), seed {seed}. {why}")
     finished: list[Finished] = []
-    options.runs.mkdir(parents=True, exist_ok=True)
     with (
         SparkRoom(options.spark_master) as spark,
         Laboratory(

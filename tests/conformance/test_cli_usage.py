@@ -11,6 +11,7 @@ import pytest
 
 from conformance.cli import main
 from conformance.run_directory import RunDirectory
+from fault_injection.releases.errors import JarsUnavailableError
 from tests.conformance.ideal_runs import write_ideal_run
 
 if TYPE_CHECKING:
@@ -127,6 +128,21 @@ def test_a_kafka_home_without_jars_is_refused(capsys: pytest.CaptureFixture[str]
     said = sentence(capsys, "run", "TR-01", "--kafka", "4.3.1", *arguments)
 
     assert said == f"{tmp_path} is no Kafka directory: it has no libs/*.jar."
+
+
+@pytest.mark.parametrize("missing", ["jars_of", "schema_jar", "spark_connector_jars"])
+def test_jars_that_cannot_be_had_are_a_usage_error_before_a_broker_starts(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, missing: str
+) -> None:
+    def unavailable(*_: object) -> None:
+        raise JarsUnavailableError("kafka-clients 3.9.2 is not cached and no repository answers.")
+
+    for source in ("jars_of", "schema_jar", "spark_connector_jars"):
+        found = unavailable if source == missing else lambda *_: None
+        monkeypatch.setattr(f"conformance.commands.running.{source}", found)
+    said = sentence(capsys, "run", "TR-01", "--kafka", "4.3.1", "--runs-dir", tmp_path / "runs", "--quiet")
+
+    assert said == "kafka-clients 3.9.2 is not cached and no repository answers."
 
 
 @pytest.mark.parametrize(
