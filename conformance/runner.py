@@ -115,14 +115,14 @@ class Runner:
             self._take(step)
             if isinstance(step, Checkpoint):
                 measured = self._rest.measure()
-                self._require_frames_held()
+                self._require_gate_undisturbed()
                 self._recorder.observe("checkpoint", name=step.name, settled=True, **measured)
             else:
                 self._rest.wait()
-                self._require_frames_held()
+                self._require_gate_undisturbed()
                 self._recorder.observe("numbers", **self._rest.numbers())
         except AwaitedStateMissingError:
-            self._require_frames_held()
+            self._require_gate_undisturbed()
             raise
         except DeadlineExceededError as late:
             raise HarnessError(f"step {index + 1} ({text}): {late}") from late
@@ -215,12 +215,14 @@ class Runner:
             if name not in self._discharged and self._gate.status(name) in (HoldStatus.CAUGHT, HoldStatus.DROPPED)
         )
 
-    def _require_frames_held(self) -> None:
-        """Make sure that no held frame went with a connection that no step of ours has ended.
+    def _require_gate_undisturbed(self) -> None:
+        """Make sure that the gate works, and no held frame went with a connection that no step of ours has ended.
 
         Raises:
-            HarnessError: one did, so what was measured is not what the schedule describes.
+            HarnessError: what was measured is not what the schedule describes.
         """
+        if self._gate.failures:
+            raise HarnessError(f"the gate failed while it moved frames: {self._gate.failures[0]}")
         for name in self._holds:
             if name not in self._discharged and self._gate.status(name) is HoldStatus.DISCHARGED:
                 raise HarnessError(f"hold {name!r} lost its frame: its connection ended, though no broker of it did")

@@ -194,6 +194,11 @@ class GateProxy:
         """How many frames should have decoded and did not; they were passed on all the same."""
         return self._traffic.codec.undecodable
 
+    @property
+    def failures(self) -> tuple[str, ...]:
+        """What failed in the tester itself while it moved frames; any of it may have disturbed the nodes."""
+        return tuple(self._traffic.failures)
+
     def _admit(self, link: LinkName, accepted: socket.socket) -> None:
         with self._lock:
             upstream = self._upstreams.get(link)

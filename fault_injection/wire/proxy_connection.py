@@ -118,6 +118,8 @@ class Connection:
             is_reset = parser.pending_bytes > 0
         except OSError:
             pass  # the peer is gone: the other side learns it by a reset
+        except Exception as defect:  # noqa: BLE001 - the thread ends with the connection; whoever judges must know
+            self._traffic.failed(defect)
         finally:
             self._end(is_reset=is_reset)
 

@@ -38,10 +38,14 @@ class Traffic:
     Args:
         codec: decodes the frames.
         on_event: told of everything that happens to armed actions, in order; must return quickly.
+
+    Attributes:
+        failures: what failed in the tester itself while it moved frames, in words, oldest first.
     """
 
     def __init__(self, codec: Codec, on_event: Callable[[GateEvent], None]) -> None:
         self.codec = codec
+        self.failures: list[str] = []
         self.gate = Gate()
         self.rounds = Rounds()
         self.names = TopicNames()
@@ -185,6 +189,13 @@ class Traffic:
             passage.space = self._spaces[decision.name] = ParkingSpace()
         self._report()
 
+    def failed(self, defect: Exception) -> None:
+        """Take note of a failure of the tester's own: frames may have been lost by it."""
+        self.failures.append(f"{type(defect).__name__}: {defect}")
+
     def _report(self) -> None:
         for event in self.gate.take_events():
-            self._on_event(event)
+            try:
+                self._on_event(event)
+            except Exception as defect:  # noqa: BLE001 - the listener's trouble must not become the connection's
+                self.failed(defect)

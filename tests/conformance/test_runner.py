@@ -29,6 +29,7 @@ class _Gate:
     """A gate whose one hold catches its frame at once."""
 
     status_of_hold = HoldStatus.CAUGHT
+    failures: tuple[str, ...] = ()
 
     def arm(self, *_: object) -> None:
         """It is caught already."""
@@ -85,7 +86,7 @@ class _Run:
     """A runner and what it stands on."""
 
     def __init__(self, recorder: Recorder, *steps: Step) -> None:
-        gate = _Gate()
+        self.gate = gate = _Gate()
         self.rest = _Rest(gate)
         self.runner = Runner(
             Schedule("a/b", "It holds.", (), brokers(1, 2), steps),
@@ -117,6 +118,16 @@ def test_numbers_measured_after_a_held_frame_was_lost_are_no_checkpoint(recorder
     run.rest.loses_connection_at = "measure"
 
     with pytest.raises(HarnessError, match="hold 'gap' lost its frame"):
+        run.runner.run()
+
+    assert '"checkpoint"' not in (tmp_path / "observations.ndjson").read_text()
+
+
+def test_what_was_measured_through_a_gate_that_failed_is_no_checkpoint(recorder: Recorder, tmp_path: Path) -> None:
+    run = _Run(recorder, *GAP, checkpoint("held"))
+    run.gate.failures = ("KeyError: 7",)
+
+    with pytest.raises(HarnessError, match="the gate failed while it moved frames: KeyError: 7"):
         run.runner.run()
 
     assert '"checkpoint"' not in (tmp_path / "observations.ndjson").read_text()
