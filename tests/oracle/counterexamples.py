@@ -1,6 +1,6 @@
 """How do old rules break what newer ones keep? Short schedules, each of which breaks a property.
 
-Those about committed records were found by searching random walks under the rules of 0.10.2, and shrunk.
+Those about committed records were found by searching random walks under old rules, and shrunk.
 """
 
 from __future__ import annotations
@@ -69,5 +69,23 @@ def log_with_a_hole_of_another_epoch(version: str) -> Walk:
         Kill(TWO),
         Start(ONE),
         produced("a3"),
+        Start(TWO),
+    )
+
+
+def diverging_follower_elected_cleanly(version: str) -> Walk:
+    """KAFKA-13141 with unclean election off: broker 1 is let into the ISR by a fetch that diverges, and elected."""
+    return _walk(
+        version,
+        (ONE, TWO),
+        Settings(min_insync_replicas=1, unclean_leader_election=False),
+        Hold("answer", PointName.FETCH_RESPONSE, TWO, ONE, Offset(1)),
+        produced("m0"),
+        produced("m1"),
+        Kill(ONE),
+        produced("m2"),
+        Hold("diverging", PointName.FETCH_RESPONSE, ONE, TWO),
+        Start(ONE),
+        Kill(TWO),
         Start(TWO),
     )

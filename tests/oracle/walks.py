@@ -259,12 +259,15 @@ class _Walking:
         self._holds += [step.name] if isinstance(step, Hold) else []
 
     def finish(self) -> None:
-        """Restart whoever follows over a silent link, let go what is held, start who is down."""
+        """Restart whoever follows over a silent link, start who is down, let go what is held."""
         for armed in self.worlds[-1].gate.holds:
-            self.take(Kill(armed.hold.follower) if armed.dropped else Release(armed.hold.name))
+            if armed.dropped:
+                self.take(Kill(armed.hold.follower))
         for broker in self._schedule.replicas:
             self.take(Start(broker))
+        while held := next((a for a in self.worlds[-1].gate.holds if a.caught), None):
+            self.take(Release(held.hold.name))
         for _ in range(2):
-            step = self.step_of(Acks.ALL)
-            assert step is not None
-            self.take(step)
+            self.take(Produce((self._next_label(),), Acks.ALL, Expectation.ANY))
+            while held := next((a for a in self.worlds[-1].gate.holds if a.caught), None):
+                self.take(Release(held.hold.name))
