@@ -107,7 +107,7 @@ class Pipeline:
 
     @property
     def record_id_base(self) -> int:
-        """The id of a run's first record: derived from the seed, so that runs do not share ids."""
+        """The id of a run's first record, derived from the seed: runs of one seed share ids, runs of two never do."""
         return (self.seed & 0x7FFF_FFFF) << 16
 
     def begin(self, scenario: Scenario) -> RunDirectory:
