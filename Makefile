@@ -32,7 +32,8 @@ conformance: setup
 	@$(BIN)/kafka-conformance run --kafka $(KAFKA) --backend $(BACKEND) --runs-dir $(RUNS) $(ARGS)
 
 test: setup lint
-	@$(BIN)/python -m pytest $(ARGS)
+	@$(BIN)/python -m pytest -q tests/oracle --cov=oracle --cov-branch --cov-report=term --cov-fail-under=100
+	@$(BIN)/python -m pytest --ignore=tests/oracle $(ARGS)
 
 lint: setup
 	@$(BIN)/ruff check .

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from fault_injection.waiting import DeadlineExceededError
+
 GIVEN_UP = "GIVEN_UP"
 """The error of a record whose producer was still waiting when the run ended: no answer of a broker."""
 
@@ -26,6 +31,17 @@ class NeverAtRestError(RunInterruption):
     """Replication did not come to rest before the deadline."""
 
     verdict = "INCONCLUSIVE"
+
+
+STALL_S = 5.0
+"""A gap between two questions above which the tester, not the brokers, stood still."""
+
+
+def missed(late: DeadlineExceededError) -> RunInterruption:
+    """Return what a missed deadline means: the brokers' failure, unless the tester stood still meanwhile."""
+    if late.longest_gap_s > STALL_S:
+        return NeverAtRestError(f"the tester stood still for {late.longest_gap_s:.1f} s while it waited: {late}")
+    return AwaitedStateMissingError(str(late))
 
 
 class HarnessError(RunInterruption):

@@ -27,7 +27,8 @@ from conformance.recorder import Recorder
 from conformance.rest import Rest
 from conformance.run_directory import RunDirectory, RunDirectoryError, run_name, slug
 from conformance.runner import Runner
-from conformance.schedule_format import MIN_ISR, UNCLEAN, encode
+from conformance.schedule_format import encode
+from conformance.topic_settings import topic_configs, user_settings
 from fault_injection.cluster.errors import ClusterError
 from fault_injection.waiting import DeadlineExceededError, until
 from fault_injection.wire.gate import GateError
@@ -132,7 +133,7 @@ class Pipeline:
             started=datetime.now(UTC).isoformat(timespec="seconds"),
             brokers=list(schedule.replicas),
             controller=100,
-            settings={"user": _user_settings(schedule), "imposed": {}},
+            settings={"user": user_settings(schedule), "imposed": {}},
             digests={"jars": lab.jars.digest, "image": None},
             environment=environment(),
             harness_failure=None,
@@ -188,12 +189,12 @@ class Pipeline:
         cluster = lab.cluster_for(schedule)
         imposed = dict(cluster.settings(schedule.replicas[0]).imposed)
         digests = {"jars": lab.jars.digest, "image": lab.backend.image_digest}
-        run.update_run(settings={"user": _user_settings(schedule), "imposed": imposed}, digests=digests)
+        run.update_run(settings={"user": user_settings(schedule), "imposed": imposed}, digests=digests)
         with ExitStack() as stack:
             lab.gate.trace_to(run.path / "wire.ndjson")
-            stack.callback(lab.gate.flush_trace)
+            stack.callback(self._end_trace, run, lab.gate.undecodable)
             addresses = [cluster.client_address(broker) for broker in cluster.live_brokers]
-            create_topic(addresses, topic, list(schedule.replicas), _topic_configs(schedule))
+            create_topic(addresses, topic, list(schedule.replicas), topic_configs(schedule))
             probe = stack.enter_context(ReplicaProbe(cluster, topic))
             recorder = stack.enter_context(Recorder(run.path))
             stack.callback(setattr, lab, "on_gate_event", None)
@@ -211,6 +212,11 @@ class Pipeline:
             self.note_replicas(stage)
             self.reconcile(stage)
         self._clean_up(cluster, topic)
+
+    def _end_trace(self, run: RunDirectory, undecodable_before: int) -> None:
+        gate = self.laboratory.gate
+        gate.flush_trace()
+        run.update_run(undecodable_frames=gate.undecodable - undecodable_before)
 
     def take_steps(self, stage: Stage) -> None:
         """Take every step, and keep what the brokers wrote down.
@@ -239,7 +245,14 @@ class Pipeline:
         try:
             runner.run()
         finally:
-            keep_broker_files(stage.run, stage.cluster, stage.topic, replicas)
+            self._keep_broker_files(stage)
+
+    def _keep_broker_files(self, stage: Stage) -> None:
+        """Copy the brokers' files; a file that cannot be read must not hide how the run ended."""
+        try:
+            keep_broker_files(stage.run, stage.cluster, stage.topic, stage.schedule.replicas)
+        except (*HARNESS_FAILURES, OSError) as error:
+            stage.recorder.mark("evidence_missing", "brokers", f"the brokers' files could not be kept: {error}")
 
     def note_replicas(self, stage: Stage) -> None:
         """Note what the replicas hold at rest, and up to where the topic is to be read.
@@ -280,14 +293,3 @@ class Pipeline:
         except (TopicError, DeadlineExceededError, ProbeError) as error:
             self.progress(f"replacing the cluster: {error}")
             self._discard_cluster()
-
-
-def _topic_configs(schedule: Schedule) -> dict[str, str]:
-    return {
-        MIN_ISR: str(schedule.settings.min_insync_replicas),
-        UNCLEAN: str(schedule.settings.unclean_leader_election).lower(),
-    }
-
-
-def _user_settings(schedule: Schedule) -> dict[str, str]:
-    return {"replication.factor": str(len(schedule.replicas)), **_topic_configs(schedule)}

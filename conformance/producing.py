@@ -10,7 +10,7 @@ import time
 from typing import TYPE_CHECKING
 
 from conformance.clients.producer import Delivery, Sending, send
-from conformance.interruption import GIVEN_UP, AwaitedStateMissingError
+from conformance.interruption import GIVEN_UP, HarnessError, missed
 from conformance.ledger.entry import Attempt, OutcomeEntry
 from fault_injection.waiting import DeadlineExceededError, until
 from oracle.steps import Produce
@@ -57,7 +57,7 @@ class Producing:
         """Send a step's records one after the other, each collected unless it is left pending.
 
         Raises:
-            AwaitedStateMissingError: a record got no outcome at all.
+            RunInterruption: a record neither reached the leader nor was answered.
         """
         for label in step.records:
             self._send(label, step)
@@ -86,11 +86,15 @@ class Producing:
         )
         self._sendings[label] = sending
         self._recorder.mark("record_sent", label, f"{label} sent with acks={_acks(step)}")
-        until(
-            lambda: sending.poll() or (leader is not None and (self._log_end_offset(leader) or 0) > (before or 0)),
-            deadline_s=AWAIT_DEADLINE_S,
-            what=f"{label} to reach the leader or be answered",
-        )
+        try:
+            until(
+                lambda: sending.poll() or (leader is not None and (self._log_end_offset(leader) or 0) > (before or 0)),
+                deadline_s=AWAIT_DEADLINE_S,
+                what=f"{label} to reach the leader or be answered",
+            )
+        except DeadlineExceededError as late:
+            self._cluster.check_alive(*(broker for broker, alive in self._rest.alive().items() if alive))
+            raise missed(late) from late
 
     def _log_end_offset(self, leader: int | None) -> int | None:
         return None if leader is None else self._probe.live_numbers(BrokerId(leader)).log_end_offset
@@ -103,7 +107,7 @@ class Producing:
         """Wait for a record's outcome and write it down; nothing to do if that has been done.
 
         Raises:
-            AwaitedStateMissingError: there is none before the deadline.
+            HarnessError: there is none before the deadline, although the client gives one before that.
         """
         sending = self._sendings.pop(label, None)
         if sending is None:
@@ -112,7 +116,7 @@ class Producing:
         try:
             delivery = sending.await_delivery(deadline_s)
         except DeadlineExceededError as late:
-            raise AwaitedStateMissingError(f"{label}: no outcome, {expect.value} was expected: {late}") from late
+            raise HarnessError(f"{label}: no outcome, {expect.value} was expected: {late}") from late
         finally:
             sending.close()
         self._record_outcome(label, delivery)

@@ -62,6 +62,7 @@ class Rest:
         self._replicas = replicas
         self._checks_checkpoint_files = checks_checkpoint_files
         self._min_insync_replicas = min_insync_replicas
+        self._is_kraft = cluster.zookeeper_address is None
         self.blocked: Callable[[], frozenset[tuple[int, int]]] = frozenset
 
     def alive(self) -> dict[BrokerId, bool]:
@@ -117,6 +118,8 @@ class Rest:
             seen = self._probe.metadata(broker) if alive else None
             if seen is not None and seen.leader != view.leader:
                 raise NotYetError(f"broker {broker} names leader {seen.leader}, the controller {view.leader}")
+            if seen is not None and self._is_kraft and sorted(seen.isr) != sorted(view.isr):
+                raise NotYetError(f"broker {broker} names the ISR {sorted(seen.isr)}, another one {sorted(view.isr)}")
 
     def _links(self, view: ControllerView) -> list[Link]:
         alive = self.alive()

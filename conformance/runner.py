@@ -12,6 +12,7 @@ from conformance.interruption import (
     AwaitedStateMissingError,
     HarnessError,
     HoldNeverCaughtError,
+    missed,
 )
 from conformance.probes.errors import ProbeError
 from conformance.producing import AWAIT_DEADLINE_S, Producing
@@ -271,4 +272,4 @@ class Runner:
             self._cluster.check_alive(*(b for b, alive in self._rest.alive().items() if alive))
             if not seen:
                 raise HarnessError(f"nobody could be asked: {late}") from late
-            raise AwaitedStateMissingError(str(late)) from late
+            raise missed(late) from late

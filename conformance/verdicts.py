@@ -107,6 +107,8 @@ def against_expectation(verdict: Verdict, accepted: str | None) -> Verdict:
     """
     if accepted is None:
         return verdict
+    if verdict.promise is PromiseKept.BROKEN:
+        return verdict  # an unpredicted loss is never accepted
     if verdict.conformance is Conformance.DEVIATES:
         return replace(verdict, accepted=accepted, reason=f"accepted deviation ({accepted}): {verdict.reason}")
     if verdict.conformance is Conformance.CONFORMS:

@@ -26,13 +26,15 @@ class DeadlineExceededError(Exception):
         what: the state that was waited for, in words.
         deadline_s: how long it was waited for, in seconds.
         last_seen: what the condition saw when it was asked last.
+        longest_gap_s: the longest time between two questions; a long one means that the tester itself stood still.
     """
 
-    def __init__(self, what: str, deadline_s: float, last_seen: object) -> None:
+    def __init__(self, what: str, deadline_s: float, last_seen: object, longest_gap_s: float = 0.0) -> None:
         super().__init__(f"{what}: not within {deadline_s:g} s; last seen: {last_seen!r}")
         self.what = what
         self.deadline_s = deadline_s
         self.last_seen = last_seen
+        self.longest_gap_s = longest_gap_s
 
 
 def until(
@@ -54,7 +56,9 @@ def until(
     Raises:
         DeadlineExceededError: the condition never held.
     """
-    end = time.monotonic() + deadline_s
+    asked = time.monotonic()
+    end = asked + deadline_s
+    longest_gap_s = 0.0
     while True:
         last_seen: object
         try:
@@ -65,7 +69,9 @@ def until(
             if outcome is not None and outcome is not False:
                 return outcome
             last_seen = outcome
-        remaining_s = end - time.monotonic()
+        now = time.monotonic()
+        longest_gap_s, asked = max(longest_gap_s, now - asked), now
+        remaining_s = end - now
         if remaining_s <= 0:
-            raise DeadlineExceededError(what, deadline_s, last_seen)
+            raise DeadlineExceededError(what, deadline_s, last_seen, longest_gap_s)
         time.sleep(min(interval_s, remaining_s))  # noqa: TID251 - the one place that sleeps

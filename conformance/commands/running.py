@@ -82,11 +82,14 @@ def check_predictable(choice: Choice, scenarios: Sequence[Scenario], release: Re
     rules = rules_for(release.version, MetadataMode(metadata))
     for scenario in scenarios:
         try:
-            predict(scenario.schedule, rules)
+            races = predict(scenario.schedule, rules).races
         except PointUnavailableError:
             continue
         except ScheduleError as error:
             raise locate_error(choice, scenario, error) from error
+        if races:
+            open_race = ScheduleError(f"the order of two followers decides: {'; '.join(races)}. A hold fixes the order")
+            raise locate_error(choice, scenario, open_race)
 
 
 def _run_all(console: Console, options: RunOptions, scenarios: Sequence[Scenario], seed: int) -> list[Finished]:

@@ -21,6 +21,7 @@ QUESTIONS_PER_ROUND = 3
 
 
 class _Cluster:
+    zookeeper_address = None
     live_brokers = (LEADER, FOLLOWER)
 
     def is_alive(self, broker: int) -> bool:

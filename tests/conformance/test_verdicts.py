@@ -293,3 +293,8 @@ def test_without_an_expectation_a_verdict_stands(verdict: Verdict) -> None:
 )
 def test_an_expectation_says_nothing_of_a_run_that_says_nothing(verdict: Verdict) -> None:
     assert against_expectation(verdict, "KAFKA-1: known") is verdict
+
+
+def test_an_unpredicted_loss_is_never_accepted() -> None:
+    verdict = Verdict(Conformance.DEVIATES, PromiseKept.BROKEN, "m1 lost")
+    assert against_expectation(verdict, "KAFKA-1: known") is verdict

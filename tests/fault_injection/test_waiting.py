@@ -1,5 +1,6 @@
 """Does a wait end at once on success, and say what it saw on failure?"""
 
+import threading
 import time
 
 import pytest
@@ -47,3 +48,14 @@ def test_another_exception_of_the_condition_is_not_swallowed() -> None:
 
     with pytest.raises(ZeroDivisionError):
         until(broken, deadline_s=1, what="it")
+
+
+def test_a_tester_that_stood_still_says_for_how_long() -> None:
+    gaps = iter([0.0, 0.3, 0.0])
+
+    def slow() -> None:
+        threading.Event().wait(next(gaps, 0.0))
+
+    with pytest.raises(DeadlineExceededError) as missed:
+        until(slow, deadline_s=0.4, what="it", interval_s=0.01)
+    assert 0.25 < missed.value.longest_gap_s < 5

@@ -1,0 +1,23 @@
+"""Which settings of a schedule become those of its topic?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from conformance.schedule_format import MIN_ISR, UNCLEAN
+
+if TYPE_CHECKING:
+    from oracle.schedule import Schedule
+
+
+def topic_configs(schedule: Schedule) -> dict[str, str]:
+    """Return the topic configurations that a schedule asks for."""
+    return {
+        MIN_ISR: str(schedule.settings.min_insync_replicas),
+        UNCLEAN: str(schedule.settings.unclean_leader_election).lower(),
+    }
+
+
+def user_settings(schedule: Schedule) -> dict[str, str]:
+    """Return the same with the replication factor, as reports list the user's settings."""
+    return {"replication.factor": str(len(schedule.replicas)), **topic_configs(schedule)}
