@@ -26,15 +26,15 @@ def workflow(name: str) -> dict[str, Any]:
     return {"on" if key is True else key: value for key, value in document.items()}
 
 
-def lines_of_ci() -> list[tuple[str, str]]:
-    """Return the (release, metadata mode) pairs of .ci/run."""
-    (listed,) = re.findall(r"^LINES=\((.*)\)$", CI_RUN, re.MULTILINE)
+def lines_of_ci(name: str = "LINES") -> list[tuple[str, str]]:
+    """Return the (release, metadata mode) pairs of a list in .ci/run."""
+    (listed,) = re.findall(rf"^{name}=\((.*)\)$", CI_RUN, re.MULTILINE)
     return [(release, mode) for release, mode in map(str.split, shlex.split(listed))]
 
 
-def lines_of_nightly() -> list[tuple[str, str]]:
-    """Return the (release, metadata mode) pairs of the nightly matrix."""
-    include = workflow("nightly.yml")["jobs"]["conformance"]["strategy"]["matrix"]["include"]
+def lines_of_nightly(job: str = "conformance") -> list[tuple[str, str]]:
+    """Return the (release, metadata mode) pairs of a nightly job's matrix."""
+    include = workflow("nightly.yml")["jobs"][job]["strategy"]["matrix"]["include"]
     return [(row["kafka"], row["metadata"]) for row in include]
 
 
@@ -46,6 +46,8 @@ def steps_of(path: Path) -> list[dict[str, Any]]:
 def test_nightly_covers_the_release_lines_of_ci() -> None:
     assert lines_of_nightly() == lines_of_ci()
     assert len(lines_of_nightly()) == 7
+    assert lines_of_nightly("docker") == lines_of_ci("DOCKER_LINES")
+    assert len(lines_of_nightly("docker")) == 2
 
 
 @pytest.mark.parametrize(("release", "mode"), lines_of_ci())
@@ -64,9 +66,13 @@ def test_nightly_is_scheduled_and_ci_runs_on_push() -> None:
     assert any(".ci/run" in step.get("run", "") for step in steps_of(ROOT / "ci.yml"))
 
 
-@pytest.mark.parametrize(("release", "mode"), lines_of_nightly())
-def test_nightly_runs_a_command_that_exists(release: str, mode: str) -> None:
-    (command,) = [step["run"] for step in steps_of(ROOT / "nightly.yml") if "make" in step.get("run", "")]
+JOBS = [(job, *line) for job in ("conformance", "docker") for line in lines_of_nightly(job)]
+
+
+@pytest.mark.parametrize(("job", "release", "mode"), JOBS)
+def test_nightly_runs_a_command_that_exists(job: str, release: str, mode: str) -> None:
+    steps = workflow("nightly.yml")["jobs"][job]["steps"]
+    (command,) = [step["run"] for step in steps if "make" in step.get("run", "")]
     for name, value in (("kafka", release), ("metadata", mode)):
         command = command.replace(f"${{{{ matrix.{name} }}}}", value)
     assert "${{" not in command
