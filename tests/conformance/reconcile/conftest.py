@@ -1,6 +1,7 @@
-"""One Spark session for all tests of the reconciliation."""
+"""One Spark session for the tests of the reconciliation; a module gets a new one if another test has ended it."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
@@ -10,9 +11,14 @@ from fault_injection.releases import spark_connector_jars
 
 
 @pytest.fixture(scope="session")
-def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
-    session = spark_session(
-        connector_jars=spark_connector_jars().files, work_directory=tmp_path_factory.mktemp("spark")
-    )
-    yield session
-    stop_session(session)
+def spark_directory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    directory = tmp_path_factory.mktemp("spark")
+    yield directory
+    running = SparkSession.getActiveSession()
+    if running is not None:
+        stop_session(running)
+
+
+@pytest.fixture(scope="module")
+def spark(spark_directory: Path) -> SparkSession:
+    return spark_session(connector_jars=spark_connector_jars().files, work_directory=spark_directory)

@@ -32,6 +32,7 @@ class Leader:
         self.received: list[bytes] = []
         self.connections: list[socket.socket] = []
         self.echoes = False
+        self._asked_by: socket.socket | None = None
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
 
@@ -45,12 +46,13 @@ class Leader:
     def _serve(self, accepted: socket.socket) -> None:
         with contextlib.suppress(OSError):
             while content := accepted.recv(1 << 16):
+                self._asked_by = accepted
                 self.received.append(content)
                 if self.echoes:
                     accepted.sendall(content)
 
     def answer(self, frame: bytes) -> None:
-        self.connections[-1].sendall(frame)
+        (self._asked_by or self.connections[-1]).sendall(frame)
 
     def close(self) -> None:
         with contextlib.suppress(OSError):
