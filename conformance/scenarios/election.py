@@ -24,6 +24,17 @@ if TYPE_CHECKING:
 
     from oracle.steps import Produce, Step
 
+_OUT_OF_SYNC_ALONE: tuple[Step, ...] = (
+    produce("m0"),
+    kill(2),
+    await_isr(1),
+    produce("m1"),
+    kill(1),
+    await_leader(None),
+    start(2),
+)
+"""Only broker 2 is left, which never had m1: what comes next depends on unclean election."""
+
 WAITS_FOR_ISR = Scenario(
     name="EL-01/safe",
     variant="safe",
@@ -35,13 +46,7 @@ WAITS_FOR_ISR = Scenario(
         replicas=brokers(1, 2),
         settings=Settings(min_insync_replicas=1, unclean_leader_election=False),
         steps=(
-            produce("m0"),
-            kill(2),
-            await_isr(1),
-            produce("m1"),
-            kill(1),
-            await_leader(None),
-            start(2),
+            *_OUT_OF_SYNC_ALONE,
             await_leader(None),
             checkpoint("broker 2 is up and may not lead"),
             produce("m2", expect=Expectation.REFUSED, error="LEADER_NOT_AVAILABLE", timeout_ms=3000),
@@ -65,13 +70,7 @@ DOES_NOT_WAIT = Scenario(
         replicas=brokers(1, 2),
         settings=Settings(min_insync_replicas=1, unclean_leader_election=True),
         steps=(
-            produce("m0"),
-            kill(2),
-            await_isr(1),
-            produce("m1"),
-            kill(1),
-            await_leader(None),
-            start(2),
+            *_OUT_OF_SYNC_ALONE,
             await_leader(2),
             checkpoint("broker 2 leads without m1"),
             produce("m2"),

@@ -8,8 +8,6 @@ from oracle.steps import (
     AwaitLeader,
     AwaitOutcome,
     Checkpoint,
-    Close,
-    Drop,
     Hold,
     Kill,
     Produce,
@@ -97,8 +95,6 @@ def brokers(*ids: int) -> tuple[BrokerId, ...]:
 
 
 __all__ = [
-    "Close",
-    "Drop",
     "await_hold",
     "await_isr",
     "await_leader",
