@@ -1,10 +1,15 @@
-"""Which release has which rules? The table from Kafka version and metadata mode to a rule set.
+"""Which release has which rules? One table: each row names a rule, its releases and what it changes.
+
+A rule set starts as ``BASE``, the behaviour that no row below replaces, and takes every row that
+matches its release, from top to bottom. A later row may replace what an earlier one has set. Rows
+that name no rule of their own are patches of the rule above them.
 
 Sources: the module of each rule; Kafka's own source at the release tags.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from oracle.rules import (
@@ -26,26 +31,161 @@ from oracle.rules import (
     truncation_on_fetch,
     zookeeper_controller,
 )
+from oracle.rules.release import (
+    Release,
+    before,
+    in_kraft_mode,
+    in_zookeeper_mode,
+    parse_version,
+    since,
+    with_elr,
+    within,
+)
 from oracle.rules.rule_set import RuleSet
 from oracle.vocabulary import MetadataMode
 
 if TYPE_CHECKING:
-    from oracle.rules.election import ElectionRules
+    from collections.abc import Callable
+
+    from oracle.rules.release import Version
     from oracle.rules.rule import Rule
-    from oracle.rules.rule_set import SkipsTruncation
-    from oracle.rules.truncation import Truncation
-
-Version = tuple[int, ...]
-HIGH_WATERMARK_AFTER_UPDATE = {(1, 0, 0), (1, 0, 1), (1, 1, 0)}
 
 
-def parse_version(text: str) -> Version:
-    """Return a version's numbers, such as (0, 10, 2, 2).
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One change of the protocol.
 
-    Raises:
-        ValueError: if the text is not numbers joined by dots.
+    Attributes:
+        rule: the rule that a matching release has; None if the row only mends the one above.
+        applies: which releases have it.
+        change: what it makes of the rule set so far.
     """
-    return tuple(int(part) for part in text.split("."))
+
+    rule: Rule | None
+    applies: Callable[[Release], bool]
+    change: Callable[[RuleSet], RuleSet]
+
+
+BASE = RuleSet(
+    version="",
+    metadata=MetadataMode.ZOOKEEPER,
+    truncation=truncate_to_high_watermark.TRUNCATION,
+    skips_truncation=same_leader.never_skips,
+    writes_epoch_on_election=False,
+    joins_isr=isr_join.at_high_watermark,
+    serves_epoch=kip_320.serves_any_epoch,
+    effective_min_isr=strict_min_isr.as_configured,
+    high_watermark_needs_min_isr=False,
+    waits_for_caught_up=caught_up.every,
+    trusts_last_fetch_on_re_election=False,
+    counts_diverging_fetch=False,
+    takes_high_watermark_before_cut=False,
+    drops_stale_lookups=False,
+    drops_stale_fetches=False,
+    answers_new_high_watermark=False,
+    asks_controller_to_join=False,
+    exits_when_ahead=False,
+    election=zookeeper_controller.ELECTION,
+    rules=(),
+)
+
+counts_eligible_only = within(in_kraft_mode, since("3.6.0"))
+HAS_KAFKA_5758 = within(since("1.0.0"), before("2.0.0", "1.0.2", "1.1.1"))
+
+TABLE: tuple[Row, ...] = (
+    Row(truncate_to_high_watermark.RULE, before("0.11.0.0"), lambda rules: rules),
+    Row(
+        kip_101.RULE,
+        within(since("0.11.0.0"), before("2.0.0")),
+        lambda rules: replace(rules, truncation=kip_101.TRUNCATION),
+    ),
+    Row(
+        None,
+        within(since("0.11.0.0"), before("2.0.0", "1.0.2", "1.1.1")),
+        lambda rules: replace(rules, truncation=kip_101.TRUNCATION_BEFORE_KAFKA_6857),
+    ),
+    Row(
+        kip_279.RULE,
+        within(since("2.0.0"), before("2.8.0")),
+        lambda rules: replace(rules, truncation=kip_279.TRUNCATION),
+    ),
+    Row(
+        None,
+        within(since("2.0.0"), before("2.0.1")),
+        lambda rules: replace(rules, truncation=kip_279.TRUNCATION_BEFORE_KAFKA_7415),
+    ),
+    Row(
+        truncation_on_fetch.RULE,
+        since("2.8.0"),
+        lambda rules: replace(rules, truncation=truncation_on_fetch.TRUNCATION),
+    ),
+    Row(
+        same_leader.SKIPS,
+        before("2.0.1"),
+        lambda rules: replace(rules, skips_truncation=same_leader.skips),
+    ),
+    Row(
+        same_leader.SKIPS_ONE_EPOCH,
+        within(since("2.0.1"), before("2.1.0")),
+        lambda rules: replace(rules, skips_truncation=same_leader.skips_one_epoch),
+    ),
+    Row(None, before("2.0.1"), lambda rules: replace(rules, exits_when_ahead=True)),
+    Row(epoch_entry.ON_ELECTION, since("2.0.1"), lambda rules: replace(rules, writes_epoch_on_election=True)),
+    Row(isr_join.AT_HIGH_WATERMARK, before("2.0.1"), lambda rules: rules),
+    Row(isr_join.AT_EPOCH_START, since("2.0.1"), lambda rules: replace(rules, joins_isr=isr_join.at_epoch_start)),
+    Row(kip_320.RULE, since("2.1.0"), lambda rules: replace(rules, serves_epoch=kip_320.is_served)),
+    Row(
+        stale_answer.LOOKUP_DROPPED,
+        within(since("2.1.1"), before("2.8.0")),
+        lambda rules: replace(rules, drops_stale_lookups=True),
+    ),
+    Row(
+        stale_answer.FETCH_DROPPED,
+        since("4.0.1", "3.9.1"),
+        lambda rules: replace(rules, drops_stale_fetches=True),
+    ),
+    Row(
+        diverging_fetch.COUNTED,
+        within(since("2.8.0"), before("2.8.1")),
+        lambda rules: replace(rules, counts_diverging_fetch=True),
+    ),
+    Row(
+        diverging_fetch.HIGH_WATERMARK_FIRST,
+        within(since("2.8.0"), before("3.4.1")),
+        lambda rules: replace(rules, takes_high_watermark_before_cut=True),
+    ),
+    Row(kafka_5758.AFTER_UPDATE, HAS_KAFKA_5758, lambda rules: replace(rules, answers_new_high_watermark=True)),
+    Row(kip_497.RULE, since("2.7.0"), lambda rules: replace(rules, asks_controller_to_join=True)),
+    Row(
+        strict_min_isr.RULE,
+        since("3.7.0"),
+        lambda rules: replace(rules, high_watermark_needs_min_isr=True, effective_min_isr=strict_min_isr.at_most_all),
+    ),
+    Row(None, before("3.3.0"), lambda rules: replace(rules, trusts_last_fetch_on_re_election=True)),
+    Row(caught_up.EVERY, lambda release: not counts_eligible_only(release), lambda rules: rules),
+    Row(
+        caught_up.ELIGIBLE,
+        counts_eligible_only,
+        lambda rules: replace(rules, waits_for_caught_up=caught_up.eligible),
+    ),
+    Row(
+        zookeeper_controller.RULE_EMPTYING_ISR,
+        before("1.1.0"),
+        lambda rules: replace(rules, election=zookeeper_controller.ELECTION_EMPTYING_ISR),
+    ),
+    Row(zookeeper_controller.RULE, within(in_zookeeper_mode, since("1.1.0")), lambda rules: rules),
+    Row(
+        kraft_controller.RULE_BUMPING,
+        within(in_kraft_mode, before("3.6.0")),
+        lambda rules: replace(rules, election=kraft_controller.ELECTION_BUMPING),
+    ),
+    Row(
+        kraft_controller.RULE,
+        lambda release: counts_eligible_only(release) and not release.has_elr,
+        lambda rules: replace(rules, election=kraft_controller.ELECTION),
+    ),
+    Row(kip_966.RULE, with_elr, lambda rules: replace(rules, election=kip_966.ELECTION)),
+)
 
 
 def rules_for(version: str, metadata: MetadataMode, *, eligible_leader_replicas: bool | None = None) -> RuleSet:
@@ -54,102 +194,24 @@ def rules_for(version: str, metadata: MetadataMode, *, eligible_leader_replicas:
     Raises:
         ValueError: if the release has no such metadata mode.
     """
+    _check_mode(version, metadata)
+    release = _release(parse_version(version), metadata, eligible_leader_replicas)
+    rules = replace(BASE, version=version, metadata=metadata)
+    rows = [row for row in TABLE if row.applies(release)]
+    for row in rows:
+        rules = row.change(rules)
+    return replace(rules, rules=tuple(row.rule for row in rows if row.rule is not None))
+
+
+def _release(numbers: Version, metadata: MetadataMode, elr: bool | None) -> Release:  # noqa: FBT001 - three-valued
+    """Return the release as its cluster runs it: eligible leader replicas exist from 4.0, by default from 4.1."""
+    has_elr = numbers >= (4, 1) if elr is None else elr
+    return Release(numbers, metadata, has_elr=has_elr and numbers >= (4, 0))
+
+
+def _check_mode(version: str, metadata: MetadataMode) -> None:
     numbers = parse_version(version)
-    _check_mode(numbers, version, metadata)
-    truncation = _truncation(numbers)
-    election = _election(numbers, metadata, eligible_leader_replicas)
-    counts_eligible_only = _counts_eligible_only(numbers, metadata)
-    return RuleSet(
-        version=version,
-        metadata=metadata,
-        truncation=truncation,
-        skips_truncation=_skips(numbers),
-        writes_epoch_on_election=numbers >= (2, 0, 1),
-        joins_isr=isr_join.at_epoch_start if numbers >= (2, 0, 1) else isr_join.at_high_watermark,
-        serves_epoch=kip_320.is_served if numbers >= (2, 1) else kip_320.serves_any_epoch,
-        effective_min_isr=strict_min_isr.at_most_all if numbers >= (3, 7) else strict_min_isr.as_configured,
-        high_watermark_needs_min_isr=numbers >= (3, 7),
-        waits_for_caught_up=caught_up.eligible if counts_eligible_only else caught_up.every,
-        trusts_last_fetch_on_re_election=numbers < (3, 3),
-        counts_diverging_fetch=numbers == (2, 8, 0),
-        takes_high_watermark_before_cut=_takes_high_watermark_before_cut(numbers),
-        drops_stale_lookups=numbers >= (2, 1, 1),
-        drops_stale_fetches=_drops_stale_fetches(numbers),
-        answers_new_high_watermark=numbers in HIGH_WATERMARK_AFTER_UPDATE,
-        asks_controller_to_join=numbers >= (2, 7),
-        exits_when_ahead=numbers < (2, 0, 1),
-        election=election,
-        rules=_named(numbers, metadata, truncation, election),
-    )
-
-
-def _check_mode(numbers: Version, version: str, metadata: MetadataMode) -> None:
     if metadata is MetadataMode.ZOOKEEPER and numbers >= (4, 0):
         raise ValueError(f"Kafka {version} has no ZooKeeper mode: 3.9 is the last release with it")
     if metadata is MetadataMode.KRAFT and numbers < (3, 3):
         raise ValueError(f"Kafka {version} has no KRaft mode fit for use: 3.3 is the first release with it")
-
-
-def _truncation(numbers: Version) -> Truncation:
-    if numbers < (0, 11):
-        return truncate_to_high_watermark.TRUNCATION
-    if numbers < (1, 0, 2) or numbers == (1, 1, 0):
-        return kip_101.TRUNCATION_BEFORE_KAFKA_6857
-    if numbers < (2, 0):
-        return kip_101.TRUNCATION
-    if numbers < (2, 0, 1):
-        return kip_279.TRUNCATION_BEFORE_KAFKA_7415
-    return kip_279.TRUNCATION if numbers < (2, 8) else truncation_on_fetch.TRUNCATION
-
-
-def _election(numbers: Version, metadata: MetadataMode, elr: bool | None) -> ElectionRules:  # noqa: FBT001 - three-valued
-    if metadata is MetadataMode.ZOOKEEPER:
-        return zookeeper_controller.ELECTION_EMPTYING_ISR if numbers < (1, 1) else zookeeper_controller.ELECTION
-    if numbers < (3, 6):
-        return kraft_controller.ELECTION_BUMPING
-    has_elr = numbers >= (4, 1) if elr is None else elr
-    return kip_966.ELECTION if has_elr else kraft_controller.ELECTION
-
-
-def _skips(numbers: Version) -> SkipsTruncation:
-    if numbers <= (2, 0, 0):
-        return same_leader.skips
-    return same_leader.skips_one_epoch if numbers < (2, 1) else same_leader.never_skips
-
-
-def _counts_eligible_only(numbers: Version, metadata: MetadataMode) -> bool:
-    return metadata is MetadataMode.KRAFT and numbers >= (3, 6)
-
-
-def _takes_high_watermark_before_cut(numbers: Version) -> bool:
-    return (2, 8) <= numbers < (3, 4, 1)
-
-
-def _drops_stale_fetches(numbers: Version) -> bool:
-    return (3, 9, 1) <= numbers < (4, 0) or numbers >= (4, 0, 1)
-
-
-def _named(
-    numbers: Version, metadata: MetadataMode, truncation: Truncation, election: ElectionRules
-) -> tuple[Rule, ...]:
-    eligible_only = _counts_eligible_only(numbers, metadata)
-    rows: list[tuple[Rule, bool]] = [
-        (truncation.rule, True),
-        (same_leader.SKIPS, numbers <= (2, 0, 0)),
-        (same_leader.SKIPS_ONE_EPOCH, (2, 0, 1) <= numbers < (2, 1)),
-        (epoch_entry.ON_ELECTION, numbers >= (2, 0, 1)),
-        (isr_join.AT_HIGH_WATERMARK, numbers < (2, 0, 1)),
-        (isr_join.AT_EPOCH_START, numbers >= (2, 0, 1)),
-        (kip_320.RULE, numbers >= (2, 1)),
-        (stale_answer.LOOKUP_DROPPED, (2, 1, 1) <= numbers < (2, 8)),
-        (stale_answer.FETCH_DROPPED, _drops_stale_fetches(numbers)),
-        (diverging_fetch.COUNTED, numbers == (2, 8, 0)),
-        (diverging_fetch.HIGH_WATERMARK_FIRST, _takes_high_watermark_before_cut(numbers)),
-        (kafka_5758.AFTER_UPDATE, numbers in HIGH_WATERMARK_AFTER_UPDATE),
-        (kip_497.RULE, numbers >= (2, 7)),
-        (strict_min_isr.RULE, numbers >= (3, 7)),
-        (caught_up.EVERY, not eligible_only),
-        (caught_up.ELIGIBLE, eligible_only),
-        (election.rule, True),
-    ]
-    return tuple(rule for rule, applies in rows if applies)

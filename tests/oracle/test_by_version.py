@@ -87,3 +87,7 @@ def test_version_is_numbers() -> None:
     assert parse_version("0.10.2.2") == (0, 10, 2, 2)
     with pytest.raises(ValueError, match="invalid literal"):
         parse_version("3.9.x")
+
+
+def test_eligible_leader_replicas_do_not_exist_before_4_0() -> None:
+    assert rules_for("3.9.2", KRAFT, eligible_leader_replicas=True) == rules_for("3.9.2", KRAFT)
