@@ -186,7 +186,7 @@ class GateProxy:
         self._traffic.trace.rotate(path)
 
     def flush_trace(self) -> None:
-        """Return when all frames so far are in the file."""
+        """Return when all frames so far are in the file. Raises OSError if one could not be written."""
         self._traffic.trace.flush()
 
     @property

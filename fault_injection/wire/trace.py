@@ -8,6 +8,7 @@ its own turns entries into text and writes them, so that the traffic never waits
 import json
 import queue
 import threading
+from contextlib import suppress
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from io import TextIOBase
 from pathlib import Path
@@ -87,15 +88,13 @@ def _told(value: Any) -> list[str]:  # noqa: ANN401
     ]
 
 
-_Order = TraceEntry | TextIOBase | threading.Event | None
-
-
 class Trace:
     """Writes entries to one file at a time; safe to call from any thread."""
 
     def __init__(self) -> None:
         self._orders: queue.SimpleQueue[TraceEntry | TextIOBase | threading.Event | None] = queue.SimpleQueue()
         self._is_open = False
+        self._failure: OSError | None = None
         self._writer = threading.Thread(target=self._write_all, name="wire-trace", daemon=True)
         self._writer.start()
 
@@ -110,16 +109,23 @@ class Trace:
         Raises:
             OSError: the file cannot be created.
         """
+        self._failure = None
         self._orders.put(path.open("w", encoding="utf-8"))
         self._is_open = True
         self.flush()
 
     def flush(self) -> None:
-        """Return when everything written so far is in the file."""
+        """Return when everything written so far is in the file.
+
+        Raises:
+            OSError: a line could not be written; the file is cut short and no later line is in it.
+        """
         done = threading.Event()
         self._orders.put(done)
         while self._writer.is_alive() and not done.wait(ALIVE_CHECK_S):
             pass
+        if self._failure is not None:
+            raise self._failure
 
     def close(self) -> None:
         """Write what is left and end the thread."""
@@ -130,18 +136,36 @@ class Trace:
     def _write_all(self) -> None:
         file: TextIOBase | None = None
         while (order := self._orders.get()) is not None:
-            match order:
-                case TextIOBase():
-                    if file is not None:
-                        file.close()
-                    file = order
-                case TraceEntry() if file is not None:
-                    file.write(line(order) + "\n")
-                case threading.Event():
-                    if file is not None:
-                        file.flush()
-                    order.set()
-                case _:
-                    pass
+            try:
+                file = _carried_out(order, file)
+            except OSError as failure:
+                self._failure = self._failure or failure
+                _give_up(file)
+                file = None
+            if isinstance(order, threading.Event):
+                order.set()
         if file is not None:
             file.close()
+
+
+def _give_up(file: TextIOBase | None) -> None:
+    """Close a file that cannot be written; what it still holds in memory is lost."""
+    if file is not None:
+        with suppress(OSError):
+            file.close()
+
+
+def _carried_out(order: TraceEntry | TextIOBase | threading.Event, file: TextIOBase | None) -> TextIOBase | None:
+    """Write a line, or go over to a new file, or bring the file up to date; give the current file."""
+    match order:
+        case TextIOBase():
+            if file is not None:
+                file.close()
+            return order
+        case TraceEntry() if file is not None:
+            file.write(line(order) + "\n")
+        case threading.Event() if file is not None:
+            file.flush()
+        case _:
+            pass
+    return file

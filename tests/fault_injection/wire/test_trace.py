@@ -120,3 +120,16 @@ def test_a_file_that_cannot_be_created_is_an_error_at_once(tmp_path: Path) -> No
 
 def sequences(path: Path) -> list[int]:
     return [json.loads(text)["seq"] for text in path.read_text().splitlines()]
+
+
+def test_a_full_disk_is_told_and_a_new_file_starts_anew(tmp_path: Path) -> None:
+    trace = Trace()
+    trace.rotate(Path("/dev/full"))
+    trace.write(entry(1))
+    with pytest.raises(OSError, match="No space left"):
+        trace.flush()
+    trace.write(entry(2))
+    trace.rotate(tmp_path / "next")
+    trace.write(entry(3))
+    trace.close()
+    assert [json.loads(told)["seq"] for told in (tmp_path / "next").read_text().splitlines()] == [3]
