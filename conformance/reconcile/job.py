@@ -34,7 +34,6 @@ def reconcile(
     bootstrap: str,
     topic: str,
     end_offset: int,
-    legacy_offsets: bool = False,
 ) -> Reconciliation:
     """Read the topic from the brokers, join it with ledger and frozen prediction, write and give the result.
 
@@ -44,13 +43,12 @@ def reconcile(
         bootstrap: ``host:port`` of live brokers, separated by commas.
         topic: the topic's name.
         end_offset: the leader's high watermark, probed at rest; 0 reads nothing.
-        legacy_offsets: whether to look offsets up in the deprecated way, see ``topic``.
 
     Raises:
         ReconcileError: the reconciliation could not be done, e.g. Spark's JVM died or offsets are missing.
     """
     tune(spark, end_offset)
-    records = read_topic(spark, bootstrap, topic, end_offset, legacy_offsets=legacy_offsets)
+    records = read_topic(spark, bootstrap, topic, end_offset)
     write_topic(records, run_directory)
     return _reconciled(spark, run_directory, end_offset)
 

@@ -23,9 +23,7 @@ _POLL_TIMEOUT_MS = 20_000
 _REQUEST_TIMEOUT_MS = 15_000
 
 
-def read_topic(
-    spark: SparkSession, bootstrap: str, topic: str, end_offset: int, *, legacy_offsets: bool = False
-) -> DataFrame:
+def read_topic(spark: SparkSession, bootstrap: str, topic: str, end_offset: int) -> DataFrame:
     """Give partition 0 of the topic as rows of ``schemas.TOPIC``; it is read when the rows are used.
 
     Args:
@@ -33,13 +31,12 @@ def read_topic(
         bootstrap: the brokers to ask first, ``host:port,host:port``.
         topic: its name.
         end_offset: the offset to stop before: the leader's high watermark, probed at rest.
-        legacy_offsets: whether to look offsets up in the deprecated way.
 
     Raises:
         ReconcileError: the source is not there, or refuses the options.
     """
     with failing_as(f"asking {bootstrap} for topic {topic}"):
-        spark.conf.set(_DEPRECATED_OFFSET_FETCHING, str(legacy_offsets).lower())
+        spark.conf.set(_DEPRECATED_OFFSET_FETCHING, "false")
         records = spark.read.format("kafka").options(**_options(bootstrap, topic, end_offset)).load()
         return decoded(records)
 

@@ -34,10 +34,8 @@ def _produce(cluster: Cluster) -> None:
         send(cluster.client_address(1), _TOPIC, 0, record_id, Acks.ALL).await_delivery(_DEADLINE_S)
 
 
-def _read(
-    spark: SparkSession, cluster: Cluster, end_offset: int, *, legacy_offsets: bool = False
-) -> list[tuple[object, ...]]:
-    frame = read_topic(spark, cluster.bootstrap, _TOPIC, end_offset, legacy_offsets=legacy_offsets)
+def _read(spark: SparkSession, cluster: Cluster, end_offset: int) -> list[tuple[object, ...]]:
+    frame = read_topic(spark, cluster.bootstrap, _TOPIC, end_offset)
     return [tuple(row) for row in rows_of(frame.orderBy("offset"))]
 
 
@@ -62,13 +60,6 @@ def test_reading_creates_no_topic_on_the_brokers(spark: SparkSession, cluster: C
     files = [name for broker in cluster.live_brokers for name in cluster.files(broker)]
     assert [name for name in files if name.startswith(_TOPIC)]
     assert not [name for name in files if name.startswith("__consumer_offsets")]
-
-
-def test_the_deprecated_offset_lookup_reads_the_same(spark: SparkSession, tmp_path: Path) -> None:
-    with two_replicas("0.10.2.2", tmp_path) as cluster:
-        _produce(cluster)
-        expected = [(0, offset, 1000 + offset, True) for offset in range(3)]
-        assert _read(spark, cluster, 3, legacy_offsets=True) == expected
 
 
 def test_a_run_is_reconciled_with_real_brokers(spark: SparkSession, cluster: Cluster, tmp_path: Path) -> None:
