@@ -85,6 +85,16 @@ def _round(world: World, follower: BrokerId) -> World:
     return world
 
 
+def half_step(world: World, follower: BrokerId) -> World:
+    """Move a follower's request by one half-step; the same world if it has none to take or a hold has its frame."""
+    if _is_blocked(world, follower):
+        return world
+    fetch = world.state.replica(follower).fetch
+    if fetch is None:
+        return _request(world, follower)
+    return _HALF_STEPS[fetch.stage](world, follower)
+
+
 def _commit_joins(world: World) -> World:
     leader = world.state.serving_leader()
     for follower in sorted(leader.joining) if leader else ():
@@ -137,3 +147,6 @@ def _arrive(world: World, follower: BrokerId) -> World:
     if world.state.replica(follower).fetch is None:
         return world
     return replace(world, gate=world.gate.with_forwarded(follower, fetch))
+
+
+_HALF_STEPS = {FetchStage.PARKED: _complete, FetchStage.REQUESTED: _arrive, FetchStage.ANSWERED: _respond}
