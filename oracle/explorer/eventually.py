@@ -1,0 +1,169 @@
+"""Can a model behave so that something never happens? Looked for in the whole bounded graph.
+
+A behaviour avoids a property if no state of it has the property and it either ends in a state from which no step
+leads elsewhere, or goes round in a cycle for ever. Steps that change nothing do not count as steps. A cycle is a
+counterexample only if it is weakly fair: each action that the property names as fair is taken in the cycle, or is
+disabled in some state of it. A path that leaves the bounds is cut there and proves nothing.
+
+All cycles are judged at once, by strongly connected component: if one fair cycle exists in a component, the walk
+through all of it is fair too. Not sound together with symmetry: a cycle of representatives may not be one of states.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Generic
+
+from oracle.explorer.components import components_of
+from oracle.explorer.exploration import Step
+from oracle.explorer.model import Eventually, Model, State
+from oracle.explorer.paths import key_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Hashable, Iterator
+
+
+@dataclass(frozen=True, slots=True)
+class Behaviour(Generic[State]):
+    """A way never to reach a property.
+
+    Attributes:
+        avoids: the property's name.
+        path: steps from an initial state on; it ends in a dead end, or before it closes its loop.
+        loop_start: index in the path to which its last state returns; None for a dead end.
+    """
+
+    avoids: str
+    path: tuple[Step[State], ...]
+    loop_start: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """A step between two states that avoid the property: where it leads, its label, its fair action if any."""
+
+    target: int
+    label: object
+    action: Hashable | None
+
+
+@dataclass(slots=True)
+class Graph(Generic[State]):
+    """The states that avoid a property and are reached without it, numbered breadth first."""
+
+    states: list[State] = field(default_factory=list)
+    found_by: list[tuple[int, object] | None] = field(default_factory=list)  # parent and label
+    edges: list[list[Edge]] = field(default_factory=list)
+    enabled: list[set[Hashable]] = field(default_factory=list)  # fair actions that a state has
+    dead_end: int | None = None
+
+
+def find_avoiding_behaviour(model: Model[State], wanted: Eventually[State]) -> Behaviour[State] | None:
+    """Return a behaviour that never reaches ``wanted``, or None if there is none within the bounds."""
+    graph = _avoiding_graph(model, wanted)
+    if graph.dead_end is not None:
+        return Behaviour(wanted.name, _path(graph, graph.dead_end), None)
+    targets = [[edge.target for edge in edges] for edges in graph.edges]
+    for component in components_of(targets):
+        if len(component) > 1 and _is_fair(graph, component):
+            prefix = _path(graph, min(component))
+            return Behaviour(wanted.name, (*prefix, *_round(graph, component)), len(prefix) - 1)
+    return None
+
+
+def _avoiding_graph(model: Model[State], wanted: Eventually[State]) -> Graph[State]:
+    graph: Graph[State] = Graph()
+    numbers: dict[Hashable, int] = {}
+
+    def number_of(state: State, found_by: tuple[int, object] | None) -> int | None:
+        key = key_of(model, state)
+        if key not in numbers:
+            if wanted.holds(state) or not model.is_within_bounds(state):
+                return None
+            numbers[key] = len(numbers)
+            graph.states.append(state)
+            graph.found_by.append(found_by)
+        return numbers[key]
+
+    for state in model.initial_states():
+        number_of(state, None)
+    for number, state in enumerate(graph.states):  # grows while it is walked
+        _expand(graph, number, [*_leaving(model, state)], wanted, number_of)
+        if graph.dead_end is not None:
+            break
+    return graph
+
+
+def _leaving(model: Model[State], state: State) -> Iterator[tuple[object, State]]:
+    key = key_of(model, state)
+    return ((label, reached) for label, reached in model.actions(state) if key_of(model, reached) != key)
+
+
+def _expand(
+    graph: Graph[State],
+    number: int,
+    steps: list[tuple[object, State]],
+    wanted: Eventually[State],
+    number_of: Callable[[State, tuple[int, object]], int | None],
+) -> None:
+    if not steps:
+        graph.dead_end = number
+    edges = []
+    for label, reached in steps:
+        target = number_of(reached, (number, label))
+        if target is not None:
+            edges.append(Edge(target, label, wanted.fair_action(label)))
+    graph.edges.append(edges)
+    graph.enabled.append({wanted.fair_action(label) for label, _ in steps} - {None})
+
+
+def _path(graph: Graph[State], number: int) -> tuple[Step[State], ...]:
+    steps = []
+    found_by = graph.found_by[number]
+    while found_by is not None:
+        parent, label = found_by
+        steps.append(Step(label, graph.states[number]))
+        number, found_by = parent, graph.found_by[parent]
+    return (Step(None, graph.states[number]), *steps[::-1])
+
+
+def _is_fair(graph: Graph[State], component: Collection[int]) -> bool:
+    always_enabled = set.intersection(*(graph.enabled[number] for number in component))
+    return always_enabled <= {edge.action for number in component for edge in _inside(graph, number, component)}
+
+
+def _inside(graph: Graph[State], number: int, component: Collection[int]) -> list[Edge]:
+    return [edge for edge in graph.edges[number] if edge.target in component]
+
+
+def _round(graph: Graph[State], component: Collection[int]) -> Iterator[Step[State]]:
+    """Yield a walk from the component's first state through what makes the component fair, and back."""
+    start = at = min(component)
+    obligations = [*_obligations(graph, component), lambda edge: edge.target == start]
+    for is_due in obligations:
+        for edge in next(walk for walk in _walks(graph, at, component) if is_due(walk[-1])):
+            at = edge.target
+            yield Step(edge.label, graph.states[at])
+
+
+def _obligations(graph: Graph[State], component: Collection[int]) -> Iterator[Callable[[Edge], bool]]:
+    actions = set().union(*(graph.enabled[number] for number in component))
+    for action in sorted(actions, key=str):
+        yield partial(_serves, graph, action)
+
+
+def _serves(graph: Graph[State], action: Hashable, edge: Edge) -> bool:
+    return edge.action == action or action not in graph.enabled[edge.target]
+
+
+def _walks(graph: Graph[State], start: int, component: Collection[int]) -> Iterator[list[Edge]]:
+    """Yield walks inside the component, shortest first, until each of its steps has ended one."""
+    walks: dict[int, list[Edge]] = {start: []}
+    for number in (queue := [start]):  # grows while it is walked
+        for edge in _inside(graph, number, component):
+            walk = [*walks[number], edge]
+            if edge.target not in walks:
+                walks[edge.target] = walk
+                queue.append(edge.target)
+            yield walk

@@ -1,0 +1,1 @@
+"""The explorer: search, paths, properties of all three kinds."""
