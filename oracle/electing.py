@@ -1,6 +1,6 @@
-"""What do brokers make of a controller's decision? Roles, epochs, and what an election loses.
+"""What does a controller do when brokers come and go? It decides, and sends the decision to each broker.
 
-Sources: ReplicaManager.becomeLeaderOrFollower / applyDelta, Partition.makeLeader; LE-01, HW-13.
+Sources: KafkaController, ReplicationControlManager, ControllerChannelManager, MetadataLoader; HW-13.
 """
 
 from __future__ import annotations
@@ -8,16 +8,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from oracle.following import become_follower
-from oracle.leading import advance_high_watermark
-from oracle.remote import RemoteReplica
+from oracle.decisions import with_losses
 from oracle.rules.election import Partition
-from oracle.state import Loss, ReplicaState
+from oracle.state import Decision, ReplicaState
 from oracle.vocabulary import Acks, Offset, Outcome, Role
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from oracle.rules.rule_set import RuleSet
     from oracle.state import ControllerView, PartitionState, ProduceState
     from oracle.vocabulary import BrokerId
@@ -41,7 +37,9 @@ def die(state: PartitionState, broker: BrokerId, *, graceful: bool) -> Partition
     )
     others = tuple(_without(other, broker) for other in state.replicas)
     produces = tuple(_cut_off(produce, broker) for produce in state.produces)
-    return replace(state, replicas=others, produces=produces).with_replica(dead)
+    was_zombie = replica.role is Role.LEADER and state.controller.leader != broker
+    state = replace(state, replicas=others, produces=produces).with_replica(dead)
+    return with_losses(state) if was_zombie else state
 
 
 def _without(replica: ReplicaState, broker: BrokerId) -> ReplicaState:
@@ -58,79 +56,49 @@ def _cut_off(produce: ProduceState, broker: BrokerId) -> ProduceState:
 
 
 def remove(state: PartitionState, broker: BrokerId, rules: RuleSet) -> PartitionState:
-    """Let the controller react to a broker that is gone."""
+    """Let the controller react to a broker that is gone, or that it believes to be gone."""
     partition = Partition(state.assignment, state.settings)
     return notify(state, rules.election.removed(state.controller, partition, broker), rules)
 
 
 def return_broker(state: PartitionState, broker: BrokerId, rules: RuleSet, *, clean: bool) -> PartitionState:
-    """Start a broker with its old files and let the controller react (HW-13)."""
+    """Start a broker with its old files, or register a running one anew, and let the controller react (HW-13)."""
     state = state.with_replica(replace(state.replica(broker), alive=True))
     partition = Partition(state.assignment, state.settings)
     return notify(state, rules.election.returned(state.controller, partition, broker, clean), rules)
 
 
 def notify(state: PartitionState, decided: ControllerView, rules: RuleSet) -> PartitionState:
-    """Tell every live replica the controller's decision, the leader first."""
-    is_new_leader = decided.leaderships != state.controller.leaderships
-    state = replace(state, controller=decided)
-    if decided.leader is None:
-        return state
-    leader = state.replica(decided.leader)
-    if leader.alive:
-        state = _make_leader(state, leader, rules)
-    if is_new_leader:
-        state = replace(state, history_losses=(*state.history_losses, *_losses(state)))
-    for replica in state.replicas:
-        if replica.alive and replica.broker != decided.leader and replica.leader_epoch < decided.leader_epoch:
-            state = become_follower(state, replica, decided.leader, decided.leader_epoch, rules)
-    return state
-
-
-def _make_leader(state: PartitionState, replica: ReplicaState, rules: RuleSet) -> PartitionState:
-    decided = state.controller
-    if replica.leader_epoch == decided.leader_epoch:
-        replica = replace(replica, isr=frozenset(decided.isr))
-        return advance_high_watermark(state.with_replica(replica), rules)
-    log = replica.log.with_epoch(decided.leader_epoch) if rules.writes_epoch_on_election else replica.log
-    replica = replace(
-        replica,
-        log=log,
-        role=Role.LEADER,
-        leader=replica.broker,
-        leader_epoch=decided.leader_epoch,
-        epoch_start_offset=replica.log.log_end_offset,
-        isr=frozenset(decided.isr),
-        joining=frozenset(),
-        remotes=tuple(_remotes(state, replica, rules)),
-        truncating=False,
-        stuck=False,
-        fetch=None,
+    """Send the controller's decision to every broker to which it is news; each hears it in its own time."""
+    decision = Decision(decided.leader, decided.leader_epoch, frozenset(decided.isr))
+    replicas = tuple(
+        _told(replica, decision, rules) if _is_reached(replica, decided, rules) else replica
+        for replica in state.replicas
     )
-    return advance_high_watermark(state.with_replica(replica), rules)
+    return replace(state, controller=decided, replicas=replicas)
 
 
-def _remotes(state: PartitionState, replica: ReplicaState, rules: RuleSet) -> Iterator[RemoteReplica]:
-    """Return what the leader of a new epoch knows: nothing yet, unless it led before."""
-    trusts = rules.trusts_last_fetch_on_re_election
-    for broker in sorted(set(state.assignment) - {replica.broker}):
-        in_sync = broker in state.controller.isr
-        if replica.role is Role.LEADER:
-            end = replica.log.log_end_offset
-            yield replica.remote(broker).in_new_epoch(end, is_in_sync=in_sync, trusts_last_fetch=trusts)
-        else:
-            yield RemoteReplica(broker, is_caught_up=in_sync)
+def _is_reached(replica: ReplicaState, decided: ControllerView, rules: RuleSet) -> bool:
+    """Tell whether a decision is sent to a broker at all."""
+    is_known = replica.broker in decided.registered or rules.delivery.reaches_unregistered
+    has_news = decided.leader is not None or (rules.delivery.tells_leaderless and replica.role is not Role.NONE)
+    return replica.alive and is_known and has_news
 
 
-def _losses(state: PartitionState) -> list[Loss]:
-    """Return the records that the new leader does not serve although they were promised to somebody."""
-    _, leader, was_clean = state.controller.leaderships[-1]
-    replica = state.replica(leader)
-    served = {entry.label for entry in replica.log.entries}
-    known = {loss.label for loss in state.history_losses}
-    acknowledged = {p.label for p in state.produces if p.outcome is Outcome.ACKNOWLEDGED}
-    missing = (state.history_committed | acknowledged) - served - known
-    return [Loss(label, leader, was_clean, label in replica.history_appended) for label in sorted(missing)]
+def _told(replica: ReplicaState, decision: Decision, rules: RuleSet) -> ReplicaState:
+    last = replica.undelivered[-1] if replica.undelivered else None
+    epoch, isr = (last.leader_epoch, last.isr) if last else (replica.leader_epoch, replica.isr)
+    is_new_to_leader = decision.leader == replica.broker and decision.isr != isr
+    if decision.leader_epoch <= epoch and not is_new_to_leader:
+        return replica
+    earlier = () if rules.delivery.merges else replica.undelivered
+    return replace(replica, undelivered=(*earlier, decision))
+
+
+def awaiting(state: PartitionState) -> tuple[BrokerId, ...]:
+    """Return the brokers that have a decision on its way to them, the elected leader first."""
+    found = [replica.broker for replica in state.replicas if replica.undelivered]
+    return tuple(sorted(found, key=lambda broker: broker != state.controller.leader)) if found else ()
 
 
 def time_out(produce: ProduceState) -> ProduceState:

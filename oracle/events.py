@@ -11,10 +11,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class RecordSent:
-    """A producer sent one record to the leader that the brokers name."""
+    """A producer sent one record to the leader that the controller names, or to one that believes it leads."""
 
     label: Label
     acks: Acks
+    leader: BrokerId | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,10 +78,26 @@ class BrokerReturned:
 
 @dataclass(frozen=True, slots=True)
 class JoinCommitted:
-    """The controller committed a leader's request to add a replica to the ISR."""
+    """The controller committed a leader's request to add a replica to the ISR, and told the leader so."""
+
+    follower: BrokerId
+    is_answered: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class JoinAnswered:
+    """The leader heard that its request to add a replica to the ISR had been committed."""
 
     follower: BrokerId
 
 
+@dataclass(frozen=True, slots=True)
+class DecisionReceived:
+    """A broker heard the oldest decision of the controller that it had not heard yet."""
+
+    broker: BrokerId
+
+
 LinkEvent = RequestSent | RequestReceived | FetchCompleted | ResponseReceived | RequestLost
-Event = RecordSent | LinkEvent | BrokerDied | BrokerRemoved | BrokerReturned | JoinCommitted
+DecisionEvent = JoinAnswered | DecisionReceived
+Event = RecordSent | LinkEvent | BrokerDied | BrokerRemoved | BrokerReturned | JoinCommitted | DecisionEvent

@@ -115,7 +115,7 @@ def _out_of_range(state: PartitionState, replica: ReplicaState, rules: RuleSet) 
 
     A leader that has grown past the follower meanwhile cuts nothing: the follower goes on at its end.
     """
-    leader = state.serving_leader()
+    leader = None if replica.leader is None else state.presumed_leader(replica.leader)
     if leader is None or leader.log.log_end_offset >= replica.log.log_end_offset:
         return state.with_replica(replica)
     if rules.exits_when_ahead and not state.settings.unclean_leader_election:

@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from oracle import joining
 from oracle.log import NO_EPOCH, Entry, EpochEnd
-from oracle.rules.election import Partition
 from oracle.state import Fetch, FetchAnswer, FetchKind, FetchStage, ProduceState
 from oracle.vocabulary import Acks, Offset, Outcome
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 def append(state: PartitionState, event: RecordSent, rules: RuleSet) -> PartitionState:
     """Append one produced record, or refuse it (AC-02, AC-04, HW-05)."""
-    leader = state.serving_leader()
+    leader = state.serving_leader() if event.leader is None else state.presumed_leader(event.leader)
     if leader is None:
         return _refused(state, event, "LEADER_NOT_AVAILABLE")
     if event.acks is Acks.ALL and len(leader.isr) < _min_isr(state, rules):
@@ -33,7 +33,7 @@ def append(state: PartitionState, event: RecordSent, rules: RuleSet) -> Partitio
     produce = ProduceState(event.label, event.acks, leader.broker, end, epoch, outcome)
     leader = replace(leader, log=log, history_appended=leader.history_appended | {event.label})
     state = replace(state.with_replica(leader), produces=(*state.produces, produce))
-    return advance_high_watermark(state, rules)
+    return advance_high_watermark(state, leader.broker, rules)
 
 
 _OUTCOME_AFTER_APPEND = {
@@ -52,9 +52,9 @@ def _min_isr(state: PartitionState, rules: RuleSet) -> int:
     return rules.effective_min_isr(state.settings.min_insync_replicas, len(state.assignment))
 
 
-def advance_high_watermark(state: PartitionState, rules: RuleSet) -> PartitionState:
-    """Raise the leader's high watermark to the lowest end offset that counts (HW-07, HW-08)."""
-    leader = state.serving_leader()
+def advance_high_watermark(state: PartitionState, broker: BrokerId, rules: RuleSet) -> PartitionState:
+    """Raise a leader's high watermark to the lowest end offset that counts (HW-07, HW-08)."""
+    leader = state.presumed_leader(broker)
     if leader is None or (rules.high_watermark_needs_min_isr and len(leader.isr) < _min_isr(state, rules)):
         return state
     target = _lowest_end_offset(leader, rules)
@@ -63,7 +63,7 @@ def advance_high_watermark(state: PartitionState, rules: RuleSet) -> PartitionSt
     committed = {entry.label for entry in leader.log.entries[:target]}
     state = state.with_replica(replace(leader, high_watermark=target))
     state = replace(state, history_committed=state.history_committed | committed)
-    return _completed_produces(state, leader.maximal_isr(), target, rules)
+    return _completed_produces(state, leader, target, rules)
 
 
 def _lowest_end_offset(leader: ReplicaState, rules: RuleSet) -> Offset | None:
@@ -78,13 +78,15 @@ def _lowest_end_offset(leader: ReplicaState, rules: RuleSet) -> Offset | None:
 
 
 def _completed_produces(
-    state: PartitionState, maximal_isr: frozenset[BrokerId], high_watermark: Offset, rules: RuleSet
+    state: PartitionState, leader: ReplicaState, high_watermark: Offset, rules: RuleSet
 ) -> PartitionState:
-    """End the parked acks=all produces that the high watermark has passed (AC-02, AC-05)."""
-    enough = len(maximal_isr) >= _min_isr(state, rules)
+    """End the leader's parked acks=all produces that the high watermark has passed (AC-02, AC-05)."""
+    enough = len(leader.maximal_isr()) >= _min_isr(state, rules)
 
     def completed(produce: ProduceState) -> ProduceState:
-        if produce.outcome is not None or produce.required_offset is None or high_watermark < produce.required_offset:
+        if produce.outcome is not None or produce.leader != leader.broker or produce.required_offset is None:
+            return produce
+        if high_watermark < produce.required_offset:
             return produce
         if enough:
             return replace(produce, outcome=Outcome.ACKNOWLEDGED)
@@ -107,8 +109,8 @@ def receive(state: PartitionState, follower: ReplicaState, fetch: Fetch, rules: 
 
 def _serving(state: PartitionState, fetch: Fetch, rules: RuleSet) -> ReplicaState | None:
     """Return the leader that serves a request: the one it was sent to, in the request's epoch."""
-    leader = state.serving_leader()
-    if leader is None or leader.broker != fetch.leader:
+    leader = state.presumed_leader(fetch.leader)
+    if leader is None:
         return None
     return leader if rules.serves_epoch(fetch.leader_epoch, leader.leader_epoch) else None
 
@@ -166,19 +168,5 @@ def _recorded(
     is_outside = follower.broker not in leader.maximal_isr()
     state = state.with_replica(leader)
     if is_outside and may_join:
-        leader = replace(leader, joining=leader.joining | {follower.broker})
-        state = state.with_replica(leader)
-        if not rules.asks_controller_to_join:
-            state = commit_join(state, follower.broker, rules)
-    return advance_high_watermark(state, rules)
-
-
-def commit_join(state: PartitionState, follower: BrokerId, rules: RuleSet) -> PartitionState:
-    """Add a replica that the leader asked for to the committed ISR (IS-02, KIP-497)."""
-    leader = state.serving_leader()
-    assert leader is not None
-    partition = Partition(state.assignment, state.settings)
-    controller = rules.election.joined(state.controller, partition, follower)
-    leader = replace(leader, isr=frozenset(controller.isr), joining=leader.joining - {follower})
-    state = replace(state.with_replica(leader), controller=controller)
-    return advance_high_watermark(state, rules)
+        state = joining.wish(state, leader, follower.broker, rules)
+    return advance_high_watermark(state, leader.broker, rules)

@@ -69,6 +69,19 @@ class Fetch:
 
 
 @dataclass(frozen=True, slots=True)
+class Decision:
+    """What the controller tells a broker: LeaderAndIsr, or a change of the partition in the metadata log.
+
+    Attributes:
+        leader: None if nobody leads.
+    """
+
+    leader: BrokerId | None
+    leader_epoch: LeaderEpoch
+    isr: frozenset[BrokerId]
+
+
+@dataclass(frozen=True, slots=True)
 class ReplicaState:
     """One replica of the partition.
 
@@ -86,6 +99,7 @@ class ReplicaState:
         truncating: as follower, whether it must look up its epoch before it may fetch.
         stuck: as follower, whether its fetcher has stopped for good.
         fetch: as follower, its request under way.
+        undelivered: decisions of the controller on their way to it, oldest first.
         shut_down_cleanly: whether its last stop was graceful (what ELR asks at registration).
         history_appended: every label this replica ever appended.
     """
@@ -105,6 +119,7 @@ class ReplicaState:
     truncating: bool = False
     stuck: bool = False
     fetch: Fetch | None = None
+    undelivered: tuple[Decision, ...] = ()
     shut_down_cleanly: bool = True
     history_appended: frozenset[Label] = frozenset()
 
@@ -209,5 +224,9 @@ class PartitionState:
         """Return the controller's leader if it runs and believes it leads, else None."""
         if self.controller.leader is None:
             return None
-        replica = self.replica(self.controller.leader)
+        return self.presumed_leader(self.controller.leader)
+
+    def presumed_leader(self, broker: BrokerId) -> ReplicaState | None:
+        """Return a broker's replica if it runs and believes it leads, whatever the controller says."""
+        replica = self.replica(broker)
         return replica if replica.alive and replica.role is Role.LEADER else None

@@ -9,13 +9,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from oracle import electing, following, leading
+from oracle import decisions, electing, following, joining, leading
 from oracle.events import (
     BrokerDied,
     BrokerRemoved,
     BrokerReturned,
+    DecisionEvent,
+    DecisionReceived,
     Event,
     FetchCompleted,
+    JoinAnswered,
     JoinCommitted,
     LinkEvent,
     RecordSent,
@@ -29,6 +32,7 @@ from oracle.vocabulary import Role
 if TYPE_CHECKING:
     from oracle.rules.rule_set import RuleSet
     from oracle.state import PartitionState, ReplicaState
+    from oracle.vocabulary import BrokerId
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +61,8 @@ def _applied(state: PartitionState, event: Event, rules: RuleSet) -> PartitionSt
     """Return the next state, or the reason why the rules do not allow the event."""
     match event:
         case RecordSent():
+            if event.leader is not None and state.presumed_leader(event.leader) is None:
+                return f"broker {event.leader} does not believe that it leads"
             return leading.append(state, event, rules)
         case BrokerDied(broker, graceful):
             if not state.replica(broker).alive:
@@ -65,16 +71,48 @@ def _applied(state: PartitionState, event: Event, rules: RuleSet) -> PartitionSt
         case BrokerRemoved(broker):
             return electing.remove(state, broker, rules)
         case BrokerReturned(broker, clean):
-            if state.replica(broker).alive:
+            if state.replica(broker).alive and broker in state.controller.registered:
                 return f"broker {broker} runs already"
             return electing.return_broker(state, broker, rules, clean=clean)
-        case JoinCommitted(follower):
-            leader = state.serving_leader()
-            if leader is None or follower not in leader.joining:
-                return f"no leader has asked to add broker {follower}"
-            return leading.commit_join(state, follower, rules)
+        case JoinCommitted() | JoinAnswered() | DecisionReceived():
+            return _applied_to_leader(state, event, rules)
         case _:
             return _applied_to_link(state, event, rules)
+
+
+def _applied_to_leader(
+    state: PartitionState, event: JoinCommitted | DecisionEvent, rules: RuleSet
+) -> PartitionState | str:
+    """Move a leader's wish to add a replica, or let a broker hear a decision."""
+    if isinstance(event, DecisionReceived):
+        replica = state.replica(event.broker)
+        if not replica.undelivered:
+            return f"broker {event.broker} has heard every decision"
+        return decisions.receive(state, replica, rules)
+    leader = state.serving_leader()
+    if leader is None or event.follower not in leader.joining:
+        return f"no leader has asked to add broker {event.follower}"
+    if isinstance(event, JoinCommitted):
+        return _commit_join(state, leader, event, rules)
+    if event.follower not in state.controller.isr:
+        return f"broker {event.follower} is not in the ISR yet"
+    return _answer_join(state, leader, event.follower, rules)
+
+
+def _commit_join(
+    state: PartitionState, leader: ReplicaState, event: JoinCommitted, rules: RuleSet
+) -> PartitionState | str:
+    committed = joining.commit(state, leader, event.follower, rules)
+    if isinstance(committed, str):
+        return committed
+    if event.is_answered:
+        return _answer_join(committed, leader, event.follower, rules)
+    return electing.notify(committed, committed.controller, rules) if rules.delivery.tells_joins else committed
+
+
+def _answer_join(state: PartitionState, leader: ReplicaState, follower: BrokerId, rules: RuleSet) -> PartitionState:
+    state = joining.hear_answer(state, leader, follower)
+    return leading.advance_high_watermark(state, leader.broker, rules)
 
 
 def _applied_to_link(state: PartitionState, event: LinkEvent, rules: RuleSet) -> PartitionState | str:

@@ -11,9 +11,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from oracle.electing import checkpoint_high_watermarks
+from oracle import joining
+from oracle.electing import awaiting, checkpoint_high_watermarks
 from oracle.events import (
     BrokerDied,
+    DecisionReceived,
     Event,
     FetchCompleted,
     JoinCommitted,
@@ -77,7 +79,7 @@ class World:
 
 def _round(world: World, follower: BrokerId) -> World:
     """Run one fetch round of a follower as far as holds let it."""
-    world = _commit_joins(world)
+    world = _deliver(_commit_joins(world))
     for advance in (_complete, _respond, _request, _arrive, _respond):
         if _is_blocked(world, follower):
             return world
@@ -97,8 +99,18 @@ def half_step(world: World, follower: BrokerId) -> World:
 
 def _commit_joins(world: World) -> World:
     leader = world.state.serving_leader()
-    for follower in sorted(leader.joining) if leader else ():
+    if leader is None or joining.refusal(world.state, leader) is not None:
+        return world
+    for follower in sorted(leader.joining):
         world = world.apply(JoinCommitted(follower))
+    return world
+
+
+def _deliver(world: World) -> World:
+    """Let every broker hear the controller's decisions, the elected leader first."""
+    for broker in awaiting(world.state):
+        for _ in world.state.replica(broker).undelivered:
+            world = world.apply(DecisionReceived(broker))
     return world
 
 
@@ -129,8 +141,7 @@ def _request(world: World, follower: BrokerId) -> World:
     """Let an idle follower send its next request; a hold may catch it on its way."""
     replica = world.state.replica(follower)
     is_idle = replica.alive and replica.role is Role.FOLLOWER and replica.fetch is None and not replica.stuck
-    leader = world.state.serving_leader()
-    if not is_idle or leader is None or leader.broker != replica.leader:
+    if not is_idle or replica.leader is None or world.state.presumed_leader(replica.leader) is None:
         return world
     world = world.apply(RequestSent(follower))
     sent = _fetch_at(world, follower, FetchStage.REQUESTED)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from oracle.rules import (
     caught_up,
+    delivery,
     diverging_fetch,
     epoch_entry,
     isr_join,
@@ -86,6 +87,7 @@ BASE = RuleSet(
     asks_controller_to_join=False,
     exits_when_ahead=False,
     election=zookeeper_controller.ELECTION,
+    delivery=delivery.LEADER_AND_ISR,
     rules=(),
 )
 
@@ -183,6 +185,12 @@ TABLE: tuple[Row, ...] = (
         kraft_controller.RULE,
         lambda release: counts_eligible_only(release) and not release.has_elr,
         lambda rules: replace(rules, election=kraft_controller.ELECTION),
+    ),
+    Row(delivery.LEADER_AND_ISR.rule, in_zookeeper_mode, lambda rules: rules),
+    Row(
+        delivery.METADATA_LOG.rule,
+        in_kraft_mode,
+        lambda rules: replace(rules, delivery=delivery.METADATA_LOG),
     ),
     Row(kip_966.RULE, with_elr, lambda rules: replace(rules, election=kip_966.ELECTION)),
 )

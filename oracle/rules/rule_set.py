@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from oracle.remote import RemoteReplica
+    from oracle.rules.delivery import Delivery
     from oracle.rules.election import ElectionRules
     from oracle.rules.rule import Rule
     from oracle.rules.truncation import Truncation
@@ -39,6 +40,7 @@ class RuleSet:
         asks_controller_to_join: the ISR grows by AlterPartition, with a maximal ISR (KIP-497).
         exits_when_ahead: a follower ahead of its leader stops for good if unclean election is off.
         election: the controller's rules.
+        delivery: how its decisions reach the brokers.
         rules: every rule that this set names, for reports.
     """
 
@@ -61,6 +63,7 @@ class RuleSet:
     asks_controller_to_join: bool
     exits_when_ahead: bool
     election: ElectionRules
+    delivery: Delivery
     rules: tuple[Rule, ...]
 
     def names(self) -> tuple[str, ...]:

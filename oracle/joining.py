@@ -1,0 +1,59 @@
+"""How does a replica get into the committed ISR? Its leader wishes it, the controller commits it.
+
+Up to 2.6 the leader writes the ISR itself, and the write fails if the partition has changed since
+the leader last heard of it. From 2.7 it asks the controller, one request at a time; a request of a
+leader that has not heard the latest decision is refused, and stays pending until it hears it.
+
+Sources: Partition.expandIsr, AlterPartitionManager, ReplicationControlManager.alterPartition; KIP-497.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from oracle.rules.election import Partition
+
+if TYPE_CHECKING:
+    from oracle.rules.rule_set import RuleSet
+    from oracle.state import PartitionState, ReplicaState
+    from oracle.vocabulary import BrokerId
+
+
+def wish(state: PartitionState, leader: ReplicaState, follower: BrokerId, rules: RuleSet) -> PartitionState:
+    """Let a leader ask for a replica that is in sync, or write the ISR itself (IS-02)."""
+    if rules.asks_controller_to_join:
+        return state.with_replica(replace(leader, joining=leader.joining or frozenset({follower})))
+    if refusal(state, leader) is not None:
+        return state
+    return hear_answer(_committed(state, follower, rules), leader, follower)
+
+
+def refusal(state: PartitionState, leader: ReplicaState) -> str | None:
+    """Return why the controller refuses a leader's change of the ISR, or None."""
+    if state.controller.leader != leader.broker:
+        return f"broker {leader.broker} does not lead any more"
+    if leader.undelivered:
+        return f"leader {leader.broker} has not heard the controller's latest decision"
+    return None
+
+
+def commit(state: PartitionState, leader: ReplicaState, follower: BrokerId, rules: RuleSet) -> PartitionState | str:
+    """Commit a leader's wish, or say why the controller refuses it."""
+    refused = refusal(state, leader)
+    if refused is not None:
+        return refused
+    if follower in state.controller.isr:
+        return f"broker {follower} is in the ISR already"
+    return _committed(state, follower, rules)
+
+
+def _committed(state: PartitionState, follower: BrokerId, rules: RuleSet) -> PartitionState:
+    partition = Partition(state.assignment, state.settings)
+    return replace(state, controller=rules.election.joined(state.controller, partition, follower))
+
+
+def hear_answer(state: PartitionState, leader: ReplicaState, follower: BrokerId) -> PartitionState:
+    """Tell the leader that its wish is committed."""
+    isr = frozenset(state.controller.isr)
+    return state.with_replica(replace(leader, isr=isr, joining=leader.joining - {follower}))

@@ -1,0 +1,64 @@
+"""How does a controller's decision reach the brokers? One request after the other, or by a log they read.
+
+A ZooKeeper-era controller sends LeaderAndIsr to each registered broker, one request under way per
+broker; it says nothing while nobody leads. In KRaft mode every broker that runs reads the metadata
+log: it sees that nobody leads, reads on although it is fenced, and makes one change of all that it
+has missed.
+
+Without it a decision would reach all brokers at one moment: there would be no zombie leaders.
+
+Sources: ControllerChannelManager.RequestSendThread, AbstractControllerBrokerRequestBatch;
+MetadataLoader, ReplicaManager.applyDelta.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from oracle.rules.rule import Rule
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """How decisions travel.
+
+    Attributes:
+        merges: a broker that has missed several hears only what they come to.
+        tells_leaderless: brokers hear that nobody leads.
+        reaches_unregistered: brokers that the controller has fenced, but that run, hear it too.
+        tells_joins: the leader hears of a committed join apart from the answer to its request.
+    """
+
+    rule: Rule
+    merges: bool
+    tells_leaderless: bool
+    reaches_unregistered: bool
+    tells_joins: bool
+
+
+LEADER_AND_ISR = Delivery(
+    Rule(
+        name="leader-and-isr-requests",
+        source="ControllerChannelManager, ReplicaManager.becomeLeaderOrFollower",
+        versions="ZooKeeper mode, every release",
+        replaces=None,
+        breaks="a leader that has not heard of its successor does not go on as a zombie",
+    ),
+    merges=False,
+    tells_leaderless=False,
+    reaches_unregistered=False,
+    tells_joins=False,
+)
+METADATA_LOG = Delivery(
+    Rule(
+        name="metadata-log",
+        source="KIP-500, MetadataLoader, ReplicaManager.applyDelta",
+        versions="KRaft mode, every release",
+        replaces=LEADER_AND_ISR.rule.name,
+        breaks="a broker that lags behind hears every decision it missed, one by one",
+    ),
+    merges=True,
+    tells_leaderless=True,
+    reaches_unregistered=True,
+    tells_joins=True,
+)
