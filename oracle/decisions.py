@@ -40,7 +40,7 @@ def receive(state: PartitionState, replica: ReplicaState, rules: RuleSet) -> Par
 
 def _make_leader(state: PartitionState, replica: ReplicaState, decision: Decision, rules: RuleSet) -> PartitionState:
     if replica.leader_epoch == decision.leader_epoch:
-        replica = replace(replica, isr=decision.isr, joining=frozenset())
+        replica = replace(replica, isr=decision.isr, joining=frozenset(), leaving=frozenset())
         return advance_high_watermark(state.with_replica(replica), replica.broker, rules)
     log = replica.log.with_epoch(decision.leader_epoch) if rules.writes_epoch_on_election else replica.log
     leader = replace(
@@ -52,6 +52,7 @@ def _make_leader(state: PartitionState, replica: ReplicaState, decision: Decisio
         epoch_start_offset=replica.log.log_end_offset,
         isr=decision.isr,
         joining=frozenset(),
+        leaving=frozenset(),
         remotes=tuple(_remotes(state, replica, decision, rules)),
         truncating=False,
         stuck=False,
@@ -84,6 +85,7 @@ def _without_leader(replica: ReplicaState, decision: Decision) -> ReplicaState:
         leader_epoch=decision.leader_epoch,
         isr=frozenset(),
         joining=frozenset(),
+        leaving=frozenset(),
         remotes=(),
         fetch=None,
         truncating=False,

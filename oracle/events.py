@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from oracle.vocabulary import Acks, BrokerId, Label
+    from oracle.vocabulary import Acks, BrokerId, Label, Offset
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +98,35 @@ class DecisionReceived:
     broker: BrokerId
 
 
+@dataclass(frozen=True, slots=True)
+class LagPassed:
+    """replica.lag.time.max.ms went by in which the leader did not see these followers caught up; it checks its ISR."""
+
+    followers: tuple[BrokerId, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ShrinkCommitted:
+    """The controller committed a leader's request to remove replicas from the ISR."""
+
+
+@dataclass(frozen=True, slots=True)
+class TailLost:
+    """A dead broker's disk forgot the records from an offset on, as after a loss of power."""
+
+    broker: BrokerId
+    offset: Offset
+
+
+@dataclass(frozen=True, slots=True)
+class HighWatermarkLost:
+    """A dead broker's disk forgot the checkpoint of its high watermark."""
+
+    broker: BrokerId
+
+
 LinkEvent = RequestSent | RequestReceived | FetchCompleted | ResponseReceived | RequestLost
-DecisionEvent = JoinAnswered | DecisionReceived
-Event = RecordSent | LinkEvent | BrokerDied | BrokerRemoved | BrokerReturned | JoinCommitted | DecisionEvent
+DiskEvent = TailLost | HighWatermarkLost
+IsrEvent = JoinCommitted | JoinAnswered | LagPassed | ShrinkCommitted
+BrokerEvent = BrokerDied | BrokerRemoved | BrokerReturned | DecisionReceived
+Event = RecordSent | LinkEvent | BrokerEvent | DiskEvent | IsrEvent

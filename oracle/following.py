@@ -35,6 +35,7 @@ def become_follower(
         leader_epoch=epoch,
         isr=frozenset(),
         joining=frozenset(),
+        leaving=frozenset(),
         remotes=(),
         fetch=replica.fetch if is_same_leader else None,
         truncating=rules.truncation.looks_up(replica.log),

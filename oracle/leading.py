@@ -163,10 +163,12 @@ def _recorded(
     state: PartitionState, leader: ReplicaState, fetch: Fetch, follower: ReplicaState, rules: RuleSet
 ) -> PartitionState:
     """Record a follower's end offset; let it join the ISR if it may; raise the high watermark."""
+    end_before = leader.remote_log_end_offset(follower.broker)
     leader = leader.with_remote(leader.remote(follower.broker).fetched(fetch.offset, leader.log.log_end_offset))
     may_join = rules.joins_isr(fetch.offset, leader.high_watermark, leader.epoch_start_offset)
     is_outside = follower.broker not in leader.maximal_isr()
     state = state.with_replica(leader)
-    if is_outside and may_join:
+    if is_outside and may_join and not leader.has_isr_request:
         state = joining.wish(state, leader, follower.broker, rules)
-    return advance_high_watermark(state, leader.broker, rules)
+    has_moved = end_before != fetch.offset
+    return advance_high_watermark(state, leader.broker, rules) if has_moved or rules.checks_every_fetch else state

@@ -1,9 +1,9 @@
 """What does a leader know about a follower? Its log end offset, and whether it counts as caught up.
 
 A follower outside the ISR that is caught up holds the high watermark back as ISR members do
-(HW-08). Kafka decides it by the clock: caught up within replica.lag.time.max.ms. The model knows
-schedules that are shorter than that time, so every moment of being caught up still counts until
-a new leader epoch resets it.
+(HW-08). Kafka decides it by the clock: caught up within replica.lag.time.max.ms. The model has no
+clock: every moment of being caught up still counts until a new leader epoch resets it, or until the
+event that the lag time has passed.
 
 Sources: kafka.cluster.Replica (updateFetchState, resetReplicaState); IS-03, HW-08.
 """
@@ -57,6 +57,10 @@ class RemoteReplica:
             has_recent_fetch=is_in_sync or trusts_last_fetch,
             is_caught_up=is_in_sync,
         )
+
+    def lagged(self) -> RemoteReplica:
+        """Forget when it was caught up and when it fetched: both are longer ago than the lag time."""
+        return replace(self, has_recent_fetch=False, is_caught_up=False)
 
     def restarted(self) -> RemoteReplica:
         """Remember that its broker is gone: the next one is another incarnation."""

@@ -95,6 +95,7 @@ class ReplicaState:
         epoch_start_offset: as leader, its log end offset when it took the epoch.
         isr: as leader, the committed ISR it knows.
         joining: as leader, replicas it has asked the controller to add (maximal ISR, KIP-497).
+        leaving: as leader, replicas it has asked the controller to remove; they count until it has.
         remotes: as leader, what it knows about each follower.
         truncating: as follower, whether it must look up its epoch before it may fetch.
         stuck: as follower, whether its fetcher has stopped for good.
@@ -115,6 +116,7 @@ class ReplicaState:
     epoch_start_offset: Offset = LOG_START
     isr: frozenset[BrokerId] = frozenset()
     joining: frozenset[BrokerId] = frozenset()
+    leaving: frozenset[BrokerId] = frozenset()
     remotes: tuple[RemoteReplica, ...] = ()
     truncating: bool = False
     stuck: bool = False
@@ -136,8 +138,13 @@ class ReplicaState:
         others = (remote for remote in self.remotes if remote.broker != changed.broker)
         return replace(self, remotes=tuple(sorted((*others, changed), key=lambda remote: remote.broker)))
 
+    @property
+    def has_isr_request(self) -> bool:
+        """Whether this leader has a change of the ISR under way: one at a time (KIP-497)."""
+        return bool(self.joining or self.leaving)
+
     def maximal_isr(self) -> frozenset[BrokerId]:
-        """Return the ISR with the replicas whose join is not yet committed."""
+        """Return the ISR with the replicas whose join is not yet committed, and those who have not yet left."""
         return self.isr | self.joining
 
 

@@ -9,22 +9,28 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from oracle import decisions, electing, following, joining, leading
+from oracle import decisions, disks, electing, following, joining, lagging, leading
 from oracle.events import (
     BrokerDied,
+    BrokerEvent,
     BrokerRemoved,
     BrokerReturned,
-    DecisionEvent,
     DecisionReceived,
+    DiskEvent,
     Event,
     FetchCompleted,
+    HighWatermarkLost,
+    IsrEvent,
     JoinAnswered,
     JoinCommitted,
+    LagPassed,
     LinkEvent,
     RecordSent,
     RequestReceived,
     RequestSent,
     ResponseReceived,
+    ShrinkCommitted,
+    TailLost,
 )
 from oracle.state import FetchStage
 from oracle.vocabulary import Role
@@ -64,6 +70,19 @@ def _applied(state: PartitionState, event: Event, rules: RuleSet) -> PartitionSt
             if event.leader is not None and state.presumed_leader(event.leader) is None:
                 return f"broker {event.leader} does not believe that it leads"
             return leading.append(state, event, rules)
+        case BrokerDied() | BrokerRemoved() | BrokerReturned() | DecisionReceived():
+            return _applied_to_broker(state, event, rules)
+        case TailLost() | HighWatermarkLost():
+            return _applied_to_disk(state, event)
+        case JoinCommitted() | JoinAnswered() | LagPassed() | ShrinkCommitted():
+            return _applied_to_isr(state, event, rules)
+        case _:
+            return _applied_to_link(state, event, rules)
+
+
+def _applied_to_broker(state: PartitionState, event: BrokerEvent, rules: RuleSet) -> PartitionState | str:
+    """End or start a broker, let the controller notice it, or let the broker hear what the controller decided."""
+    match event:
         case BrokerDied(broker, graceful):
             if not state.replica(broker).alive:
                 return f"broker {broker} is not running"
@@ -74,24 +93,46 @@ def _applied(state: PartitionState, event: Event, rules: RuleSet) -> PartitionSt
             if state.replica(broker).alive and broker in state.controller.registered:
                 return f"broker {broker} runs already"
             return electing.return_broker(state, broker, rules, clean=clean)
-        case JoinCommitted() | JoinAnswered() | DecisionReceived():
-            return _applied_to_leader(state, event, rules)
-        case _:
-            return _applied_to_link(state, event, rules)
+        case DecisionReceived(broker):
+            replica = state.replica(broker)
+            if not replica.undelivered:
+                return f"broker {broker} has heard every decision"
+            return decisions.receive(state, replica, rules)
 
 
-def _applied_to_leader(
-    state: PartitionState, event: JoinCommitted | DecisionEvent, rules: RuleSet
-) -> PartitionState | str:
-    """Move a leader's wish to add a replica, or let a broker hear a decision."""
-    if isinstance(event, DecisionReceived):
-        replica = state.replica(event.broker)
-        if not replica.undelivered:
-            return f"broker {event.broker} has heard every decision"
-        return decisions.receive(state, replica, rules)
+def _applied_to_disk(state: PartitionState, event: DiskEvent) -> PartitionState | str:
+    """Let the disk of a broker that is down forget something."""
+    offset = event.offset if isinstance(event, TailLost) else None
+    reason = disks.why_not(state, event.broker, offset)
+    if reason is not None:
+        return reason
+    if offset is not None:
+        return disks.lose_tail(state, event.broker, offset)
+    return disks.lose_high_watermark(state, event.broker)
+
+
+def _applied_to_isr(state: PartitionState, event: IsrEvent, rules: RuleSet) -> PartitionState | str:
+    """Let a leader look at its ISR, or the controller commit what a leader has asked for."""
     leader = state.serving_leader()
-    if leader is None or event.follower not in leader.joining:
-        return f"no leader has asked to add broker {event.follower}"
+    match event:
+        case JoinCommitted() | JoinAnswered():
+            if leader is None or event.follower not in leader.joining:
+                return f"no leader has asked to add broker {event.follower}"
+            return _joined(state, leader, event, rules)
+        case LagPassed(followers):
+            if leader is None or leader.broker in followers:
+                return "no leader looks whether these replicas lag"
+            return lagging.pass_lag(state, leader, followers, rules)
+        case ShrinkCommitted():
+            if leader is None or not leader.leaving:
+                return "no leader has asked to remove a replica"
+            return joining.refusal(state, leader) or lagging.commit_shrink(state, rules)
+
+
+def _joined(
+    state: PartitionState, leader: ReplicaState, event: JoinCommitted | JoinAnswered, rules: RuleSet
+) -> PartitionState | str:
+    """Commit a leader's wish to add a replica, or let it hear that this was done."""
     if isinstance(event, JoinCommitted):
         return _commit_join(state, leader, event, rules)
     if event.follower not in state.controller.isr:

@@ -22,12 +22,13 @@ from oracle.events import (
     RequestReceived,
     RequestSent,
     ResponseReceived,
+    ShrinkCommitted,
 )
 from oracle.gate import POINTS as POINTS  # part of this module's public names
 from oracle.gate import Gate
 from oracle.state import Fetch, FetchStage, PartitionState
 from oracle.transitions import Refusal, step
-from oracle.vocabulary import HighWatermarkCheckpoint, Role
+from oracle.vocabulary import HighWatermarkCheckpoint, Role, Timing
 
 if TYPE_CHECKING:
     from oracle.rules.rule_set import RuleSet
@@ -43,6 +44,7 @@ class World:
     """The partition, the gate and the rules it all runs under.
 
     Attributes:
+        timing: who removes a silent replica from the ISR.
         order: in which order followers take their turns in a round.
     """
 
@@ -51,6 +53,7 @@ class World:
     checkpointing: HighWatermarkCheckpoint
     order: tuple[BrokerId, ...]
     gate: Gate = field(default_factory=Gate)
+    timing: Timing = Timing.SESSION
 
     def apply(self, event: Event) -> World:
         """Apply an event that the rules must allow.
@@ -79,7 +82,7 @@ class World:
 
 def _round(world: World, follower: BrokerId) -> World:
     """Run one fetch round of a follower as far as holds let it."""
-    world = _deliver(_commit_joins(world))
+    world = _deliver(_commit_isr_changes(world))
     for advance in (_complete, _respond, _request, _arrive, _respond):
         if _is_blocked(world, follower):
             return world
@@ -97,10 +100,12 @@ def half_step(world: World, follower: BrokerId) -> World:
     return _HALF_STEPS[fetch.stage](world, follower)
 
 
-def _commit_joins(world: World) -> World:
+def _commit_isr_changes(world: World) -> World:
     leader = world.state.serving_leader()
     if leader is None or joining.refusal(world.state, leader) is not None:
         return world
+    if leader.leaving:
+        return world.apply(ShrinkCommitted())
     for follower in sorted(leader.joining):
         world = world.apply(JoinCommitted(follower))
     return world

@@ -32,12 +32,14 @@ class ElectionRules:
         removed: a broker's registration is gone (session expired, fenced, controlled shutdown).
         returned: a broker is registered and unfenced again; the flag says whether it had shut down cleanly.
         joined: a leader's wish to add replicas to the ISR is committed.
+        left: a leader's wish to remove replicas from the ISR is committed.
     """
 
     rule: Rule
     removed: Callable[[ControllerView, Partition, BrokerId], ControllerView]
     returned: Callable[[ControllerView, Partition, BrokerId, bool], ControllerView]
     joined: Callable[[ControllerView, Partition, BrokerId], ControllerView]
+    left: Callable[[ControllerView, Partition, Collection[BrokerId]], ControllerView]
 
 
 def with_leader(view: ControllerView, leader: BrokerId, *, clean: bool) -> ControllerView:

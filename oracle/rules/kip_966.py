@@ -19,6 +19,8 @@ from oracle.rules.election import ElectionRules, Partition, first_live, re_elect
 from oracle.rules.rule import Rule
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from oracle.state import ControllerView
     from oracle.vocabulary import BrokerId
 
@@ -93,4 +95,9 @@ def joined(view: ControllerView, partition: Partition, broker: BrokerId) -> Cont
     return with_isr(view, partition, (*view.isr, broker))
 
 
-ELECTION = ElectionRules(rule=RULE, removed=removed, returned=returned, joined=joined)
+def left(view: ControllerView, partition: Partition, brokers: Collection[BrokerId]) -> ControllerView:
+    """Remove lagging replicas from the ISR; below min.insync.replicas they become eligible."""
+    return with_isr(view, partition, tuple(b for b in view.isr if b not in brokers))
+
+
+ELECTION = ElectionRules(rule=RULE, removed=removed, returned=returned, joined=joined, left=left)

@@ -13,10 +13,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from oracle.rules import zookeeper_controller
-from oracle.rules.election import ElectionRules, Partition, re_elected
+from oracle.rules.election import ElectionRules, Partition, bumped, re_elected
 from oracle.rules.rule import Rule
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from oracle.state import ControllerView
     from oracle.vocabulary import BrokerId
 
@@ -45,7 +47,16 @@ def removed(view: ControllerView, partition: Partition, broker: BrokerId) -> Con
     return replace(view, isr=remaining or view.isr)
 
 
+def left_bumping(view: ControllerView, partition: Partition, brokers: Collection[BrokerId]) -> ControllerView:
+    """Remove replicas from the ISR in a new leader epoch."""
+    return bumped(zookeeper_controller.left(view, partition, brokers))
+
+
 ELECTION = ElectionRules(
-    rule=RULE, removed=removed, returned=zookeeper_controller.returned, joined=zookeeper_controller.joined
+    rule=RULE,
+    removed=removed,
+    returned=zookeeper_controller.returned,
+    joined=zookeeper_controller.joined,
+    left=zookeeper_controller.left,
 )
-ELECTION_BUMPING = replace(zookeeper_controller.ELECTION, rule=RULE_BUMPING)
+ELECTION_BUMPING = replace(zookeeper_controller.ELECTION, rule=RULE_BUMPING, left=left_bumping)

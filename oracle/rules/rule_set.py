@@ -28,8 +28,11 @@ class RuleSet:
         writes_epoch_on_election: the leader's epoch enters its cache at once (KAFKA-7415).
         joins_isr: (fetch offset, leader high watermark, epoch start offset) -> may join.
         serves_epoch: (request's epoch, leader's epoch) -> the leader answers it.
+        leaves_isr: (follower's end, leader's end) -> a follower that lagged is removed.
         effective_min_isr: (min.insync.replicas, replication factor) -> in-sync replicas needed.
         high_watermark_needs_min_isr: it stands still with fewer in-sync replicas (KAFKA-15583).
+        raises_high_watermark_on_shrink: it is looked at when the ISR has shrunk (KAFKA-13091).
+        checks_every_fetch: a fetch that moves nothing may still raise it (KAFKA-8841).
         waits_for_caught_up: a replica outside the ISR holds the high watermark back (HW-08).
         trusts_last_fetch_on_re_election: a new epoch of the same leader counts as a follower's fetch.
         counts_diverging_fetch: the leader records a diverging fetch offset (KAFKA-13141).
@@ -37,6 +40,7 @@ class RuleSet:
         drops_stale_lookups: a lookup's answer from another epoch is dropped (KAFKA-7786).
         drops_stale_fetches: a fetch's answer from another epoch is dropped (KAFKA-18991).
         answers_new_high_watermark: immediate responses carry the updated one (KAFKA-5758).
+        tells_latest_offset: (high watermark, epoch start offset) -> ListOffsets answers it (KIP-207).
         asks_controller_to_join: the ISR grows by AlterPartition, with a maximal ISR (KIP-497).
         exits_when_ahead: a follower ahead of its leader stops for good if unclean election is off.
         election: the controller's rules.
@@ -51,8 +55,11 @@ class RuleSet:
     writes_epoch_on_election: bool
     joins_isr: Callable[[Offset, Offset, Offset], bool]
     serves_epoch: Callable[[LeaderEpoch, LeaderEpoch], bool]
+    leaves_isr: Callable[[Offset | None, Offset], bool]
     effective_min_isr: Callable[[int, int], int]
     high_watermark_needs_min_isr: bool
+    raises_high_watermark_on_shrink: bool
+    checks_every_fetch: bool
     waits_for_caught_up: Callable[[RemoteReplica], bool]
     trusts_last_fetch_on_re_election: bool
     counts_diverging_fetch: bool
@@ -60,6 +67,7 @@ class RuleSet:
     drops_stale_lookups: bool
     drops_stale_fetches: bool
     answers_new_high_watermark: bool
+    tells_latest_offset: Callable[[Offset, Offset], bool]
     asks_controller_to_join: bool
     exits_when_ahead: bool
     election: ElectionRules

@@ -16,6 +16,8 @@ from oracle.rules.election import ElectionRules, Partition, bumped, first_live, 
 from oracle.rules.rule import Rule
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from oracle.state import ControllerView
     from oracle.vocabulary import BrokerId
 
@@ -83,5 +85,10 @@ def joined(view: ControllerView, _partition: Partition, broker: BrokerId) -> Con
     return replace(view, isr=(*view.isr, broker))
 
 
-ELECTION = ElectionRules(rule=RULE, removed=removed, returned=returned, joined=joined)
+def left(view: ControllerView, _partition: Partition, brokers: Collection[BrokerId]) -> ControllerView:
+    """Remove replicas from the ISR as its leader wrote it; the leader epoch stays."""
+    return replace(view, isr=tuple(b for b in view.isr if b not in brokers))
+
+
+ELECTION = ElectionRules(rule=RULE, removed=removed, returned=returned, joined=joined, left=left)
 ELECTION_EMPTYING_ISR = replace(ELECTION, rule=RULE_EMPTYING_ISR, removed=removed_even_if_last)

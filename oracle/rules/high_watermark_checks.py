@@ -1,0 +1,30 @@
+"""When does a leader look whether its high watermark may rise? On appends, fetches and ISR changes.
+
+It need not look at every fetch: one that reports the same end offset cannot raise it, unless a
+replica that held it back has meanwhile lagged for too long. Up to 2.3 every fetch is a look
+(KAFKA-8841), so such a high watermark rises on an idle partition too; from 2.4 it waits for the
+next record. While the leader asks the controller to shrink the ISR the old one still counts, so the
+answer is the moment to look: 2.7 to 3.0 forgot that, and acks=all producers on an otherwise idle
+partition wait until they time out (KAFKA-13091).
+
+Source: Partition.updateFollowerFetchState, handleAlterIsrUpdate.
+"""
+
+from __future__ import annotations
+
+from oracle.rules.rule import Rule
+
+ON_EVERY_FETCH = Rule(
+    name="every-fetch-checks-high-watermark",
+    source="KAFKA-8841, Partition.maybeExpandIsr",
+    versions="2.3 and older",
+    replaces=None,
+    breaks="an idle partition's high watermark stands still although the replica that held it back has lagged",
+)
+NOT_ON_SHRINK = Rule(
+    name="shrink-does-not-raise-high-watermark",
+    source="KAFKA-13091, Partition.handleAlterIsrUpdate",
+    versions="2.7 to 3.0",
+    replaces=None,
+    breaks="producers wait for a replica that has left the ISR until the next record or their timeout",
+)
