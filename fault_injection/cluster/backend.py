@@ -118,6 +118,18 @@ class Backend(Protocol):
         """
         ...
 
+    def write(self, node: Node, relative: str, content: bytes) -> None:
+        """Put a file into the directory of a node that ran and is dead, in place of the one that is there.
+
+        Raises:
+            FileNotFoundError: there is no such folder.
+        """
+        ...
+
+    def remove(self, node: Node, *relative: str) -> None:
+        """Remove files from the directory of a node that ran and is dead; what is absent is none the worse."""
+        ...
+
     def output(self, node: Node) -> str:
         """Give what a node printed, beside its log."""
         ...

@@ -234,10 +234,30 @@ class Cluster:
             ClusterError: the path leads out of the data directory.
             FileNotFoundError: there is no such file.
         """
-        path = posixpath.normpath(posixpath.join(DATA, relative))
-        if not path.startswith(f"{DATA}/"):
-            raise ClusterError(f"{relative} is not below the data directory")
-        return self.backend.read(self._by_id[broker].node, path)
+        return self.backend.read(self._by_id[broker].node, _below_data(relative))
+
+    def write_file(self, broker: int, relative: str, content: bytes) -> None:
+        """Put one data file into the directory of a node that is down, in place of the one that is there.
+
+        Raises:
+            ClusterError: the node runs, or the path leads out of the data directory.
+            FileNotFoundError: there is no such folder.
+        """
+        self.backend.write(self._dead(broker), _below_data(relative), content)
+
+    def remove_files(self, broker: int, *relative: str) -> None:
+        """Remove data files of a node that is down; what is absent is none the worse.
+
+        Raises:
+            ClusterError: the node runs, or a path leads out of the data directory.
+        """
+        self.backend.remove(self._dead(broker), *map(_below_data, relative))
+
+    def _dead(self, broker: int) -> Node:
+        node = self._by_id[broker].node
+        if self.backend.is_running(node):
+            raise ClusterError(f"{node.name} runs: its files can be changed only while it is down")
+        return node
 
     def log_text(self, broker: int) -> str:
         """Give what a node logged, and what it printed."""
@@ -249,3 +269,10 @@ class Cluster:
         except FileNotFoundError:
             logged = ""
         return logged + self.backend.output(node)
+
+
+def _below_data(relative: str) -> str:
+    path = posixpath.normpath(posixpath.join(DATA, relative))
+    if not path.startswith(f"{DATA}/"):
+        raise ClusterError(f"{relative} is not below the data directory")
+    return path

@@ -13,8 +13,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from docker.errors import APIError, NotFound
+from docker.errors import APIError
 
+from fault_injection.cluster.backends.container_archive import archive, put_file, remove_files
 from fault_injection.cluster.backends.container_shell import ContainerShell
 from fault_injection.waiting import NotYetError, until
 
@@ -64,6 +65,25 @@ class ContainerFiles:
             content = self._at_rest.get(relative) if self._at_rest is not None else None
             return self._fetched(relative) if content is None else content
 
+    def write(self, relative: str, content: bytes) -> None:
+        """Put a file in, or replace it, while the container does not run.
+
+        Raises:
+            FileNotFoundError: there is no such folder.
+        """
+        with self._lock:
+            self._at_rest = None
+            put_file(self._container, self._directory / relative, content)
+
+    def remove(self, *relative: str) -> None:
+        """Remove files while the container does not run; what is absent is none the worse."""
+        present = set(relative) & set(self.names())
+        with self._lock:
+            self._at_rest = None
+            for folder in sorted({Path(path).parent for path in present}):
+                gone = {Path(path).name for path in present if Path(path).parent == folder}
+                remove_files(self._container, self._directory / folder, gone)
+
     def forget(self) -> None:
         """Take nothing for granted any more: the container goes on, or is removed."""
         with self._lock:
@@ -107,19 +127,6 @@ class ContainerFiles:
             deadline_s=_ARCHIVE_DEADLINE_S,
             what=f"an archive of {relative}",
         )
-
-
-def archive(container: Any, path: Path) -> bytes:  # noqa: ANN401 - untyped library
-    """Give a container's file or directory as a tar archive.
-
-    Raises:
-        FileNotFoundError: there is no such path in the container.
-    """
-    try:
-        stream, _ = container.get_archive(str(path))
-        return b"".join(stream)
-    except NotFound as absent:
-        raise FileNotFoundError(str(path)) from absent
 
 
 def _files_of_archive(content: bytes) -> dict[str, bytes | None]:

@@ -28,7 +28,8 @@ from testcontainers.core.container import DockerContainer
 from testcontainers.core.network import Network
 
 from fault_injection.cluster.backend import NodeLaunch
-from fault_injection.cluster.backends.container_files import ContainerFiles, archive
+from fault_injection.cluster.backends.container_archive import archive
+from fault_injection.cluster.backends.container_files import ContainerFiles
 from fault_injection.cluster.backends.container_leftovers import OWNER_LABEL, owner_of_this_process, swept
 from fault_injection.cluster.errors import ClusterError
 from fault_injection.cluster.launches import LOG, OUTPUT
@@ -184,6 +185,14 @@ class DockerBackend:
         if node not in self._placed:
             raise FileNotFoundError(relative)
         return self._placed[node].files.read(relative)
+
+    def write(self, node: Node, relative: str, content: bytes) -> None:
+        """Put a file into a dead node's directory."""
+        self._placed[node].files.write(relative, content)
+
+    def remove(self, node: Node, *relative: str) -> None:
+        """Remove files from a dead node's directory."""
+        self._placed[node].files.remove(*relative)
 
     def output(self, node: Node) -> str:
         """Give what a node printed, beside its log."""

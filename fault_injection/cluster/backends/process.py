@@ -117,6 +117,15 @@ class ProcessBackend:
             raise FileNotFoundError(relative)
         return (self._directories[node] / relative).read_bytes()
 
+    def write(self, node: Node, relative: str, content: bytes) -> None:
+        """Put a file into a dead node's directory."""
+        (self._directories[node] / relative).write_bytes(content)
+
+    def remove(self, node: Node, *relative: str) -> None:
+        """Remove files from a dead node's directory."""
+        for path in relative:
+            (self._directories[node] / path).unlink(missing_ok=True)
+
     def output(self, node: Node) -> str:
         """Give what a node printed, beside its log."""
         if node not in self._directories:

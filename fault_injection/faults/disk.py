@@ -1,0 +1,174 @@
+"""What does a restart find on the disk of a broker that died?
+
+``kill -9`` alone loses nothing: what a broker wrote is in the operating system's page cache and outlives the
+process. These faults make a restart lossy, on the files of a broker that is down. They have no heal: what a disk
+lost comes back by replication only.
+
+- ``lose_tail``: the log ends at an offset of choice and has to be recovered. The active segment is cut there; its
+  indexes, the producer snapshots above the cut and the clean-shutdown marker are removed; the recovery point is
+  lowered to the cut.
+- ``lose_high_watermark_checkpoint``: the replica's high watermark begins at 0, or at the log start offset. Its
+  line in ``replication-offset-checkpoint`` is removed; other partitions keep theirs.
+
+``leader-epoch-checkpoint`` stays as it is, since a broker flushes it before the records that it is about. So
+an entry may begin at or above the log's new end; the broker drops it when it loads the log.
+
+Sources: ``LogManager.loadLogs``, ``LogLoader.recoverLog``, ``LogSegment.recover``, ``ProducerStateManager``,
+``LeaderEpochFileCache.truncateFromEnd`` of 0.10.2, 2.8 and 3.9.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from fault_injection.cluster.lifecycle import Cluster
+from fault_injection.faults.fault import FaultError
+from fault_injection.faults.offset_checkpoints import HIGH_WATERMARKS, RECOVERY_POINTS, checkpointed_offset, with_offset
+from fault_injection.faults.segments import SEGMENT_SUFFIX, active_segment, base_offset, batch_boundaries
+
+CLEAN_SHUTDOWN_MARKER = ".kafka_cleanshutdown"
+INDEX_SUFFIXES = (".index", ".timeindex", ".txnindex")
+SNAPSHOT_SUFFIX = ".snapshot"
+
+
+@dataclass(frozen=True, slots=True)
+class LoseTail:
+    """Lose the end of a replica's log, as a power cut does with what was not flushed.
+
+    Attributes:
+        broker: the broker; it is down.
+        offset: the first offset that is lost; a batch of the active segment begins there.
+        topic: the replica's topic.
+        partition: the replica's partition.
+    """
+
+    name: ClassVar[str] = "lose_tail"
+    broker: int
+    offset: int
+    topic: str
+    partition: int = 0
+
+    def available(self, cluster: Cluster) -> bool:
+        """Say whether the broker is down and holds the replica."""
+        return not cluster.is_alive(self.broker) and self._active_segment(cluster) is not None
+
+    def inject(self, cluster: Cluster) -> str:
+        """Cut the log and return in words what was lost.
+
+        Raises:
+            FaultError: the broker runs, holds no such replica, or the offset is no place to cut at.
+        """
+        _require_down(cluster, self.broker, self.name)
+        segment = self._active_segment(cluster)
+        if segment is None:
+            raise FaultError(f"broker {self.broker} holds no replica of {self.topic}-{self.partition}")
+        content = cluster.read_file(self.broker, segment)
+        boundaries = batch_boundaries(content, base_offset(segment))
+        log_end_offset = max(boundaries)
+        position = self._cut(boundaries)
+        cluster.write_file(self.broker, segment, content[:position])
+        cluster.remove_files(self.broker, *self._outlived(cluster, segment))
+        self._lower_recovery_point(cluster)
+        lost = f"offsets {self.offset} to {log_end_offset - 1}"
+        return f"broker {self.broker} lost {lost} of {self.topic}-{self.partition}"
+
+    def _active_segment(self, cluster: Cluster) -> str | None:
+        return active_segment(cluster.files(self.broker), self.topic, self.partition)
+
+    def _cut(self, boundaries: dict[int, int]) -> int:
+        first, last = min(boundaries), max(boundaries)
+        where = f"the log of {self.topic}-{self.partition} on broker {self.broker} cannot be cut at {self.offset}"
+        if self.offset < first:
+            raise FaultError(f"{where}: its active segment begins at {first}")
+        if self.offset >= last:
+            raise FaultError(f"{where}: it ends at {last}, so nothing would be lost")
+        if self.offset not in boundaries:
+            raise FaultError(f"{where}, in the middle of a batch; batches begin at {_listed(boundaries)}")
+        return boundaries[self.offset]
+
+    def _outlived(self, cluster: Cluster, segment: str) -> Iterator[str]:
+        """Give the files that say something about the lost records."""
+        stem = segment.removesuffix(SEGMENT_SUFFIX)
+        folder = f"{segment.rpartition('/')[0]}/"
+        certain = {CLEAN_SHUTDOWN_MARKER, *(f"{stem}{suffix}" for suffix in INDEX_SUFFIXES)}
+        for path in cluster.files(self.broker):
+            is_snapshot = path.startswith(folder) and path.endswith(SNAPSHOT_SUFFIX)
+            if path in certain or (is_snapshot and self._is_above(path.removeprefix(folder))):
+                yield path
+
+    def _is_above(self, snapshot: str) -> bool:
+        return int(snapshot.removesuffix(SNAPSHOT_SUFFIX)) > self.offset
+
+    def _lower_recovery_point(self, cluster: Cluster) -> None:
+        if RECOVERY_POINTS not in cluster.files(self.broker):
+            return
+        content = cluster.read_file(self.broker, RECOVERY_POINTS)
+        flushed = checkpointed_offset(content, self.topic, self.partition)
+        if flushed is not None and flushed > self.offset:
+            lowered = with_offset(content, self.topic, self.partition, self.offset)
+            cluster.write_file(self.broker, RECOVERY_POINTS, lowered)
+
+
+@dataclass(frozen=True, slots=True)
+class LoseHighWatermarkCheckpoint:
+    """Lose a replica's high watermark on disk; other partitions keep theirs.
+
+    A broker that had written none yet has none afterwards either: the fault says so and is no error.
+
+    Attributes:
+        broker: the broker; it is down.
+        topic: the replica's topic.
+        partition: the replica's partition.
+    """
+
+    name: ClassVar[str] = "lose_high_watermark_checkpoint"
+    broker: int
+    topic: str
+    partition: int = 0
+
+    def available(self, cluster: Cluster) -> bool:
+        """Say whether the broker is down."""
+        return not cluster.is_alive(self.broker)
+
+    def inject(self, cluster: Cluster) -> str:
+        """Remove the partition's line and return in words what was lost.
+
+        Raises:
+            FaultError: the broker runs.
+        """
+        _require_down(cluster, self.broker, self.name)
+        replica = f"{self.topic}-{self.partition}"
+        if HIGH_WATERMARKS in cluster.files(self.broker):
+            content = cluster.read_file(self.broker, HIGH_WATERMARKS)
+            high_watermark = checkpointed_offset(content, self.topic, self.partition)
+            if high_watermark is not None:
+                cluster.write_file(self.broker, HIGH_WATERMARKS, with_offset(content, self.topic, self.partition, None))
+                return f"broker {self.broker} lost the checkpointed high watermark {high_watermark} of {replica}"
+        return f"broker {self.broker} had checkpointed no high watermark of {replica}"
+
+
+def lose_tail(cluster: Cluster, broker: int, topic: str, partition: int, offset: int) -> str:
+    """Cut a dead broker's log back to an offset; see ``LoseTail``.
+
+    Raises:
+        FaultError: the broker runs, holds no such replica, or the offset is no place to cut at.
+    """
+    return LoseTail(broker, offset, topic, partition).inject(cluster)
+
+
+def lose_high_watermark_checkpoint(cluster: Cluster, broker: int, topic: str, partition: int) -> str:
+    """Remove a dead broker's checkpointed high watermark; see ``LoseHighWatermarkCheckpoint``.
+
+    Raises:
+        FaultError: the broker runs.
+    """
+    return LoseHighWatermarkCheckpoint(broker, topic, partition).inject(cluster)
+
+
+def _listed(boundaries: dict[int, int]) -> str:
+    return ", ".join(str(offset) for offset in sorted(boundaries)[:-1])
+
+
+def _require_down(cluster: Cluster, broker: int, fault: str) -> None:
+    if cluster.is_alive(broker):
+        raise FaultError(f"broker {broker} runs: {fault} is for the disk of a broker that is down; kill it first")

@@ -1,0 +1,1 @@
+"""Do faults do what they say, to real brokers, and nothing else?"""
