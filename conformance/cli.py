@@ -49,6 +49,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     console = Console(as_json=getattr(parsed, "json", False), quiet=getattr(parsed, "quiet", False))
     logging.getLogger().addHandler(logging.NullHandler())  # what libraries log, our errors and evidence say in words
     signal.signal(signal.SIGTERM, _terminate)
+    signal.signal(signal.SIGINT, _interrupt)
     try:
         return int(parsed.command(console, parsed))
     except (*USAGE_ERRORS, RunDirectoryError) as error:
@@ -67,6 +68,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         traceback.print_exc()
         console.complain(f"the tester failed, not the brokers: {defect!r}")
         return EXIT_CODES[Conformance.HARNESS_ERROR]
+
+
+def _interrupt(number: int, _frame: object) -> NoReturn:
+    """Interrupt once; whoever presses Ctrl-C again must not interrupt the clean-up."""
+    signal.signal(number, signal.SIG_IGN)
+    raise KeyboardInterrupt
 
 
 def _terminate(number: int, _frame: object) -> NoReturn:
@@ -105,8 +112,9 @@ def _add_catalogue(commands: argparse._SubParsersAction[argparse.ArgumentParser]
 def _add_predict(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser = commands.add_parser("predict", help="say what must happen on a release; needs no cluster")
     _add_choice(parser)
+    parser.add_argument("--explain", action="store_true", help="say of every record and number which step and rule")
     _add_json(parser)
-    parser.set_defaults(command=lambda console, a: predict_scenarios(console, _choice(a)))
+    parser.set_defaults(command=lambda console, a: predict_scenarios(console, _choice(a), with_story=a.explain))
 
 
 def _add_run(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

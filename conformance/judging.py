@@ -5,16 +5,21 @@ Needs neither brokers nor Docker. The frozen prediction must be the one whose ha
 
 from __future__ import annotations
 
+from contextlib import contextmanager
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import pyarrow.parquet as pq
 
 from conformance.comparison import Row, checkpoint_rows, epoch_conflicts, outcome_rows
 from conformance.expectations import accepted_deviation
-from conformance.interruption import GIVEN_UP, HarnessError
+from conformance.interruption import GIVEN_UP, INTERRUPTED, HarnessError
+from conformance.run_directory import RunDirectoryError
 from conformance.verdicts import Conformance, Facts, Verdict, against_expectation, judge, not_run
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from conformance.run_directory import RunDirectory
 
 
@@ -39,6 +44,21 @@ def _accepted(about: dict[str, Any]) -> str | None:
         return None
     entry = accepted_deviation(about["kafka"], about["metadata"], about["scenario"])
     return None if entry is None else f"{entry.issue}: {entry.reason}"
+
+
+@contextmanager
+def judged_if_interrupted(run: RunDirectory) -> Iterator[None]:
+    """Write down, and judge, that the tester was made to end in the middle of a run; the interruption goes on."""
+    try:
+        yield
+    except (KeyboardInterrupt, SystemExit):
+        failure = {"kind": HarnessError.verdict, "message": INTERRUPTED}
+        run.update_run(harness_failure=failure, finished=datetime.now(UTC).isoformat(timespec="seconds"))
+        try:
+            judge_run(run)
+        except RunDirectoryError:
+            judge_unreadable(run, INTERRUPTED)
+        raise
 
 
 def judge_unreadable(run: RunDirectory, why: str) -> Verdict:

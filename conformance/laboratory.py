@@ -7,7 +7,7 @@ policy needs another cluster. Leaving the context ends every broker, whatever ha
 from __future__ import annotations
 
 import shutil
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING, Self
 
 from conformance.work_directory import work_directory
@@ -82,6 +82,9 @@ class Laboratory:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        if isinstance(error, KeyboardInterrupt | SystemExit):
+            self._leave_at_once()
+            return
         try:
             self._end_cluster()
         except Exception:
@@ -89,6 +92,15 @@ class Laboratory:
                 raise  # else the first error says more; closing the backend ends every node all the same
         finally:
             self.backend.close()
+            self._remove_directories()
+
+    def _leave_at_once(self) -> None:
+        """End every node without ceremony, then the rest: whoever interrupts does not wait for good order."""
+        try:
+            self.backend.close()
+        finally:
+            with suppress(Exception):  # the nodes that it would end are gone
+                self._end_cluster()
             self._remove_directories()
 
     @property

@@ -17,7 +17,7 @@ from conformance.clients.topics import TopicError, create_topic, delete_topic
 from conformance.environment import environment
 from conformance.evidence import keep_broker_files, write_replica_logs
 from conformance.interruption import HarnessError, RunInterruption
-from conformance.judging import judge_run, judge_unreadable
+from conformance.judging import judge_run, judge_unreadable, judged_if_interrupted
 from conformance.ledger.writer import LedgerWriter
 from conformance.prediction_files import write_prediction
 from conformance.probes.errors import ProbeError
@@ -100,8 +100,9 @@ class Pipeline:
         """Predict, run, read, reconcile and judge one scenario."""
         started = time.monotonic()
         run = self.begin(scenario)
-        if self.predict(run, scenario.schedule):
-            self.execute(run, scenario.schedule)
+        with judged_if_interrupted(run):
+            if self.predict(run, scenario.schedule):
+                self.execute(run, scenario.schedule)
         seconds = round(time.monotonic() - started, 3)
         run.update_run(seconds=seconds, finished=datetime.now(UTC).isoformat(timespec="seconds"))
         return Finished(scenario.name, run, self.judge(run), seconds)

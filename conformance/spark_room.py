@@ -6,15 +6,20 @@ Spark's active session belongs to a thread; everything that uses it is sent here
 from __future__ import annotations
 
 import shutil
+import signal
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import TYPE_CHECKING, Self
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Self
 
+from conformance.reconcile import jvm
 from conformance.reconcile.job import reconcile, reconcile_from_files
 from conformance.reconcile.session import spark_session, stop_session
 from conformance.work_directory import work_directory
 from fault_injection.releases import spark_connector_jars
+from fault_injection.waiting import DeadlineExceededError, until
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from types import TracebackType
 
     from pyspark.sql import SparkSession
@@ -23,6 +28,9 @@ if TYPE_CHECKING:
     from conformance.run_directory import RunDirectory
 
 DEFAULT_MASTER = "local[2]"
+GRACE_S = 2.0
+"""How long Spark may take to leave in good order when nobody waits for its work any more."""
+KILL_DEADLINE_S = 10.0
 
 
 class SparkRoom:
@@ -33,6 +41,7 @@ class SparkRoom:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="spark")
         self._work = work_directory("spark")
         self._started: Future[SparkSession] | None = None
+        self._latest: Future[Any] | None = None
         self._current: SparkSession | None = None
 
     def __enter__(self) -> Self:
@@ -46,7 +55,7 @@ class SparkRoom:
     def start(self) -> None:
         """Begin to start the session, if that has not begun; returns at once."""
         if self._started is None:
-            self._started = self._thread.submit(self._session)
+            self._started = self._latest = self._thread.submit(self._session)
 
     def _session(self) -> SparkSession:
         jars = spark_connector_jars().files
@@ -59,7 +68,7 @@ class SparkRoom:
         Raises:
             ReconcileError: Spark failed.
         """
-        return self._thread.submit(
+        return self._done(
             lambda: reconcile(
                 self._session(),
                 run.path,
@@ -67,7 +76,7 @@ class SparkRoom:
                 topic=topic,
                 end_offset=end_offset,
             )
-        ).result()
+        )
 
     def reconcile_again(self, run: RunDirectory) -> Reconciliation:
         """Reconcile a run from its files.
@@ -75,13 +84,34 @@ class SparkRoom:
         Raises:
             ReconcileError: Spark failed, or the topic was never read.
         """
-        return self._thread.submit(lambda: reconcile_from_files(self._session(), run.path)).result()
+        return self._done(lambda: reconcile_from_files(self._session(), run.path))
+
+    def _done(self, work: Callable[[], Reconciliation]) -> Reconciliation:
+        self._latest = doing = self._thread.submit(work)
+        return doing.result()
 
     def close(self) -> None:
-        """End the session and its JVM."""
-        self._thread.submit(self._stop).result()
-        self._thread.shutdown()
+        """End the session and its JVM; work that is still going on is cancelled, since nobody waits for it."""
+        if self._latest is None or self._latest.done():
+            self._thread.submit(self._stop).result()
+            self._thread.shutdown()
+        else:
+            self._cancel(self._latest)
+            self._stop()
         shutil.rmtree(self._work, ignore_errors=True)
+
+    def _cancel(self, work: Future[Any]) -> None:
+        """End the JVM under a work that goes on, in good order if it is quick about it; return when the work ended."""
+        self._thread.shutdown(wait=False, cancel_futures=True)
+
+        def is_over(number: int) -> bool:
+            jvm.send_signal(self._work, number)
+            return work.done()
+
+        with suppress(DeadlineExceededError):
+            until(lambda: is_over(signal.SIGTERM), deadline_s=GRACE_S, interval_s=0.1, what="Spark to leave")
+        until(lambda: is_over(signal.SIGKILL), deadline_s=KILL_DEADLINE_S, what="Spark to end")
+        self._thread.shutdown()
 
     def _stop(self) -> None:
         if self._current is not None:

@@ -4,6 +4,7 @@ The JVM is a child whose standard input is a pipe from the tester: Spark's gatew
 closes, so it cannot outlive the tester, however the tester ends. What the JVM prints goes to ``spark.log``.
 """
 
+import contextlib
 import logging
 import os
 import shutil
@@ -79,6 +80,19 @@ def end(gateway: JavaGateway) -> None:
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
+
+
+def send_signal(work_directory: Path, number: int) -> None:
+    """Send a signal to the JVM of a work directory, also to one that is still starting and has no gateway yet.
+
+    On SIGTERM Spark cancels its jobs and takes leave of its master. The JVM, and the scripts that start it, are
+    found by the work directory on their command lines, so this needs ``/proc``.
+    """
+    mark = os.fsencode(work_directory)
+    for command_line in Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):  # it ended meanwhile
+            if mark in command_line.read_bytes():
+                os.kill(int(command_line.parent.name), number)
 
 
 def forget() -> None:

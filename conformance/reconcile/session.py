@@ -136,7 +136,10 @@ def _settings(
 ) -> dict[str, str]:
     log4j2 = work_directory / "log4j2.properties"
     log4j2.write_text(_LOG4J2)
-    options = f"-Dlog4j2.configurationFile={log4j2.as_uri()} -Dderby.system.home={work_directory}"
+    options = (
+        f"-Dlog4j2.configurationFile={log4j2.as_uri()} -Dderby.system.home={work_directory} "
+        f"-Djava.io.tmpdir={work_directory} -XX:-UsePerfData"  # nothing of a JVM that is killed stays elsewhere
+    )
     return {
         **_SETTINGS,
         **FEW,

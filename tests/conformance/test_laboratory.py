@@ -85,6 +85,21 @@ def test_a_clean_up_that_fails_does_not_hide_why_it_was_needed(tmp_path: Path, e
     assert not (tmp_path / "brokers").exists()
 
 
+@pytest.mark.parametrize(
+    ("error", "closed_first"), [(SystemExit(143), True), (KeyboardInterrupt(), True), (ValueError(), False)]
+)
+def test_who_interrupts_does_not_wait_for_brokers_to_end_in_good_order(
+    tmp_path: Path, error: BaseException, *, closed_first: bool
+) -> None:
+    backend, seen = _Backend(), list[bool]()
+    one = laboratory(backend, tmp_path)
+    one._stack.callback(lambda: seen.append(backend.is_closed))
+    with pytest.raises(type(error)), one:
+        raise error
+
+    assert seen == [closed_first]
+
+
 def test_a_clean_up_that_fails_by_itself_is_said_and_the_backend_is_closed_all_the_same(tmp_path: Path) -> None:
     backend = _Backend()
     with pytest.raises(KeyError):

@@ -10,9 +10,10 @@ from typing_extensions import override
 
 from conformance.commands.running import as_json, summarise
 from conformance.console import Console
-from conformance.interruption import AwaitedStateMissingError, HarnessError, NeverAtRestError
+from conformance.interruption import INTERRUPTED, AwaitedStateMissingError, HarnessError, NeverAtRestError
 from conformance.laboratory import Laboratory
 from conformance.pipeline import Finished, Pipeline
+from conformance.run_directory import RunDirectory
 from conformance.scenario import Scenario
 from conformance.scenarios.truncation import RESTARTED_FOLLOWER
 from conformance.scenarios.vocabulary import brokers, produce
@@ -112,6 +113,25 @@ def test_what_ends_a_run_early_becomes_its_verdict(
 def test_a_person_who_interrupts_is_obeyed(pipeline: Pipeline, interruption: BaseException) -> None:
     with pytest.raises(type(interruption)):
         failing(pipeline, interruption)
+
+    (run,) = (RunDirectory.load(path) for path in pipeline.runs.iterdir())
+    verdict = run.read_json("verdict.json")
+    assert (verdict["conformance"], verdict["reason"]) == ("HARNESS_ERROR", INTERRUPTED)
+    assert run.read_json("run.json")["finished"]
+
+
+def test_an_interruption_before_the_prediction_is_frozen_is_written_down_too(
+    pipeline: Pipeline, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("conformance.pipeline.predict", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        pipeline.run(RESTARTED_FOLLOWER)
+
+    (run,) = pipeline.runs.iterdir()
+    assert RunDirectory.load(run).read_json("verdict.json")["reason"] == INTERRUPTED
 
 
 def test_the_prediction_is_frozen_before_a_broker_is_asked_for(pipeline: Pipeline) -> None:

@@ -1,7 +1,8 @@
-"""Whatever ends a tester in the middle of a run, no JVM and no temporary file of it stays."""
+"""Whatever ends a tester in the middle of a run, no JVM and no temporary file of it stays, and the run says so."""
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from conformance.interruption import INTERRUPTED
 from fault_injection.waiting import until
 from tests.integration.processes import Process, descendants, is_java, living
 
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.broker, pytest.mark.spark, pytest.mark.timeout(180)]
 
 MIDWAY = "wait until 'gap' has caught its frame"
-EXIT_DEADLINE_S = 60.0
+PROMPTLY_S = 5.0
 SUPERVISOR_DEADLINE_S = 20.0
 
 
@@ -31,8 +33,9 @@ class RunningTester:
     def __init__(self, folder: Path) -> None:
         self.temporary = folder / "temporary"
         self.temporary.mkdir()
+        self.runs = folder / "runs"
         self._errors = folder / "errors.txt"
-        arguments = ["run", "TR-01", "--kafka", "0.10.2.2", "--backend", "process", "--runs-dir", str(folder / "runs")]
+        arguments = ["run", "TR-01", "--kafka", "0.10.2.2", "--backend", "process", "--runs-dir", str(self.runs)]
         with self._errors.open("wb") as errors:
             self.process = subprocess.Popen(
                 [sys.executable, "-m", "conformance.cli", *arguments],
@@ -49,15 +52,28 @@ class RunningTester:
 
     def await_midway(self) -> set[Process]:
         """Wait until brokers run and a frame is held; return every process of the run."""
-        until(lambda: MIDWAY in self.said or self.process.poll() is not None, deadline_s=120, what=MIDWAY)
+        return self._await(lambda: MIDWAY in self.said, MIDWAY)
+
+    def await_reconciling(self) -> set[Process]:
+        """Wait until Spark reads the topic; return every process of the run."""
+        return self._await(lambda: any(self.runs.glob("*/topic/_temporary")), "Spark's job")
+
+    def _await(self, has_come: Callable[[], bool], what: str) -> set[Process]:
+        until(lambda: has_come() or self.process.poll() is not None, deadline_s=120, what=what)
         assert self.process.poll() is None, self.said
         processes = descendants(self.process.pid)
         assert sum(is_java(process) for process in processes) >= 4, "three brokers, a witness with ZooKeeper, Spark"
         return processes
 
+    def words_of_the_run(self) -> list[str]:
+        """Return why the run ended early, and its verdict and reason, as its directory has them."""
+        (run,) = self.runs.iterdir()
+        about, verdict = (json.loads((run / name).read_text()) for name in ("run.json", "verdict.json"))
+        return [about["harness_failure"]["message"], verdict["conformance"], verdict["reason"]]
+
     def left_over(self) -> list[str]:
         """Return the temporary directories that are there."""
-        return sorted(path.name for path in self.temporary.glob("kafka-conformance-*"))
+        return sorted(path.name for path in self.temporary.iterdir())
 
 
 @contextmanager
@@ -78,6 +94,13 @@ def await_gone(processes: set[Process], deadline_s: float) -> None:
 
 
 @pytest.mark.parametrize(
+    "midway",
+    [
+        pytest.param(RunningTester.await_midway, id="a frame is held"),
+        pytest.param(RunningTester.await_reconciling, id="Spark's job runs"),
+    ],
+)
+@pytest.mark.parametrize(
     ("end", "code", "said"),
     [
         pytest.param(
@@ -89,18 +112,23 @@ def await_gone(processes: set[Process], deadline_s: float) -> None:
         pytest.param(lambda process: process.terminate(), 143, "", id="SIGTERM"),
     ],
 )
-def test_an_interrupted_tester_ends_everything_before_it_ends(
-    tmp_path: Path, end: Callable[[subprocess.Popen[bytes]], None], code: int, said: str
+def test_an_interrupted_tester_ends_everything_at_once_before_it_ends(
+    tmp_path: Path,
+    midway: Callable[[RunningTester], set[Process]],
+    end: Callable[[subprocess.Popen[bytes]], None],
+    code: int,
+    said: str,
 ) -> None:
     with running_tester(tmp_path) as one:
-        processes = one.await_midway()
+        processes = midway(one)
         end(one.process)
 
-        assert one.process.wait(EXIT_DEADLINE_S) == code, one.said
+        assert one.process.wait(PROMPTLY_S) == code, one.said
         assert said in one.said
         assert "Traceback" not in one.said
-        await_gone(processes, deadline_s=5)
+        await_gone(processes, deadline_s=1)
         assert one.left_over() == []
+        assert one.words_of_the_run() == [INTERRUPTED, "HARNESS_ERROR", INTERRUPTED]
 
 
 def test_a_killed_tester_leaves_no_process_and_the_next_one_takes_its_files(tmp_path: Path) -> None:

@@ -1,0 +1,75 @@
+"""Spark's thread is left at once, whatever it is doing, and nothing of it stays."""
+
+from __future__ import annotations
+
+import gc
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from conformance.spark_room import SparkRoom
+from fault_injection.waiting import until
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+pytestmark = [pytest.mark.spark, pytest.mark.timeout(120)]
+
+PROMPTLY_S = 5.0
+
+
+@pytest.fixture
+def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A temporary directory of the room's own, whose path is on the command line of everything it starts."""
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    yield tmp_path
+    assert not commands(tmp_path)
+
+
+def commands(folder: Path) -> list[bytes]:
+    """Return the command lines that name a folder."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            found.append(path.read_bytes())
+        except OSError:
+            continue
+    return [line for line in found if str(folder).encode() in line]
+
+
+def is_starting(room: SparkRoom, temporary: Path) -> bool:
+    assert room._started is not None
+    return any(b"SparkSubmit" in line for line in commands(temporary)) and not room._started.done()
+
+
+def is_at_work(room: SparkRoom, _temporary: Path) -> bool:
+    """Tell whether a job runs that would take hours; the first call begins it."""
+    if room._current is None:
+        return False
+    if room._latest is room._started:
+        room._latest = room._thread.submit(room._current.range(10**14).selectExpr("max(id * 7 % 13)").collect)
+    return bool(room._current.sparkContext.statusTracker().getActiveStageIds())
+
+
+@pytest.mark.filterwarnings("ignore:Exception ignored in:pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.parametrize("has_come", [is_starting, is_at_work])
+def test_a_room_that_is_left_while_spark_is_busy_ends_at_once(
+    temporary: Path, has_come: Callable[[SparkRoom, Path], bool]
+) -> None:
+    room = SparkRoom()
+    room.start()
+    until(lambda: has_come(room, temporary), deadline_s=60, what="Spark to be busy")
+    began = time.monotonic()
+    room.close()
+
+    assert time.monotonic() - began < PROMPTLY_S
+    assert list(temporary.iterdir()) == []
+    gc.collect()  # pyspark drops the pipe of a JVM that does not come up; let it be this test's
+
+
+def test_a_room_in_which_nothing_happened_is_left(temporary: Path) -> None:
+    SparkRoom().close()
+
+    assert list(temporary.iterdir()) == []
