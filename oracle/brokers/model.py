@@ -1,0 +1,133 @@
+"""What can happen to real brokers next? The explorer's model over ``transitions.step``, half step by half step.
+
+An action is one event with what follows it at once: a record is sent; a follower's request reaches
+its leader; a leader's answer reaches its follower; a wish to join the ISR is committed; a broker
+dies and is removed; a dead broker returns. Elections follow the order of the assignment, so
+replicas are not alike: there is no symmetry to use.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from oracle import joining
+from oracle.brokers.actions import Action
+from oracle.brokers.keys import Keys
+from oracle.brokers.reductions import advanced
+from oracle.events import (
+    BrokerDied,
+    BrokerRemoved,
+    BrokerReturned,
+    JoinCommitted,
+    RecordSent,
+    RequestReceived,
+    ResponseReceived,
+)
+from oracle.predict import initial_world
+from oracle.schedule import Schedule
+from oracle.state import FetchStage
+from oracle.vocabulary import Acks, BrokerId, Label, Timing
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from oracle.brokers.bounds import Bounds
+    from oracle.events import Event
+    from oracle.rules.rule_set import RuleSet
+    from oracle.state import PartitionState, ReplicaState
+
+
+class Brokers:
+    """The state graph of one partition on brokers of one release.
+
+    Attributes:
+        name: ``Brokers``, for reports.
+        rules: the release's rules.
+        bounds: the constants.
+    """
+
+    name = "Brokers"
+
+    def __init__(self, rules: RuleSet, bounds: Bounds) -> None:
+        self.rules = rules
+        self.bounds = bounds
+        self._keys = Keys()
+
+    def initial_states(self) -> tuple[PartitionState]:
+        """Return the partition right after its creation: broker 1 leads, the others' fetches are parked."""
+        return (initial_world(self.empty_schedule(), self.rules, self.brokers()).state,)
+
+    def empty_schedule(self) -> Schedule:
+        """Return the partition as a schedule without steps."""
+        bounds = self.bounds
+        return Schedule("", "", (), self.brokers(), (), bounds.settings, Timing.SESSION, bounds.checkpointing)
+
+    def brokers(self) -> tuple[BrokerId, ...]:
+        """Return the assigned replicas."""
+        return tuple(map(BrokerId, range(1, self.bounds.replicas + 1)))
+
+    def actions(self, state: PartitionState) -> Iterator[tuple[Action, PartitionState]]:
+        """Return every action with the state it leads to, in a fixed order."""
+        for action in self.possible(state):
+            yield action, advanced(state, action.events, self.rules, self.bounds.checkpointing)
+
+    def successors(self, state: PartitionState) -> list[PartitionState]:
+        """Return every next state, repetitions included."""
+        return [successor for _, successor in self.actions(state)]
+
+    def is_within_bounds(self, state: PartitionState) -> bool:
+        """Tell whether the search goes on from a state."""
+        return state.controller.leader_epoch <= self.bounds.epochs
+
+    def key(self, state: PartitionState) -> tuple[int, ...]:
+        """Return the exact key of a state."""
+        return self._keys.key(state)
+
+    def occurrences(self) -> dict[str, int]:
+        """Return nothing: what a search should see, it reads from states (``properties.SOMETIMES``)."""
+        return {}
+
+    def possible(self, state: PartitionState) -> Iterator[Action]:
+        """Return the actions that the rules allow in a state, in a fixed order."""
+        yield from self._sends(state)
+        yield from _link_moves(state)
+        leader = state.serving_leader()
+        if leader is not None and joining.refusal(state, leader) is None:
+            for follower in sorted(leader.joining):
+                yield _one(JoinCommitted(follower))
+        for replica in state.replicas:
+            yield from self._process_moves(replica)
+
+    def _sends(self, state: PartitionState) -> Iterable[Action]:
+        """Send the next record, unless it would be refused: then nothing would change."""
+        leader = state.serving_leader()
+        if leader is None or len(state.produces) >= self.bounds.records:
+            return ()
+        minimum = self.rules.effective_min_isr(self.bounds.settings.min_insync_replicas, len(state.assignment))
+        if self.bounds.acks is Acks.ALL and len(leader.isr) < minimum:
+            return ()
+        return (_one(RecordSent(Label(f"m{len(state.produces)}"), self.bounds.acks)),)
+
+    def _process_moves(self, replica: ReplicaState) -> Iterator[Action]:
+        broker = replica.broker
+        if not replica.alive:
+            yield _one(BrokerReturned(broker, clean=replica.shut_down_cleanly))
+            return
+        yield Action((BrokerDied(broker, graceful=False), BrokerRemoved(broker)))
+        if self.bounds.stops:
+            yield Action((BrokerDied(broker, graceful=True), BrokerRemoved(broker)))
+
+
+def _one(event: Event) -> Action:
+    return Action((event,))
+
+
+def _link_moves(state: PartitionState) -> Iterator[Action]:
+    for replica in state.replicas:
+        fetch = replica.fetch
+        if fetch is None:
+            continue
+        if fetch.stage is FetchStage.REQUESTED:
+            yield _one(RequestReceived(replica.broker))
+        elif fetch.stage is FetchStage.ANSWERED:
+            yield _one(ResponseReceived(replica.broker))

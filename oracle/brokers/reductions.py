@@ -1,0 +1,92 @@
+"""Which half steps need no visit of their own? Those that the brokers take at once, whatever else happens.
+
+After every event the model takes these, so that a search sees only states with a choice:
+
+1. An idle follower sends its next request. The request's content is fixed by the follower's own
+   state, and nothing else changes that state while it is idle but a new leader epoch: the request
+   that the follower would have sent then is refused or answered as this one is, and sent again.
+2. A parked fetch with something to tell is completed. An append completes it in the appending
+   thread (DelayedFetch), so it carries that append's record and no later one. A high watermark
+   waits for the maximum wait at most; a later completion is the same answer followed by one more
+   round. A parked fetch with nothing to tell stays parked: its empty answer and the next request
+   change nothing.
+3. Every broker hears the controller's decisions, the elected leader first: unless the bounds ask for
+   late decisions, as the schedules' steps do, which end when all brokers have heard.
+4. With ``prompt`` checkpointing each high watermark is on disk.
+
+Each removes only states between which no other event can be told apart in any log, high
+watermark, ISR or acknowledgement; none makes up a behaviour: every path is one of ``step``.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from oracle.electing import awaiting, checkpoint_high_watermarks
+from oracle.events import DecisionReceived, FetchCompleted, RequestSent
+from oracle.state import FetchStage
+from oracle.transitions import Refusal, step
+from oracle.vocabulary import HighWatermarkCheckpoint, Role
+
+if TYPE_CHECKING:
+    from oracle.events import Event
+    from oracle.rules.rule_set import RuleSet
+    from oracle.state import Fetch, PartitionState, ReplicaState
+    from oracle.vocabulary import BrokerId
+
+
+def advanced(
+    state: PartitionState, events: tuple[Event, ...], rules: RuleSet, checkpointing: HighWatermarkCheckpoint
+) -> PartitionState:
+    """Return the state after some events that the rules allow, and after all that follows at once."""
+    for event in events:
+        state = _applied(state, event, rules)
+    state = _all_told(state, rules)
+    for broker in state.assignment:
+        state = _at_once(state, broker, rules)
+    if checkpointing is HighWatermarkCheckpoint.PROMPT and any(map(_is_behind_its_checkpoint, state.replicas)):
+        return checkpoint_high_watermarks(state)
+    return state
+
+
+def _applied(state: PartitionState, event: Event, rules: RuleSet) -> PartitionState:
+    result = step(state, event, rules)
+    assert not isinstance(result, Refusal), f"the model takes only steps that the rules allow: {result}"
+    return result.state
+
+
+def _all_told(state: PartitionState, rules: RuleSet) -> PartitionState:
+    for broker in awaiting(state):
+        for _ in state.replica(broker).undelivered:
+            state = _applied(state, DecisionReceived(broker), rules)
+    return state
+
+
+def _at_once(state: PartitionState, follower: BrokerId, rules: RuleSet) -> PartitionState:
+    """Complete the follower's parked fetch if it has something to tell; let an idle one send."""
+    replica = state.replica(follower)
+    if replica.fetch is not None and replica.fetch.stage is FetchStage.PARKED:
+        if not _has_news(state, replica, replica.fetch, rules):
+            return state
+        state = _applied(state, FetchCompleted(replica.broker), rules)
+        replica = state.replica(replica.broker)
+    return _applied(state, RequestSent(replica.broker), rules) if _is_idle(state, replica) else state
+
+
+def _has_news(state: PartitionState, replica: ReplicaState, fetch: Fetch, rules: RuleSet) -> bool:
+    leader = state.presumed_leader(fetch.leader)
+    if leader is None or not rules.serves_epoch(fetch.leader_epoch, leader.leader_epoch):
+        return True
+    if leader.log.log_end_offset > fetch.offset:
+        return True
+    return leader.high_watermark != replica.high_watermark or replica.broker not in leader.maximal_isr()
+
+
+def _is_idle(state: PartitionState, replica: ReplicaState) -> bool:
+    if not replica.alive or replica.role is not Role.FOLLOWER or replica.fetch is not None or replica.stuck:
+        return False
+    return replica.leader is not None and state.presumed_leader(replica.leader) is not None
+
+
+def _is_behind_its_checkpoint(replica: ReplicaState) -> bool:
+    return replica.alive and replica.checkpointed_high_watermark != replica.high_watermark

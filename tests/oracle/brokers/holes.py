@@ -1,0 +1,76 @@
+"""Which holes must the explorer find by itself? Each with the release that has it and one that has it fixed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING
+
+from oracle.brokers.bounds import Bounds
+from oracle.brokers.model import Brokers
+from oracle.brokers.search import search
+from oracle.rules.by_version import rules_for
+from oracle.schedule import Settings
+from oracle.vocabulary import MetadataMode
+
+if TYPE_CHECKING:
+    from oracle.explorer.exploration import Exploration
+    from oracle.state import PartitionState
+
+CLEAN_ONLY = Settings(min_insync_replicas=1, unclean_leader_election=False)
+UNCLEAN = Settings(min_insync_replicas=1, unclean_leader_election=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Hole:
+    """A property that one release breaks within some bounds, and a later one does not."""
+
+    name: str
+    broken: str
+    fixed: str
+    property_name: str
+    bounds: Bounds
+
+
+HOLES = (
+    Hole(
+        "truncation-to-high-watermark",
+        "0.10.2.2",
+        "0.11.0.3",
+        "AcknowledgedSurvives",
+        Bounds(replicas=3, records=1, epochs=2, settings=CLEAN_ONLY),
+    ),
+    Hole(
+        "divergence-after-fast-failovers",
+        "1.1.1",
+        "2.0.1",
+        "InSyncLogsMatch",
+        Bounds(replicas=2, records=2, epochs=3, settings=UNCLEAN),
+    ),
+    Hole(
+        "leader-without-epoch-entry",
+        "2.0.0",
+        "2.0.1",
+        "AcknowledgedSurvives",
+        Bounds(replicas=2, records=2, epochs=3, settings=UNCLEAN),
+    ),
+    Hole(
+        "diverging-fetch-counted",
+        "2.8.0",
+        "2.8.1",
+        "AcknowledgedSurvives",
+        Bounds(replicas=2, records=2, epochs=3, settings=CLEAN_ONLY),
+    ),
+)
+
+
+def model(hole: Hole, version: str) -> Brokers:
+    """Return the brokers of a release within a hole's bounds."""
+    return Brokers(rules_for(version, MetadataMode.ZOOKEEPER), hole.bounds)
+
+
+@cache
+def searched(hole: Hole, version: str) -> tuple[Brokers, Exploration[PartitionState]]:
+    """Search a release for a hole."""
+    brokers = model(hole, version)
+    return brokers, search(brokers, [hole.property_name])
