@@ -149,8 +149,9 @@ def test_epochs_that_begin_in_a_lost_tail_are_dropped_at_load_and_replication_br
 
         assert probe.epoch_starts(TWO) == epochs
         end(cluster, 1)
-        logged = start(cluster, 2)
+        start(cluster, 2)
 
+        await_no_leader(probe)
         await_numbers(probe, TWO, 1, 1)
         until(lambda: probe.epoch_starts(TWO) == epochs[:1], deadline_s=10, what="the later epoch is dropped")
         start(cluster, 1)
