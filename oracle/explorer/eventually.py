@@ -140,8 +140,8 @@ def _inside(graph: Graph[State], number: int, component: Collection[int]) -> lis
 def _round(graph: Graph[State], component: Collection[int]) -> Iterator[Step[State]]:
     """Yield a walk from the component's first state through what makes the component fair, and back."""
     start = at = min(component)
-    obligations = [*_obligations(graph, component), lambda edge: edge.target == start]
-    for is_due in obligations:
+    closes: Callable[[Edge], bool] = lambda edge: edge.target == start  # noqa: E731
+    for is_due in (*_obligations(graph, component), closes):
         for edge in next(walk for walk in _walks(graph, at, component) if is_due(walk[-1])):
             at = edge.target
             yield Step(edge.label, graph.states[at])

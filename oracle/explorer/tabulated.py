@@ -1,0 +1,124 @@
+"""How can a search of many small states be fast? By asking each rule once per situation, and adding numbers.
+
+A state is one int (`oracle.explorer.numbering`). What an action does to it depends on the few fields that the action
+reads: the first time it meets their contents its function is called, and from then on the differences it makes to
+the int are remembered (`oracle.explorer.memory`). All actions, vetoes and checks that read no more than a group of
+fields share one look-up for the group, so a search step is a few look-ups and additions.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from oracle.explorer.memory import Answers, Effects, Situations
+from oracle.explorer.model import Always
+from oracle.explorer.numbering import numberings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from oracle.explorer.factored import Action, Factored, Parts
+
+
+class Tabulated:
+    """A factored model with a memory, as the explorer searches it. States are ints and their own keys."""
+
+    def __init__(self, factored: Factored, key: Callable[[int], int] | None = None) -> None:
+        self.name = factored.name
+        self.key = key
+        self.factored = factored
+        self.numberings = numberings(factored.fields)
+        self._effects = [Effects(action, self.numberings) for action in factored.actions]
+        self._joint = [Effects(one.action, self.numberings) for one in factored.joint_actions]
+        self._joint_taken: Counter[tuple[str, ...]] = Counter()
+        self._all_vetoed = (1 << len(self._joint)) - 1
+        self._groups = [Situations(sum(self.numberings[n].mask for n in group)) for group in factored.groups]
+        self._fill_groups()
+        self._lookups = [(group.mask, group) for group in self._groups]
+
+    def _fill_groups(self) -> None:
+        for effects in self._effects:
+            self._group_of(effects.mask).actions.append(effects)
+        for bit, joint in enumerate(self.factored.joint_actions):
+            for veto in joint.vetoes:
+                answers = Answers(veto.objects, veto.reads, self.numberings)
+                self._group_of(answers.mask).vetoes.append((1 << bit, answers))
+        for check in self.factored.checks:
+            answers = Answers(check.breaks, check.reads, self.numberings)
+            self._group_of(answers.mask).checks.append((self._bit_of(check.invariant), answers))
+
+    def _group_of(self, mask: int) -> Situations:
+        return next(group for group in self._groups if not mask & ~group.mask)
+
+    def _bit_of(self, invariant: str) -> int:
+        return 1 << self.factored.invariants.index(invariant)
+
+    def initial_states(self) -> tuple[int]:
+        """Return the one initial state."""
+        return (sum(one.place(one.of.initial) for one in self.numberings),)
+
+    def successors(self, state: int) -> list[int]:
+        """Return every state one step away."""
+        differences: tuple[int, ...] = ()
+        vetoed = 0
+        for mask, situations in self._lookups:
+            situation = situations[state & mask]
+            situation.visits += 1
+            differences += situation.differences
+            vetoed |= situation.vetoed
+        if vetoed != self._all_vetoed:
+            differences += tuple(self._joint_differences(state, vetoed))
+        return [state + difference for difference in differences]
+
+    def _joint_differences(self, state: int, vetoed: int) -> Iterator[int]:
+        for bit, effects in enumerate(self._joint):
+            if not vetoed >> bit & 1:
+                for effect in effects[state & effects.mask]:
+                    self._joint_taken[effect.counted] += 1
+                    yield effect.difference
+
+    def actions(self, state: int) -> Iterator[tuple[str, int]]:
+        """Yield every step with what happens in it."""
+        vetoed = 0
+        for mask, situations in self._lookups:
+            vetoed |= situations[state & mask].vetoed
+        allowed = [joint for bit, joint in enumerate(self._joint) if not vetoed >> bit & 1]
+        for effects in (*self._effects, *allowed):
+            for effect in effects[state & effects.mask]:
+                yield effects.action.label, state + effect.difference
+
+    def is_within_bounds(self, _state: int) -> bool:
+        """Go on from every state: the actions themselves stop at the bounds."""
+        return True
+
+    def occurrences(self) -> Mapping[str, int]:
+        """Return how often each action was taken, and what else the actions tell about their steps."""
+        counted = Counter({one.name: 0 for one in self._declared_actions()})
+        for counts, times in self._joint_taken.items():
+            counted.update(dict.fromkeys(counts, times))
+        for group in self._groups:
+            for situation in group.values():
+                for effect in situation.effects:
+                    for name in effect.counted:
+                        counted[name] += situation.visits
+        return counted
+
+    def _declared_actions(self) -> list[Action]:
+        return [*self.factored.actions, *(joint.action for joint in self.factored.joint_actions)]
+
+    def invariant(self, name: str) -> Always[int]:
+        """Return an invariant as a property to search with."""
+        bit, lookups = self._bit_of(name), self._lookups
+
+        def holds(state: int) -> bool:
+            broken = 0
+            for mask, situations in lookups:
+                broken |= situations[state & mask].broken
+            return not broken & bit
+
+        return Always(name, holds)
+
+    def parts(self, state: int) -> Parts:
+        """Return the parts of a state."""
+        return tuple(one.part(state) for one in self.numberings)

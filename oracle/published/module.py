@@ -1,0 +1,52 @@
+"""What does one published module say differently from the others? A row of rules, as a release is one in `oracle.rules`.
+
+Fences and joins are the very functions that predict brokers; where a follower cuts its log is composed from them in
+`oracle.published.truncations`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from oracle.log import ReplicaLog
+    from oracle.vocabulary import LeaderEpoch, Offset
+
+    Cuts = Callable[[ReplicaLog, ReplicaLog, Offset], tuple[Offset, ...]]
+    Fence = Callable[[LeaderEpoch, LeaderEpoch], bool]
+    Joins = Callable[[Offset, Offset, Offset], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Module:
+    """A module's rules.
+
+    Attributes:
+        name: the module's published name.
+        cuts: where a follower cuts its log, from the leader's log, its own and its high watermark: one offset for
+            each alternative of the published guard that is true; none if the step is not possible.
+        fences_truncation: whether the leader must be in the epoch that the follower is about to enter.
+        serves: whether a leader gives records to a follower in another epoch.
+        counts: whether a follower in another epoch counts for the high watermark.
+        acknowledges: whether a follower in another epoch is in sync, when the leader shrinks or expands the ISR.
+        joins: whether a replica may join, from its fetch offset, the high watermark and the epoch's start offset.
+        tells_reasons_apart: a follower to drop that is both in another epoch and behind is dropped in two ways.
+        checks_last_epoch: a follower begins to fetch at once; the leader compares the epoch of the last record.
+        enters_epoch_on_election: a new leader writes its epoch into the cache before its first record.
+        elects_uncleanly: the controller may elect a replica outside the ISR.
+    """
+
+    name: str
+    cuts: Cuts
+    fences_truncation: bool
+    serves: Fence
+    counts: Fence
+    acknowledges: Fence
+    joins: Joins
+    tells_reasons_apart: bool = False
+    checks_last_epoch: bool = False
+    enters_epoch_on_election: bool = False
+    elects_uncleanly: bool = False
