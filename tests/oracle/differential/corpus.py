@@ -1,0 +1,128 @@
+"""Which situations are worth asking about? Those of the written stories: transcripts, catalogue, counterexamples.
+
+Chance alone rarely leads to a truncation that two releases do differently; a written story changed a
+little often does.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import yaml
+
+from conformance.registry import CATALOGUE
+from conformance.schedule_format import decode_step
+from oracle.schedule import Schedule, Settings
+from oracle.steps import (
+    AwaitHold,
+    AwaitIsr,
+    AwaitLeader,
+    AwaitOutcome,
+    Checkpoint,
+    Close,
+    Delay,
+    Drop,
+    Hold,
+    Kill,
+    Produce,
+    Release,
+    Start,
+    Step,
+    Stop,
+)
+from oracle.vocabulary import BrokerId, Expectation, HighWatermarkCheckpoint, Label, PointName
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+FETCHES = (PointName.FETCH_REQUEST, PointName.FETCH_RESPONSE)
+TRANSCRIPTS = Path(__file__).parent.parent / "transcripts"
+MOVING = (Produce, Kill, Stop, Start, Hold, Release, Close, Drop)
+"""The steps that both interpreters know and that change something."""
+KNOWN = (*MOVING, AwaitHold, AwaitLeader, AwaitIsr, AwaitOutcome, Checkpoint, Delay)
+
+
+@dataclass(frozen=True, slots=True)
+class Story:
+    """A written sequence of steps with its settings, free of what it expects.
+
+    Attributes:
+        release: version, metadata mode and the ELR override of the file; None for the catalogue.
+    """
+
+    name: str
+    schedule: Schedule
+    release: tuple[str, str, bool | None] | None = None
+
+
+@cache
+def stories() -> tuple[Story, ...]:
+    """Return every story whose steps the interpreter knows."""
+    return (*_from_transcripts(), *_from_catalogue())
+
+
+def _from_transcripts() -> Iterator[Story]:
+    for path in sorted(TRANSCRIPTS.glob("*.txt")):
+        for index, (fields, steps) in enumerate(_partitions(path.read_text())):
+            if all(isinstance(step, KNOWN) for step in steps):
+                yield _story(f"{path.stem}-{index}", fields, steps)
+
+
+def _from_catalogue() -> Iterator[Story]:
+    for scenario in CATALOGUE:
+        if all(isinstance(step, KNOWN) for step in scenario.schedule.steps):
+            yield Story(scenario.name, _plain(scenario.schedule))
+
+
+def _partitions(text: str) -> Iterator[tuple[dict[str, Any], list[Step]]]:
+    """Return each partition of a transcript: its fields, and the commands up to the next one."""
+    found: list[tuple[dict[str, Any], list[Step]]] = []
+    for line in text.splitlines():
+        if not line or line.startswith((" ", "#")) or line == "fates":
+            continue
+        word, fields = next(iter(yaml.safe_load(line).items()))
+        if word == "partition":
+            found.append((fields, []))
+        else:
+            found[-1][1].append(decode_step(0, {word: fields}))
+    return iter(found)
+
+
+def _story(name: str, fields: dict[str, Any], steps: list[Step]) -> Story:
+    schedule = Schedule(
+        id=name,
+        requirement="",
+        sources=(),
+        replicas=tuple(BrokerId(broker) for broker in fields["replicas"]),
+        steps=tuple(steps),
+        settings=Settings(fields.get("min_isr", 1), fields.get("unclean", False)),
+        checkpointing=HighWatermarkCheckpoint(fields.get("checkpointing", "prompt")),
+    )
+    return Story(name, _plain(schedule), (str(fields["kafka"]), fields["metadata"], fields.get("elr")))
+
+
+def _plain(schedule: Schedule) -> Schedule:
+    """Leave out awaits and expectations, so that the steps can be taken under any release."""
+    return replace(schedule, steps=tuple(renamed(step for step in schedule.steps if isinstance(step, MOVING))))
+
+
+def renamed(steps: Iterable[Step], *, has_lookups: bool = True) -> Iterator[Step]:
+    """Give every record and hold a name of its own, in order, and let go of holds by these."""
+    labels, holds, names = 0, 0, dict[str, str]()
+    for step in steps:
+        if isinstance(step, Produce):
+            records = tuple(Label(f"m{labels + index}") for index in range(max(len(step.records), 1)))
+            labels += len(records)
+            yield replace(step, records=records, expect=Expectation.ANY)
+        elif isinstance(step, Hold):
+            if step.point in FETCHES or has_lookups:
+                names[step.name] = f"h{holds}"
+                yield replace(step, name=f"h{holds}")
+                holds += 1
+        elif isinstance(step, Release | Close | Drop):
+            yield replace(step, name=names.get(step.name, step.name))
+        else:
+            yield step

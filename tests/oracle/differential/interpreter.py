@@ -1,0 +1,229 @@
+"""What does a schedule come to, by the second reading? Every moment, record and log as plain values.
+
+The cluster is one dictionary, changed in place. Between steps every follower takes its turns stage by
+stage (all answers, then all requests, …), until a whole round leaves the dictionary as it was.
+"""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from typing import TYPE_CHECKING, Any
+
+from oracle import steps
+from tests.oracle.differential import plain_gate
+from tests.oracle.differential.plain_controller import Cluster, broker_back, broker_gone
+from tests.oracle.differential.plain_follower import become_follower, next_request, take_answer
+from tests.oracle.differential.plain_leader import (
+    become_leader,
+    commit_joins,
+    complete_parked,
+    handle_request,
+    produce,
+    serving,
+)
+from tests.oracle.differential.plain_log import end_of, truncate
+
+if TYPE_CHECKING:
+    from oracle.schedule import Schedule
+
+
+class StepRefusedError(Exception):
+    """A step that cannot be taken, or that assumes what is not so."""
+
+
+def new_cluster(schedule: Schedule, facts: dict[str, Any]) -> Cluster:
+    """Return the partition after its creation, at rest."""
+    first = schedule.replicas[0]
+    view = {"up": set(schedule.replicas), "leader": first, "epoch": 0, "isr": list(schedule.replicas), "elr": set()}
+    view.update(last_known=None, elections=[0])
+    cluster = {
+        "facts": facts,
+        "assigned": list(schedule.replicas),
+        "min_isr": schedule.settings.min_insync_replicas,
+        "unclean": schedule.settings.unclean_leader_election,
+        "prompt": schedule.checkpointing.value == "prompt",
+        "brokers": {broker: _new_broker(broker) for broker in schedule.replicas},
+        "controller": view,
+        "produced": {},
+        "committed": set(),
+        "holds": [],
+    }
+    _tell_brokers(cluster, before=None)
+    settle(cluster)
+    return cluster
+
+
+def _new_broker(broker: int) -> dict[str, Any]:
+    return {
+        "id": broker,
+        "up": True,
+        "log": [],
+        "cache": [],
+        "high_watermark": 0,
+        "checkpoint_file": 0,
+        "clean": True,
+        **_no_role(),
+    }
+
+
+def _no_role() -> dict[str, Any]:
+    role: dict[str, Any] = {
+        "role": None,
+        "leader": None,
+        "epoch": -1,
+        "epoch_start": 0,
+        "isr": set(),
+        "adding": set(),
+        "known": {},
+    }
+    return {**role, "request": None, "truncating": False, "fallback": 0, "stopped": False}
+
+
+def _tell_brokers(cluster: Cluster, before: dict[str, Any] | None) -> None:
+    """Send the controller's decision: the leader hears of a change, followers of a new epoch."""
+    view, brokers = cluster["controller"], cluster["brokers"]
+    if view["leader"] is None:
+        return
+    changed = before is None or any(before[key] != view[key] for key in ("leader", "epoch", "isr", "elr"))
+    if changed and brokers[view["leader"]]["up"]:
+        become_leader(cluster, brokers[view["leader"]])
+    for broker in brokers.values():
+        if broker["up"] and broker["id"] != view["leader"] and broker["epoch"] < view["epoch"]:
+            become_follower(cluster, broker, view["leader"], view["epoch"])
+
+
+def take(cluster: Cluster, step: steps.Step) -> None:
+    """Take one step and come to rest.
+
+    Raises:
+        StepRefusedError: if it is not possible, or assumes what is not so.
+    """
+    if isinstance(step, steps.Produce):
+        for label in step.records:
+            produce(cluster, label, int(step.acks))
+            settle(cluster)
+    elif isinstance(step, steps.Kill | steps.Stop):
+        _end_broker(cluster, step.broker, graceful=isinstance(step, steps.Stop))
+    elif isinstance(step, steps.Start):
+        _start_broker(cluster, step.broker)
+    elif isinstance(step, steps.Hold):
+        plain_gate.arm(cluster, step)
+    elif isinstance(step, steps.Release | steps.Close | steps.Drop):
+        _let_go(cluster, step)
+    settle(cluster)
+    _check(cluster, step)
+
+
+def _end_broker(cluster: Cluster, number: int, *, graceful: bool) -> None:
+    broker = cluster["brokers"][number]
+    if not broker["up"]:
+        raise StepRefusedError(f"broker {number} is down")
+    broker.update(_no_role(), up=False, clean=graceful)
+    broker["checkpoint_file"] = broker["high_watermark"] if graceful else broker["checkpoint_file"]
+    broker["high_watermark"] = broker["checkpoint_file"]
+    truncate(broker, end_of(broker))  # loading trims the epoch cache and the high watermark
+    plain_gate.forget_broker(cluster, number)
+    for other in cluster["brokers"].values():
+        if other["request"] and other["request"]["to"] == number:
+            other["request"] = None
+        if number in other["known"]:
+            other["known"][number]["this_incarnation"] = False
+    for record in cluster["produced"].values():
+        if record["outcome"] is None and record["leader"] == number:
+            record["outcome"] = "indeterminate"
+    before = deepcopy(cluster["controller"])
+    broker_gone(cluster, number)
+    _tell_brokers(cluster, before)
+
+
+def _start_broker(cluster: Cluster, number: int) -> None:
+    broker = cluster["brokers"][number]
+    if broker["up"]:
+        raise StepRefusedError(f"broker {number} runs")
+    broker["up"] = True
+    before = deepcopy(cluster["controller"])
+    broker_back(cluster, number, clean=broker["clean"])
+    _tell_brokers(cluster, before)
+
+
+def _let_go(cluster: Cluster, step: steps.Release | steps.Close | steps.Drop) -> None:
+    hold = plain_gate.find(cluster, step.name)
+    if hold is None or not hold["caught"] or hold["dropped"]:
+        raise StepRefusedError(f"nothing to let go at {step.name}")
+    if isinstance(step, steps.Drop):
+        hold["dropped"] = True
+        return
+    cluster["holds"].remove(hold)
+    if isinstance(step, steps.Close):
+        cluster["brokers"][hold["link"][0]]["request"] = None
+
+
+def settle(cluster: Cluster) -> None:
+    """Run everything that no hold blocks until nothing changes."""
+    while True:
+        before = deepcopy(cluster)
+        commit_joins(cluster)
+        for stage in (_wake, _hand_over, _send, _reach_leader, _hand_over):
+            for broker in list(cluster["brokers"].values()):
+                if broker["up"] and broker["role"] == "follower" and not plain_gate.is_blocked(cluster, broker):
+                    stage(cluster, broker)
+        if cluster["prompt"]:
+            for broker in cluster["brokers"].values():
+                broker["checkpoint_file"] = broker["high_watermark"] if broker["up"] else broker["checkpoint_file"]
+        if cluster == before:
+            return
+
+
+def _is_at(broker: dict[str, Any], place: str) -> bool:
+    return broker["request"] is not None and broker["request"]["at"] == place
+
+
+def _wake(cluster: Cluster, broker: dict[str, Any]) -> None:
+    if _is_at(broker, "parked"):
+        complete_parked(cluster, broker, broker["request"])
+
+
+def _hand_over(cluster: Cluster, broker: dict[str, Any]) -> None:
+    if _is_at(broker, "to follower") and not plain_gate.answer_is_caught(cluster, broker):
+        take_answer(cluster, broker)
+
+
+def _send(cluster: Cluster, broker: dict[str, Any]) -> None:
+    leader = serving(cluster)
+    is_idle = broker["request"] is None and not broker["stopped"]
+    if is_idle and leader is not None and leader["id"] == broker["leader"]:
+        next_request(cluster, broker)
+        plain_gate.request_passes(cluster, broker)
+
+
+def _reach_leader(cluster: Cluster, broker: dict[str, Any]) -> None:
+    if _is_at(broker, "to leader") and handle_request(cluster, broker, broker["request"]):
+        plain_gate.request_forwarded(cluster, broker)
+
+
+def _check(cluster: Cluster, step: steps.Step) -> None:
+    """Refuse a step whose assumption is not so; produces that are waited for time out."""
+    view = cluster["controller"]
+    if isinstance(step, steps.AwaitHold):
+        hold = plain_gate.find(cluster, step.name)
+        if hold is None or not hold["caught"]:
+            raise StepRefusedError(f"{step.name} has caught nothing")
+    elif isinstance(step, steps.AwaitLeader) and step.leader != view["leader"]:
+        raise StepRefusedError("another leader")
+    elif isinstance(step, steps.AwaitIsr) and sorted(step.isr) != sorted(view["isr"]):
+        raise StepRefusedError("another ISR")
+    elif isinstance(step, steps.Produce | steps.AwaitOutcome):
+        _check_outcomes(cluster, step)
+
+
+def _check_outcomes(cluster: Cluster, step: steps.Produce | steps.AwaitOutcome) -> None:
+    waits = isinstance(step, steps.AwaitOutcome) or step.expect.value not in ("pending", "any")
+    for label in step.records:
+        record = cluster["produced"][label]
+        if waits and record["outcome"] is None:
+            record.update(outcome="indeterminate", error="REQUEST_TIMED_OUT")
+        actual = record["outcome"] or "pending"
+        if step.expect.value not in ("any", actual) or (
+            step.expect.value != "any" and step.error not in (None, record["error"])
+        ):
+            raise StepRefusedError(f"{label} is {actual}")

@@ -1,0 +1,76 @@
+"""Which frames does the gate hold? A list of holds, oldest first, as the contract of a step has it.
+
+A request hold catches a request before the leader sees it; a response hold the answer to a request
+that reached the leader after the hold was armed. The n-th match, one frame each; the oldest hold
+whose turn it is catches, the others wait for the next frame.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+Hold = dict[str, Any]
+Cluster = dict[str, Any]
+WHAT = {"fetch": "fetch", "offsets": "lookup"}
+
+
+def arm(cluster: Cluster, step: Any) -> None:  # noqa: ANN401 - any step with a hold's fields
+    """Add a hold."""
+    kind, _, side = step.point.value.rpartition("_")
+    hold = {"name": step.name, "link": (step.follower, step.leader), "side": side, "what": WHAT[kind.split("_")[0]]}
+    hold.update(offset=step.fetch_offset, nth=step.nth, seen=0, entitled=False, caught=False, dropped=False)
+    cluster["holds"].append(hold)
+
+
+def find(cluster: Cluster, name: str) -> Hold | None:
+    """Return a hold that is armed or has caught its frame."""
+    return next((hold for hold in cluster["holds"] if hold["name"] == name), None)
+
+
+def forget_broker(cluster: Cluster, broker: int) -> None:
+    """Discharge what is on a dead broker's links."""
+    cluster["holds"] = [hold for hold in cluster["holds"] if broker not in hold["link"]]
+
+
+def is_blocked(cluster: Cluster, broker: dict[str, Any]) -> bool:
+    """Tell whether the link from a follower to its leader stands still."""
+    link = (broker["id"], broker["leader"])
+    return any(hold["caught"] and hold["link"] == link for hold in cluster["holds"])
+
+
+def _waiting(cluster: Cluster, broker: dict[str, Any], side: str) -> list[Hold]:
+    request = broker["request"]
+    link = (broker["id"], request["to"])
+    return [
+        hold
+        for hold in cluster["holds"]
+        if not hold["caught"]
+        and (hold["side"], hold["what"], hold["link"]) == (side, request["what"], link)
+        and hold["offset"] in (None, request["offset"])
+    ]
+
+
+def request_passes(cluster: Cluster, broker: dict[str, Any]) -> None:
+    """Show a request to the gate, which may catch it."""
+    ready = []
+    for hold in _waiting(cluster, broker, "request"):
+        hold["seen"] += 1
+        ready += [hold] if hold["seen"] >= hold["nth"] else []
+    if ready:
+        ready[0]["caught"] = True
+
+
+def request_forwarded(cluster: Cluster, broker: dict[str, Any]) -> None:
+    """Count a request that reached the leader."""
+    for hold in _waiting(cluster, broker, "response"):
+        hold["seen"] += 1
+        hold["entitled"] = hold["seen"] >= hold["nth"]
+
+
+def answer_is_caught(cluster: Cluster, broker: dict[str, Any]) -> bool:
+    """Show an answer to the gate, and tell whether a hold has caught it."""
+    for hold in _waiting(cluster, broker, "response"):
+        if hold["entitled"]:
+            hold["caught"] = True
+            return True
+    return False

@@ -1,0 +1,119 @@
+"""Which schedules are both interpreters asked about? Written stories, changed by chance, under any release.
+
+A story loses steps, gets others and swaps some; what the oracle finds possible then is carried out
+(``walks.followed``). Awaits in between say what the oracle has at that moment or, now and then, what it
+has not: then both must refuse the same step.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from hypothesis import strategies as st
+
+from oracle.steps import (
+    AwaitHold,
+    AwaitIsr,
+    AwaitLeader,
+    AwaitOutcome,
+    Checkpoint,
+    Close,
+    Drop,
+    Hold,
+    Kill,
+    Produce,
+    Release,
+    Start,
+    Step,
+    Stop,
+)
+from oracle.vocabulary import Acks, BrokerId, Expectation, HighWatermarkCheckpoint, Offset, PointName
+from tests.oracle.differential.corpus import FETCHES, renamed, stories
+from tests.oracle.walks import RULE_SETS, SETTINGS, followed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from oracle.rules.rule_set import RuleSet
+    from oracle.schedule import Schedule
+    from tests.oracle.walks import Walk
+
+LOOKUPS = (PointName.OFFSETS_FOR_LEADER_EPOCH_REQUEST, PointName.OFFSETS_FOR_LEADER_EPOCH_RESPONSE)
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A schedule with the rules that it is asked about."""
+
+    schedule: Schedule
+    rules: RuleSet
+
+
+@st.composite
+def questions(draw: st.DrawFn, rule_sets: tuple[RuleSet, ...] = RULE_SETS, max_changes: int = 6) -> Question:
+    """Draw a schedule and rules."""
+    rules = draw(st.sampled_from(rule_sets))
+    schedule = draw(st.sampled_from(stories())).schedule
+    settings = draw(st.one_of(st.just(schedule.settings), SETTINGS))
+    checkpointing = draw(st.one_of(st.just(schedule.checkpointing), st.sampled_from(HighWatermarkCheckpoint)))
+    steps = renamed(draw(_changed(schedule, max_changes)), has_lookups=rules.truncation.asks_leader)
+    schedule = replace(schedule, id="question", steps=tuple(steps), settings=settings, checkpointing=checkpointing)
+    walk = followed(schedule, rules)
+    awaits = draw(st.lists(st.integers(0, 30), min_size=1, max_size=8))
+    return Question(replace(walk.schedule, steps=tuple(_with_awaits(walk, awaits))), rules)
+
+
+@st.composite
+def _changed(draw: st.DrawFn, schedule: Schedule, max_changes: int) -> list[Step]:
+    """Draw a story with steps inserted, removed or put elsewhere."""
+    steps: list[Step] = list(schedule.steps)
+    for _ in range(draw(st.integers(0, max_changes))):
+        change, at = draw(st.integers(0, 5)), draw(st.integers(0, max(len(steps) - 1, 0)))
+        if change == 0 and steps:
+            del steps[at]
+        elif change == 1 and steps:
+            steps.insert(draw(st.integers(0, len(steps) - 1)), steps.pop(at))
+        else:
+            steps.insert(at + 1, draw(_step(schedule.replicas)))
+    return steps
+
+
+def _step(replicas: tuple[BrokerId, ...]) -> st.SearchStrategy[Step]:
+    broker = st.sampled_from(replicas)
+    held = st.sampled_from([f"h{index}" for index in range(4)])
+    offset = st.one_of(st.none(), st.integers(0, 4).map(Offset))
+    hold = st.builds(
+        Hold, st.just(""), st.sampled_from(FETCHES + LOOKUPS), broker, broker, offset, st.sampled_from([1, 1, 2])
+    )
+    return st.one_of(
+        st.builds(Produce, st.just(()), st.sampled_from([Acks.ALL, Acks.ALL, Acks.LEADER, Acks.NONE])),
+        st.one_of(st.builds(Kill, broker), st.builds(Stop, broker)),
+        st.builds(Start, broker),
+        hold.filter(lambda step: step.follower != step.leader),
+        st.one_of(st.builds(Release, held), st.builds(Close, held), st.builds(Drop, held)),
+    )
+
+
+def _with_awaits(walk: Walk, awaits: list[int]) -> Iterator[Step]:
+    """After every step a checkpoint, so that a race is named wherever it shows; after some an await."""
+    for index, step in enumerate(walk.schedule.steps):
+        yield step
+        yield Checkpoint(f"after {index}")
+        yield from _await(walk, index, awaits[index % len(awaits)])
+
+
+def _await(walk: Walk, index: int, choice: int) -> Iterator[Step]:
+    step, view = walk.schedule.steps[index], walk.worlds[index + 1].state.controller
+    if choice == 1:
+        yield AwaitLeader(view.leader)
+    elif choice == 2:
+        yield AwaitIsr(tuple(view.isr))
+    elif choice == 3 and isinstance(step, Hold):
+        yield AwaitHold(step.name)
+    elif choice in (4, 7, 8, 9) and isinstance(step, Produce):
+        yield AwaitOutcome(step.records, Expectation.ANY)
+    elif choice == 5 and isinstance(step, Produce):
+        yield AwaitOutcome(step.records, Expectation.ACKNOWLEDGED)
+    elif choice == 6:
+        yield AwaitIsr(walk.schedule.replicas[:1])
