@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import combinations
 from typing import TYPE_CHECKING
 
+from oracle.deciding import decided
 from oracle.guarantees import Promise, PromiseVerdict, judge_loss
 from oracle.prediction import (
     Divergence,
@@ -19,6 +20,7 @@ from oracle.schedule import ScheduleError
 from oracle.vocabulary import Fate, Leadership, Offset, Outcome, Role
 
 if TYPE_CHECKING:
+    from oracle.chronicle import Chronicle
     from oracle.rules.rule import Rule
     from oracle.rules.rule_set import RuleSet
     from oracle.schedule import Schedule
@@ -47,8 +49,14 @@ def _numbers(replica: ReplicaState) -> ReplicaNumbers:
     return ReplicaNumbers(replica.log.log_end_offset, replica.high_watermark, replica.alive)
 
 
-def conclude(schedule: Schedule, rules: RuleSet, state: PartitionState, moments: tuple[Moment, ...]) -> Prediction:
-    """Turn the model's last state into the prediction.
+def conclude(
+    schedule: Schedule,
+    rules: RuleSet,
+    state: PartitionState,
+    moments: tuple[Moment, ...],
+    chronicle: Chronicle = (),
+) -> Prediction:
+    """Turn the model's last state, and what happened before it, into the prediction.
 
     Raises:
         ScheduleError: if the partition cannot be read at the end.
@@ -59,7 +67,8 @@ def conclude(schedule: Schedule, rules: RuleSet, state: PartitionState, moments:
         raise ScheduleError(message, step=len(schedule.steps) - 1, field="steps")
     produced = {produce.label: produce for produce in state.produces}
     records = tuple(
-        _record(index, produced[label], state, leader, rules) for index, label in enumerate(schedule.labels())
+        _record(index, produced[label], state, leader, rules, chronicle)
+        for index, label in enumerate(schedule.labels())
     )
     return Prediction(
         scenario=schedule.id,
@@ -71,6 +80,7 @@ def conclude(schedule: Schedule, rules: RuleSet, state: PartitionState, moments:
         records=records,
         logs={r.broker: _logged(state, r) for r in state.replicas},
         diverged=_divergences(state),
+        chronicle=chronicle,
     )
 
 
@@ -88,20 +98,23 @@ def leadership_of(state: PartitionState, epoch: LeaderEpoch) -> Leadership:
 
 
 def _record(
-    index: int, produce: ProduceState, state: PartitionState, leader: ReplicaState, rules: RuleSet
+    index: int,
+    produce: ProduceState,
+    state: PartitionState,
+    leader: ReplicaState,
+    rules: RuleSet,
+    chronicle: Chronicle,
 ) -> RecordPrediction:
     label = produce.label
     labels = [entry.label for entry in leader.log.entries]
     outcome = produce.outcome or Outcome.INDETERMINATE
-    was_committed = label in state.history_committed
-    in_log = label in labels
-    fate, why = _fate(produce, state, leader, rules, was_committed=was_committed, in_log=in_log)
+    fate, why = decided(produce, state, leader, rules, chronicle)
     offset = Offset(labels.index(label)) if fate is Fate.PRESENT else None
     return RecordPrediction(
         id=index,
         label=label,
         fate=fate,
-        was_committed=was_committed,
+        was_committed=label in state.history_committed,
         outcome=outcome,
         error=produce.error,
         offset=offset,
@@ -110,39 +123,6 @@ def _record(
         decided_by=why,
         promise=_promise(produce, outcome, state, rules, fate),
     )
-
-
-def _fate(
-    produce: ProduceState,
-    state: PartitionState,
-    leader: ReplicaState,
-    rules: RuleSet,
-    *,
-    was_committed: bool,
-    in_log: bool,
-) -> tuple[Fate, str]:
-    if in_log:
-        offset = [entry.label for entry in leader.log.entries].index(produce.label)
-        if offset < leader.high_watermark:
-            return Fate.PRESENT, f"on leader {leader.broker} below the high watermark {leader.high_watermark}"
-        return (
-            Fate.UNDETERMINED,
-            f"on leader {leader.broker} above the high watermark {leader.high_watermark}",
-        )
-    if produce.required_offset is None:
-        return Fate.ABSENT, f"refused with {produce.error}, nothing was written"
-    why = _cause(produce.label, state, rules)
-    return (Fate.LOST if was_committed else Fate.ABSENT), why
-
-
-def _cause(label: Label, state: PartitionState, rules: RuleSet) -> str:
-    cuts = [(broker, reason) for broker, cut, reason in state.history_truncations if cut == label]
-    loss = next((loss for loss in state.history_losses if loss.label == label), None)
-    parts = [f"cut on broker {broker} by {reason}" for broker, reason in cuts]
-    if loss is not None:
-        kind = "cleanly" if loss.was_clean else "uncleanly"
-        parts.append(f"broker {loss.new_leader} elected {kind} without it ({rules.election.rule.name})")
-    return "; ".join(parts) or "on no replica that leads"
 
 
 def _promise(produce: ProduceState, outcome: Outcome, state: PartitionState, rules: RuleSet, fate: Fate) -> Promise:

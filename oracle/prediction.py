@@ -5,12 +5,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from oracle.chronicle import Chronicle
     from oracle.guarantees import Promise
     from oracle.vocabulary import Acks, BrokerId, Fate, Label, Leadership, Offset, Outcome
+
+
+FORMAT_VERSION = 2
+"""Of the machine format. 1 had neither this number nor ``assumed`` nor ``alternatives``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +75,7 @@ class RecordPrediction:
         id: position of its label in the schedule.
         offset: where it will be readable; None unless the fate is present.
         leadership: ordinal of the leadership it was written in; None if it was never appended.
-        decided_by: the rule and the event that decided the fate, in words.
+        decided_by: the step and the rule that decided the fate, in words.
         promise: whether its loss, if any, breaks what the settings promise.
     """
 
@@ -123,7 +128,16 @@ class Divergence:
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """Everything that one rule set says about one schedule."""
+    """Everything that one rule set says about one schedule.
+
+    Attributes:
+        checkpoints: the numbers at each; where a race is open, those of the first alternative.
+        moments: the numbers after every step, likewise.
+        races: what is open, each number, log and record with the values it can have.
+        assumed: the awaits that only some of the open outcomes bring about: the others are left out.
+        alternatives: every outcome that is open, two or more, or none where all is determined.
+        chronicle: what happened and why; not part of the machine format.
+    """
 
     scenario: str
     kafka: str
@@ -134,10 +148,27 @@ class Prediction:
     records: tuple[RecordPrediction, ...]
     logs: dict[BrokerId, tuple[LoggedRecord, ...]]
     diverged: tuple[Divergence, ...] = ()
-    races: tuple[str, ...] = field(default=())
+    races: tuple[str, ...] = ()
+    assumed: tuple[str, ...] = ()
+    alternatives: tuple[Alternative, ...] = ()
+    chronicle: Chronicle = ()
 
     def as_json(self) -> dict[str, Any]:
         """Return the machine format of ``predict --json``."""
+        return {
+            "format": FORMAT_VERSION,
+            "scenario": self.scenario,
+            "kafka": self.kafka,
+            "metadata": self.metadata,
+            "rules": list(self.rules),
+            **self.numbers_as_json(),
+            "races": list(self.races),
+            "assumed": list(self.assumed),
+            "alternatives": [alternative.as_json() for alternative in self.alternatives],
+        }
+
+    def numbers_as_json(self) -> dict[str, Any]:
+        """Return what can be measured: numbers, records and logs."""
         logs = {
             str(broker): [{"offset": r.offset, "label": r.label, "leadership": r.leadership} for r in records]
             for broker, records in self.logs.items()
@@ -146,14 +177,26 @@ class Prediction:
             {"offset": d.offset, "replicas": {str(b): label for b, label in d.labels.items()}} for d in self.diverged
         ]
         return {
-            "scenario": self.scenario,
-            "kafka": self.kafka,
-            "metadata": self.metadata,
-            "rules": list(self.rules),
             "checkpoints": [moment.as_json() for moment in self.checkpoints],
             "records": [record.as_json() for record in self.records],
             "logs": logs,
             "diverged": diverged,
-            "races": list(self.races),
             "steps": [moment.as_json() for moment in self.moments],
         }
+
+
+@dataclass(frozen=True, slots=True)
+class Alternative:
+    """One of several outcomes that are open.
+
+    Attributes:
+        race: the moves that decide for it, in order.
+        prediction: what is measured then.
+    """
+
+    race: tuple[str, ...]
+    prediction: Prediction
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the alternative as a prediction with the race that leads to it."""
+        return {"race": list(self.race), **self.prediction.numbers_as_json()}

@@ -1,46 +1,147 @@
-"""Does a schedule leave a race open? Then its end depends on which follower fetches first.
+"""Does a schedule leave a race open? Then it has several ends, and each names the moves that led there.
 
-The model runs once for every order in which followers may take their turns. Where the predictions
-disagree the race is named, and a record whose end it decides is undetermined.
+Where the ends differ the merged prediction says so: a number is named with all its values, and a record
+whose end differs is undetermined.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
 
+from oracle.prediction import Alternative
 from oracle.vocabulary import Fate
+from oracle.wording import event_words
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from oracle.prediction import Prediction, RecordPrediction
+    from oracle.interleavings import Graph
+    from oracle.prediction import Moment, Prediction, RecordPrediction
 
 
-def merged(predictions: Sequence[Prediction]) -> Prediction:
-    """Merge the predictions of all orders: where they differ, name the race."""
-    first = predictions[0]
-    numbers = [
-        f"{moment.name}: numbers depend on which follower fetches first"
-        for index, moment in enumerate(first.checkpoints)
-        if any(other.checkpoints[index] != moment for other in predictions)
-    ]
-    logs = [
-        f"log of broker {broker}: its records depend on which follower fetches first"
-        for broker, log in first.logs.items()
-        if any(other.logs[broker] != log for other in predictions)
-    ]
+def decisions(graph: Graph) -> dict[int, tuple[str, ...]]:
+    """Return for every end the moves that decide for it and against others, in words; nothing if there is one end.
+
+    A move decides between two ends if it is the one, on a shortest way to an end, after which the other cannot
+    be reached any more.
+    """
+    reachable = _reachable_ends(graph)
+    moves = {end: {other: _excluding(graph, reachable, end, other) for other in graph.ends} for end in graph.ends}
+    return {
+        end: tuple(
+            dict.fromkeys(f"{moves[end][other]} before {moves[other][end]}" for other in graph.ends if other != end)
+        )
+        for end in graph.ends
+    }
+
+
+def _excluding(graph: Graph, reachable: Sequence[set[int]], end: int, other: int) -> str:
+    """Return the move on the way to an end after which another cannot be reached, in words; none if it is the same."""
+    for here, there in pairwise(graph.way_to(end)):
+        if other not in reachable[there]:
+            return event_words(graph.came_from[there][1], graph.worlds[here])
+    return ""
+
+
+def _reachable_ends(graph: Graph) -> list[set[int]]:
+    """Return for every state the ends that can be reached from it."""
+    sources: list[list[int]] = [[] for _ in graph.worlds]
+    for number, edges in enumerate(graph.edges):
+        for _, reached in edges:
+            sources[reached].append(number)
+    reachable: list[set[int]] = [set() for _ in graph.worlds]
+    for end in graph.ends:
+        todo = [end]
+        while todo:
+            number = todo.pop()
+            if end not in reachable[number]:
+                reachable[number].add(end)
+                todo.extend(sources[number])
+    return reachable
+
+
+def merged(ways: Sequence[tuple[tuple[str, ...], Prediction]]) -> Prediction:
+    """Merge the predictions of all ways through a schedule, each with the races that lead there."""
+    alternatives = _distinct(ways)
+    first = alternatives[0].prediction
+    if len(alternatives) == 1:
+        return first
+    all_ends = [alternative.prediction for alternative in alternatives]
     records = tuple(
-        record if all(_same_end(other.records[index], record) for other in predictions) else _open(record)
+        record if all(_end(other.records[index]) == _end(record) for other in all_ends) else _open(alternatives, index)
         for index, record in enumerate(first.records)
     )
-    return replace(first, records=records, races=(*numbers, *logs))
+    return replace(first, records=records, races=tuple(differences(all_ends)), alternatives=alternatives)
 
 
-def _same_end(one: RecordPrediction, other: RecordPrediction) -> bool:
-    return (one.fate, one.offset, one.outcome) == (other.fate, other.offset, other.outcome)
+def _distinct(ways: Iterable[tuple[tuple[str, ...], Prediction]]) -> tuple[Alternative, ...]:
+    """Return one alternative for everything that can be measured, with the moves that all ways to it share."""
+    found: list[Alternative] = []
+    for race, prediction in ways:
+        same = next((k for k in found if _measurable(k.prediction) == _measurable(prediction)), None)
+        if same is None:
+            found.append(Alternative(race, prediction))
+        else:
+            found[found.index(same)] = replace(same, race=shared(same.race, race))
+    return tuple(found)
 
 
-def _open(record: RecordPrediction) -> RecordPrediction:
-    why = "depends on which follower fetches first"
-    return replace(record, fate=Fate.UNDETERMINED, offset=None, decided_by=why)
+def shared(race: tuple[str, ...], other: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the moves that decided for both of two ways."""
+    return tuple(decision for decision in race if decision in other)
+
+
+def _measurable(prediction: Prediction) -> object:
+    records = [_end(record) for record in prediction.records]
+    return prediction.checkpoints, records, prediction.logs, prediction.diverged, prediction.moments[-1:]
+
+
+def differences(predictions: Sequence[Prediction]) -> Iterator[str]:
+    """Yield every number, log and record in which predictions differ, with the values it can have."""
+    for moments in zip(*(prediction.checkpoints for prediction in predictions), strict=True):
+        for what in _numbers(moments[0]):
+            values = _values(_numbers(moment)[what] for moment in moments)
+            if len(values) > 1:
+                yield f"{moments[0].name}: {what} is {' or '.join(values)}"
+    for broker in predictions[0].logs:
+        values = _values(" ".join(r.label for r in prediction.logs[broker]) or "empty" for prediction in predictions)
+        if len(values) > 1:
+            yield f"log of broker {broker}: {' or '.join(values)}"
+    for records in zip(*(prediction.records for prediction in predictions), strict=True):
+        values = _values(end_words(record) for record in records)
+        if len(values) > 1:
+            yield f"record {records[0].label}: {' or '.join(values)}"
+
+
+def _values(values: Iterable[object]) -> list[str]:
+    return list(dict.fromkeys(str(value) for value in values))
+
+
+def _numbers(moment: Moment) -> dict[str, Any]:
+    numbers: dict[str, Any] = {"leader": moment.leader or "none", "leadership": moment.leadership}
+    numbers["ISR"] = list(moment.isr)
+    numbers["ELR"] = list(moment.elr)
+    for broker, replica in moment.replicas.items():
+        numbers[f"log end offset of broker {broker}"] = replica.log_end_offset
+        numbers[f"high watermark of broker {broker}"] = replica.high_watermark
+        numbers[f"remote log end offset of broker {broker}"] = moment.remote_log_end_offsets.get(broker)
+    return numbers
+
+
+def _end(record: RecordPrediction) -> object:
+    return record.fate, record.offset, record.outcome, record.error
+
+
+def end_words(record: RecordPrediction) -> str:
+    """Return a record's end in words."""
+    where = "" if record.offset is None else f" at offset {record.offset}"
+    error = f" ({record.error})" if record.error else ""
+    return f"{record.fate.value}{where}, {record.outcome.value}{error}"
+
+
+def _open(alternatives: Sequence[Alternative], index: int) -> RecordPrediction:
+    ends = dict.fromkeys(end_words(alternative.prediction.records[index]) for alternative in alternatives)
+    why = f"open: {' or '.join(ends)}, as the race goes"
+    return replace(alternatives[0].prediction.records[index], fate=Fate.UNDETERMINED, offset=None, decided_by=why)

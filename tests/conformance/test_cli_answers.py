@@ -53,7 +53,8 @@ def test_a_prediction_has_its_documented_fields(
     told = answer_json(capsys, "predict", "TR-01", "--kafka", kafka)
 
     assert set(told) == {
-        "scenario", "kafka", "metadata", "rules", "checkpoints", "records", "logs", "diverged", "races", "steps",
+        "format", "scenario", "kafka", "metadata", "rules", "checkpoints", "records", "logs", "diverged", "steps",
+        "races", "assumed", "alternatives",
     }  # fmt: skip
     assert (told["kafka"], told["scenario"]) == (kafka, "truncation/restarted-follower-keeps-committed-record")
     assert all(set(moment) == MOMENT for moment in told["checkpoints"] + told["steps"])

@@ -15,7 +15,7 @@ from oracle.vocabulary import Fate, MetadataMode, Outcome
 if TYPE_CHECKING:
     from oracle.prediction import Prediction
 
-PREDICTION = "scenario kafka metadata rules checkpoints records logs diverged races steps"
+PREDICTION = "format scenario kafka metadata rules checkpoints records logs diverged steps races assumed alternatives"
 MOMENT = "step name replicas leader leadership isr elr remote_log_end_offsets"
 NUMBERS = "log_end_offset high_watermark alive"
 RECORD = "id label fate was_committed outcome error offset leadership acks decided_by promise promise_reason"

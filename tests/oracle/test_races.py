@@ -1,8 +1,4 @@
-"""Is a race named instead of guessed?
-
-Races are rare in the model: a parked fetch waits longer than any other follower's round takes. One
-is left where an immediate answer carries the high watermark after its own update (KAFKA-5758).
-"""
+"""Is a race named instead of guessed, with every outcome it can have?"""
 
 from __future__ import annotations
 
@@ -11,69 +7,164 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from oracle.predict import predict
+from oracle import branches
+from oracle.interleavings import TooManyStatesError, explore
+from oracle.predict import initial_world, predict
 from oracle.races import merged
 from oracle.rules.by_version import rules_for
-from oracle.steps import Checkpoint, Kill, Release
-from oracle.vocabulary import Acks, BrokerId, Fate, MetadataMode, Outcome
+from oracle.schedule import ScheduleError
+from oracle.steps import AwaitHold, AwaitIsr, Checkpoint, Kill, Release, Start
+from oracle.taking import strokes
+from oracle.vocabulary import BrokerId, Fate, MetadataMode, Outcome
+from tests.oracle.open_races import (
+    answer_before_or_after_the_second_fetch,
+    lost_or_kept,
+    two_followers_report_to_a_new_leader,
+)
 from tests.oracle.schedules import ONE, THREE, TWO, hold, produce, schedule
 
 if TYPE_CHECKING:
     from oracle.prediction import Prediction
     from oracle.schedule import Schedule
 
-FOUR = BrokerId(4)
-RACE = "two followers of a new leader: numbers depend on which follower fetches first"
+ZOOKEEPER = MetadataMode.ZOOKEEPER
+ANSWERED_FIRST = (
+    "step 2 (produce m0): leader 1 answers broker 2's parked fetch at offset 1 "
+    "before broker 3's fetch at offset 1 reaches leader 1"
+)
+SECOND_FETCH_FIRST = (
+    "step 2 (produce m0): broker 3's fetch at offset 1 reaches leader 1 "
+    "before leader 1 answers broker 2's parked fetch at offset 1"
+)
 
 
-def two_followers_report_to_a_new_leader() -> Schedule:
-    """Brokers 3 and 4 have m1 and report it to broker 2, who also has m2: the second report commits m1."""
-    return schedule(
-        produce("m0"),
-        hold("m1 of 3", follower=THREE, fetch_offset=2),
-        hold("m1 of 4", follower=FOUR, fetch_offset=2),
-        produce("m1", acks=Acks.LEADER),
-        produce("m2", acks=Acks.LEADER),
-        hold("next of 3", follower=THREE, leader=TWO, fetch_offset=3),
-        hold("next of 4", follower=FOUR, leader=TWO, fetch_offset=3),
-        Kill(ONE),
-        Checkpoint("two followers of a new leader"),
-        Release("next of 3"),
-        Release("next of 4"),
-        Checkpoint("end"),
-        replicas=(ONE, TWO, THREE, FOUR),
+def predicted(of: Schedule, version: str = "0.10.2.2") -> Prediction:
+    return predict(of, rules_for(version, ZOOKEEPER))
+
+
+def test_both_ends_of_a_race_are_listed_with_the_moves_that_lead_there() -> None:
+    prediction = predicted(lost_or_kept())
+    ends = {one.race: [(r.label, r.fate, r.offset) for r in one.prediction.records] for one in prediction.alternatives}
+    assert ends == {
+        (ANSWERED_FIRST,): [("m0", Fate.LOST, None), ("m1", Fate.PRESENT, 0)],
+        (SECOND_FETCH_FIRST,): [("m0", Fate.PRESENT, 0), ("m1", Fate.PRESENT, 1)],
+    }
+
+
+def test_what_differs_is_named_and_its_records_are_undetermined() -> None:
+    prediction = predicted(lost_or_kept())
+    assert prediction.races == (
+        "broker 2 has m0: high watermark of broker 2 is 0 or 1",
+        "end: log end offset of broker 2 is 1 or 2",
+        "end: high watermark of broker 2 is 1 or 2",
+        "log of broker 2: m1 or m0 m1",
+        "record m0: lost, acknowledged or present at offset 0, acknowledged",
+        "record m1: present at offset 0, acknowledged or present at offset 1, acknowledged",
+    )
+    assert {(r.fate, r.offset) for r in prediction.records} == {(Fate.UNDETERMINED, None)}
+    assert prediction.records[0].decided_by == (
+        "open: lost, acknowledged or present at offset 0, acknowledged, as the race goes"
     )
 
 
-@pytest.mark.parametrize(("version", "races"), [("1.1.0", (RACE,)), ("1.1.1", ())])
-def test_numbers_that_depend_on_the_order_are_named(version: str, races: tuple[str, ...]) -> None:
-    prediction = predict(two_followers_report_to_a_new_leader(), rules_for(version, MetadataMode.ZOOKEEPER))
-    assert prediction.races == races
+def test_a_later_rule_leaves_only_the_number_open() -> None:
+    prediction = predicted(lost_or_kept(), "2.8.2")
+    assert prediction.races == ("broker 2 has m0: high watermark of broker 2 is 0 or 1",)
     assert {record.fate for record in prediction.records} == {Fate.PRESENT}
+    assert len(prediction.alternatives) == 2
+
+
+@pytest.mark.parametrize(("version", "is_open"), [("1.1.0", True), ("1.1.1", False)])
+def test_a_race_that_a_release_closed(version: str, *, is_open: bool) -> None:
+    prediction = predicted(two_followers_report_to_a_new_leader(), version)
+    assert bool(prediction.races) is is_open
+    assert len(prediction.alternatives) == (2 if is_open else 0)
+    assert {record.fate for record in prediction.records} == {Fate.PRESENT}
+
+
+def test_an_await_keeps_the_outcomes_that_satisfy_it_and_names_the_race() -> None:
+    awaited = answer_before_or_after_the_second_fetch(
+        Kill(TWO), hold("cut", follower=TWO, fetch_offset=0), Start(TWO), AwaitHold("cut"), Checkpoint("end")
+    )
+    prediction = predicted(awaited)
+    assert prediction.alternatives == ()
+    assert prediction.races == ()
+    (assumption,) = prediction.assumed
+    assert assumption.startswith("step 11 (await_hold cut) assumes 1 of 2 outcomes: else hold 'cut' never catches")
+    assert assumption.endswith(f"if {SECOND_FETCH_FIRST}")
+    assert prediction.moments[6].replicas[TWO].high_watermark == 0
+
+
+def test_an_await_that_no_outcome_satisfies_is_refused() -> None:
+    impossible = answer_before_or_after_the_second_fetch(AwaitIsr((ONE,)))
+    with pytest.raises(ScheduleError, match=r"the ISR is \[1, 2, 3\], not \[1\], in none of the 2 outcomes") as refused:
+        predicted(impossible)
+    assert refused.value.step == 7
+
+
+def test_a_step_that_only_some_outcomes_allow_is_refused() -> None:
+    hopeful = answer_before_or_after_the_second_fetch(
+        Kill(TWO), hold("cut", follower=TWO, fetch_offset=0), Start(TWO), Release("cut")
+    )
+    with pytest.raises(ScheduleError, match=r"caught nothing to let go, if step 2 .*; await it before") as refused:
+        predicted(hopeful)
+    assert refused.value.step == 10
+
+
+def test_ways_that_meet_again_share_what_decided_for_both() -> None:
+    """The answer's content no longer matters once it is thrown away with its broker."""
+    prediction = predicted(
+        schedule(*lost_or_kept().steps[:2], Kill(TWO), Start(TWO), Checkpoint("end"), replicas=(ONE, TWO, THREE))
+    )
+    assert prediction.alternatives == ()
+
+
+def test_too_many_outcomes_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(branches, "WAYS_MAX", 1)
+    with pytest.raises(ScheduleError, match="2 outcomes are open, more than 1") as refused:
+        predicted(lost_or_kept())
+    assert refused.value.step == 1
+
+
+def test_too_many_interleavings_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    five = schedule(produce("m0"), replicas=tuple(BrokerId(broker) for broker in range(1, 6)))
+    world = initial_world(five, rules_for("4.3.1", MetadataMode.KRAFT), five.replicas)
+    (send,) = strokes(five.steps[0])
+    with pytest.raises(TooManyStatesError, match="more than 20 states"):
+        explore(send(world), states_max=20)
+    monkeypatch.setattr(branches, "explore", lambda world: explore(world, states_max=20))
+    with pytest.raises(ScheduleError, match="hold some links, or take fewer replicas"):
+        predicted(five)
 
 
 @pytest.fixture
 def one_end() -> Prediction:
-    return predict(schedule(produce("m0")), rules_for("4.3.1", MetadataMode.KRAFT))
+    return predict(schedule(produce("m0"), Checkpoint("end")), rules_for("4.3.1", MetadataMode.KRAFT))
 
 
 def test_equal_ends_are_no_race(one_end: Prediction) -> None:
-    assert merged([one_end, one_end]) == one_end
+    assert merged([(("a",), one_end), (("b",), one_end)]) == one_end
 
 
 @pytest.mark.parametrize(
-    "difference", [{"fate": Fate.LOST}, {"offset": 7}, {"outcome": Outcome.INDETERMINATE}], ids=lambda d: next(iter(d))
+    "difference",
+    [{"fate": Fate.LOST}, {"offset": 7}, {"outcome": Outcome.INDETERMINATE}, {"error": "REQUEST_TIMED_OUT"}],
 )
-def test_record_whose_end_depends_on_the_order_is_undetermined(
-    one_end: Prediction, difference: dict[str, object]
-) -> None:
+def test_record_whose_end_differs_is_undetermined(one_end: Prediction, difference: dict[str, object]) -> None:
     (record,) = one_end.records
     another = replace(one_end, records=(replace(record, **difference),))  # type: ignore[arg-type]
-    (undetermined,) = merged([one_end, another]).records
+    (undetermined,) = merged([(("a",), one_end), (("b",), another)]).records
     assert (undetermined.fate, undetermined.offset) == (Fate.UNDETERMINED, None)
-    assert undetermined.decided_by == "depends on which follower fetches first"
 
 
-def test_logs_that_depend_on_the_order_are_named(one_end: Prediction) -> None:
+def test_logs_that_differ_are_named(one_end: Prediction) -> None:
     another = replace(one_end, logs={**one_end.logs, TWO: ()})
-    assert merged([one_end, another]).races == ("log of broker 2: its records depend on which follower fetches first",)
+    assert merged([(("a",), one_end), (("b",), another)]).races == ("log of broker 2: m0 or empty",)
+
+
+def test_the_machine_format_has_every_outcome() -> None:
+    document = predicted(lost_or_kept()).as_json()
+    assert document["format"] == 2
+    assert [one["race"] for one in document["alternatives"]] == [[ANSWERED_FIRST], [SECOND_FETCH_FIRST]]
+    for one in document["alternatives"]:
+        assert list(one) == ["race", "checkpoints", "records", "logs", "diverged", "steps"]

@@ -1,0 +1,153 @@
+"""Which ways lead through a schedule? One, unless links race: then every way, step by step.
+
+Two ways that are in the same state with the same checkpoints behind them are one. A way whose state does
+not bring about what a step assumes ends there, as long as another one goes on (contract 9: an await is an
+assumption); which one that is is said.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from oracle.assumptions import UnmetAssumptionError, check
+from oracle.chronicle import Chronicle, step_words
+from oracle.comparing import Comparison
+from oracle.interleavings import TooManyStatesError, explore, identity
+from oracle.outcome import moment
+from oracle.races import decisions, shared
+from oracle.schedule import ScheduleError
+from oracle.steps import Checkpoint, Kill, LoseCheckpoint, LoseTail, Start, Stop
+from oracle.taking import strokes
+from oracle.world import ImpossibleEventError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from oracle.prediction import Moment
+    from oracle.steps import Step
+    from oracle.taking import Stroke
+    from oracle.world import World
+
+WAYS_MAX = 64
+_BROKER_STEPS = (Kill, Stop, Start, LoseTail, LoseCheckpoint)
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """One way through the schedule so far.
+
+    Attributes:
+        world: where it has come to rest.
+        moments: the numbers after every step.
+        chronicle: what happened on the way.
+        race: the moves that decided for this way and against others.
+    """
+
+    world: World
+    moments: tuple[Moment, ...] = ()
+    chronicle: Chronicle = ()
+    race: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Ways:
+    """All ways through the schedule so far, and what was assumed to come this far."""
+
+    ways: tuple[Way, ...]
+    assumed: tuple[str, ...] = ()
+
+    def after(self, index: int, step: Step) -> Ways:
+        """Take one step on every way.
+
+        Raises:
+            ScheduleError: no rule allows the step or brings about what it assumes, or too many ways are open.
+        """
+        reached = [way for before in self.ways for way in _taken(before, index, step)]
+        kept, unmet = _checked(reached, step)
+        if not kept:
+            raise _refused(unmet, index)
+        assumed = self.assumed
+        if unmet:
+            assumed = (*assumed, _assumption(index, step, kept, unmet))
+        name = step.name if isinstance(step, Checkpoint) else None
+        ways = [replace(w, moments=(*w.moments, moment(w.world.state, index, name))) for w in kept]
+        return Ways(_without_repetition(ways, index), assumed)
+
+
+def _taken(way: Way, index: int, step: Step) -> tuple[Way, ...]:
+    """Return every way to do a step and come to rest."""
+    ways: tuple[Way, ...] = (way,)
+    for stroke in strokes(step):
+        reached = [after for before in ways for after in _after_stroke(before, stroke, index, step)]
+        ways = _without_repetition(reached, index)
+    return ways
+
+
+def _after_stroke(way: Way, stroke: Stroke, index: int, step: Step) -> Iterator[Way]:
+    during = step_words(index, step)
+    try:
+        struck = stroke(way.world)
+        graph = explore(struck)
+    except ImpossibleEventError as error:
+        field = "broker" if isinstance(step, _BROKER_STEPS) else "name"
+        raise ScheduleError(_in_a_race(str(error), way), step=index, field=field) from error
+    except TooManyStatesError as error:
+        message = f"{error}: hold some links, or take fewer replicas"
+        raise ScheduleError(message, step=index, field="steps") from error
+    _check_number(len(graph.ends), index)
+    told = tuple(Comparison(index, during, None, way.world, struck).changes())
+    deciding = decisions(graph)
+    for end in graph.ends:
+        moves = graph.moves_to(end)
+        changes = (c for m in moves for c in Comparison(index, during, m.event, m.before, m.after).changes())
+        race = tuple(f"{during}: {decision}" for decision in deciding[end])
+        chronicle = (*way.chronicle, *told, *changes)
+        yield replace(way, world=graph.worlds[end], chronicle=chronicle, race=(*way.race, *race))
+
+
+def _in_a_race(message: str, way: Way) -> str:
+    return f"{message}, if {' and '.join(way.race)}; await it before" if way.race else message
+
+
+def _checked(ways: Sequence[Way], step: Step) -> tuple[list[Way], list[tuple[Way, UnmetAssumptionError]]]:
+    kept: list[Way] = []
+    unmet: list[tuple[Way, UnmetAssumptionError]] = []
+    for way in ways:
+        try:
+            kept.append(replace(way, world=check(way.world, step)))
+        except UnmetAssumptionError as error:
+            unmet.append((way, error))
+    return kept, unmet
+
+
+def _refused(unmet: Sequence[tuple[Way, UnmetAssumptionError]], index: int) -> ScheduleError:
+    way, error = unmet[0]
+    rules = way.world.rules
+    among = "" if len(unmet) == 1 else f" in none of the {len(unmet)} outcomes that are open"
+    message = f"{error}{among} under the rules of Kafka {rules.version} ({rules.metadata.value})"
+    return ScheduleError(message, step=index, field=error.field)
+
+
+def _assumption(index: int, step: Step, kept: Sequence[Way], unmet: Sequence[tuple[Way, UnmetAssumptionError]]) -> str:
+    """Say which of the open outcomes a step assumes, and what the others would be."""
+    otherwise = "; ".join(f"{str(error).rstrip(',')}, if {' and '.join(way.race)}" for way, error in unmet)
+    return f"{step_words(index, step)} assumes {len(kept)} of {len(kept) + len(unmet)} outcomes: else {otherwise}"
+
+
+def _without_repetition(ways: Sequence[Way], index: int) -> tuple[Way, ...]:
+    if len(ways) == 1:
+        return tuple(ways)
+    known: dict[object, Way] = {}
+    for way in ways:
+        passed = repr([moment for moment in way.moments if moment.name is not None])
+        met = known.setdefault((identity(way.world), passed), way)
+        known[identity(way.world), passed] = replace(met, race=shared(met.race, way.race))
+    _check_number(len(known), index)
+    return tuple(known.values())
+
+
+def _check_number(ways: int, index: int) -> None:
+    if ways > WAYS_MAX:
+        message = f"{ways} outcomes are open, more than {WAYS_MAX}: hold the links that race"
+        raise ScheduleError(message, step=index, field="steps")

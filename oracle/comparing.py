@@ -1,0 +1,174 @@
+"""What did one event change? Two states are compared, replica by replica, then controller, producers, gate."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from oracle.chronicle import Change, ChangeKind
+from oracle.disks import TAIL_LOST
+from oracle.rules import base_protocol, isr_join
+from oracle.vocabulary import Acks, Outcome, Role
+from oracle.wording import brokers, frame, labels, why_high_watermark_moved
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from oracle.events import Event
+    from oracle.rules.rule import Rule
+    from oracle.rules.rule_set import RuleSet
+    from oracle.state import ProduceState, ReplicaState
+    from oracle.vocabulary import Label
+    from oracle.world import World
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Two states with one event, or one step's own stroke, between them.
+
+    Attributes:
+        step: index of the step during which it happened.
+        during: that step in words.
+        event: what happened; None if it was the step itself.
+    """
+
+    step: int
+    during: str
+    event: Event | None
+    before: World
+    after: World
+
+    def changes(self) -> Iterator[Change]:
+        """Yield what changed, causes before effects."""
+        for old, new in zip(self.before.state.replicas, self.after.state.replicas, strict=True):
+            if old is not new:
+                yield from self._process(old, new)
+        yield from self._controller()
+        for old, new in zip(self.before.state.replicas, self.after.state.replicas, strict=True):
+            if old is not new:
+                yield from self._log(old, new)
+        yield from self._high_watermarks()
+        yield from self._producers()
+        yield from self._holds()
+
+    def _change(self, kind: ChangeKind, text: str, rule: Rule | None, **about: object) -> Change:
+        return Change(self.step, self.during, kind, text, rule=rule, **about)  # type: ignore[arg-type]
+
+    def _process(self, old: ReplicaState, new: ReplicaState) -> Iterator[Change]:
+        if old.alive and not new.alive:
+            how = "stops gracefully" if new.shut_down_cleanly else "is killed"
+            yield self._change(ChangeKind.PROCESS, f"broker {new.broker} {how}", None, broker=new.broker)
+        if new.alive and not old.alive:
+            yield self._change(ChangeKind.PROCESS, f"broker {new.broker} starts", None, broker=new.broker)
+        if new.stuck and not old.stuck:
+            text = f"the fetcher of broker {new.broker} stops for good: it is ahead of its leader"
+            yield self._change(ChangeKind.PROCESS, text, base_protocol.OUT_OF_RANGE, broker=new.broker)
+
+    def _controller(self) -> Iterator[Change]:
+        old, new = self.before.state.controller, self.after.state.controller
+        rules = self.after.rules
+        if new.leaderships != old.leaderships:
+            epoch, leader, was_clean = new.leaderships[-1]
+            without = self._missing_on(self.after.state.replica(leader))
+            how = "cleanly" if was_clean else "uncleanly"
+            text = f"broker {leader} is elected {how}, leader epoch {epoch}"
+            text += f", without {labels(without)}" if without else ""
+            yield self._change(ChangeKind.ELECTED, text, rules.election.rule, broker=leader, records=without)
+        elif new.leader is None and old.leader is not None:
+            text = "there is no leader: no replica may be elected"
+            yield self._change(ChangeKind.LEADERLESS, text, rules.election.rule)
+        if sorted(new.isr) != sorted(old.isr):
+            gone, come = set(old.isr) - set(new.isr), set(new.isr) - set(old.isr)
+            words = [f"{brokers(gone)} left"] * bool(gone) + [f"{brokers(come)} joined"] * bool(come)
+            text = f"the ISR is {{{', '.join(map(str, sorted(new.isr)))}}}: {', '.join(words)}"
+            is_join = come and not gone and new.leaderships == old.leaderships
+            yield self._change(ChangeKind.ISR, text, join_rule(rules) if is_join else rules.election.rule)
+
+    def _missing_on(self, leader: ReplicaState) -> tuple[Label, ...]:
+        """Return the records that were appended before and that this leader does not have, oldest first."""
+        served = {entry.label for entry in leader.log.entries}
+        written = (p.label for p in self.before.state.produces if p.required_offset is not None)
+        return tuple(label for label in written if label not in served)
+
+    def _log(self, old: ReplicaState, new: ReplicaState) -> Iterator[Change]:
+        known = len(self.before.state.history_truncations)
+        for broker, label, reason in self.after.state.history_truncations[known:]:
+            if broker == new.broker:
+                offset = [entry.label for entry in old.log.entries].index(label)
+                text = f"broker {broker} cuts {label} at offset {offset}, following leader {new.leader}"
+                rule: Rule | None = rule_named(self.after.rules, reason)
+                if reason == TAIL_LOST:
+                    text, rule = f"the disk of broker {broker} forgets {label} at offset {offset}", None
+                yield self._change(ChangeKind.CUT, text, rule, broker=broker, records=(label,))
+        for offset in range(old.log.log_end_offset, new.log.log_end_offset):
+            entry = new.log.entries[offset]
+            leads = new.role is Role.LEADER
+            verb = "leader {} appends" if leads else "broker {} appends"
+            text = f"{verb.format(new.broker)} {entry.label} at offset {offset}, leader epoch {entry.leader_epoch}"
+            rule = base_protocol.LEADER_APPENDS if leads else base_protocol.FOLLOWER_APPENDS
+            yield self._change(ChangeKind.APPENDED, text, rule, broker=new.broker, records=(entry.label,))
+
+    def _high_watermarks(self) -> Iterator[Change]:
+        for old, new in zip(self.before.state.replicas, self.after.state.replicas, strict=True):
+            if old.high_watermark == new.high_watermark:
+                continue
+            why, rule = why_high_watermark_moved(old, new, self.event, self.before, self.after)
+            direction = "rises" if new.high_watermark > old.high_watermark else "falls"
+            whose = f"leader {new.broker}" if new.role is Role.LEADER else f"broker {new.broker}"
+            text = f"high watermark of {whose} {direction} from {old.high_watermark} to {new.high_watermark}: {why}"
+            yield self._change(ChangeKind.HIGH_WATERMARK, text, rule, broker=new.broker)
+            if new.role is Role.LEADER:
+                yield from self._commits(new, why)
+
+    def _commits(self, leader: ReplicaState, why: str) -> Iterator[Change]:
+        fresh = self.after.state.history_committed - self.before.state.history_committed
+        passed = tuple(entry.label for entry in leader.log.entries if entry.label in fresh)
+        for label in passed:
+            text = f"{label} is committed: high watermark of leader {leader.broker} rises to {leader.high_watermark}"
+            rule = base_protocol.HIGH_WATERMARK_OF_LEADER
+            yield self._change(ChangeKind.COMMITTED, f"{text}, {why}", rule, broker=leader.broker, records=(label,))
+
+    def _producers(self) -> Iterator[Change]:
+        known = {produce.label: produce for produce in self.before.state.produces}
+        for produce in self.after.state.produces:
+            old = known.get(produce.label)
+            if produce.outcome is not None and (old is None or old.outcome is None):
+                text, rule = _answer(produce)
+                yield self._change(ChangeKind.ANSWERED, text, rule, records=(produce.label,))
+
+    def _holds(self) -> Iterator[Change]:
+        before = {armed.hold.name: armed for armed in self.before.gate.holds if armed.caught}
+        after = {armed.hold.name: armed for armed in self.after.gate.holds if armed.caught}
+        for name, armed in after.items():
+            if name not in before:
+                follower = self.after.state.replica(armed.hold.follower)
+                text = f"hold {name!r} catches {frame(follower, armed.hold.point)}"
+                yield self._change(ChangeKind.HELD, text, None, broker=follower.broker, hold=name)
+        for name, armed in before.items():
+            if name not in after:
+                text = f"hold {name!r} is gone"
+                yield self._change(ChangeKind.LET_GO, text, None, broker=armed.hold.follower, hold=name)
+
+
+def _answer(produce: ProduceState) -> tuple[str, Rule]:
+    acks = "all" if produce.acks is Acks.ALL else str(int(produce.acks))
+    match produce.outcome:
+        case Outcome.ACKNOWLEDGED:
+            return f"the producer of {produce.label} is acknowledged (acks={acks})", base_protocol.ACKNOWLEDGED
+        case Outcome.REFUSED:
+            rule = base_protocol.NO_LEADER if produce.error == "LEADER_NOT_AVAILABLE" else base_protocol.REFUSED
+            return f"the producer of {produce.label} is refused: {produce.error}", rule
+        case _:
+            error = f": {produce.error}" if produce.error else ""
+            text = f"the producer of {produce.label} does not learn its outcome (acks={acks}){error}"
+            return text, base_protocol.INDETERMINATE
+
+
+def join_rule(rules: RuleSet) -> Rule:
+    """Return the rule by which a rule set's replicas join the ISR."""
+    return isr_join.AT_EPOCH_START if isr_join.AT_EPOCH_START in rules.rules else isr_join.AT_HIGH_WATERMARK
+
+
+def rule_named(rules: RuleSet, name: str) -> Rule:
+    """Return a rule of a rule set, or of the base protocol, by its name."""
+    return next((rule for rule in rules.rules if rule.name == name), base_protocol.OUT_OF_RANGE)

@@ -1,0 +1,100 @@
+"""What does a step do at once? Its strokes: the state changes of one step, with a rest after each."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from oracle import timing
+from oracle.assumptions import check
+from oracle.events import HighWatermarkLost, RecordSent, RequestLost, TailLost
+from oracle.steps import (
+    AwaitLag,
+    Close,
+    Drop,
+    Hold,
+    Kill,
+    LoseCheckpoint,
+    LoseTail,
+    Produce,
+    Release,
+    Start,
+    Stop,
+)
+from oracle.world import ImpossibleEventError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from oracle.steps import Step
+    from oracle.vocabulary import Acks, Label
+    from oracle.world import World
+
+    Stroke = Callable[[World], World]
+
+
+def take(world: World, step: Step) -> World:
+    """Take one step, its followers in the world's own order: do it, come to rest, and check what it assumes.
+
+    Raises:
+        ImpossibleEventError: if no rule allows it.
+        UnmetAssumptionError: if it assumes what does not come.
+    """
+    for stroke in strokes(step):
+        world = stroke(world).settle()
+    return check(world, step)
+
+
+def strokes(step: Step) -> tuple[Stroke, ...]:
+    """Return what a step does, each stroke to be followed by a rest: one request a record, else one in all."""
+    match step:
+        case Produce(records):
+            return tuple(partial(_send, label=label, acks=step.acks) for label in records)
+        case Hold():
+            return (partial(_arm, hold=step),)
+        case Release() | Drop() | Close():
+            return (partial(_let_go, step=step),)
+        case Kill(broker) | Stop(broker):
+            return (partial(timing.end, broker=broker, graceful=isinstance(step, Stop)),)
+        case Start(broker):
+            return (partial(timing.start, broker=broker),)
+        case AwaitLag():
+            return (timing.let_lag_pass,)
+        case LoseTail() | LoseCheckpoint():
+            return (partial(_forget, step=step),)
+        case _:
+            return (_nothing,)
+
+
+def _send(world: World, label: Label, acks: Acks) -> World:
+    return world.apply(RecordSent(label, acks))
+
+
+def _arm(world: World, hold: Hold) -> World:
+    return replace(world, gate=world.gate.arm(hold))
+
+
+def _forget(world: World, step: LoseTail | LoseCheckpoint) -> World:
+    lost = TailLost(step.broker, step.offset) if isinstance(step, LoseTail) else HighWatermarkLost(step.broker)
+    return world.apply(lost)
+
+
+def _nothing(world: World) -> World:
+    return world
+
+
+def _let_go(world: World, step: Release | Drop | Close) -> World:
+    armed = world.gate.named(step.name)
+    if armed is None:
+        message = f"hold {step.name!r} was let go before, or discharged by a kill of its link's broker"
+        raise ImpossibleEventError(message)
+    if not armed.caught:
+        raise ImpossibleEventError(f"hold {step.name!r} has caught nothing to let go")
+    if armed.dropped:
+        raise ImpossibleEventError(f"the frame of hold {step.name!r} was dropped")
+    if isinstance(step, Drop):
+        return replace(world, gate=world.gate.drop(step.name))
+    if isinstance(step, Close):
+        world = world.apply(RequestLost(armed.hold.follower))
+    return replace(world, gate=world.gate.let_go(step.name))

@@ -1,0 +1,115 @@
+"""How do events and frames read? Words for the stories of ``explaining`` and the races of ``races``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from oracle.events import (
+    DecisionReceived,
+    FetchCompleted,
+    JoinCommitted,
+    RequestReceived,
+    RequestSent,
+    ResponseReceived,
+    ShrinkCommitted,
+)
+from oracle.rules import base_protocol
+from oracle.state import FetchAnswer, FetchKind
+from oracle.vocabulary import Role
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from oracle.events import Event
+    from oracle.rules.rule import Rule
+    from oracle.state import Fetch, ReplicaState
+    from oracle.vocabulary import BrokerId, Label, PointName
+    from oracle.world import World
+
+
+def labels(records: Iterable[Label]) -> str:
+    """Return records as a list in words."""
+    return ", ".join(records)
+
+
+def brokers(ids: Iterable[BrokerId]) -> str:
+    """Return brokers as a list in words."""
+    listed = sorted(ids)
+    return f"broker{'s' if len(listed) > 1 else ''} {', '.join(map(str, listed))}"
+
+
+def request(fetch: Fetch) -> str:
+    """Return a request in words."""
+    if fetch.kind is FetchKind.EPOCH_LOOKUP:
+        return f"lookup of epoch {fetch.last_epoch}"
+    return f"fetch at offset {fetch.offset}"
+
+
+def frame(follower: ReplicaState, point: PointName) -> str:
+    """Return a frame that stands in the gate in words."""
+    fetch = follower.fetch
+    assert fetch is not None, "a hold that has caught a frame holds its follower's request"
+    if not point.value.endswith("response"):
+        return f"broker {follower.broker}'s {request(fetch)} before leader {fetch.leader} sees it"
+    answer = fetch.answer
+    carried = f", which carries high watermark {answer.high_watermark}," if isinstance(answer, FetchAnswer) else ""
+    return f"the answer to broker {follower.broker}'s {request(fetch)}{carried} before the broker sees it"
+
+
+def event_words(event: Event | None, before: World) -> str:
+    """Return an event on a link in words, as it happens in a state."""
+    match event:
+        case JoinCommitted(follower):
+            return f"the controller adds broker {follower} to the ISR"
+        case ShrinkCommitted():
+            return "the controller removes the lagging replicas from the ISR"
+        case DecisionReceived(broker):
+            return f"broker {broker} hears the controller's decision"
+        case RequestSent(follower):
+            return f"broker {follower} sends its next request"
+        case RequestReceived(follower) | FetchCompleted(follower) | ResponseReceived(follower):
+            fetch = before.state.replica(follower).fetch
+            assert fetch is not None, "an event on a link moves the request that is under way"
+            return _link_words(event, follower, fetch)
+        case _:
+            return "the partition comes to rest"
+
+
+def _link_words(event: Event, follower: BrokerId, fetch: Fetch) -> str:
+    match event:
+        case RequestReceived():
+            return f"broker {follower}'s {request(fetch)} reaches leader {fetch.leader}"
+        case FetchCompleted():
+            return f"leader {fetch.leader} answers broker {follower}'s parked {request(fetch)}"
+        case _:
+            return f"broker {follower} has the answer to its {request(fetch)}"
+
+
+def why_high_watermark_moved(
+    old: ReplicaState, new: ReplicaState, event: Event | None, before: World, after: World
+) -> tuple[str, Rule]:
+    """Return what moved a replica's high watermark, and the rule behind it.
+
+    A leader recomputes it on its own append, on a follower's fetch, on becoming leader and when the ISR
+    changes (HW-07).
+    """
+    if old.alive and not new.alive:
+        return "restored from its checkpoint file", base_protocol.HIGH_WATERMARK_RESTORED
+    if not new.alive:
+        return "its disk forgets", base_protocol.HIGH_WATERMARK_RESTORED
+    if new.role is not Role.LEADER:
+        is_cut = new.high_watermark < old.high_watermark and new.high_watermark == new.log.log_end_offset
+        why = f"its log ends at {new.log.log_end_offset}" if is_cut else f"leader {new.leader} tells it"
+        return why, base_protocol.HIGH_WATERMARK_OF_FOLLOWER
+    return f"as {_occasion(old, new, event, before, after)}", base_protocol.HIGH_WATERMARK_OF_LEADER
+
+
+def _occasion(old: ReplicaState, new: ReplicaState, event: Event | None, before: World, after: World) -> str:
+    if event is not None:
+        return event_words(event, before)
+    if old.role is not Role.LEADER:
+        return f"broker {new.broker} becomes leader"
+    gone = set(before.state.controller.isr) - set(after.state.controller.isr)
+    if gone:
+        return f"{brokers(gone)} left the ISR"
+    return f"leader {new.broker} appends, alone in the ISR"
