@@ -14,17 +14,20 @@ from conformance.interruption import (
     HoldNeverCaughtError,
     missed,
 )
+from conformance.lag_time import LagTime
 from conformance.probes.errors import ProbeError
 from conformance.producing import AWAIT_DEADLINE_S, Producing
 from conformance.schedule_format import WORDS
 from conformance.step_text import describe
 from fault_injection.cluster.readiness import await_registered, await_unregistered
+from fault_injection.faults.disk import lose_high_watermark_checkpoint, lose_tail
 from fault_injection.waiting import DeadlineExceededError, NotYetError, until
 from fault_injection.wire.gate_events import HoldStatus
 from fault_injection.wire.points import Point
 from oracle.steps import (
     AwaitHold,
     AwaitIsr,
+    AwaitLag,
     AwaitLeader,
     AwaitOutcome,
     Checkpoint,
@@ -33,12 +36,15 @@ from oracle.steps import (
     Drop,
     Hold,
     Kill,
+    LoseCheckpoint,
+    LoseTail,
     Produce,
     Release,
     Start,
     Step,
     Stop,
 )
+from oracle.vocabulary import BrokerId, Timing
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -52,7 +58,6 @@ if TYPE_CHECKING:
     from fault_injection.wire.gate_events import GateEvent
     from fault_injection.wire.proxy import GateProxy
     from oracle.schedule import Schedule
-    from oracle.vocabulary import BrokerId
 
 
 class Runner:
@@ -92,6 +97,8 @@ class Runner:
         )
         self._holds: dict[str, Hold] = {}
         self._discharged: set[str] = set()
+        self._lag_time = LagTime(schedule.timing)
+        self._killed: set[BrokerId] = set()
         rest.blocked = self._blocked_links
 
     def run(self) -> None:
@@ -112,6 +119,7 @@ class Runner:
         text = describe(step)
         self._recorder.mark("step_started", WORDS[type(step)], text)
         self._progress(text)
+        began = self._lag_time.step_begins()
         try:
             self._take(step)
             if isinstance(step, Checkpoint):
@@ -129,6 +137,7 @@ class Runner:
             raise HarnessError(f"step {index + 1} ({text}): {late}") from late
         except ProbeError as unanswered:
             raise HarnessError(f"step {index + 1} ({text}): {unanswered}") from unanswered
+        self._lag_time.step_ended(began, self._killed | {BrokerId(follower) for follower, _ in self._blocked_links()})
         self._recorder.mark("step_finished", WORDS[type(step)], text)
 
     def _take(self, step: Step) -> None:  # noqa: C901, PLR0912 - one case per step
@@ -151,9 +160,22 @@ class Runner:
             case Close(name):
                 self._gate.close_connection(name)
             case Kill(broker):
-                self._kill(broker, self._cluster.kill, "broker_killed", f"broker {broker} killed (kill -9)")
+                self._end(broker, self._cluster.kill, "broker_killed", f"broker {broker} killed (kill -9)")
+                if self._schedule.timing is Timing.LAG:
+                    self._killed.add(broker)
+                else:
+                    self._await_reaction(broker)
             case Stop(broker):
-                self._kill(broker, self._cluster.stop, "broker_stopped", f"broker {broker} stopped (SIGTERM)")
+                self._end(broker, self._cluster.stop, "broker_stopped", f"broker {broker} stopped (SIGTERM)")
+                self._await_reaction(broker)
+            case LoseTail(broker, offset):
+                lost = lose_tail(self._cluster, broker, self._topic, 0, offset)
+                self._recorder.mark("tail_lost", broker, lost)
+            case LoseCheckpoint(broker):
+                lost = lose_high_watermark_checkpoint(self._cluster, broker, self._topic, 0)
+                self._recorder.mark("checkpoint_lost", broker, lost)
+            case AwaitLag():
+                self._lag_time.let_pass()
             case Start(broker):
                 self._start(broker)
             case AwaitLeader(leader):
@@ -238,10 +260,13 @@ class Runner:
 
     # Brokers
 
-    def _kill(self, broker: BrokerId, end: Callable[[int], None], event: str, text: str) -> None:
+    def _end(self, broker: BrokerId, end: Callable[[int], None], event: str, text: str) -> None:
         end(broker)
         self._recorder.mark(event, broker, text)
         self._discharge(broker)
+
+    def _await_reaction(self, broker: BrokerId) -> None:
+        """Wait until the controller has noticed that a broker is gone, and has done something about it."""
         await_unregistered(self._cluster, broker)
         self._await_view(
             f"the controller to have reacted to the death of broker {broker}",

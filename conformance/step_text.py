@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from oracle.steps import (
     AwaitHold,
     AwaitIsr,
+    AwaitLag,
     AwaitLeader,
     AwaitOutcome,
     Checkpoint,
@@ -15,6 +16,8 @@ from oracle.steps import (
     Drop,
     Hold,
     Kill,
+    LoseCheckpoint,
+    LoseTail,
     Produce,
     Release,
     Start,
@@ -55,8 +58,18 @@ def describe(step: Step) -> str:  # noqa: C901, PLR0912 - one case per step
             return "wait until there is no leader" if leader is None else f"wait until broker {leader} leads"
         case AwaitIsr(isr):
             return f"wait until the ISR is {{{', '.join(str(broker) for broker in isr)}}}"
+        case AwaitLag(followers):
+            return f"let the lag time pass without fetches of {_brokers(followers)}"
+        case LoseTail(broker, offset):
+            return f"lose the log of broker {broker} from offset {offset} on"
+        case LoseCheckpoint(broker):
+            return f"lose the high watermark checkpoint of broker {broker}"
         case Checkpoint(name):
             return f"checkpoint: {name}"
+
+
+def _brokers(brokers: tuple[int, ...]) -> str:
+    return ", ".join(f"broker {broker}" for broker in brokers) or "nobody"
 
 
 def _produce(step: Produce) -> str:

@@ -9,7 +9,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from oracle.electing import time_out
-from oracle.steps import AwaitHold, AwaitIsr, AwaitLeader, AwaitOutcome, Produce
+from oracle.steps import AwaitHold, AwaitIsr, AwaitLag, AwaitLeader, AwaitOutcome, Produce
+from oracle.timing import silent_followers
 from oracle.vocabulary import Expectation
 
 if TYPE_CHECKING:
@@ -54,6 +55,8 @@ def check(world: World, step: Step) -> World:
             _check_leader(world.state, leader)
         case AwaitIsr(isr):
             _check_isr(world.state, isr)
+        case AwaitLag(followers):
+            _check_lag(world, followers)
         case _:
             pass
     return world
@@ -91,6 +94,12 @@ def _check_isr(state: PartitionState, isr: tuple[BrokerId, ...]) -> None:
     actual = sorted(state.controller.isr)
     if actual != sorted(isr):
         raise UnmetAssumptionError(f"the ISR is {actual}, not {sorted(isr)},", "isr")
+
+
+def _check_lag(world: World, followers: tuple[BrokerId, ...]) -> None:
+    silent = silent_followers(world)
+    if sorted(followers) != list(silent):
+        raise UnmetAssumptionError(f"the followers that lag are {list(silent)}, not {sorted(followers)},", "followers")
 
 
 def _check_outcomes(world: World, labels: tuple[Label, ...], expect: Expectation, error: str | None) -> World:

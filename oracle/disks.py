@@ -18,7 +18,7 @@ from oracle.vocabulary import Offset
 
 if TYPE_CHECKING:
     from oracle.state import PartitionState
-    from oracle.vocabulary import BrokerId
+    from oracle.vocabulary import BrokerId, Label
 
 TAIL_LOST = "tail-lost"
 """The reason that is written beside a record which a disk forgot."""
@@ -34,6 +34,11 @@ def lose_high_watermark(state: PartitionState, broker: BrokerId) -> PartitionSta
     """Forget a dead broker's checkpointed high watermark: it will start with 0."""
     start = Offset(0)
     return state.with_replica(replace(state.replica(broker), high_watermark=start, checkpointed_high_watermark=start))
+
+
+def forgot(state: PartitionState, broker: BrokerId, label: Label) -> bool:
+    """Tell whether a broker's disk has once forgotten a record."""
+    return (broker, label, TAIL_LOST) in state.history_truncations
 
 
 def why_not(state: PartitionState, broker: BrokerId, offset: Offset | None = None) -> str | None:

@@ -108,6 +108,8 @@ def _receive_fetch(state: PartitionState, replica: ReplicaState, answer: FetchAn
 def _cut(state: PartitionState, replica: ReplicaState, answer: EpochEnd, rules: RuleSet) -> PartitionState:
     cut = rules.truncation.cut(replica.log, replica.high_watermark, answer)
     replica = replace(replica, truncating=rules.truncation.asks_leader and not cut.is_final)
+    if rules.keeps_epoch_without_cut and cut.offset >= replica.log.log_end_offset:
+        return state.with_replica(replica)
     return truncate(state, replica, cut.offset, rules.truncation.rule.name)
 
 

@@ -6,6 +6,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 from oracle.deciding import decided
+from oracle.disks import forgot
 from oracle.guarantees import Promise, PromiseVerdict, judge_loss
 from oracle.prediction import (
     Divergence,
@@ -15,7 +16,7 @@ from oracle.prediction import (
     RecordPrediction,
     ReplicaNumbers,
 )
-from oracle.rules import diverging_fetch, isr_join
+from oracle.rules import diverging_fetch, isr_join, kip_966
 from oracle.schedule import ScheduleError
 from oracle.vocabulary import Fate, Leadership, Offset, Outcome, Role
 
@@ -129,11 +130,13 @@ def _promise(produce: ProduceState, outcome: Outcome, state: PartitionState, rul
     loss = next((loss for loss in state.history_losses if loss.label == produce.label), None)
     if fate in (Fate.PRESENT, Fate.UNDETERMINED) or loss is None:
         return Promise(PromiseVerdict.KEPT if outcome is Outcome.ACKNOWLEDGED else PromiseVerdict.NONE)
-    return judge_loss(produce.acks, outcome, state.settings, loss, _rule_behind(loss, rules).source)
+    return judge_loss(produce.acks, outcome, state.settings, loss, _rule_behind(loss, state, rules).source)
 
 
-def _rule_behind(loss: Loss, rules: RuleSet) -> Rule:
-    """Return the rule that let a replica be elected without the record: it cut it, or joined the ISR too early."""
+def _rule_behind(loss: Loss, state: PartitionState, rules: RuleSet) -> Rule:
+    """Return the rule that let a replica be elected without the record: it lost it, or joined the ISR too early."""
+    if forgot(state, loss.new_leader, loss.label):
+        return kip_966.LAST_REPLICA_STANDING
     if loss.had_appended:
         return rules.truncation.rule
     return diverging_fetch.COUNTED if rules.counts_diverging_fetch else isr_join.AT_HIGH_WATERMARK

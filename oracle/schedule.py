@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from oracle.steps import (
     AwaitHold,
     AwaitIsr,
+    AwaitLag,
     AwaitLeader,
     AwaitOutcome,
     Checkpoint,
@@ -20,6 +21,8 @@ from oracle.steps import (
     Drop,
     Hold,
     Kill,
+    LoseCheckpoint,
+    LoseTail,
     Produce,
     Release,
     Start,
@@ -121,14 +124,34 @@ def check_structure(schedule: Schedule) -> None:
                 _check_at_least(index, "delay_ms", step.delay_ms, 0)
             case AwaitHold(name) | Release(name) | Drop(name) | Close(name):
                 _check_known(index, "name", {name} - holds)
-            case Kill(broker) | Stop(broker) | Start(broker):
-                _check_known(index, "broker", {broker} - set(schedule.replicas))
-            case AwaitLeader(leader):
-                _check_known(index, "leader", {leader} - {None, *schedule.replicas})
-            case AwaitIsr(isr):
-                _check_known(index, "isr", set(isr) - set(schedule.replicas))
             case _:
-                pass
+                _check_brokers(index, step, schedule)
+
+
+def _check_brokers(index: int, step: Step, schedule: Schedule) -> None:
+    """Refuse a step about brokers that the schedule does not have, or with the other timing."""
+    replicas = set(schedule.replicas)
+    match step:
+        case Kill(broker) | Stop(broker) | Start(broker) | LoseCheckpoint(broker):
+            _check_known(index, "broker", {broker} - replicas)
+        case LoseTail(broker, offset):
+            _check_known(index, "broker", {broker} - replicas)
+            _check_at_least(index, "offset", offset, 0)
+        case AwaitLag(followers):
+            _check_known(index, "followers", set(followers) - replicas)
+            _check_lag(index, schedule)
+        case AwaitLeader(leader):
+            _check_known(index, "leader", {leader} - {None, *replicas})
+        case AwaitIsr(isr):
+            _check_known(index, "isr", set(isr) - replicas)
+        case _:
+            pass
+
+
+def _check_lag(index: int, schedule: Schedule) -> None:
+    if schedule.timing is not Timing.LAG:
+        message = "await_lag needs timing: lag; under session the lag time is longer than a schedule"
+        raise ScheduleError(message, step=index, field="followers")
 
 
 def _check_whole(schedule: Schedule) -> None:

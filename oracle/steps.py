@@ -136,6 +136,28 @@ class AwaitIsr:
 
 
 @dataclass(frozen=True, slots=True)
+class AwaitLag:
+    """Let replica.lag.time.max.ms pass, and half as much again: the leader removes lagging replicas (timing: lag)."""
+
+    followers: tuple[BrokerId, ...] = described("the followers that do not fetch meanwhile: held, or killed")
+
+
+@dataclass(frozen=True, slots=True)
+class LoseTail:
+    """Cut the log of a broker that is down, as a machine does that loses power before it has written it."""
+
+    broker: BrokerId = described("a broker that is down")
+    offset: Offset = described("the first offset that is lost")
+
+
+@dataclass(frozen=True, slots=True)
+class LoseCheckpoint:
+    """Remove the high watermark checkpoint of a broker that is down."""
+
+    broker: BrokerId = described("a broker that is down")
+
+
+@dataclass(frozen=True, slots=True)
 class Checkpoint:
     """Measure every replica's numbers, to be compared with the prediction."""
 
@@ -156,6 +178,9 @@ Step = (
     | Start
     | AwaitLeader
     | AwaitIsr
+    | AwaitLag
+    | LoseTail
+    | LoseCheckpoint
     | Checkpoint
 )
 
@@ -173,6 +198,9 @@ STEP_NAMES: dict[str, type[Step]] = {
     "start": Start,
     "await_leader": AwaitLeader,
     "await_isr": AwaitIsr,
+    "await_lag": AwaitLag,
+    "lose_tail": LoseTail,
+    "lose_checkpoint": LoseCheckpoint,
     "checkpoint": Checkpoint,
 }
 """The word a YAML schedule uses for each step."""

@@ -3,7 +3,12 @@
 Without the entry a leader that has written nothing yet answers lookups about older epochs with its
 log end, so a follower keeps records past the true end of that epoch (KAFKA-7415).
 
-Source: KAFKA-7415, Partition.makeLeader. Versions: 2.0.1 and newer.
+And when does a follower drop an entry without records? When it cuts its log there. Up to 2.6.0 it did
+nothing if its log ended there already, so that a former leader, whose last epoch has no record,
+asked about that epoch again and again, and never came to fetch (KAFKA-10706).
+
+Source: KAFKA-7415, Partition.makeLeader; KAFKA-10706, Log.truncateTo. Versions: entry on election
+from 2.0.1, dropped without a cut from 2.6.1.
 """
 
 from __future__ import annotations
@@ -16,4 +21,11 @@ ON_ELECTION = Rule(
     versions="2.0.1 and newer",
     replaces=None,
     breaks="a leader without records of its epoch answers lookups with a wrong end offset",
+)
+KEPT_WITHOUT_CUT = Rule(
+    name="epoch-entry-kept-without-cut",
+    source="KAFKA-10706, Log.truncateTo",
+    versions="0.11 to 2.6.0",
+    replaces=None,
+    breaks="a former leader whose last epoch has no record never finishes its truncation",
 )

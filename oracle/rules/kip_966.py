@@ -31,6 +31,13 @@ RULE = Rule(
     replaces=kraft_controller.RULE.name,
     breaks="the last ISR member is elected again although it lost records",
 )
+LAST_REPLICA_STANDING = Rule(
+    name="last-replica-standing",
+    source="KIP-966, last replica standing: its disk forgot the record",
+    versions="without eligible leader replicas",
+    replaces=None,
+    breaks="the last ISR member is elected again although it lost records",
+)
 
 
 def removed(view: ControllerView, partition: Partition, broker: BrokerId) -> ControllerView:

@@ -26,6 +26,7 @@ class RuleSet:
         truncation: how a follower cuts its log.
         skips_truncation: (old leader, old epoch, leader, epoch) -> the follower carries on as it is.
         writes_epoch_on_election: the leader's epoch enters its cache at once (KAFKA-7415).
+        keeps_epoch_without_cut: a cut at the log's end leaves the epoch cache alone (KAFKA-10706).
         joins_isr: (fetch offset, leader high watermark, epoch start offset) -> may join.
         serves_epoch: (request's epoch, leader's epoch) -> the leader answers it.
         leaves_isr: (follower's end, leader's end) -> a follower that lagged is removed.
@@ -53,6 +54,7 @@ class RuleSet:
     truncation: Truncation
     skips_truncation: SkipsTruncation
     writes_epoch_on_election: bool
+    keeps_epoch_without_cut: bool
     joins_isr: Callable[[Offset, Offset, Offset], bool]
     serves_epoch: Callable[[LeaderEpoch, LeaderEpoch], bool]
     leaves_isr: Callable[[Offset | None, Offset], bool]

@@ -45,6 +45,10 @@ SENTENCES: list[tuple[dict[str, object], str]] = [
     ({"await_leader": 2}, "wait until broker 2 leads"),
     ({"await_leader": "none"}, "wait until there is no leader"),
     ({"await_isr": [1, 2]}, "wait until the ISR is {1, 2}"),
+    ({"await_lag": [2, 3]}, "let the lag time pass without fetches of broker 2, broker 3"),
+    ({"await_lag": []}, "let the lag time pass without fetches of nobody"),
+    ({"lose_tail": {"broker": 1, "offset": 2}}, "lose the log of broker 1 from offset 2 on"),
+    ({"lose_checkpoint": 1}, "lose the high watermark checkpoint of broker 1"),
     ({"checkpoint": "end"}, "checkpoint: end"),
 ]
 

@@ -1,6 +1,8 @@
 """Does every rule matter? With one rule taken back or brought forward, some story must read differently.
 
-One rule is left out: ``asks_controller_to_join`` shows only while the controller's answer is held.
+Left out are ``asks_controller_to_join``, which shows only while the controller's answer is held,
+``keeps_epoch_without_cut``, for which a live leader must lose its role, and ``tells_latest_offset``, which
+only consumers notice: each has a test of its own.
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from oracle.rules import caught_up, isr_join, kip_279, kip_320, same_leader, strict_min_isr
+from oracle.rules import caught_up, isr_join, isr_shrink, kip_279, kip_320, same_leader, strict_min_isr
 from oracle.rules import truncate_to_high_watermark as old_truncation
 from tests.oracle.transcript import rewritten
 
@@ -49,6 +51,12 @@ CHANGES: list[tuple[str, Any]] = [
     ("answers_new_high_watermark", True),
     ("answers_new_high_watermark", False),
     ("exits_when_ahead", False),
+    ("leaves_isr", isr_shrink.silent),
+    ("leaves_isr", isr_shrink.behind),
+    ("raises_high_watermark_on_shrink", True),
+    ("raises_high_watermark_on_shrink", False),
+    ("checks_every_fetch", True),
+    ("checks_every_fetch", False),
 ]
 
 

@@ -10,6 +10,7 @@ from oracle.schedule import Schedule, ScheduleError, check_structure
 from oracle.steps import (
     AwaitHold,
     AwaitIsr,
+    AwaitLag,
     AwaitLeader,
     AwaitOutcome,
     Checkpoint,
@@ -17,12 +18,14 @@ from oracle.steps import (
     Delay,
     Drop,
     Kill,
+    LoseCheckpoint,
+    LoseTail,
     Release,
     Start,
     Step,
     Stop,
 )
-from oracle.vocabulary import Expectation, Label, MetadataMode, PointName, Timing
+from oracle.vocabulary import Expectation, Label, MetadataMode, Offset, PointName
 from tests.oracle.schedules import (
     LOOKUP,
     NINE,
@@ -62,6 +65,11 @@ WRONG_STEPS: dict[str, tuple[Step, str, str]] = {
     "start an unknown broker": (Start(NINE), "broker", "does not have: 9"),
     "await an unknown leader": (AwaitLeader(NINE), "leader", "does not have: 9"),
     "await an unknown ISR": (AwaitIsr((ONE, NINE)), "isr", "does not have: 9"),
+    "lag of an unknown follower": (AwaitLag((NINE,)), "followers", "does not have: 9"),
+    "lag with the other timing": (AwaitLag((TWO,)), "followers", "await_lag needs timing: lag"),
+    "tail of an unknown broker": (LoseTail(NINE, Offset(0)), "broker", "does not have: 9"),
+    "tail from below 0": (LoseTail(TWO, Offset(-1)), "offset", "offset must be at least 0"),
+    "checkpoint of an unknown broker": (LoseCheckpoint(NINE), "broker", "does not have: 9"),
     "checkpoint twice": (Checkpoint("here"), "name", "repeated: here"),
 }
 BEFORE = (produce("m0"), hold("gap", nth=99), Checkpoint("here"))
@@ -94,7 +102,6 @@ WRONG_WHOLES: dict[str, tuple[Schedule, str, str]] = {
     "no replica": (schedule(*BEFORE, replicas=()), "replicas", "distinct broker ids"),
     "replica twice": (schedule(*BEFORE, replicas=(ONE, ONE)), "replicas", "distinct broker ids"),
     "no minimum": (schedule(*BEFORE, min_isr=0), "settings", "min.insync.replicas must be at least 1"),
-    "timing not predicted": (schedule(*BEFORE, timing=Timing.LAG), "timing", "lag is not predicted yet"),
 }
 
 

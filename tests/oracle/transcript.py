@@ -19,7 +19,7 @@ from oracle.predict import initial_world, take
 from oracle.rules.by_version import rules_for
 from oracle.schedule import Schedule, Settings
 from oracle.steps import Produce, Step
-from oracle.vocabulary import BrokerId, HighWatermarkCheckpoint, MetadataMode
+from oracle.vocabulary import BrokerId, HighWatermarkCheckpoint, MetadataMode, Timing
 from oracle.world import ImpossibleEventError, World
 from tests.oracle.state_text import outcomes, state_lines
 
@@ -78,6 +78,7 @@ class Session:
             replicas=tuple(BrokerId(broker) for broker in fields["replicas"]),
             steps=(),
             settings=Settings(fields.get("min_isr", 1), fields.get("unclean", False)),
+            timing=Timing(fields.get("timing", "session")),
             checkpointing=HighWatermarkCheckpoint(fields.get("checkpointing", "prompt")),
         )
         replicas = self._schedule.replicas

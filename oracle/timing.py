@@ -1,0 +1,59 @@
+"""Who removes a silent replica from the ISR? What the two timing profiles make of a kill and of passing time.
+
+``session``: the controller, because the broker's session ends within seconds; the lag time is longer
+than any schedule. ``lag``: the leader, because the lag time passes; the session is longer, so that the
+controller does not notice a kill, and the dead broker's registration stays in the way of a new start.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from oracle.events import BrokerDied, BrokerRemoved, BrokerReturned, LagPassed
+from oracle.vocabulary import Role, Timing
+from oracle.world import ImpossibleEventError
+
+if TYPE_CHECKING:
+    from oracle.vocabulary import BrokerId
+    from oracle.world import World
+
+
+def end(world: World, broker: BrokerId, *, graceful: bool) -> World:
+    """End a broker; the controller notices a graceful end always, a kill only by the session."""
+    world = world.apply(BrokerDied(broker, graceful=graceful))
+    is_noticed = graceful or world.timing is Timing.SESSION
+    return world.apply(BrokerRemoved(broker)) if is_noticed else world
+
+
+def start(world: World, broker: BrokerId) -> World:
+    """Start a broker with its old files.
+
+    Raises:
+        ImpossibleEventError: if it runs, or if its killed predecessor is still registered.
+    """
+    replica = world.state.replica(broker)
+    if not replica.alive and broker in world.state.controller.registered:
+        message = f"broker {broker} was killed under timing: lag and is still registered: it cannot start again"
+        raise ImpossibleEventError(message)
+    return world.apply(BrokerReturned(broker, clean=replica.shut_down_cleanly))
+
+
+def let_lag_pass(world: World) -> World:
+    """Let replica.lag.time.max.ms pass at rest, so that the leader looks at its ISR.
+
+    Raises:
+        ImpossibleEventError: if nobody leads.
+    """
+    return world.apply(LagPassed(silent_followers(world)))
+
+
+def silent_followers(world: World) -> tuple[BrokerId, ...]:
+    """Return those whose fetches do not reach the leader, or do not show that they have everything."""
+    leader = world.state.controller.leader
+    return tuple(b for b in sorted(world.state.assignment) if b != leader and _is_silent(world, b))
+
+
+def _is_silent(world: World, broker: BrokerId) -> bool:
+    replica, leader = world.state.replica(broker), world.state.controller.leader
+    follows = replica.alive and replica.role is Role.FOLLOWER and replica.leader == leader
+    return not follows or replica.stuck or replica.truncating or world.gate.blocks(broker, leader)

@@ -1,0 +1,57 @@
+"""What does a new leader tell a consumer about the latest offset? On both sides of KIP-207."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from oracle.consuming import LatestOffset, latest_offset
+from oracle.predict import initial_world, take
+from oracle.rules.by_version import rules_for
+from oracle.steps import Kill, Release, Step
+from oracle.vocabulary import MetadataMode, PointName
+from tests.oracle.schedules import ONE, THREE, TWO, hold, produce, schedule
+
+if TYPE_CHECKING:
+    from oracle.world import World
+
+ELECTED: tuple[Step, ...] = (
+    hold("answer to 2", PointName.FETCH_RESPONSE, fetch_offset=1),
+    hold("answer to 3", PointName.FETCH_RESPONSE, follower=THREE, fetch_offset=1),
+    produce("m0"),
+    hold("first fetch", follower=THREE, leader=TWO),
+    Kill(ONE),
+)
+"""Broker 2 leads; it has m0, committed, but does not know that it is, and has not heard of broker 3 yet."""
+
+
+def told(version: str, *steps: Step, request_version: int = 5) -> LatestOffset | None:
+    rules = rules_for(version, MetadataMode.ZOOKEEPER)
+    replicas = (ONE, TWO, THREE)
+    world: World = initial_world(schedule(*steps, replicas=replicas), rules, replicas)
+    for step in steps:
+        world = take(world, step)
+    return latest_offset(world.state, rules, request_version=request_version)
+
+
+@pytest.mark.parametrize(
+    ("version", "request_version", "answer"),
+    [
+        ("2.1.1", 5, LatestOffset(0, None)),  # type: ignore[arg-type]
+        ("2.2.0", 5, LatestOffset(None, "OFFSET_NOT_AVAILABLE")),
+        ("2.2.0", 4, LatestOffset(None, "LEADER_NOT_AVAILABLE")),
+        ("3.9.2", 10, LatestOffset(None, "OFFSET_NOT_AVAILABLE")),
+    ],
+)
+def test_a_new_leader_that_lags_behind_its_epoch(version: str, request_version: int, answer: LatestOffset) -> None:
+    assert told(version, *ELECTED, request_version=request_version) == answer
+
+
+@pytest.mark.parametrize("version", ["2.1.1", "2.2.0"])
+def test_once_its_follower_has_fetched_it_answers(version: str) -> None:
+    assert told(version, *ELECTED, Release("first fetch")) == LatestOffset(1, None)  # type: ignore[arg-type]
+
+
+def test_nobody_answers_where_nobody_leads() -> None:
+    assert told("2.2.0", Kill(THREE), Kill(TWO), Kill(ONE)) is None
