@@ -21,7 +21,7 @@ from conformance.commands.reference import list_versions, report_runs, schedule_
 from conformance.commands.running import RunOptions, run_scenarios
 from conformance.console import Console
 from conformance.run_directory import RunDirectoryError
-from conformance.spark_room import DEFAULT_MASTER
+from conformance.spark_master import DEFAULT_MASTER
 from conformance.verdicts import EXIT_CODES, Conformance
 
 if TYPE_CHECKING:
@@ -129,7 +129,13 @@ def _add_run(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
     parser.add_argument("--backend", choices=("auto", "docker", "process"), default="auto", help="where brokers run")
     parser.add_argument("--jre-image", help="base image with a Java 17 runtime, for the docker backend")
     parser.add_argument(
-        "--kafka-home", type=Path, help="directory of a Kafka distribution instead of the release's jars"
+        "--kafka-home",
+        type=Path,
+        metavar="DIR",
+        help="your own Kafka: the directory of a distribution, with libs/*.jar",
+    )
+    parser.add_argument(
+        "--image", metavar="NAME", help="your own Kafka: an image such as apache/kafka:4.3.1, for the docker backend"
     )
     parser.add_argument("--runs-dir", type=Path, default=Path("runs"), help="where run directories go (default: runs)")
     parser.add_argument("--report", type=Path, help="where the HTML report goes (default: RUNS-DIR/report.html)")
@@ -149,7 +155,6 @@ def _run_options(parsed: argparse.Namespace) -> RunOptions:
         runs=parsed.runs_dir,
         backend=parsed.backend,
         jre_image=parsed.jre_image,
-        kafka_home=parsed.kafka_home,
         spark_master=parsed.spark_master,
         seed=parsed.seed,
         keep_cluster=parsed.keep_cluster,
@@ -213,7 +218,8 @@ def _add_choice(parser: argparse.ArgumentParser) -> None:
 
 def _choice(parsed: argparse.Namespace) -> Choice:
     profile = getattr(parsed, "profile", "quick")
-    return Choice(tuple(parsed.globs), parsed.schedule, parsed.kafka, parsed.metadata, profile)
+    own = {name: getattr(parsed, name, None) for name in ("kafka_home", "image")}
+    return Choice(tuple(parsed.globs), parsed.schedule, parsed.kafka, parsed.metadata, profile, **own)
 
 
 def _add_json(parser: argparse.ArgumentParser) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from conformance.commands.choosing import USAGE_ERRORS, Choice, release_of
+from conformance.commands.choosing import USAGE_ERRORS, choice_of_options, jars_for, release_of
 from conformance.commands.running import new_seed
 from conformance.laboratory import Laboratory
 from conformance.pipeline import Finished, Pipeline
@@ -15,7 +15,6 @@ from conformance.registry import CATALOGUE
 from conformance.spark_room import SparkRoom
 from conformance.verdicts import Conformance
 from fault_injection.cluster.backends.choice import choose_backend
-from fault_injection.releases import jars_of, schema_jar, spark_connector_jars
 from reports import write_report
 
 if TYPE_CHECKING:
@@ -28,7 +27,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Make one test of every scenario; its id names requirements, release and metadata mode."""
     if "scenario" not in metafunc.fixturenames:
         return
-    release, metadata = release_of(_choice(metafunc.config))
+    release, metadata = release_of(choice_of_options(metafunc.config.getoption))
     suffix = f"kafka={release.version}/{metadata.value}"
     metafunc.parametrize("scenario", [_parameter(scenario, suffix) for scenario in CATALOGUE])
 
@@ -43,10 +42,6 @@ def _parameter(scenario: Scenario, suffix: str) -> object:
     return pytest.param(scenario, id=f"{name}/{suffix}", marks=marks)
 
 
-def _choice(config: pytest.Config) -> Choice:
-    return Choice(kafka=config.getoption("--kafka-version"), metadata=config.getoption("--kafka-metadata"))
-
-
 @pytest.fixture(scope="session")
 def pipeline(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pipeline]:
     """Give the pipeline that all scenarios of this pytest run share."""
@@ -54,13 +49,11 @@ def pipeline(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
     asked = config.getoption("--conformance-report")
     runs = Path(asked) if asked else tmp_path_factory.mktemp("conformance")
     runs.mkdir(parents=True, exist_ok=True)
-    release, metadata = release_of(_choice(config))
-    home = config.getoption("--kafka-home")
+    choice = choice_of_options(config.getoption)
     try:
-        jars = jars_of(release, Path(home) if home else None)
-        schema_jar()
-        spark_connector_jars()
-        backend, _ = choose_backend(config.getoption("--kafka-backend"), config.getoption("--jre-image"))
+        release, metadata = release_of(choice)
+        jars = jars_for(choice, release)
+        backend, _ = choose_backend(config.getoption("--kafka-backend"), config.getoption("--jre-image"), choice.image)
     except USAGE_ERRORS as error:
         raise pytest.UsageError(str(error)) from error
     seed = config.getoption("--conformance-seed") or new_seed()

@@ -27,6 +27,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--kafka-backend", choices=("auto", "docker", "process"), default="auto", help="where brokers run")
     group.addoption("--kafka-metadata", choices=("zookeeper", "kraft"), help="metadata mode of the cluster")
     group.addoption("--kafka-home", default=None, metavar="DIR", help="a Kafka distribution instead of the jars")
+    group.addoption(
+        "--kafka-image", default=None, metavar="IMAGE", help="an image with a Kafka, for the docker backend"
+    )
     group.addoption("--jre-image", default=None, metavar="IMAGE", help="base image for the docker backend")
     group.addoption("--conformance-report", default=None, metavar="DIR", help="keep runs and report.html in DIR")
     group.addoption("--conformance-seed", type=int, default=None, metavar="N", help="seed of record ids")
@@ -44,9 +47,9 @@ def pytest_configure(config: pytest.Config) -> None:
         return
     for warning in KAFKA_PYTHON_WARNINGS:
         config.addinivalue_line("filterwarnings", warning)
-    from conformance.commands.choosing import USAGE_ERRORS, Choice, release_of  # noqa: PLC0415 - only who asks pays
+    from conformance.commands.choosing import USAGE_ERRORS, choice_of_options, release_of  # noqa: PLC0415 - who asks pays
 
     try:
-        release_of(Choice(kafka=config.getoption("--kafka-version"), metadata=config.getoption("--kafka-metadata")))
+        release_of(choice_of_options(config.getoption))
     except USAGE_ERRORS as error:
         raise pytest.UsageError(str(error)) from error

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Self
 from conformance.reconcile import jvm
 from conformance.reconcile.job import reconcile, reconcile_from_files
 from conformance.reconcile.session import spark_session, stop_session
+from conformance.spark_master import DEFAULT_MASTER
 from conformance.work_directory import work_directory
 from fault_injection.releases import spark_connector_jars
 from fault_injection.waiting import DeadlineExceededError, until
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from conformance.reconcile.reconciliation import Reconciliation
     from conformance.run_directory import RunDirectory
 
-DEFAULT_MASTER = "local[2]"
 GRACE_S = 2.0
 """How long Spark may take to leave in good order when nobody waits for its work any more."""
 KILL_DEADLINE_S = 10.0

@@ -3,19 +3,33 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from conformance.expectations import ExpectationError
 from conformance.registry import UnknownScenarioError, select
 from conformance.schedule_file import ScheduleFileError, locate, read_schedule
-from fault_injection.releases import MetadataMode, Release, UsageError, find_release
+from fault_injection.cluster.backends.choice import jar_names_of_image
+from fault_injection.releases import (
+    NO_JARS,
+    MetadataMode,
+    Release,
+    UsageError,
+    brought_release,
+    find_release,
+    jar_names_of_home,
+    jars_of,
+    schema_jar,
+    spark_connector_jars,
+)
 from oracle.rules.by_version import rules_for
 from oracle.vocabulary import MetadataMode as OracleMode
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Callable
 
     from conformance.scenario import Scenario
+    from fault_injection.releases import JarSet
     from oracle.rules.rule_set import RuleSet
     from oracle.schedule import ScheduleError
 
@@ -29,6 +43,8 @@ class Choice:
         schedule: a user's own YAML file instead of the catalogue.
         kafka: a release, such as ``4.3.1``, ``4.3`` or ``newest``.
         metadata: ``zookeeper`` or ``kraft``; None chooses the release's newer one.
+        kafka_home: the directory of a Kafka of the user's; it decides the release.
+        image: a container image with a Kafka of the user's; it decides the release.
     """
 
     globs: tuple[str, ...] = ()
@@ -36,6 +52,19 @@ class Choice:
     kafka: str = "newest"
     metadata: str | None = None
     profile: str = "quick"
+    kafka_home: Path | None = None
+    image: str | None = None
+
+
+def choice_of_options(option: Callable[[str], Any]) -> Choice:
+    """Return what pytest's command line named, given how to ask for an option of the plugin."""
+    home = option("--kafka-home")
+    return Choice(
+        kafka=option("--kafka-version"),
+        metadata=option("--kafka-metadata"),
+        kafka_home=Path(home) if home else None,
+        image=option("--kafka-image"),
+    )
 
 
 USAGE_ERRORS = (UsageError, UnknownScenarioError, ScheduleFileError, ExpectationError)
@@ -62,9 +91,34 @@ def release_of(choice: Choice) -> tuple[Release, MetadataMode]:
     Raises:
         UsageError: a release that is not known, or a mode that it lacks.
     """
-    release = find_release(choice.kafka)
+    release = _brought(choice) or find_release(choice.kafka)
     wanted = None if choice.metadata is None else MetadataMode(choice.metadata)
     return release, release.metadata_mode(wanted)
+
+
+def _brought(choice: Choice) -> Release | None:
+    """Return the release of the Kafka that the user brings, if there is one."""
+    if choice.kafka_home is not None and choice.image is not None:
+        raise UsageError("--kafka-home and --image both bring a Kafka: give one of them.")
+    if choice.kafka_home is not None:
+        names = jar_names_of_home(choice.kafka_home)
+        return brought_release(names, f"--kafka-home {choice.kafka_home}", choice.kafka)
+    if choice.image is not None:
+        names = jar_names_of_image(choice.image)
+        return brought_release(names, f"--image {choice.image}", choice.kafka)
+    return None
+
+
+def jars_for(choice: Choice, release: Release) -> JarSet:
+    """Return the jars of the chosen Kafka, none if an image brings them, and see to it that all others are there.
+
+    Raises:
+        UsageError: some cannot be had.
+    """
+    jars = NO_JARS if choice.image is not None else jars_of(release, choice.kafka_home)
+    schema_jar()  # this one and the next are needed later: what cannot be had is a usage error, not a failed run
+    spark_connector_jars()
+    return jars
 
 
 def rules_of(choice: Choice) -> RuleSet:

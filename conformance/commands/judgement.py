@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from conformance.commands.choosing import Choice, release_of
 from conformance.judging import as_json, judge_run
 from conformance.reconcile.errors import ReconcileError
 from conformance.repredict import repredict
 from conformance.run_directory import RunDirectory, RunDirectoryError
-from conformance.spark_room import DEFAULT_MASTER, SparkRoom
+from conformance.spark_master import DEFAULT_MASTER, check_master
+from conformance.spark_room import SparkRoom
 from conformance.verdicts import Conformance, Verdict, exit_code, not_run
 from fault_injection.releases import UsageError
 from oracle.predict import PointUnavailableError
@@ -59,13 +60,23 @@ def _judged(run: RunDirectory, options: JudgeOptions) -> Verdict:
         return judge_run(run)
     run.check_frozen()
     rules = _rules_of(run, options)
+    is_predicted_anew = options.repredict or rules is not None
+    if not is_predicted_anew and not _has_records(run, about):
+        return judge_run(run)
+    check_master(options.spark_master)
     with SparkRoom(options.spark_master) as spark:
         spark.start()
-        if options.repredict or rules is not None:
+        if is_predicted_anew:
             return repredict(run, spark, rules)[1]
-        if about.get("end_offset") is not None:
-            spark.reconcile_again(run)
+        spark.reconcile_again(run)
     return judge_run(run)
+
+
+def _has_records(run: RunDirectory, about: dict[str, Any]) -> bool:
+    """Tell whether a run came as far as its records; one that a failure of ours ended before says so itself."""
+    if about.get("end_offset") is None:
+        return False
+    return about.get("harness_failure") is None or any((run.path / "topic").glob("*.parquet"))
 
 
 def _rules_of(run: RunDirectory, options: JudgeOptions) -> tuple[str, str] | None:

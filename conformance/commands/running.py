@@ -5,20 +5,22 @@ from __future__ import annotations
 import random
 from contextlib import suppress
 from dataclasses import dataclass
+from tempfile import TemporaryFile
 from threading import Event
 from typing import TYPE_CHECKING, Any
 
-from conformance.commands.choosing import Choice, locate_error, release_of, scenarios_of
+from conformance.commands.choosing import Choice, jars_for, locate_error, release_of, scenarios_of
 from conformance.laboratory import Laboratory
 from conformance.pipeline import Finished, Pipeline
-from conformance.spark_room import DEFAULT_MASTER, SparkRoom
+from conformance.spark_master import DEFAULT_MASTER, check_master
+from conformance.spark_room import SparkRoom
 from conformance.verdicts import exit_code
 from fault_injection.cluster.backends.choice import BackendName, choose_backend
-from fault_injection.releases import jars_of, schema_jar, spark_connector_jars
+from fault_injection.releases import MetadataMode, UsageError
 from oracle.predict import PointUnavailableError, predict
 from oracle.rules.by_version import rules_for
 from oracle.schedule import ScheduleError
-from oracle.vocabulary import MetadataMode
+from oracle.vocabulary import MetadataMode as OracleMode
 from reports import write_report
 
 if TYPE_CHECKING:
@@ -46,7 +48,6 @@ class RunOptions:
     runs: Path
     backend: BackendName = "auto"
     jre_image: str | None = None
-    kafka_home: Path | None = None
     spark_master: str = DEFAULT_MASTER
     seed: int | None = None
     keep_cluster: bool = False
@@ -57,15 +58,46 @@ class RunOptions:
 
 def run_scenarios(console: Console, options: RunOptions) -> int:
     """Run the chosen scenarios and return the exit code."""
-    release, metadata = release_of(options.choice)
+    check_options(options)
     scenarios = scenarios_of(options.choice)
+    release, metadata = release_of(options.choice)
     check_predictable(options.choice, scenarios, release, metadata.value)
+    report = options.report or options.runs / "report.html"
+    for directory in (options.runs, report.parent):
+        check_writable(directory)
     seed = options.seed if options.seed is not None else new_seed()
-    finished = _run_all(console, options, scenarios * options.repeat, seed)
-    report = write_report([f.run.path for f in finished], options.report or options.runs / "report.html")
+    finished = _run_all(console, options, (release, metadata), scenarios * options.repeat, seed)
+    report = write_report([f.run.path for f in finished], report)
     summarise(console, finished, report, seed)
     answers = ((f.verdict.counted, f.verdict.promise) for f in finished)
     return exit_code(answers, require_promise=options.require_promise)
+
+
+def check_options(options: RunOptions) -> None:
+    """Check what can be checked of the options alone, before an image or a jar is asked for.
+
+    Raises:
+        UsageError: two options contradict each other, or the Spark master cannot be had.
+    """
+    if options.choice.image is not None and options.backend == "process":
+        raise UsageError("--image needs containers, but --backend process was asked for; --kafka-home needs none.")
+    if options.choice.image is not None and options.jre_image is not None:
+        raise UsageError("--image is run as it is, on its own Java: --jre-image does not go with it.")
+    check_master(options.spark_master)
+
+
+def check_writable(directory: Path) -> None:
+    """Make a directory if need be, and make sure that files can be written there.
+
+    Raises:
+        UsageError: they cannot.
+    """
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        TemporaryFile(dir=directory).close()
+    except OSError as error:
+        why = "it is no directory" if isinstance(error, FileExistsError) else error.strerror
+        raise UsageError(f"nothing can be written to {directory}: {why}") from error
 
 
 def new_seed() -> int:
@@ -79,7 +111,7 @@ def check_predictable(choice: Choice, scenarios: Sequence[Scenario], release: Re
     Raises:
         ScheduleFileError: a schedule that no rule of the release can satisfy.
     """
-    rules = rules_for(release.version, MetadataMode(metadata))
+    rules = rules_for(release.version, OracleMode(metadata))
     for scenario in scenarios:
         try:
             races = predict(scenario.schedule, rules).races
@@ -92,14 +124,22 @@ def check_predictable(choice: Choice, scenarios: Sequence[Scenario], release: Re
             raise locate_error(choice, scenario, open_race)
 
 
-def _run_all(console: Console, options: RunOptions, scenarios: Sequence[Scenario], seed: int) -> list[Finished]:
-    release, metadata = release_of(options.choice)
-    options.runs.mkdir(parents=True, exist_ok=True)
-    console.progress(f"looking for the jars of Kafka {release.version} (fetched once, then cached)")
-    jars = jars_of(release, options.kafka_home)
-    schema_jar()  # this one and the next are needed later: what cannot be had is a usage error, not a failed run
-    spark_connector_jars()
-    backend, why = choose_backend(options.backend, options.jre_image)
+def _run_all(
+    console: Console,
+    options: RunOptions,
+    on: tuple[Release, MetadataMode],
+    scenarios: Sequence[Scenario],
+    seed: int,
+) -> list[Finished]:
+    release, metadata = on
+    own = options.choice.image or options.choice.kafka_home
+    console.progress(
+        f"Kafka {release.version} of {own}"
+        if own is not None
+        else f"looking for the jars of Kafka {release.version} (fetched once, then cached)"
+    )
+    jars = jars_for(options.choice, release)
+    backend, why = choose_backend(options.backend, options.jre_image, options.choice.image)
     console.progress(f"Kafka {release.version} ({metadata.value}), seed {seed}. {why}")
     finished: list[Finished] = []
     with (

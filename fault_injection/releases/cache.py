@@ -11,7 +11,7 @@ import hashlib
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -39,6 +39,10 @@ class JarSet:
         return os.pathsep.join(map(str, self.files))
 
 
+NO_JARS = JarSet(Path(), (), "")
+"""The jars of a broker whose image brings them."""
+
+
 def cache_directory() -> Path:
     """Give the directory that jar sets are cached in: the user's cache directory by XDG rules."""
     base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
@@ -57,8 +61,13 @@ def cached(name: str, fill: Callable[[Path], None]) -> JarSet:
 
 def jar_set(directory: Path) -> JarSet:
     """Give all jars of a directory that is not ours, with the digest of what they are now."""
-    files = tuple(sorted(directory.glob("*.jar")))
-    return JarSet(directory, files, _digest(_sums(files)))
+    return jar_set_of(directory, directory.glob("*.jar"))
+
+
+def jar_set_of(directory: Path, files: Iterable[Path]) -> JarSet:
+    """Give jars that mostly are in one directory, with the digest of what they are now."""
+    in_order = tuple(sorted(files, key=lambda file: file.name))
+    return JarSet(directory, in_order, _digest(_sums(in_order)))
 
 
 def _filled(directory: Path, fill: Callable[[Path], None]) -> JarSet:

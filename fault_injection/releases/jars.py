@@ -5,11 +5,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 from fault_injection.releases import ivy
-from fault_injection.releases.cache import JarSet, cache_directory, cached, jar_set
+from fault_injection.releases.cache import NO_JARS, JarSet, cache_directory, cached, jar_set, jar_set_of
 from fault_injection.releases.errors import JarsUnavailableError
 from fault_injection.releases.release import Coordinate, Release
 
-__all__ = ["JarSet", "jars_of", "schema_jar", "spark_connector_jars"]
+__all__ = ["NO_JARS", "JarSet", "jar_names_of_home", "jars_of", "schema_jar", "spark_connector_jars"]
 
 _SPARK_CONNECTOR = (Coordinate("org.apache.spark", "spark-sql-kafka-0-10_2.13", "4.0.0"),)
 _SCHEMAS = (Coordinate("org.apache.kafka", "kafka-clients", "3.9.2"),)
@@ -20,13 +20,14 @@ def jars_of(release: Release, kafka_home: Path | None = None) -> JarSet:
 
     Args:
         release: the release.
-        kafka_home: the directory of an unpacked Kafka whose ``libs`` are to be used instead.
+        kafka_home: the directory of an unpacked Kafka whose ``libs`` are to be used instead. Of these only the jars
+            that keep the release from running on a Java that runs all releases are replaced.
 
     Raises:
         JarsUnavailableError: ``kafka_home`` has no jars, or the jars are not cached and cannot be resolved.
     """
     if kafka_home is not None:
-        return _jars_of_home(kafka_home)
+        return _jars_of_home(release, kafka_home)
     return _resolved(release.version, (release.coordinate, *release.extra_jars))
 
 
@@ -50,11 +51,29 @@ def schema_jar() -> Path:
     return jars.directory / f"{wanted.artifact}-{wanted.version}.jar"
 
 
-def _jars_of_home(kafka_home: Path) -> JarSet:
-    found = jar_set(kafka_home / "libs")
-    if not found.files:
-        raise JarsUnavailableError(f"{kafka_home} is no Kafka directory: it has no libs/*.jar.")
-    return found
+def jar_names_of_home(kafka_home: Path) -> list[str]:
+    """Give the names of the jars in the directory of an unpacked Kafka.
+
+    Raises:
+        JarsUnavailableError: there are none.
+    """
+    names = sorted(file.name for file in (kafka_home / "libs").glob("*.jar"))
+    if not names:
+        is_directory = "has no libs/*.jar" if kafka_home.is_dir() else "is not there"
+        raise JarsUnavailableError(f"--kafka-home {kafka_home} is no directory of a Kafka: it {is_directory}.")
+    return names
+
+
+def _jars_of_home(release: Release, kafka_home: Path) -> JarSet:
+    jar_names_of_home(kafka_home)
+    libs = kafka_home / "libs"
+    swapped = release.swapped_jars
+    if not swapped:
+        return jar_set(libs)
+    own = tuple(f"{jar.artifact}-" for jar in swapped)
+    kept = [file for file in libs.glob("*.jar") if not file.name.startswith(own)]
+    resolved = _resolved(f"swapped-{release.line}", swapped).directory
+    return jar_set_of(libs, [*kept, *(resolved / f"{jar.artifact}-{jar.version}.jar" for jar in swapped)])
 
 
 def _resolved(name: str, coordinates: tuple[Coordinate, ...]) -> JarSet:

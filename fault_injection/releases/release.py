@@ -46,6 +46,7 @@ class Release:
         log_binding: the logging library its brokers use.
         extra_jars: coordinates beside the release's own: a log binding, an API that Java dropped, or a
             newer ZooKeeper client in place of one that Java 17 breaks.
+        swapped_jars: those of them that are not for the log: a user's own Kafka needs them too.
         quirks: what is special about starting it, in words, for the report.
     """
 
@@ -55,6 +56,7 @@ class Release:
     metadata_modes: tuple[MetadataMode, ...]
     log_binding: LogBinding
     extra_jars: tuple[Coordinate, ...]
+    swapped_jars: tuple[Coordinate, ...] = ()
     quirks: tuple[str, ...] = ()
 
     @property

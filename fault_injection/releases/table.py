@@ -93,6 +93,7 @@ def _row(version: str) -> Release:
         metadata_modes=_modes(minor),
         log_binding=LogBinding.LOG4J2 if minor >= (4, 0) else LogBinding.LOG4J1,
         extra_jars=swapped + _log_jars(minor),
+        swapped_jars=swapped,
         quirks=quirks,
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import socket
 import subprocess
 import sys
 from typing import TYPE_CHECKING
@@ -124,10 +125,74 @@ def test_rules_of_an_unknown_release_are_refused(capsys: pytest.CaptureFixture[s
 
 
 def test_a_kafka_home_without_jars_is_refused(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    arguments = ("--kafka-home", tmp_path, "--runs-dir", tmp_path / "runs", "--quiet")
-    said = sentence(capsys, "run", "TR-01", "--kafka", "4.3.1", *arguments)
+    said = sentence(capsys, "run", "TR-01", "--kafka-home", tmp_path, "--runs-dir", tmp_path / "runs")
 
-    assert said == f"{tmp_path} is no Kafka directory: it has no libs/*.jar."
+    assert said == f"--kafka-home {tmp_path} is no directory of a Kafka: it has no libs/*.jar."
+
+
+def test_a_kafka_home_of_another_release_than_asked_for_is_refused(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    (tmp_path / "libs").mkdir()
+    (tmp_path / "libs" / "kafka_2.13-3.9.2.jar").touch()
+    said = sentence(capsys, "run", "TR-01", "--kafka", "4.3.1", "--kafka-home", tmp_path)
+
+    assert said == f"--kafka-home {tmp_path} holds Kafka 3.9.2, but --kafka 4.3.1 was asked for."
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--image", "k:1", "--kafka-home", "k"], "--kafka-home and --image both bring a Kafka: give one of them."),
+        (
+            ["--image", "k:1", "--backend", "process"],
+            "--image needs containers, but --backend process was asked for; --kafka-home needs none.",
+        ),
+        (
+            ["--image", "k:1", "--jre-image", "j"],
+            "--image is run as it is, on its own Java: --jre-image does not go with it.",
+        ),
+        (
+            ["--spark-master", "mesos://h:1"],
+            "--spark-master mesos://h:1: Spark knows local[N], spark://HOST:PORT, yarn and k8s://URL, "
+            "but no such master.",
+        ),
+    ],
+)
+def test_options_that_cannot_be_followed_are_refused(
+    capsys: pytest.CaptureFixture[str], options: list[str], said: str
+) -> None:
+    assert sentence(capsys, "run", "TR-01", *options) == said
+
+
+def test_an_image_without_docker_is_refused_with_what_to_do(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/absent.sock")
+    said = sentence(capsys, "run", "TR-01", "--image", "apache/kafka:4.3.1")
+
+    assert said.startswith("--image apache/kafka:4.3.1 cannot be used: no Docker daemon answers (")
+    assert said.endswith("--kafka-home takes a directory, without containers.")
+
+
+def test_a_spark_master_that_is_not_there_is_refused(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        master = f"spark://127.0.0.1:{server.getsockname()[1]}"
+    for command in (["run", "TR-01"], ["judge", str(write_ideal_run(tmp_path).path)]):
+        said = sentence(capsys, *command, "--spark-master", master)
+        assert said.startswith(f"--spark-master {master}: no Spark master can be reached (")
+
+
+@pytest.mark.parametrize("option", ["--runs-dir", "--report"])
+def test_a_place_that_cannot_be_written_to_is_refused(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, option: str
+) -> None:
+    (tmp_path / "file").touch()
+    monkeyed = tmp_path / "file" / "below" / "report.html"
+    said = sentence(capsys, "run", "TR-01", "--runs-dir", tmp_path / "runs", option, monkeyed)
+
+    assert said.startswith(f"nothing can be written to {tmp_path / 'file' / 'below'}")
+    assert said.endswith(": Not a directory")
 
 
 @pytest.mark.parametrize("missing", ["jars_of", "schema_jar", "spark_connector_jars"])
@@ -139,7 +204,7 @@ def test_jars_that_cannot_be_had_are_a_usage_error_before_a_broker_starts(
 
     for source in ("jars_of", "schema_jar", "spark_connector_jars"):
         found = unavailable if source == missing else lambda *_: None
-        monkeypatch.setattr(f"conformance.commands.running.{source}", found)
+        monkeypatch.setattr(f"conformance.commands.choosing.{source}", found)
     said = sentence(capsys, "run", "TR-01", "--kafka", "4.3.1", "--runs-dir", tmp_path / "runs", "--quiet")
 
     assert said == "kafka-clients 3.9.2 is not cached and no repository answers."

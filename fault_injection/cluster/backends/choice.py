@@ -7,7 +7,7 @@ from fault_injection.cluster.backends.process import ProcessBackend
 from fault_injection.releases import UsageError
 
 try:
-    from fault_injection.cluster.backends import docker
+    from fault_injection.cluster.backends import container_image, docker
 except ImportError as absent:
     _DOCKER_ABSENT: str | None = f"the Python package {absent.name} is not installed"
 else:
@@ -42,7 +42,21 @@ def choose_backend(
     return ProcessBackend(), f"Child processes, because {problem}."
 
 
+def jar_names_of_image(image: str) -> list[str]:
+    """Give the names of the Kafka jars in a container image, which is pulled if need be.
+
+    Raises:
+        UsageError: containers or the image cannot be had.
+    """
+    problem = _DOCKER_ABSENT or docker.problem_with_docker(image)
+    if problem is not None:
+        raise UsageError(f"--image {image} cannot be used: {problem}.{_hint(image)}")
+    return container_image.jar_names(image)
+
+
 def _hint(kafka_image: str | None) -> str:
-    if _DOCKER_ABSENT or kafka_image is not None:
-        return ""
+    if _DOCKER_ABSENT:
+        return " pip install 'kafka-conformance[docker]' installs it."
+    if kafka_image is not None:
+        return " What `docker images` lists can be used; --kafka-home takes a directory, without containers."
     return " Without a registry, python -m fault_injection.cluster.backends.jre_image builds a base image."

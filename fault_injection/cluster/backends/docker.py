@@ -30,6 +30,13 @@ from testcontainers.core.network import Network
 from fault_injection.cluster.backend import NodeLaunch
 from fault_injection.cluster.backends.container_archive import archive
 from fault_injection.cluster.backends.container_files import ContainerFiles
+from fault_injection.cluster.backends.container_image import (
+    JAR_DIRECTORIES,
+    PUBLIC_JRE_IMAGE,
+    first_line,
+    present_jre,
+    problem_with_pulling,
+)
 from fault_injection.cluster.backends.container_leftovers import OWNER_LABEL, owner_of_this_process, swept
 from fault_injection.cluster.errors import ClusterError
 from fault_injection.cluster.launches import LOG, OUTPUT
@@ -37,13 +44,11 @@ from fault_injection.cluster.leftovers import is_node
 from fault_injection.cluster.spec import Node
 from fault_injection.waiting import until
 
-LOCAL_JRE_IMAGE = "kafka-conformance/jre:17"
-PUBLIC_JRE_IMAGE = "eclipse-temurin:17-jre"
 JARS_LABEL = "org.kafka-conformance.jars"
 
 _KILL_DEADLINE_S = 30.0
-_CLASS_PATH = "/opt/kafka/libs/*:/usr/share/java/kafka/*"
-"""Where our images, Apache's and Confluent's keep a broker's jars; a directory that is absent does no harm."""
+_CLASS_PATH = ":".join(f"{directory}/*" for directory in JAR_DIRECTORIES)
+"""A directory that an image does not have does no harm."""
 
 _DOCKERFILE = "FROM {jre}\nCOPY libs /opt/kafka/libs\n"
 
@@ -56,9 +61,11 @@ def problem_with_docker(jre_image: str | None) -> str | None:
     try:
         _knock()
         with contextlib.closing(docker.from_env()) as client:
-            return None if _present_jre(client, jre_image) else _problem_with_pulling(client, jre_image)
+            return (
+                None if present_jre(client, jre_image) else problem_with_pulling(client, jre_image or PUBLIC_JRE_IMAGE)
+            )
     except (DockerException, OSError) as error:
-        return f"no Docker daemon answers ({_first_line(error)})"
+        return f"no Docker daemon answers ({first_line(error)})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +92,7 @@ class DockerBackend:
     def __init__(self, jre_image: str | None = None, kafka_image: str | None = None) -> None:
         self._client: Any = docker.from_env()
         self.swept = swept(self._client)
-        self._jre_image = _present_jre(self._client, jre_image) or jre_image or PUBLIC_JRE_IMAGE
+        self._jre_image = present_jre(self._client, jre_image) or jre_image or PUBLIC_JRE_IMAGE
         self._kafka_image = kafka_image
         self._labels = {OWNER_LABEL: owner_of_this_process()}
         self._network = Network(docker_network_kw={"labels": self._labels, "check_duplicate": True}).create()
@@ -275,24 +282,3 @@ def _knock() -> None:
     if kind == "unix":
         with socket.socket(socket.AF_UNIX) as local:
             local.connect(path)
-
-
-def _present_jre(client: Any, jre_image: str | None) -> str | None:  # noqa: ANN401 - untyped library
-    for image in (LOCAL_JRE_IMAGE, PUBLIC_JRE_IMAGE) if jre_image is None else (jre_image,):
-        with contextlib.suppress(ImageNotFound):
-            client.images.get(image)
-            return image
-    return None
-
-
-def _problem_with_pulling(client: Any, jre_image: str | None) -> str | None:  # noqa: ANN401 - untyped library
-    image = jre_image or PUBLIC_JRE_IMAGE
-    try:
-        client.images.pull(image)
-    except DockerException as error:
-        return f"the JRE image {image} is neither present nor can it be pulled ({_first_line(error)})"
-    return None
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).strip().splitlines()[0][:200]

@@ -59,4 +59,4 @@ def test_an_image_that_is_nowhere_is_a_problem() -> None:
     if problem is not None and problem.startswith("no Docker daemon"):
         pytest.skip(problem)
     assert problem is not None
-    assert problem.startswith("the JRE image kafka-conformance.invalid/absent:1 is neither present nor")
+    assert problem.startswith("the image kafka-conformance.invalid/absent:1 is neither present nor")

@@ -9,13 +9,9 @@ import docker
 import pytest
 
 from fault_injection.cluster.backends.container_files import ContainerFiles
+from fault_injection.cluster.backends.container_image import LOCAL_JRE_IMAGE, PUBLIC_JRE_IMAGE
 from fault_injection.cluster.backends.container_leftovers import OWNER_LABEL, owner_of_this_process
-from fault_injection.cluster.backends.docker import (
-    LOCAL_JRE_IMAGE,
-    PUBLIC_JRE_IMAGE,
-    DockerBackend,
-    problem_with_docker,
-)
+from fault_injection.cluster.backends.docker import DockerBackend, problem_with_docker
 from fault_injection.cluster.launches import LOG, OUTPUT, SETTINGS
 from fault_injection.cluster.lifecycle import Cluster
 from fault_injection.cluster.relay import DirectRelay

@@ -23,8 +23,22 @@ def test_kafka_home_replaces_the_jars(tmp_path: Path) -> None:
 
 
 def test_a_kafka_home_without_jars_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="is no Kafka directory"):
+    with pytest.raises(UsageError, match=r"is no directory of a Kafka: it has no libs/\*\.jar\.$"):
         jars_of(find_release("4.3"), kafka_home=tmp_path)
+    with pytest.raises(UsageError, match=r"is no directory of a Kafka: it is not there\.$"):
+        jars_of(find_release("4.3"), kafka_home=tmp_path / "absent")
+
+
+@pytest.mark.broker
+def test_a_kafka_home_of_a_release_that_java_17_breaks_gets_what_repairs_it(tmp_path: Path) -> None:
+    (tmp_path / "libs").mkdir()
+    for name in ("kafka_2.12-2.0.1.jar", "zookeeper-3.4.13.jar", "zkclient-0.10.jar"):
+        (tmp_path / "libs" / name).write_bytes(name.encode())
+    jars = jars_of(find_release("2.0.1"), kafka_home=tmp_path)
+
+    names = ["kafka_2.12-2.0.1.jar", "zkclient-0.10.jar", "zookeeper-3.5.9.jar", "zookeeper-jute-3.5.9.jar"]
+    assert [file.name for file in jars.files] == names
+    assert all(file.is_file() for file in jars.files)
 
 
 def test_nothing_cached_and_no_network_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

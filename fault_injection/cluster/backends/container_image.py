@@ -1,0 +1,77 @@
+"""Is an image there, can it be pulled, and which jars of a Kafka are in it?"""
+
+import contextlib
+import tarfile
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+from typing import IO, Any, cast
+
+import docker
+from docker.errors import DockerException, ImageNotFound, NotFound
+
+from fault_injection.cluster.backends.container_leftovers import OWNER_LABEL, owner_of_this_process
+
+LOCAL_JRE_IMAGE = "kafka-conformance/jre:17"
+PUBLIC_JRE_IMAGE = "eclipse-temurin:17-jre"
+JAR_DIRECTORIES = ("/opt/kafka/libs", "/usr/share/java/kafka")
+"""Where our images, Apache's and Confluent's keep a broker's jars."""
+
+
+def present_jre(client: Any, jre_image: str | None) -> str | None:  # noqa: ANN401 - untyped library
+    """Give the name of the base image if it is there, the usual ones in turn when none is named."""
+    for image in (LOCAL_JRE_IMAGE, PUBLIC_JRE_IMAGE) if jre_image is None else (jre_image,):
+        with contextlib.suppress(ImageNotFound):
+            client.images.get(image)
+            return image
+    return None
+
+
+def problem_with_pulling(client: Any, image: str) -> str | None:  # noqa: ANN401 - untyped library
+    """Pull an image; say in words why that fails, if it does."""
+    try:
+        client.images.pull(image)
+    except DockerException as error:
+        return f"the image {image} is neither present nor can it be pulled ({first_line(error)})"
+    return None
+
+
+def first_line(error: Exception) -> str:
+    """Give the first line of an error, cut to a length that fits a sentence."""
+    return str(error).strip().splitlines()[0][:200]
+
+
+def jar_names(image: str) -> list[str]:
+    """Give the names of the jars of the Kafka in an image that is present; none if it has none.
+
+    A container is made of the image but not started, so nothing in the image is run.
+    """
+    with contextlib.closing(docker.from_env()) as client:
+        labels = {OWNER_LABEL: owner_of_this_process()}
+        container = client.containers.create(image, entrypoint=["java"], labels=labels)
+        try:
+            return sorted(name for directory in JAR_DIRECTORIES for name in _jars_in(container, directory))
+        finally:
+            container.remove(force=True)
+
+
+def _jars_in(container: Any, directory: str) -> Iterator[str]:  # noqa: ANN401 - untyped library
+    try:
+        stream, _ = container.get_archive(directory)
+    except NotFound:
+        return
+    with tarfile.open(fileobj=cast("IO[bytes]", _Reader(stream)), mode="r|") as tar:
+        yield from (PurePosixPath(member.name).name for member in tar if member.name.endswith(".jar"))
+
+
+class _Reader:
+    """A stream of chunks as a file that can only be read."""
+
+    def __init__(self, chunks: Iterator[bytes]) -> None:
+        self._chunks = chunks
+        self._pending = b""
+
+    def read(self, size: int) -> bytes:
+        while len(self._pending) < size and (chunk := next(self._chunks, b"")):
+            self._pending += chunk
+        taken, self._pending = self._pending[:size], self._pending[size:]
+        return taken
