@@ -16,11 +16,10 @@ from conformance.interruption import (
 )
 from conformance.lag_time import LagTime
 from conformance.probes.errors import ProbeError
+from conformance.processes import Processes
 from conformance.producing import AWAIT_DEADLINE_S, Producing
 from conformance.schedule_format import WORDS
 from conformance.step_text import describe
-from fault_injection.cluster.readiness import await_registered, await_unregistered
-from fault_injection.faults.disk import lose_high_watermark_checkpoint, lose_tail
 from fault_injection.waiting import DeadlineExceededError, NotYetError, until
 from fault_injection.wire.gate_events import HoldStatus
 from fault_injection.wire.points import Point
@@ -35,16 +34,10 @@ from oracle.steps import (
     Delay,
     Drop,
     Hold,
-    Kill,
-    LoseCheckpoint,
-    LoseTail,
     Produce,
     Release,
-    Start,
     Step,
-    Stop,
 )
-from oracle.vocabulary import BrokerId, Timing
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -58,6 +51,7 @@ if TYPE_CHECKING:
     from fault_injection.wire.gate_events import GateEvent
     from fault_injection.wire.proxy import GateProxy
     from oracle.schedule import Schedule
+    from oracle.vocabulary import BrokerId
 
 
 class Runner:
@@ -98,7 +92,9 @@ class Runner:
         self._holds: dict[str, Hold] = {}
         self._discharged: set[str] = set()
         self._lag_time = LagTime(schedule.timing)
-        self._killed: set[BrokerId] = set()
+        self._processes = Processes(
+            cluster, recorder, topic, schedule.timing, when_gone=self._discharge, await_view=self._await_view
+        )
         rest.blocked = self._blocked_links
 
     def run(self) -> None:
@@ -119,7 +115,6 @@ class Runner:
         text = describe(step)
         self._recorder.mark("step_started", WORDS[type(step)], text)
         self._progress(text)
-        began = self._lag_time.step_begins()
         try:
             self._take(step)
             if isinstance(step, Checkpoint):
@@ -137,7 +132,7 @@ class Runner:
             raise HarnessError(f"step {index + 1} ({text}): {late}") from late
         except ProbeError as unanswered:
             raise HarnessError(f"step {index + 1} ({text}): {unanswered}") from unanswered
-        self._lag_time.step_ended(began, self._killed | {BrokerId(follower) for follower, _ in self._blocked_links()})
+        self._lag_time.require_short(self._silent_since())
         self._recorder.mark("step_finished", WORDS[type(step)], text)
 
     def _take(self, step: Step) -> None:  # noqa: C901, PLR0912 - one case per step
@@ -159,32 +154,17 @@ class Runner:
                 self._gate.drop(name)
             case Close(name):
                 self._gate.close_connection(name)
-            case Kill(broker):
-                self._end(broker, self._cluster.kill, "broker_killed", f"broker {broker} killed (kill -9)")
-                if self._schedule.timing is Timing.LAG:
-                    self._killed.add(broker)
-                else:
-                    self._await_reaction(broker)
-            case Stop(broker):
-                self._end(broker, self._cluster.stop, "broker_stopped", f"broker {broker} stopped (SIGTERM)")
-                self._await_reaction(broker)
-            case LoseTail(broker, offset):
-                lost = lose_tail(self._cluster, broker, self._topic, 0, offset)
-                self._recorder.mark("tail_lost", broker, lost)
-            case LoseCheckpoint(broker):
-                lost = lose_high_watermark_checkpoint(self._cluster, broker, self._topic, 0)
-                self._recorder.mark("checkpoint_lost", broker, lost)
-            case AwaitLag():
-                self._lag_time.let_pass()
-            case Start(broker):
-                self._start(broker)
             case AwaitLeader(leader):
                 self._await_view(f"leader {leader or 'none'}", lambda view: view.leader == leader)
             case AwaitIsr(isr):
                 wanted = sorted(isr)
                 self._await_view(f"ISR {wanted}", lambda view: sorted(view.isr) == wanted)
+            case AwaitLag():
+                self._lag_time.let_pass()
             case Checkpoint():
                 pass
+            case _:
+                self._processes.take(step)
 
     # Gates
 
@@ -238,6 +218,15 @@ class Runner:
             if name not in self._discharged and self._gate.status(name) in (HoldStatus.CAUGHT, HoldStatus.DROPPED)
         )
 
+    def _silent_since(self) -> dict[BrokerId, float]:
+        """Return since when (monotonic seconds) which followers are silent: held, or killed and still registered."""
+        since = dict(self._processes.killed_at)
+        for name, hold in self._holds.items():
+            frame = self._gate.caught(name) if (hold.follower, hold.leader) in self._blocked_links() else None
+            if frame is not None:
+                since.setdefault(hold.follower, frame.caught_ns / 1e9)
+        return since
+
     def _require_gate_undisturbed(self) -> None:
         """Make sure that the gate works, and no held frame went with a connection that no step of ours has ended.
 
@@ -259,24 +248,6 @@ class Runner:
                     self._gate.disarm(name)
 
     # Brokers
-
-    def _end(self, broker: BrokerId, end: Callable[[int], None], event: str, text: str) -> None:
-        end(broker)
-        self._recorder.mark(event, broker, text)
-        self._discharge(broker)
-
-    def _await_reaction(self, broker: BrokerId) -> None:
-        """Wait until the controller has noticed that a broker is gone, and has done something about it."""
-        await_unregistered(self._cluster, broker)
-        self._await_view(
-            f"the controller to have reacted to the death of broker {broker}",
-            lambda view: view.leader != broker and (broker not in view.isr or view.leader is None),
-        )
-
-    def _start(self, broker: BrokerId) -> None:
-        self._cluster.start_broker(broker)
-        await_registered(self._cluster, broker)
-        self._recorder.mark("broker_started", broker, f"broker {broker} started")
 
     def _await_view(self, what: str, holds: Callable[[ControllerView], bool]) -> None:
         seen: list[ControllerView] = []

@@ -19,6 +19,8 @@ _MAIN_FIELD = {
     "start": "broker",
     "await_leader": "leader",
     "await_isr": "isr",
+    "await_lag": "followers",
+    "lose_checkpoint": "broker",
     "await_outcome": "records",
     "produce": "records",
     "checkpoint": "name",
@@ -105,6 +107,11 @@ def _await_leader(step: Arguments) -> str:
     return f"Wait until broker {leader} leads."
 
 
+def _brokers(followers: object) -> str:
+    named = listed(followers)
+    return f"broker {named}" if named else "nobody"
+
+
 _PROSE: dict[str, Callable[[Arguments], str]] = {
     "produce": _produce,
     "await_outcome": _await_outcome,
@@ -119,6 +126,9 @@ _PROSE: dict[str, Callable[[Arguments], str]] = {
     "start": lambda step: f"Start broker {step.get('broker')} again with the same files.",
     "await_leader": _await_leader,
     "await_isr": lambda step: f"Wait until the in-sync replicas are {listed(step.get('isr', ''))}.",
+    "await_lag": lambda step: f"Let the lag time pass without fetches of {_brokers(step.get('followers', ()))}.",
+    "lose_tail": lambda step: f"Lose the log of broker {step.get('broker')} from offset {step.get('offset')} on.",
+    "lose_checkpoint": lambda step: f"Lose the high watermark checkpoint of broker {step.get('broker')}.",
     "checkpoint": lambda step: f"Checkpoint: {step.get('name')}.",
 }
 
@@ -136,5 +146,8 @@ _SHORT: dict[str, Callable[[Arguments], str]] = {
     "start": lambda step: f"start {step.get('broker')}",
     "await_leader": lambda step: f"await leader {step.get('leader') or 'none'}",
     "await_isr": lambda step: f"await ISR {listed(step.get('isr', ''))}",
+    "await_lag": lambda step: f"lag of {listed(step.get('followers', ()))}",
+    "lose_tail": lambda step: f"lose tail of {step.get('broker')}",
+    "lose_checkpoint": lambda step: f"lose HW of {step.get('broker')}",
     "checkpoint": lambda _: "checkpoint",
 }

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
-from conformance import runner
+from conformance import processes, runner
 from conformance.interruption import AwaitedStateMissingError, HarnessError
 from conformance.probes.controller import ControllerView
 from conformance.recorder import Recorder
@@ -35,7 +35,7 @@ class _Gate:
         """It is caught already."""
 
     def caught(self, _: str) -> object:
-        return SimpleNamespace(fetch_offset=0)
+        return SimpleNamespace(fetch_offset=0, caught_ns=0)
 
     def status(self, _: str) -> HoldStatus:
         return self.status_of_hold
@@ -104,7 +104,7 @@ class _Run:
 @pytest.fixture(autouse=True)
 def no_patience(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(runner, "AWAIT_DEADLINE_S", 0.05)
-    monkeypatch.setattr(runner, "await_unregistered", lambda *_: None)
+    monkeypatch.setattr(processes, "await_unregistered", lambda *_: None)
 
 
 @pytest.fixture

@@ -28,6 +28,8 @@ EXAMPLE: dict[str, Any] = {
     "delay_ms": 5,
     "broker": 2,
     "isr": [1, 2],
+    "followers": [2],
+    "offset": 1,
 }
 
 
