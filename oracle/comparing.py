@@ -92,14 +92,14 @@ class Comparison:
 
     def _log(self, old: ReplicaState, new: ReplicaState) -> Iterator[Change]:
         known = len(self.before.state.history_truncations)
-        for broker, label, reason in self.after.state.history_truncations[known:]:
-            if broker == new.broker:
-                offset = [entry.label for entry in old.log.entries].index(label)
-                text = f"broker {broker} cuts {label} at offset {offset}, following leader {new.leader}"
-                rule: Rule | None = rule_named(self.after.rules, reason)
-                if reason == TAIL_LOST:
-                    text, rule = f"the disk of broker {broker} forgets {label} at offset {offset}", None
-                yield self._change(ChangeKind.CUT, text, rule, broker=broker, records=(label,))
+        cuts = self.after.state.history_truncations[known:]
+        for label, reason in [(label, reason) for broker, label, reason in cuts if broker == new.broker]:
+            offset = [entry.label for entry in old.log.entries].index(label)
+            text = f"broker {new.broker} cuts {label} at offset {offset}, following leader {new.leader}"
+            rule: Rule | None = rule_named(self.after.rules, reason)
+            if reason == TAIL_LOST:
+                text, rule = f"the disk of broker {new.broker} forgets {label} at offset {offset}", None
+            yield self._change(ChangeKind.CUT, text, rule, broker=new.broker, records=(label,))
         for offset in range(old.log.log_end_offset, new.log.log_end_offset):
             entry = new.log.entries[offset]
             leads = new.role is Role.LEADER
@@ -112,7 +112,7 @@ class Comparison:
         for old, new in zip(self.before.state.replicas, self.after.state.replicas, strict=True):
             if old.high_watermark == new.high_watermark:
                 continue
-            why, rule = why_high_watermark_moved(old, new, self.event, self.before, self.after)
+            why, rule = why_high_watermark_moved(old, new, self.event, self.before)
             direction = "rises" if new.high_watermark > old.high_watermark else "falls"
             whose = f"leader {new.broker}" if new.role is Role.LEADER else f"broker {new.broker}"
             text = f"high watermark of {whose} {direction} from {old.high_watermark} to {new.high_watermark}: {why}"

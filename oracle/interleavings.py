@@ -167,13 +167,9 @@ def controller_events(state: PartitionState) -> list[Event]:
 def _event(follower: BrokerId, fetch: Fetch | None) -> Event:
     if fetch is None:
         return RequestSent(follower)
-    match fetch.stage:
-        case FetchStage.REQUESTED:
-            return RequestReceived(follower)
-        case FetchStage.PARKED:
-            return FetchCompleted(follower)
-        case FetchStage.ANSWERED:
-            return ResponseReceived(follower)
+    if fetch.stage is FetchStage.REQUESTED:
+        return RequestReceived(follower)
+    return FetchCompleted(follower) if fetch.stage is FetchStage.PARKED else ResponseReceived(follower)
 
 
 def _is_seen_by_its_follower_only(fetch: Fetch | None) -> bool:

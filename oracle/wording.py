@@ -86,7 +86,7 @@ def _link_words(event: Event, follower: BrokerId, fetch: Fetch) -> str:
 
 
 def why_high_watermark_moved(
-    old: ReplicaState, new: ReplicaState, event: Event | None, before: World, after: World
+    old: ReplicaState, new: ReplicaState, event: Event | None, before: World
 ) -> tuple[str, Rule]:
     """Return what moved a replica's high watermark, and the rule behind it.
 
@@ -101,15 +101,13 @@ def why_high_watermark_moved(
         is_cut = new.high_watermark < old.high_watermark and new.high_watermark == new.log.log_end_offset
         why = f"its log ends at {new.log.log_end_offset}" if is_cut else f"leader {new.leader} tells it"
         return why, base_protocol.HIGH_WATERMARK_OF_FOLLOWER
-    return f"as {_occasion(old, new, event, before, after)}", base_protocol.HIGH_WATERMARK_OF_LEADER
+    return f"as {_occasion(old, new, event, before)}", base_protocol.HIGH_WATERMARK_OF_LEADER
 
 
-def _occasion(old: ReplicaState, new: ReplicaState, event: Event | None, before: World, after: World) -> str:
-    if event is not None:
-        return event_words(event, before)
+def _occasion(old: ReplicaState, new: ReplicaState, event: Event | None, before: World) -> str:
     if old.role is not Role.LEADER:
         return f"broker {new.broker} becomes leader"
-    gone = set(before.state.controller.isr) - set(after.state.controller.isr)
+    gone = old.maximal_isr() - new.maximal_isr()
     if gone:
         return f"{brokers(gone)} left the ISR"
-    return f"leader {new.broker} appends, alone in the ISR"
+    return f"leader {new.broker} appends, alone in the ISR" if event is None else event_words(event, before)
