@@ -6,14 +6,14 @@ reads, so that `oracle.explorer.tabulated` can ask it once for each situation in
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Hashable, Iterable
 
-Parts: TypeAlias = tuple[Hashable, ...]
+Parts: TypeAlias = tuple[Any, ...]
+Asks: TypeAlias = "tuple[Callable[[Any], bool] | None, ...]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,8 @@ class Action:
         name: what it is counted under.
         who: the brokers it is about, for people; empty if there are none.
         reads: numbers of the fields that its function takes, in the order of its arguments.
-        step: yields the same parts, as they are after the step.
+        step: yields the same parts, as they are after the step; called only if no part says no.
+        asks: what each part is asked alone, None for nothing; empty if no part is asked.
         tells: names what else is noteworthy about a step, from the parts before and after.
     """
 
@@ -32,6 +33,7 @@ class Action:
     who: str
     reads: tuple[int, ...]
     step: Callable[..., Iterable[Parts]]
+    asks: Asks = ()
     tells: Callable[[Parts, Parts], Iterable[str]] = lambda _before, _after: ()
 
     @property
@@ -42,15 +44,19 @@ class Action:
 
 @dataclass(frozen=True, slots=True)
 class Veto:
-    """A reason why a joint action must not be taken: parts and what makes them object."""
+    """A reason why a joint action must not be taken: parts, and whether they object; not if one alone says no."""
 
     reads: tuple[int, ...]
     objects: Callable[..., bool]
+    asks: Asks = ()
 
 
 @dataclass(frozen=True, slots=True)
 class JointAction:
-    """An action that many parts may forbid, such as the high watermark's rise: taken if no veto objects."""
+    """An action that many parts may forbid, such as the high watermark's rise: taken if no veto objects.
+
+    The action itself reads one part.
+    """
 
     action: Action
     vetoes: tuple[Veto, ...]
@@ -58,11 +64,20 @@ class JointAction:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """A part of an invariant: if ``breaks`` says yes of some parts, the invariant of that name is broken."""
+    """A part of an invariant: if no part alone says no and ``breaks`` says yes, that invariant is broken."""
 
     invariant: str
     reads: tuple[int, ...]
     breaks: Callable[..., bool]
+    asks: Asks = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """Where the search stops: a state is expanded only if every bound is kept (TLC's CONSTRAINT)."""
+
+    reads: tuple[int, ...]
+    is_kept: Callable[..., bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +100,7 @@ class Factored:
         joint_actions: its steps that need every part's consent.
         checks: what breaks its invariants.
         groups: sets of fields that are looked up together; every action, veto and check reads within one of them.
+        bounds: where the search stops, if the actions do not stop it.
     """
 
     name: str
@@ -93,6 +109,7 @@ class Factored:
     joint_actions: tuple[JointAction, ...]
     checks: tuple[Check, ...]
     groups: tuple[frozenset[int], ...]
+    bounds: tuple[Bound, ...] = ()
 
     @property
     def invariants(self) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from oracle.explorer.factored import Action
+    from oracle.explorer.factored import Action, Asks
     from oracle.explorer.numbering import Numbering
 
 
@@ -26,11 +26,13 @@ class Effect:
 class Effects(dict[int, tuple[Effect, ...]]):
     """What an action does, by the contents of the fields that it reads."""
 
-    def __init__(self, action: Action, numberings: Sequence[Numbering]) -> None:
+    def __init__(self, action: Action, numberings: Sequence[Numbering], bit: int) -> None:
         super().__init__()
         self.action = action
         self.read = [numberings[number] for number in action.reads]
         self.mask = sum(one.mask for one in self.read)
+        self.bit = bit
+        register(action.asks, self.read, bit)
 
     def __missing__(self, fields: int) -> tuple[Effect, ...]:
         before = tuple(one.part(fields) for one in self.read)
@@ -44,17 +46,29 @@ class Effects(dict[int, tuple[Effect, ...]]):
 
 
 class Answers(dict[int, bool]):
-    """What a yes-or-no question answers, by the contents of the fields that it is about."""
+    """What a yes-or-no question answers, by the contents of the fields that it is about; ``stands_for`` if yes."""
 
-    def __init__(self, asks: Callable[..., bool], reads: Sequence[int], numberings: Sequence[Numbering]) -> None:
+    def __init__(
+        self, question: Callable[..., bool], read: Sequence[Numbering], asks: Asks, bit: int, stands_for: int
+    ) -> None:
         super().__init__()
-        self.asks = asks
-        self.read = [numberings[number] for number in reads]
-        self.mask = sum(one.mask for one in self.read)
+        self.question = question
+        self.read = read
+        self.mask = sum(one.mask for one in read)
+        self.bit = bit
+        self.stands_for = stands_for
+        register(asks, read, bit)
 
     def __missing__(self, fields: int) -> bool:
-        answer = self[fields] = self.asks(*(one.part(fields) for one in self.read))
+        answer = self[fields] = self.question(*(one.part(fields) for one in self.read))
         return answer
+
+
+def register(asks: Asks, read: Sequence[Numbering], bit: int) -> None:
+    """Have each part of the fields asked alone when it is met first; the bit stands for a no."""
+    for asked, one in zip(asks, read, strict=bool(asks)):
+        if asked is not None:
+            one.questions.append((bit, asked))
 
 
 @dataclass(slots=True)
@@ -77,29 +91,43 @@ class Situation:
 
 
 class Situations(dict[int, Situation]):
-    """Situations of one group, by the contents of its fields."""
+    """Situations of one group, by the contents of its fields. Those in which nothing can be done are shared."""
 
-    def __init__(self, mask: int) -> None:
+    def __init__(self, read: Sequence[Numbering]) -> None:
         super().__init__()
-        self.mask = mask
+        self.read = read
+        self.mask = sum(one.mask for one in read)
         self.actions: list[Effects] = []
-        self.vetoes: list[tuple[int, Answers]] = []  # bit and question
-        self.checks: list[tuple[int, Answers]] = []
+        self.unwilling: list[tuple[int, int]] = []  # a refusal's bit, and the joint action that it vetoes
+        self.vetoes: list[Answers] = []
+        self.checks: list[Answers] = []
+        self._idle: dict[tuple[int, int], Situation] = {}
 
     def __missing__(self, fields: int) -> Situation:
-        effects = tuple(effect for one in self.actions for effect in one[fields & one.mask])
-        situation = self[fields] = Situation(
-            differences=tuple(effect.difference for effect in effects),
-            effects=effects,
-            vetoed=_bits(self.vetoes, fields),
-            broken=_bits(self.checks, fields),
-        )
+        refused = 0
+        for one in self.read:
+            refused |= one.refused(fields)
+        willing = (one for one in self.actions if not one.bit & refused)
+        effects = tuple(effect for one in willing for effect in one[fields & one.mask])
+        vetoed = _bits(self.vetoes, fields, refused)
+        for bit, vetoes in self.unwilling:
+            if bit & refused:
+                vetoed |= vetoes
+        broken = _bits(self.checks, fields, refused)
+        situation = self[fields] = self._situation(effects, vetoed, broken)
         return situation
 
+    def _situation(self, effects: tuple[Effect, ...], vetoed: int, broken: int) -> Situation:
+        if effects:
+            return Situation(tuple(effect.difference for effect in effects), effects, vetoed, broken)
+        if (vetoed, broken) not in self._idle:
+            self._idle[vetoed, broken] = Situation((), (), vetoed, broken)
+        return self._idle[vetoed, broken]
 
-def _bits(questions: Sequence[tuple[int, Answers]], fields: int) -> int:
+
+def _bits(questions: Sequence[Answers], fields: int, refused: int) -> int:
     bits = 0
-    for bit, answers in questions:
-        if answers[fields & answers.mask]:
-            bits |= bit
+    for one in questions:
+        if not one.bit & refused and one[fields & one.mask]:
+            bits |= one.stands_for
     return bits

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
+    from collections.abc import Callable, Hashable
 
     from oracle.explorer.factored import Field
 
@@ -24,12 +24,16 @@ class Numbering:
         shift: lowest bit of the field within a state.
         numbers: each part's number, shifted to its place.
         parts: the parts by number.
+        questions: what each part is asked alone, and the bit that stands for a no.
+        refusals: the bits to which each part says no, by its number.
     """
 
     of: Field
     shift: int
     numbers: dict[Hashable, int] = field(default_factory=dict)
     parts: list[Hashable] = field(default_factory=list)
+    questions: list[tuple[int, Callable[[Any], bool]]] = field(default_factory=list)
+    refusals: list[int] = field(default_factory=list)
 
     @property
     def mask(self) -> int:
@@ -48,11 +52,16 @@ class Numbering:
                 raise TooManyPartsError(f"more than {len(self.parts)} different contents of {self.of.name}")
             known = self.numbers[part] = len(self.parts) << self.shift
             self.parts.append(part)
+            self.refusals.append(sum(bit for bit, asks in self.questions if not asks(part)))
         return known
 
-    def part(self, state: int) -> Hashable:
+    def part(self, state: int) -> Any:  # noqa: ANN401 - a part is whatever its model says
         """Return what a state holds here."""
         return self.parts[(state & self.mask) >> self.shift]
+
+    def refused(self, state: int) -> int:
+        """Return the bits to which the part that a state holds here says no."""
+        return self.refusals[(state & self.mask) >> self.shift]
 
 
 def numberings(fields: tuple[Field, ...]) -> tuple[Numbering, ...]:

@@ -9,6 +9,7 @@ fields share one look-up for the group, so a search step is a few look-ups and a
 from __future__ import annotations
 
 from collections import Counter
+from itertools import count
 from typing import TYPE_CHECKING
 
 from oracle.explorer.memory import Answers, Effects, Situations
@@ -16,9 +17,10 @@ from oracle.explorer.model import Always
 from oracle.explorer.numbering import numberings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from oracle.explorer.factored import Action, Factored, Parts
+    from oracle.explorer.numbering import Numbering
 
 
 class Tabulated:
@@ -29,24 +31,31 @@ class Tabulated:
         self.key = key
         self.factored = factored
         self.numberings = numberings(factored.fields)
-        self._effects = [Effects(action, self.numberings) for action in factored.actions]
-        self._joint = [Effects(one.action, self.numberings) for one in factored.joint_actions]
+        bits = (1 << number for number in count())
+        self._actions = [Effects(action, self.numberings, next(bits)) for action in factored.actions]
+        self._joint = [Effects(one.action, self.numberings, next(bits)) for one in factored.joint_actions]
         self._joint_taken: Counter[tuple[str, ...]] = Counter()
         self._all_vetoed = (1 << len(self._joint)) - 1
-        self._groups = [Situations(sum(self.numberings[n].mask for n in group)) for group in factored.groups]
-        self._fill_groups()
+        self._groups = [Situations(self._read(sorted(group))) for group in factored.groups]
+        self._fill_groups(bits)
+        self._bounds = [Answers(one.is_kept, self._read(one.reads), (), 0, 0) for one in factored.bounds]
         self._lookups = [(group.mask, group) for group in self._groups]
 
-    def _fill_groups(self) -> None:
-        for effects in self._effects:
+    def _fill_groups(self, bits: Iterator[int]) -> None:
+        for effects in self._actions:
             self._group_of(effects.mask).actions.append(effects)
-        for bit, joint in enumerate(self.factored.joint_actions):
+        for joint_bit, (effects, joint) in enumerate(zip(self._joint, self.factored.joint_actions, strict=True)):
+            self._group_of(effects.mask).unwilling.append((effects.bit, 1 << joint_bit))
             for veto in joint.vetoes:
-                answers = Answers(veto.objects, veto.reads, self.numberings)
-                self._group_of(answers.mask).vetoes.append((1 << bit, answers))
+                answers = Answers(veto.objects, self._read(veto.reads), veto.asks, next(bits), 1 << joint_bit)
+                self._group_of(answers.mask).vetoes.append(answers)
         for check in self.factored.checks:
-            answers = Answers(check.breaks, check.reads, self.numberings)
-            self._group_of(answers.mask).checks.append((self._bit_of(check.invariant), answers))
+            stands_for = self._bit_of(check.invariant)
+            answers = Answers(check.breaks, self._read(check.reads), check.asks, next(bits), stands_for)
+            self._group_of(answers.mask).checks.append(answers)
+
+    def _read(self, fields: Iterable[int]) -> list[Numbering]:
+        return [self.numberings[number] for number in fields]
 
     def _group_of(self, mask: int) -> Situations:
         return next(group for group in self._groups if not mask & ~group.mask)
@@ -80,17 +89,20 @@ class Tabulated:
 
     def actions(self, state: int) -> Iterator[tuple[str, int]]:
         """Yield every step with what happens in it."""
-        vetoed = 0
+        refused = vetoed = 0
+        for one in self.numberings:
+            refused |= one.refused(state)
         for mask, situations in self._lookups:
             vetoed |= situations[state & mask].vetoed
-        allowed = [joint for bit, joint in enumerate(self._joint) if not vetoed >> bit & 1]
-        for effects in (*self._effects, *allowed):
+        willing = (one for one in self._actions if not one.bit & refused)
+        agreed = (joint for bit, joint in enumerate(self._joint) if not vetoed >> bit & 1)
+        for effects in (*willing, *agreed):
             for effect in effects[state & effects.mask]:
                 yield effects.action.label, state + effect.difference
 
-    def is_within_bounds(self, _state: int) -> bool:
-        """Go on from every state: the actions themselves stop at the bounds."""
-        return True
+    def is_within_bounds(self, state: int) -> bool:
+        """Tell whether to expand a state."""
+        return not self._bounds or all(bound[state & bound.mask] for bound in self._bounds)
 
     def occurrences(self) -> Mapping[str, int]:
         """Return how often each action was taken, and what else the actions tell about their steps."""
@@ -100,8 +112,7 @@ class Tabulated:
         for group in self._groups:
             for situation in group.values():
                 for effect in situation.effects:
-                    for name in effect.counted:
-                        counted[name] += situation.visits
+                    counted.update(dict.fromkeys(effect.counted, situation.visits))
         return counted
 
     def _declared_actions(self) -> list[Action]:

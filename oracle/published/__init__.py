@@ -1,1 +1,1 @@
-"""The public TLA+ specifications of Kafka's replication as models for the explorer, built from the oracle's own rules."""
+"""The public TLA+ specifications of Kafka's replication as models for the explorer, built from the oracle's rules."""

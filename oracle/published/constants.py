@@ -27,3 +27,8 @@ class Constants:
     def brokers(self) -> tuple[BrokerId, ...]:
         """The brokers, numbered from 1."""
         return tuple(BrokerId(number) for number in range(1, self.replicas + 1))
+
+    @property
+    def part_bits(self) -> int:
+        """Bits that number every content that one part of a state may come to have."""
+        return 18

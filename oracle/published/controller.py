@@ -1,53 +1,45 @@
-"""What does the published controller do? It shrinks the ISR and elects, and each time sends a request in a new epoch."""
+"""What does the published controller do? It elects and shrinks the ISR, each time with a request of a new epoch."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
-from oracle.published.parts import Request
+from oracle.published.parts import Quorum, Request
+from oracle.vocabulary import LeaderEpoch
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from oracle.published.constants import Constants
-    from oracle.published.parts import History, Isr
     from oracle.vocabulary import BrokerId
 
-
-@dataclass(frozen=True, slots=True)
-class Controller:
-    """The controller's actions within the bounds of a model."""
-
-    constants: Constants
-
-    def elects_leader(self, history: History, isr: Isr) -> Iterator[tuple[History, Isr]]:
-        """Make another member of the ISR leader."""
-        for broker in sorted(isr):
-            if broker != leader_of(history):
-                yield from self._sends(history, Request(broker, isr))
-
-    def elects_uncleanly(self, history: History, isr: Isr) -> Iterator[tuple[History, Isr]]:
-        """Make a replica outside the ISR leader and only member, while there is no leader."""
-        if history and leader_of(history) is None:
-            for broker in self.constants.brokers:
-                if broker not in isr:
-                    yield from self._sends(history, Request(broker, frozenset({broker})))
-
-    def shrinks_isr(self, history: History, isr: Isr) -> Iterator[tuple[History, Isr]]:
-        """Drop a member; a leader that is dropped leaves none, and stays in the ISR if it is the last one."""
-        leader = leader_of(history)
-        for broker in sorted(isr):
-            if broker != leader:
-                yield from self._sends(history, Request(leader, isr - {broker}))
-            else:
-                yield from self._sends(history, Request(None, isr if isr == {broker} else isr - {broker}))
-
-    def _sends(self, history: History, request: Request) -> Iterator[tuple[History, Isr]]:
-        if len(history) <= self.constants.epochs:
-            yield (*history, request), request.isr
+Sent: TypeAlias = tuple[Quorum, Request]
 
 
-def leader_of(history: History) -> BrokerId | None:
-    """Return the leader that the quorum has named last."""
-    return history[-1].leader if history else None
+def elects_leader(quorum: Quorum, _unsent: None) -> Iterator[Sent]:
+    """Make another member of the ISR leader."""
+    for broker in sorted(quorum.isr):
+        if broker != quorum.leader:
+            yield sent(quorum, Request(broker, quorum.isr))
+
+
+def shrinks_isr(quorum: Quorum, _unsent: None) -> Iterator[Sent]:
+    """Drop a member; a leader that is dropped leaves none, and stays in the ISR if it is the last one."""
+    for broker in sorted(quorum.isr):
+        rest = quorum.isr - {broker}
+        if broker == quorum.leader:
+            yield sent(quorum, Request(None, rest or quorum.isr))
+        else:
+            yield sent(quorum, Request(quorum.leader, rest))
+
+
+def elects_uncleanly(brokers: tuple[BrokerId, ...], quorum: Quorum, _unsent: None) -> Iterator[Sent]:
+    """Make a replica outside the ISR leader and only member, while there is no leader."""
+    if quorum.leader is None:
+        for broker in brokers:
+            if broker not in quorum.isr:
+                yield sent(quorum, Request(broker, frozenset({broker})))
+
+
+def sent(quorum: Quorum, request: Request) -> Sent:
+    """Return the quorum as it is once it has sent a request, and the request."""
+    return Quorum(request.isr, request.leader, LeaderEpoch(quorum.leader_epoch + 1)), request

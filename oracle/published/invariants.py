@@ -8,11 +8,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from oracle.published.parts import Isr, Replica
+    from oracle.published.parts import Quorum, Replica
 
 WEAK_ISR = "WeakIsr"
 STRONG_ISR = "StrongIsr"
 FOLLOWER_IS_PREFIX = "FollowerIsPrefix"
+
+
+def exposes_records(leader: Replica) -> bool:
+    """Tell whether consumers may read from a replica that presumes to lead: what both published invariants ask."""
+    return leader.presumes_leadership and leader.high_watermark > 0
 
 
 def breaks_weak_isr(leader: Replica, member: Replica) -> bool:
@@ -20,24 +25,30 @@ def breaks_weak_isr(leader: Replica, member: Replica) -> bool:
     return member.broker in leader.isr and lacks_committed(leader, member)
 
 
-def breaks_strong_isr(isr: Isr, leader: Replica, member: Replica) -> bool:
+def breaks_own_weak_isr(leader: Replica) -> bool:
+    """Break WeakIsr alone: the leader itself lacks it."""
+    return breaks_weak_isr(leader, leader)
+
+
+def breaks_strong_isr(quorum: Quorum, leader: Replica, member: Replica) -> bool:
     """Break StrongIsr: a member of the quorum's ISR lacks what lies below some presumed leader's high watermark."""
-    return member.broker in isr and lacks_committed(leader, member)
+    return member.broker in quorum.isr and lacks_committed(leader, member)
+
+
+def breaks_own_strong_isr(quorum: Quorum, leader: Replica) -> bool:
+    """Break StrongIsr alone: the leader itself lacks it."""
+    return breaks_strong_isr(quorum, leader, leader)
 
 
 def breaks_follower_is_prefix(leader: Replica, follower: Replica) -> bool:
     """Break FollowerIsPrefix: a follower has records that its leader of the same epoch has not."""
-    is_following = leader.presumes_leadership and follower.leader == leader.broker
     entries = follower.log.entries
-    return (
-        is_following and follower.leader_epoch == leader.leader_epoch and leader.log.entries[: len(entries)] != entries
-    )
+    is_following = follower.leader == leader.broker and follower.leader_epoch == leader.leader_epoch
+    return is_following and leader.log.entries[: len(entries)] != entries
 
 
 def lacks_committed(leader: Replica, member: Replica) -> bool:
-    """Tell whether two logs differ below the high watermark of a presumed leader, or do not reach it."""
-    if not leader.presumes_leadership:
-        return False
+    """Tell whether two logs differ below the leader's high watermark, or do not reach it."""
     high_watermark = leader.high_watermark
     committed = leader.log.entries[:high_watermark]
     return len(committed) < high_watermark or member.log.entries[:high_watermark] != committed

@@ -1,4 +1,4 @@
-"""What does one published module say differently from the others? A row of rules, as a release is one in `oracle.rules`.
+"""What does one published module say differently from the others? A row of rules, as each release is one.
 
 Fences and joins are the very functions that predict brokers; where a follower cuts its log is composed from them in
 `oracle.published.truncations`.

@@ -1,4 +1,4 @@
-"""Which modules are published, and how do they differ? One row each, from truncation to high watermark to full fencing."""
+"""Which modules are published, and how do they differ? One row each, from truncation to high watermark to fencing."""
 
 from __future__ import annotations
 

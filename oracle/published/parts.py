@@ -2,33 +2,40 @@
 
 The specification's state, part by part:
 
-    leaderAndIsrRequests, nextLeaderEpoch   the history of `Request`s: request n has leader epoch n, so its length
-                                            is the next epoch, and its last one is the quorum's leader and epoch
-    quorumState.isr                         a frozenset
-    nextRecordId                            a number
-    replicaLog[r], replicaState[r]          one `Replica` each
+    leaderAndIsrRequests    one `Request` for each leader epoch, None while it has not been sent; none is ever lost
+    quorumState             `Quorum`; the next leader epoch is its epoch plus one
+    nextRecordId            a number
+    replicaLog[r]           `Replica.log`
+    replicaState[r]         the rest of `Replica`
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from oracle.log import NO_EPOCH, ReplicaLog
 from oracle.vocabulary import BrokerId, LeaderEpoch, Offset
 
 Isr: TypeAlias = frozenset[BrokerId]
+LOG_START = Offset(0)
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A LeaderAndIsr request; its leader epoch is its place in the history. It is never lost and never removed."""
+    """A LeaderAndIsr request, named by its leader epoch: who leads, and who is in sync."""
 
     leader: BrokerId | None
     isr: Isr
 
 
-History: TypeAlias = tuple[Request, ...]
+@dataclass(frozen=True, slots=True)
+class Quorum:
+    """What the controller has decided last, but for the ISR, which the leader may have changed since."""
+
+    isr: Isr
+    leader: BrokerId | None = None
+    leader_epoch: LeaderEpoch = NO_EPOCH
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,17 +46,22 @@ class Replica:
         broker: whose replica it is.
         log: what it stores.
         high_watermark: first offset that it does not know to be committed.
-        leader_epoch: of the last request that it followed, or NO_EPOCH.
-        leader: whom it believes to lead.
+        leader_epoch: epoch of the request that it obeys.
+        request: that request; None if it has seen none.
         isr: the ISR of that request; as leader, with its own changes.
     """
 
     broker: BrokerId
-    log: ReplicaLog = ReplicaLog()
-    high_watermark: Offset = Offset(0)
+    log: ReplicaLog = field(default_factory=ReplicaLog)
+    high_watermark: Offset = LOG_START
     leader_epoch: LeaderEpoch = NO_EPOCH
-    leader: BrokerId | None = None
+    request: Request | None = None
     isr: Isr = frozenset()
+
+    @property
+    def leader(self) -> BrokerId | None:
+        """Whom it believes to lead."""
+        return self.request.leader if self.request else None
 
     @property
     def presumes_leadership(self) -> bool:
@@ -61,14 +73,13 @@ class Replica:
         """Offset of its next record."""
         return self.log.log_end_offset
 
+    @property
+    def epoch_start_offset(self) -> Offset:
+        """First offset of its leader epoch's own records; the log end offset while there are none."""
+        own = (n for n, entry in enumerate(self.log.entries) if entry.leader_epoch == self.leader_epoch)
+        return Offset(next(own, self.log_end_offset))
 
-def is_true_leader(history: History, replica: Replica) -> bool:
-    """Tell whether a replica leads by the quorum's last word, and not by an older one."""
-    is_current = replica.leader_epoch == len(history) - 1
-    return replica.presumes_leadership and is_current and history[-1].leader == replica.broker
 
-
-def epoch_start_offset(leader: Replica) -> Offset:
-    """Return the first offset of the leader's own epoch; its log end offset if it has written nothing."""
-    of_epoch = (n for n, entry in enumerate(leader.log.entries) if entry.leader_epoch == leader.leader_epoch)
-    return Offset(next(of_epoch, leader.log_end_offset))
+def is_true_leader(quorum: Quorum, replica: Replica) -> bool:
+    """Tell whether a replica that presumes to lead does so by the quorum's last word."""
+    return quorum.leader == replica.broker and quorum.leader_epoch == replica.leader_epoch

@@ -1,9 +1,10 @@
 """What do the published replicas do? They obey requests, write, fetch, truncate, and change high watermark and ISR.
 
 An action is a generator. For every way to take the step it yields the parts it was given, as they are afterwards;
-TLC counts a step once for each alternative of a guard that is true, and so do these. The rules that make modules
-differ are in their row (`oracle.published.module`), so the actions of KafkaReplication and their replacements in
-Kip320 and Kip320FirstTry are told once.
+TLC counts a step once for each alternative of a guard that is true, and so do these. What an action asks of a single
+part alone stands in `oracle.published.specification`, and is true when the action is called. The rules that make
+modules differ are in their row (`oracle.published.module`), so the actions of KafkaReplication and their
+replacements in Kip320 and Kip320FirstTry are told once.
 """
 
 from __future__ import annotations
@@ -12,76 +13,74 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from oracle.log import Entry
-from oracle.published.parts import epoch_start_offset, is_true_leader
+from oracle.published.parts import Quorum, Replica, Request, is_true_leader
 from oracle.published.truncations import diverges, last_epoch_agrees
-from oracle.vocabulary import Label, LeaderEpoch, Offset
+from oracle.vocabulary import Label, Offset
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from oracle.published.constants import Constants
     from oracle.published.module import Fence, Module
-    from oracle.published.parts import History, Isr, Replica, Request
+    from oracle.published.parts import Isr
+    from oracle.vocabulary import LeaderEpoch
 
 
 @dataclass(frozen=True, slots=True)
 class Replication:
-    """The replicas' actions under one module's rules, within the bounds of a model."""
+    """The replicas' actions under one module's rules."""
 
     module: Module
-    constants: Constants
 
-    def becomes_leader(self, history: History, replica: Replica) -> Iterator[tuple[History, Replica]]:
+    def becomes_leader(
+        self, epoch: LeaderEpoch, request: Request, replica: Replica
+    ) -> Iterator[tuple[Request, Replica]]:
         """Obey a newer request that names this replica; the high watermark stays what it was."""
-        for epoch, request in newer_requests(history, replica):
-            if request.leader == replica.broker:
-                leader = in_epoch(replica, epoch, request)
-                if self.module.enters_epoch_on_election:
-                    leader = replace(leader, log=leader.log.with_epoch(epoch))
-                yield history, leader
+        leader = obeying(replica, epoch, request)
+        if self.module.enters_epoch_on_election:
+            leader = replace(leader, log=leader.log.with_epoch(epoch))
+        yield request, leader
 
     def becomes_follower(
-        self, history: History, leader: Replica, follower: Replica
-    ) -> Iterator[tuple[History, Replica, Replica]]:
-        """Obey a newer request that names the leader, and make the log a prefix of the leader's."""
-        for epoch, request in newer_requests(history, follower):
-            if request.leader != leader.broker:
-                continue
-            obedient = in_epoch(follower, epoch, request)
-            if self.module.checks_last_epoch:
-                yield history, leader, obedient
-            elif not self.module.fences_truncation or (leader.presumes_leadership and leader.leader_epoch == epoch):
-                for cut in self.module.cuts(leader.log, follower.log, follower.high_watermark):
-                    yield history, leader, cut_to(obedient, cut)
+        self, epoch: LeaderEpoch, request: Request, leader: Replica, follower: Replica
+    ) -> Iterator[tuple[Request, Replica, Replica]]:
+        """Obey a newer request that names the leader, in whatever state that one is, and cut the log."""
+        for cut in self.module.cuts(leader.log, follower.log, follower.high_watermark):
+            yield request, leader, cut_to(obeying(follower, epoch, request), cut)
+
+    def joins_epoch(self, leader: Replica, follower: Replica) -> Iterator[tuple[Replica, Replica]]:
+        """Obey the request that the leader obeys already, and cut the log."""
+        if leader.request is not None and follower.leader_epoch < leader.leader_epoch:
+            for cut in self.module.cuts(leader.log, follower.log, follower.high_watermark):
+                yield leader, cut_to(obeying(follower, leader.leader_epoch, leader.request), cut)
+
+    def begins_to_fetch(
+        self, epoch: LeaderEpoch, request: Request, follower: Replica
+    ) -> Iterator[tuple[Request, Replica]]:
+        """Obey a newer request that names another leader, and leave the log as it is."""
+        yield request, obeying(follower, epoch, request)
 
     def truncates(self, leader: Replica, follower: Replica) -> Iterator[tuple[Replica, Replica]]:
         """Cut the log when a fetch shows that it diverges, at any time."""
-        if leader.presumes_leadership and follower.leader == leader.broker and diverges(leader.log, follower.log):
+        if diverges(leader.log, follower.log):
             for cut in self.module.cuts(leader.log, follower.log, follower.high_watermark):
                 yield leader, cut_to(follower, cut)
 
-    def writes(self, history: History, next_record: int, leader: Replica) -> Iterator[tuple[History, int, Replica]]:
-        """Append the next record to the log of a replica that presumes to lead."""
-        is_room = leader.log_end_offset < self.constants.log_size and next_record < self.constants.records
-        if leader.presumes_leadership and is_room:
-            entry = Entry(Label(f"m{next_record}"), leader.leader_epoch)
-            yield history, next_record + 1, replace(leader, log=leader.log.append([entry]))
+    def writes(self, quorum: Quorum, next_record: int, leader: Replica) -> Iterator[tuple[Quorum, int, Replica]]:
+        """Append the next record."""
+        entry = Entry(Label(f"m{next_record}"), leader.leader_epoch)
+        yield quorum, next_record + 1, replace(leader, log=leader.log.append([entry]))
 
     def fetches(self, leader: Replica, follower: Replica) -> Iterator[tuple[Replica, Replica]]:
         """Copy the leader's next record, and take its high watermark as far as the log goes."""
         offset = follower.log_end_offset
-        if not leader.presumes_leadership or offset >= leader.log_end_offset:
-            return
-        if not self._is_caught_up(leader, follower, offset, self.module.serves):
-            return
-        log = follower.log.append([leader.log.entries[offset]])
-        high_watermark = min(leader.high_watermark, log.log_end_offset)
-        yield leader, replace(follower, log=log, high_watermark=high_watermark)
+        if offset < leader.log_end_offset and self._is_caught_up(leader, follower, offset, self.module.serves):
+            log = follower.log.append([leader.log.entries[offset]])
+            high_watermark = min(leader.high_watermark, log.log_end_offset)
+            yield leader, replace(follower, log=log, high_watermark=high_watermark)
 
     def raises_high_watermark(self, leader: Replica) -> Iterator[tuple[Replica]]:
-        """Commit one more record, if every member of the leader's ISR has it; see ``withholds``."""
-        if leader.presumes_leadership and leader.high_watermark < leader.log_end_offset:
-            yield (replace(leader, high_watermark=Offset(leader.high_watermark + 1)),)
+        """Commit one more record, unless a replica withholds its consent."""
+        yield (replace(leader, high_watermark=Offset(leader.high_watermark + 1)),)
 
     def withholds(self, leader: Replica, follower: Replica) -> bool:
         """Tell whether a member of the leader's ISR is not known to have the record at the high watermark."""
@@ -90,30 +89,27 @@ class Replication:
         return not self._is_caught_up(leader, follower, Offset(leader.high_watermark + 1), self.module.counts)
 
     def shrinks_isr(
-        self, history: History, isr: Isr, leader: Replica, follower: Replica
-    ) -> Iterator[tuple[History, Isr, Replica, Replica]]:
+        self, quorum: Quorum, leader: Replica, follower: Replica
+    ) -> Iterator[tuple[Quorum, Replica, Replica]]:
         """Drop a member that is behind, as the quorum's leader."""
-        if follower.broker in leader.isr and is_true_leader(history, leader):
-            smaller = leader.isr - {follower.broker}
+        if follower.broker in leader.isr and is_true_leader(quorum, leader):
             for _ in range(self._reasons_to_drop(leader, follower)):
-                yield history, smaller, replace(leader, isr=smaller), follower
+                yield *with_isr(quorum, leader, leader.isr - {follower.broker}), follower
 
     def expands_isr(
-        self, history: History, isr: Isr, leader: Replica, follower: Replica
-    ) -> Iterator[tuple[History, Isr, Replica, Replica]]:
+        self, quorum: Quorum, leader: Replica, follower: Replica
+    ) -> Iterator[tuple[Quorum, Replica, Replica]]:
         """Let a replica join that has caught up, as the quorum's leader.
 
         The published condition is that the follower has reached the leader's high watermark, and that the high
         watermark has reached the leader's epoch: the brokers' rule, asked about the lower one of the two.
         """
-        if follower.broker in leader.isr or not is_true_leader(history, leader):
-            return
-        high_watermark = leader.high_watermark
-        reached = min(follower.log_end_offset, high_watermark)
-        joins = self.module.joins(reached, high_watermark, epoch_start_offset(leader))
-        if joins and self._is_caught_up(leader, follower, high_watermark, self.module.acknowledges):
-            larger = leader.isr | {follower.broker}
-            yield history, larger, replace(leader, isr=larger), follower
+        if follower.broker not in leader.isr and is_true_leader(quorum, leader):
+            high_watermark = leader.high_watermark
+            reached = min(follower.log_end_offset, high_watermark)
+            joins = self.module.joins(reached, high_watermark, leader.epoch_start_offset)
+            if joins and self._is_caught_up(leader, follower, high_watermark, self.module.acknowledges):
+                yield *with_isr(quorum, leader, leader.isr | {follower.broker}), follower
 
     def _reasons_to_drop(self, leader: Replica, follower: Replica) -> int:
         is_following = self._follows(leader, follower, self.module.acknowledges)
@@ -132,18 +128,17 @@ class Replication:
         return not self.module.checks_last_epoch or last_epoch_agrees(leader.log, follower.log, offset)
 
 
-def newer_requests(history: History, replica: Replica) -> Iterator[tuple[LeaderEpoch, Request]]:
-    """Yield the requests that a replica has not heeded yet, each with its leader epoch."""
-    for epoch in range(replica.leader_epoch + 1, len(history)):
-        yield LeaderEpoch(epoch), history[epoch]
-
-
-def in_epoch(replica: Replica, epoch: LeaderEpoch, request: Request) -> Replica:
+def obeying(replica: Replica, epoch: LeaderEpoch, request: Request) -> Replica:
     """Return the replica as it is after it has obeyed a request."""
-    return replace(replica, leader_epoch=epoch, leader=request.leader, isr=request.isr)
+    return replace(replica, leader_epoch=epoch, request=request, isr=request.isr)
 
 
 def cut_to(replica: Replica, offset: Offset) -> Replica:
     """Return the replica with a shorter log, and with a high watermark that lies in it."""
     high_watermark = min(offset, replica.high_watermark)
     return replace(replica, log=replica.log.truncate_to(offset), high_watermark=high_watermark)
+
+
+def with_isr(quorum: Quorum, leader: Replica, isr: Isr) -> tuple[Quorum, Replica]:
+    """Return the quorum and its leader with another ISR."""
+    return replace(quorum, isr=isr), replace(leader, isr=isr)

@@ -1,15 +1,21 @@
-"""How does a published module become a model? Its parts, its actions and its invariants, bound to brokers."""
+"""How does a published module become a model? Its parts, actions and invariants, bound to brokers and leader epochs.
+
+A part is asked alone first, wherever an action can tell by it that it is not possible: the questions stand here, and
+what remains of each action stands in `oracle.published.replication`.
+"""
 
 from __future__ import annotations
 
-from itertools import permutations
+from dataclasses import dataclass
+from functools import partial
+from itertools import combinations, permutations
 from typing import TYPE_CHECKING
 
 from oracle.explorer.factored import Action, Check, Factored, Field, JointAction, Veto
-from oracle.published import invariants
-from oracle.published.controller import Controller
-from oracle.published.parts import Replica, is_true_leader
+from oracle.published import controller, invariants
+from oracle.published.parts import Quorum, Replica, is_true_leader
 from oracle.published.replication import Replication
+from oracle.vocabulary import BrokerId, LeaderEpoch
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,97 +23,191 @@ if TYPE_CHECKING:
     from oracle.explorer.factored import Parts
     from oracle.published.constants import Constants
     from oracle.published.module import Module
-
-HISTORY, ISR, NEXT_RECORD, FIRST_REPLICA = range(4)
-PART_BITS = 20
+    from oracle.published.parts import Request
 
 
 def specification(module: Module, constants: Constants) -> Factored:
     """Return a module as a model."""
-    replicas = range(FIRST_REPLICA, FIRST_REPLICA + constants.replicas)
-    pairs = [(leader, follower) for leader, follower in permutations(replicas, 2)]
-    actions = Replication(module, constants)
+    bound = _Bound(module, constants)
     return Factored(
         name=module.name,
-        fields=_fields(constants),
-        actions=(
-            *_controller_actions(module, constants),
-            *(action for one in replicas for action in _own_actions(actions, one)),
-            *(action for leader, follower in pairs for action in _pair_actions(actions, leader, follower)),
-        ),
-        joint_actions=tuple(_high_watermark(actions, leader, replicas) for leader in replicas),
-        checks=tuple(check for leader in replicas for check in _checks(module, leader, replicas)),
-        groups=(
-            frozenset({HISTORY, ISR}),
-            *(frozenset({HISTORY, NEXT_RECORD, one}) for one in replicas),
-            *(frozenset({HISTORY, ISR, *pair}) for pair in pairs if pair[0] < pair[1]),
-        ),
+        fields=tuple(bound.fields()),
+        actions=tuple(bound.actions()),
+        joint_actions=tuple(bound.high_watermark_rises(leader) for leader in constants.brokers),
+        checks=tuple(bound.checks()),
+        groups=tuple(bound.groups()),
     )
 
 
-def _fields(constants: Constants) -> tuple[Field, ...]:
-    brokers = constants.brokers
-    return (
-        Field("request history", PART_BITS, ()),
-        Field("quorum ISR", len(brokers), frozenset(brokers)),
-        Field("next record", constants.records.bit_length(), 0),
-        *(Field(f"replica {broker}", PART_BITS, Replica(broker)) for broker in brokers),
-    )
+@dataclass(frozen=True, slots=True)
+class _Bound:
+    module: Module
+    constants: Constants
+
+    @property
+    def rules(self) -> Replication:
+        return Replication(self.module)
+
+    @property
+    def epochs(self) -> range:
+        return range(self.constants.epochs + 1)
+
+    def replica(self, broker: BrokerId) -> int:
+        return broker - 1
+
+    @property
+    def next_record(self) -> int:
+        return self.constants.replicas
+
+    @property
+    def quorum(self) -> int:
+        return self.next_record + 1
+
+    def request(self, epoch: int) -> int:
+        return self.quorum + 1 + epoch
+
+    def fields(self) -> Iterator[Field]:
+        brokers = self.constants.brokers
+        requests = (len(brokers) + 1) << len(brokers)  # a leader or none, and a set of members
+        for broker in brokers:
+            yield Field(f"replica {broker}", self.constants.part_bits, Replica(broker))
+        yield Field("next record", self.constants.records.bit_length(), 0)
+        yield Field("quorum", (requests * (len(self.epochs) + 1)).bit_length(), Quorum(frozenset(brokers)))
+        for epoch in self.epochs:
+            yield Field(f"request of epoch {epoch}", requests.bit_length(), None)
+
+    def groups(self) -> Iterator[frozenset[int]]:
+        requests = frozenset(map(self.request, self.epochs))
+        yield requests | {self.quorum}
+        for broker in self.constants.brokers:
+            yield requests | {self.quorum, self.next_record, self.replica(broker)}
+        for pair in combinations(self.constants.brokers, 2):
+            replicas = frozenset(map(self.replica, pair))
+            yield replicas | {self.quorum}
+            if not self.module.fences_truncation:
+                yield replicas | requests
+
+    def actions(self) -> Iterator[Action]:
+        for epoch in self.epochs:
+            yield from self._controller_actions(epoch)
+        for broker in self.constants.brokers:
+            yield from self._own_actions(broker)
+        for leader, follower in permutations(self.constants.brokers, 2):
+            yield from self._pair_actions(leader, follower)
+
+    def _controller_actions(self, epoch: int) -> Iterator[Action]:
+        reads = (self.quorum, self.request(epoch))
+        asks = (partial(_is_in_epoch, epoch - 1), None)
+        yield Action("ControllerElectLeader", "", reads, controller.elects_leader, asks)
+        yield Action("ControllerShrinkIsr", "", reads, controller.shrinks_isr, asks)
+        if self.module.elects_uncleanly:
+            elects = partial(controller.elects_uncleanly, self.constants.brokers)
+            yield Action("ControllerElectUnclean", "", reads, elects, asks)
+
+    def _own_actions(self, broker: BrokerId) -> Iterator[Action]:
+        who, replica = f"broker {broker}", self.replica(broker)
+        has_room = partial(_may_write, self.constants.log_size)
+        is_unwritten = partial(_is_below, self.constants.records)
+        written = (self.quorum, self.next_record, replica)
+        yield Action("LeaderWrite", who, written, self.rules.writes, (None, is_unwritten, has_room), _tells_zombie)
+        for epoch in map(LeaderEpoch, self.epochs):
+            reads, is_older = (self.request(epoch), replica), partial(_is_before, epoch)
+            becomes = partial(self.rules.becomes_leader, epoch)
+            yield Action("BecomeLeader", who, reads, becomes, (partial(_names, broker), is_older))
+            if self.module.checks_last_epoch:
+                becomes = partial(self.rules.begins_to_fetch, epoch)
+                yield Action("BecomeFollower", who, reads, becomes, (partial(_names_another, broker), is_older))
+
+    def _pair_actions(self, leader: BrokerId, follower: BrokerId) -> Iterator[Action]:
+        who, rules = f"broker {follower}, leader {leader}", self.rules
+        pair, with_quorum = self._pair(leader, follower), (self.quorum, *self._pair(leader, follower))
+        asks = (_presumes_leadership, partial(_follows, leader))
+        yield Action("FollowerFetch", who, pair, rules.fetches, asks)
+        yield Action("LeaderShrinkIsr", who, with_quorum, rules.shrinks_isr, (None, _presumes_leadership, None))
+        yield Action("LeaderExpandIsr", who, with_quorum, rules.expands_isr, (None, *asks))
+        if self.module.checks_last_epoch:
+            yield Action("FollowerTruncate", who, pair, rules.truncates, asks, _tells_truncation)
+        elif self.module.fences_truncation:
+            asks_leader = (_presumes_leadership, None)
+            yield Action("BecomeFollower", who, pair, rules.joins_epoch, asks_leader, _tells_truncation)
+        else:
+            yield from self._unfenced_followings(leader, follower)
+
+    def _unfenced_followings(self, leader: BrokerId, follower: BrokerId) -> Iterator[Action]:
+        who = f"broker {follower}, leader {leader}"
+        for epoch in map(LeaderEpoch, self.epochs):
+            reads = (self.request(epoch), *self._pair(leader, follower))
+            asks = (partial(_names, leader), None, partial(_is_before, epoch))
+            becomes = partial(self.rules.becomes_follower, epoch)
+            yield Action("BecomeFollower", who, reads, becomes, asks, _tells_truncation)
+
+    def high_watermark_rises(self, leader: BrokerId) -> JointAction:
+        replica, asks = self.replica(leader), (_may_raise_high_watermark,)
+        rises = Action("LeaderIncHighWatermark", f"broker {leader}", (replica,), self.rules.raises_high_watermark, asks)
+        others = [broker for broker in self.constants.brokers if broker != leader]
+        vetoes = (Veto(self._pair(leader, other), self.rules.withholds, (*asks, None)) for other in others)
+        return JointAction(rises, tuple(vetoes))
+
+    def checks(self) -> Iterator[Check]:
+        exposes = invariants.exposes_records
+        for leader in self.constants.brokers:
+            own = (self.replica(leader),)
+            yield Check(invariants.WEAK_ISR, own, invariants.breaks_own_weak_isr, (exposes,))
+            yield Check(invariants.STRONG_ISR, (self.quorum, *own), invariants.breaks_own_strong_isr, (None, exposes))
+        for pair in permutations(self.constants.brokers, 2):
+            reads, asks = self._pair(*pair), (exposes, None)
+            yield Check(invariants.WEAK_ISR, reads, invariants.breaks_weak_isr, asks)
+            yield Check(invariants.STRONG_ISR, (self.quorum, *reads), invariants.breaks_strong_isr, (None, *asks))
+            if not self.module.checks_last_epoch:
+                breaks = invariants.breaks_follower_is_prefix
+                yield Check(invariants.FOLLOWER_IS_PREFIX, reads, breaks, (_presumes_leadership, None))
+
+    def _pair(self, leader: BrokerId, follower: BrokerId) -> tuple[int, int]:
+        return self.replica(leader), self.replica(follower)
 
 
-def _controller_actions(module: Module, constants: Constants) -> Iterator[Action]:
-    controller = Controller(constants)
-    reads = (HISTORY, ISR)
-    yield Action("ControllerElectLeader", "", reads, controller.elects_leader)
-    yield Action("ControllerShrinkIsr", "", reads, controller.shrinks_isr)
-    if module.elects_uncleanly:
-        yield Action("ControllerElectUnclean", "", reads, controller.elects_uncleanly)
+def _is_in_epoch(epoch: int, quorum: Quorum) -> bool:
+    return quorum.leader_epoch == epoch
 
 
-def _own_actions(actions: Replication, replica: int) -> Iterator[Action]:
-    who = f"broker {_broker(replica)}"
-    yield Action("BecomeLeader", who, (HISTORY, replica), actions.becomes_leader)
-    yield Action("LeaderWrite", who, (HISTORY, NEXT_RECORD, replica), actions.writes, _tells_zombie)
+def _is_below(bound: int, number: int) -> bool:
+    return number < bound
 
 
-def _pair_actions(actions: Replication, leader: int, follower: int) -> Iterator[Action]:
-    who = f"leader {_broker(leader)}, broker {_broker(follower)}"
-    pair, all_parts = (leader, follower), (HISTORY, ISR, leader, follower)
-    yield Action("BecomeFollower", who, (HISTORY, *pair), actions.becomes_follower, _tells_truncation)
-    yield Action("FollowerFetch", who, pair, actions.fetches)
-    yield Action("LeaderShrinkIsr", who, all_parts, actions.shrinks_isr)
-    yield Action("LeaderExpandIsr", who, all_parts, actions.expands_isr)
-    if actions.module.checks_last_epoch:
-        yield Action("FollowerTruncate", who, pair, actions.truncates, _tells_truncation)
+def _names(broker: BrokerId, request: Request | None) -> bool:
+    return request is not None and request.leader == broker
 
 
-def _high_watermark(actions: Replication, leader: int, replicas: range) -> JointAction:
-    action = Action("LeaderIncHighWatermark", f"broker {_broker(leader)}", (leader,), actions.raises_high_watermark)
-    others = (one for one in replicas if one != leader)
-    return JointAction(action, tuple(Veto((leader, other), actions.withholds) for other in others))
+def _names_another(broker: BrokerId, request: Request | None) -> bool:
+    return request is not None and request.leader not in {None, broker}
 
 
-def _checks(module: Module, leader: int, replicas: range) -> Iterator[Check]:
-    yield Check(invariants.WEAK_ISR, (leader,), lambda own: invariants.breaks_weak_isr(own, own))
-    yield Check(invariants.STRONG_ISR, (ISR, leader), lambda isr, own: invariants.breaks_strong_isr(isr, own, own))
-    for member in replicas:
-        if member != leader:
-            yield Check(invariants.WEAK_ISR, (leader, member), invariants.breaks_weak_isr)
-            yield Check(invariants.STRONG_ISR, (ISR, leader, member), invariants.breaks_strong_isr)
-            if not module.checks_last_epoch:
-                yield Check(invariants.FOLLOWER_IS_PREFIX, (leader, member), invariants.breaks_follower_is_prefix)
+def _is_before(epoch: int, replica: Replica) -> bool:
+    return replica.leader_epoch < epoch
+
+
+def _presumes_leadership(replica: Replica) -> bool:
+    return replica.presumes_leadership
+
+
+def _follows(leader: BrokerId, replica: Replica) -> bool:
+    return replica.leader == leader
+
+
+def _may_write(log_size: int, replica: Replica) -> bool:
+    return replica.presumes_leadership and replica.log_end_offset < log_size
+
+
+def _may_raise_high_watermark(replica: Replica) -> bool:
+    return replica.presumes_leadership and replica.high_watermark < replica.log_end_offset
 
 
 def _tells_zombie(before: Parts, _after: Parts) -> Iterator[str]:
-    history, _next_record, leader = before
-    if not is_true_leader(history, leader):
+    quorum, _next_record, leader = before
+    if not is_true_leader(quorum, leader):
         yield "a zombie writes"
 
 
 def _tells_truncation(before: Parts, after: Parts) -> Iterator[str]:
-    if after[-1].log != before[-1].log:
+    if after[-1].log.entries != before[-1].log.entries:
         yield "records are cut"
-
-
-def _broker(replica: int) -> int:
-    return replica - FIRST_REPLICA + 1
