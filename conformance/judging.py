@@ -13,7 +13,8 @@ import pyarrow.parquet as pq
 
 from conformance.comparison import Row, checkpoint_rows, epoch_conflicts, outcome_rows
 from conformance.expectations import accepted_deviation
-from conformance.interruption import GIVEN_UP, INTERRUPTED, HarnessError
+from conformance.interruption import GIVEN_UP, INTERRUPTED, HarnessError, NeverAtRestError
+from conformance.open_outcomes import measured_prediction
 from conformance.run_directory import RunDirectoryError
 from conformance.verdicts import Conformance, Facts, Verdict, against_expectation, judge, not_run
 
@@ -70,7 +71,7 @@ def judge_unreadable(run: RunDirectory, why: str) -> Verdict:
 
 def gather_facts(run: RunDirectory, about: dict[str, Any]) -> Facts:
     """Read everything a verdict rests on; write reconciliation/checkpoints.json on the way."""
-    prediction = run.read_json("prediction/prediction.json")
+    prediction = measured_prediction(run)
     observations = run.lines("observations.ndjson")
     failure = about.get("harness_failure")
     compared = _compared_checkpoints(prediction, observations)
@@ -88,8 +89,22 @@ def gather_facts(run: RunDirectory, about: dict[str, Any]) -> Facts:
         conflicts=epoch_conflicts(_epoch_pairs(run, prediction, observations)),
         counts=run.read_json("reconciliation/counts.json") if has_counts else None,
         samples=run.read_json("reconciliation/samples.json") if has_counts else {},
-        interruption=_interruption(failure, prediction, compared),
+        interruption=_interruption(_in_view_of_races(failure, prediction, run), prediction, compared),
     )
+
+
+def _in_view_of_races(
+    failure: dict[str, Any] | None, prediction: dict[str, Any], run: RunDirectory
+) -> dict[str, Any] | None:
+    """Return what ended the run; where it ended awaiting one outcome of an open race, another one came."""
+    if failure is None or not prediction.get("assumed"):
+        return failure
+    started = [mark["step"] for mark in run.lines("timeline.ndjson") if mark["event"] == "step_started"]
+    assumption = next((a["text"] for a in prediction["assumed"] if started[-1:] == [a["step"]]), None)
+    if assumption is None:
+        return failure
+    message = f"the race ended otherwise: {assumption}; {failure['message']}"
+    return {"kind": NeverAtRestError.verdict, "message": message}
 
 
 def _interruption(

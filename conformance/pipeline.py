@@ -19,6 +19,7 @@ from conformance.evidence import keep_broker_files, write_replica_logs
 from conformance.interruption import HarnessError, RunInterruption
 from conformance.judging import judge_run, judge_unreadable, judged_if_interrupted
 from conformance.ledger.writer import LedgerWriter
+from conformance.open_outcomes import write_measured_outcome
 from conformance.prediction_files import write_prediction
 from conformance.probes.errors import ProbeError
 from conformance.probes.replica_probe import ReplicaProbe
@@ -276,6 +277,7 @@ class Pipeline:
         """Read the topic from the brokers and reconcile every record with the frozen prediction."""
         self.progress("reading the topic and reconciling every record")
         stage.run.check_frozen()
+        write_measured_outcome(stage.run)
         replicas = (broker for broker in stage.schedule.replicas if stage.cluster.is_alive(broker))
         self.spark.reconcile(
             stage.run,

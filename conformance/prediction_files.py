@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
     from conformance.run_directory import RunDirectory
     from oracle.prediction import Prediction
 
@@ -36,33 +39,30 @@ REPLICA_LOGS = pa.schema(
 
 def write_prediction(run: RunDirectory, prediction: Prediction, record_id_base: int) -> None:
     """Write a prediction and freeze it."""
-    run.write_json("prediction/prediction.json", prediction.as_json())
-    records = [
-        {
-            "record_id": record_id_base + r.id,
-            "label": r.label,
-            "fate": r.fate.value,
-            "was_committed": r.was_committed,
-            "outcome": r.outcome.value,
-            "error": r.error,
-            "offset": r.offset,
-            "acks": int(r.acks),
-        }
-        for r in prediction.records
-    ]
-    ids = {r.label: record_id_base + r.id for r in prediction.records}
+    document = prediction.as_json()
+    run.write_json("prediction/prediction.json", document)
+    write_tables(run.path / "prediction", document, record_id_base)
+    run.freeze_prediction()
+
+
+def write_tables(directory: Path, document: Mapping[str, Any], record_id_base: int) -> None:
+    """Write a prediction's records and logs, for the join.
+
+    Args:
+        directory: where the tables go.
+        document: the prediction, as prediction.json has it.
+        record_id_base: the id of the run's first record.
+    """
+    ids = {record["label"]: record_id_base + record["id"] for record in document["records"]}
+    records = [{**record, "record_id": ids[record["label"]]} for record in document["records"]]
     logs = [
-        {
-            "broker": broker,
-            "offset": entry.offset,
-            "label": entry.label,
-            "record_id": ids[entry.label],
-            "leadership": entry.leadership,
-        }
-        for broker, entries in prediction.logs.items()
+        {**entry, "broker": int(broker), "record_id": ids[entry["label"]]}
+        for broker, entries in document["logs"].items()
         for entry in entries
     ]
-    directory = run.path / "prediction"
-    pq.write_table(pa.Table.from_pylist(records, schema=RECORDS), directory / "records.parquet")
-    pq.write_table(pa.Table.from_pylist(logs, schema=REPLICA_LOGS), directory / "replica_logs.parquet")
-    run.freeze_prediction()
+    for name, rows, schema in (("records", records, RECORDS), ("replica_logs", logs, REPLICA_LOGS)):
+        pq.write_table(pa.Table.from_pylist(_columns(rows, schema), schema=schema), directory / f"{name}.parquet")
+
+
+def _columns(rows: list[dict[str, Any]], schema: pa.Schema) -> list[dict[str, Any]]:
+    return [{name: row[name] for name in schema.names} for row in rows]

@@ -10,6 +10,7 @@ import shutil
 from typing import TYPE_CHECKING
 
 from conformance.judging import as_json, judge_run
+from conformance.open_outcomes import write_measured_outcome
 from conformance.prediction_files import write_prediction
 from conformance.run_directory import RunDirectory
 from conformance.schedule_format import decode
@@ -45,6 +46,7 @@ def repredict(
     schedule = decode(run.read_json("schedule.json"))
     prediction = predict(schedule, rules_for(version, MetadataMode(metadata)))
     write_prediction(second, prediction, about["record_id_base"])
+    write_measured_outcome(second)
     spark.reconcile_again(second)
     verdict = judge_run(second)
     run.write_json(f"verdict-{second.path.name}.json", as_json(verdict, about) | {"rules_of": version})

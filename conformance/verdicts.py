@@ -182,7 +182,16 @@ def _conformance(facts: Facts, findings: Sequence[Finding]) -> tuple[Conformance
         return Conformance.HARNESS_ERROR, "the records were never reconciled"
     produced = facts.counts["totals"]["produced"]
     noun = "record" if produced == 1 else "records"
-    return Conformance.CONFORMS, f"{len(facts.rows)} numbers and {produced} {noun} as predicted"
+    text = f"{len(facts.rows)} numbers and {produced} {noun} as predicted"
+    return Conformance.CONFORMS, text + _which_outcome(facts.prediction)
+
+
+def _which_outcome(prediction: Mapping[str, Any]) -> str:
+    """Say which outcome of an open race was measured."""
+    measured = prediction.get("measured_outcome")
+    if measured is None:
+        return ""
+    return f", outcome {measured['number']} of {measured['of']}: {'; '.join(measured['race'])}"
 
 
 def _promise(facts: Facts) -> tuple[PromiseKept, str | None]:

@@ -15,6 +15,7 @@ from oracle.chronicle import Chronicle, step_words
 from oracle.comparing import Comparison
 from oracle.interleavings import TooManyStatesError, explore, identity
 from oracle.outcome import moment
+from oracle.prediction import Assumption
 from oracle.races import decisions, shared
 from oracle.schedule import ScheduleError
 from oracle.steps import Checkpoint, Kill, LoseCheckpoint, LoseTail, Start, Stop
@@ -55,7 +56,7 @@ class Ways:
     """All ways through the schedule so far, and what was assumed to come this far."""
 
     ways: tuple[Way, ...]
-    assumed: tuple[str, ...] = ()
+    assumed: tuple[Assumption, ...] = ()
 
     def after(self, index: int, step: Step) -> Ways:
         """Take one step on every way.
@@ -129,10 +130,13 @@ def _refused(unmet: Sequence[tuple[Way, UnmetAssumptionError]], index: int) -> S
     return ScheduleError(message, step=index, field=error.field)
 
 
-def _assumption(index: int, step: Step, kept: Sequence[Way], unmet: Sequence[tuple[Way, UnmetAssumptionError]]) -> str:
+def _assumption(
+    index: int, step: Step, kept: Sequence[Way], unmet: Sequence[tuple[Way, UnmetAssumptionError]]
+) -> Assumption:
     """Say which of the open outcomes a step assumes, and what the others would be."""
     otherwise = "; ".join(f"{str(error).rstrip(',')}, if {' and '.join(way.race)}" for way, error in unmet)
-    return f"{step_words(index, step)} assumes {len(kept)} of {len(kept) + len(unmet)} outcomes: else {otherwise}"
+    outcomes = f"{len(kept)} of {len(kept) + len(unmet)} outcomes"
+    return Assumption(index, f"{step_words(index, step)} assumes {outcomes}: else {otherwise}")
 
 
 def _without_repetition(ways: Sequence[Way], index: int) -> tuple[Way, ...]:

@@ -127,6 +127,23 @@ class Divergence:
 
 
 @dataclass(frozen=True, slots=True)
+class Assumption:
+    """A step that only some of the open outcomes bring about.
+
+    Attributes:
+        step: its index.
+        text: the step, and what the others would be and why.
+    """
+
+    step: int
+    text: str
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the assumption as the machine format has it."""
+        return {"step": self.step, "text": self.text}
+
+
+@dataclass(frozen=True, slots=True)
 class Prediction:
     """Everything that one rule set says about one schedule.
 
@@ -149,7 +166,7 @@ class Prediction:
     logs: dict[BrokerId, tuple[LoggedRecord, ...]]
     diverged: tuple[Divergence, ...] = ()
     races: tuple[str, ...] = ()
-    assumed: tuple[str, ...] = ()
+    assumed: tuple[Assumption, ...] = ()
     alternatives: tuple[Alternative, ...] = ()
     chronicle: Chronicle = ()
 
@@ -163,7 +180,7 @@ class Prediction:
             "rules": list(self.rules),
             **self.numbers_as_json(),
             "races": list(self.races),
-            "assumed": list(self.assumed),
+            "assumed": [assumption.as_json() for assumption in self.assumed],
             "alternatives": [alternative.as_json() for alternative in self.alternatives],
         }
 

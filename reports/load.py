@@ -85,7 +85,8 @@ def _described(path: Path, run: Mapping[str, Any]) -> RunView:
 
 def _with_parts(path: Path, view: RunView, run: Mapping[str, Any]) -> RunView:
     schedule = read_object(path / "schedule.json")
-    prediction = read_object(path / "prediction" / "prediction.json")
+    outcome = path / "outcome" / "prediction.json"  # where a race was open: the outcome that fits
+    prediction = read_object(outcome if outcome.exists() else path / "prediction" / "prediction.json")
     verdict_file = read_object(path / "verdict.json")
     records = load_records(path, run, schedule, prediction)
     return replace(

@@ -70,7 +70,7 @@ def _lines(prediction: Prediction) -> Iterable[str]:
 def open_lines(prediction: Prediction) -> Iterable[str]:
     """Yield what a prediction leaves open: each number with its values, then each outcome with its race."""
     for assumption in prediction.assumed:
-        yield f"assumed: {assumption}"
+        yield f"assumed: {assumption.text}"
     for race in prediction.races:
         yield f"race left open: {race}"
     for number, alternative in enumerate(prediction.alternatives, start=1):

@@ -31,7 +31,8 @@ class Table:
 
     def paths(self, run_directory: Path) -> list[Path]:
         """Give its files, sorted by name."""
-        return sorted(run_directory.glob(self.files))
+        folder, _, name = self.files.partition("/")
+        return sorted(run_directory.glob(f"{_folder(run_directory, folder)}/{name}"))
 
     def read(self, spark: SparkSession, run_directory: Path) -> DataFrame:
         """Give its rows."""
@@ -61,13 +62,18 @@ TOPIC = Table("topic/*.parquet", schemas.TOPIC)
 REPLICA_LOGS = Table("replica_logs/*.parquet", schemas.REPLICA_LOGS)
 
 
+def _folder(run_directory: Path, folder: str) -> str:
+    """Give the folder of the prediction: where a race was open, that of the outcome that fits what was measured."""
+    return "outcome" if folder == "prediction" and (run_directory / "outcome").is_dir() else folder
+
+
 def predicted_divergences(run_directory: Path) -> tuple[int, ...]:
     """Give the offsets at which the prediction says that replicas disagree.
 
     Raises:
         ReconcileError: prediction.json is there, but cannot be understood.
     """
-    path = run_directory / "prediction" / "prediction.json"
+    path = run_directory / _folder(run_directory, "prediction") / "prediction.json"
     if not path.exists():
         return ()
     try:

@@ -39,12 +39,17 @@ FIRST_EPOCH = 4
 
 
 def write_ideal_run(
-    runs: Path, kafka: str = "0.10.2.2", metadata: str = "zookeeper", scenario: Scenario = RESTARTED_FOLLOWER
+    runs: Path,
+    kafka: str = "0.10.2.2",
+    metadata: str = "zookeeper",
+    scenario: Scenario = RESTARTED_FOLLOWER,
+    outcome: int = 0,
 ) -> RunDirectory:
-    """Write the run of a scenario whose brokers conform."""
+    """Write the run of a scenario whose brokers conform; where a race is open they take one of the outcomes."""
     run = RunDirectory.create(runs, f"{kafka}-{scenario.name.lower().replace('/', '-')}")
     prediction = predict(scenario.schedule, rules_for(kafka, MetadataMode(metadata)))
-    end_offset = prediction.moments[-1].replicas[_last_leader(prediction)].high_watermark
+    taken = prediction.alternatives[outcome].prediction if prediction.alternatives else prediction
+    end_offset = taken.moments[-1].replicas[_last_leader(taken)].high_watermark
     run.update_run(
         run=run.path.name,
         scenario=scenario.name,
@@ -63,9 +68,9 @@ def write_ideal_run(
     )
     run.write_json("schedule.json", encode(scenario.schedule))
     write_prediction(run, prediction, BASE)
-    _write_observations(run, prediction)
-    _write_records(run, prediction)
-    _write_reconciliation(run, prediction, end_offset)
+    _write_observations(run, taken)
+    _write_records(run, taken)
+    _write_reconciliation(run, taken, end_offset)
     return run
 
 

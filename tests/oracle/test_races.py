@@ -90,9 +90,11 @@ def test_an_await_keeps_the_outcomes_that_satisfy_it_and_names_the_race() -> Non
     assert prediction.alternatives == ()
     assert prediction.races == ()
     (assumption,) = prediction.assumed
-    assert assumption.startswith("step 11 (await_hold cut) assumes 1 of 2 outcomes: else hold 'cut' never catches")
-    assert assumption.endswith(f"if {SECOND_FETCH_FIRST}")
+    assert assumption.step == 10
+    assert assumption.text.startswith("step 11 (await_hold cut) assumes 1 of 2 outcomes: else hold 'cut' never catches")
+    assert assumption.text.endswith(f"if {SECOND_FETCH_FIRST}")
     assert prediction.moments[6].replicas[TWO].high_watermark == 0
+    assert prediction.as_json()["assumed"] == [{"step": 10, "text": assumption.text}]
 
 
 def test_an_await_that_no_outcome_satisfies_is_refused() -> None:
