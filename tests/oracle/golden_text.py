@@ -10,9 +10,10 @@ from oracle.schedule import ScheduleError
 from oracle.vocabulary import MetadataMode
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from oracle.prediction import Moment, Prediction, RecordPrediction
+    from oracle.rules.rule_set import RuleSet
     from oracle.schedule import Schedule
 
 RELEASES = (
@@ -26,18 +27,20 @@ RELEASES = (
 )
 
 
-def golden_text(schedule: Schedule) -> str:
-    """Return what every release predicts for a schedule."""
+def golden_text(schedule: Schedule, changed: Callable[[RuleSet], RuleSet] = lambda rules: rules) -> str:
+    """Return what every release predicts for a schedule, or would predict under changed rules."""
     releases_of: dict[str, list[str]] = {}
     for version, metadata in RELEASES:
-        releases_of.setdefault(_said(schedule, version, metadata), []).append(f"{version} {metadata.value}")
+        releases_of.setdefault(_said(schedule, changed(rules_for(version, metadata))), []).append(
+            f"{version} {metadata.value}"
+        )
     paragraphs = [f"{', '.join(releases)}\n{said}" for said, releases in releases_of.items()]
     return "\n".join([f"# {schedule.id}\n", *paragraphs])
 
 
-def _said(schedule: Schedule, version: str, metadata: MetadataMode) -> str:
+def _said(schedule: Schedule, rules: RuleSet) -> str:
     try:
-        lines = list(_lines(predict(schedule, rules_for(version, metadata))))
+        lines = list(_lines(predict(schedule, rules)))
     except ScheduleError as refused:
         lines = [f"refused at step {refused.step}, {refused.field}: {refused}"]
     return "".join(f"    {line}\n" for line in lines)

@@ -1,0 +1,1 @@
+"""Rules made wrong on purpose, each with the story, prediction or property that notices it."""

@@ -1,0 +1,256 @@
+"""Which mistakes can a controller make? Mutants of elections, the committed ISR and the way of decisions."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from oracle.rules import kip_966, kraft_controller, zookeeper_controller
+from oracle.rules.election import Partition, bumped
+from tests.oracle.mutants.killers import Answer, Golden, Story
+from tests.oracle.mutants.mutant import Mutant, with_delivery, with_election, with_fields
+from tests.oracle.mutants.questions import decisions_on_their_way, news_of_a_committed_join, news_that_nobody_leads
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection
+
+    from oracle.state import ControllerView
+    from oracle.vocabulary import BrokerId
+
+right_election = zookeeper_controller.elect
+
+
+def elects_if_unclean_is(*, on: bool) -> Callable[[ControllerView, Partition], ControllerView]:
+    def elect(view: ControllerView, partition: Partition) -> ControllerView:
+        return right_election(
+            view, replace(partition, settings=replace(partition.settings, unclean_leader_election=on))
+        )
+
+    return elect
+
+
+def last_live(partition: Partition, view: ControllerView, among: Collection[BrokerId]) -> BrokerId | None:
+    return next((b for b in reversed(partition.assignment) if b in view.registered and b in among), None)
+
+
+def first_dead_or_alive(partition: Partition, _view: ControllerView, among: Collection[BrokerId]) -> BrokerId | None:
+    return next((b for b in partition.assignment if b in among), None)
+
+
+def without_bump(view: ControllerView, partition: Partition, elect: Callable[..., ControllerView]) -> ControllerView:
+    return elect(replace(view, leader=None), partition)
+
+
+def shrunk_to_nobody(view: ControllerView, broker: BrokerId) -> ControllerView:
+    return bumped(replace(view, isr=tuple(b for b in view.isr if b != broker))) if broker in view.isr else view
+
+
+def only_registered(view: ControllerView, _partition: Partition, broker: BrokerId, _clean: bool) -> ControllerView:
+    return replace(view, registered=view.registered | {broker})
+
+
+def leader_leaves_too(view: ControllerView, partition: Partition, broker: BrokerId) -> ControllerView:
+    decided = kraft_controller.removed(view, partition, broker)
+    return replace(decided, isr=tuple(b for b in decided.isr if b != broker))
+
+
+def always_eligible(view: ControllerView, _partition: Partition, isr: tuple[BrokerId, ...]) -> ControllerView:
+    return replace(view, isr=isr, elr=(view.elr | set(view.isr)) - set(isr))
+
+
+def never_eligible(view: ControllerView, _partition: Partition, isr: tuple[BrokerId, ...]) -> ControllerView:
+    return replace(view, isr=isr, elr=frozenset())
+
+
+def returns(*, clean: bool) -> Callable[..., ControllerView]:
+    return lambda view, partition, broker, _clean: kip_966.returned(view, partition, broker, clean)
+
+
+def everywhere(function: str, wrong: object) -> dict[str, Any]:
+    return {f"oracle.rules.{module}.{function}": wrong for module in ("zookeeper_controller", "kip_966")}
+
+
+MUTANTS = (
+    Mutant(
+        "elects-the-last-replica",
+        "election",
+        "the last live ISR member in assignment order leads",
+        Story("kafka-7128-on-2.0.1"),
+        patches=everywhere("first_live", last_live),
+    ),
+    Mutant(
+        "elects-a-dead-replica",
+        "election",
+        "an ISR member leads although its broker is gone",
+        Story("elr-off"),
+        patches=everywhere("first_live", first_dead_or_alive),
+    ),
+    Mutant(
+        "keeps-the-epoch-without-a-leader",
+        "election",
+        "an epoch in which nobody leads is not counted",
+        Story("leader-restarts-on-2.0.1"),
+        patches=everywhere("re_elected", without_bump),
+    ),
+    Mutant(
+        "elects-uncleanly-although-off",
+        "zookeeper_controller",
+        "unclean.leader.election.enable is not looked at",
+        Golden("EL-01/safe"),
+        patches={"oracle.rules.zookeeper_controller.elect": elects_if_unclean_is(on=True)},
+    ),
+    Mutant(
+        "elects-never-uncleanly",
+        "zookeeper_controller",
+        "nobody leads although unclean election is on",
+        Golden("EL-01/unsafe"),
+        patches={"oracle.rules.zookeeper_controller.elect": elects_if_unclean_is(on=False)},
+    ),
+    Mutant(
+        "elects-nobody-on-return",
+        "zookeeper_controller",
+        "a broker that comes back is registered only",
+        Story("leader-restarts-on-2.0.0"),
+        with_election(returned=only_registered),
+    ),
+    Mutant(
+        "last-member-leaves",
+        "zookeeper_controller",
+        "1.1 empties the ISR with unclean election, as 1.0 does",
+        Story("kip-279-on-1.1"),
+        with_election(removed=zookeeper_controller.removed_even_if_last),
+    ),
+    Mutant(
+        "last-member-stays",
+        "zookeeper_controller",
+        "1.0 keeps the last ISR member with unclean election, as 1.1 does",
+        Story("tr-03-on-0.10.2"),
+        with_election(removed=zookeeper_controller.removed),
+    ),
+    Mutant(
+        "bumps-no-epoch",
+        "zookeeper_controller",
+        "an ISR change of the controller does not start an epoch",
+        Story("tr-03-on-2.8"),
+        patches={"oracle.rules.zookeeper_controller.bumped": lambda view: view},
+    ),
+    Mutant(
+        "bumps-the-epoch-on-shrink",
+        "kraft_controller",
+        "3.9 starts an epoch when the ISR shrinks",
+        Story("caught-up-on-3.9-kraft"),
+        with_election(removed=zookeeper_controller.removed),
+    ),
+    Mutant(
+        "bumps-no-epoch-on-shrink",
+        "kraft_controller",
+        "3.5 starts no epoch when the ISR shrinks by lag",
+        Story("lag-shrinks-on-3.5-kraft"),
+        with_election(left=zookeeper_controller.left),
+    ),
+    Mutant(
+        "empties-the-isr",
+        "kraft_controller",
+        "without eligible leader replicas the ISR becomes empty",
+        Story("elr-off"),
+        with_election(removed=leader_leaves_too),
+    ),
+    Mutant(
+        "unclean-shutdown-stays-eligible",
+        "kip_966",
+        "a replica that was killed may be elected from the eligible ones",
+        Story("elr-unclean-registration"),
+        with_election(returned=returns(clean=True)),
+    ),
+    Mutant(
+        "clean-shutdown-is-not-eligible",
+        "kip_966",
+        "a replica that stopped gracefully is not eligible either",
+        Story("elr-graceful-stops"),
+        with_election(returned=returns(clean=False)),
+    ),
+    Mutant(
+        "eligible-although-min-isr",
+        "kip_966",
+        "who leaves an ISR that is large enough is eligible",
+        Story("elr-graceful-stops"),
+        patches={"oracle.rules.kip_966.with_isr": always_eligible},
+    ),
+    Mutant(
+        "nobody-is-eligible",
+        "kip_966",
+        "who leaves an ISR that is too small is forgotten",
+        Story("elr-graceful-stops"),
+        patches={"oracle.rules.kip_966.with_isr": never_eligible},
+    ),
+    Mutant(
+        "forgets-the-last-known-leader",
+        "kip_966",
+        "nobody leads once nobody is eligible",
+        Story("elr-last-known-leader"),
+        patches={"oracle.rules.kip_966._last_known_leader": lambda _view: None},
+    ),
+    Mutant(
+        "last-replica-stands",
+        "kip_966",
+        "4.1 elects the last ISR member, whatever its disk lost",
+        Story("lost-tail-on-4.1"),
+        with_fields(election=kraft_controller.ELECTION),
+    ),
+    Mutant(
+        "tells-a-fenced-broker",
+        "delivery",
+        "a ZooKeeper-era controller still reaches the broker whose session expired",
+        Answer(decisions_on_their_way(1, to=1, version="3.9.2"), 0),
+        with_delivery(reaches_unregistered=True),
+    ),
+    Mutant(
+        "tells-no-fenced-broker",
+        "delivery",
+        "a fenced KRaft broker does not read on",
+        Answer(decisions_on_their_way(1, to=1, version="3.9.2-kraft"), 1),
+        with_delivery(reaches_unregistered=False),
+    ),
+    Mutant(
+        "merges-decisions",
+        "delivery",
+        "a ZooKeeper-era broker hears only the last of two decisions",
+        Answer(decisions_on_their_way(3, 2, to=1, version="3.9.2"), 2),
+        with_delivery(merges=True),
+    ),
+    Mutant(
+        "tells-every-decision",
+        "delivery",
+        "a KRaft broker hears two decisions one by one",
+        Answer(decisions_on_their_way(3, 2, to=1, version="3.9.2-kraft"), 1),
+        with_delivery(merges=False),
+    ),
+    Mutant(
+        "tells-that-nobody-leads",
+        "delivery",
+        "a ZooKeeper-era controller tells brokers that nobody leads",
+        Story("leader-restarts-on-2.0.0"),
+        with_delivery(tells_leaderless=True),
+    ),
+    Mutant(
+        "tells-not-that-nobody-leads",
+        "delivery",
+        "the metadata log does not say that nobody leads",
+        Answer(news_that_nobody_leads("3.9.2-kraft"), 1),
+        with_delivery(tells_leaderless=False),
+    ),
+    Mutant(
+        "tells-a-join-twice",
+        "delivery",
+        "a ZooKeeper-era controller tells a join apart from its answer",
+        Answer(news_of_a_committed_join("3.9.2"), 0),
+        with_delivery(tells_joins=True),
+    ),
+    Mutant(
+        "tells-a-join-once",
+        "delivery",
+        "the metadata log does not say that a replica has joined",
+        Answer(news_of_a_committed_join("3.9.2-kraft"), 1),
+        with_delivery(tells_joins=False),
+    ),
+)

@@ -1,0 +1,90 @@
+"""What can notice a wrong rule? A written story, a golden prediction, a property of a counterexample.
+
+Each killer passes under the right rules and fails under the wrong ones.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from conformance.registry import select
+from oracle.schedule import ScheduleError
+from tests.oracle import counterexamples, invariants
+from tests.oracle.golden_text import golden_text
+from tests.oracle.test_golden_predictions import golden_path
+from tests.oracle.transcript import rewritten
+from tests.oracle.walks import followed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from oracle.rules.rule_set import RuleSet
+
+TRANSCRIPTS = Path(__file__).parent.parent / "transcripts"
+
+
+class Killer(Protocol):
+    """Something that notices a wrong rule."""
+
+    def passes(self, change: Callable[[RuleSet], RuleSet]) -> bool:
+        """Tell whether all is as it should be under changed rules."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Story:
+    """A transcript that would read differently."""
+
+    stem: str
+
+    def passes(self, change: Callable[[RuleSet], RuleSet]) -> bool:
+        """Tell whether the transcript reads as written."""
+        text = (TRANSCRIPTS / f"{self.stem}.txt").read_text()
+        try:
+            return rewritten(text, change) == text
+        except (AssertionError, ScheduleError):
+            return False  # the model cannot even tell the story
+
+
+@dataclass(frozen=True, slots=True)
+class Golden:
+    """A catalogue scenario whose prediction would be another one."""
+
+    name: str
+
+    def passes(self, change: Callable[[RuleSet], RuleSet]) -> bool:
+        """Tell whether every release predicts what its golden file says."""
+        (scenario,) = select([self.name])
+        return golden_path(scenario).read_text() == golden_text(scenario.schedule, change)
+
+
+@dataclass(frozen=True, slots=True)
+class Property:
+    """A property of the model that would break on a counterexample of old rules."""
+
+    invariant: str
+    counterexample: str
+    version: str
+
+    def passes(self, change: Callable[[RuleSet], RuleSet]) -> bool:
+        """Tell whether the property holds in every world of the walk, or of the walk as a whole."""
+        right = getattr(counterexamples, self.counterexample)(self.version)
+        walk = followed(right.schedule, change(right.end.rules))
+        holds = getattr(invariants, self.invariant)
+        if self.invariant == "acknowledged_records_survive":
+            return bool(holds(walk))
+        return all(map(holds, walk.worlds))
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A question to the model, outside any schedule, that would be answered differently."""
+
+    question: Callable[[Callable[[RuleSet], RuleSet]], object]
+    answer: object
+
+    def passes(self, change: Callable[[RuleSet], RuleSet]) -> bool:
+        """Tell whether the answer is the right one."""
+        return self.question(change) == self.answer

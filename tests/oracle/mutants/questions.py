@@ -1,0 +1,92 @@
+"""What can only be asked between two steps? Decisions and requests on their way: a schedule never rests there.
+
+Each question starts from three replicas at rest, broker 1 leading, and returns a plain answer.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from oracle.consuming import latest_offset
+from oracle.events import BrokerRemoved, JoinCommitted, RequestReceived
+from oracle.predict import initial_world, take
+from oracle.rules.by_version import rules_for
+from oracle.steps import Kill, Start, Step
+from oracle.vocabulary import MetadataMode, PointName
+from tests.oracle.schedules import ONE, THREE, TWO, hold, produce, schedule
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from oracle.rules.rule_set import RuleSet
+    from oracle.world import World
+
+REPLICAS = (ONE, TWO, THREE)
+
+
+def _after(rules: RuleSet, *steps: Step) -> World:
+    world = initial_world(schedule(*steps, replicas=REPLICAS), rules, REPLICAS)
+    for step in steps:
+        world = take(world, step)
+    return world
+
+
+def _rules(version: str, change: Callable[[RuleSet], RuleSet]) -> RuleSet:
+    metadata = MetadataMode.KRAFT if version.endswith("-kraft") else MetadataMode.ZOOKEEPER
+    return change(rules_for(version.removesuffix("-kraft"), metadata))
+
+
+def isr_after_a_fetch(version: str) -> Callable[[Callable[[RuleSet], RuleSet]], object]:
+    """Ask for the controller's ISR when a returned replica's fetch has reached the leader, and nothing else."""
+
+    def ask(change: Callable[[RuleSet], RuleSet]) -> object:
+        world = _after(_rules(version, change), Kill(THREE), hold("fetch", follower=THREE), Start(THREE))
+        return sorted(world.apply(RequestReceived(THREE)).state.controller.isr)
+
+    return ask
+
+
+def latest_offset_after_election(version: str) -> Callable[[Callable[[RuleSet], RuleSet]], object]:
+    """Ask a new leader for the latest offset while it does not know yet that m0 is committed."""
+
+    def ask(change: Callable[[RuleSet], RuleSet]) -> object:
+        rules = _rules(version, change)
+        answers = (hold(f"to {f}", PointName.FETCH_RESPONSE, follower=f, fetch_offset=1) for f in (TWO, THREE))
+        refetch = hold("first fetch", follower=THREE, leader=TWO)
+        told = latest_offset(_after(rules, *answers, produce("m0"), refetch, Kill(ONE)).state, rules)
+        return None if told is None else (told.offset, told.error)
+
+    return ask
+
+
+def decisions_on_their_way(*brokers: int, to: int, version: str) -> Callable[[Callable[[RuleSet], RuleSet]], object]:
+    """Ask how many decisions a broker has yet to hear after others have been removed while they ran."""
+
+    def ask(change: Callable[[RuleSet], RuleSet]) -> object:
+        world = _after(_rules(version, change))
+        for broker in brokers:
+            world = world.apply(BrokerRemoved(REPLICAS[broker - 1]))
+        return len(world.state.replica(REPLICAS[to - 1]).undelivered)
+
+    return ask
+
+
+def news_that_nobody_leads(version: str) -> Callable[[Callable[[RuleSet], RuleSet]], object]:
+    """Ask how many decisions the last broker in sync has yet to hear when it is removed, too."""
+
+    def ask(change: Callable[[RuleSet], RuleSet]) -> object:
+        world = _after(_rules(version, change), Kill(THREE), Kill(TWO))
+        return len(world.apply(BrokerRemoved(ONE)).state.replica(ONE).undelivered)
+
+    return ask
+
+
+def news_of_a_committed_join(version: str) -> Callable[[Callable[[RuleSet], RuleSet]], object]:
+    """Ask how many decisions the leader has yet to hear when a join is committed and the answer is not yet there."""
+
+    def ask(change: Callable[[RuleSet], RuleSet]) -> object:
+        world = _after(_rules(version, change), Kill(THREE), hold("fetch", follower=THREE), Start(THREE))
+        world = world.apply(RequestReceived(THREE)).apply(JoinCommitted(THREE, is_answered=False))
+        return len(world.state.replica(ONE).undelivered)
+
+    return ask

@@ -1,0 +1,37 @@
+"""Is every rule watched? Each mutant is noticed by what it names, and by the same check the right rules pass."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from oracle import rules
+from tests.oracle.mutants import controllers, leadership, truncation
+from tests.oracle.mutants.mutant import Mutant, same
+
+MUTANTS: tuple[Mutant, ...] = (*truncation.MUTANTS, *leadership.MUTANTS, *controllers.MUTANTS)
+SHAPES = {"__init__", "rule", "rule_set", "release", "truncation", "by_version"}
+"""Modules that hold no behaviour of a broker: shapes, and the table, whose rows are mutated one by one."""
+MODULES = {path.stem for path in Path(rules.__file__).parent.glob("*.py")} - SHAPES
+
+
+@pytest.fixture(params=MUTANTS, ids=lambda mutant: mutant.name)
+def mutant(request: pytest.FixtureRequest) -> Mutant:
+    made: Mutant = request.param
+    return made
+
+
+def test_no_mutant_survives(mutant: Mutant, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert mutant.killed_by.passes(same), "the right rules pass"
+    for name, wrong in mutant.patches.items():
+        monkeypatch.setattr(name, wrong)
+    assert not mutant.killed_by.passes(mutant.change), mutant.wrong
+
+
+def test_every_rule_module_has_a_mutant() -> None:
+    assert {mutant.module for mutant in MUTANTS} == MODULES
+
+
+def test_names_are_unique() -> None:
+    assert len({mutant.name for mutant in MUTANTS}) == len(MUTANTS)
