@@ -154,8 +154,10 @@ def test_a_kafka_home_of_another_release_than_asked_for_is_refused(
         ),
         (
             ["--spark-master", "mesos://h:1"],
-            "--spark-master mesos://h:1: Spark knows local[N], spark://HOST:PORT, yarn and k8s://URL, "
-            "but no such master.",
+            (
+                "--spark-master mesos://h:1: Spark knows local[N], spark://HOST:PORT, yarn and k8s://URL, "
+                "but no such master."
+            ),
         ),
     ],
 )
@@ -172,7 +174,7 @@ def test_an_image_without_docker_is_refused_with_what_to_do(
     said = sentence(capsys, "run", "TR-01", "--image", "apache/kafka:4.3.1")
 
     assert said.startswith("--image apache/kafka:4.3.1 cannot be used: no Docker daemon answers (")
-    assert said.endswith("--kafka-home takes a directory, without containers.")
+    assert said.endswith(" give its directory with --kafka-home, which needs no containers.")
 
 
 def test_a_spark_master_that_is_not_there_is_refused(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import subprocess
@@ -9,15 +10,22 @@ import sys
 import zipfile
 from typing import TYPE_CHECKING, Any
 
+import docker
 import pytest
 
-from fault_injection.releases import find_release, jars_of
+from conformance.commands.choosing import Choice, release_of
+from fault_injection.cluster.backends.container_image import present_jre
+from fault_injection.cluster.backends.docker import problem_with_docker
+from fault_injection.releases import UsageError, find_release, jars_of
 from fault_injection.releases.cache import jar_set
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 pytestmark = [pytest.mark.broker, pytest.mark.spark, pytest.mark.timeout(240)]
+
+OWN_IMAGE = "kafka-conformance.invalid/own:1"
 
 
 def run(folder: Path, *options: object) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -48,3 +56,39 @@ def test_a_directory_is_run_and_tells_its_release(tmp_path: Path) -> None:
     assert about["digests"]["jars"] != jars_of(find_release("3.9.2")).digest
 
 
+@pytest.fixture
+def image_like_confluents(tmp_path: Path) -> Iterator[str]:
+    """An image whose jars lie, and whose broker's jar is named, as in Confluent's image of its release 8.3."""
+    problem = problem_with_docker(None)
+    if problem is not None:
+        pytest.skip(problem)
+    (tmp_path / "context" / "libs").mkdir(parents=True)
+    for jar in jars_of(find_release("4.3.1")).files:
+        os.link(jar, tmp_path / "context" / "libs" / jar.name.replace("kafka_2.13-4.3.1", "kafka_2.13-8.3.0-ccs"))
+    with contextlib.closing(docker.from_env()) as client:
+        base = present_jre(client, None)
+        (tmp_path / "context" / "Dockerfile").write_text(f"FROM {base}\nCOPY libs /usr/share/java/kafka\n")
+        client.images.build(path=str(tmp_path / "context"), tag=OWN_IMAGE, rm=True)
+        yield OWN_IMAGE
+        client.images.remove(OWN_IMAGE, force=True)
+
+
+@pytest.mark.docker
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_an_image_is_run_and_tells_its_release(tmp_path: Path, image_like_confluents: str) -> None:
+    answer, about = run(tmp_path, "--image", image_like_confluents)
+
+    assert verdict(answer) == ["4.3.1", "kraft", "docker", "CONFORMS", "KEPT"]
+    assert about["digests"]["image"].startswith("sha256:")
+    assert about["digests"]["jars"] == ""
+
+
+@pytest.mark.docker
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_an_image_without_a_kafka_is_refused() -> None:
+    with contextlib.closing(docker.from_env()) as client:
+        base = present_jre(client, None) if problem_with_docker(None) is None else None
+    if base is None:
+        pytest.skip("no base image")
+    with pytest.raises(UsageError, match="holds no Kafka broker"):
+        release_of(Choice(image=base))

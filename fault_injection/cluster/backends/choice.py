@@ -38,7 +38,7 @@ def choose_backend(
         reason = "Containers were asked for." if requested == "docker" else "A Docker daemon answers."
         return docker.DockerBackend(jre_image, kafka_image), reason
     if requested == "docker" or kafka_image is not None:
-        raise UsageError(f"Containers cannot be used: {problem}.{_hint(kafka_image)}")
+        raise UsageError(f"Containers cannot be used: {problem}.{_hint(problem, kafka_image)}")
     return ProcessBackend(), f"Child processes, because {problem}."
 
 
@@ -50,13 +50,18 @@ def jar_names_of_image(image: str) -> list[str]:
     """
     problem = _DOCKER_ABSENT or docker.problem_with_docker(image)
     if problem is not None:
-        raise UsageError(f"--image {image} cannot be used: {problem}.{_hint(image)}")
+        raise UsageError(f"--image {image} cannot be used: {problem}.{_hint(problem, image)}")
     return container_image.jar_names(image)
 
 
-def _hint(kafka_image: str | None) -> str:
+def _hint(problem: str, kafka_image: str | None) -> str:
+    """Say what to do about a problem."""
     if _DOCKER_ABSENT:
         return " pip install 'kafka-conformance[docker]' installs it."
-    if kafka_image is not None:
-        return " What `docker images` lists can be used; --kafka-home takes a directory, without containers."
-    return " Without a registry, python -m fault_injection.cluster.backends.jre_image builds a base image."
+    if kafka_image is None:
+        return " Without a registry, python -m fault_injection.cluster.backends.jre_image builds a base image."
+    if problem.startswith("no Docker"):
+        return (
+            " Start Docker, or unpack that Kafka and give its directory with --kafka-home, which needs no containers."
+        )
+    return " Correct its name, or bring it here first: docker pull, docker load or docker build."

@@ -36,8 +36,9 @@ def problem_with_pulling(client: Any, image: str) -> str | None:  # noqa: ANN401
 
 
 def first_line(error: Exception) -> str:
-    """Give the first line of an error, cut to a length that fits a sentence."""
-    return str(error).strip().splitlines()[0][:200]
+    """Give the first line of what the daemon or the library says, cut to a length that fits a sentence."""
+    text = str(getattr(error, "explanation", None) or error)
+    return text.strip().splitlines()[0][:200]
 
 
 def jar_names(image: str) -> list[str]:

@@ -64,6 +64,8 @@ def problem_with_docker(jre_image: str | None) -> str | None:
             return (
                 None if present_jre(client, jre_image) else problem_with_pulling(client, jre_image or PUBLIC_JRE_IMAGE)
             )
+    except APIError as refused:
+        return f"the Docker daemon refuses it ({first_line(refused)})"
     except (DockerException, OSError) as error:
         return f"no Docker daemon answers ({first_line(error)})"
 
