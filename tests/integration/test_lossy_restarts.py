@@ -48,6 +48,28 @@ LAST_REPLICA: dict[str, Any] = {
         {"checkpoint": "the end"},
     ],
 }
+NO_LONGER_ELIGIBLE: dict[str, Any] = {
+    "id": "lossy/eligible-replica-lost-its-tail",
+    "requirement": "An eligible replica that lost its tail is not eligible any more, however orderly it shut down.",
+    "replicas": [1, 2, 3],
+    "settings": {"min.insync.replicas": 2, "unclean.leader.election.enable": False},
+    "steps": [
+        {"produce": {"records": ["m0", "m1", "m2"], **ACKNOWLEDGED}},
+        {"stop": 3},
+        {"await_isr": [1, 2]},
+        {"stop": 2},
+        {"await_isr": [1]},
+        {"lose_tail": {"broker": 2, "offset": 1}},
+        {"kill": 1},
+        {"start": 2},
+        {"await_leader": "none"},
+        {"checkpoint": "broker 2 is back and does not lead"},
+        {"start": 1},
+        {"start": 3},
+        {"await_isr": [1, 2, 3]},
+        {"checkpoint": "the end"},
+    ],
+}
 LOST_CHECKPOINT: dict[str, Any] = {
     "id": "lossy/lost-checkpoint",
     "requirement": "A follower without a high watermark checkpoint keeps every record its leader had committed.",
@@ -93,6 +115,10 @@ def test_the_last_replica_standing_without_eligible_leader_replicas(
     monkeypatch.setattr(laboratory, "ClusterSpec", partial(ClusterSpec, features=features))
     monkeypatch.setattr(pipeline, "rules_for", partial(rules_for, eligible_leader_replicas=False))
     check(LAST_REPLICA, "4.3.1", tmp_path, LOST, "m1", "m2")
+
+
+def test_an_eligible_replica_that_lost_its_tail_does_not_lead(tmp_path: Path) -> None:
+    check(NO_LONGER_ELIGIBLE, "4.3.1", tmp_path, KEPT)
 
 
 @pytest.mark.parametrize(("version", "promise", "lost"), [("0.10.2.2", LOST, ("m0", "m1")), ("4.3.1", KEPT, ())])
