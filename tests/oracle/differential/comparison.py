@@ -78,12 +78,22 @@ def _record(cluster: dict[str, Any], leader: dict[str, Any], label: str, record:
 
 
 def said_by_oracle(schedule: Schedule, rules: RuleSet) -> Said | None:
-    """Return what the oracle says, or at which step it refuses; None if a race is open."""
+    """Return what the oracle says, or at which step it refuses; None if a race is open, or one was assumed away."""
     try:
         prediction = predict(schedule, rules)
     except ScheduleError as refused:
         return {"refused at": refused.step}
-    return None if prediction.races else _said(prediction)
+    return None if prediction.races or prediction.assumed else _said(prediction)
+
+
+def outcomes_said_by_oracle(schedule: Schedule, rules: RuleSet) -> list[Said]:
+    """Return every outcome that the oracle leaves open: one if there is no race.
+
+    Raises:
+        ScheduleError: the oracle refuses the schedule.
+    """
+    prediction = predict(schedule, rules)
+    return [_said(one.prediction) for one in prediction.alternatives] or [_said(prediction)]
 
 
 def _said(prediction: Prediction) -> Said:
