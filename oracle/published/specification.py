@@ -11,8 +11,9 @@ from functools import partial
 from itertools import combinations, permutations
 from typing import TYPE_CHECKING
 
-from oracle.explorer.factored import Action, Check, Factored, Field, JointAction, Veto
+from oracle.explorer.factored import Action, Check, Factored, JointAction, Veto
 from oracle.published import controller, invariants
+from oracle.published.layout import Layout
 from oracle.published.parts import Quorum, Replica, is_true_leader
 from oracle.published.replication import Replication
 from oracle.vocabulary import BrokerId, LeaderEpoch
@@ -28,10 +29,11 @@ if TYPE_CHECKING:
 
 def specification(module: Module, constants: Constants) -> Factored:
     """Return a module as a model."""
-    bound = _Bound(module, constants)
+    layout = Layout(constants)
+    bound = _Bound(module, layout, Replication(module))
     return Factored(
         name=module.name,
-        fields=tuple(bound.fields()),
+        fields=tuple(layout.fields()),
         actions=tuple(bound.actions()),
         joint_actions=tuple(bound.high_watermark_rises(leader) for leader in constants.brokers),
         checks=tuple(bound.checks()),
@@ -42,76 +44,49 @@ def specification(module: Module, constants: Constants) -> Factored:
 @dataclass(frozen=True, slots=True)
 class _Bound:
     module: Module
-    constants: Constants
+    layout: Layout
+    rules: Replication
 
     @property
-    def rules(self) -> Replication:
-        return Replication(self.module)
-
-    @property
-    def epochs(self) -> range:
-        return range(self.constants.epochs + 1)
-
-    def replica(self, broker: BrokerId) -> int:
-        return broker - 1
-
-    @property
-    def next_record(self) -> int:
-        return self.constants.replicas
-
-    @property
-    def quorum(self) -> int:
-        return self.next_record + 1
-
-    def request(self, epoch: int) -> int:
-        return self.quorum + 1 + epoch
-
-    def fields(self) -> Iterator[Field]:
-        brokers = self.constants.brokers
-        requests = (len(brokers) + 1) << len(brokers)  # a leader or none, and a set of members
-        for broker in brokers:
-            yield Field(f"replica {broker}", self.constants.part_bits, Replica(broker))
-        yield Field("next record", self.constants.records.bit_length(), 0)
-        yield Field("quorum", (requests * (len(self.epochs) + 1)).bit_length(), Quorum(frozenset(brokers)))
-        for epoch in self.epochs:
-            yield Field(f"request of epoch {epoch}", requests.bit_length(), None)
+    def brokers(self) -> tuple[BrokerId, ...]:
+        return self.layout.constants.brokers
 
     def groups(self) -> Iterator[frozenset[int]]:
-        requests = frozenset(map(self.request, self.epochs))
-        yield requests | {self.quorum}
-        for broker in self.constants.brokers:
-            yield requests | {self.quorum, self.next_record, self.replica(broker)}
-        for pair in combinations(self.constants.brokers, 2):
-            replicas = frozenset(map(self.replica, pair))
-            yield replicas | {self.quorum}
+        requests = self.layout.requests
+        yield requests | {self.layout.quorum}
+        for broker in self.brokers:
+            yield requests | {self.layout.quorum, self.layout.next_record, self.layout.replica(broker)}
+        for pair in combinations(self.brokers, 2):
+            replicas = frozenset(map(self.layout.replica, pair))
+            yield replicas | {self.layout.quorum}
             if not self.module.fences_truncation:
                 yield replicas | requests
 
     def actions(self) -> Iterator[Action]:
-        for epoch in self.epochs:
+        for epoch in self.layout.epochs:
             yield from self._controller_actions(epoch)
-        for broker in self.constants.brokers:
+        for broker in self.brokers:
             yield from self._own_actions(broker)
-        for leader, follower in permutations(self.constants.brokers, 2):
+        for leader, follower in permutations(self.brokers, 2):
             yield from self._pair_actions(leader, follower)
 
     def _controller_actions(self, epoch: int) -> Iterator[Action]:
-        reads = (self.quorum, self.request(epoch))
+        reads = (self.layout.quorum, self.layout.request(epoch))
         asks = (partial(_is_in_epoch, epoch - 1), None)
         yield Action("ControllerElectLeader", "", reads, controller.elects_leader, asks)
         yield Action("ControllerShrinkIsr", "", reads, controller.shrinks_isr, asks)
         if self.module.elects_uncleanly:
-            elects = partial(controller.elects_uncleanly, self.constants.brokers)
+            elects = partial(controller.elects_uncleanly, self.brokers)
             yield Action("ControllerElectUnclean", "", reads, elects, asks)
 
     def _own_actions(self, broker: BrokerId) -> Iterator[Action]:
-        who, replica = f"broker {broker}", self.replica(broker)
-        has_room = partial(_may_write, self.constants.log_size)
-        is_unwritten = partial(_is_below, self.constants.records)
-        written = (self.quorum, self.next_record, replica)
+        who, replica = f"broker {broker}", self.layout.replica(broker)
+        has_room = partial(_may_write, self.layout.constants.log_size)
+        is_unwritten = partial(_is_below, self.layout.constants.records)
+        written = (self.layout.quorum, self.layout.next_record, replica)
         yield Action("LeaderWrite", who, written, self.rules.writes, (None, is_unwritten, has_room), _tells_zombie)
-        for epoch in map(LeaderEpoch, self.epochs):
-            reads, is_older = (self.request(epoch), replica), partial(_is_before, epoch)
+        for epoch in map(LeaderEpoch, self.layout.epochs):
+            reads, is_older = (self.layout.request(epoch), replica), partial(_is_before, epoch)
             becomes = partial(self.rules.becomes_leader, epoch)
             yield Action("BecomeLeader", who, reads, becomes, (partial(_names, broker), is_older))
             if self.module.checks_last_epoch:
@@ -120,7 +95,10 @@ class _Bound:
 
     def _pair_actions(self, leader: BrokerId, follower: BrokerId) -> Iterator[Action]:
         who, rules = f"broker {follower}, leader {leader}", self.rules
-        pair, with_quorum = self._pair(leader, follower), (self.quorum, *self._pair(leader, follower))
+        pair, with_quorum = (
+            self.layout.pair(leader, follower),
+            (self.layout.quorum, *self.layout.pair(leader, follower)),
+        )
         asks = (_presumes_leadership, partial(_follows, leader))
         yield Action("FollowerFetch", who, pair, rules.fetches, asks)
         yield Action("LeaderShrinkIsr", who, with_quorum, rules.shrinks_isr, (None, _presumes_leadership, None))
@@ -135,35 +113,36 @@ class _Bound:
 
     def _unfenced_followings(self, leader: BrokerId, follower: BrokerId) -> Iterator[Action]:
         who = f"broker {follower}, leader {leader}"
-        for epoch in map(LeaderEpoch, self.epochs):
-            reads = (self.request(epoch), *self._pair(leader, follower))
+        for epoch in map(LeaderEpoch, self.layout.epochs):
+            reads = (self.layout.request(epoch), *self.layout.pair(leader, follower))
             asks = (partial(_names, leader), None, partial(_is_before, epoch))
             becomes = partial(self.rules.becomes_follower, epoch)
             yield Action("BecomeFollower", who, reads, becomes, asks, _tells_truncation)
 
     def high_watermark_rises(self, leader: BrokerId) -> JointAction:
-        replica, asks = self.replica(leader), (_may_raise_high_watermark,)
+        replica, asks = self.layout.replica(leader), (_may_raise_high_watermark,)
         rises = Action("LeaderIncHighWatermark", f"broker {leader}", (replica,), self.rules.raises_high_watermark, asks)
-        others = [broker for broker in self.constants.brokers if broker != leader]
-        vetoes = (Veto(self._pair(leader, other), self.rules.withholds, (*asks, None)) for other in others)
+        others = [broker for broker in self.brokers if broker != leader]
+        vetoes = (Veto(self.layout.pair(leader, other), self.rules.withholds, (*asks, None)) for other in others)
         return JointAction(rises, tuple(vetoes))
 
     def checks(self) -> Iterator[Check]:
         exposes = invariants.exposes_records
-        for leader in self.constants.brokers:
-            own = (self.replica(leader),)
+        for leader in self.brokers:
+            own = (self.layout.replica(leader),)
             yield Check(invariants.WEAK_ISR, own, invariants.breaks_own_weak_isr, (exposes,))
-            yield Check(invariants.STRONG_ISR, (self.quorum, *own), invariants.breaks_own_strong_isr, (None, exposes))
-        for pair in permutations(self.constants.brokers, 2):
-            reads, asks = self._pair(*pair), (exposes, None)
+            yield Check(
+                invariants.STRONG_ISR, (self.layout.quorum, *own), invariants.breaks_own_strong_isr, (None, exposes)
+            )
+        for pair in permutations(self.brokers, 2):
+            reads, asks = self.layout.pair(*pair), (exposes, None)
             yield Check(invariants.WEAK_ISR, reads, invariants.breaks_weak_isr, asks)
-            yield Check(invariants.STRONG_ISR, (self.quorum, *reads), invariants.breaks_strong_isr, (None, *asks))
+            yield Check(
+                invariants.STRONG_ISR, (self.layout.quorum, *reads), invariants.breaks_strong_isr, (None, *asks)
+            )
             if not self.module.checks_last_epoch:
                 breaks = invariants.breaks_follower_is_prefix
                 yield Check(invariants.FOLLOWER_IS_PREFIX, reads, breaks, (_presumes_leadership, None))
-
-    def _pair(self, leader: BrokerId, follower: BrokerId) -> tuple[int, int]:
-        return self.replica(leader), self.replica(follower)
 
 
 def _is_in_epoch(epoch: int, quorum: Quorum) -> bool:
