@@ -20,12 +20,14 @@ class Row:
 
     Attributes:
         kind: what a disagreement is called among a verdict's findings: checkpoint or outcome.
+        code: what deviates if the two sides differ, one of ``deviation_codes``; the kind where none is named.
     """
 
     what: str
     predicted: Any
     measured: Any
     kind: str = "checkpoint"
+    code: str | None = None
 
     @property
     def agrees(self) -> bool:
@@ -50,18 +52,19 @@ def checkpoint_rows(predicted: Mapping[str, Any], measured: Mapping[str, Any]) -
         rows.append(_number(f"broker {broker} log end offset", numbers, seen, "log_end_offset"))
         rows.append(_number(f"broker {broker} high watermark", numbers, seen, "high_watermark"))
         rows.append(_number(f"broker {broker} alive", numbers, seen, "alive"))
-    rows.append(Row("leader", predicted["leader"], measured["leader"]))
-    rows.append(Row("isr", sorted(predicted["isr"]), sorted(measured["isr"])))
+    rows.append(Row("leader", predicted["leader"], measured["leader"], code="leader"))
+    rows.append(Row("isr", sorted(predicted["isr"]), sorted(measured["isr"]), code="isr"))
     if measured.get("elr") is not None:
-        rows.append(Row("elr", sorted(predicted["elr"]), sorted(measured["elr"])))
+        rows.append(Row("elr", sorted(predicted["elr"]), sorted(measured["elr"]), code="elr"))
     for follower, offset in predicted["remote_log_end_offsets"].items():
         seen_offset = measured["remote_log_end_offsets"].get(follower)
-        rows.append(Row(f"remote log end offset of broker {follower} (derived)", offset, seen_offset))
+        what = f"remote log end offset of broker {follower} (derived)"
+        rows.append(Row(what, offset, seen_offset, code="remote_log_end_offset"))
     return rows
 
 
 def _number(what: str, predicted: Mapping[str, Any], measured: Mapping[str, Any], field: str) -> Row:
-    return Row(what, predicted[field], measured.get(field))
+    return Row(what, predicted[field], measured.get(field), code=field)
 
 
 def outcome_rows(predicted: Iterable[Mapping[str, Any]], measured: Mapping[str, Mapping[str, Any]]) -> list[Row]:

@@ -6,13 +6,14 @@ Needs neither brokers nor Docker. The frozen prediction must be the one whose ha
 from __future__ import annotations
 
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import pyarrow.parquet as pq
 
 from conformance.comparison import Row, checkpoint_rows, epoch_conflicts, outcome_rows
-from conformance.expectations import accepted_deviation
+from conformance.expectations import AcceptedDeviation, accepted_deviation
 from conformance.interruption import GIVEN_UP, INTERRUPTED, HarnessError, NeverAtRestError
 from conformance.open_outcomes import measured_prediction
 from conformance.run_directory import RunDirectoryError
@@ -35,16 +36,22 @@ def judge_run(run: RunDirectory) -> Verdict:
         verdict = not_run(about["not_run"])
     else:
         run.check_frozen()
-        verdict = against_expectation(judge(gather_facts(run, about)), _accepted(about))
+        verdict = in_view_of(_accepted(about), judge(gather_facts(run, about)))
     run.write_json("verdict.json", as_json(verdict, about))
     return verdict
 
 
-def _accepted(about: dict[str, Any]) -> str | None:
+def _accepted(about: dict[str, Any]) -> AcceptedDeviation | None:
     if about.get("rules_of"):
         return None
-    entry = accepted_deviation(about["kafka"], about["metadata"], about["scenario"])
-    return None if entry is None else f"{entry.issue}: {entry.reason}"
+    return accepted_deviation(about["kafka"], about["metadata"], about["scenario"])
+
+
+def in_view_of(entry: AcceptedDeviation | None, verdict: Verdict) -> Verdict:
+    """Return a verdict in view of the accepted deviation of its scenario, if there is one."""
+    if entry is None:
+        return verdict
+    return against_expectation(verdict, f"{entry.issue}: {entry.reason}", entry.codes)
 
 
 @contextmanager
@@ -137,7 +144,7 @@ def _compared_checkpoints(
 
 
 def _named(name: str, rows: list[Row]) -> list[Row]:
-    return [Row(f"{name}: {row.what}", row.predicted, row.measured) for row in rows]
+    return [replace(row, what=f"{name}: {row.what}") for row in rows]
 
 
 def _end_offset_row(prediction: dict[str, Any], about: dict[str, Any]) -> list[Row]:
@@ -145,7 +152,8 @@ def _end_offset_row(prediction: dict[str, Any], about: dict[str, Any]) -> list[R
         return []
     last = prediction["steps"][-1]
     predicted = last["replicas"][str(last["leader"])]["high_watermark"]
-    return [Row("leader's high watermark before the topic was read", predicted, about["end_offset"])]
+    what = "leader's high watermark before the topic was read"
+    return [Row(what, predicted, about["end_offset"], code="high_watermark")]
 
 
 def _epoch_pairs(
@@ -181,6 +189,7 @@ def as_json(verdict: Verdict, about: dict[str, Any]) -> dict[str, Any]:
         "promise": verdict.promise.value if verdict.promise else None,
         "reason": verdict.reason,
         "findings": [{"kind": f.kind, "text": f.text} for f in verdict.findings],
+        "codes": list(verdict.codes),
         "losses": list(verdict.losses),
         "accepted": verdict.accepted,
         "seconds": about.get("seconds"),

@@ -10,6 +10,8 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
+from conformance.deviation_codes import AWAITED_STATE, LEADER_EPOCH, UNSAMPLED
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
@@ -50,10 +52,15 @@ LOST_PROMISES = ("broken", "allowed_by_settings")
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that speaks against a run, in words."""
+    """One thing that speaks against a run, in words.
+
+    Attributes:
+        code: what deviates, one of ``deviation_codes``; the kind where none is known.
+    """
 
     kind: str
     text: str
+    code: str | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +90,7 @@ class Verdict:
 
     Attributes:
         accepted: issue and reason if the expectations accept this deviation, else None.
+        codes: what deviates, in the words of ``deviation_codes``, sorted.
     """
 
     conformance: Conformance
@@ -91,6 +99,7 @@ class Verdict:
     findings: tuple[Finding, ...] = ()
     losses: tuple[Mapping[str, Any], ...] = ()
     accepted: str | None = None
+    codes: tuple[str, ...] = ()
 
     @property
     def counted(self) -> Conformance:
@@ -98,18 +107,21 @@ class Verdict:
         return Conformance.CONFORMS if self.accepted is not None else self.conformance
 
 
-def against_expectation(verdict: Verdict, accepted: str | None) -> Verdict:
+def against_expectation(verdict: Verdict, accepted: str, codes: Sequence[str] = ()) -> Verdict:
     """Return the verdict in the light of an accepted deviation; one that does not happen any more fails.
 
     Args:
         verdict: what the run showed.
-        accepted: issue and reason of the accepted deviation; None if none is listed.
+        accepted: issue and reason of the accepted deviation.
+        codes: what it accepts, in the words of ``deviation_codes``; empty accepts everything but an unpredicted loss.
     """
-    if accepted is None:
-        return verdict
     if verdict.promise is PromiseKept.BROKEN:
         return verdict  # an unpredicted loss is never accepted
     if verdict.conformance is Conformance.DEVIATES:
+        beyond = [code for code in verdict.codes if codes and code not in codes]
+        if beyond:
+            reason = f"not in what is accepted ({accepted}): {', '.join(beyond)}; {verdict.reason}"
+            return replace(verdict, reason=reason)
         return replace(verdict, accepted=accepted, reason=f"accepted deviation ({accepted}): {verdict.reason}")
     if verdict.conformance is Conformance.CONFORMS:
         reason = f"conforms although listed as a deviation ({accepted}): remove the entry from the expectations"
@@ -121,11 +133,20 @@ def judge(facts: Facts) -> Verdict:
     """Answer both questions."""
     findings = (*_row_findings(facts.rows), *_epoch_findings(facts), *_record_findings(facts))
     conformance, reason = _conformance(facts, findings)
+    codes = _codes(facts, findings)
     if facts.counts is None or conformance is Conformance.HARNESS_ERROR:
-        return Verdict(conformance, None, reason, findings)
+        return Verdict(conformance, None, reason, findings, codes=codes)
     promise, why = _promise(facts)
     losses = tuple(_losses(facts))
-    return Verdict(conformance, promise, f"{reason}; {why}" if why else reason, findings, losses)
+    return Verdict(conformance, promise, f"{reason}; {why}" if why else reason, findings, losses, codes=codes)
+
+
+def _codes(facts: Facts, findings: Sequence[Finding]) -> tuple[str, ...]:
+    """Return what deviates, each word once."""
+    codes = {finding.code or finding.kind for finding in findings}
+    if facts.interruption is not None and facts.interruption[0] == Conformance.DEVIATES:
+        codes.add(AWAITED_STATE)
+    return tuple(sorted(codes))
 
 
 def not_run(reason: str) -> Verdict:
@@ -135,14 +156,14 @@ def not_run(reason: str) -> Verdict:
 
 def _row_findings(rows: Iterable[Row]) -> list[Finding]:
     return [
-        Finding(row.kind, f"{row.what}: predicted {row.predicted}, measured {row.measured}")
+        Finding(row.kind, f"{row.what}: predicted {row.predicted}, measured {row.measured}", row.code)
         for row in rows
         if not row.agrees
     ]
 
 
 def _epoch_findings(facts: Facts) -> list[Finding]:
-    return [Finding("epoch", conflict) for conflict in facts.conflicts]
+    return [Finding("epoch", conflict, LEADER_EPOCH) for conflict in facts.conflicts]
 
 
 def _record_findings(facts: Facts) -> list[Finding]:
@@ -150,11 +171,15 @@ def _record_findings(facts: Facts) -> list[Finding]:
         return []
     sample = facts.samples.get("deviations", [])
     findings = [
-        Finding(row.get("kind", "record"), f"{_named(row)}: expected {row['expected']}, measured {row['measured']}")
+        Finding(
+            row.get("kind", "record"),
+            f"{_named(row)}: expected {row['expected']}, measured {row['measured']}",
+            row.get("anomaly"),
+        )
         for row in sample
     ]
     rest = facts.counts["deviations"] - len(sample)
-    return [*findings, Finding("record", f"{rest} more deviations")] if rest > 0 else findings
+    return [*findings, Finding("record", f"{rest} more deviations", UNSAMPLED)] if rest > 0 else findings
 
 
 def _named(row: Mapping[str, Any]) -> str:

@@ -1,11 +1,13 @@
 """Which deviations are accepted? One TOML file per release, empty until a deviation is understood.
 
-An entry names a scenario, the reason and the issue; it accepts DEVIATES only. A listed scenario that
-conforms fails, so that entries do not outlive their issue. What the model predicts needs no entry.
+An entry names a scenario, the reason and the issue; it accepts DEVIATES only, and of that what its codes name,
+or everything if it has none. An unpredicted loss is never accepted. A listed scenario that conforms fails, so
+that entries do not outlive their issue. What the model predicts needs no entry.
 
     [[deviates]]
     scenario = "TR-01"
     metadata = "kraft"        # optional: any mode
+    codes = ["high_watermark"] # optional: all that may deviate; "codes" in verdict.json says what does
     reason = "One sentence."
     issue = "KAFKA-12345"
 """
@@ -16,7 +18,10 @@ import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
-FIELDS = {"scenario", "reason", "issue", "metadata"}
+from conformance.deviation_codes import CODES
+
+OPTIONAL = {"metadata", "codes"}
+FIELDS = {"scenario", "reason", "issue"} | OPTIONAL
 DIRECTORY = Path(__file__).parent
 
 
@@ -26,12 +31,18 @@ class ExpectationError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class AcceptedDeviation:
-    """One accepted deviation."""
+    """One accepted deviation.
+
+    Attributes:
+        metadata: the metadata mode that it concerns; None for any.
+        codes: what may deviate, in the words of ``deviation_codes``; empty for anything.
+    """
 
     scenario: str
     reason: str
     issue: str
     metadata: str | None = None
+    codes: tuple[str, ...] = ()
 
 
 def accepted_deviation(
@@ -62,8 +73,19 @@ def load_expectations(path: Path) -> tuple[AcceptedDeviation, ...]:
         raise ExpectationError(f"{path.name}: {error}") from error
     for number, entry in enumerate(entries, start=1):
         unknown = set(entry) - FIELDS
-        missing = FIELDS - {"metadata"} - set(entry)
+        missing = FIELDS - OPTIONAL - set(entry)
         if unknown or missing:
             wrong = ", ".join(sorted(unknown | missing))
             raise ExpectationError(f"{path.name}: entry {number}: missing or unknown: {wrong}")
+        entry["codes"] = _codes(entry.get("codes", []), f"{path.name}: entry {number}")
     return tuple(AcceptedDeviation(**entry) for entry in entries)
+
+
+def _codes(codes: object, where: str) -> tuple[str, ...]:
+    known = ", ".join(sorted(CODES))
+    if not isinstance(codes, list):
+        raise ExpectationError(f"{where}: codes is no list; known codes are {known}")
+    foreign = [str(code) for code in codes if str(code) not in CODES]
+    if foreign:
+        raise ExpectationError(f"{where}: unknown codes {', '.join(foreign)}; known are {known}")
+    return tuple(codes)

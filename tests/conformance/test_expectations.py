@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from conformance.comparison import checkpoint_rows
+from conformance.deviation_codes import NUMBERS
 from conformance.expectations import DIRECTORY, ExpectationError, accepted_deviation, load_expectations
 from conformance.registry import CATALOGUE
 from fault_injection.releases import find_release
@@ -45,11 +47,29 @@ def test_an_entry_may_concern_one_metadata_mode(tmp_path: Path, mode: str, *, ac
     assert (accepted_deviation("4.3.1", mode, "TR-01", tmp_path) is not None) is accepts
 
 
+def test_an_entry_may_name_what_it_accepts(tmp_path: Path) -> None:
+    write(tmp_path, f'{ENTRY}codes = ["high_watermark", "isr"]\n')
+    found = accepted_deviation("4.3.1", "kraft", "TR-01", tmp_path)
+
+    assert found is not None
+    assert found.codes == ("high_watermark", "isr")
+
+
+def test_every_number_that_is_compared_has_a_code() -> None:
+    replica = {"log_end_offset": 1, "high_watermark": 1, "alive": True}
+    checkpoint = {"replicas": {"1": replica}, "leader": 1, "isr": [1], "elr": [], "remote_log_end_offsets": {"2": 1}}
+
+    assert {row.code for row in checkpoint_rows(checkpoint, checkpoint)} == set(NUMBERS)
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
         ("[[deviates", "4.3.1.toml: "),
         (ENTRY.replace('issue = "KAFKA-1"', ""), "4.3.1.toml: entry 1: missing or unknown: issue"),
+        (f"{ENTRY}codes = ['hw']", "4.3.1.toml: entry 1: unknown codes hw; known are alive, awaited_state, diverged, "),
+        (f"{ENTRY}codes = [['isr']]", "4.3.1.toml: entry 1: unknown codes ['isr']; known are "),
+        (f"{ENTRY}codes = 'isr'", "4.3.1.toml: entry 1: codes is no list; known codes are "),
         (ENTRY + ENTRY.replace("reason", "because"), "4.3.1.toml: entry 2: missing or unknown: because, reason"),
     ],
 )

@@ -12,8 +12,6 @@ from conformance.verdicts import (
     Facts,
     Finding,
     PromiseKept,
-    Verdict,
-    against_expectation,
     exit_code,
     judge,
     not_run,
@@ -260,41 +258,3 @@ def test_only_a_promise_broken_as_predicted_needs_asking_for(promise: PromiseKep
 
 def test_no_run_at_all_conforms() -> None:
     assert exit_code([]) == 0
-
-
-DEVIATING = judge(facts(M0, rows=[DIFFERS]))
-CONFORMING = judge(facts(M0))
-
-
-def test_a_listed_deviation_is_accepted_and_still_said() -> None:
-    verdict = against_expectation(DEVIATING, "KAFKA-1: known")
-
-    assert (verdict.conformance, verdict.counted, verdict.accepted) == (DEVIATES, CONFORMS, "KAFKA-1: known")
-    assert verdict.reason == f"accepted deviation (KAFKA-1: known): {DEVIATING.reason}"
-    assert verdict.findings == DEVIATING.findings
-
-
-def test_a_listed_deviation_that_does_not_happen_any_more_fails() -> None:
-    verdict = against_expectation(CONFORMING, "KAFKA-1: known")
-
-    assert (verdict.conformance, verdict.counted, verdict.accepted) == (DEVIATES, DEVIATES, None)
-    assert "remove the entry from the expectations" in verdict.reason
-
-
-@pytest.mark.parametrize("verdict", [DEVIATING, CONFORMING, not_run("no such point")])
-def test_without_an_expectation_a_verdict_stands(verdict: Verdict) -> None:
-    assert against_expectation(verdict, None) is verdict
-    assert verdict.counted is verdict.conformance
-
-
-@pytest.mark.parametrize(
-    "verdict",
-    [not_run("no such point"), judge(facts(counts=None)), judge(facts(M0, interruption=("INCONCLUSIVE", "unrest")))],
-)
-def test_an_expectation_says_nothing_of_a_run_that_says_nothing(verdict: Verdict) -> None:
-    assert against_expectation(verdict, "KAFKA-1: known") is verdict
-
-
-def test_an_unpredicted_loss_is_never_accepted() -> None:
-    verdict = Verdict(Conformance.DEVIATES, PromiseKept.BROKEN, "m1 lost")
-    assert against_expectation(verdict, "KAFKA-1: known") is verdict
