@@ -19,7 +19,7 @@ def own_end_offset(leader: ReplicaState, _rules: object) -> Offset:
     return leader.log.log_end_offset
 
 
-def this_incarnation(remote: RemoteReplica) -> bool:
+def this_incarnation(remote: RemoteReplica, _is_registered: bool) -> bool:
     return remote.is_this_incarnation
 
 
@@ -30,6 +30,13 @@ MUTANTS = (
         "the high watermark is the leader's log end offset",
         Story("nine-rows"),
         patches={"oracle.leading._lowest_end_offset": own_end_offset},
+    ),
+    Mutant(
+        "goes-on-although-ahead",
+        "base_protocol",
+        "0.10.2 cuts to its leader's end although unclean election is off",
+        Story("out-of-range-stops-the-fetcher"),
+        with_fields(exits_when_ahead=False),
     ),
     Mutant(
         "joins-only-above-the-high-watermark",
@@ -169,14 +176,14 @@ MUTANTS = (
         "caught_up",
         "only the ISR holds the high watermark back",
         Story("caught-up-on-2.8"),
-        with_fields(waits_for_caught_up=lambda _remote: False),
+        with_fields(waits_for_caught_up=lambda _remote, _is_registered: False),
     ),
     Mutant(
         "waits-for-everybody",
         "caught_up",
         "a replica that lags far behind holds the high watermark back",
         Story("after-append-on-2.8"),
-        with_fields(waits_for_caught_up=lambda _remote: True),
+        with_fields(waits_for_caught_up=lambda _remote, _is_registered: True),
     ),
     Mutant(
         "waits-for-a-replica-that-cannot-join",

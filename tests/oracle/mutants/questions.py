@@ -5,15 +5,17 @@ Each question starts from three replicas at rest, broker 1 leading, and returns 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from oracle.consuming import latest_offset
-from oracle.events import BrokerRemoved, JoinCommitted, RequestReceived
+from oracle.events import BrokerRemoved, BrokerReturned, JoinCommitted, RecordSent, RequestReceived
+from oracle.gate import Gate
 from oracle.predict import initial_world, take
 from oracle.rules.by_version import rules_for
 from oracle.steps import Kill, Start, Step
-from oracle.vocabulary import MetadataMode, PointName
-from tests.oracle.schedules import ONE, THREE, TWO, hold, produce, schedule
+from oracle.vocabulary import Acks, Label, MetadataMode, PointName
+from tests.oracle.schedules import LOOKUP, ONE, THREE, TWO, hold, produce, schedule
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,8 +26,8 @@ if TYPE_CHECKING:
 REPLICAS = (ONE, TWO, THREE)
 
 
-def _after(rules: RuleSet, *steps: Step) -> World:
-    world = initial_world(schedule(*steps, replicas=REPLICAS), rules, REPLICAS)
+def _after(rules: RuleSet, *steps: Step, unclean: bool = False) -> World:
+    world = initial_world(schedule(*steps, replicas=REPLICAS, unclean=unclean), rules, REPLICAS)
     for step in steps:
         world = take(world, step)
     return world
@@ -88,5 +90,22 @@ def news_of_a_committed_join(version: str) -> Callable[[Callable[[RuleSet], Rule
         world = _after(_rules(version, change), Kill(THREE), hold("fetch", follower=THREE), Start(THREE))
         world = world.apply(RequestReceived(THREE)).apply(JoinCommitted(THREE, is_answered=False))
         return len(world.state.replica(ONE).undelivered)
+
+    return ask
+
+
+def deposed_leader_is_truncating(version: str) -> Callable[[Callable[[RuleSet], RuleSet]], object]:
+    """Ask whether a former leader whose last epoch has no record is still truncating once all is quiet (KAFKA-10706).
+
+    Broker 2 leads an epoch without records between two of broker 1, and lacks a record of the first.
+    """
+
+    def ask(change: Callable[[RuleSet], RuleSet]) -> object:
+        world = _after(_rules(version, change), produce("m0"), Kill(THREE), hold("gap"), unclean=True)
+        world = replace(world, gate=world.gate.arm(hold("lookup", LOOKUP, follower=ONE, leader=TWO)))
+        world = world.apply(RecordSent(Label("m1"), Acks.LEADER)).settle()
+        world = world.apply(BrokerRemoved(ONE)).settle().apply(BrokerReturned(ONE, clean=True)).settle()
+        world = world.apply(BrokerRemoved(TWO)).settle().apply(BrokerReturned(TWO, clean=True))
+        return replace(world, gate=Gate()).settle().state.replica(TWO).truncating
 
     return ask

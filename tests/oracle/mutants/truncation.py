@@ -9,8 +9,9 @@ from oracle.log import EpochEnd
 from oracle.rules import kip_101, kip_279, same_leader, truncate_to_high_watermark
 from oracle.rules.truncation import Cut
 from oracle.vocabulary import Offset
-from tests.oracle.mutants.killers import Golden, Property, Story
+from tests.oracle.mutants.killers import Answer, Golden, Property, Story
 from tests.oracle.mutants.mutant import Mutant, with_fields, with_truncation
+from tests.oracle.mutants.questions import deposed_leader_is_truncating
 
 if TYPE_CHECKING:
     from oracle.log import ReplicaLog
@@ -215,6 +216,20 @@ MUTANTS = (
         "2.0.0 writes its epoch at once",
         Story("kafka-7415-on-2.0.0"),
         with_fields(writes_epoch_on_election=True),
+    ),
+    Mutant(
+        "keeps-an-epoch-without-records",
+        "epoch_entry",
+        "2.6.1 leaves an epoch at its log end in the cache when it cuts nothing",
+        Answer(deposed_leader_is_truncating("2.6.1"), answer=False),
+        with_fields(keeps_epoch_without_cut=True),
+    ),
+    Mutant(
+        "drops-an-epoch-without-records",
+        "epoch_entry",
+        "2.6.0 drops an epoch at its log end although it cuts nothing",
+        Answer(deposed_leader_is_truncating("2.6.0"), answer=True),
+        with_fields(keeps_epoch_without_cut=False),
     ),
     Mutant(
         "uses-a-stale-lookup",

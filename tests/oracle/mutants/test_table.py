@@ -1,0 +1,95 @@
+"""Does every row of the table of releases matter, and every value of every field? Found by search, not by a list.
+
+With a row left out, or a field as another release has it, some story or question must be answered differently.
+"""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from oracle.rules import by_version
+from oracle.rules.by_version import TABLE, rules_for
+from oracle.rules.rule_set import RuleSet
+from oracle.vocabulary import MetadataMode
+from tests.oracle.differential.corpus import stories
+from tests.oracle.mutants.killers import TRANSCRIPTS, Answer, Killer, Story
+from tests.oracle.mutants.mutant import same
+from tests.oracle.mutants.test_mutants import MUTANTS
+from tests.oracle.walks import RULE_SETS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+IDENTITY = {"version", "metadata", "rules"}
+"""Fields that say what a rule set is, not what it does."""
+UNSEEN = {
+    ("exits_when_ahead", True): "where followers cut by (epoch, offset) none is ever ahead of its leader",
+}
+TOLD = {story.release for story in stories() if story.release is not None}
+RELEASES = (*RULE_SETS, *(rules_for(v, MetadataMode(m), eligible_leader_replicas=elr) for v, m, elr in TOLD))
+PLAIN = replace(RULE_SETS[0], version="none")
+
+
+def distinct_values() -> Iterator[tuple[str, Any]]:
+    """Return every value that some release has in a field of its rule set."""
+    for field in fields(RuleSet):
+        seen: list[object] = []
+        for rules in RELEASES if field.name not in IDENTITY else ():
+            value = getattr(rules, field.name)
+            if value not in seen:
+                seen.append(value)
+                yield field.name, value
+
+
+def killers(first: Callable[[Killer], bool] = lambda _killer: False) -> list[Killer]:
+    """Return everything that can notice a change: questions are cheap, and so is a good guess."""
+    asked = [mutant.killed_by for mutant in MUTANTS if isinstance(mutant.killed_by, Answer)]
+    told: list[Killer] = [Story(path.stem) for path in sorted(TRANSCRIPTS.glob("*.txt"))]
+    return [*asked, *sorted(told, key=lambda killer: not first(killer))]
+
+
+def kills_it(field: str, value: object) -> Callable[[Killer], bool]:
+    """Guess the killers of a value: those of mutants that set it."""
+    others = (replace(PLAIN, **{field: other}) for name, other in distinct_values() if name == field and other != value)
+    wrong = next(others, PLAIN)
+    found = [m.killed_by for m in MUTANTS if getattr(m.change(wrong), field) == value]
+    return lambda killer: killer in found
+
+
+def notices(killer: Killer, change: Callable[[RuleSet], RuleSet]) -> bool:
+    return not killer.passes(change) and killer.passes(same)
+
+
+@pytest.mark.parametrize(
+    ("field", "value"), list(distinct_values()), ids=lambda value: getattr(value, "__name__", None)
+)
+def test_a_field_as_another_release_has_it_is_noticed(field: str, value: object) -> None:
+    def change(rules: RuleSet) -> RuleSet:
+        return replace(rules, **{field: value})  # type: ignore[arg-type]
+
+    is_noticed = any(notices(killer, change) for killer in killers(kills_it(field, value)))
+    assert is_noticed is ((field, value) not in UNSEEN), UNSEEN.get((field, value), "")
+
+
+@pytest.mark.parametrize("field", [field.name for field in fields(RuleSet)])
+def test_changing_nothing_is_not_noticed(field: str) -> None:
+    assert Story("nine-rows").passes(lambda rules: replace(rules, **{field: getattr(rules, field)}))
+
+
+@pytest.mark.parametrize("index", range(len(TABLE)))
+def test_a_row_that_is_left_out_is_noticed(index: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    row = TABLE[index]
+    before = [rules_of(rules) for rules in RELEASES]
+    monkeypatch.setattr(by_version, "TABLE", tuple(other for other in TABLE if other is not row))
+    assert any(rules_of(rules) != had for rules, had in zip(RELEASES, before, strict=True)), "no release has it"
+    names_only = all(row.change(rules) == rules for rules in (RULE_SETS[0], RULE_SETS[-1]))
+    assert names_only or any(not killer.passes(same) for killer in killers())
+
+
+def rules_of(rules: RuleSet) -> RuleSet:
+    has_elr = rules.election.rule.name == "eligible-leader-replicas"
+    elr = has_elr if rules.metadata is MetadataMode.KRAFT else None
+    return rules_for(rules.version, rules.metadata, eligible_leader_replicas=elr)
