@@ -71,7 +71,11 @@ def _check_hold(world: World, name: str) -> None:
 
 
 def _what_passes(world: World, armed: ArmedHold) -> str:
+    """Say what there is on the hold's link instead."""
+    if armed.hold.broker is not None:
+        return _what_is_decided(world.state, armed.hold.broker)
     follower, leader = armed.hold.follower, armed.hold.leader
+    assert follower is not None
     replica = world.state.replica(follower)
     if not replica.alive:
         return f"broker {follower} is down"
@@ -82,6 +86,12 @@ def _what_passes(world: World, armed: ArmedHold) -> str:
     if world.gate.blocks(follower, leader):
         return "another hold has caught that link's frame"
     return f"broker {follower} fetches at offset {replica.log.log_end_offset}"
+
+
+def _what_is_decided(state: PartitionState, broker: BrokerId) -> str:
+    if not state.replica(broker).alive:
+        return f"broker {broker} is down"
+    return f"nothing passes between broker {broker} and the controller since it was armed"
 
 
 def _check_leader(state: PartitionState, leader: BrokerId | None) -> None:

@@ -9,7 +9,7 @@ from oracle.chronicle import Change, ChangeKind
 from oracle.disks import TAIL_LOST
 from oracle.rules import base_protocol, isr_join
 from oracle.vocabulary import Acks, Outcome, Role
-from oracle.wording import brokers, frame, labels, why_high_watermark_moved
+from oracle.wording import brokers, controller_frame, frame, labels, why_high_watermark_moved
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from oracle.rules.rule import Rule
     from oracle.rules.rule_set import RuleSet
     from oracle.state import ProduceState, ReplicaState
-    from oracle.vocabulary import Label
+    from oracle.steps import Hold
+    from oracle.vocabulary import BrokerId, Label
     from oracle.world import World
 
 
@@ -141,13 +142,18 @@ class Comparison:
         after = {armed.hold.name: armed for armed in self.after.gate.holds if armed.caught}
         for name, armed in after.items():
             if name not in before:
-                follower = self.after.state.replica(armed.hold.follower)
-                text = f"hold {name!r} catches {frame(follower, armed.hold.point)}"
-                yield self._change(ChangeKind.HELD, text, None, broker=follower.broker, hold=name)
+                text = f"hold {name!r} catches {self._frame(armed.hold)}"
+                yield self._change(ChangeKind.HELD, text, None, broker=_counterpart(armed.hold), hold=name)
         for name, armed in before.items():
             if name not in after:
                 text = f"hold {name!r} is gone"
-                yield self._change(ChangeKind.LET_GO, text, None, broker=armed.hold.follower, hold=name)
+                yield self._change(ChangeKind.LET_GO, text, None, broker=_counterpart(armed.hold), hold=name)
+
+    def _frame(self, hold: Hold) -> str:
+        if hold.broker is not None:
+            return controller_frame(hold.broker, hold.point)
+        assert hold.follower is not None, "a hold is on a link or on a channel to the controller"
+        return frame(self.after.state.replica(hold.follower), hold.point)
 
 
 def _answer(produce: ProduceState) -> tuple[str, Rule]:
@@ -162,6 +168,11 @@ def _answer(produce: ProduceState) -> tuple[str, Rule]:
             error = f": {produce.error}" if produce.error else ""
             text = f"the producer of {produce.label} does not learn its outcome (acks={acks}){error}"
             return text, base_protocol.INDETERMINATE
+
+
+def _counterpart(hold: Hold) -> BrokerId | None:
+    """Return the broker whose frame a hold waits for."""
+    return hold.follower if hold.broker is None else hold.broker
 
 
 def join_rule(rules: RuleSet) -> Rule:

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from oracle.decisions import with_losses
+from oracle.rules import requested_election
 from oracle.rules.election import Partition
 from oracle.state import Decision, ReplicaState
 from oracle.vocabulary import Acks, Offset, Outcome, Role
@@ -16,7 +17,7 @@ from oracle.vocabulary import Acks, Offset, Outcome, Role
 if TYPE_CHECKING:
     from oracle.rules.rule_set import RuleSet
     from oracle.state import ControllerView, PartitionState, ProduceState
-    from oracle.vocabulary import BrokerId
+    from oracle.vocabulary import BrokerId, ElectionKind
 
 
 def die(state: PartitionState, broker: BrokerId, *, graceful: bool) -> PartitionState:
@@ -66,6 +67,13 @@ def return_broker(state: PartitionState, broker: BrokerId, rules: RuleSet, *, cl
     state = state.with_replica(replace(state.replica(broker), alive=True))
     partition = Partition(state.assignment, state.settings)
     return notify(state, rules.election.returned(state.controller, partition, broker, clean), rules)
+
+
+def request_election(state: PartitionState, kind: ElectionKind, rules: RuleSet) -> PartitionState | str:
+    """Let the controller elect as an operator asks, or say why there is nothing to elect (KIP-183, KIP-460)."""
+    partition = Partition(state.assignment, state.settings)
+    elected = requested_election.BY_KIND[kind](state.controller, partition, rules.election)
+    return elected if isinstance(elected, str) else notify(state, elected, rules)
 
 
 def notify(state: PartitionState, decided: ControllerView, rules: RuleSet) -> PartitionState:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from oracle.vocabulary import Acks, BrokerId, Label, Offset
+    from oracle.vocabulary import Acks, BrokerId, ElectionKind, Label, Offset
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +77,13 @@ class BrokerReturned:
 
 
 @dataclass(frozen=True, slots=True)
+class ElectionRequested:
+    """An operator asked the controller to elect the preferred leader, or one outside the ISR."""
+
+    kind: ElectionKind
+
+
+@dataclass(frozen=True, slots=True)
 class JoinCommitted:
     """The controller committed a leader's request to add a replica to the ISR, and told the leader so."""
 
@@ -87,6 +94,13 @@ class JoinCommitted:
 @dataclass(frozen=True, slots=True)
 class JoinAnswered:
     """The leader heard that its request to add a replica to the ISR had been committed."""
+
+    follower: BrokerId
+
+
+@dataclass(frozen=True, slots=True)
+class JoinRefused:
+    """The controller refused to add a replica that may not be in the ISR; the leader gave the wish up."""
 
     follower: BrokerId
 
@@ -127,6 +141,6 @@ class HighWatermarkLost:
 
 LinkEvent = RequestSent | RequestReceived | FetchCompleted | ResponseReceived | RequestLost
 DiskEvent = TailLost | HighWatermarkLost
-IsrEvent = JoinCommitted | JoinAnswered | LagPassed | ShrinkCommitted
+IsrEvent = JoinCommitted | JoinAnswered | JoinRefused | LagPassed | ShrinkCommitted
 BrokerEvent = BrokerDied | BrokerRemoved | BrokerReturned | DecisionReceived
-Event = RecordSent | LinkEvent | BrokerEvent | DiskEvent | IsrEvent
+Event = RecordSent | LinkEvent | BrokerEvent | ElectionRequested | DiskEvent | IsrEvent

@@ -13,9 +13,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from oracle.state import Fetch, FetchKind, FetchStage
-from oracle.vocabulary import PointName
+from oracle.vocabulary import FROM_CONTROLLER, TO_CONTROLLER, PointName
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from oracle.steps import Hold
     from oracle.vocabulary import BrokerId
 
@@ -25,7 +27,9 @@ POINTS = {
     PointName.OFFSETS_FOR_LEADER_EPOCH_REQUEST: (FetchKind.EPOCH_LOOKUP, FetchStage.REQUESTED),
     PointName.OFFSETS_FOR_LEADER_EPOCH_RESPONSE: (FetchKind.EPOCH_LOOKUP, FetchStage.ANSWERED),
 }
-"""The points the model can predict a hold at."""
+"""The points on a follower's link to a leader."""
+
+_METADATA_FETCHES = (PointName.CONTROLLER_FETCH_REQUEST, PointName.CONTROLLER_FETCH_RESPONSE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +38,7 @@ class ArmedHold:
 
     Attributes:
         remaining: matching frames still to come, counting the one to catch.
-        marked: a response hold whose request has reached the leader.
+        marked: a response hold whose request has reached the leader; or an UpdateMetadata is on its way.
         caught: the frame stands in the gate.
         dropped: the frame was thrown away; its connection stays silent.
     """
@@ -49,7 +53,7 @@ class ArmedHold:
         """Tell whether this hold still waits for such a frame."""
         link = (self.hold.follower, self.hold.leader)
         same_offset = self.hold.fetch_offset in (None, fetch.offset)
-        is_here = (fetch.kind, stage) == POINTS[self.hold.point] and link == (follower, fetch.leader)
+        is_here = (fetch.kind, stage) == POINTS.get(self.hold.point) and link == (follower, fetch.leader)
         return is_here and same_offset and not self.caught
 
     def counted(self) -> ArmedHold:
@@ -81,7 +85,7 @@ class Gate:
 
     def without_broker(self, broker: BrokerId) -> Gate:
         """Discharge every hold on a dead broker's links."""
-        return Gate(tuple(a for a in self.holds if broker not in (a.hold.follower, a.hold.leader)))
+        return Gate(tuple(a for a in self.holds if broker not in a.hold.brokers))
 
     def blocks(self, follower: BrokerId, leader: BrokerId | None) -> bool:
         """Tell whether a frame of this link stands in the gate."""
@@ -117,3 +121,42 @@ class Gate:
             if armed.marked and armed.waits_for(follower, fetch, FetchStage.ANSWERED):
                 return Gate(tuple(replace(a, caught=True) if a is armed else a for a in self.holds))
         return None
+
+    def blocks_decisions(self, broker: BrokerId) -> bool:
+        """Tell whether a frame stands on a broker's channel from the controller: later ones wait behind it."""
+        return any(a.caught and a.hold.broker == broker and a.hold.point in FROM_CONTROLLER for a in self.holds)
+
+    def blocks_isr_changes(self, leader: BrokerId) -> bool:
+        """Tell whether a leader's request to change the ISR, or its answer, stands in the gate."""
+        return any(a.caught and a.hold.broker == leader and a.hold.point in TO_CONTROLLER for a in self.holds)
+
+    def caught_by(self, point: PointName, broker: BrokerId) -> Gate | None:
+        """Catch a frame between a broker and the controller; None if no hold waits for it."""
+        for armed in self.holds:
+            if (armed.hold.point, armed.hold.broker) == (point, broker) and not armed.caught:
+                return self._catching(armed)
+        return None
+
+    def with_metadata_fetches(self, live: Collection[BrokerId]) -> Gate:
+        """Catch the metadata fetches that live brokers send all the time (KRaft)."""
+        due = [a for a in self.holds if a.hold.point in _METADATA_FETCHES and a.hold.broker in live]
+        return self._catching(*due)
+
+    def with_updates_due(self) -> Gate:
+        """Mark the UpdateMetadata requests that follow every change of the partition."""
+        return Gate(
+            tuple(replace(a, marked=True) if a.hold.point is PointName.UPDATE_METADATA else a for a in self.holds)
+        )
+
+    def with_updates_sent(self, heard: Collection[BrokerId]) -> Gate:
+        """Catch the UpdateMetadata that follows a change, behind the LeaderAndIsr that brokers have heard."""
+        sent = [a for a in self.holds if a.hold.point is PointName.UPDATE_METADATA and a.marked]
+        return self._catching(*(a for a in sent if a.hold.broker in heard))
+
+    def waits_for_running(self, broker: BrokerId) -> bool:
+        """Tell whether a hold on the broker's channel would catch what a starting broker cannot do without."""
+        early = (*_METADATA_FETCHES, PointName.UPDATE_METADATA)
+        return any(a.hold.broker == broker and a.hold.point in early for a in self.holds)
+
+    def _catching(self, *caught: ArmedHold) -> Gate:
+        return Gate(tuple(replace(a, caught=True) if a in caught else a for a in self.holds)) if caught else self

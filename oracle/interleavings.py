@@ -25,16 +25,13 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from oracle import joining
+from oracle import controlling
 from oracle.electing import awaiting
 from oracle.events import (
-    DecisionReceived,
     FetchCompleted,
-    JoinCommitted,
     RequestReceived,
     RequestSent,
     ResponseReceived,
-    ShrinkCommitted,
 )
 from oracle.state import FetchAnswer, FetchKind, FetchStage
 from oracle.world import half_step
@@ -142,26 +139,19 @@ def _moves(world: World) -> list[tuple[Event | None, World]]:
         if is_calm and _is_seen_by_its_follower_only(fetch):
             return [(event, after)]
         moves.append((event, after))
-    moves.extend((event, world.apply(event)) for event in controller_events(world.state))
+    moves.extend(controlling.moves(world))
     return moves or _at_rest(world)
 
 
 def _is_calm(world: World) -> bool:
-    """Tell whether every broker has heard every decision, and none is to come: then both reductions hold."""
+    """Tell whether every broker has heard every decision that no hold keeps back, and none is to come.
+
+    Then both reductions hold.
+    """
     leader = world.state.serving_leader()
     is_shrinking = leader is not None and leader.leaving
-    return not is_shrinking and not any(replica.undelivered for replica in world.state.replicas)
-
-
-def controller_events(state: PartitionState) -> list[Event]:
-    """Return what the controller can bring about: a broker hears a decision, a leader's wish is committed."""
-    heard: list[Event] = [DecisionReceived(broker) for broker in awaiting(state)]
-    leader = state.serving_leader()
-    if leader is None or joining.refusal(state, leader) is not None:
-        return heard
-    if leader.leaving:
-        return [*heard, ShrinkCommitted()]
-    return [*heard, *(JoinCommitted(follower) for follower in sorted(leader.joining))]
+    heard = (world.gate.blocks_decisions(broker) for broker in awaiting(world.state))
+    return not is_shrinking and all(heard)
 
 
 def _event(follower: BrokerId, fetch: Fetch | None) -> Event:

@@ -45,7 +45,14 @@ def commit(state: PartitionState, leader: ReplicaState, follower: BrokerId, rule
         return refused
     if follower in state.controller.isr:
         return f"broker {follower} is in the ISR already"
+    if not is_eligible(state, leader, follower, rules):
+        return f"broker {follower} is not eligible to join the ISR"
     return _committed(state, follower, rules)
+
+
+def is_eligible(state: PartitionState, leader: ReplicaState, follower: BrokerId, rules: RuleSet) -> bool:
+    """Tell whether the controller lets a replica join that its leader believes to be in sync."""
+    return rules.may_join(follower in state.controller.registered, leader.remote(follower))
 
 
 def _committed(state: PartitionState, follower: BrokerId, rules: RuleSet) -> PartitionState:
@@ -57,3 +64,8 @@ def hear_answer(state: PartitionState, leader: ReplicaState, follower: BrokerId)
     """Tell the leader that its wish is committed."""
     isr = frozenset(state.controller.isr)
     return state.with_replica(replace(leader, isr=isr, joining=leader.joining - {follower}))
+
+
+def give_up(state: PartitionState, leader: ReplicaState, follower: BrokerId) -> PartitionState:
+    """Return the leader to the committed ISR: the controller has refused its wish for good (INELIGIBLE_REPLICA)."""
+    return state.with_replica(replace(leader, joining=leader.joining - {follower}))

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from oracle.branches import Way, Ways
 from oracle.electing import notify
-from oracle.gate import POINTS
 from oracle.outcome import conclude
+from oracle.points import PointUnavailableError as PointUnavailableError  # part of this module's public names
+from oracle.points import check_points
 from oracle.races import merged
-from oracle.schedule import ScheduleError, check_structure
-from oracle.state import ControllerView, FetchKind, PartitionState, ReplicaState
-from oracle.steps import Delay, Hold
+from oracle.schedule import check_structure
+from oracle.state import ControllerView, PartitionState, ReplicaState
 from oracle.taking import take as take  # part of this module's public names
 from oracle.vocabulary import LeaderEpoch
 from oracle.world import World
@@ -24,10 +24,6 @@ if TYPE_CHECKING:
     from oracle.vocabulary import BrokerId
 
 
-class PointUnavailableError(ScheduleError):
-    """The schedule holds at a point that this release does not have: it does not apply to it."""
-
-
 def predict(schedule: Schedule, rules: RuleSet) -> Prediction:
     """Predict every checkpoint, every record's fate and every produce's outcome.
 
@@ -36,25 +32,12 @@ def predict(schedule: Schedule, rules: RuleSet) -> Prediction:
         PointUnavailableError: if the release has no such protocol point.
     """
     check_structure(schedule)
-    _check_supported(schedule, rules)
+    check_points(schedule, rules)
     ways = Ways((Way(initial_world(schedule, rules, schedule.replicas)),))
     for index, step in enumerate(schedule.steps):
         ways = ways.after(index, step)
     ends = [(way.race, conclude(schedule, rules, way.world.state, way.moments, way.chronicle)) for way in ways.ways]
     return replace(merged(ends), assumed=ways.assumed)
-
-
-def _check_supported(schedule: Schedule, rules: RuleSet) -> None:
-    for index, step in enumerate(schedule.steps):
-        if not isinstance(step, Hold | Delay):
-            continue
-        if step.point not in POINTS:
-            message = f"a hold at {step.point.value} cannot be predicted yet; points: {', '.join(POINTS)}"
-            raise ScheduleError(message, step=index, field="point")
-        kind, _ = POINTS[step.point]
-        if kind is FetchKind.EPOCH_LOOKUP and not rules.truncation.asks_leader:
-            message = f"Kafka {rules.version} followers do not send OffsetsForLeaderEpoch"
-            raise PointUnavailableError(message, step=index, field="point")
 
 
 def initial_world(schedule: Schedule, rules: RuleSet, order: tuple[BrokerId, ...]) -> World:

@@ -29,7 +29,16 @@ from oracle.steps import (
     Step,
     Stop,
 )
-from oracle.vocabulary import BrokerId, Expectation, HighWatermarkCheckpoint, Label, Timing
+from oracle.vocabulary import (
+    FROM_CONTROLLER,
+    TO_CONTROLLER,
+    BrokerId,
+    Expectation,
+    HighWatermarkCheckpoint,
+    Label,
+    PointName,
+    Timing,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -113,12 +122,12 @@ def check_structure(schedule: Schedule) -> None:
     for index, step in enumerate(schedule.steps):
         match step:
             case Produce():
-                _check_produce(index, step, labels)
+                _check_produce(index, step, labels, schedule)
             case AwaitOutcome():
                 _check_await_outcome(index, step, labels)
             case Hold():
                 _check_new_hold(index, step, holds)
-                _check_link(index, step, schedule)
+                _check_hold(index, step, schedule)
             case Delay():
                 _check_link(index, step, schedule)
                 _check_at_least(index, "delay_ms", step.delay_ms, 0)
@@ -170,7 +179,8 @@ def _check_whole(schedule: Schedule) -> None:
             names.add(step.name)
 
 
-def _check_produce(index: int, step: Produce, labels: set[Label]) -> None:
+def _check_produce(index: int, step: Produce, labels: set[Label], schedule: Schedule) -> None:
+    _check_known(index, "leader", {step.leader} - {None, *schedule.replicas})
     for label in step.records:
         if label in labels:
             raise ScheduleError(f"label {label!r} is produced twice", step=index, field="records")
@@ -191,6 +201,25 @@ def _check_new_hold(index: int, step: Hold, holds: set[str]) -> None:
     if step.name in holds:
         raise ScheduleError(f"a hold named {step.name!r} exists already", step=index, field="name")
     holds.add(step.name)
+
+
+def _check_hold(index: int, step: Hold, schedule: Schedule) -> None:
+    """Check that a hold names a link between two brokers, or one broker's channel to the controller."""
+    if step.point not in (*FROM_CONTROLLER, *TO_CONTROLLER, PointName.STOP_REPLICA):
+        for name in ("follower", "leader"):
+            if getattr(step, name) is None:
+                raise ScheduleError(f"hold needs {name!r}", step=index, field=name)
+        if step.broker is not None:
+            message = f"broker goes with points of the controller; {step.point.value} takes follower and leader"
+            raise ScheduleError(message, step=index, field="broker")
+        _check_link(index, step, schedule)
+        return
+    if step.broker is None:
+        raise ScheduleError(f"hold at {step.point.value} needs 'broker'", step=index, field="broker")
+    _check_known(index, "broker", {step.broker} - set(schedule.replicas))
+    for name, plain in (("follower", None), ("leader", None), ("fetch_offset", None), ("nth", 1)):
+        if getattr(step, name) != plain:
+            raise ScheduleError(f"{name} does not go with {step.point.value}", step=index, field=name)
 
 
 def _check_link(index: int, step: Hold | Delay, schedule: Schedule) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from oracle.vocabulary import Acks, BrokerId, Expectation, Label, Offset, PointName
+from oracle.vocabulary import Acks, BrokerId, ElectionKind, Expectation, Label, Offset, PointName
 
 
 def described(text: str, **options: Any) -> Any:  # noqa: ANN401 - dataclasses.field is typed so
@@ -19,6 +19,10 @@ def described(text: str, **options: Any) -> Any:  # noqa: ANN401 - dataclasses.f
 
 
 POINT_HELP = "fetch_request, fetch_response; in 0.11 to 2.7 also offsets_for_leader_epoch_request, …_response"
+CONTROLLER_POINT_HELP = (
+    "between a broker and the controller: leader_and_isr, update_metadata (ZooKeeper mode), "
+    "controller_fetch_request / _response (KRaft mode), alter_partition_request / _response (2.7 and newer)"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +37,9 @@ class Produce:
     )
     error: str | None = described("the error expected with refused or indeterminate", default=None)
     timeout_ms: int = described("how long the producer and the broker wait for acks=all", default=30_000)
+    leader: BrokerId | None = described(
+        "send to this broker, which believes that it leads; else to the controller's leader", default=None
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,12 +57,19 @@ class Hold:
 
     name: str = described("name of the hold, for await_hold, release, drop and close")
     point: PointName = described(
-        "fetch_request, fetch_response, or offsets_for_leader_epoch_request / _response (0.11 to 2.7)"
+        "fetch_request, fetch_response, or offsets_for_leader_epoch_request / _response (0.11 to 2.7); "
+        + CONTROLLER_POINT_HELP
     )
-    follower: BrokerId = described("the broker that fetches")
-    leader: BrokerId = described("the broker that it fetches from")
+    follower: BrokerId | None = described("the broker that fetches", default=None)
+    leader: BrokerId | None = described("the broker that it fetches from", default=None)
     fetch_offset: Offset | None = described("only a fetch at this offset (the follower's LEO)", default=None)
     nth: int = described("catch the n-th matching frame", default=1)
+    broker: BrokerId | None = described("instead of follower and leader: the controller's counterpart", default=None)
+
+    @property
+    def brokers(self) -> tuple[BrokerId | None, ...]:
+        """The brokers whose end discharges the hold."""
+        return (self.follower, self.leader) if self.broker is None else (self.broker,)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +136,13 @@ class Start:
 
 
 @dataclass(frozen=True, slots=True)
+class Elect:
+    """Ask the controller for a leader election, as kafka-leader-election does; ends when there is a new leader."""
+
+    kind: ElectionKind = described("preferred: the first assigned replica; unclean: of a leaderless partition (2.4 on)")
+
+
+@dataclass(frozen=True, slots=True)
 class AwaitLeader:
     """Wait until the controller and every live broker name this leader (none: no leader)."""
 
@@ -176,6 +197,7 @@ Step = (
     | Kill
     | Stop
     | Start
+    | Elect
     | AwaitLeader
     | AwaitIsr
     | AwaitLag
@@ -196,6 +218,7 @@ STEP_NAMES: dict[str, type[Step]] = {
     "kill": Kill,
     "stop": Stop,
     "start": Start,
+    "elect": Elect,
     "await_leader": AwaitLeader,
     "await_isr": AwaitIsr,
     "await_lag": AwaitLag,

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 
 from oracle import timing
 from oracle.assumptions import check
-from oracle.events import HighWatermarkLost, RecordSent, RequestLost, TailLost
+from oracle.events import ElectionRequested, HighWatermarkLost, RecordSent, RequestLost, TailLost
 from oracle.steps import (
     AwaitLag,
     Close,
     Drop,
+    Elect,
     Hold,
     Kill,
     LoseCheckpoint,
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from oracle.steps import Step
-    from oracle.vocabulary import Acks, Label
+    from oracle.vocabulary import ElectionKind, Label
     from oracle.world import World
 
     Stroke = Callable[[World], World]
@@ -50,13 +51,15 @@ def strokes(step: Step) -> tuple[Stroke, ...]:
     """Return what a step does, each stroke to be followed by a rest: one request a record, else one in all."""
     match step:
         case Produce(records):
-            return tuple(partial(_send, label=label, acks=step.acks) for label in records)
+            return tuple(partial(_send, label=label, step=step) for label in records)
         case Hold():
             return (partial(_arm, hold=step),)
         case Release() | Drop() | Close():
             return (partial(_let_go, step=step),)
         case Kill(broker) | Stop(broker):
             return (partial(timing.end, broker=broker, graceful=isinstance(step, Stop)),)
+        case Elect(kind):
+            return (partial(_elect, kind=kind),)
         case Start(broker):
             return (partial(timing.start, broker=broker),)
         case AwaitLag():
@@ -67,8 +70,12 @@ def strokes(step: Step) -> tuple[Stroke, ...]:
             return (_nothing,)
 
 
-def _send(world: World, label: Label, acks: Acks) -> World:
-    return world.apply(RecordSent(label, acks))
+def _send(world: World, label: Label, step: Produce) -> World:
+    return world.apply(RecordSent(label, step.acks, step.leader))
+
+
+def _elect(world: World, kind: ElectionKind) -> World:
+    return world.apply(ElectionRequested(kind))
 
 
 def _arm(world: World, hold: Hold) -> World:
@@ -95,6 +102,6 @@ def _let_go(world: World, step: Release | Drop | Close) -> World:
         raise ImpossibleEventError(f"the frame of hold {step.name!r} was dropped")
     if isinstance(step, Drop):
         return replace(world, gate=world.gate.drop(step.name))
-    if isinstance(step, Close):
+    if isinstance(step, Close) and armed.hold.follower is not None:
         world = world.apply(RequestLost(armed.hold.follower))
     return replace(world, gate=world.gate.let_go(step.name))

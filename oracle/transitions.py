@@ -17,12 +17,14 @@ from oracle.events import (
     BrokerReturned,
     DecisionReceived,
     DiskEvent,
+    ElectionRequested,
     Event,
     FetchCompleted,
     HighWatermarkLost,
     IsrEvent,
     JoinAnswered,
     JoinCommitted,
+    JoinRefused,
     LagPassed,
     LinkEvent,
     RecordSent,
@@ -72,9 +74,11 @@ def _applied(state: PartitionState, event: Event, rules: RuleSet) -> PartitionSt
             return leading.append(state, event, rules)
         case BrokerDied() | BrokerRemoved() | BrokerReturned() | DecisionReceived():
             return _applied_to_broker(state, event, rules)
+        case ElectionRequested(kind):
+            return electing.request_election(state, kind, rules)
         case TailLost() | HighWatermarkLost():
             return _applied_to_disk(state, event)
-        case JoinCommitted() | JoinAnswered() | LagPassed() | ShrinkCommitted():
+        case JoinCommitted() | JoinAnswered() | JoinRefused() | LagPassed() | ShrinkCommitted():
             return _applied_to_isr(state, event, rules)
         case _:
             return _applied_to_link(state, event, rules)
@@ -115,7 +119,7 @@ def _applied_to_isr(state: PartitionState, event: IsrEvent, rules: RuleSet) -> P
     """Let a leader look at its ISR, or the controller commit what a leader has asked for."""
     leader = state.serving_leader()
     match event:
-        case JoinCommitted() | JoinAnswered():
+        case JoinCommitted() | JoinAnswered() | JoinRefused():
             if leader is None or event.follower not in leader.joining:
                 return f"no leader has asked to add broker {event.follower}"
             return _joined(state, leader, event, rules)
@@ -130,11 +134,15 @@ def _applied_to_isr(state: PartitionState, event: IsrEvent, rules: RuleSet) -> P
 
 
 def _joined(
-    state: PartitionState, leader: ReplicaState, event: JoinCommitted | JoinAnswered, rules: RuleSet
+    state: PartitionState, leader: ReplicaState, event: JoinCommitted | JoinAnswered | JoinRefused, rules: RuleSet
 ) -> PartitionState | str:
-    """Commit a leader's wish to add a replica, or let it hear that this was done."""
+    """Commit or refuse a leader's wish to add a replica, or let it hear that it was committed."""
     if isinstance(event, JoinCommitted):
         return _commit_join(state, leader, event, rules)
+    if isinstance(event, JoinRefused):
+        if joining.is_eligible(state, leader, event.follower, rules):
+            return f"broker {event.follower} is eligible to join the ISR"
+        return joining.give_up(state, leader, event.follower)
     if event.follower not in state.controller.isr:
         return f"broker {event.follower} is not in the ISR yet"
     return _answer_join(state, leader, event.follower, rules)

@@ -80,6 +80,13 @@ class HighWatermarkCheckpoint(StrEnum):
     NEVER = "never"
 
 
+class ElectionKind(StrEnum):
+    """Which leader election an operator asks for: of the first assigned replica, or of one outside the ISR."""
+
+    PREFERRED = "preferred"
+    UNCLEAN = "unclean"
+
+
 class PointName(StrEnum):
     """The protocol points a schedule can hold a frame at."""
 
@@ -94,3 +101,15 @@ class PointName(StrEnum):
     ALTER_PARTITION_RESPONSE = "alter_partition_response"
     CONTROLLER_FETCH_REQUEST = "controller_fetch_request"
     CONTROLLER_FETCH_RESPONSE = "controller_fetch_response"
+
+
+FROM_CONTROLLER = (
+    PointName.LEADER_AND_ISR,
+    PointName.UPDATE_METADATA,
+    PointName.CONTROLLER_FETCH_REQUEST,
+    PointName.CONTROLLER_FETCH_RESPONSE,
+)
+"""Points on the channel by which a broker hears the controller's decisions."""
+
+TO_CONTROLLER = (PointName.ALTER_PARTITION_REQUEST, PointName.ALTER_PARTITION_RESPONSE)
+"""Points on the channel by which a leader asks the controller to change the ISR."""

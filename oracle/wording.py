@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 from oracle.events import (
     DecisionReceived,
     FetchCompleted,
+    JoinAnswered,
     JoinCommitted,
+    JoinRefused,
     RequestReceived,
     RequestSent,
     ResponseReceived,
@@ -45,6 +47,11 @@ def request(fetch: Fetch) -> str:
     return f"fetch at offset {fetch.offset}"
 
 
+def controller_frame(broker: BrokerId, point: PointName) -> str:
+    """Return a frame that stands between a broker and the controller in words."""
+    return f"{point.value.replace('_', ' ')} between broker {broker} and the controller"
+
+
 def frame(follower: ReplicaState, point: PointName) -> str:
     """Return a frame that stands in the gate in words."""
     fetch = follower.fetch
@@ -59,8 +66,8 @@ def frame(follower: ReplicaState, point: PointName) -> str:
 def event_words(event: Event | None, before: World) -> str:
     """Return an event on a link in words, as it happens in a state."""
     match event:
-        case JoinCommitted(follower):
-            return f"the controller adds broker {follower} to the ISR"
+        case JoinCommitted() | JoinAnswered() | JoinRefused():
+            return _join_words(event)
         case ShrinkCommitted():
             return "the controller removes the lagging replicas from the ISR"
         case DecisionReceived(broker):
@@ -73,6 +80,16 @@ def event_words(event: Event | None, before: World) -> str:
             return _link_words(event, follower, fetch)
         case _:
             return "the partition comes to rest"
+
+
+def _join_words(event: JoinCommitted | JoinAnswered | JoinRefused) -> str:
+    match event:
+        case JoinCommitted(follower):
+            return f"the controller adds broker {follower} to the ISR"
+        case JoinAnswered(follower):
+            return f"the leader hears that broker {follower} is in the ISR"
+        case JoinRefused(follower):
+            return f"the controller refuses to add broker {follower} to the ISR"
 
 
 def _link_words(event: Event, follower: BrokerId, fetch: Fetch) -> str:

@@ -11,18 +11,16 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from oracle import joining
-from oracle.electing import awaiting, checkpoint_high_watermarks
+from oracle import controlling
+from oracle.electing import checkpoint_high_watermarks
 from oracle.events import (
     BrokerDied,
-    DecisionReceived,
+    BrokerReturned,
     Event,
     FetchCompleted,
-    JoinCommitted,
     RequestReceived,
     RequestSent,
     ResponseReceived,
-    ShrinkCommitted,
 )
 from oracle.gate import POINTS as POINTS  # part of this module's public names
 from oracle.gate import Gate
@@ -64,8 +62,18 @@ class World:
         result = step(self.state, event, self.rules)
         if isinstance(result, Refusal):
             raise ImpossibleEventError(result.reason)
-        gate = self.gate.without_broker(event.broker) if isinstance(event, BrokerDied) else self.gate
+        gate = self._gate_after(event)
+        if result.state.controller != self.state.controller:
+            gate = gate.with_updates_due()
         return replace(self, state=result.state, gate=gate)
+
+    def _gate_after(self, event: Event) -> Gate:
+        if isinstance(event, BrokerDied):
+            return self.gate.without_broker(event.broker)
+        if isinstance(event, BrokerReturned) and self.gate.waits_for_running(event.broker):
+            message = f"broker {event.broker} starts with its channel to the controller held: arm the hold once it runs"
+            raise ImpossibleEventError(message)
+        return self.gate
 
     def settle(self) -> World:
         """Run all replication that no hold blocks, until a whole round changes nothing."""
@@ -82,7 +90,7 @@ class World:
 
 def _round(world: World, follower: BrokerId) -> World:
     """Run one fetch round of a follower as far as holds let it."""
-    world = _deliver(_commit_isr_changes(world))
+    world = controlling.settled(world)
     for advance in (_complete, _respond, _request, _arrive, _respond):
         if _is_blocked(world, follower):
             return world
@@ -98,25 +106,6 @@ def half_step(world: World, follower: BrokerId) -> World:
     if fetch is None:
         return _request(world, follower)
     return _HALF_STEPS[fetch.stage](world, follower)
-
-
-def _commit_isr_changes(world: World) -> World:
-    leader = world.state.serving_leader()
-    if leader is None or joining.refusal(world.state, leader) is not None:
-        return world
-    if leader.leaving:
-        return world.apply(ShrinkCommitted())
-    for follower in sorted(leader.joining):
-        world = world.apply(JoinCommitted(follower))
-    return world
-
-
-def _deliver(world: World) -> World:
-    """Let every broker hear the controller's decisions, the elected leader first."""
-    for broker in awaiting(world.state):
-        for _ in world.state.replica(broker).undelivered:
-            world = world.apply(DecisionReceived(broker))
-    return world
 
 
 def _is_blocked(world: World, follower: BrokerId) -> bool:

@@ -18,6 +18,7 @@ from oracle.rules import (
     diverging_fetch,
     epoch_entry,
     high_watermark_checks,
+    isr_eligibility,
     isr_join,
     isr_shrink,
     kafka_5758,
@@ -78,6 +79,7 @@ BASE = RuleSet(
     writes_epoch_on_election=False,
     keeps_epoch_without_cut=False,
     joins_isr=isr_join.at_high_watermark,
+    may_join=isr_eligibility.any_replica,
     serves_epoch=kip_320.serves_any_epoch,
     leaves_isr=isr_shrink.behind,
     effective_min_isr=strict_min_isr.as_configured,
@@ -100,6 +102,7 @@ BASE = RuleSet(
 )
 
 counts_eligible_only = within(in_kraft_mode, since("3.6.0"))
+knows_starts = within(in_kraft_mode, since("3.5.0"))
 HAS_KAFKA_5758 = within(since("1.0.0"), before("2.0.0", "1.0.2", "1.1.1"))
 
 TABLE: tuple[Row, ...] = (
@@ -148,6 +151,17 @@ TABLE: tuple[Row, ...] = (
     ),
     Row(isr_join.AT_HIGH_WATERMARK, before("2.0.1"), lambda rules: rules),
     Row(isr_join.AT_EPOCH_START, since("2.0.1"), lambda rules: replace(rules, joins_isr=isr_join.at_epoch_start)),
+    Row(isr_eligibility.ANY, before("3.3.0"), lambda rules: rules),
+    Row(
+        isr_eligibility.UNFENCED,
+        lambda release: since("3.3.0")(release) and not knows_starts(release),
+        lambda rules: replace(rules, may_join=isr_eligibility.unfenced),
+    ),
+    Row(
+        isr_eligibility.THIS_START,
+        knows_starts,
+        lambda rules: replace(rules, may_join=isr_eligibility.of_this_start),
+    ),
     Row(kip_320.RULE, since("2.1.0"), lambda rules: replace(rules, serves_epoch=kip_320.is_served)),
     Row(
         stale_answer.LOOKUP_DROPPED,

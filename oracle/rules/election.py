@@ -33,6 +33,7 @@ class ElectionRules:
         returned: a broker is registered and unfenced again; the flag says whether it had shut down cleanly.
         joined: a leader's wish to add replicas to the ISR is committed.
         left: a leader's wish to remove replicas from the ISR is committed.
+        elect: a leader for a partition that has none.
     """
 
     rule: Rule
@@ -40,6 +41,7 @@ class ElectionRules:
     returned: Callable[[ControllerView, Partition, BrokerId, bool], ControllerView]
     joined: Callable[[ControllerView, Partition, BrokerId], ControllerView]
     left: Callable[[ControllerView, Partition, Collection[BrokerId]], ControllerView]
+    elect: Callable[[ControllerView, Partition], ControllerView]
 
 
 def with_leader(view: ControllerView, leader: BrokerId, *, clean: bool) -> ControllerView:

@@ -107,4 +107,4 @@ def left(view: ControllerView, partition: Partition, brokers: Collection[BrokerI
     return with_isr(view, partition, tuple(b for b in view.isr if b not in brokers))
 
 
-ELECTION = ElectionRules(rule=RULE, removed=removed, returned=returned, joined=joined, left=left)
+ELECTION = ElectionRules(rule=RULE, removed=removed, returned=returned, joined=joined, left=left, elect=elect)

@@ -58,5 +58,6 @@ ELECTION = ElectionRules(
     returned=zookeeper_controller.returned,
     joined=zookeeper_controller.joined,
     left=zookeeper_controller.left,
+    elect=zookeeper_controller.elect,
 )
 ELECTION_BUMPING = replace(zookeeper_controller.ELECTION, rule=RULE_BUMPING, left=left_bumping)

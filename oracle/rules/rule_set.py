@@ -28,6 +28,7 @@ class RuleSet:
         writes_epoch_on_election: the leader's epoch enters its cache at once (KAFKA-7415).
         keeps_epoch_without_cut: a cut at the log's end leaves the epoch cache alone (KAFKA-10706).
         joins_isr: (fetch offset, leader high watermark, epoch start offset) -> may join.
+        may_join: (is registered, what the leader knows) -> the controller lets a replica join the ISR.
         serves_epoch: (request's epoch, leader's epoch) -> the leader answers it.
         leaves_isr: (follower's end, leader's end) -> a follower that lagged is removed.
         effective_min_isr: (min.insync.replicas, replication factor) -> in-sync replicas needed.
@@ -56,6 +57,7 @@ class RuleSet:
     writes_epoch_on_election: bool
     keeps_epoch_without_cut: bool
     joins_isr: Callable[[Offset, Offset, Offset], bool]
+    may_join: Callable[[bool, RemoteReplica], bool]
     serves_epoch: Callable[[LeaderEpoch, LeaderEpoch], bool]
     leaves_isr: Callable[[Offset | None, Offset], bool]
     effective_min_isr: Callable[[int, int], int]

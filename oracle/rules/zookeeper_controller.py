@@ -90,5 +90,5 @@ def left(view: ControllerView, _partition: Partition, brokers: Collection[Broker
     return replace(view, isr=tuple(b for b in view.isr if b not in brokers))
 
 
-ELECTION = ElectionRules(rule=RULE, removed=removed, returned=returned, joined=joined, left=left)
+ELECTION = ElectionRules(rule=RULE, removed=removed, returned=returned, joined=joined, left=left, elect=elect)
 ELECTION_EMPTYING_ISR = replace(ELECTION, rule=RULE_EMPTYING_ISR, removed=removed_even_if_last)

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from oracle.gate import ArmedHold
-    from oracle.state import ControllerView, ReplicaState
+    from oracle.state import ControllerView, Decision, ReplicaState
     from oracle.world import World
 
 
@@ -72,7 +72,14 @@ def _replica(replica: ReplicaState, *, has_epochs: bool) -> str:
     if replica.fetch is not None:
         parts.append(f"{replica.fetch.kind.value}({replica.fetch.offset}) {replica.fetch.stage.value}")
     parts += ["fetcher stopped"] if replica.stuck else []
+    parts += [f"not heard yet: {_decision(decision)}" for decision in replica.undelivered]
+    parts += [f"wishes {_ids(replica.joining)} to join"] if replica.joining else []
     return " | ".join(parts)
+
+
+def _decision(decision: Decision) -> str:
+    leader = "no leader" if decision.leader is None else f"leader {decision.leader}"
+    return f"{leader}, epoch {decision.leader_epoch}"
 
 
 def _role(replica: ReplicaState) -> str:

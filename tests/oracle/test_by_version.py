@@ -36,6 +36,8 @@ BORDERS = [
     ("zookeeper-controller", ZOOKEEPER, "1.0.2", "1.1.0"),
     ("kraft-controller", KRAFT, "3.5.2", "3.6.0"),
     ("eligible-leader-replicas", KRAFT, "4.0.2", "4.1.0"),
+    ("only-unfenced-replica-joins-isr", ZOOKEEPER, "3.2.3", "3.3.0"),
+    ("only-replica-of-this-start-joins-isr", KRAFT, "3.4.1", "3.5.0"),
 ]
 ENDINGS = [
     # rule, metadata, last release with it, first without it
@@ -55,6 +57,8 @@ ENDINGS = [
     ("zookeeper-controller-empties-isr", ZOOKEEPER, "1.0.2", "1.1.0"),
     ("kraft-controller-bumps-epoch-on-shrink", KRAFT, "3.5.2", "3.6.0"),
     ("caught-up-replica-holds-high-watermark", KRAFT, "3.5.2", "3.6.0"),
+    ("any-replica-may-join-isr", ZOOKEEPER, "3.2.3", "3.3.0"),
+    ("only-unfenced-replica-joins-isr", KRAFT, "3.4.1", "3.5.0"),
 ]
 
 

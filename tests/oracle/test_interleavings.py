@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from oracle import interleavings
+from oracle import controlling, interleavings
 from oracle.interleavings import explore, identity
 from oracle.predict import initial_world
 from oracle.rules.by_version import rules_for
@@ -32,7 +32,7 @@ def every_end(world: World) -> set[Identity]:
         here = todo.pop()
         ends.add(identity(here.settle()))
         moved = [half_step(here, follower) for follower in here.order]
-        moved += [here.apply(event) for event in interleavings.controller_events(here.state)]
+        moved += [after for _, after in controlling.moves(here)]
         for after in moved:
             if identity(after) not in known:
                 known.add(identity(after))

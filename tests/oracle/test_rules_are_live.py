@@ -1,8 +1,7 @@
 """Does every rule matter? With one rule taken back or brought forward, some story must read differently.
 
-Left out are ``asks_controller_to_join``, which shows only while the controller's answer is held,
-``keeps_epoch_without_cut``, for which a live leader must lose its role, and ``tells_latest_offset``, which
-only consumers notice: each has a test of its own.
+Left out are ``keeps_epoch_without_cut``, for which a live leader must lose its role, and
+``tells_latest_offset``, which only consumers notice: each has a test of its own.
 """
 
 from __future__ import annotations
@@ -13,7 +12,17 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from oracle.rules import caught_up, isr_join, isr_shrink, kip_279, kip_320, same_leader, strict_min_isr
+from oracle.rules import (
+    caught_up,
+    delivery,
+    isr_eligibility,
+    isr_join,
+    isr_shrink,
+    kip_279,
+    kip_320,
+    same_leader,
+    strict_min_isr,
+)
 from oracle.rules import truncate_to_high_watermark as old_truncation
 from tests.oracle.transcript import rewritten
 
@@ -31,6 +40,12 @@ CHANGES: list[tuple[str, Any]] = [
     ("writes_epoch_on_election", False),
     ("joins_isr", isr_join.at_high_watermark),
     ("joins_isr", isr_join.at_epoch_start),
+    ("asks_controller_to_join", False),
+    ("may_join", isr_eligibility.any_replica),
+    ("may_join", isr_eligibility.unfenced),
+    ("may_join", isr_eligibility.of_this_start),
+    ("delivery", delivery.LEADER_AND_ISR),
+    ("delivery", delivery.METADATA_LOG),
     ("serves_epoch", kip_320.is_served),
     ("serves_epoch", kip_320.serves_any_epoch),
     ("effective_min_isr", strict_min_isr.as_configured),

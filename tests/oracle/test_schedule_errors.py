@@ -119,14 +119,6 @@ def test_schedule_must_end_with_a_leader() -> None:
     assert (refused.value.step, refused.value.field) == (2, "steps")
 
 
-@pytest.mark.parametrize("point", [p for p in PointName if "fetch_re" not in p and "epoch" not in p])
-def test_point_that_cannot_be_predicted_is_refused(point: PointName) -> None:
-    with pytest.raises(ScheduleError, match="cannot be predicted yet; points: fetch_request") as refused:
-        predict(schedule(produce("m0"), hold("x", point)), KRAFT)
-    assert (refused.value.step, refused.value.field) == (1, "point")
-    assert not isinstance(refused.value, PointUnavailableError)
-
-
 @pytest.mark.parametrize(
     ("version", "metadata"), [("0.10.2.2", "zookeeper"), ("2.8.2", "zookeeper"), ("3.9.2", "kraft"), ("4.3.1", "kraft")]
 )

@@ -261,7 +261,7 @@ class _Walking:
     def finish(self) -> None:
         """Restart whoever follows over a silent link, start who is down, let go what is held."""
         for armed in self.worlds[-1].gate.holds:
-            if armed.dropped:
+            if armed.dropped and armed.hold.follower is not None:
                 self.take(Kill(armed.hold.follower))
         for broker in self._schedule.replicas:
             self.take(Start(broker))

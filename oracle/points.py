@@ -1,0 +1,52 @@
+"""At which points can a frame be held on this release? Some requests exist only in some releases or modes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from oracle.gate import POINTS
+from oracle.schedule import ScheduleError
+from oracle.state import FetchKind
+from oracle.steps import Delay, Hold
+from oracle.vocabulary import FROM_CONTROLLER, TO_CONTROLLER, MetadataMode, PointName
+
+if TYPE_CHECKING:
+    from oracle.rules.rule_set import RuleSet
+    from oracle.schedule import Schedule
+
+
+class PointUnavailableError(ScheduleError):
+    """The schedule holds at a point that this release does not have: it does not apply to it."""
+
+
+def check_points(schedule: Schedule, rules: RuleSet) -> None:
+    """Refuse holds and delays at points that the model cannot predict or the release does not have.
+
+    Raises:
+        ScheduleError: the model cannot predict a hold there; names the step.
+        PointUnavailableError: the release has no such point.
+    """
+    for index, step in enumerate(schedule.steps):
+        if not isinstance(step, Hold | Delay):
+            continue
+        predicted = [*POINTS, *FROM_CONTROLLER, *TO_CONTROLLER] if isinstance(step, Hold) else [*POINTS]
+        if step.point not in predicted:
+            word = "hold" if isinstance(step, Hold) else "delay"
+            message = f"a {word} at {step.point.value} cannot be predicted; points: {', '.join(predicted)}"
+            raise ScheduleError(message, step=index, field="point")
+        missing = _why_missing(step.point, rules)
+        if missing is not None:
+            raise PointUnavailableError(f"Kafka {rules.version} {missing}", step=index, field="point")
+
+
+def _why_missing(point: PointName, rules: RuleSet) -> str | None:
+    """Return why a release does not have a point, or None if it does."""
+    if point in POINTS:
+        asks = POINTS[point][0] is not FetchKind.EPOCH_LOOKUP or rules.truncation.asks_leader
+        return None if asks else "followers do not send OffsetsForLeaderEpoch"
+    if point in TO_CONTROLLER:
+        return None if rules.asks_controller_to_join else "leaders write the ISR themselves"
+    in_zookeeper_mode = rules.metadata is MetadataMode.ZOOKEEPER
+    if point in (PointName.LEADER_AND_ISR, PointName.UPDATE_METADATA):
+        return None if in_zookeeper_mode else f"has no {point.value} in KRaft mode: brokers read the metadata log"
+    return "brokers read no metadata log in ZooKeeper mode" if in_zookeeper_mode else None

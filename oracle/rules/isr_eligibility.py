@@ -1,0 +1,56 @@
+"""Which replica does the controller let into the ISR? Any; later only one that is unfenced, and of this start.
+
+A leader may wish to add a replica whose broker has just been fenced or is shutting down: it would be
+elected although it is not there (KAFKA-13916). It may also wish on account of fetches that the
+broker sent before it died and came back without its disk's tail: such a replica would count as in
+sync, and could be elected, without records that are committed (KAFKA-14617).
+
+Sources: KafkaController.processAlterPartition, ReplicationControlManager.ineligibleReplicasForIsr;
+KIP-841, KIP-903. Versions: unfenced from 3.3; of this start from 3.5 in KRaft mode.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from oracle.rules.rule import Rule
+
+if TYPE_CHECKING:
+    from oracle.remote import RemoteReplica
+
+ANY = Rule(
+    name="any-replica-may-join-isr",
+    source="Partition.expandIsr, KafkaController.processAlterIsr",
+    versions="3.2 and older",
+    replaces=None,
+    breaks="a replica whose broker is gone joins the ISR and is elected",
+)
+UNFENCED = Rule(
+    name="only-unfenced-replica-joins-isr",
+    source="KIP-841, KAFKA-13916, KafkaController.processAlterPartition",
+    versions="3.3 and 3.4; ZooKeeper mode up to 3.9",
+    replaces=ANY.name,
+    breaks="a replica whose broker is fenced or gone joins the ISR and is elected",
+)
+THIS_START = Rule(
+    name="only-replica-of-this-start-joins-isr",
+    source="KIP-903, KAFKA-14617, ReplicationControlManager.ineligibleReplicasForIsr",
+    versions="KRaft mode, 3.5 and newer",
+    replaces=UNFENCED.name,
+    breaks="a replica that lost its tail joins the ISR on account of fetches from before its restart",
+)
+
+
+def any_replica(_is_registered: bool, _remote: RemoteReplica) -> bool:  # noqa: FBT001 - shape of RuleSet.may_join
+    """Let every assigned replica join."""
+    return True
+
+
+def unfenced(is_registered: bool, _remote: RemoteReplica) -> bool:  # noqa: FBT001 - shape of RuleSet.may_join
+    """Let a replica join whose broker is registered and unfenced."""
+    return is_registered
+
+
+def of_this_start(is_registered: bool, remote: RemoteReplica) -> bool:  # noqa: FBT001 - shape of RuleSet.may_join
+    """Let an unfenced replica join that has fetched since its broker's start."""
+    return is_registered and remote.is_this_incarnation

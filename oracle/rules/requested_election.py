@@ -1,0 +1,48 @@
+"""Which leader does an operator get who asks for an election? The preferred one, or one outside the ISR.
+
+The preferred leader is the first assigned replica; it takes over only if it lives and is in sync,
+and the ISR stays as it is. An unclean election is held for a partition that nobody leads, whatever
+unclean.leader.election.enable says. Without the first the load stays where failures have put it;
+without the second a partition whose in-sync replicas are gone for good never comes back.
+
+Sources: PreferredReplicaPartitionLeaderSelector, Election.leaderForPreferredReplica,
+ReplicationControlManager.electLeaders; KIP-183, KIP-460. Versions: preferred: all; unclean: 2.4 and newer.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from oracle.rules.election import ElectionRules, Partition, with_leader
+from oracle.vocabulary import ElectionKind
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from oracle.state import ControllerView
+
+
+def preferred(view: ControllerView, partition: Partition, _rules: ElectionRules) -> ControllerView | str:
+    """Elect the first assigned replica if it is not the leader yet, lives and is in sync."""
+    first = partition.assignment[0]
+    if view.leader == first:
+        return f"broker {first} leads already"
+    if first not in view.registered or first not in view.isr:
+        return f"broker {first}, the preferred leader, is not in sync"
+    return with_leader(view, first, clean=True)
+
+
+def unclean(view: ControllerView, partition: Partition, rules: ElectionRules) -> ControllerView | str:
+    """Elect any live replica of a leaderless partition."""
+    if view.leader is not None:
+        return f"broker {view.leader} leads: an unclean election is for a partition without a leader"
+    allowed = replace(partition, settings=replace(partition.settings, unclean_leader_election=True))
+    elected = rules.elect(view, allowed)
+    return "no replica lives" if elected.leader is None else elected
+
+
+BY_KIND: dict[ElectionKind, Callable[[ControllerView, Partition, ElectionRules], ControllerView | str]] = {
+    ElectionKind.PREFERRED: preferred,
+    ElectionKind.UNCLEAN: unclean,
+}
