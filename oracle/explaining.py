@@ -96,7 +96,7 @@ class Explanation:
 
 
 def explain(prediction: Prediction) -> Explanation:
-    """Explain every record's fate and every number of every checkpoint; of open races the first way."""
+    """Explain every record's fate and every number of every checkpoint; of an open race give it one alternative's."""
     return Explanation(
         checkpoints=tuple(
             CheckpointStory(moment.name or "", tuple(_numbers(moment, prediction.chronicle)))

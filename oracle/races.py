@@ -10,6 +10,7 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+from oracle.guarantees import PromiseVerdict
 from oracle.prediction import Alternative
 from oracle.vocabulary import Fate
 from oracle.wording import event_words
@@ -73,7 +74,7 @@ def merged(ways: Sequence[tuple[tuple[str, ...], Prediction]]) -> Prediction:
         record if all(_end(other.records[index]) == _end(record) for other in all_ends) else _open(alternatives, index)
         for index, record in enumerate(first.records)
     )
-    return replace(first, records=records, races=tuple(differences(all_ends)), alternatives=alternatives)
+    return replace(first, records=records, races=tuple(_open_words(all_ends)), alternatives=alternatives)
 
 
 def _distinct(ways: Iterable[tuple[tuple[str, ...], Prediction]]) -> tuple[Alternative, ...]:
@@ -95,28 +96,39 @@ def shared(race: tuple[str, ...], other: tuple[str, ...]) -> tuple[str, ...]:
 
 def _measurable(prediction: Prediction) -> object:
     records = [_end(record) for record in prediction.records]
-    return prediction.checkpoints, records, prediction.logs, prediction.diverged, prediction.moments[-1:]
+    return prediction.checkpoints, records, prediction.logs, _end_offset(prediction)
 
 
-def differences(predictions: Sequence[Prediction]) -> Iterator[str]:
-    """Yield every number, log and record in which predictions differ, with the values it can have."""
+def _end_offset(prediction: Prediction) -> object:
+    """Return up to where the topic can be read at the end."""
+    last = prediction.moments[-1]
+    return None if last.leader is None else last.replicas[last.leader].high_watermark
+
+
+def _open_words(predictions: Sequence[Prediction]) -> Iterator[str]:
+    for what, values in open_values(predictions):
+        yield f"{what} is {' or '.join(dict.fromkeys(values))}"
+
+
+def open_values(predictions: Sequence[Prediction]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield every number, log and record in which predictions differ, with its value in each of them."""
+    for what, *values in _everything(predictions):
+        if len(set(values)) > 1:
+            yield what, tuple(values)
+
+
+def _everything(predictions: Sequence[Prediction]) -> Iterator[tuple[str, ...]]:
+    """Yield everything that can be measured, with its value in each prediction."""
     for moments in zip(*(prediction.checkpoints for prediction in predictions), strict=True):
-        for what in _numbers(moments[0]):
-            values = _values(_numbers(moment)[what] for moment in moments)
-            if len(values) > 1:
-                yield f"{moments[0].name}: {what} is {' or '.join(values)}"
+        numbers = [_numbers(moment) for moment in moments]
+        for what in numbers[0]:
+            yield (f"{moments[0].name}: {what}", *(str(number[what]) for number in numbers))
     for broker in predictions[0].logs:
-        values = _values(" ".join(r.label for r in prediction.logs[broker]) or "empty" for prediction in predictions)
-        if len(values) > 1:
-            yield f"log of broker {broker}: {' or '.join(values)}"
+        logs = (" ".join(entry.label for entry in prediction.logs[broker]) or "empty" for prediction in predictions)
+        yield (f"log of broker {broker}", *logs)
+    yield ("leader's high watermark at the end", *(str(_end_offset(prediction)) for prediction in predictions))
     for records in zip(*(prediction.records for prediction in predictions), strict=True):
-        values = _values(end_words(record) for record in records)
-        if len(values) > 1:
-            yield f"record {records[0].label}: {' or '.join(values)}"
-
-
-def _values(values: Iterable[object]) -> list[str]:
-    return list(dict.fromkeys(str(value) for value in values))
+        yield (f"record {records[0].label}", *(end_words(record) for record in records))
 
 
 def _numbers(moment: Moment) -> dict[str, Any]:
@@ -142,6 +154,14 @@ def end_words(record: RecordPrediction) -> str:
 
 
 def _open(alternatives: Sequence[Alternative], index: int) -> RecordPrediction:
-    ends = dict.fromkeys(end_words(alternative.prediction.records[index]) for alternative in alternatives)
-    why = f"open: {' or '.join(ends)}, as the race goes"
-    return replace(alternatives[0].prediction.records[index], fate=Fate.UNDETERMINED, offset=None, decided_by=why)
+    """Return a record whose end is open, with the worst that can become of its promise."""
+    records = [alternative.prediction.records[index] for alternative in alternatives]
+    why = f"open: {' or '.join(dict.fromkeys(end_words(record) for record in records))}, as the race goes"
+    number, worst = max(enumerate(records, start=1), key=lambda one: _BADNESS.index(one[1].promise.verdict))
+    promise = worst.promise
+    if promise.reason is not None:
+        promise = replace(promise, reason=f"in outcome {number}: {promise.reason}")
+    return replace(records[0], fate=Fate.UNDETERMINED, offset=None, decided_by=why, promise=promise)
+
+
+_BADNESS = (PromiseVerdict.NONE, PromiseVerdict.KEPT, PromiseVerdict.ALLOWED_BY_SETTINGS, PromiseVerdict.BROKEN)

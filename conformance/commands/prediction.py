@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from conformance.commands.choosing import Choice, locate_error, rules_of, scenarios_of
 from conformance.commands.story import story_lines
 from oracle.explaining import explain
 from oracle.predict import predict
-from oracle.races import end_words
+from oracle.races import open_values
 from oracle.schedule import ScheduleError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from conformance.console import Console
-    from oracle.prediction import Alternative, Moment, Prediction
+    from oracle.prediction import Moment, Prediction
 
 
 def predict_scenarios(console: Console, choice: Choice, *, with_story: bool = False) -> int:
@@ -34,13 +34,28 @@ def predict_scenarios(console: Console, choice: Choice, *, with_story: bool = Fa
     for prediction in predictions:
         console.answer("\n".join(_lines(prediction)))
         if with_story:
-            console.answer("\n".join(story_lines(explain(prediction))))
+            console.answer("\n".join(_stories(prediction)))
     return 0
 
 
-def _as_json(prediction: Prediction, *, with_story: bool) -> dict[str, object]:
+def _as_json(prediction: Prediction, *, with_story: bool) -> dict[str, Any]:
+    """Return the machine format; an explanation stands beside the numbers that it explains."""
     value = prediction.as_json()
-    return value | {"explanation": explain(prediction).as_json()} if with_story else value
+    if not with_story:
+        return value
+    if not prediction.alternatives:
+        return value | {"explanation": explain(prediction).as_json()}
+    told = zip(value["alternatives"], prediction.alternatives, strict=True)
+    return value | {"alternatives": [v | {"explanation": explain(a.prediction).as_json()} for v, a in told]}
+
+
+def _stories(prediction: Prediction) -> Iterable[str]:
+    if not prediction.alternatives:
+        yield from story_lines(explain(prediction))
+    for number, alternative in enumerate(prediction.alternatives, start=1):
+        yield f"outcome {number}: {'; '.join(alternative.race)}"
+        yield ""
+        yield from story_lines(explain(alternative.prediction))
 
 
 def _lines(prediction: Prediction) -> Iterable[str]:
@@ -68,28 +83,25 @@ def _lines(prediction: Prediction) -> Iterable[str]:
 
 
 def open_lines(prediction: Prediction) -> Iterable[str]:
-    """Yield what a prediction leaves open: each number with its values, then each outcome with its race."""
+    """Yield what a prediction leaves open: a table of numbers by outcome, then the race that leads to each."""
     for assumption in prediction.assumed:
         yield f"assumed: {assumption.text}"
-    for race in prediction.races:
-        yield f"race left open: {race}"
-    for number, alternative in enumerate(prediction.alternatives, start=1):
-        yield from _alternative(number, alternative)
-
-
-def _alternative(number: int, alternative: Alternative) -> Iterable[str]:
+    if not prediction.alternatives:
+        return
+    outcomes = [f"outcome {number}" for number, _ in enumerate(prediction.alternatives, start=1)]
+    rows = list(open_values([alternative.prediction for alternative in prediction.alternatives]))
     yield ""
-    yield f"outcome {number}"
-    for decision in alternative.race:
-        yield f"  if {decision}"
-    for checkpoint in alternative.prediction.checkpoints:
-        numbers = ", ".join(
-            f"{broker}: {replica.log_end_offset} {replica.high_watermark}"
-            for broker, replica in checkpoint.replicas.items()
-        )
-        yield f"  {checkpoint.name}: leader {checkpoint.leader or 'none'}; broker: LEO HW {numbers}"
-    for record in alternative.prediction.records:
-        yield f"  {record.label:8} {end_words(record)}"
+    yield from _table([("a race is open; above: outcome 1", tuple(outcomes)), *rows])
+    yield ""
+    for outcome, alternative in zip(outcomes, prediction.alternatives, strict=True):
+        for decision in alternative.race:
+            yield f"{outcome} if {decision}"
+
+
+def _table(rows: Sequence[tuple[str, tuple[str, ...]]]) -> Iterable[str]:
+    widths = [max(map(len, column)) for column in zip(*((what, *values) for what, values in rows), strict=True)]
+    for what, values in rows:
+        yield "  ".join(f"{cell:{width}}" for cell, width in zip((what, *values), widths, strict=True)).rstrip()
 
 
 def _moment(moment: Moment) -> Iterable[str]:

@@ -12,9 +12,12 @@ from conformance.cli import main
 from conformance.registry import CATALOGUE
 from conformance.run_directory import RunDirectory
 from conformance.schedule_format import decode_step
+from conformance.schedule_text import schedule_text
 from fault_injection.releases import RELEASES
-from oracle.steps import STEP_NAMES
+from oracle.steps import STEP_NAMES, AwaitHold, Checkpoint, Kill, Start
 from tests.conformance.ideal_runs import write_ideal_run
+from tests.oracle.open_races import answer_before_or_after_the_second_fetch, lost_or_kept
+from tests.oracle.schedules import TWO, hold
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -79,6 +82,46 @@ def test_a_prediction_reads_in_words(capsys: pytest.CaptureFixture[str]) -> None
     assert "checkpoint: follower restarted" in said
     assert "  broker 2: log end offset 1, high watermark 1" in said
     assert "broken: broker 2 had appended the record, cut it, and was elected (KAFKA-1211" in said
+
+
+def test_an_explained_prediction_tells_step_and_rule(capsys: pytest.CaptureFixture[str]) -> None:
+    said = answer(capsys, "predict", "TR-01", "--kafka", "0.10.2.2", "--explain")
+    told = answer_json(capsys, "predict", "TR-01", "--kafka", "0.10.2.2", "--explain")
+
+    assert "\n  step 9 (start 2)\n    broker 2 cuts m1 at offset 1, following leader 1 [truncate-to-high-water" in said
+    assert "\n  truncate-to-high-watermark: KAFKA-1211, ReplicaManager.makeFollowers\n" in said
+    assert [one["label"] for one in told["explanation"]["records"]] == ["m0", "m1", "m2"]
+    assert [one["name"] for one in told["explanation"]["checkpoints"]] == [one["name"] for one in told["checkpoints"]]
+
+
+def test_an_open_race_is_shown_with_every_outcome(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    path = tmp_path / "race.yaml"
+    path.write_text(schedule_text(lost_or_kept()))
+    said = answer(capsys, "predict", "--schedule", path, "--kafka", "0.10.2.2", "--explain")
+    told = answer_json(capsys, "predict", "--schedule", path, "--kafka", "0.10.2.2", "--explain")
+
+    table = [line.split("  ") for line in said.splitlines() if line.startswith(("a race is open", "record "))]
+    assert [[cell.strip() for cell in row if cell] for row in table[1:]] == [
+        ["a race is open; above: outcome 1", "outcome 1", "outcome 2"],
+        ["record m0", "lost, acknowledged", "present at offset 0, acknowledged"],
+        ["record m1", "present at offset 0, acknowledged", "present at offset 1, acknowledged"],
+    ]
+    assert "broken: in outcome 1: broker 2 had appended the record, cut it, and was elected" in said
+    assert "\noutcome 2 if step 2 (produce m0): broker 3's fetch at offset 1 reaches leader 1 before" in said
+    assert said.count("why each record ends as it does") == 2
+    assert [set(one) for one in told["alternatives"]] == [
+        {"race", "checkpoints", "records", "logs", "diverged", "steps", "explanation"}
+    ] * 2
+
+
+def test_an_assumed_end_of_a_race_is_named(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    path = tmp_path / "assumed.yaml"
+    cut = (Kill(TWO), hold("cut", follower=TWO, fetch_offset=0), Start(TWO), AwaitHold("cut"), Checkpoint("end"))
+    path.write_text(schedule_text(answer_before_or_after_the_second_fetch(*cut)))
+    said = answer(capsys, "predict", "--schedule", path, "--kafka", "0.10.2.2")
+
+    assert "\nassumed: step 11 (await_hold cut) assumes 1 of 2 outcomes: else hold 'cut' never catches" in said
+    assert "a race is open" not in said
 
 
 def test_the_list_names_every_scenario(capsys: pytest.CaptureFixture[str]) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from oracle import branches
+from oracle.guarantees import PromiseVerdict
 from oracle.interleavings import TooManyStatesError, explore
 from oracle.predict import initial_world, predict
 from oracle.races import merged
@@ -15,7 +16,7 @@ from oracle.rules.by_version import rules_for
 from oracle.schedule import ScheduleError
 from oracle.steps import AwaitHold, AwaitIsr, Checkpoint, Kill, Release, Start
 from oracle.taking import strokes
-from oracle.vocabulary import BrokerId, Fate, MetadataMode, Outcome
+from oracle.vocabulary import BrokerId, Fate, MetadataMode, Offset, Outcome
 from tests.oracle.open_races import (
     answer_before_or_after_the_second_fetch,
     lost_or_kept,
@@ -57,11 +58,13 @@ def test_what_differs_is_named_and_its_records_are_undetermined() -> None:
         "broker 2 has m0: high watermark of broker 2 is 0 or 1",
         "end: log end offset of broker 2 is 1 or 2",
         "end: high watermark of broker 2 is 1 or 2",
-        "log of broker 2: m1 or m0 m1",
-        "record m0: lost, acknowledged or present at offset 0, acknowledged",
-        "record m1: present at offset 0, acknowledged or present at offset 1, acknowledged",
+        "log of broker 2 is m1 or m0 m1",
+        "leader's high watermark at the end is 1 or 2",
+        "record m0 is lost, acknowledged or present at offset 0, acknowledged",
+        "record m1 is present at offset 0, acknowledged or present at offset 1, acknowledged",
     )
     assert {(r.fate, r.offset) for r in prediction.records} == {(Fate.UNDETERMINED, None)}
+    assert [r.promise.verdict for r in prediction.records] == [PromiseVerdict.BROKEN, PromiseVerdict.KEPT]
     assert prediction.records[0].decided_by == (
         "open: lost, acknowledged or present at offset 0, acknowledged, as the race goes"
     )
@@ -161,7 +164,14 @@ def test_record_whose_end_differs_is_undetermined(one_end: Prediction, differenc
 
 def test_logs_that_differ_are_named(one_end: Prediction) -> None:
     another = replace(one_end, logs={**one_end.logs, TWO: ()})
-    assert merged([(("a",), one_end), (("b",), another)]).races == ("log of broker 2: m0 or empty",)
+    assert merged([(("a",), one_end), (("b",), another)]).races == ("log of broker 2 is m0 or empty",)
+
+
+def test_an_end_that_only_its_high_watermark_tells_apart_is_named(one_end: Prediction) -> None:
+    last = one_end.moments[-1]
+    lower = {**last.replicas, ONE: replace(last.replicas[ONE], high_watermark=Offset(0))}
+    another = replace(one_end, moments=(*one_end.moments[:-1], replace(last, replicas=lower)))
+    assert merged([(("a",), one_end), (("b",), another)]).races == ("leader's high watermark at the end is 1 or 0",)
 
 
 def test_the_machine_format_has_every_outcome() -> None:
