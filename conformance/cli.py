@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, NoReturn
 
 from conformance.commands.catalogue import explain, list_scenarios
 from conformance.commands.choosing import USAGE_ERRORS, Choice
+from conformance.commands.explore_arguments import add_explore
+from conformance.commands.guarantee_arguments import add_guarantees
 from conformance.commands.judgement import JudgeOptions, judge_again
 from conformance.commands.prediction import predict_scenarios
 from conformance.commands.reference import list_versions, report_runs, schedule_help
@@ -94,6 +96,8 @@ def build_parser() -> argparse.ArgumentParser:
     _add_predict(commands)
     _add_run(commands)
     _add_judge(commands)
+    add_explore(commands)
+    add_guarantees(commands)
     _add_reference(commands)
     return parser
 

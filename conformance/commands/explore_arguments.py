@@ -1,0 +1,97 @@
+"""Which options does ``explore`` have? Its part of the command line."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from conformance.commands.explored_models import FAMILIES, subject_of
+from conformance.commands.exploring import ExploreOptions, explore_model
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from conformance.console import Console
+
+MAX_STATES = 20_000_000
+DESCRIPTION = """Searches every state that a model of replication can reach, breadth first, and says whether its
+invariants hold: exactly, not by sampling. A broken one comes with a shortest way to break it, step by step.
+What a search must have seen to prove anything (elections, truncations, ISR changes ...) is counted with it."""
+EPILOG = """models:
+  KafkaTruncateToHighWatermark, Kip101, Kip279, Kip320FirstTry, Kip320, AsyncIsr
+      the public TLA+ specifications, step for step: at the same constants TLC counts the same
+      states. AsyncIsr is bounded by its leader's log end offset (--log-size) and the controller's
+      version (--epochs); it has no use for --records.
+  {variants}
+      one rule of the specification left out or replaced
+
+examples:
+  kafka-conformance explore --model Kip101 --replicas 2 --log-size 2 --records 2 --epochs 2
+      how KIP-101 still loses a committed record: 12 states
+  kafka-conformance explore --model Kip320 --replicas 3 --log-size 2 --records 2 --epochs 1
+      39619 distinct states, both invariants hold
+  kafka-conformance explore --model Kip320/joins-at-high-watermark --replicas 3 --invariant StrongIsr
+      why a replica must not join the ISR below the leader's epoch start (KAFKA-7128)
+  kafka-conformance explore --model Kip320 --replicas 3 --symmetry --json
+      a sixth of the states: those that differ only in brokers' names are one
+
+exit codes: 0 holds, 1 violated, 2 usage, 3 unfinished (--max-states), 130 interrupted, with the figures so far
+"""
+
+
+def add_explore(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the command with its options."""
+    variants = "\n  ".join(name for family in FAMILIES for name in family.names if "/" in name)
+    parser = commands.add_parser(
+        "explore",
+        help="search a model of replication exhaustively, and show how a rule breaks",
+        description=DESCRIPTION,
+        epilog=EPILOG.format(variants=variants),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--model", required=True, metavar="MODULE", help="which model, see below")
+    parser.add_argument(
+        "--replicas", type=_whole_number(1, 9), default=2, metavar="R", help="replicas of the partition (default: 2)"
+    )
+    parser.add_argument(
+        "--log-size", type=_whole_number(1, 99), default=2, metavar="L", help="slots of each log (default: 2)"
+    )
+    parser.add_argument(
+        "--records", type=_whole_number(1, 99), default=2, metavar="N", help="records ever written (default: 2)"
+    )
+    parser.add_argument(
+        "--epochs", type=_whole_number(0, 99), default=2, metavar="E", help="highest leader epoch (default: 2)"
+    )
+    parser.add_argument(
+        "--invariant",
+        action="append",
+        default=[],
+        metavar="I",
+        help="check this one; repeatable (default: the model's)",
+    )
+    parser.add_argument("--symmetry", action="store_true", help="states that differ only in brokers' names are one")
+    parser.add_argument(
+        "--max-states",
+        type=_whole_number(1, 10**12),
+        default=MAX_STATES,
+        metavar="N",
+        help=f"give up, unfinished, after so many distinct states; each takes some 200 bytes (default: {MAX_STATES})",
+    )
+    for family in FAMILIES:
+        family.add_options(parser)
+    parser.add_argument("--quiet", action="store_true", help="no progress")
+    parser.add_argument("--json", action="store_true", help="answer as JSON on standard output")
+    parser.set_defaults(command=_explore)
+
+
+def _explore(console: Console, parsed: argparse.Namespace) -> int:
+    return explore_model(console, subject_of(parsed), ExploreOptions(tuple(parsed.invariant), parsed.max_states))
+
+
+def _whole_number(least: int, most: int) -> Callable[[str], int]:
+    def parse(text: str) -> int:
+        if not text.isascii() or not text.isdigit() or not least <= int(text) <= most:
+            raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from {least} to {most}")
+        return int(text)
+
+    return parse
