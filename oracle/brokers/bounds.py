@@ -20,7 +20,10 @@ class Bounds:
         acks: what every producer waits for.
         settings: the topic's settings.
         checkpointing: when high watermarks reach the disk.
-        stops: whether brokers also stop gracefully.
+        kills: whether brokers are killed.
+        stops: whether brokers stop gracefully.
+        power_failure: whether one broker, once, dies and loses the tail of its log.
+        late_joins: whether the controller takes its time to add a replica to the ISR.
     """
 
     replicas: int = 2
@@ -29,4 +32,7 @@ class Bounds:
     acks: Acks = Acks.ALL
     settings: Settings = field(default_factory=Settings)
     checkpointing: HighWatermarkCheckpoint = HighWatermarkCheckpoint.PROMPT
+    kills: bool = True
     stops: bool = False
+    power_failure: bool = False
+    late_joins: bool = False

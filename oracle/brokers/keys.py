@@ -11,6 +11,7 @@ from dataclasses import fields
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
+from oracle.disks import TAIL_LOST
 from oracle.properties import verdict_of
 from oracle.state import ControllerView, PartitionState, ReplicaState
 
@@ -34,10 +35,15 @@ class Keys:
         return tuple(numbers.setdefault(part, len(numbers)) for part in _parts(state))
 
 
+def has_lost_a_tail(state: PartitionState) -> bool:
+    """Tell whether a disk has forgotten records."""
+    return any(reason == TAIL_LOST for _, _, reason in state.history_truncations)
+
+
 def _parts(state: PartitionState) -> list[Hashable]:
     produces = tuple(map(_produce, state.produces))
     losses = tuple((loss.label, verdict_of(state, loss)) for loss in state.history_losses)
-    history = (produces, state.history_committed, losses)
+    history = (produces, state.history_committed, losses, has_lost_a_tail(state))
     return [history, _of_controller(state.controller), _of_rest(state), *map(_replica, state.replicas)]
 
 

@@ -10,10 +10,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from oracle import joining
 from oracle.brokers.actions import Action
-from oracle.brokers.keys import Keys
-from oracle.brokers.reductions import advanced
+from oracle.brokers.keys import Keys, has_lost_a_tail
+from oracle.brokers.reductions import advanced, pending_joins
 from oracle.events import (
     BrokerDied,
     BrokerRemoved,
@@ -22,11 +21,12 @@ from oracle.events import (
     RecordSent,
     RequestReceived,
     ResponseReceived,
+    TailLost,
 )
 from oracle.predict import initial_world
 from oracle.schedule import Schedule
 from oracle.state import FetchStage
-from oracle.vocabulary import Acks, BrokerId, Label, Timing
+from oracle.vocabulary import Acks, BrokerId, Label, Offset, Timing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -69,7 +69,7 @@ class Brokers:
     def actions(self, state: PartitionState) -> Iterator[tuple[Action, PartitionState]]:
         """Return every action with the state it leads to, in a fixed order."""
         for action in self.possible(state):
-            yield action, advanced(state, action.events, self.rules, self.bounds.checkpointing)
+            yield action, advanced(state, action.events, self.rules, self.bounds)
 
     def successors(self, state: PartitionState) -> list[PartitionState]:
         """Return every next state, repetitions included."""
@@ -91,12 +91,11 @@ class Brokers:
         """Return the actions that the rules allow in a state, in a fixed order."""
         yield from self._sends(state)
         yield from _link_moves(state)
-        leader = state.serving_leader()
-        if leader is not None and joining.refusal(state, leader) is None:
-            for follower in sorted(leader.joining):
-                yield _one(JoinCommitted(follower))
+        for follower in pending_joins(state) if self.bounds.late_joins else ():
+            yield _one(JoinCommitted(follower))
+        may_fail = self.bounds.power_failure and not has_lost_a_tail(state)
         for replica in state.replicas:
-            yield from self._process_moves(replica)
+            yield from self._process_moves(replica, may_fail=may_fail)
 
     def _sends(self, state: PartitionState) -> Iterable[Action]:
         """Send the next record, unless it would be refused: then nothing would change."""
@@ -108,14 +107,18 @@ class Brokers:
             return ()
         return (_one(RecordSent(Label(f"m{len(state.produces)}"), self.bounds.acks)),)
 
-    def _process_moves(self, replica: ReplicaState) -> Iterator[Action]:
+    def _process_moves(self, replica: ReplicaState, *, may_fail: bool) -> Iterator[Action]:
         broker = replica.broker
         if not replica.alive:
             yield _one(BrokerReturned(broker, clean=replica.shut_down_cleanly))
             return
-        yield Action((BrokerDied(broker, graceful=False), BrokerRemoved(broker)))
+        if self.bounds.kills:
+            yield Action((BrokerDied(broker, graceful=False), BrokerRemoved(broker)))
         if self.bounds.stops:
             yield Action((BrokerDied(broker, graceful=True), BrokerRemoved(broker)))
+        for offset in range(replica.log.log_end_offset) if may_fail else ():
+            failure = (BrokerDied(broker, graceful=False), TailLost(broker, Offset(offset)), BrokerRemoved(broker))
+            yield Action(failure)
 
 
 def _one(event: Event) -> Action:

@@ -67,11 +67,12 @@ class _Writing:
         earlier = dict(self._standing)
         for follower in self._partition.replicas:
             self._prepare(follower, stretch)
-        self._take(stretch.step)
+        for step in stretch.steps:
+            self._take(step)
         for follower in (*stretch.movers, *self._partition.replicas):
             standing = earlier.get(follower)
             if standing is not None and self._standing.get(follower) is not standing:
-                self._let_go(standing.name)
+                self._take(Release(standing.name))
 
     def _prepare(self, follower: BrokerId, stretch: Stretch) -> None:
         """Arm the hold at which a follower's link will stand, unless it stands there already."""
@@ -88,12 +89,8 @@ class _Writing:
         count = self._names[name] = self._names.get(name, 0) + 1
         return name if count == 1 else f"{name}, {count}"
 
-    def _let_go(self, name: str) -> None:
-        armed = self._world.gate.named(name)
-        if armed is not None and armed.caught:
-            self._take(Release(name))
-
     def _take(self, step: Step) -> None:
+        """Take a step, unless it is not possible: a hold may have caught nothing, or be gone with its broker."""
         try:
             self._world = take(self._world, step)
         except (ImpossibleEventError, UnmetAssumptionError):

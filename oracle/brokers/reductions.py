@@ -10,43 +10,56 @@ After every event the model takes these, so that a search sees only states with 
    waits for the maximum wait at most; a later completion is the same answer followed by one more
    round. A parked fetch with nothing to tell stays parked: its empty answer and the next request
    change nothing.
-3. Every broker hears the controller's decisions, the elected leader first: unless the bounds ask for
-   late decisions, as the schedules' steps do, which end when all brokers have heard.
-4. With ``prompt`` checkpointing each high watermark is on disk.
+3. Every broker hears the controller's decision, the elected leader first. Later deliveries are not
+   searched: a schedule's step ends when all brokers have heard, so none could show them.
+4. A wish to join the ISR is committed, unless the bounds ask for late joins. While it is pending the
+   replica only holds the high watermark back (KIP-497), and if the leader dies with it, all is as if
+   the request that brought the wish had not arrived.
+5. With ``prompt`` checkpointing each high watermark is on disk.
 
-Each removes only states between which no other event can be told apart in any log, high
-watermark, ISR or acknowledgement; none makes up a behaviour: every path is one of ``step``.
+None makes up a behaviour: every path is one of ``step``.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from oracle import joining
 from oracle.electing import awaiting, checkpoint_high_watermarks
-from oracle.events import DecisionReceived, FetchCompleted, RequestSent
+from oracle.events import DecisionReceived, FetchCompleted, JoinCommitted, RequestSent
 from oracle.state import FetchStage
 from oracle.transitions import Refusal, step
 from oracle.vocabulary import HighWatermarkCheckpoint, Role
 
 if TYPE_CHECKING:
+    from oracle.brokers.bounds import Bounds
     from oracle.events import Event
     from oracle.rules.rule_set import RuleSet
     from oracle.state import Fetch, PartitionState, ReplicaState
     from oracle.vocabulary import BrokerId
 
 
-def advanced(
-    state: PartitionState, events: tuple[Event, ...], rules: RuleSet, checkpointing: HighWatermarkCheckpoint
-) -> PartitionState:
+def advanced(state: PartitionState, events: tuple[Event, ...], rules: RuleSet, bounds: Bounds) -> PartitionState:
     """Return the state after some events that the rules allow, and after all that follows at once."""
     for event in events:
         state = _applied(state, event, rules)
     state = _all_told(state, rules)
+    if not bounds.late_joins:
+        for follower in pending_joins(state):
+            state = _applied(state, JoinCommitted(follower), rules)
     for broker in state.assignment:
         state = _at_once(state, broker, rules)
-    if checkpointing is HighWatermarkCheckpoint.PROMPT and any(map(_is_behind_its_checkpoint, state.replicas)):
+    if bounds.checkpointing is HighWatermarkCheckpoint.PROMPT and any(map(_is_behind_its_checkpoint, state.replicas)):
         return checkpoint_high_watermarks(state)
     return state
+
+
+def pending_joins(state: PartitionState) -> tuple[BrokerId, ...]:
+    """Return the replicas that the leader has asked to add to the ISR, if the controller will listen."""
+    leader = state.serving_leader()
+    if leader is None or not leader.joining or joining.refusal(state, leader) is not None:
+        return ()
+    return tuple(sorted(leader.joining))
 
 
 def _applied(state: PartitionState, event: Event, rules: RuleSet) -> PartitionState:

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from oracle.brokers.actions import mover
-from oracle.events import BrokerDied, BrokerReturned, RecordSent
+from oracle.events import BrokerDied, BrokerReturned, RecordSent, TailLost
 from oracle.gate import POINTS
 from oracle.state import FetchKind, FetchStage
-from oracle.steps import Kill, Produce, Start, Stop
+from oracle.steps import Kill, LoseTail, Produce, Start, Stop
 from oracle.vocabulary import Expectation
 
 if TYPE_CHECKING:
@@ -49,27 +49,27 @@ class Stretch:
     """A step with what the links do after it.
 
     Attributes:
-        step: what causes the stretch.
+        steps: what causes the stretch: one step; two if the disk of a killed broker forgets.
         movers: followers whose links move, in the order in which they first do.
         held: the frame that each link stands at when the stretch ends, for links that stand at one.
     """
 
-    step: Step
+    steps: tuple[Step, ...]
     movers: tuple[BrokerId, ...]
     held: Mapping[BrokerId, HeldFrame]
 
 
 def stretches(path: Iterable[tuple[Action, PartitionState]]) -> tuple[Stretch, ...]:
     """Cut a path into stretches; what happens before its first step needs none."""
-    found: list[tuple[Step, list[Action], PartitionState]] = []
+    found: list[tuple[tuple[Step, ...], list[Action], PartitionState]] = []
     for action, state in path:
-        step = _step_of(action.cause)
-        if step is not None:
-            found.append((step, [], state))
+        steps = tuple(step for event in action.events if (step := _step_of(event)) is not None)
+        if steps:
+            found.append((steps, [], state))
         elif found:
-            step, moves, _ = found[-1]
-            found[-1] = (step, [*moves, action], state)
-    return tuple(Stretch(step, _movers(moves), _held(state)) for step, moves, state in found)
+            steps, moves, _ = found[-1]
+            found[-1] = (steps, [*moves, action], state)
+    return tuple(Stretch(steps, _movers(moves), _held(state)) for steps, moves, state in found)
 
 
 def _step_of(event: Event) -> Step | None:
@@ -78,6 +78,8 @@ def _step_of(event: Event) -> Step | None:
             return Produce((label,), acks, Expectation.ANY)
         case BrokerDied(broker, graceful):
             return Stop(broker) if graceful else Kill(broker)
+        case TailLost(broker, offset):
+            return LoseTail(broker, offset)
         case BrokerReturned(broker):
             return Start(broker)
         case _:

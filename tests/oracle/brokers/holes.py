@@ -30,6 +30,7 @@ class Hole:
     fixed: str
     property_name: str
     bounds: Bounds
+    metadata: MetadataMode = MetadataMode.ZOOKEEPER
 
 
 HOLES = (
@@ -38,14 +39,14 @@ HOLES = (
         "0.10.2.2",
         "0.11.0.3",
         "AcknowledgedSurvives",
-        Bounds(replicas=3, records=1, epochs=2, settings=CLEAN_ONLY),
+        Bounds(replicas=3, records=1, epochs=1, settings=CLEAN_ONLY),
     ),
     Hole(
         "divergence-after-fast-failovers",
         "1.1.1",
         "2.0.1",
         "InSyncLogsMatch",
-        Bounds(replicas=2, records=2, epochs=3, settings=UNCLEAN),
+        Bounds(replicas=2, records=2, epochs=2, settings=UNCLEAN),
     ),
     Hole(
         "leader-without-epoch-entry",
@@ -59,14 +60,22 @@ HOLES = (
         "2.8.0",
         "2.8.1",
         "AcknowledgedSurvives",
-        Bounds(replicas=2, records=2, epochs=3, settings=CLEAN_ONLY),
+        Bounds(replicas=2, records=2, epochs=2, settings=CLEAN_ONLY),
+    ),
+    Hole(
+        "last-replica-standing",
+        "3.9.2",
+        "4.3.1",
+        "NothingAcknowledgedIsLost",
+        Bounds(records=1, epochs=2, settings=Settings(2), kills=False, stops=True, power_failure=True),
+        MetadataMode.KRAFT,
     ),
 )
 
 
 def model(hole: Hole, version: str) -> Brokers:
     """Return the brokers of a release within a hole's bounds."""
-    return Brokers(rules_for(version, MetadataMode.ZOOKEEPER), hole.bounds)
+    return Brokers(rules_for(version, hole.metadata), hole.bounds)
 
 
 @cache

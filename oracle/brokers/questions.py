@@ -1,0 +1,108 @@
+"""Can an acknowledged record be lost? The question for one release, one choice of settings and one kind of fault.
+
+Releases with the same rules ask the same question, and so do settings that the rules do not read:
+a question names only what can change its answer, so equal questions need one search.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from oracle.brokers.bounds import Bounds
+from oracle.rules.rule_set import RuleSet
+from oracle.schedule import Settings
+from oracle.vocabulary import Acks, HighWatermarkCheckpoint
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterator
+
+UNREAD = {"version", "metadata", "rules", "leaves_isr", "raises_high_watermark_on_shrink", "tells_latest_offset"}
+"""What no event of the model reads: names, the leader's own shrinking of the ISR, what clients list."""
+
+
+class Faults(StrEnum):
+    """What may happen to brokers: the columns of the table."""
+
+    KILLS = "kills"
+    KILLS_WITHOUT_CHECKPOINT = "kills, no checkpoint"
+    POWER_FAILURE = "stops, one power failure"
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A choice of settings, and what may happen: one cell of the table.
+
+    Attributes:
+        min_isr: min.insync.replicas, as configured.
+        unclean: unclean.leader.election.enable.
+    """
+
+    acks: Acks
+    min_isr: int
+    unclean: bool
+    replicas: int
+    faults: Faults
+
+    @property
+    def settings(self) -> str:
+        """The settings as one line, such as ``acks=all min.isr=2 unclean=off replicas=3``."""
+        acks = "all" if self.acks is Acks.ALL else int(self.acks)
+        unclean = "on" if self.unclean else "off"
+        return f"acks={acks} min.isr={self.min_isr} unclean={unclean} replicas={self.replicas}"
+
+
+def cells() -> Iterator[Cell]:
+    """Return every cell of one release, in the order of the table."""
+    for replicas in (2, 3):
+        for acks in (Acks.ALL, Acks.LEADER, Acks.NONE):
+            for min_isr in (1, 2, 3):
+                for unclean in (False, True):
+                    for faults in Faults:
+                        yield Cell(acks, min_isr, unclean, replicas, faults)
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What one search needs to know, and nothing else.
+
+    Attributes:
+        rules: the rules without the release's name.
+    """
+
+    rules: RuleSet
+    bounds: Bounds
+
+
+def question(rules: RuleSet, cell: Cell) -> Question:
+    """Return the question that a cell asks about a release, within the table's bounds."""
+    bounds = Bounds(
+        replicas=cell.replicas,
+        records=2 if cell.replicas == 2 else 1,
+        epochs=2 if cell.replicas > 2 and cell.faults is not Faults.POWER_FAILURE else 3,
+        acks=cell.acks,
+        settings=Settings(_read_min_isr(rules, cell), cell.unclean),
+        checkpointing=_checkpointing(cell.faults),
+        kills=cell.faults is not Faults.POWER_FAILURE,
+        stops=cell.faults is Faults.POWER_FAILURE,
+        power_failure=cell.faults is Faults.POWER_FAILURE,
+    )
+    return Question(rules, bounds)
+
+
+def identity(asked: Question) -> Hashable:
+    """Return what two questions with the same answer have in common."""
+    return (*(getattr(asked.rules, field.name) for field in fields(RuleSet) if field.name not in UNREAD), asked.bounds)
+
+
+def _read_min_isr(rules: RuleSet, cell: Cell) -> int:
+    """Return the minimum that the rules go by; 1 where they do not ask for it."""
+    is_read = cell.acks is Acks.ALL or rules.high_watermark_needs_min_isr
+    return rules.effective_min_isr(cell.min_isr, cell.replicas) if is_read else 1
+
+
+def _checkpointing(faults: Faults) -> HighWatermarkCheckpoint:
+    if faults is Faults.KILLS_WITHOUT_CHECKPOINT:
+        return HighWatermarkCheckpoint.NEVER
+    return HighWatermarkCheckpoint.PROMPT

@@ -1,0 +1,150 @@
+"""Is the kept table what the explorer finds, and does it never say more than was searched?"""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from conformance.commands.guarantees import kept_table, known_releases
+from oracle.brokers.answers import Answer, Finding, answer
+from oracle.brokers.guarantee_table import (
+    MAX_STATES,
+    Row,
+    build,
+    columns,
+    decode,
+    encode,
+    release_name,
+)
+from oracle.brokers.questions import Cell, Faults, Question, cells, identity, question
+from oracle.brokers.showing import shown
+from oracle.rules.by_version import rules_for
+from oracle.vocabulary import Acks, MetadataMode
+
+ZOOKEEPER, KRAFT = MetadataMode.ZOOKEEPER, MetadataMode.KRAFT
+SAFE = Cell(Acks.ALL, 2, unclean=False, replicas=2, faults=Faults.KILLS)
+UNCLEAN = Cell(Acks.ALL, 1, unclean=True, replicas=2, faults=Faults.KILLS)
+CLEAN = Cell(Acks.ALL, 1, unclean=False, replicas=2, faults=Faults.KILLS)
+THREE = Cell(Acks.ALL, 2, unclean=False, replicas=3, faults=Faults.KILLS)
+POWER = Cell(Acks.ALL, 2, unclean=False, replicas=2, faults=Faults.POWER_FAILURE)
+SAMPLE = (
+    ("0.10.2.2", ZOOKEEPER, UNCLEAN),
+    ("0.10.2.2", ZOOKEEPER, THREE),
+    ("0.11.0.3", ZOOKEEPER, UNCLEAN),
+    ("2.0.0", ZOOKEEPER, UNCLEAN),
+    ("2.0.1", ZOOKEEPER, UNCLEAN),
+    ("2.8.0", ZOOKEEPER, CLEAN),
+    ("2.8.2", ZOOKEEPER, CLEAN),
+    ("3.9.2", KRAFT, POWER),
+    ("4.3.1", KRAFT, SAFE),
+)
+"""What every test run asks again; the whole table takes minutes: ``guarantees --regenerate``."""
+
+
+def essence(found: Answer) -> tuple[tuple[int | None, int | None] | None, ...]:
+    """Return what an answer says about records: the shortest path and schedule, or none within bounds."""
+    findings = (found.lost, found.broken)
+    return tuple(None if finding is None else (finding.actions, finding.steps) for finding in findings)
+
+
+@pytest.mark.parametrize(("version", "mode", "cell"), SAMPLE, ids=lambda value: getattr(value, "settings", str(value)))
+def test_a_sample_of_the_kept_table_is_what_the_explorer_finds(version: str, mode: MetadataMode, cell: Cell) -> None:
+    rules = rules_for(version, mode)
+    row = kept_table().row_of(release_name(rules))
+    assert row is not None
+    assert essence(row.answers[cell]) == essence(answer(question(rules, cell), MAX_STATES[cell.replicas]))
+
+
+def test_the_kept_table_has_every_release_and_every_cell() -> None:
+    table = kept_table()
+    assert {name for row in table.rows for name in row.releases} == set(map(release_name, known_releases()))
+    assert all(list(row.answers) == list(cells()) for row in table.rows)
+    assert table.max_states == MAX_STATES
+
+
+def test_no_cell_of_the_kept_table_says_safe() -> None:
+    said = {found.words for row in kept_table().rows for found in row.answers.values()}
+    assert not any("safe" in words for words in said)
+    assert all("none found (" in words or "lost in" in words or words == "nothing is acknowledged" for words in said)
+
+
+def test_last_replica_standing_ends_with_eligible_leader_replicas() -> None:
+    table = kept_table()
+    lost = {}
+    for version in ("3.9.2", "4.3.1"):
+        row = table.row_of(release_name(rules_for(version, KRAFT)))
+        assert row is not None
+        finding = row.answers[POWER].lost
+        assert finding is not None
+        lost[version] = finding.actions is not None
+    assert lost == {"3.9.2": True, "4.3.1": False}
+
+
+def test_a_release_that_the_table_lacks_has_no_row() -> None:
+    assert kept_table().row_of("0.9.0 zookeeper") is None
+
+
+def test_equal_questions_are_asked_once() -> None:
+    asked: list[Question] = []
+
+    def ask(one: Question, max_states: int) -> Answer:
+        asked.append(one)
+        if one.bounds.acks is Acks.NONE:
+            return Answer(None)
+        return Answer(Finding(max_states, 1, is_complete=False))
+
+    rows: list[Row] = []
+    releases = [rules_for(version, ZOOKEEPER) for version in ("2.8.1", "2.8.2", "3.7.2")]
+    table = build(releases, {2: 7, 3: 7}, ask, rows.append)
+    assert [row.releases for row in table.rows] == [("2.8.1 zookeeper", "2.8.2 zookeeper"), ("3.7.2 zookeeper",)]
+    assert rows == list(table.rows)
+    assert len(asked) == len(set(map(identity, asked)))
+    assert decode(json.loads(json.dumps(encode(table)))) == table
+
+
+def test_the_minimum_is_asked_about_only_where_it_is_read() -> None:
+    acks_1 = [Cell(Acks.LEADER, minimum, unclean=False, replicas=2, faults=Faults.KILLS) for minimum in (1, 2, 3)]
+    for version, questions in (("2.8.2", 1), ("3.7.2", 2)):
+        rules = rules_for(version, ZOOKEEPER)
+        assert len({identity(question(rules, cell)) for cell in acks_1}) == questions
+
+
+FOUND, NONE = Finding(10, 3, is_complete=True, actions=2, steps=5, decided_by="why"), Finding(9, 4, is_complete=False)
+
+
+@pytest.mark.parametrize(
+    ("found", "words"),
+    [
+        (Answer(None), "nothing is acknowledged"),
+        (Answer(Finding(9, 4, is_complete=True)), "none found (9 states, depth 4, all)"),
+        (Answer(NONE), "none found (9 states, depth 4, capped)"),
+        (Answer(Finding(10, 3, is_complete=True, actions=2)), "lost in 2 actions"),
+        (Answer(FOUND), "lost in 2 actions, schedule of 5 steps: why"),
+        (Answer(FOUND, FOUND), "promise broken: lost in 2 actions, schedule of 5 steps: why"),
+        (
+            Answer(FOUND, NONE),
+            f"{FOUND.words}, as the settings allow; promise broken: {NONE.words}",
+        ),
+    ],
+)
+def test_answers_in_words(found: Answer, words: str) -> None:
+    assert found.words == words
+
+
+def test_with_acks_0_nothing_is_searched() -> None:
+    cell = Cell(Acks.NONE, 1, unclean=True, replicas=3, faults=Faults.KILLS)
+    assert answer(question(rules_for("0.10.2.2", ZOOKEEPER), cell), 1) == Answer(None)
+
+
+def test_a_cell_shows_its_broken_promise_or_its_allowed_loss_or_nothing() -> None:
+    broken = shown(question(rules_for("2.0.0", ZOOKEEPER), UNCLEAN), 8000)
+    allowed = shown(question(rules_for("2.8.2", ZOOKEEPER), UNCLEAN), 500)
+    assert broken is not None
+    assert allowed is not None
+    assert len(allowed.steps) < len(broken.steps)
+    assert shown(question(rules_for("2.8.2", ZOOKEEPER), SAFE), 100) is None
+
+
+def test_columns_are_the_kinds_of_faults() -> None:
+    assert columns() == ("kills", "kills, no checkpoint", "stops, one power failure")
