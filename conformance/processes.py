@@ -38,7 +38,7 @@ class Processes:
         await_view: waits for what the controller has committed.
 
     Attributes:
-        killed_at: killed brokers that the controller has not noticed, with the time (monotonic seconds).
+        gone_since: when (monotonic seconds) brokers fell silent that were killed or stopped.
     """
 
     def __init__(
@@ -57,7 +57,7 @@ class Processes:
         self._timing = timing
         self._when_gone = when_gone
         self._await_view = await_view
-        self.killed_at: dict[BrokerId, float] = {}
+        self.gone_since: dict[BrokerId, float] = {}
 
     def take(self, step: Kill | Stop | Start | LoseTail | LoseCheckpoint) -> None:
         """Do to a broker what a step says, and wait for what follows from it."""
@@ -80,12 +80,11 @@ class Processes:
 
     def _kill(self, broker: BrokerId) -> None:
         self._end(broker, self._cluster.kill, "broker_killed", f"broker {broker} killed (kill -9)")
-        if self._timing is Timing.LAG:
-            self.killed_at[broker] = time.monotonic()
-        else:
+        if self._timing is Timing.SESSION:
             self._await_reaction(broker)
 
     def _end(self, broker: BrokerId, end: Callable[[int], None], event: str, text: str) -> None:
+        self.gone_since[broker] = time.monotonic()
         end(broker)
         self._recorder.mark(event, broker, text)
         self._when_gone(broker)

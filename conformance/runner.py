@@ -215,16 +215,19 @@ class Runner:
         return frozenset(
             (hold.follower, hold.leader)
             for name, hold in self._holds.items()
-            if name not in self._discharged and self._gate.status(name) in (HoldStatus.CAUGHT, HoldStatus.DROPPED)
+            if hold.follower is not None
+            and hold.leader is not None
+            and name not in self._discharged
+            and self._gate.status(name) in (HoldStatus.CAUGHT, HoldStatus.DROPPED)
         )
 
     def _silent_since(self) -> dict[BrokerId, float]:
-        """Return since when (monotonic seconds) which followers are silent: held, or killed and still registered."""
-        since = dict(self._processes.killed_at)
+        """Return since when (monotonic seconds) which followers fell silent: held, killed or stopped."""
+        since = dict(self._processes.gone_since)
         for name, hold in self._holds.items():
             frame = self._gate.caught(name) if (hold.follower, hold.leader) in self._blocked_links() else None
-            if frame is not None:
-                since.setdefault(hold.follower, frame.caught_ns / 1e9)
+            if frame is not None and hold.follower is not None:
+                since[hold.follower] = frame.caught_ns / 1e9
         return since
 
     def _require_gate_undisturbed(self) -> None:

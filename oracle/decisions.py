@@ -55,6 +55,7 @@ def _make_leader(state: PartitionState, replica: ReplicaState, decision: Decisio
         leaving=frozenset(),
         remotes=tuple(_remotes(state, replica, decision, rules)),
         truncating=False,
+        truncated_to=None,
         stuck=False,
         fetch=None,
     )
@@ -89,6 +90,7 @@ def _without_leader(replica: ReplicaState, decision: Decision) -> ReplicaState:
         remotes=(),
         fetch=None,
         truncating=False,
+        truncated_to=None,
         stuck=False,
     )
 

@@ -44,10 +44,15 @@ def die(state: PartitionState, broker: BrokerId, *, graceful: bool) -> Partition
 
 
 def _without(replica: ReplicaState, broker: BrokerId) -> ReplicaState:
-    """Return a replica after another broker's end: no request to it, no trust in its last fetch."""
+    """Return a replica after another broker's end: no request to it is under way any more."""
     fetch = replica.fetch if replica.fetch is not None and replica.fetch.leader != broker else None
+    return replace(replica, fetch=fetch)
+
+
+def _as_another_incarnation(replica: ReplicaState, broker: BrokerId) -> ReplicaState:
+    """Return a replica after another broker's start: as a leader it has not heard from this incarnation yet."""
     remotes = tuple(remote.restarted() if remote.broker == broker else remote for remote in replica.remotes)
-    return replace(replica, fetch=fetch, remotes=remotes)
+    return replace(replica, remotes=remotes)
 
 
 def _cut_off(produce: ProduceState, broker: BrokerId) -> ProduceState:
@@ -64,7 +69,9 @@ def remove(state: PartitionState, broker: BrokerId, rules: RuleSet) -> Partition
 
 def return_broker(state: PartitionState, broker: BrokerId, rules: RuleSet, *, clean: bool) -> PartitionState:
     """Start a broker with its old files, or register a running one anew, and let the controller react (HW-13)."""
-    state = state.with_replica(replace(state.replica(broker), alive=True))
+    if not state.replica(broker).alive:
+        others = tuple(_as_another_incarnation(other, broker) for other in state.replicas)
+        state = replace(state, replicas=others).with_replica(replace(state.replica(broker), alive=True))
     partition = Partition(state.assignment, state.settings)
     return notify(state, rules.election.returned(state.controller, partition, broker, clean), rules)
 

@@ -39,6 +39,7 @@ def become_follower(
         remotes=(),
         fetch=replica.fetch if is_same_leader else None,
         truncating=rules.truncation.looks_up(replica.log),
+        truncated_to=None,
         stuck=False,
     )
     if rules.truncation.cuts_to_high_watermark:
@@ -106,8 +107,10 @@ def _receive_fetch(state: PartitionState, replica: ReplicaState, answer: FetchAn
 
 
 def _cut(state: PartitionState, replica: ReplicaState, answer: EpochEnd, rules: RuleSet) -> PartitionState:
-    cut = rules.truncation.cut(replica.log, replica.high_watermark, answer)
-    replica = replace(replica, truncating=rules.truncation.asks_leader and not cut.is_final)
+    known_good = replica.high_watermark if replica.truncated_to is None else replica.truncated_to
+    cut = rules.truncation.cut(replica.log, known_good, answer)
+    asks_again = rules.truncation.asks_leader and not cut.is_final
+    replica = replace(replica, truncating=asks_again, truncated_to=cut.offset if asks_again else None)
     if rules.keeps_epoch_without_cut and cut.offset >= replica.log.log_end_offset:
         return state.with_replica(replica)
     return truncate(state, replica, cut.offset, rules.truncation.rule.name)

@@ -57,7 +57,7 @@ def advance_high_watermark(state: PartitionState, broker: BrokerId, rules: RuleS
     leader = state.presumed_leader(broker)
     if leader is None or (rules.high_watermark_needs_min_isr and len(leader.isr) < _min_isr(state, rules)):
         return state
-    target = _lowest_end_offset(leader, rules)
+    target = _lowest_end_offset(state, leader, rules)
     if target is None or target <= leader.high_watermark:
         return state
     committed = {entry.label for entry in leader.log.entries[:target]}
@@ -66,11 +66,12 @@ def advance_high_watermark(state: PartitionState, broker: BrokerId, rules: RuleS
     return _completed_produces(state, leader, target, rules)
 
 
-def _lowest_end_offset(leader: ReplicaState, rules: RuleSet) -> Offset | None:
+def _lowest_end_offset(state: PartitionState, leader: ReplicaState, rules: RuleSet) -> Offset | None:
     """Return the lowest end offset of the maximal ISR and of caught-up replicas; None while one is unknown."""
     lowest = leader.log.log_end_offset
     for remote in leader.remotes:
-        if remote.broker in leader.maximal_isr() or rules.waits_for_caught_up(remote):
+        is_registered = remote.broker in state.controller.registered
+        if remote.broker in leader.maximal_isr() or rules.waits_for_caught_up(remote, is_registered):
             if remote.log_end_offset is None:
                 return None
             lowest = min(lowest, remote.log_end_offset)

@@ -63,5 +63,5 @@ class RemoteReplica:
         return replace(self, has_recent_fetch=False, is_caught_up=False)
 
     def restarted(self) -> RemoteReplica:
-        """Remember that its broker is gone: the next one is another incarnation."""
+        """Remember that its broker has started again: this one is another incarnation."""
         return replace(self, is_this_incarnation=False)

@@ -98,6 +98,7 @@ class ReplicaState:
         leaving: as leader, replicas it has asked the controller to remove; they count until it has.
         remotes: as leader, what it knows about each follower.
         truncating: as follower, whether it must look up its epoch before it may fetch.
+        truncated_to: as follower, where a cut has brought it that was not final (KIP-279).
         stuck: as follower, whether its fetcher has stopped for good.
         fetch: as follower, its request under way.
         undelivered: decisions of the controller on their way to it, oldest first.
@@ -119,6 +120,7 @@ class ReplicaState:
     leaving: frozenset[BrokerId] = frozenset()
     remotes: tuple[RemoteReplica, ...] = ()
     truncating: bool = False
+    truncated_to: Offset | None = None
     stuck: bool = False
     fetch: Fetch | None = None
     undelivered: tuple[Decision, ...] = ()

@@ -208,7 +208,12 @@ TABLE: tuple[Row, ...] = (
         lambda rules: replace(rules, high_watermark_needs_min_isr=True, effective_min_isr=strict_min_isr.at_most_all),
     ),
     Row(None, before("3.3.0"), lambda rules: replace(rules, trusts_last_fetch_on_re_election=True)),
-    Row(caught_up.EVERY, lambda release: not counts_eligible_only(release), lambda rules: rules),
+    Row(caught_up.EVERY, before("3.6.0"), lambda rules: rules),
+    Row(
+        caught_up.REGISTERED,
+        within(in_zookeeper_mode, since("3.6.0")),
+        lambda rules: replace(rules, waits_for_caught_up=caught_up.registered),
+    ),
     Row(
         caught_up.ELIGIBLE,
         counts_eligible_only,

@@ -1,8 +1,8 @@
 """Which replicas outside the ISR hold the high watermark back? Those that are caught up.
 
-Otherwise a follower that returns would chase a high watermark that runs ahead of it. From 3.6 in
-KRaft mode a replica that could not join the ISR (fenced, or not yet seen since its broker's start)
-no longer counts (KAFKA-15021).
+Otherwise a follower that returns would chase a high watermark that runs ahead of it. From 3.6 a
+replica that could not join the ISR no longer counts (KAFKA-15021): one whose broker is not
+registered, or in KRaft mode fenced, or not yet seen since its broker's start.
 
 Up to 3.2 a new epoch of the same leader counts as a fetch of every follower, so that a removed
 replica which returns at the leader's end of that moment is caught up at once; from 3.3 only for
@@ -23,9 +23,16 @@ if TYPE_CHECKING:
 EVERY = Rule(
     name="caught-up-replica-holds-high-watermark",
     source="Partition.maybeIncrementLeaderHW",
-    versions="3.5 and older; every release in ZooKeeper mode",
+    versions="3.5 and older",
     replaces=None,
     breaks="a follower that returns never reaches the high watermark under load",
+)
+REGISTERED = Rule(
+    name="registered-caught-up-replica-holds-high-watermark",
+    source="KAFKA-15021, Partition.isReplicaIsrEligible",
+    versions="ZooKeeper mode, 3.6 to 3.9",
+    replaces=EVERY.name,
+    breaks="a replica whose broker is gone holds the high watermark back for the lag time",
 )
 ELIGIBLE = Rule(
     name="eligible-caught-up-replica-holds-high-watermark",
@@ -36,11 +43,16 @@ ELIGIBLE = Rule(
 )
 
 
-def every(remote: RemoteReplica) -> bool:
+def every(remote: RemoteReplica, _is_registered: bool) -> bool:  # noqa: FBT001 - shape of a rule
     """Wait for each caught-up replica."""
     return remote.is_caught_up
 
 
-def eligible(remote: RemoteReplica) -> bool:
-    """Wait for a caught-up replica that has fetched since its broker's start."""
-    return remote.is_caught_up and remote.is_this_incarnation
+def registered(remote: RemoteReplica, is_registered: bool) -> bool:  # noqa: FBT001 - shape of a rule
+    """Wait for a caught-up replica whose broker is registered."""
+    return remote.is_caught_up and is_registered
+
+
+def eligible(remote: RemoteReplica, is_registered: bool) -> bool:  # noqa: FBT001 - shape of a rule
+    """Wait for a caught-up replica whose broker is not fenced and has fetched since it started."""
+    return remote.is_caught_up and is_registered and remote.is_this_incarnation

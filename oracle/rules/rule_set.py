@@ -35,7 +35,7 @@ class RuleSet:
         high_watermark_needs_min_isr: it stands still with fewer in-sync replicas (KAFKA-15583).
         raises_high_watermark_on_shrink: it is looked at when the ISR has shrunk (KAFKA-13091).
         checks_every_fetch: a fetch that moves nothing may still raise it (KAFKA-8841).
-        waits_for_caught_up: a replica outside the ISR holds the high watermark back (HW-08).
+        waits_for_caught_up: (replica outside the ISR, is its broker registered) -> it holds back (HW-08).
         trusts_last_fetch_on_re_election: a new epoch of the same leader counts as a follower's fetch.
         counts_diverging_fetch: the leader records a diverging fetch offset (KAFKA-13141).
         takes_high_watermark_before_cut: a diverging follower exposes before it cuts (KAFKA-14704).
@@ -64,7 +64,7 @@ class RuleSet:
     high_watermark_needs_min_isr: bool
     raises_high_watermark_on_shrink: bool
     checks_every_fetch: bool
-    waits_for_caught_up: Callable[[RemoteReplica], bool]
+    waits_for_caught_up: Callable[[RemoteReplica, bool], bool]
     trusts_last_fetch_on_re_election: bool
     counts_diverging_fetch: bool
     takes_high_watermark_before_cut: bool

@@ -31,7 +31,7 @@ class Truncation:
         asks_without_epochs: even if the follower has no epoch to ask about (KAFKA-6857).
         checks_on_fetch: the leader compares the last fetched epoch and answers a diverging epoch.
         end_offset_for: the leader's answer about an epoch.
-        cut: the follower's cut from (own log, own high watermark, leader's answer).
+        cut: the follower's cut from (own log, where to cut if the leader cannot tell, leader's answer).
     """
 
     rule: Rule

@@ -31,6 +31,7 @@ BORDERS = [
     ("high-watermark-needs-min-isr", ZOOKEEPER, "3.6.2", "3.7.0"),
     ("high-watermark-needs-min-isr", KRAFT, "3.6.2", "3.7.0"),
     ("eligible-caught-up-replica-holds-high-watermark", KRAFT, "3.5.2", "3.6.0"),
+    ("registered-caught-up-replica-holds-high-watermark", ZOOKEEPER, "3.5.2", "3.6.0"),
     ("fetch-of-another-epoch-is-dropped", ZOOKEEPER, "3.9.0", "3.9.1"),
     ("fetch-of-another-epoch-is-dropped", KRAFT, "4.0.0", "4.0.1"),
     ("zookeeper-controller", ZOOKEEPER, "1.0.2", "1.1.0"),
@@ -57,6 +58,7 @@ ENDINGS = [
     ("zookeeper-controller-empties-isr", ZOOKEEPER, "1.0.2", "1.1.0"),
     ("kraft-controller-bumps-epoch-on-shrink", KRAFT, "3.5.2", "3.6.0"),
     ("caught-up-replica-holds-high-watermark", KRAFT, "3.5.2", "3.6.0"),
+    ("caught-up-replica-holds-high-watermark", ZOOKEEPER, "3.5.2", "3.6.0"),
     ("any-replica-may-join-isr", ZOOKEEPER, "3.2.3", "3.3.0"),
     ("only-unfenced-replica-joins-isr", KRAFT, "3.4.1", "3.5.0"),
 ]

@@ -53,6 +53,8 @@ CHANGES: list[tuple[str, Any]] = [
     ("high_watermark_needs_min_isr", True),
     ("high_watermark_needs_min_isr", False),
     ("waits_for_caught_up", caught_up.every),
+    ("waits_for_caught_up", caught_up.registered),
+    ("waits_for_caught_up", caught_up.eligible),
     ("trusts_last_fetch_on_re_election", True),
     ("trusts_last_fetch_on_re_election", False),
     ("counts_diverging_fetch", True),

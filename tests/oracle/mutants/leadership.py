@@ -11,11 +11,11 @@ from tests.oracle.mutants.questions import isr_after_a_fetch, latest_offset_afte
 
 if TYPE_CHECKING:
     from oracle.remote import RemoteReplica
-    from oracle.state import ReplicaState
+    from oracle.state import PartitionState, ReplicaState
     from oracle.vocabulary import Offset
 
 
-def own_end_offset(leader: ReplicaState, _rules: object) -> Offset:
+def own_end_offset(_state: PartitionState, leader: ReplicaState, _rules: object) -> Offset:
     return leader.log.log_end_offset
 
 
