@@ -46,8 +46,9 @@ def write_measured_outcome(run: RunDirectory) -> None:
     """Write the outcome that fits to ``outcome/``, for the reconciliation and the report; nothing if none is open.
 
     Raises:
-        RunDirectoryError: a file is missing.
+        RunDirectoryError: a file is missing, or the frozen prediction has changed.
     """
+    run.check_frozen()
     prediction = measured_prediction(run)
     if "measured_outcome" not in prediction:
         return

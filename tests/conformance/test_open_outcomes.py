@@ -11,6 +11,7 @@ import pytest
 from conformance.judging import judge_run
 from conformance.open_outcomes import measured_prediction, write_measured_outcome
 from conformance.reconcile.run_files import PREDICTED_RECORDS, PREDICTED_REPLICA_LOGS, predicted_divergences
+from conformance.run_directory import RunDirectoryError
 from conformance.scenario import Scenario
 from conformance.verdicts import Conformance, PromiseKept
 from oracle.steps import AwaitHold, Checkpoint, Kill, Start
@@ -73,6 +74,13 @@ def test_the_outcome_that_fits_is_what_is_reconciled_and_reported(tmp_path: Path
     judge_run(run)
     assert [row.predicted_fate for row in load_run(run.path).records.rows] == ["present", "present"]
     run.check_frozen()
+
+
+def test_a_prediction_that_has_changed_chooses_nothing(tmp_path: Path) -> None:
+    run = run_of(tmp_path, 0)
+    run.write_json("prediction/prediction.json", {"alternatives": []})
+    with pytest.raises(RunDirectoryError, match="has changed"):
+        write_measured_outcome(run)
 
 
 def test_a_prediction_that_leaves_nothing_open_is_taken_as_it_is(tmp_path: Path) -> None:
