@@ -79,6 +79,9 @@ class GateProxy:
         if endpoint is not None:
             endpoint.refuse()
         self._abort([one for one in self._open_connections() if one.state.link == link])
+        if link.kind == "replication":
+            with self._traffic.lock:
+                self._traffic.rounds.leader_lost(link.destination)
 
     def abort_source(self, broker: int) -> None:
         """Reset every connection a broker opened and discharge their frames: the broker died."""

@@ -104,6 +104,11 @@ class Rounds:
         for key in [key for key in self._in_flight if key[0] == connection]:
             del self._in_flight[key]
 
+    def leader_lost(self, leader: int) -> None:
+        """Forget what a broker knew as its followers' log end offsets: its process ended."""
+        for key in [key for key in self._fetch_offsets if key[1] == leader]:
+            del self._fetch_offsets[key]
+
     def rounds_since(self, time_ns: int, *, topic: str | None = None, follower: int | None = None) -> tuple[Round, ...]:
         """Give the finished rounds whose request arrived at or after a monotonic time, oldest first."""
         chosen = (

@@ -49,6 +49,15 @@ def test_a_fetch_let_through_moves_the_remote_log_end_offset_at_once() -> None:
     assert rounds.rounds_since(0) == ()
 
 
+def test_a_leader_that_ended_knows_nothing_of_its_followers() -> None:
+    rounds = Rounds()
+    rounds.on_forwarded(observed(fetch_of(asked(4)), arrived_ns=10), 20)
+    rounds.leader_lost(2)
+    assert rounds.last_forwarded_fetch_offset(2, 1, "t", 0) == 4
+    rounds.leader_lost(1)
+    assert rounds.last_forwarded_fetch_offset(2, 1, "t", 0) is None
+
+
 def test_rounds_are_told_since_a_time_in_the_order_of_arrival() -> None:
     rounds = Rounds()
     for arrived_ns, topic in ((30, "b"), (10, "a"), (20, "b")):
