@@ -24,6 +24,9 @@ EPILOG = """models:
       version (--epochs); it has no use for --records.
   {variants}
       one rule of the specification left out or replaced
+  Brokers
+      brokers of a release (--kafka) with its own rules and settings, half step by half step; it has
+      no use for --log-size. What it finds can be run on real brokers (--write-schedule).
 
 examples:
   kafka-conformance explore --model Kip101 --replicas 2 --log-size 2 --records 2 --epochs 2
@@ -34,6 +37,9 @@ examples:
       why a replica must not join the ISR below the leader's epoch start (KAFKA-7128)
   kafka-conformance explore --model Kip320 --replicas 3 --symmetry --json
       a sixth of the states: those that differ only in brokers' names are one
+  kafka-conformance explore --model Brokers --kafka 2.8.0 --invariant AcknowledgedSurvives --write-schedule found.yaml
+  kafka-conformance run --schedule found.yaml --kafka 2.8.0
+      how 2.8.0 loses an acknowledged record by clean elections, and that real brokers do
 
 exit codes: 0 holds, 1 violated, 2 usage, 3 unfinished (--max-states), 130 interrupted, with the figures so far
 """

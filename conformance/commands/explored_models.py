@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from conformance.commands import explored_brokers
 from fault_injection.releases import UsageError
 from oracle.published.catalogue import NAMES, PUBLISHED, subject
 from oracle.published.constants import Constants
@@ -39,7 +40,10 @@ def _published(parsed: argparse.Namespace) -> Subject[int]:
     return subject(parsed.model, constants, with_symmetry=parsed.symmetry)
 
 
-FAMILIES: tuple[Family, ...] = (Family((*PUBLISHED, *(name for name in NAMES if name not in PUBLISHED)), _published),)
+FAMILIES: tuple[Family, ...] = (
+    Family((*PUBLISHED, *(name for name in NAMES if name not in PUBLISHED)), _published),
+    Family(explored_brokers.NAMES, explored_brokers.subject, explored_brokers.add_options),
+)
 
 
 def subject_of(parsed: argparse.Namespace) -> Subject[Any]:

@@ -97,6 +97,8 @@ def explore_model(console: Console, subject: Subject[Any], options: ExploreOptio
         console.answer_json(_value(subject, named, found, figures))
     else:
         console.answer("\n".join(_lines(subject, named, found, figures)))
+    for line in subject.conclude(found):
+        console.progress(line)
     return INTERRUPTED if found.stopped_by == "interrupted" else EXITS[found.verdict]
 
 

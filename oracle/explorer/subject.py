@@ -10,6 +10,7 @@ from oracle.explorer.model import State
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
+    from oracle.explorer.exploration import Exploration
     from oracle.explorer.model import Always, Model, Sometimes
 
 
@@ -23,6 +24,7 @@ class Subject(Generic[State]):
         invariants: what is checked if nobody chooses.
         further: what can be checked besides.
         sometimes: what a search should see, besides what the model counts itself.
+        conclude: makes something of what was found, and says what.
         lines: tells a state to people.
         value: tells a state to programs, as plain JSON values.
     """
@@ -34,3 +36,4 @@ class Subject(Generic[State]):
     value: Callable[[State], object]
     further: tuple[Always[State], ...] = ()
     sometimes: tuple[Sometimes[State], ...] = ()
+    conclude: Callable[[Exploration[State]], Iterable[str]] = lambda _found: ()

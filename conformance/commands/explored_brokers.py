@@ -1,0 +1,133 @@
+"""How does ``explore --model Brokers`` search real brokers' half steps? One release, one choice of settings.
+
+A counterexample that can be shown on brokers is written as a schedule for ``run`` if a file is named.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from conformance.commands.choosing import Choice, rules_of
+from conformance.schedule_text import schedule_text
+from fault_injection.releases import UsageError
+from oracle.brokers.bounds import Bounds
+from oracle.brokers.model import Brokers
+from oracle.brokers.search import schedule_of
+from oracle.explorer.model import Always, Sometimes
+from oracle.explorer.subject import Subject
+from oracle.properties import ALWAYS, ASKED, SOMETIMES
+from oracle.schedule import Settings
+from oracle.vocabulary import Acks, HighWatermarkCheckpoint
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterator
+
+    from oracle.explorer.exploration import Exploration
+    from oracle.state import Fetch, PartitionState, ReplicaState
+
+NAMES = ("Brokers",)
+ACKS = {"0": Acks.NONE, "1": Acks.LEADER, "all": Acks.ALL}
+SAME_REPLICAS = "replicas of Brokers are not alike: elections follow the order of the assignment; leave --symmetry out"
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options that only the brokers' model reads."""
+    options = parser.add_argument_group("model Brokers", "a release's own rules, half step by half step")
+    options.add_argument("--kafka", default="newest", metavar="V", help="release (default: newest)")
+    options.add_argument("--metadata", choices=("zookeeper", "kraft"), help="metadata mode")
+    options.add_argument("--acks", choices=tuple(ACKS), default="all", help="what producers wait for (default: all)")
+    options.add_argument("--min-isr", type=int, default=1, metavar="N", help="min.insync.replicas (default: 1)")
+    options.add_argument("--unclean", action="store_true", help="unclean.leader.election.enable")
+    options.add_argument("--without-checkpoint", action="store_true", help="no high watermark reaches the disk")
+    options.add_argument("--stops", action="store_true", help="brokers also stop gracefully")
+    options.add_argument("--power-failure", action="store_true", help="one broker, once, loses the tail of its log")
+    options.add_argument("--late-joins", action="store_true", help="the controller adds replicas in its own time")
+    options.add_argument("--write-schedule", type=Path, metavar="F", help="write what is found as a schedule for `run`")
+
+
+def subject(parsed: argparse.Namespace) -> Subject[PartitionState]:
+    """Return the brokers to search.
+
+    Raises:
+        UsageError: symmetry is asked for, which this model does not have.
+    """
+    if parsed.symmetry:
+        raise UsageError(SAME_REPLICAS)
+    brokers = Brokers(rules_of(Choice(kafka=parsed.kafka, metadata=parsed.metadata)), _bounds(parsed))
+
+    def conclude(found: Exploration[PartitionState]) -> Iterator[str]:
+        if parsed.write_schedule is not None:
+            yield _written(brokers, found, parsed.write_schedule)
+
+    return Subject(
+        brokers,
+        _constants(brokers),
+        tuple(Always(name, holds) for name, holds in ALWAYS.items()),
+        _lines,
+        lambda state: list(_lines(state)),
+        further=tuple(Always(name, ASKED[name]) for name in ASKED.keys() - ALWAYS.keys()),
+        sometimes=tuple(Sometimes(name, holds) for name, holds in SOMETIMES.items()),
+        conclude=conclude,
+    )
+
+
+def _bounds(parsed: argparse.Namespace) -> Bounds:
+    without = parsed.without_checkpoint
+    return Bounds(
+        replicas=parsed.replicas,
+        records=parsed.records,
+        epochs=parsed.epochs,
+        acks=ACKS[parsed.acks],
+        settings=Settings(parsed.min_isr, parsed.unclean),
+        checkpointing=HighWatermarkCheckpoint.NEVER if without else HighWatermarkCheckpoint.PROMPT,
+        stops=parsed.stops,
+        power_failure=parsed.power_failure,
+        late_joins=parsed.late_joins,
+    )
+
+
+def _constants(brokers: Brokers) -> dict[str, object]:
+    bounds = brokers.bounds
+    return {
+        "kafka": brokers.rules.version,
+        "metadata": brokers.rules.metadata.value,
+        "replicas": bounds.replicas,
+        "records": bounds.records,
+        "epochs": bounds.epochs,
+        "acks": "all" if bounds.acks is Acks.ALL else int(bounds.acks),
+        "min_isr": bounds.settings.min_insync_replicas,
+        "unclean": bounds.settings.unclean_leader_election,
+        "checkpointing": bounds.checkpointing.value,
+        "stops": bounds.stops,
+        "power_failure": bounds.power_failure,
+        "late_joins": bounds.late_joins,
+    }
+
+
+def _lines(state: PartitionState) -> Iterator[str]:
+    view = state.controller
+    yield f"leader {view.leader or 'none'} in epoch {view.leader_epoch}, ISR {{{', '.join(map(str, view.isr))}}}"
+    yield from map(_replica_line, state.replicas)
+
+
+def _replica_line(replica: ReplicaState) -> str:
+    records = " ".join(f"{entry.label}/{entry.leader_epoch}" for entry in replica.log.entries)
+    state = f"{replica.role.value}, {_link(replica.fetch)}" if replica.alive else "down"
+    return f"broker {replica.broker}: [{records}] high watermark {replica.high_watermark}, {state}"
+
+
+def _link(fetch: Fetch | None) -> str:
+    return "no request" if fetch is None else f"{fetch.kind.value} at {fetch.offset} {fetch.stage.value}"
+
+
+def _written(brokers: Brokers, found: Exploration[PartitionState], out: Path) -> str:
+    schedule = schedule_of(brokers, found) if found.path else None
+    if schedule is None:
+        return f"no schedule is written: {found.verdict.value}, and nothing that steps could show at rest"
+    named = replace(schedule, id=f"found/{out.stem}", requirement=f"{found.property_name} holds.")
+    comment = f"Found by the explorer under the rules of {brokers.rules.version} ({brokers.rules.metadata.value})."
+    out.write_text(schedule_text(named, comment), encoding="utf-8")
+    return f"wrote {out}: {len(schedule.steps)} steps"
