@@ -17,7 +17,8 @@ from oracle.assumptions import UnmetAssumptionError
 from oracle.predict import initial_world, take
 from oracle.rules.by_version import rules_for
 from oracle.schedule import Schedule, Settings
-from oracle.steps import Close, Drop, Hold, Kill, Produce, Release, Start, Step, Stop
+from oracle.steps import AwaitLag, Close, Drop, Hold, Kill, Produce, Release, Start, Step, Stop
+from oracle.timing import silent_followers
 from oracle.vocabulary import (
     Acks,
     BrokerId,
@@ -27,6 +28,7 @@ from oracle.vocabulary import (
     MetadataMode,
     Offset,
     PointName,
+    Timing,
 )
 from oracle.world import ImpossibleEventError, World
 
@@ -101,6 +103,12 @@ class StartMove:
     rank: int
 
 
+class Pause(Enum):
+    """Nothing happens for a while."""
+
+    LAG = "the lag time passes, if the timing is lag"
+
+
 class Pattern(Enum):
     """Faults as they come together: rare by chance alone."""
 
@@ -110,7 +118,7 @@ class Pattern(Enum):
     SWAP = "the leader dies, then somebody who was down is started"
 
 
-Move = Acks | HoldMove | LetGoMove | EndMove | StartMove | Pattern
+Move = Acks | HoldMove | LetGoMove | EndMove | StartMove | Pause | Pattern
 MOVES: st.SearchStrategy[Move] = st.one_of(
     st.sampled_from([Acks.ALL, Acks.ALL, Acks.LEADER, Acks.NONE]),
     st.builds(EndMove, st.sampled_from([Kill, Kill, Stop]), st.integers(0, 2)),
@@ -124,6 +132,7 @@ MOVES: st.SearchStrategy[Move] = st.one_of(
         st.sampled_from([1, 1, 1, 2]),
     ),
     st.sampled_from(Pattern),
+    st.sampled_from(Pause),
     st.builds(LetGoMove, st.sampled_from([Release, Release, Close, Drop]), st.integers(0, 2)),
 )
 SETTINGS = st.builds(Settings, st.integers(1, 4), st.booleans())
@@ -146,6 +155,7 @@ def walks(
         replicas=replicas,
         steps=(),
         settings=draw(settings),
+        timing=draw(st.sampled_from(Timing)),
         checkpointing=draw(st.sampled_from(HighWatermarkCheckpoint)),
     )
     moves = draw(st.lists(MOVES, max_size=14))
@@ -185,12 +195,15 @@ class _Walking:
     def schedule(self) -> Schedule:
         return replace(self._schedule, steps=tuple(self._steps))
 
-    def step_of(self, move: Acks | HoldMove | LetGoMove | EndMove | StartMove) -> Step | None:
+    def step_of(self, move: Acks | HoldMove | LetGoMove | EndMove | StartMove | Pause) -> Step | None:
         match move:
             case Acks():
                 return Produce((self._next_label(),), move, Expectation.ANY)
             case HoldMove():
                 return self._hold(move)
+            case Pause():
+                is_short = self._schedule.timing is Timing.LAG
+                return AwaitLag(silent_followers(self.worlds[-1])) if is_short else None
             case LetGoMove(step, index):
                 return step(self._holds[-1 - index]) if index < len(self._holds) else None
             case EndMove(end, rank):
@@ -249,7 +262,9 @@ class _Walking:
         return Label(f"m{len(self.schedule().labels())}")
 
     def take(self, step: Step) -> None:
-        """Take a step unless the model refuses it."""
+        """Take a step unless the model refuses it; a killed broker could not come back if only leaders notice."""
+        if isinstance(step, Kill) and self._schedule.timing is Timing.LAG:
+            step = Stop(step.broker)
         try:
             world = take(self.worlds[-1], step)
         except (ImpossibleEventError, UnmetAssumptionError):
