@@ -17,7 +17,8 @@ from oracle.brokers.model import Brokers
 from oracle.brokers.search import schedule_of
 from oracle.explorer.model import Always, Sometimes
 from oracle.explorer.subject import Subject
-from oracle.properties import ALWAYS, ASKED, SOMETIMES
+from oracle.places import SOMETIMES
+from oracle.properties import ALWAYS, ASKED
 from oracle.schedule import Settings
 from oracle.vocabulary import Acks, HighWatermarkCheckpoint
 

@@ -9,7 +9,8 @@ from oracle.brokers.path_to_schedule import to_steps
 from oracle.brokers.shrinking import shrunk
 from oracle.explorer.model import Always, Sometimes
 from oracle.explorer.search import NO_LIMITS, Limits, explore
-from oracle.properties import ALWAYS, ASKED, SOMETIMES
+from oracle.places import SOMETIMES
+from oracle.properties import ALWAYS, ASKED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
