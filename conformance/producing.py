@@ -66,7 +66,7 @@ class Producing:
             self.collect(label, step.expect)
 
     def _send(self, label: Label, step: Produce) -> None:
-        leader = self._rest.view().leader
+        leader = step.leader if step.leader is not None else self._rest.view().leader
         address = self._cluster.client_address(leader if leader is not None else self._a_live_broker())
         before = self._log_end_offset(leader)
         index = self._recorder.step or 0

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 REST_DEADLINE_S = 30.0
 JOIN_GRACE_S = 8.0
+DEAF_S = 2.0
+"""How long a broker that hears no decision is given to do what it does in its old role: a few fetch waits."""
 QUIET_ROUNDS = 2
 
 
@@ -64,6 +66,8 @@ class Rest:
         self._min_insync_replicas = min_insync_replicas
         self._is_kraft = cluster.zookeeper_address is None
         self.blocked: Callable[[], frozenset[tuple[int, int]]] = frozenset
+        self.deaf: Callable[[], frozenset[int]] = frozenset
+        self.pending: Callable[[], frozenset[int]] = frozenset
 
     def alive(self) -> dict[BrokerId, bool]:
         """Tell which of the partition's brokers run."""
@@ -75,8 +79,10 @@ class Rest:
         Raises:
             NotYetError: while nobody knows the partition.
         """
-        live = [broker for broker, alive in self.alive().items() if alive]
-        view = self._probe.controller_view(live or [BrokerId(b) for b in self._cluster.live_brokers])
+        deaf = self.deaf()
+        live = [broker for broker, alive in self.alive().items() if alive and broker not in deaf]
+        others = [BrokerId(b) for b in self._cluster.live_brokers if b not in deaf]
+        view = self._probe.controller_view(live or others)
         if view is None:
             raise NotYetError("no broker knows the partition")
         return view
@@ -104,9 +110,10 @@ class Rest:
             self._require_one_leader(view)
             links = self._links(view)
             rounds = {link: self._quiet_rounds(link, since) for link in links}
+            self._require_calm(view, since)
             if self._checks_checkpoint_files:
                 self._require_checkpoints()
-            if time.monotonic() < grace_until:
+            if time.monotonic() < grace_until and view.leader not in self.deaf() | self.pending():
                 self._require_joined(view, rounds)
                 self._require_obeyed(view)
         except ProbeError as unanswered:
@@ -114,8 +121,9 @@ class Rest:
         return True
 
     def _require_one_leader(self, view: ControllerView) -> None:
+        deaf = self.deaf()
         for broker, alive in self.alive().items():
-            seen = self._probe.metadata(broker) if alive else None
+            seen = self._probe.metadata(broker) if alive and broker not in deaf else None
             if seen is not None and seen.leader != view.leader:
                 raise NotYetError(f"broker {broker} names leader {seen.leader}, the controller {view.leader}")
             if seen is not None and self._is_kraft and sorted(seen.isr) != sorted(view.isr):
@@ -126,7 +134,8 @@ class Rest:
         leader = next((b for b, lives in alive.items() if lives and b == view.leader), None)
         if leader is None:
             return []
-        links = [Link(b, leader) for b, lives in alive.items() if lives and b != leader]
+        deaf = self.deaf()
+        links = [Link(b, leader) for b, lives in alive.items() if lives and b != leader and not {b, leader} & deaf]
         return [link for link in links if (link.follower, link.leader) not in self.blocked()]
 
     def _quiet_rounds(self, link: Link, since: int) -> Round:
@@ -135,6 +144,23 @@ class Rest:
         if len(last) < QUIET_ROUNDS or len({_numbers(r) for r in last}) > 1 or not _is_empty(last[-1]):
             raise NotYetError(f"broker {link.follower} has not fetched twice in vain from broker {link.leader}")
         return last[-1]
+
+    def _require_calm(self, view: ControllerView, since: int) -> None:
+        """Let followers that may ask the wrong leader, or ask in vain, try a few times: records must not move.
+
+        A deaf broker goes on in its old role, so its links need not be those that the controller has decided.
+        """
+        deaf = self.deaf()
+        if not deaf:
+            return
+        if time.monotonic_ns() - since < DEAF_S * 1e9:
+            raise NotYetError(f"brokers {sorted(deaf)} hear no decision: waiting for what they do all the same")
+        alive = [broker for broker, lives in self.alive().items() if lives]
+        involved = {b for b in alive if b in deaf or view.leader in deaf}
+        for follower in involved:
+            last = self._gate.rounds_since(since, topic=self._topic, follower=follower)[-1:]
+            if any(one.record_bytes for one in last):
+                raise NotYetError(f"broker {follower} still gets records")
 
     def _rounds(self, link: Link, since: int) -> list[Round]:
         """Return the finished rounds of a link whose requests came after a monotonic time."""

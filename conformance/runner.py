@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from conformance.election_requests import request_election
+from conformance.holding import Holding, point_of
 from conformance.interruption import (
     AwaitedStateMissingError,
     HarnessError,
-    HoldNeverCaughtError,
     missed,
 )
 from conformance.lag_time import LagTime
@@ -21,8 +22,6 @@ from conformance.producing import AWAIT_DEADLINE_S, Producing
 from conformance.schedule_format import WORDS
 from conformance.step_text import describe
 from fault_injection.waiting import DeadlineExceededError, NotYetError, until
-from fault_injection.wire.gate_events import HoldStatus
-from fault_injection.wire.points import Point
 from oracle.steps import (
     AwaitHold,
     AwaitIsr,
@@ -33,11 +32,13 @@ from oracle.steps import (
     Close,
     Delay,
     Drop,
+    Elect,
     Hold,
     Produce,
     Release,
     Step,
 )
+from oracle.vocabulary import ElectionKind
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -89,13 +90,14 @@ class Runner:
             topic=topic,
             record_id_base=record_id_base,
         )
-        self._holds: dict[str, Hold] = {}
-        self._discharged: set[str] = set()
+        self._holding = Holding(gate, topic)
         self._lag_time = LagTime(schedule.timing)
         self._processes = Processes(
-            cluster, recorder, topic, schedule.timing, when_gone=self._discharge, await_view=self._await_view
+            cluster, recorder, topic, schedule.timing, when_gone=self._holding.discharge, await_view=self._await_view
         )
-        rest.blocked = self._blocked_links
+        rest.blocked = self._holding.blocked_links
+        rest.deaf = self._holding.deaf
+        rest.pending = self._holding.pending
 
     def run(self) -> None:
         """Take every step, then give up what is still pending.
@@ -119,14 +121,14 @@ class Runner:
             self._take(step)
             if isinstance(step, Checkpoint):
                 measured = self._rest.measure()
-                self._require_gate_undisturbed()
+                self._holding.require_undisturbed()
                 self._recorder.observe("checkpoint", name=step.name, settled=True, **measured)
             else:
                 self._rest.wait()
-                self._require_gate_undisturbed()
+                self._holding.require_undisturbed()
                 self._recorder.observe("numbers", **self._rest.numbers())
         except AwaitedStateMissingError:
-            self._require_gate_undisturbed()
+            self._holding.require_undisturbed()
             raise
         except DeadlineExceededError as late:
             raise HarnessError(f"step {index + 1} ({text}): {late}") from late
@@ -143,17 +145,19 @@ class Runner:
                 for label in step.records:
                     self._producing.collect(label, step.expect)
             case Hold():
-                self._hold(step)
+                self._holding.arm(step)
             case Delay():
                 self._delay(step)
             case AwaitHold(name):
-                self._await_hold(name)
+                self._holding.await_caught(name)
             case Release(name):
                 self._gate.release(name)
             case Drop(name):
                 self._gate.drop(name)
             case Close(name):
                 self._gate.close_connection(name)
+            case Elect(kind):
+                self._elect(kind)
             case AwaitLeader(leader):
                 self._await_view(f"leader {leader or 'none'}", lambda view: view.leader == leader)
             case AwaitIsr(isr):
@@ -170,87 +174,33 @@ class Runner:
 
     def on_gate_event(self, event: GateEvent) -> None:
         """Put what happens to a hold on the timeline; called by the gate."""
-        hold = self._holds.get(event.name)
-        fields = {} if hold is None else {"follower": hold.follower, "leader": hold.leader, "point": hold.point.value}
         offset = event.caught.fetch_offset if event.caught is not None else None
         word = f"hold_{event.status.value}"
         shown = "" if offset is None else f" at fetch offset {offset}"
-        self._recorder.mark(word, event.name, f"{event.name}: {event.status.value}{shown}", offset=offset, **fields)
-
-    def _hold(self, step: Hold) -> None:
-        self._holds[step.name] = step
-        self._gate.arm(step.name, self._point(step))
+        text = f"{event.name}: {event.status.value}{shown}"
+        self._recorder.mark(word, event.name, text, offset=offset, **self._holding.fields(event))
 
     def _delay(self, step: Delay) -> None:
         name = f"delay {self._recorder.step}"
-        self._gate.arm(name, self._point(step), action="delay", delay_ms=step.delay_ms)
-
-    def _point(self, step: Hold | Delay) -> Point:
-        return Point(
-            step.point.value,
-            source=step.follower,
-            destination=step.leader,
-            topic=self._topic,
-            partition=0,
-            fetch_offset=step.fetch_offset,
-            nth=step.nth,
-        )
-
-    def _await_hold(self, name: str) -> None:
-        try:
-            until(lambda: self._gate.caught(name), deadline_s=AWAIT_DEADLINE_S, what=f"hold {name!r} to catch a frame")
-        except DeadlineExceededError as late:
-            raise HoldNeverCaughtError(f"{late}; {self._what_came(self._holds[name])}") from late
-
-    def _what_came(self, hold: Hold) -> str:
-        """Say which frames did pass where the hold waited."""
-        rounds = self._gate.rounds_since(0, topic=self._topic, follower=hold.follower)
-        offsets = [r.fetch_offset for r in rounds if r.leader == hold.leader][-5:]
-        return (
-            f"armed for {hold.point.value} of broker {hold.follower} at broker {hold.leader}, fetch offset "
-            f"{hold.fetch_offset}; last fetch offsets on that link: {offsets or 'none'}"
-        )
-
-    def _blocked_links(self) -> frozenset[tuple[int, int]]:
-        return frozenset(
-            (hold.follower, hold.leader)
-            for name, hold in self._holds.items()
-            if hold.follower is not None
-            and hold.leader is not None
-            and name not in self._discharged
-            and self._gate.status(name) in (HoldStatus.CAUGHT, HoldStatus.DROPPED)
-        )
+        self._gate.arm(name, point_of(step, self._topic), action="delay", delay_ms=step.delay_ms)
 
     def _silent_since(self) -> dict[BrokerId, float]:
         """Return since when (monotonic seconds) which followers fell silent: held, killed or stopped."""
         since = dict(self._processes.gone_since)
-        for name, hold in self._holds.items():
-            frame = self._gate.caught(name) if (hold.follower, hold.leader) in self._blocked_links() else None
-            if frame is not None and hold.follower is not None:
-                since[hold.follower] = frame.caught_ns / 1e9
+        for follower, frame in self._holding.silent().items():
+            since[follower] = frame.caught_ns / 1e9
         return since
 
-    def _require_gate_undisturbed(self) -> None:
-        """Make sure that the gate works, and no held frame went with a connection that no step of ours has ended.
-
-        Raises:
-            HarnessError: what was measured is not what the schedule describes.
-        """
-        if self._gate.failures:
-            raise HarnessError(f"the gate failed while it moved frames: {self._gate.failures[0]}")
-        for name in self._holds:
-            if name not in self._discharged and self._gate.status(name) is HoldStatus.DISCHARGED:
-                raise HarnessError(f"hold {name!r} lost its frame: its connection ended, though no broker of it did")
-
-    def _discharge(self, broker: BrokerId) -> None:
-        """End the holds on a dead broker's links: caught frames went with it, armed ones are disarmed."""
-        for name, hold in self._holds.items():
-            if broker in (hold.follower, hold.leader):
-                self._discharged.add(name)
-                if self._gate.status(name) is HoldStatus.ARMED:
-                    self._gate.disarm(name)
-
     # Brokers
+
+    def _elect(self, kind: ElectionKind) -> None:
+        request_election(self._cluster, self._topic, kind)
+        self._recorder.mark("election_requested", kind.value, f"{kind.value} election requested")
+        preferred = self._schedule.replicas[0]
+        self._await_view(
+            f"the {kind.value} election",
+            lambda view: view.leader == preferred if kind is ElectionKind.PREFERRED else view.leader is not None,
+        )
 
     def _await_view(self, what: str, holds: Callable[[ControllerView], bool]) -> None:
         seen: list[ControllerView] = []

@@ -14,6 +14,7 @@ from oracle.steps import (
     Close,
     Delay,
     Drop,
+    Elect,
     Hold,
     Kill,
     LoseCheckpoint,
@@ -37,7 +38,9 @@ def describe(step: Step) -> str:  # noqa: C901, PLR0912 - one case per step
         case AwaitOutcome(records, expect):
             return f"collect the outcome of {', '.join(records)}" + _expected(expect, step.error)
         case Hold():
-            return f"hold the next {_frame(step)} as {step.name!r}"
+            return f"hold {_held(step)} as {step.name!r}"
+        case Elect(kind):
+            return f"ask for the {kind.value} leader election"
         case Delay(delay_ms=delay_ms):
             return f"delay the next {_frame(step)} by {delay_ms} ms"
         case AwaitHold(name):
@@ -74,13 +77,20 @@ def _brokers(brokers: tuple[int, ...]) -> str:
 
 def _produce(step: Produce) -> str:
     acks = "all" if step.acks is Acks.ALL else str(int(step.acks))
-    return f"produce {', '.join(step.records)} with acks={acks}" + _expected(step.expect, step.error)
+    to = "" if step.leader is None else f" to broker {step.leader}"
+    return f"produce {', '.join(step.records)}{to} with acks={acks}" + _expected(step.expect, step.error)
 
 
 def _expected(expect: Expectation, error: str | None) -> str:
     if expect is Expectation.ANY:
         return ""
     return f", expected {expect.value}" + (f" ({error})" if error else "")
+
+
+def _held(step: Hold) -> str:
+    if step.broker is None:
+        return f"the next {_frame(step)}"
+    return f"the next {step.point.value.replace('_', ' ')} between broker {step.broker} and the controller"
 
 
 def _frame(step: Hold | Delay) -> str:

@@ -17,6 +17,7 @@ _MAIN_FIELD = {
     "kill": "broker",
     "stop": "broker",
     "start": "broker",
+    "elect": "kind",
     "await_leader": "leader",
     "await_isr": "isr",
     "await_lag": "followers",
@@ -77,7 +78,8 @@ def _camel(words: str) -> str:
 
 
 def _produce(step: Arguments) -> str:
-    sentence = f"Produce {listed(step.get('records', ''))} with acks={acks_words(step.get('acks', 'all'))}"
+    to = "" if step.get("leader") is None else f" to broker {step['leader']}"
+    sentence = f"Produce {listed(step.get('records', ''))}{to} with acks={acks_words(step.get('acks', 'all'))}"
     expect = str(step.get("expect", "acknowledged"))
     error = f" with {step['error']}" if step.get("error") else ""
     if expect == "pending":
@@ -97,6 +99,8 @@ def _link_words(step: Arguments) -> str:
     frame = frame_words(str(step.get("point", "")), step.get("fetch_offset"))
     nth = int(step.get("nth") or 1)
     which = "next" if nth == 1 else f"{nth}th next"
+    if step.get("broker") is not None:
+        return f"the {which} {frame} between broker {step['broker']} and the controller"
     return f"the {which} {frame} between follower {step.get('follower')} and leader {step.get('leader')}"
 
 
@@ -124,6 +128,7 @@ _PROSE: dict[str, Callable[[Arguments], str]] = {
     "kill": lambda step: f"Kill broker {step.get('broker')} (kill -9).",
     "stop": lambda step: f"Stop broker {step.get('broker')} gracefully.",
     "start": lambda step: f"Start broker {step.get('broker')} again with the same files.",
+    "elect": lambda step: f"Ask the controller for the {step.get('kind')} leader election.",
     "await_leader": _await_leader,
     "await_isr": lambda step: f"Wait until the in-sync replicas are {listed(step.get('isr', ''))}.",
     "await_lag": lambda step: f"Let the lag time pass without fetches of {_brokers(step.get('followers', ()))}.",
@@ -144,6 +149,7 @@ _SHORT: dict[str, Callable[[Arguments], str]] = {
     "kill": lambda step: f"kill {step.get('broker')}",
     "stop": lambda step: f"stop {step.get('broker')}",
     "start": lambda step: f"start {step.get('broker')}",
+    "elect": lambda step: f"elect {step.get('kind')}",
     "await_leader": lambda step: f"await leader {step.get('leader') or 'none'}",
     "await_isr": lambda step: f"await ISR {listed(step.get('isr', ''))}",
     "await_lag": lambda step: f"lag of {listed(step.get('followers', ()))}",

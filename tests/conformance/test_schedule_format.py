@@ -30,6 +30,7 @@ EXAMPLE: dict[str, Any] = {
     "isr": [1, 2],
     "followers": [2],
     "offset": 1,
+    "kind": "preferred",
 }
 
 

@@ -18,6 +18,10 @@ SENTENCES: list[tuple[dict[str, object], str]] = [
         {"produce": {"records": ["m0"], "acks": 1, "expect": "refused", "error": "NOT_ENOUGH_REPLICAS"}},
         "produce m0 with acks=1, expected refused (NOT_ENOUGH_REPLICAS)",
     ),
+    (
+        {"produce": {"records": ["z0"], "acks": 1, "leader": 2}},
+        "produce z0 to broker 2 with acks=1, expected acknowledged",
+    ),
     ({"await_outcome": {"records": ["m0", "m1"]}}, "collect the outcome of m0, m1"),
     (
         {"await_outcome": {"records": ["m0"], "expect": "indeterminate", "error": "REQUEST_TIMED_OUT"}},
@@ -35,6 +39,10 @@ SENTENCES: list[tuple[dict[str, object], str]] = [
         {"delay": {"point": "fetch_request", **LINK, "delay_ms": 300}},
         "delay the next FETCH request of broker 2 at leader 1 by 300 ms",
     ),
+    (
+        {"hold": {"name": "deaf", "point": "leader_and_isr", "broker": 2}},
+        "hold the next leader and isr between broker 2 and the controller as 'deaf'",
+    ),
     ({"await_hold": "gap"}, "wait until 'gap' has caught its frame"),
     ({"release": "gap"}, "release 'gap'"),
     ({"drop": "gap"}, "drop 'gap'"),
@@ -42,6 +50,7 @@ SENTENCES: list[tuple[dict[str, object], str]] = [
     ({"kill": 2}, "kill broker 2 (kill -9)"),
     ({"stop": 2}, "stop broker 2 gracefully"),
     ({"start": 2}, "start broker 2"),
+    ({"elect": "preferred"}, "ask for the preferred leader election"),
     ({"await_leader": 2}, "wait until broker 2 leads"),
     ({"await_leader": "none"}, "wait until there is no leader"),
     ({"await_isr": [1, 2]}, "wait until the ISR is {1, 2}"),

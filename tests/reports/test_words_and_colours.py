@@ -65,7 +65,7 @@ def test_every_colour_pair_has_enough_contrast(scheme: str, text: str, ground: s
 @pytest.mark.parametrize("verb", STEP_NAMES)
 def test_every_step_of_the_vocabulary_reads_as_words(verb: str) -> None:
     arguments = arguments_of(
-        verb, {"records": ["m0"], "name": "gap", "broker": 2, "leader": 1, "point": "fetch_request"}
+        verb, {"records": ["m0"], "name": "gap", "broker": 2, "leader": 1, "point": "fetch_request", "kind": "unclean"}
     )
     sentence = prose(verb, arguments)
     assert sentence.endswith(".")
@@ -77,6 +77,17 @@ def test_every_step_of_the_vocabulary_reads_as_words(verb: str) -> None:
 @pytest.mark.parametrize(
     ("verb", "value", "words"),
     [
+        ("elect", "preferred", "Ask the controller for the preferred leader election."),
+        (
+            "hold",
+            {"name": "deaf", "point": "leader_and_isr", "broker": 2},
+            "Arm the hold “deaf”: freeze the next LeaderAndIsr between broker 2 and the controller.",
+        ),
+        (
+            "produce",
+            {"records": ["z0"], "acks": 1, "leader": 2},
+            "Produce z0 to broker 2 with acks=1; the producer must see it acknowledged.",
+        ),
         ("kill", 2, "Kill broker 2 (kill -9)."),
         ("await_leader", None, "Wait until the partition has no leader."),
         ("await_isr", [1, 2], "Wait until the in-sync replicas are 1, 2."),

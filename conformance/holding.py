@@ -1,0 +1,145 @@
+"""Which frames does a run hold, and whom does that keep from what?
+
+A hold on a link keeps a follower from its leader. A hold on a broker's channel from the controller
+keeps it from every later decision: it is *deaf*. A hold on a leader's channel to the controller keeps
+its ISR change undecided or unheard: its wish is *pending*.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from conformance.interruption import HarnessError, HoldNeverCaughtError
+from fault_injection.waiting import DeadlineExceededError, until
+from fault_injection.wire.gate_events import HoldStatus
+from fault_injection.wire.points import Point
+from oracle.vocabulary import FROM_CONTROLLER, TO_CONTROLLER, PointName
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from fault_injection.wire.gate_events import CaughtFrame, GateEvent
+    from fault_injection.wire.proxy import GateProxy
+    from oracle.steps import Delay, Hold
+    from oracle.vocabulary import BrokerId
+
+CATCH_DEADLINE_S = 30.0
+_ASKED_ALL_THE_TIME = (PointName.CONTROLLER_FETCH_REQUEST, PointName.CONTROLLER_FETCH_RESPONSE)
+
+
+def point_of(step: Hold | Delay, topic: str) -> Point:
+    """Return the protocol point that a step names, for a topic's only partition."""
+    broker = getattr(step, "broker", None)
+    if broker is None:
+        return Point(
+            step.point.value,
+            source=step.follower,
+            destination=step.leader,
+            topic=topic,
+            partition=0,
+            fetch_offset=step.fetch_offset,
+            nth=step.nth,
+        )
+    if step.point in _ASKED_ALL_THE_TIME:
+        return Point(step.point.value, source=broker)
+    if step.point in TO_CONTROLLER:
+        return Point(step.point.value, source=broker, topic=topic, partition=0)
+    return Point(step.point.value, destination=broker, topic=topic, partition=0)
+
+
+def fields_of(hold: Hold | None) -> dict[str, Any]:
+    """Return what the timeline says about a hold's place."""
+    if hold is None:
+        return {}
+    if hold.broker is not None:
+        return {"broker": hold.broker, "point": hold.point.value}
+    return {"follower": hold.follower, "leader": hold.leader, "point": hold.point.value}
+
+
+class Holding:
+    """The holds of one run, by name."""
+
+    def __init__(self, gate: GateProxy, topic: str) -> None:
+        self._gate = gate
+        self._topic = topic
+        self._holds: dict[str, Hold] = {}
+        self._discharged: set[str] = set()
+
+    def arm(self, step: Hold) -> None:
+        """Arm a hold; a metadata fetch is caught before this returns, since a broker sends one after the other."""
+        self._holds[step.name] = step
+        self._gate.arm(step.name, point_of(step, self._topic))
+        if step.point in _ASKED_ALL_THE_TIME:
+            self.await_caught(step.name)
+
+    def fields(self, event: GateEvent) -> dict[str, Any]:
+        """Return what the timeline says about an event's hold."""
+        return fields_of(self._holds.get(event.name))
+
+    def await_caught(self, name: str) -> None:
+        """Wait until a hold has caught its frame.
+
+        Raises:
+            HoldNeverCaughtError: none came.
+        """
+        try:
+            until(lambda: self._gate.caught(name), deadline_s=CATCH_DEADLINE_S, what=f"hold {name!r} to catch a frame")
+        except DeadlineExceededError as late:
+            raise HoldNeverCaughtError(f"{late}; {self._what_came(self._holds[name])}") from late
+
+    def _what_came(self, hold: Hold) -> str:
+        """Say which frames did pass where the hold waited."""
+        if hold.broker is not None:
+            return f"armed for {hold.point.value} between broker {hold.broker} and the controller"
+        rounds = self._gate.rounds_since(0, topic=self._topic, follower=hold.follower)
+        offsets = [r.fetch_offset for r in rounds if r.leader == hold.leader][-5:]
+        return (
+            f"armed for {hold.point.value} of broker {hold.follower} at broker {hold.leader}, fetch offset "
+            f"{hold.fetch_offset}; last fetch offsets on that link: {offsets or 'none'}"
+        )
+
+    def _standing(self) -> dict[str, Hold]:
+        """Return the holds whose frame stands in the gate, or was dropped and is still waited for."""
+        stand = (HoldStatus.CAUGHT, HoldStatus.DROPPED)
+        return {n: h for n, h in self._holds.items() if n not in self._discharged and self._gate.status(n) in stand}
+
+    def blocked_links(self) -> frozenset[tuple[int, int]]:
+        """Return the links (follower, leader) on which nothing moves."""
+        return frozenset(
+            (hold.follower, hold.leader)
+            for hold in self._standing().values()
+            if hold.follower is not None and hold.leader is not None
+        )
+
+    def deaf(self) -> frozenset[int]:
+        """Return the brokers that hear no decision of the controller."""
+        return frozenset(h.broker for h in self._standing().values() if h.broker and h.point in FROM_CONTROLLER)
+
+    def pending(self) -> frozenset[int]:
+        """Return the leaders whose change of the ISR is undecided or unheard."""
+        return frozenset(h.broker for h in self._standing().values() if h.broker and h.point in TO_CONTROLLER)
+
+    def silent(self) -> dict[BrokerId, CaughtFrame]:
+        """Return the followers that a held frame keeps silent, with that frame."""
+        frames = {h.follower: self._gate.caught(n) for n, h in self._standing().items() if h.follower is not None}
+        return {follower: frame for follower, frame in frames.items() if frame is not None}
+
+    def require_undisturbed(self) -> None:
+        """Make sure that the gate works, and no held frame went with a connection that no step of ours has ended.
+
+        Raises:
+            HarnessError: what was measured is not what the schedule describes.
+        """
+        if self._gate.failures:
+            raise HarnessError(f"the gate failed while it moved frames: {self._gate.failures[0]}")
+        for name in self._holds:
+            if name not in self._discharged and self._gate.status(name) is HoldStatus.DISCHARGED:
+                raise HarnessError(f"hold {name!r} lost its frame: its connection ended, though no broker of it did")
+
+    def discharge(self, broker: BrokerId) -> None:
+        """End the holds on a dead broker's connections: caught frames went with it, armed ones are disarmed."""
+        for name, hold in self._holds.items():
+            if broker in hold.brokers:
+                self._discharged.add(name)
+                if self._gate.status(name) is HoldStatus.ARMED:
+                    self._gate.disarm(name)
