@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from oracle.chronicle import Change, ChangeKind
 from oracle.disks import TAIL_LOST
-from oracle.rules import base_protocol, isr_join
+from oracle.rules import base_protocol, isr_join, isr_shrink
 from oracle.vocabulary import Acks, Outcome, Role
 from oracle.wording import brokers, controller_frame, frame, labels, why_high_watermark_moved
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from oracle.events import Event
     from oracle.rules.rule import Rule
     from oracle.rules.rule_set import RuleSet
-    from oracle.state import ProduceState, ReplicaState
+    from oracle.state import ControllerView, ProduceState, ReplicaState
     from oracle.steps import Hold
     from oracle.vocabulary import BrokerId, Label
     from oracle.world import World
@@ -82,8 +82,7 @@ class Comparison:
             gone, come = set(old.isr) - set(new.isr), set(new.isr) - set(old.isr)
             words = [f"{brokers(gone)} left"] * bool(gone) + [f"{brokers(come)} joined"] * bool(come)
             text = f"the ISR is {{{', '.join(map(str, sorted(new.isr)))}}}: {', '.join(words)}"
-            is_join = come and not gone and new.leaderships == old.leaderships
-            yield self._change(ChangeKind.ISR, text, join_rule(rules) if is_join else rules.election.rule)
+            yield self._change(ChangeKind.ISR, text, isr_rule(old, new, rules))
 
     def _missing_on(self, leader: ReplicaState) -> tuple[Label, ...]:
         """Return the records that were appended before and that this leader does not have, oldest first."""
@@ -175,9 +174,18 @@ def _counterpart(hold: Hold) -> BrokerId | None:
     return hold.follower if hold.broker is None else hold.broker
 
 
-def join_rule(rules: RuleSet) -> Rule:
-    """Return the rule by which a rule set's replicas join the ISR."""
-    return isr_join.AT_EPOCH_START if isr_join.AT_EPOCH_START in rules.rules else isr_join.AT_HIGH_WATERMARK
+def isr_rule(old: ControllerView, new: ControllerView, rules: RuleSet) -> Rule:
+    """Return the rule behind a change of the ISR: an election, a join, a lag that the leader saw, or a broker's end."""
+    gone = set(old.isr) - set(new.isr)
+    if new.leaderships != old.leaderships or (gone and not gone <= new.registered):
+        return rules.election.rule
+    if gone:
+        return _first_of(rules, isr_shrink.BEHIND, isr_shrink.SILENT)
+    return _first_of(rules, isr_join.AT_EPOCH_START, isr_join.AT_HIGH_WATERMARK)
+
+
+def _first_of(rules: RuleSet, rule: Rule, otherwise: Rule) -> Rule:
+    return rule if rule in rules.rules else otherwise
 
 
 def rule_named(rules: RuleSet, name: str) -> Rule:

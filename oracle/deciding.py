@@ -9,7 +9,9 @@ from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from oracle.chronicle import ChangeKind
+from oracle.rules import strict_min_isr
 from oracle.vocabulary import Fate
+from oracle.wording import brokers
 
 if TYPE_CHECKING:
     from oracle.chronicle import Change, Chronicle
@@ -23,7 +25,7 @@ def decided(
 ) -> tuple[Fate, str]:
     """Return what becomes of a record that the schedule's end finds like this, and what decided it."""
     if produce.label in (entry.label for entry in leader.log.entries):
-        return _on_leader(produce.label, leader, chronicle)
+        return _on_leader(produce.label, state, leader, rules, chronicle)
     if produce.required_offset is None:
         refusal = _told(chronicle, ChangeKind.ANSWERED, produce.label)
         return Fate.ABSENT, f"refused with {produce.error}{refusal}, nothing was written"
@@ -31,13 +33,27 @@ def decided(
     return (Fate.LOST if was_committed else Fate.ABSENT), _cause(produce.label, state, rules, chronicle)
 
 
-def _on_leader(label: Label, leader: ReplicaState, chronicle: Chronicle) -> tuple[Fate, str]:
+def _on_leader(
+    label: Label, state: PartitionState, leader: ReplicaState, rules: RuleSet, chronicle: Chronicle
+) -> tuple[Fate, str]:
     offset = [entry.label for entry in leader.log.entries].index(label)
     if offset < leader.high_watermark:
         committed = _told(chronicle, ChangeKind.COMMITTED, label)
         why = f"on leader {leader.broker} below the high watermark {leader.high_watermark}"
         return Fate.PRESENT, f"{why}, committed{committed}" if committed else why
-    return Fate.UNDETERMINED, f"on leader {leader.broker} above the high watermark {leader.high_watermark}"
+    why = f"on leader {leader.broker} above the high watermark {leader.high_watermark}"
+    return Fate.UNDETERMINED, why + _why_it_stands(state, leader, rules)
+
+
+def _why_it_stands(state: PartitionState, leader: ReplicaState, rules: RuleSet) -> str:
+    """Return what keeps a leader's high watermark where it is, in words; nothing if no replica and no minimum does."""
+    minimum = rules.effective_min_isr(state.settings.min_insync_replicas, len(state.assignment))
+    if rules.high_watermark_needs_min_isr and len(leader.isr) < minimum:
+        in_sync = f"{len(leader.isr)} of {minimum} replicas in sync"
+        return f", which stands still with {in_sync} ({strict_min_isr.RULE.name})"
+    counting = [remote for remote in leader.remotes if remote.broker in leader.maximal_isr()]
+    behind = [r.broker for r in counting if (r.log_end_offset or 0) <= leader.high_watermark]
+    return f", which waits for {brokers(behind)}" if behind else ""
 
 
 def _cause(label: Label, state: PartitionState, rules: RuleSet, chronicle: Chronicle) -> str:

@@ -18,8 +18,8 @@ from oracle.events import (
 )
 from oracle.predict import initial_world, predict
 from oracle.rules.by_version import rules_for
-from oracle.steps import AwaitHold, Checkpoint, Kill, Start
-from oracle.vocabulary import Expectation, Fate, HighWatermarkCheckpoint, MetadataMode, PointName
+from oracle.steps import AwaitHold, AwaitLag, Checkpoint, Kill, Start
+from oracle.vocabulary import Acks, Expectation, Fate, HighWatermarkCheckpoint, MetadataMode, PointName, Timing
 from oracle.wording import event_words
 from tests.oracle.schedules import LOOKUP, ONE, TWO, hold, produce, schedule
 
@@ -87,4 +87,45 @@ def test_a_high_watermark_falls_with_the_log_that_is_cut(rules: RuleSet) -> None
 def test_a_record_above_the_high_watermark_is_undetermined(rules: RuleSet) -> None:
     pending = schedule(hold("fetch", fetch_offset=1), produce("m0", expect=Expectation.PENDING))
     (record,) = predict(pending, rules).records
-    assert (record.fate, record.decided_by) == (Fate.UNDETERMINED, "on leader 1 above the high watermark 0")
+    why = "on leader 1 above the high watermark 0, which waits for broker 2"
+    assert (record.fate, record.decided_by) == (Fate.UNDETERMINED, why)
+
+
+def test_a_high_watermark_that_stands_still_names_the_rule() -> None:
+    alone = schedule(Kill(TWO), produce("m0", acks=Acks.LEADER), min_isr=2)
+    (old,), (new,) = (predict(alone, rules_for(version, MetadataMode.KRAFT)).records for version in ("3.6.2", "3.7.2"))
+    assert old.fate is Fate.PRESENT
+    assert new.decided_by == (
+        "on leader 1 above the high watermark 0, "
+        "which stands still with 1 of 2 replicas in sync (high-watermark-needs-min-isr)"
+    )
+
+
+def test_a_high_watermark_that_nobody_raises_names_nobody() -> None:
+    """KAFKA-13091: after a shrink that the controller commits nothing looks at the high watermark again."""
+    lagging = schedule(
+        hold("silent", follower=TWO, fetch_offset=0),
+        AwaitHold("silent"),
+        produce("m0", acks=Acks.LEADER),
+        AwaitLag((TWO,)),
+        timing=Timing.LAG,
+    )
+    (stuck,), (raised,) = (predict(lagging, rules_for(v, MetadataMode.ZOOKEEPER)).records for v in ("2.8.2", "3.9.2"))
+    assert stuck.decided_by == "on leader 1 above the high watermark 0"
+    assert raised.fate is Fate.PRESENT
+
+
+@pytest.mark.parametrize(
+    ("version", "rule"), [("2.0.1", "silent-replica-leaves-isr"), ("2.8.2", "only-lagging-replica-leaves-isr")]
+)
+def test_a_shrink_for_lag_names_its_rule(version: str, rule: str) -> None:
+    lagging = schedule(
+        hold("silent", follower=TWO, fetch_offset=0),
+        AwaitHold("silent"),
+        produce("m0", acks=Acks.LEADER),
+        AwaitLag((TWO,)),
+        timing=Timing.LAG,
+    )
+    chronicle = predict(lagging, rules_for(version, MetadataMode.ZOOKEEPER)).chronicle
+    (shrink,) = [change for change in chronicle if change.kind is ChangeKind.ISR]
+    assert shrink.sentence() == f"the ISR is {{1}}: broker 2 left [{rule}]"
