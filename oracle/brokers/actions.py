@@ -9,6 +9,7 @@ from oracle.events import (
     BrokerDied,
     BrokerReturned,
     JoinCommitted,
+    JoinRefused,
     RecordSent,
     RequestReceived,
     ResponseReceived,
@@ -43,7 +44,7 @@ class Action:
 def mover(action: Action) -> BrokerId | None:
     """Return the follower whose link an action moves, or None."""
     match action.cause:
-        case RequestReceived(follower) | ResponseReceived(follower) | JoinCommitted(follower):
+        case RequestReceived(follower) | ResponseReceived(follower) | JoinCommitted(follower) | JoinRefused(follower):
             return follower
         case _:
             return None
@@ -59,6 +60,8 @@ def _words(event: Event) -> str:
             return f"the answer reaches broker {follower}"
         case JoinCommitted(follower):
             return f"broker {follower} joins the ISR"
+        case JoinRefused(follower):
+            return f"the controller does not let broker {follower} join the ISR"
         case BrokerDied(broker, graceful):
             return f"broker {broker} is {'stopped' if graceful else 'killed'}"
         case TailLost(broker, offset):

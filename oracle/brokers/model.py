@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING
 
 from oracle.brokers.actions import Action
 from oracle.brokers.keys import Keys, has_lost_a_tail
-from oracle.brokers.reductions import advanced, pending_joins
+from oracle.brokers.reductions import advanced, join_answer
 from oracle.events import (
     BrokerDied,
     BrokerRemoved,
     BrokerReturned,
-    JoinCommitted,
     RecordSent,
     RequestReceived,
     ResponseReceived,
@@ -91,8 +90,9 @@ class Brokers:
         """Return the actions that the rules allow in a state, in a fixed order."""
         yield from self._sends(state)
         yield from _link_moves(state)
-        for follower in pending_joins(state) if self.bounds.late_joins else ():
-            yield _one(JoinCommitted(follower))
+        answer = join_answer(state, self.rules) if self.bounds.late_joins else None
+        if answer is not None:
+            yield _one(answer)
         may_fail = self.bounds.power_failure and not has_lost_a_tail(state)
         for replica in state.replicas:
             yield from self._process_moves(replica, may_fail=may_fail)

@@ -12,7 +12,7 @@ After every event the model takes these, so that a search sees only states with 
    change nothing.
 3. Every broker hears the controller's decision, the elected leader first. Later deliveries are not
    searched: a schedule's step ends when all brokers have heard, so none could show them.
-4. A wish to join the ISR is committed, unless the bounds ask for late joins. While it is pending the
+4. A wish to join the ISR is answered, unless the bounds ask for late joins. While it is pending the
    replica only holds the high watermark back (KIP-497), and if the leader dies with it, all is as if
    the request that brought the wish had not arrived.
 5. With ``prompt`` checkpointing each high watermark is on disk.
@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING
 
 from oracle import joining
 from oracle.electing import awaiting, checkpoint_high_watermarks
-from oracle.events import DecisionReceived, FetchCompleted, JoinCommitted, RequestSent
+from oracle.events import DecisionReceived, FetchCompleted, JoinCommitted, JoinRefused, RequestSent
 from oracle.state import FetchStage
 from oracle.transitions import Refusal, step
 from oracle.vocabulary import HighWatermarkCheckpoint, Role
@@ -44,9 +44,8 @@ def advanced(state: PartitionState, events: tuple[Event, ...], rules: RuleSet, b
     for event in events:
         state = _applied(state, event, rules)
     state = _all_told(state, rules)
-    if not bounds.late_joins:
-        for follower in pending_joins(state):
-            state = _applied(state, JoinCommitted(follower), rules)
+    while not bounds.late_joins and (answer := join_answer(state, rules)) is not None:
+        state = _applied(state, answer, rules)
     for broker in state.assignment:
         state = _at_once(state, broker, rules)
     if bounds.checkpointing is HighWatermarkCheckpoint.PROMPT and any(map(_is_behind_its_checkpoint, state.replicas)):
@@ -54,12 +53,14 @@ def advanced(state: PartitionState, events: tuple[Event, ...], rules: RuleSet, b
     return state
 
 
-def pending_joins(state: PartitionState) -> tuple[BrokerId, ...]:
-    """Return the replicas that the leader has asked to add to the ISR, if the controller will listen."""
+def join_answer(state: PartitionState, rules: RuleSet) -> JoinCommitted | JoinRefused | None:
+    """Return what the controller says to the leader's wish to add a replica, or None if it has nothing to answer."""
     leader = state.serving_leader()
     if leader is None or not leader.joining or joining.refusal(state, leader) is not None:
-        return ()
-    return tuple(sorted(leader.joining))
+        return None
+    follower = min(leader.joining)
+    is_eligible = joining.is_eligible(state, leader, follower, rules)
+    return JoinCommitted(follower) if is_eligible else JoinRefused(follower)
 
 
 def _applied(state: PartitionState, event: Event, rules: RuleSet) -> PartitionState:
