@@ -13,8 +13,8 @@ Two reductions keep that small; neither hides an end. Both wait until every deci
    from it nothing that the fetch did not tell when it was parked.
 
 A state from which nothing moves is at rest. The tests compare the ends with those of a search without
-either reduction. One thing is not explored: a leader hears that its wish for an ISR change was granted
-at the moment when it is.
+either reduction. Not explored: a leader hears that its wish for an ISR change was granted at the moment
+when it is, unless a hold keeps the answer, and its wishes are granted in the order of their brokers.
 
 Sources: AbstractFetcherThread (one request per link), DelayedFetch; architecture, "Contract of a step" 1.
 """
