@@ -11,6 +11,7 @@ through all of it is fair too. Not sound together with symmetry: a cycle of repr
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Generic
@@ -158,9 +159,11 @@ def _serves(graph: Graph[State], action: Hashable, edge: Edge) -> bool:
 
 
 def _walks(graph: Graph[State], start: int, component: Collection[int]) -> Iterator[list[Edge]]:
-    """Yield walks inside the component, shortest first, until each of its steps has ended one."""
+    """Yield walks inside the component, shortest first; each of its steps ends one, so what is sought is found."""
     walks: dict[int, list[Edge]] = {start: []}
-    for number in (queue := [start]):  # grows while it is walked
+    queue = deque([start])
+    while True:
+        number = queue.popleft()
         for edge in _inside(graph, number, component):
             walk = [*walks[number], edge]
             if edge.target not in walks:

@@ -101,6 +101,7 @@ class Factored:
         checks: what breaks its invariants.
         groups: sets of fields that are looked up together; every action, veto and check reads within one of them.
         bounds: where the search stops, if the actions do not stop it.
+        told: names that actions may tell besides their own, so that one never told is known to be missing.
     """
 
     name: str
@@ -110,6 +111,7 @@ class Factored:
     checks: tuple[Check, ...]
     groups: tuple[frozenset[int], ...]
     bounds: tuple[Bound, ...] = ()
+    told: tuple[str, ...] = ()
 
     @property
     def invariants(self) -> tuple[str, ...]:

@@ -19,6 +19,10 @@ State = TypeVar("State")
 S = TypeVar("S", contravariant=True)
 
 
+class CannotGoOnError(Exception):
+    """A model cannot represent more states: the search ends unfinished, with this reason."""
+
+
 class Model(Protocol[State]):
     """A protocol as a graph of states.
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from oracle.explorer.model import CannotGoOnError
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
 
     from oracle.explorer.factored import Field
 
 
-class TooManyPartsError(Exception):
+class TooManyPartsError(CannotGoOnError):
     """A field has met more different parts than its bits can number."""
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Generic
 
 from oracle.explorer.eventually import find_avoiding_behaviour
 from oracle.explorer.exploration import Exploration, Progress, Step, Verdict
-from oracle.explorer.model import Always, Eventually, Model, Sometimes, State
+from oracle.explorer.model import Always, CannotGoOnError, Eventually, Model, Sometimes, State
 from oracle.explorer.paths import key_of, path_to
 
 if TYPE_CHECKING:
@@ -50,7 +50,8 @@ def explore(
     """Search a model breadth first and return what was found.
 
     The search ends at the first state that breaks an ``always`` property. Where all of them hold in all states,
-    each ``eventually`` property is looked at next. A KeyboardInterrupt ends it with the figures so far, unfinished.
+    each ``eventually`` property is looked at next. A KeyboardInterrupt or a CannotGoOnError ends
+    it with the figures so far, unfinished.
     """
     search = _Search(model, always, sometimes, limits)
     behaviour = None
@@ -60,6 +61,8 @@ def explore(
             behaviour = next(filter(None, (find_avoiding_behaviour(model, wanted) for wanted in eventually)), None)
     except KeyboardInterrupt:
         search.stopped_by = "interrupted"
+    except CannotGoOnError as reason:
+        search.stopped_by = str(reason)
     found = search.result()
     if behaviour is None:
         return found
@@ -130,13 +133,14 @@ class _Search(Generic[State]):
 
     def _visit(self, state: State, key: Hashable, parent: Hashable | None) -> None:
         if self.model.is_within_bounds(state):
+            if len(self.parents) == self.limits.max_states:
+                self.stopped_by = f"reached {self.limits.max_states} states"
+                return
             self.parents[key] = parent
             self.states.append(state)
             self.keys.append(key)
             for one in self.sometimes:
                 self.seen[one.name] += one.holds(state)
-            if len(self.parents) == self.limits.max_states:
-                self.stopped_by = f"reached {self.limits.max_states} states"
         for wanted in self.always:
             if not wanted.holds(state):
                 self.broken = (wanted.name, key)

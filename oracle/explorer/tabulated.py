@@ -106,7 +106,8 @@ class Tabulated:
 
     def occurrences(self) -> Mapping[str, int]:
         """Return how often each action was taken, and what else the actions tell about their steps."""
-        counted = Counter({one.name: 0 for one in self._declared_actions()})
+        declared = (*(one.name for one in self._declared_actions()), *self.factored.told)
+        counted = Counter(dict.fromkeys(declared, 0))
         for counts, times in self._joint_taken.items():
             counted.update(dict.fromkeys(counts, times))
         for group in self._groups:

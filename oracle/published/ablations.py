@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from oracle.published.modules import KIP_320
-from oracle.published.truncations import cuts_by_kip_101, cuts_to_high_watermark
+from oracle.published.truncations import cuts_by_kip_101, cuts_in_two_ways, cuts_to_high_watermark
 from oracle.rules import isr_join, kip_320
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ ABLATIONS = (
     TO_HIGH_WATERMARK,
     BY_KIP_101,
     BY_KIP_101_WITH_ENTRY,
-    _without("without-truncation-fence", fences_truncation=False),
+    _without("without-truncation-fence", cuts=cuts_in_two_ways, fences_truncation=False),
     _without("joins-at-high-watermark", joins=isr_join.at_high_watermark),
     _without("without-fetch-fence", serves=kip_320.serves_any_epoch),
     _without("without-high-watermark-fence", counts=kip_320.serves_any_epoch),

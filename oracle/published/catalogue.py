@@ -15,7 +15,6 @@ from oracle.published.modules import MODULES
 from oracle.published.specification import specification
 
 if TYPE_CHECKING:
-
     from oracle.published.constants import Constants
     from oracle.published.module import Module
 

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from oracle.published.module import Module
     from oracle.published.parts import Request
 
+ZOMBIE_WRITES = "a zombie writes"
+RECORDS_CUT = "records are cut"
+
 
 def specification(module: Module, constants: Constants) -> Factored:
     """Return a module as a model."""
@@ -38,6 +41,7 @@ def specification(module: Module, constants: Constants) -> Factored:
         joint_actions=tuple(bound.high_watermark_rises(leader) for leader in constants.brokers),
         checks=tuple(bound.checks()),
         groups=tuple(bound.groups()),
+        told=(ZOMBIE_WRITES, RECORDS_CUT),
     )
 
 
@@ -184,9 +188,9 @@ def _may_raise_high_watermark(replica: Replica) -> bool:
 def _tells_zombie(before: Parts, _after: Parts) -> Iterator[str]:
     quorum, _next_record, leader = before
     if not is_true_leader(quorum, leader):
-        yield "a zombie writes"
+        yield ZOMBIE_WRITES
 
 
 def _tells_truncation(before: Parts, after: Parts) -> Iterator[str]:
     if after[-1].log.entries != before[-1].log.entries:
-        yield "records are cut"
+        yield RECORDS_CUT

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from oracle.explorer.exploration import Progress, Verdict
-from oracle.explorer.model import Always, Eventually, Sometimes
+from oracle.explorer.model import Always, CannotGoOnError, Eventually, Sometimes
 from oracle.explorer.search import CHUNK, Limits, explore
 from tests.oracle.explorer.graphs import DrawnGraph, drawn
 
@@ -78,6 +78,7 @@ def test_a_search_at_its_state_limit_is_unfinished() -> None:
 
     assert (found.verdict, found.distinct, found.stopped_by) == (Verdict.UNFINISHED, 2, "reached 2 states")
     assert explore(DrawnGraph(drawn(DIAMOND)), [is_not("b")], limits=Limits(max_states=2)).verdict is Verdict.VIOLATED
+    assert explore(DrawnGraph(drawn(DIAMOND)), limits=Limits(max_states=5)).verdict is Verdict.HOLDS
 
 
 def test_a_search_reports_progress_and_can_be_stopped() -> None:
@@ -100,6 +101,21 @@ def test_an_interrupt_leaves_the_figures_so_far() -> None:
     found = explore(DrawnGraph(drawn(DIAMOND)), limits=Limits(on_progress=interrupt))
 
     assert (found.verdict, found.distinct, found.stopped_by) == (Verdict.UNFINISHED, 3, "interrupted")
+
+
+def test_a_model_that_cannot_go_on_leaves_the_figures_so_far() -> None:
+    class Full(DrawnGraph):
+        def actions(self, state: str) -> list[tuple[str, str]]:
+            if state == "d":
+                raise CannotGoOnError("no room for more letters")
+            return super().actions(state)
+
+        def occurrences(self) -> dict[str, int]:
+            return {}
+
+    found = explore(Full(drawn(DIAMOND)))
+
+    assert (found.verdict, found.distinct, found.stopped_by) == (Verdict.UNFINISHED, 4, "no room for more letters")
 
 
 def test_actions_that_lead_elsewhere_than_successors_are_a_defect() -> None:
