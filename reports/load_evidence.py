@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 _FILES = (
     ("verdict.json", "both verdicts and every finding"),
     ("prediction/prediction.json", "what the model said before the topic was read"),
+    ("outcome/prediction.json", "where a race was open: the outcome that fits what was measured"),
     ("schedule.json", "the steps, as both interpreters read them"),
     ("run.json", "versions, settings, digests, seed"),
     ("observations.ndjson", "every number that was measured"),

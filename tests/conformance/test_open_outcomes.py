@@ -72,7 +72,9 @@ def test_the_outcome_that_fits_is_what_is_reconciled_and_reported(tmp_path: Path
     ]
     assert predicted_divergences(run.path) == ()
     judge_run(run)
-    assert [row.predicted_fate for row in load_run(run.path).records.rows] == ["present", "present"]
+    report = load_run(run.path)
+    assert [row.predicted_fate for row in report.records.rows] == ["present", "present"]
+    assert "outcome/prediction.json" in {evidence.name for evidence in report.evidence}
     run.check_frozen()
 
 
