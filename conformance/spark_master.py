@@ -41,6 +41,11 @@ def check_master(master: str, deadline_s: float = DEADLINE_S) -> None:
         _knock(master, deadline_s)
 
 
+def is_local(master: str) -> bool:
+    """Tell whether Spark runs in its own JVM on this machine alone."""
+    return master.startswith("local")
+
+
 def _knock(master: str, deadline_s: float) -> None:
     """Connect to the first of a master's addresses that answers."""
     end = time.monotonic() + deadline_s

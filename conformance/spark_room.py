@@ -57,6 +57,16 @@ class SparkRoom:
         if self._started is None:
             self._started = self._latest = self._thread.submit(self._session)
 
+    def await_started(self) -> None:
+        """Wait until the session has started.
+
+        Raises:
+            ReconcileError: it did not start, such as when no master answers.
+        """
+        self.start()
+        assert self._started is not None
+        self._started.result()
+
     def _session(self) -> SparkSession:
         jars = spark_connector_jars().files
         self._current = spark_session(self._master, connector_jars=jars, work_directory=self._work)

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 from conformance.commands.choosing import Choice, jars_for, locate_error, release_of, scenarios_of
 from conformance.laboratory import Laboratory
 from conformance.pipeline import Finished, Pipeline
-from conformance.spark_master import DEFAULT_MASTER, check_master
+from conformance.reconcile.errors import ReconcileError
+from conformance.spark_master import DEFAULT_MASTER, SparkMasterError, check_master, is_local
 from conformance.spark_room import SparkRoom
 from conformance.verdicts import exit_code
 from fault_injection.cluster.backends.choice import BackendName, choose_backend
@@ -150,6 +151,8 @@ def _run_all(
         ) as laboratory,
     ):
         spark.start()
+        if not is_local(options.spark_master):
+            await_spark(console, spark, options.spark_master)
         pipeline = Pipeline(laboratory, spark, options.runs, seed, console.progress)
         for number, scenario in enumerate(scenarios, start=1):
             console.progress(f"[{number}/{len(scenarios)}] {scenario.name}: {scenario.schedule.requirement}")
@@ -160,6 +163,20 @@ def _run_all(
         if options.keep_cluster and laboratory.running is not None:
             keep_until_interrupted(console, laboratory.running.bootstrap)
     return finished
+
+
+def await_spark(console: Console, spark: SparkRoom, master: str) -> None:
+    """Wait for a Spark that may not be there, before brokers start that would wait for it in vain.
+
+    Raises:
+        SparkMasterError: it does not start.
+    """
+    console.progress(f"waiting for Spark on {master} (Spark itself gives up after a minute)")
+    try:
+        spark.await_started()
+    except ReconcileError as error:
+        why = f"Spark did not start there, as when what listens is no Spark master ({error})"
+        raise SparkMasterError(f"--spark-master {master}: {why}") from error
 
 
 def keep_until_interrupted(console: Console, bootstrap: str) -> None:
