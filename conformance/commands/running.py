@@ -130,12 +130,7 @@ def _run_all(
     seed: int,
 ) -> list[Finished]:
     release, metadata = on
-    own = options.choice.image or options.choice.kafka_home
-    console.progress(
-        f"Kafka {release.version} of {own}"
-        if own is not None
-        else f"looking for the jars of Kafka {release.version} (fetched once, then cached)"
-    )
+    console.progress(_brokers_source(options.choice, release))
     jars = jars_for(options.choice, release)
     backend, why = choose_backend(options.backend, options.jre_image, options.choice.image)
     console.progress(f"Kafka {release.version} ({metadata.value}), seed {seed}. {why}")
@@ -163,6 +158,14 @@ def _run_all(
         if options.keep_cluster and laboratory.running is not None:
             keep_until_interrupted(console, laboratory.running.bootstrap)
     return finished
+
+
+def _brokers_source(choice: Choice, release: Release) -> str:
+    """Say where the brokers come from."""
+    own = choice.image or choice.kafka_home
+    if own is not None:
+        return f"Kafka {release.version} of {own}"
+    return f"looking for the jars of Kafka {release.version} (fetched once, then cached)"
 
 
 def await_spark(console: Console, spark: SparkRoom, master: str) -> None:
