@@ -113,11 +113,6 @@ TABLE: tuple[Row, ...] = (
         lambda rules: replace(rules, truncation=kip_101.TRUNCATION),
     ),
     Row(
-        None,
-        within(since("0.11.0.0"), before("2.0.0", "1.0.2", "1.1.1")),
-        lambda rules: replace(rules, truncation=kip_101.TRUNCATION_BEFORE_KAFKA_6857),
-    ),
-    Row(
         kip_279.RULE,
         within(since("2.0.0"), before("2.8.0")),
         lambda rules: replace(rules, truncation=kip_279.TRUNCATION),
@@ -126,6 +121,11 @@ TABLE: tuple[Row, ...] = (
         None,
         within(since("2.0.0"), before("2.0.1")),
         lambda rules: replace(rules, truncation=kip_279.TRUNCATION_BEFORE_KAFKA_7415),
+    ),
+    Row(
+        kip_101.ASKS_WITHOUT_EPOCHS,
+        within(since("0.11.0.0"), before("2.1.0")),
+        lambda rules: replace(rules, truncation=replace(rules.truncation, asks_without_epochs=True)),
     ),
     Row(
         truncation_on_fetch.RULE,

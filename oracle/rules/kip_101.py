@@ -2,14 +2,15 @@
 
 Without it a follower cuts to its own high watermark and can lose committed records, or keep
 records that its leader never had. An answer that the leader cannot give still falls back to the
-high watermark.
+high watermark. Up to 2.0 a follower without any epoch asks as well (KAFKA-6859), and no leader can
+tell it anything. (A leader without any epoch used to answer with its log's end, KAFKA-6857: that
+takes records of an older message format.)
 
 Source: KIP-101, ReplicaFetcherThread.maybeTruncate. Versions: 0.11 to 1.1.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from oracle.log import UNDEFINED, EpochEnd, ReplicaLog
@@ -26,6 +27,13 @@ RULE = Rule(
     versions="0.11 to 1.1",
     replaces=truncate_to_high_watermark.RULE.name,
     breaks="committed records above a stale high watermark are cut; logs diverge after a double crash",
+)
+ASKS_WITHOUT_EPOCHS = Rule(
+    name="asks-without-epochs",
+    source="KAFKA-6859, ReplicaFetcherThread.buildLeaderEpochRequest",
+    versions="0.11 to 2.0",
+    replaces=None,
+    breaks="a follower with an empty log waits for a lookup that tells it nothing",
 )
 
 
@@ -51,4 +59,3 @@ TRUNCATION = Truncation(
     end_offset_for=end_offset_only,
     cut=cut_to_end_offset,
 )
-TRUNCATION_BEFORE_KAFKA_6857 = replace(TRUNCATION, asks_without_epochs=True)

@@ -28,7 +28,7 @@ class Truncation:
     Attributes:
         cuts_to_high_watermark: cut at once on becoming follower, asking nobody.
         asks_leader: look the last epoch up with OffsetsForLeaderEpoch before the first fetch.
-        asks_without_epochs: even if the follower has no epoch to ask about (KAFKA-6857).
+        asks_without_epochs: even if the follower has no epoch to ask about (KAFKA-6859).
         checks_on_fetch: the leader compares the last fetched epoch and answers a diverging epoch.
         end_offset_for: the leader's answer about an epoch.
         cut: the follower's cut from (own log, where to cut if the leader cannot tell, leader's answer).

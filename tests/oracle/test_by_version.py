@@ -19,6 +19,7 @@ BORDERS = [
     ("same-leader-skips-one-epoch", ZOOKEEPER, "2.0.0", "2.0.1"),
     ("fence-leader-epoch", ZOOKEEPER, "2.0.1", "2.1.0"),
     ("only-lagging-replica-leaves-isr", ZOOKEEPER, "2.0.1", "2.1.0"),
+    ("asks-without-epochs", ZOOKEEPER, "0.10.2.2", "0.11.0.0"),
     ("latest-offset-waits-for-epoch-start", ZOOKEEPER, "2.1.1", "2.2.0"),
     ("shrink-does-not-raise-high-watermark", ZOOKEEPER, "2.6.3", "2.7.0"),
     ("epoch-entry-kept-without-cut", ZOOKEEPER, "0.10.2.2", "0.11.0.0"),
@@ -44,6 +45,7 @@ ENDINGS = [
     # rule, metadata, last release with it, first without it
     ("truncate-to-high-watermark", ZOOKEEPER, "0.10.2.2", "0.11.0.0"),
     ("same-leader-skips-truncation", ZOOKEEPER, "2.0.0", "2.0.1"),
+    ("asks-without-epochs", ZOOKEEPER, "2.0.1", "2.1.0"),
     ("silent-replica-leaves-isr", ZOOKEEPER, "2.0.1", "2.1.0"),
     ("every-fetch-checks-high-watermark", ZOOKEEPER, "2.3.1", "2.4.0"),
     ("epoch-entry-kept-without-cut", ZOOKEEPER, "2.6.0", "2.6.1"),

@@ -101,15 +101,15 @@ MUTANTS = (
     Mutant(
         "asks-not-without-epochs",
         "kip_101",
-        "an empty log asks nothing before KAFKA-6857",
-        Story("lookup-of-an-empty-log-on-1.0.1"),
+        "an empty log asks nothing before KAFKA-6859",
+        Story("lookup-of-an-empty-log-on-2.0.1"),
         with_truncation(asks_without_epochs=False),
     ),
     Mutant(
         "asks-without-epochs",
         "kip_101",
-        "an empty log asks after KAFKA-6857, too",
-        Story("lookup-of-an-empty-log-on-1.0.2"),
+        "an empty log asks after KAFKA-6859, too",
+        Story("lookup-of-an-empty-log-on-2.1.0"),
         with_truncation(asks_without_epochs=True),
     ),
     Mutant(
