@@ -9,13 +9,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from oracle.decisions import with_losses
-from oracle.rules import requested_election
+from oracle.rules import controller_epoch, requested_election
 from oracle.rules.election import Partition
 from oracle.state import Decision, ReplicaState
 from oracle.vocabulary import Acks, Offset, Outcome, Role
 
 if TYPE_CHECKING:
     from oracle.rules.rule_set import RuleSet
+    from oracle.schedule import Settings
     from oracle.state import ControllerView, PartitionState, ProduceState
     from oracle.vocabulary import BrokerId, ElectionKind
 
@@ -83,8 +84,16 @@ def request_election(state: PartitionState, kind: ElectionKind, rules: RuleSet) 
     return elected if isinstance(elected, str) else notify(state, elected, rules)
 
 
+def change_settings(state: PartitionState, settings: Settings, rules: RuleSet) -> PartitionState:
+    """Give the topic other durability settings and let the controller react; brokers obey them at once."""
+    old, state = state.settings, replace(state, settings=settings)
+    partition = Partition(state.assignment, settings)
+    return notify(state, rules.settings_changed(state.controller, old, partition, rules.election), rules)
+
+
 def notify(state: PartitionState, decided: ControllerView, rules: RuleSet) -> PartitionState:
     """Send the controller's decision to every broker to which it is news; each hears it in its own time."""
+    decided = rules.marks_recovery(state.controller, decided)
     decision = Decision(decided.leader, decided.leader_epoch, frozenset(decided.isr))
     replicas = tuple(
         _told(replica, decision, rules) if _is_reached(replica, decided, rules) else replica
@@ -104,7 +113,7 @@ def _told(replica: ReplicaState, decision: Decision, rules: RuleSet) -> ReplicaS
     last = replica.undelivered[-1] if replica.undelivered else None
     epoch, isr = (last.leader_epoch, last.isr) if last else (replica.leader_epoch, replica.isr)
     is_new_to_leader = decision.leader == replica.broker and decision.isr != isr
-    if decision.leader_epoch <= epoch and not is_new_to_leader:
+    if not controller_epoch.is_news(decision.leader_epoch, epoch) and not is_new_to_leader:
         return replica
     earlier = () if rules.delivery.merges else replica.undelivered
     return replace(replica, undelivered=(*earlier, decision))

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from oracle.schedule import Settings
     from oracle.vocabulary import Acks, BrokerId, ElectionKind, Label, Offset
 
 
@@ -77,6 +78,13 @@ class BrokerReturned:
 
 
 @dataclass(frozen=True, slots=True)
+class SettingsChanged:
+    """An operator changed the topic's durability settings."""
+
+    settings: Settings
+
+
+@dataclass(frozen=True, slots=True)
 class ElectionRequested:
     """An operator asked the controller to elect the preferred leader, or one outside the ISR."""
 
@@ -142,5 +150,6 @@ class HighWatermarkLost:
 LinkEvent = RequestSent | RequestReceived | FetchCompleted | ResponseReceived | RequestLost
 DiskEvent = TailLost | HighWatermarkLost
 IsrEvent = JoinCommitted | JoinAnswered | JoinRefused | LagPassed | ShrinkCommitted
+OperatorEvent = ElectionRequested | SettingsChanged
 BrokerEvent = BrokerDied | BrokerRemoved | BrokerReturned | DecisionReceived
-Event = RecordSent | LinkEvent | BrokerEvent | ElectionRequested | DiskEvent | IsrEvent
+Event = RecordSent | LinkEvent | BrokerEvent | OperatorEvent | DiskEvent | IsrEvent

@@ -57,7 +57,8 @@ def is_eligible(state: PartitionState, leader: ReplicaState, follower: BrokerId,
 
 def _committed(state: PartitionState, follower: BrokerId, rules: RuleSet) -> PartitionState:
     partition = Partition(state.assignment, state.settings)
-    return replace(state, controller=rules.election.joined(state.controller, partition, follower))
+    joined = rules.election.joined(state.controller, partition, follower)
+    return replace(state, controller=replace(joined, is_recovering=False))
 
 
 def hear_answer(state: PartitionState, leader: ReplicaState, follower: BrokerId) -> PartitionState:

@@ -159,6 +159,7 @@ class ControllerView:
         isr: in-sync replicas. Empty only with eligible leader replicas (KIP-966).
         elr: eligible leader replicas. Invariant: disjoint from isr, empty once isr reaches min ISR.
         last_known_leader: leader when the ISR became empty.
+        is_recovering: the leader was elected uncleanly, and nobody has joined it since (KIP-704).
         leaderships: (first epoch, leader, was the election clean), one per leader change.
     """
 
@@ -168,6 +169,7 @@ class ControllerView:
     isr: tuple[BrokerId, ...]
     elr: frozenset[BrokerId] = frozenset()
     last_known_leader: BrokerId | None = None
+    is_recovering: bool = False
     leaderships: tuple[tuple[LeaderEpoch, BrokerId, bool], ...] = ()
 
 

@@ -27,10 +27,12 @@ from oracle.events import (
     JoinRefused,
     LagPassed,
     LinkEvent,
+    OperatorEvent,
     RecordSent,
     RequestReceived,
     RequestSent,
     ResponseReceived,
+    SettingsChanged,
     ShrinkCommitted,
     TailLost,
 )
@@ -74,8 +76,8 @@ def _applied(state: PartitionState, event: Event, rules: RuleSet) -> PartitionSt
             return leading.append(state, event, rules)
         case BrokerDied() | BrokerRemoved() | BrokerReturned() | DecisionReceived():
             return _applied_to_broker(state, event, rules)
-        case ElectionRequested(kind):
-            return electing.request_election(state, kind, rules)
+        case ElectionRequested() | SettingsChanged():
+            return _applied_by_operator(state, event, rules)
         case TailLost() | HighWatermarkLost():
             return _applied_to_disk(state, event)
         case JoinCommitted() | JoinAnswered() | JoinRefused() | LagPassed() | ShrinkCommitted():
@@ -102,6 +104,13 @@ def _applied_to_broker(state: PartitionState, event: BrokerEvent, rules: RuleSet
             if not replica.undelivered:
                 return f"broker {broker} has heard every decision"
             return decisions.receive(state, replica, rules)
+
+
+def _applied_by_operator(state: PartitionState, event: OperatorEvent, rules: RuleSet) -> PartitionState | str:
+    """Do what an operator asks of the controller."""
+    if isinstance(event, ElectionRequested):
+        return electing.request_election(state, event.kind, rules)
+    return electing.change_settings(state, event.settings, rules)
 
 
 def _applied_to_disk(state: PartitionState, event: DiskEvent) -> PartitionState | str:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from oracle.rules import (
     caught_up,
+    controller_epoch,
     delivery,
     diverging_fetch,
     epoch_entry,
@@ -29,7 +30,9 @@ from oracle.rules import (
     kip_497,
     kip_966,
     kraft_controller,
+    recovery,
     same_leader,
+    settings_change,
     stale_answer,
     strict_min_isr,
     truncate_to_high_watermark,
@@ -98,10 +101,19 @@ BASE = RuleSet(
     exits_when_ahead=False,
     election=zookeeper_controller.ELECTION,
     delivery=delivery.LEADER_AND_ISR,
+    marks_recovery=recovery.unmarked,
+    settings_changed=settings_change.waits,
     rules=(),
 )
 
 counts_eligible_only = within(in_kraft_mode, since("3.6.0"))
+
+
+def elects_once_allowed(release: Release) -> bool:
+    """Match releases that elect uncleanly as soon as the topic's settings allow it."""
+    return since("2.1.0")(release) if in_zookeeper_mode(release) else since("3.9.0")(release)
+
+
 knows_starts = within(in_kraft_mode, since("3.5.0"))
 HAS_KAFKA_5758 = within(since("1.0.0"), before("2.0.0", "1.0.2", "1.1.1"))
 
@@ -240,6 +252,19 @@ TABLE: tuple[Row, ...] = (
         delivery.METADATA_LOG.rule,
         in_kraft_mode,
         lambda rules: replace(rules, delivery=delivery.METADATA_LOG),
+    ),
+    Row(controller_epoch.RULE, in_zookeeper_mode, lambda rules: rules),
+    Row(recovery.RULE, since("3.2.0"), lambda rules: replace(rules, marks_recovery=recovery.marked)),
+    Row(settings_change.WAITS, lambda release: not elects_once_allowed(release), lambda rules: rules),
+    Row(
+        settings_change.AT_ONCE,
+        elects_once_allowed,
+        lambda rules: replace(rules, settings_changed=settings_change.elects),
+    ),
+    Row(
+        settings_change.CLEARS_ELIGIBLE,
+        with_elr,
+        lambda rules: replace(rules, settings_changed=settings_change.clears_and_elects),
     ),
     Row(kip_966.RULE, with_elr, lambda rules: replace(rules, election=kip_966.ELECTION)),
 )

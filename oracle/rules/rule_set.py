@@ -10,9 +10,11 @@ if TYPE_CHECKING:
 
     from oracle.remote import RemoteReplica
     from oracle.rules.delivery import Delivery
-    from oracle.rules.election import ElectionRules
+    from oracle.rules.election import ElectionRules, Partition
     from oracle.rules.rule import Rule
     from oracle.rules.truncation import Truncation
+    from oracle.schedule import Settings
+    from oracle.state import ControllerView
     from oracle.vocabulary import BrokerId, LeaderEpoch, MetadataMode, Offset
 
     SkipsTruncation = Callable[[BrokerId | None, LeaderEpoch, BrokerId, LeaderEpoch], bool]
@@ -47,6 +49,8 @@ class RuleSet:
         exits_when_ahead: a follower ahead of its leader stops for good if unclean election is off.
         election: the controller's rules.
         delivery: how its decisions reach the brokers.
+        marks_recovery: (view before, view after) -> the view, marked after an unclean election.
+        settings_changed: (view, old settings, partition, election rules) -> the view under new settings.
         rules: every rule that this set names, for reports.
     """
 
@@ -76,6 +80,8 @@ class RuleSet:
     exits_when_ahead: bool
     election: ElectionRules
     delivery: Delivery
+    marks_recovery: Callable[[ControllerView, ControllerView], ControllerView]
+    settings_changed: Callable[[ControllerView, Settings, Partition, ElectionRules], ControllerView]
     rules: tuple[Rule, ...]
 
     def names(self) -> tuple[str, ...]:

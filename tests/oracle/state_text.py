@@ -52,6 +52,8 @@ def _controller(view: ControllerView) -> str:
         text += f", ELR {_ids(view.elr)}"
     if view.last_known_leader is not None:
         text += f", last known leader {view.last_known_leader}"
+    if view.is_recovering:
+        text += ", recovering"
     return text
 
 

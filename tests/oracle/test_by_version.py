@@ -39,6 +39,10 @@ BORDERS = [
     ("kraft-controller", KRAFT, "3.5.2", "3.6.0"),
     ("eligible-leader-replicas", KRAFT, "4.0.2", "4.1.0"),
     ("only-unfenced-replica-joins-isr", ZOOKEEPER, "3.2.3", "3.3.0"),
+    ("unclean-leader-recovers", ZOOKEEPER, "3.1.2", "3.2.0"),
+    ("unclean-election-once-allowed", ZOOKEEPER, "2.0.1", "2.1.0"),
+    ("unclean-election-once-allowed", KRAFT, "3.8.1", "3.9.0"),
+    ("new-minimum-clears-eligible-leaders", KRAFT, "4.0.2", "4.1.0"),
     ("only-replica-of-this-start-joins-isr", KRAFT, "3.4.1", "3.5.0"),
 ]
 ENDINGS = [

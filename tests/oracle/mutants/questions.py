@@ -9,10 +9,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from oracle.consuming import latest_offset
-from oracle.events import BrokerRemoved, BrokerReturned, JoinCommitted, RecordSent, RequestReceived
+from oracle.events import BrokerRemoved, BrokerReturned, JoinCommitted, RecordSent, RequestReceived, SettingsChanged
 from oracle.gate import Gate
 from oracle.predict import initial_world, take
+from oracle.rules import controller_epoch
 from oracle.rules.by_version import rules_for
+from oracle.schedule import Settings
 from oracle.steps import Kill, Start, Step
 from oracle.vocabulary import Acks, Label, MetadataMode, PointName
 from tests.oracle.schedules import LOOKUP, ONE, THREE, TWO, hold, produce, schedule
@@ -109,3 +111,24 @@ def deposed_leader_is_truncating(version: str) -> Callable[[Callable[[RuleSet], 
         return replace(world, gate=Gate()).settle().state.replica(TWO).truncating
 
     return ask
+
+
+def leader_once_unclean_election_is_allowed(version: str) -> Callable[[Callable[[RuleSet], RuleSet]], object]:
+    """Ask who leads once unclean election is switched on, with only a replica that was not in sync alive."""
+
+    def ask(change: Callable[[RuleSet], RuleSet]) -> object:
+        world = _after(_rules(version, change), Kill(TWO), Kill(THREE), Kill(ONE), Start(TWO))
+        return world.apply(SettingsChanged(Settings(1, unclean_leader_election=True))).state.controller.leader
+
+    return ask
+
+
+def eligible_under_a_new_minimum(change: Callable[[RuleSet], RuleSet]) -> object:
+    """Ask who is still eligible when min.insync.replicas has changed."""
+    world = _after(_rules("4.3.1-kraft", change), Kill(TWO), Kill(THREE), Kill(ONE))
+    return world.apply(SettingsChanged(Settings(2))).state.controller.elr
+
+
+def obeys_a_lower_epoch(_change: Callable[[RuleSet], RuleSet]) -> object:
+    """Ask whether a broker that has seen controller epoch 4 takes a request of epoch 3."""
+    return controller_epoch.is_obeyed(3, 4)

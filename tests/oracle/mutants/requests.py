@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from oracle.rules import isr_eligibility, requested_election
+from oracle.rules import isr_eligibility, recovery, requested_election, settings_change
 from oracle.rules.election import ElectionRules, Partition, with_leader
 from oracle.vocabulary import ElectionKind
-from tests.oracle.mutants.killers import Story
+from tests.oracle.mutants.killers import Answer, Story
 from tests.oracle.mutants.mutant import Mutant, with_fields
+from tests.oracle.mutants.questions import (
+    decisions_on_their_way,
+    eligible_under_a_new_minimum,
+    leader_once_unclean_election_is_allowed,
+    obeys_a_lower_epoch,
+)
 
 if TYPE_CHECKING:
     from oracle.state import ControllerView
@@ -67,5 +73,54 @@ MUTANTS = (
         "an operator's unclean election needs unclean.leader.election.enable",
         Story("elections-on-request"),
         patches={BY_KIND: {**requested_election.BY_KIND, ElectionKind.UNCLEAN: only_if_allowed}},
+    ),
+    Mutant(
+        "marks-no-unclean-leader",
+        "recovery",
+        "3.2 does not say that a leader was elected uncleanly",
+        Story("recovering-on-3.2"),
+        with_fields(marks_recovery=recovery.unmarked),
+    ),
+    Mutant(
+        "marks-unclean-leaders-too-early",
+        "recovery",
+        "3.1 says that a leader was elected uncleanly",
+        Story("recovering-on-3.1"),
+        with_fields(marks_recovery=recovery.marked),
+    ),
+    Mutant(
+        "waits-although-unclean-election-is-allowed",
+        "settings_change",
+        "2.1 lets a partition without a leader wait for a broker",
+        Answer(leader_once_unclean_election_is_allowed("2.1.1"), 2),
+        with_fields(settings_changed=settings_change.waits),
+    ),
+    Mutant(
+        "elects-as-soon-as-unclean-election-is-allowed-too-early",
+        "settings_change",
+        "2.0 elects without waiting for a broker",
+        Answer(leader_once_unclean_election_is_allowed("2.0.1"), None),
+        with_fields(settings_changed=settings_change.elects),
+    ),
+    Mutant(
+        "keeps-eligible-leaders-under-a-new-minimum",
+        "settings_change",
+        "who left the ISR under the old minimum stays eligible",
+        Answer(eligible_under_a_new_minimum, frozenset()),
+        with_fields(settings_changed=settings_change.elects),
+    ),
+    Mutant(
+        "takes-every-decision-as-news",
+        "controller_epoch",
+        "a broker is told again what it knows",
+        Answer(decisions_on_their_way(3, to=2, version="3.9.2-kraft"), 0),
+        patches={"oracle.rules.controller_epoch.is_news": lambda _decided, _known: True},
+    ),
+    Mutant(
+        "obeys-a-replaced-controller",
+        "controller_epoch",
+        "a request of a lower controller epoch counts",
+        Answer(obeys_a_lower_epoch, False),
+        patches={"oracle.rules.controller_epoch.is_obeyed": lambda _request, _seen: True},
     ),
 )

@@ -1,0 +1,64 @@
+"""What does a controller make of new durability settings? It may have to elect, or to forget who is eligible.
+
+A partition that nobody leads gets a leader as soon as unclean election is switched on for its topic:
+from 2.1 with ZooKeeper, and from 3.9 in KRaft mode, where it may take unclean.leader.election.interval.ms.
+Before, only the next broker that came or went brought one. With eligible leader replicas a change of
+min.insync.replicas clears them, and the last known leader: who left under the old minimum need not
+hold what the new one commits.
+
+Sources: KafkaController.processTopicUncleanLeaderElectionEnable (KAFKA-6526),
+ReplicationControlManager.maybeElectUncleanLeaders, ConfigurationControlManager.createClearElrRecordsAsNeeded.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from oracle.rules.rule import Rule
+
+if TYPE_CHECKING:
+    from oracle.rules.election import ElectionRules, Partition
+    from oracle.schedule import Settings
+    from oracle.state import ControllerView
+
+WAITS = Rule(
+    name="unclean-election-waits-for-a-broker",
+    source="OfflinePartitionLeaderSelector",
+    versions="2.0 and older; KRaft mode, 3.8 and older",
+    replaces=None,
+    breaks="a partition without a leader stays so although its settings now allow one",
+)
+AT_ONCE = Rule(
+    name="unclean-election-once-allowed",
+    source="KAFKA-6526, KafkaController.processTopicUncleanLeaderElectionEnable, QuorumController.electUnclean",
+    versions="ZooKeeper mode, 2.1 and newer; KRaft mode, 3.9 and newer",
+    replaces=WAITS.name,
+    breaks="a partition without a leader waits for a broker although its settings allow one",
+)
+CLEARS_ELIGIBLE = Rule(
+    name="new-minimum-clears-eligible-leaders",
+    source="KIP-966, ConfigurationControlManager.createClearElrRecordsAsNeeded",
+    versions="KRaft mode with eligible leader replicas",
+    replaces=None,
+    breaks="a replica is elected that left under another minimum and lacks committed records",
+)
+
+
+def waits(view: ControllerView, _old: Settings, _partition: Partition, _rules: ElectionRules) -> ControllerView:
+    """Do nothing until a broker comes or goes."""
+    return view
+
+
+def elects(view: ControllerView, _old: Settings, partition: Partition, rules: ElectionRules) -> ControllerView:
+    """Elect for a partition without a leader, now that its settings may allow it."""
+    return rules.elect(view, partition) if view.leader is None else view
+
+
+def clears_and_elects(
+    view: ControllerView, old: Settings, partition: Partition, rules: ElectionRules
+) -> ControllerView:
+    """Forget who is eligible if the minimum has changed; then elect for a partition without a leader."""
+    if old.min_insync_replicas != partition.settings.min_insync_replicas:
+        view = replace(view, elr=frozenset(), last_known_leader=None)
+    return elects(view, old, partition, rules)
