@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import resource
 import time
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -85,12 +87,25 @@ class Meter:
         }
 
 
+@contextmanager
+def no_garbage_collection() -> Iterator[None]:
+    """Keep Python from looking for cycles in the visited set again and again: a search makes none."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
 def explore_model(console: Console, subject: Subject[Any], options: ExploreOptions) -> int:
     """Search, print what was found, and return the exit code."""
     invariants = chosen_invariants(subject, options.invariants)
     meter = Meter(console)
     limits = Limits(max_states=options.max_states, on_progress=meter.tell)
-    found = explore(subject.model, invariants, subject.sometimes, limits=limits)
+    with no_garbage_collection():
+        found = explore(subject.model, invariants, subject.sometimes, limits=limits)
     figures = meter.figures(found)
     named = found.property_name or ", ".join(one.name for one in invariants)
     if console.as_json:

@@ -24,6 +24,7 @@ class Numbering:
     Attributes:
         of: the field whose parts they are.
         shift: lowest bit of the field within a state.
+        mask: the field's bits within a state.
         numbers: each part's number, shifted to its place.
         parts: the parts by number.
         questions: what each part is asked alone, and the bit that stands for a no.
@@ -32,15 +33,11 @@ class Numbering:
 
     of: Field
     shift: int
+    mask: int
     numbers: dict[Hashable, int] = field(default_factory=dict)
     parts: list[Hashable] = field(default_factory=list)
     questions: list[tuple[int, Callable[[Any], bool]]] = field(default_factory=list)
     refusals: list[int] = field(default_factory=list)
-
-    @property
-    def mask(self) -> int:
-        """The field's bits within a state."""
-        return ((1 << self.of.bits) - 1) << self.shift
 
     def place(self, part: Hashable) -> int:
         """Return a part's number, shifted to its place; a part not met before gets the next one.
@@ -70,6 +67,6 @@ def numberings(fields: tuple[Field, ...]) -> tuple[Numbering, ...]:
     """Lay fields side by side, the first one lowest."""
     laid, shift = [], 0
     for one in fields:
-        laid.append(Numbering(one, shift))
+        laid.append(Numbering(one, shift, ((1 << one.bits) - 1) << shift))
         shift += one.bits
     return tuple(laid)

@@ -37,6 +37,7 @@ class Tabulated:
         self._joint_taken: Counter[tuple[str, ...]] = Counter()
         self._all_vetoed = (1 << len(self._joint)) - 1
         self._groups = [Situations(self._read(sorted(group))) for group in factored.groups]
+        self._judged, self._broken = -1, 0
         self._fill_groups(bits)
         self._bounds = [Answers(one.is_kept, self._read(one.reads), (), 0, 0) for one in factored.bounds]
         self._lookups = [(group.mask, group) for group in self._groups]
@@ -121,15 +122,18 @@ class Tabulated:
 
     def invariant(self, name: str) -> Always[int]:
         """Return an invariant as a property to search with."""
-        bit, lookups = self._bit_of(name), self._lookups
+        bit = self._bit_of(name)
+        return Always(name, lambda state: not self.broken(state) & bit)
 
-        def holds(state: int) -> bool:
+    def broken(self, state: int) -> int:
+        """Return one bit for each invariant that a state breaks; several are asked about one state in turn."""
+        if state != self._judged:
+            self._judged = state
             broken = 0
-            for mask, situations in lookups:
+            for mask, situations in self._lookups:
                 broken |= situations[state & mask].broken
-            return not broken & bit
-
-        return Always(name, holds)
+            self._broken = broken
+        return self._broken
 
     def parts(self, state: int) -> Parts:
         """Return the parts of a state."""

@@ -59,7 +59,8 @@ class _Bound:
         requests = self.layout.requests
         yield requests | {self.layout.quorum}
         for broker in self.brokers:
-            yield requests | {self.layout.quorum, self.layout.next_record, self.layout.replica(broker)}
+            yield frozenset({self.layout.quorum, self.layout.next_record, self.layout.replica(broker)})
+            yield requests | {self.layout.replica(broker)}
         for pair in combinations(self.brokers, 2):
             replicas = frozenset(map(self.layout.replica, pair))
             yield replicas | {self.layout.quorum}
