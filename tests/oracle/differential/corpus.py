@@ -19,28 +19,33 @@ from oracle.schedule import Schedule, Settings
 from oracle.steps import (
     AwaitHold,
     AwaitIsr,
+    AwaitLag,
     AwaitLeader,
     AwaitOutcome,
     Checkpoint,
     Close,
     Delay,
     Drop,
+    Elect,
     Hold,
     Kill,
+    LoseCheckpoint,
+    LoseTail,
     Produce,
     Release,
     Start,
     Step,
     Stop,
 )
-from oracle.vocabulary import BrokerId, Expectation, HighWatermarkCheckpoint, Label, PointName
+from oracle.vocabulary import BrokerId, Expectation, HighWatermarkCheckpoint, Label, PointName, Timing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 FETCHES = (PointName.FETCH_REQUEST, PointName.FETCH_RESPONSE)
+LOOKUPS = (PointName.OFFSETS_FOR_LEADER_EPOCH_REQUEST, PointName.OFFSETS_FOR_LEADER_EPOCH_RESPONSE)
 TRANSCRIPTS = Path(__file__).parent.parent / "transcripts"
-MOVING = (Produce, Kill, Stop, Start, Hold, Release, Close, Drop)
+MOVING = (Produce, Kill, Stop, Start, Elect, Hold, Release, Close, Drop, AwaitLag, LoseTail, LoseCheckpoint)
 """The steps that both interpreters know and that change something."""
 KNOWN = (*MOVING, AwaitHold, AwaitLeader, AwaitIsr, AwaitOutcome, Checkpoint, Delay)
 
@@ -64,16 +69,25 @@ def stories() -> tuple[Story, ...]:
     return (*_from_transcripts(), *_from_catalogue())
 
 
+def is_known(step: Step) -> bool:
+    """Tell whether the interpreter knows a step: no link to the controller, no producer that has not heard."""
+    if isinstance(step, Hold | Delay) and step.point not in FETCHES + LOOKUPS:
+        return False
+    if isinstance(step, Produce) and step.leader is not None:
+        return False
+    return isinstance(step, KNOWN)
+
+
 def _from_transcripts() -> Iterator[Story]:
     for path in sorted(TRANSCRIPTS.glob("*.txt")):
         for index, (fields, steps) in enumerate(_partitions(path.read_text())):
-            if all(isinstance(step, KNOWN) for step in steps):
+            if all(map(is_known, steps)):
                 yield _story(f"{path.stem}-{index}", fields, steps)
 
 
 def _from_catalogue() -> Iterator[Story]:
     for scenario in CATALOGUE:
-        if all(isinstance(step, KNOWN) for step in scenario.schedule.steps):
+        if all(map(is_known, scenario.schedule.steps)):
             yield Story(scenario.name, _plain(scenario.schedule))
 
 
@@ -100,6 +114,7 @@ def _story(name: str, fields: dict[str, Any], steps: list[Step]) -> Story:
         steps=tuple(steps),
         settings=Settings(fields.get("min_isr", 1), fields.get("unclean", False)),
         checkpointing=HighWatermarkCheckpoint(fields.get("checkpointing", "prompt")),
+        timing=Timing(fields.get("timing", "session")),
     )
     return Story(name, _plain(schedule), (str(fields["kafka"]), fields["metadata"], fields.get("elr")))
 

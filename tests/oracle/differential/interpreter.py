@@ -7,23 +7,27 @@ stage (all answers, then all requests, …), until a whole round leaves the dict
 from __future__ import annotations
 
 from copy import deepcopy
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from oracle import steps
 from tests.oracle.differential import plain_gate
-from tests.oracle.differential.plain_controller import Cluster, broker_back, broker_gone
+from tests.oracle.differential.plain_controller import Cluster, broker_back, broker_gone, election_asked_for
 from tests.oracle.differential.plain_follower import become_follower, next_request, take_answer
 from tests.oracle.differential.plain_leader import (
     become_leader,
     commit_joins,
     complete_parked,
     handle_request,
+    pass_lag,
     produce,
     serving,
 )
-from tests.oracle.differential.plain_log import end_of, truncate
+from tests.oracle.differential.plain_log import end_of, load
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from oracle.schedule import Schedule
 
 
@@ -41,6 +45,7 @@ def new_cluster(schedule: Schedule, facts: dict[str, Any]) -> Cluster:
         "assigned": list(schedule.replicas),
         "min_isr": schedule.settings.min_insync_replicas,
         "unclean": schedule.settings.unclean_leader_election,
+        "lag": schedule.timing.value == "lag",
         "prompt": schedule.checkpointing.value == "prompt",
         "brokers": {broker: _new_broker(broker) for broker in schedule.replicas},
         "controller": view,
@@ -98,20 +103,35 @@ def take(cluster: Cluster, step: steps.Step) -> None:
     Raises:
         StepRefusedError: if it is not possible, or assumes what is not so.
     """
+    _do(cluster, step)
+    settle(cluster)
+    _check(cluster, step)
+
+
+def _do(cluster: Cluster, step: steps.Step) -> None:
     if isinstance(step, steps.Produce):
         for label in step.records:
             produce(cluster, label, int(step.acks))
             settle(cluster)
-    elif isinstance(step, steps.Kill | steps.Stop):
-        _end_broker(cluster, step.broker, graceful=isinstance(step, steps.Stop))
-    elif isinstance(step, steps.Start):
-        _start_broker(cluster, step.broker)
     elif isinstance(step, steps.Hold):
         plain_gate.arm(cluster, step)
     elif isinstance(step, steps.Release | steps.Close | steps.Drop):
         _let_go(cluster, step)
-    settle(cluster)
-    _check(cluster, step)
+    elif isinstance(step, steps.LoseTail | steps.LoseCheckpoint):
+        _forget(cluster, step)
+    elif isinstance(step, steps.AwaitLag):
+        _let_lag_pass(cluster, set(step.followers))
+    else:
+        _do_to_brokers(cluster, step)
+
+
+def _do_to_brokers(cluster: Cluster, step: steps.Step) -> None:
+    if isinstance(step, steps.Kill | steps.Stop):
+        _end_broker(cluster, step.broker, graceful=isinstance(step, steps.Stop))
+    elif isinstance(step, steps.Start):
+        _start_broker(cluster, step.broker)
+    elif isinstance(step, steps.Elect) and not _decide(cluster, partial(election_asked_for, cluster, step.kind.value)):
+        raise StepRefusedError("no such election")
 
 
 def _end_broker(cluster: Cluster, number: int, *, graceful: bool) -> None:
@@ -121,7 +141,7 @@ def _end_broker(cluster: Cluster, number: int, *, graceful: bool) -> None:
     broker.update(_no_role(), up=False, clean=graceful)
     broker["checkpoint_file"] = broker["high_watermark"] if graceful else broker["checkpoint_file"]
     broker["high_watermark"] = broker["checkpoint_file"]
-    truncate(broker, end_of(broker))  # loading trims the epoch cache and the high watermark
+    load(broker, end_of(broker))
     plain_gate.forget_broker(cluster, number)
     for other in cluster["brokers"].values():
         if other["request"] and other["request"]["to"] == number:
@@ -131,19 +151,57 @@ def _end_broker(cluster: Cluster, number: int, *, graceful: bool) -> None:
     for record in cluster["produced"].values():
         if record["outcome"] is None and record["leader"] == number:
             record["outcome"] = "indeterminate"
-    before = deepcopy(cluster["controller"])
-    broker_gone(cluster, number)
-    _tell_brokers(cluster, before)
+    if graceful or not cluster["lag"]:
+        _decide(cluster, partial(broker_gone, cluster, number))
 
 
 def _start_broker(cluster: Cluster, number: int) -> None:
     broker = cluster["brokers"][number]
     if broker["up"]:
         raise StepRefusedError(f"broker {number} runs")
+    if number in cluster["controller"]["up"]:
+        raise StepRefusedError(f"broker {number} is registered still")
     broker["up"] = True
+    _decide(cluster, partial(broker_back, cluster, number, clean=broker["clean"]))
+
+
+def _decide(cluster: Cluster, react: Callable[[], object]) -> object:
+    """Let the controller react, and tell the brokers what it has decided."""
     before = deepcopy(cluster["controller"])
-    broker_back(cluster, number, clean=broker["clean"])
+    result = react()
     _tell_brokers(cluster, before)
+    return result
+
+
+def _forget(cluster: Cluster, step: steps.LoseTail | steps.LoseCheckpoint) -> None:
+    """Lose the end of a dead broker's log, or its high watermark."""
+    broker = cluster["brokers"][step.broker]
+    if broker["up"] or (isinstance(step, steps.LoseTail) and step.offset >= end_of(broker)):
+        raise StepRefusedError("nothing to lose")
+    if isinstance(step, steps.LoseTail):
+        load(broker, step.offset)
+        broker["clean"] = False
+    else:
+        broker.update(high_watermark=0, checkpoint_file=0)
+
+
+def _let_lag_pass(cluster: Cluster, named: set[int]) -> None:
+    """Let the lag time pass; the step names the followers that are silent meanwhile."""
+    leader = serving(cluster)
+    silent = [broker for broker in cluster["assigned"] if leader and _is_silent(cluster, broker)]
+    if leader is None or set(silent) != named:
+        raise StepRefusedError(f"silent are {silent}")
+    before = deepcopy(cluster["controller"])
+    pass_lag(cluster, silent)
+    if before["epoch"] != cluster["controller"]["epoch"]:
+        _tell_brokers(cluster, before)
+
+
+def _is_silent(cluster: Cluster, number: int) -> bool:
+    broker, leader = cluster["brokers"][number], cluster["controller"]["leader"]
+    is_idle = broker["stopped"] or (cluster["facts"]["asks"] and broker["truncating"])
+    follows = broker["up"] and broker["role"] == "follower" and broker["leader"] == leader
+    return number != leader and (not follows or is_idle or plain_gate.is_blocked(cluster, broker))
 
 
 def _let_go(cluster: Cluster, step: steps.Release | steps.Close | steps.Drop) -> None:
@@ -154,8 +212,9 @@ def _let_go(cluster: Cluster, step: steps.Release | steps.Close | steps.Drop) ->
         hold["dropped"] = True
         return
     cluster["holds"].remove(hold)
-    if isinstance(step, steps.Close):
-        cluster["brokers"][hold["link"][0]]["request"] = None
+    broker = cluster["brokers"][hold["link"][0]]
+    if isinstance(step, steps.Close) and broker["request"] and broker["request"]["to"] == hold["link"][1]:
+        broker["request"] = None
 
 
 def settle(cluster: Cluster) -> None:

@@ -48,6 +48,29 @@ def replica_joins(cluster: Cluster, broker: int) -> None:
     view["elr"].discard(broker)
 
 
+def replicas_leave(cluster: Cluster, leaving: set[int]) -> None:
+    """Commit a leader's wish to remove replicas that lag; only KRaft up to 3.5 starts an epoch then."""
+    view, facts = cluster["controller"], cluster["facts"]
+    view["isr"] = [member for member in view["isr"] if member not in leaving]
+    if facts["elr"] and len(view["isr"]) < _elr_minimum(cluster):
+        view["elr"] |= leaving
+    view["epoch"] += 1 if facts["kraft"] and facts["shrink_bumps_epoch"] else 0
+
+
+def election_asked_for(cluster: Cluster, kind: str) -> bool:
+    """Elect the first replica if it is in sync, or anybody live for a partition without a leader."""
+    view, first = cluster["controller"], cluster["assigned"][0]
+    if kind == "preferred":
+        is_possible = view["leader"] != first and first in view["up"] and first in view["isr"]
+        return is_possible and _lead(view, first)
+    if view["leader"] is not None:
+        return False
+    allowed, cluster["unclean"] = cluster["unclean"], True
+    is_elected = _elect(cluster)
+    cluster["unclean"] = allowed
+    return is_elected
+
+
 def _elr_minimum(cluster: Cluster) -> int:
     return min(int(cluster["min_isr"]), len(cluster["assigned"]))
 

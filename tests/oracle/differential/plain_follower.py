@@ -25,18 +25,26 @@ def become_follower(cluster: Cluster, broker: Broker, leader: int, epoch: int) -
         return
     if broker["request"] and broker["request"]["to"] != leader:
         broker["request"] = None
+    step_down(cluster, broker)
     broker.update(role="follower", leader=leader, epoch=epoch, isr=set(), adding=set(), known={}, stopped=False)
     broker["fallback"] = broker["high_watermark"]
     broker["truncating"] = facts["asks"] or (facts["fetch_names_epoch"] and not broker["cache"])
     if facts["cuts_to_high_watermark"]:
-        truncate(broker, broker["high_watermark"])
+        truncate(broker, broker["high_watermark"], facts)
+
+
+def step_down(cluster: Cluster, broker: Broker) -> None:
+    """DelayedProduce ends what waits at a broker that leads no more."""
+    for record in cluster["produced"].values():
+        if record["outcome"] is None and record["leader"] == broker["id"]:
+            record.update(outcome="indeterminate", error="NOT_LEADER_OR_FOLLOWER")
 
 
 def next_request(cluster: Cluster, broker: Broker) -> None:
     """Send the next request of an idle follower: a lookup while it is truncating, else a fetch."""
     facts = cluster["facts"]
     if broker["truncating"] and not (facts["asks"] and (broker["cache"] or facts["asks_without_epoch"])):
-        truncate(broker, broker["fallback"])  # maybeTruncate: no epoch to ask about
+        truncate(broker, broker["fallback"], facts)  # maybeTruncate: no epoch to ask about
         broker["truncating"] = False
     broker["request"] = {
         "what": "lookup" if broker["truncating"] else "fetch",
@@ -79,7 +87,7 @@ def _take_records(broker: Broker, answer: dict[str, Any], facts: dict[str, Any])
 
 def _cut(broker: Broker, answer: tuple[int | None, int | None], facts: dict[str, Any]) -> None:
     offset, is_done = cut_point(broker, answer, broker["fallback"], facts)
-    truncate(broker, offset)
+    truncate(broker, offset, facts)
     broker["fallback"] = offset
     broker["truncating"] = facts["asks"] and not is_done
 
@@ -92,4 +100,4 @@ def _out_of_range(cluster: Cluster, broker: Broker) -> None:
     if cluster["facts"]["exits_when_ahead"] and not cluster["unclean"]:
         broker["stopped"] = True
     else:
-        truncate(broker, end_of(leader))
+        truncate(broker, end_of(leader), cluster["facts"])

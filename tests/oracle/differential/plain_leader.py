@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.oracle.differential.plain_controller import Cluster, replica_joins
+from tests.oracle.differential.plain_controller import Cluster, replica_joins, replicas_leave
 from tests.oracle.differential.plain_log import append, assign_epoch, end_of, end_offset_for
 
 Broker = dict[str, Any]
@@ -183,6 +183,25 @@ def record_fetch(cluster: Cluster, leader: Broker, follower: Broker, offset: int
         if not facts["asks_controller"]:
             commit_joins(cluster)
     if moved or not facts["rises_only_with_end"]:
+        raise_high_watermark(cluster, leader)
+
+
+def pass_lag(cluster: Cluster, silent: list[int]) -> None:
+    """maybeShrinkIsr, once the lag time has passed without a sign of these followers."""
+    leader, facts = serving(cluster), cluster["facts"]
+    if leader is None:
+        return
+    for follower in silent:
+        leader["known"][follower].update(caught_up=False, fetched=False)
+    is_equal = {follower: leader["known"][follower]["end"] == end_of(leader) for follower in silent}
+    leaving = {f for f in silent if f in leader["isr"] and not (facts["equal_end_stays"] and is_equal[f])}
+    if not leaving:
+        return
+    replicas_leave(cluster, leaving)
+    if cluster["controller"]["epoch"] != leader["epoch"]:
+        return  # the leader hears of it as of any decision
+    leader["isr"] -= leaving
+    if facts["rises_after_shrink"]:
         raise_high_watermark(cluster, leader)
 
 

@@ -43,7 +43,13 @@ def assign_epoch(broker: Broker, epoch: int, facts: dict[str, Any]) -> None:
         cache.append([epoch, start])
 
 
-def truncate(broker: Broker, offset: int) -> None:
+def truncate(broker: Broker, offset: int, facts: dict[str, Any]) -> None:
+    """Cut to an offset; a release may leave an epoch without records in the cache if there is nothing to cut."""
+    if offset < end_of(broker) or facts["trims_epochs_always"]:
+        load(broker, offset)
+
+
+def load(broker: Broker, offset: int) -> None:
     """Cut to an offset; entries of the cache at the new end or after it go, and the high watermark follows."""
     del broker["log"][offset:]
     broker["cache"] = [[epoch, start] for epoch, start in broker["cache"] if start < end_of(broker)]
@@ -54,7 +60,7 @@ def end_offset_for(broker: Broker, epoch: int, facts: dict[str, Any]) -> Answer:
     """Return what this broker's cache says about an epoch, as OffsetsForLeaderEpoch would answer."""
     cache = broker["cache"]
     if epoch == -1:
-        return (-1, end_of(broker)) if facts["asks_without_epoch"] and not cache else UNKNOWN
+        return UNKNOWN
     if epoch == latest_epoch(broker):
         return (epoch, end_of(broker))
     later = [start for other, start in cache if other > epoch]

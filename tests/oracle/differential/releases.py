@@ -31,12 +31,14 @@ def _truncation_facts(v: tuple[int, ...]) -> Facts:
         "cuts_to_high_watermark": v < (0, 11),
         # ReplicaFetcherThread asks OffsetsForLeaderEpoch until fetches carry the last epoch (KAFKA-10554).
         "asks": (0, 11) <= v < (2, 8),
-        # KAFKA-6857: a follower asked with epoch -1, and got an answer.
-        "asks_without_epoch": (0, 11) <= v < (1, 0, 2) or v == (1, 1, 0),
+        # ReplicaFetcherThread.buildLeaderEpochRequest: a follower asked with epoch -1, until KAFKA-6859.
+        "asks_without_epoch": (0, 11) <= v < (2, 1),
         # KIP-279, OffsetsForLeaderEpoch v1: the answer names an epoch.
         "answers_epoch": v >= (2, 0),
         # KAFKA-7415: entry at the election, conflicting entries dropped, answers below the first entry.
         "epoch_at_election": v >= (2, 0, 1),
+        # Log.truncateTo with nothing to cut: up to 2.6.0 it leaves the epoch cache alone (KAFKA-10706).
+        "trims_epochs_always": v >= (2, 6, 1),
         # KIP-595: a fetch names its last epoch and the answer may be a diverging epoch.
         "fetch_names_epoch": v >= (2, 8),
         # Partition.makeFollower: same leader id, whatever the epoch; KAFKA-7164: at most one epoch on; KIP-320: never.
@@ -59,6 +61,10 @@ def _high_watermark_facts(v: tuple[int, ...], *, kraft: bool) -> Facts:
         "joins_at_epoch_start": v >= (2, 0, 1),
         # Partition.maybeIncrementLeaderHW stands still under min ISR; the minimum is capped (KAFKA-15583).
         "needs_min_isr": v >= (3, 7),
+        # getOutOfSyncReplicas exempts a follower at the leader's end (KAFKA-7152).
+        "equal_end_stays": v >= (2, 1),
+        # handleAlterIsrUpdate raised nothing until KAFKA-13091; a leader that writes the ISR itself does.
+        "rises_after_shrink": not (2, 7) <= v < (3, 1),
         # updateFollowerFetchState looks at the high watermark only if the follower's end has moved.
         "rises_only_with_end": v >= (2, 4),
         # Which caught-up replica outside the ISR holds the high watermark back (isReplicaIsrEligible, KAFKA-15021).

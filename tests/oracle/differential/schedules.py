@@ -15,31 +15,33 @@ from hypothesis import strategies as st
 from oracle.steps import (
     AwaitHold,
     AwaitIsr,
+    AwaitLag,
     AwaitLeader,
     AwaitOutcome,
     Checkpoint,
     Close,
     Drop,
+    Elect,
     Hold,
     Kill,
+    LoseCheckpoint,
+    LoseTail,
     Produce,
     Release,
     Start,
     Step,
     Stop,
 )
-from oracle.vocabulary import Acks, BrokerId, Expectation, HighWatermarkCheckpoint, Offset, PointName
-from tests.oracle.differential.corpus import FETCHES, renamed, stories
+from oracle.vocabulary import Acks, BrokerId, ElectionKind, Expectation, HighWatermarkCheckpoint, Offset, Timing
+from tests.oracle.differential.corpus import FETCHES, LOOKUPS, renamed, stories
 from tests.oracle.walks import RULE_SETS, SETTINGS, followed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from oracle.rules.rule_set import RuleSet
     from oracle.schedule import Schedule
     from tests.oracle.walks import Walk
-
-LOOKUPS = (PointName.OFFSETS_FOR_LEADER_EPOCH_REQUEST, PointName.OFFSETS_FOR_LEADER_EPOCH_RESPONSE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +59,10 @@ def questions(draw: st.DrawFn, rule_sets: tuple[RuleSet, ...] = RULE_SETS, max_c
     schedule = draw(st.sampled_from(stories())).schedule
     settings = draw(st.one_of(st.just(schedule.settings), SETTINGS))
     checkpointing = draw(st.one_of(st.just(schedule.checkpointing), st.sampled_from(HighWatermarkCheckpoint)))
+    timing = draw(st.one_of(st.just(schedule.timing), st.sampled_from(Timing)))
     steps = renamed(draw(_changed(schedule, max_changes)), has_lookups=rules.truncation.asks_leader)
     schedule = replace(schedule, id="question", steps=tuple(steps), settings=settings, checkpointing=checkpointing)
-    walk = followed(schedule, rules)
+    walk = followed(replace(schedule, steps=tuple(_timed(schedule.steps, timing)), timing=timing), rules)
     awaits = draw(st.lists(st.integers(0, 30), min_size=1, max_size=8))
     return Question(replace(walk.schedule, steps=tuple(_with_awaits(walk, awaits))), rules)
 
@@ -81,6 +84,7 @@ def _changed(draw: st.DrawFn, schedule: Schedule, max_changes: int) -> list[Step
 
 def _step(replicas: tuple[BrokerId, ...]) -> st.SearchStrategy[Step]:
     broker = st.sampled_from(replicas)
+    silent = st.lists(broker, min_size=1, max_size=2, unique=True).map(tuple)
     held = st.sampled_from([f"h{index}" for index in range(4)])
     offset = st.one_of(st.none(), st.integers(0, 4).map(Offset))
     hold = st.builds(
@@ -90,9 +94,16 @@ def _step(replicas: tuple[BrokerId, ...]) -> st.SearchStrategy[Step]:
         st.builds(Produce, st.just(()), st.sampled_from([Acks.ALL, Acks.ALL, Acks.LEADER, Acks.NONE])),
         st.one_of(st.builds(Kill, broker), st.builds(Stop, broker)),
         st.builds(Start, broker),
+        st.one_of(st.builds(Elect, st.sampled_from(ElectionKind)), st.builds(LoseCheckpoint, broker)),
+        st.one_of(st.builds(LoseTail, broker, st.integers(0, 3).map(Offset)), st.builds(AwaitLag, silent)),
         hold.filter(lambda step: step.follower != step.leader),
         st.one_of(st.builds(Release, held), st.builds(Close, held), st.builds(Drop, held)),
     )
+
+
+def _timed(steps: Iterable[Step], timing: Timing) -> Iterator[Step]:
+    """Leave out waiting for the lag time where no schedule is as long as that."""
+    return (step for step in steps if timing is Timing.LAG or not isinstance(step, AwaitLag))
 
 
 def _with_awaits(walk: Walk, awaits: list[int]) -> Iterator[Step]:
@@ -111,7 +122,7 @@ def _await(walk: Walk, index: int, choice: int) -> Iterator[Step]:
         yield AwaitIsr(tuple(view.isr))
     elif choice == 3 and isinstance(step, Hold):
         yield AwaitHold(step.name)
-    elif choice in (4, 7, 8, 9) and isinstance(step, Produce):
+    elif choice > 20 and isinstance(step, Produce):
         yield AwaitOutcome(step.records, Expectation.ANY)
     elif choice == 5 and isinstance(step, Produce):
         yield AwaitOutcome(step.records, Expectation.ACKNOWLEDGED)

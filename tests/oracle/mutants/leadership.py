@@ -193,10 +193,31 @@ MUTANTS = (
         with_fields(waits_for_caught_up=caught_up.every),
     ),
     Mutant(
+        "waits-for-a-replica-that-is-gone",
+        "caught_up",
+        "3.6 in ZooKeeper mode waits for a caught-up replica whose broker is gone",
+        Story("caught-up-then-dead-on-3.6-zookeeper"),
+        with_fields(waits_for_caught_up=caught_up.every),
+    ),
+    Mutant(
+        "waits-for-a-replica-as-soon-as-it-is-back",
+        "caught_up",
+        "3.9 in KRaft mode waits for a caught-up replica that has not fetched since its broker's start",
+        Story("caught-up-then-back-on-3.9-kraft"),
+        with_fields(waits_for_caught_up=caught_up.registered),
+    ),
+    Mutant(
+        "waits-for-a-replica-once-it-has-fetched",
+        "caught_up",
+        "3.9 in ZooKeeper mode does not wait for a caught-up replica until it has fetched since its broker's start",
+        Story("caught-up-then-back-on-3.9-zookeeper"),
+        with_fields(waits_for_caught_up=caught_up.eligible),
+    ),
+    Mutant(
         "waits-only-for-who-may-join",
         "caught_up",
         "3.5 does not wait for a caught-up replica whose broker is gone",
-        Story("caught-up-then-dead-on-3.5"),
+        Story("caught-up-then-dead-on-3.5-zookeeper"),
         with_fields(waits_for_caught_up=caught_up.eligible),
     ),
     Mutant(
