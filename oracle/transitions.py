@@ -99,10 +99,10 @@ def _applied_to_broker(state: PartitionState, event: BrokerEvent, rules: RuleSet
             if state.replica(broker).alive and broker in state.controller.registered:
                 return f"broker {broker} runs already"
             return electing.return_broker(state, broker, rules, clean=clean)
-        case DecisionReceived(broker):
-            replica = state.replica(broker)
+        case _:
+            replica = state.replica(event.broker)
             if not replica.undelivered:
-                return f"broker {broker} has heard every decision"
+                return f"broker {event.broker} has heard every decision"
             return decisions.receive(state, replica, rules)
 
 
@@ -136,7 +136,7 @@ def _applied_to_isr(state: PartitionState, event: IsrEvent, rules: RuleSet) -> P
             if leader is None or leader.broker in followers:
                 return "no leader looks whether these replicas lag"
             return lagging.pass_lag(state, leader, followers, rules)
-        case ShrinkCommitted():
+        case _:
             if leader is None or not leader.leaving:
                 return "no leader has asked to remove a replica"
             return joining.refusal(state, leader) or lagging.commit_shrink(state, rules)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from oracle import joining
 from oracle.electing import awaiting
 from oracle.events import (
     BrokerDied,
@@ -24,6 +25,7 @@ from oracle.predict import initial_world
 from oracle.rules.by_version import rules_for
 from oracle.transitions import Refusal, Transition, step
 from oracle.vocabulary import Acks, ElectionKind, Label, MetadataMode, Outcome, Role
+from oracle.wording import event_words
 from oracle.world import World, half_step
 from tests.oracle.schedules import ONE, THREE, TWO, produce, schedule
 
@@ -124,6 +126,11 @@ def test_what_a_zombie_leader_acknowledged_is_lost_when_it_hears_or_dies() -> No
         assert [loss.label for loss in after(state, KRAFT, event).history_losses] == [M0]
 
 
+def test_a_zombie_leader_may_not_change_the_isr() -> None:
+    state = zombie(KRAFT)
+    assert joining.refusal(state, state.replica(ONE)) == "broker 1 does not lead any more"
+
+
 def test_a_zombie_may_step_down_while_nobody_leads() -> None:
     state = after(zombie(KRAFT), KRAFT, RecordSent(M0, Acks.LEADER, leader=ONE))
     state = after(state, KRAFT, BrokerRemoved(THREE), BrokerRemoved(TWO), DecisionReceived(ONE))
@@ -173,6 +180,11 @@ def test_the_wish_of_a_leader_that_is_behind_is_refused(rules: RuleSet) -> None:
     assert refused(state, rules, JoinCommitted(THREE)) == behind
     heard = after(state, rules, DecisionReceived(ONE))
     assert not heard.replica(ONE).joining
+
+
+def test_wishes_read_as_words() -> None:
+    said = [event_words(event, world(KRAFT)) for event in (JoinAnswered(THREE), JoinRefused(THREE))]
+    assert said == ["the leader hears that broker 3 is in the ISR", "the controller refuses to add broker 3 to the ISR"]
 
 
 def test_who_may_not_join_is_refused_for_good() -> None:
