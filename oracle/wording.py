@@ -88,8 +88,8 @@ def _join_words(event: JoinCommitted | JoinAnswered | JoinRefused) -> str:
             return f"the controller adds broker {follower} to the ISR"
         case JoinAnswered(follower):
             return f"the leader hears that broker {follower} is in the ISR"
-        case JoinRefused(follower):
-            return f"the controller refuses to add broker {follower} to the ISR"
+        case _:
+            return f"the controller refuses to add broker {event.follower} to the ISR"
 
 
 def _link_words(event: Event, follower: BrokerId, fetch: Fetch) -> str:

@@ -10,7 +10,9 @@ from oracle.chronicle import ChangeKind
 from oracle.events import (
     DecisionReceived,
     FetchCompleted,
+    JoinAnswered,
     JoinCommitted,
+    JoinRefused,
     RequestReceived,
     RequestSent,
     ResponseReceived,
@@ -30,6 +32,8 @@ if TYPE_CHECKING:
 
 WORDS: list[tuple[Event | None, str]] = [
     (JoinCommitted(TWO), "the controller adds broker 2 to the ISR"),
+    (JoinAnswered(TWO), "the leader hears that broker 2 is in the ISR"),
+    (JoinRefused(TWO), "the controller refuses to add broker 2 to the ISR"),
     (ShrinkCommitted(), "the controller removes the lagging replicas from the ISR"),
     (DecisionReceived(TWO), "broker 2 hears the controller's decision"),
     (RequestSent(TWO), "broker 2 sends its next request"),
