@@ -20,6 +20,7 @@ from oracle.events import (
     JoinAnswered,
     JoinCommitted,
     JoinRefused,
+    ShrinkAnswered,
     ShrinkCommitted,
 )
 from oracle.vocabulary import PointName
@@ -93,7 +94,8 @@ def _isr_change(world: World, leader: ReplicaState) -> Move:
 
 def _commit(world: World, leader: ReplicaState, *, is_answered: bool) -> Event:
     if leader.leaving:
-        return ShrinkCommitted()
+        is_committed = leader.leaving.isdisjoint(world.state.controller.isr)
+        return ShrinkAnswered() if is_committed else ShrinkCommitted(is_answered=is_answered)
     follower = min(leader.joining)
     if follower in world.state.controller.isr:
         return JoinAnswered(follower)

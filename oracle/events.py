@@ -129,7 +129,14 @@ class LagPassed:
 
 @dataclass(frozen=True, slots=True)
 class ShrinkCommitted:
-    """The controller committed a leader's request to remove replicas from the ISR."""
+    """The controller committed a leader's request to remove replicas from the ISR, and told the leader so."""
+
+    is_answered: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class ShrinkAnswered:
+    """The leader heard that its request to remove replicas from the ISR had been committed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +156,7 @@ class HighWatermarkLost:
 
 LinkEvent = RequestSent | RequestReceived | FetchCompleted | ResponseReceived | RequestLost
 DiskEvent = TailLost | HighWatermarkLost
-IsrEvent = JoinCommitted | JoinAnswered | JoinRefused | LagPassed | ShrinkCommitted
+IsrEvent = JoinCommitted | JoinAnswered | JoinRefused | LagPassed | ShrinkCommitted | ShrinkAnswered
 OperatorEvent = ElectionRequested | SettingsChanged
 BrokerEvent = BrokerDied | BrokerRemoved | BrokerReturned | DecisionReceived
 Event = RecordSent | LinkEvent | BrokerEvent | OperatorEvent | DiskEvent | IsrEvent

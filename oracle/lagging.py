@@ -48,15 +48,21 @@ def _is_out_of_sync(leader: ReplicaState, follower: BrokerId, rules: RuleSet) ->
     return follower in leader.isr and rules.leaves_isr(end, leader.log.log_end_offset)
 
 
-def commit_shrink(state: PartitionState, rules: RuleSet) -> PartitionState:
+def commit_shrink(state: PartitionState, rules: RuleSet, *, is_answered: bool = True) -> PartitionState:
     """Remove the replicas that the leader asked to remove from the committed ISR (IS-05, KAFKA-13091)."""
     leader = state.serving_leader()
     assert leader is not None
     partition = Partition(state.assignment, state.settings)
     decided = rules.election.left(state.controller, partition, leader.leaving)
-    state = state.with_replica(replace(leader, leaving=frozenset()))
     if decided.leader_epoch != leader.leader_epoch:
-        return notify(state, decided, rules)
-    leader = replace(leader, isr=frozenset(decided.isr), leaving=frozenset())
-    state = replace(state.with_replica(leader), controller=decided)
+        return notify(state.with_replica(replace(leader, leaving=frozenset())), decided, rules)
+    if is_answered:
+        return hear_shrink(replace(state, controller=decided), leader, rules)
+    return notify(state, decided, rules) if rules.delivery.tells_joins else replace(state, controller=decided)
+
+
+def hear_shrink(state: PartitionState, leader: ReplicaState, rules: RuleSet) -> PartitionState:
+    """Tell the leader that the replicas it asked to remove are out of the ISR."""
+    leader = replace(leader, isr=frozenset(state.controller.isr), leaving=frozenset())
+    state = state.with_replica(leader)
     return advance_high_watermark(state, leader.broker, rules) if rules.raises_high_watermark_on_shrink else state

@@ -33,6 +33,7 @@ from oracle.events import (
     RequestSent,
     ResponseReceived,
     SettingsChanged,
+    ShrinkAnswered,
     ShrinkCommitted,
     TailLost,
 )
@@ -80,7 +81,7 @@ def _applied(state: PartitionState, event: Event, rules: RuleSet) -> PartitionSt
             return _applied_by_operator(state, event, rules)
         case TailLost() | HighWatermarkLost():
             return _applied_to_disk(state, event)
-        case JoinCommitted() | JoinAnswered() | JoinRefused() | LagPassed() | ShrinkCommitted():
+        case JoinCommitted() | JoinAnswered() | JoinRefused() | LagPassed() | ShrinkCommitted() | ShrinkAnswered():
             return _applied_to_isr(state, event, rules)
         case _:
             return _applied_to_link(state, event, rules)
@@ -139,7 +140,20 @@ def _applied_to_isr(state: PartitionState, event: IsrEvent, rules: RuleSet) -> P
         case _:
             if leader is None or not leader.leaving:
                 return "no leader has asked to remove a replica"
-            return joining.refusal(state, leader) or lagging.commit_shrink(state, rules)
+            return _left(state, leader, event, rules)
+
+
+def _left(
+    state: PartitionState, leader: ReplicaState, event: ShrinkCommitted | ShrinkAnswered, rules: RuleSet
+) -> PartitionState | str:
+    """Commit a leader's wish to remove replicas, or let it hear that this was done."""
+    is_committed = leader.leaving.isdisjoint(state.controller.isr)
+    if isinstance(event, ShrinkAnswered):
+        return lagging.hear_shrink(state, leader, rules) if is_committed else "the replicas are in the ISR still"
+    if is_committed:
+        return "the replicas are out of the ISR already"
+    refusal = joining.refusal(state, leader)
+    return refusal or lagging.commit_shrink(state, rules, is_answered=event.is_answered)
 
 
 def _joined(

@@ -13,6 +13,7 @@ from oracle.events import (
     RequestReceived,
     RequestSent,
     ResponseReceived,
+    ShrinkAnswered,
     ShrinkCommitted,
 )
 from oracle.rules import base_protocol
@@ -68,6 +69,8 @@ def event_words(event: Event | None, before: World) -> str:
     match event:
         case JoinCommitted() | JoinAnswered() | JoinRefused():
             return _join_words(event)
+        case ShrinkAnswered():
+            return "the leader hears that the lagging replicas are out of the ISR"
         case ShrinkCommitted():
             return "the controller removes the lagging replicas from the ISR"
         case DecisionReceived(broker):

@@ -18,7 +18,9 @@ from oracle.events import (
     JoinAnswered,
     JoinCommitted,
     JoinRefused,
+    LagPassed,
     RecordSent,
+    ShrinkAnswered,
     ShrinkCommitted,
 )
 from oracle.predict import initial_world
@@ -183,8 +185,27 @@ def test_the_wish_of_a_leader_that_is_behind_is_refused(rules: RuleSet) -> None:
 
 
 def test_wishes_read_as_words() -> None:
-    said = [event_words(event, world(KRAFT)) for event in (JoinAnswered(THREE), JoinRefused(THREE))]
-    assert said == ["the leader hears that broker 3 is in the ISR", "the controller refuses to add broker 3 to the ISR"]
+    events = (JoinAnswered(THREE), JoinRefused(THREE), ShrinkAnswered())
+    assert [event_words(event, world(KRAFT)) for event in events] == [
+        "the leader hears that broker 3 is in the ISR",
+        "the controller refuses to add broker 3 to the ISR",
+        "the leader hears that the lagging replicas are out of the ISR",
+    ]
+
+
+@pytest.mark.parametrize("rules", [ZOOKEEPER, KRAFT], ids=["zookeeper", "kraft"])
+def test_the_answer_to_a_shrink_may_come_later(rules: RuleSet) -> None:
+    start = world(rules)
+    behind = after(start.state, rules, BrokerDied(THREE, graceful=False), RecordSent(M0, Acks.LEADER))
+    state = after(behind, rules, LagPassed((THREE,)))
+    assert refused(state, rules, ShrinkAnswered()) == "the replicas are in the ISR still"
+    state = after(state, rules, ShrinkCommitted(is_answered=False))
+    assert (THREE in state.controller.isr, THREE in state.replica(ONE).isr) == (False, True)
+    assert refused(state, rules, ShrinkCommitted()) == "the replicas are out of the ISR already"
+    heard = DecisionReceived(ONE) if rules is KRAFT else ShrinkAnswered()
+    state = after(state, rules, heard)
+    assert state.replica(ONE).isr == {ONE, TWO}
+    assert not state.replica(ONE).leaving
 
 
 def test_who_may_not_join_is_refused_for_good() -> None:
