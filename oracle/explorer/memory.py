@@ -24,7 +24,10 @@ class Effect:
 
 
 class Effects(dict[int, tuple[Effect, ...]]):
-    """What an action does, by the contents of the fields that it reads."""
+    """What an action does, by the contents of the fields that it reads.
+
+    Not remembered here (``is_remembered``) if the action reads all of its group: then the group remembers it.
+    """
 
     def __init__(self, action: Action, numberings: Sequence[Numbering], bit: int) -> None:
         super().__init__()
@@ -32,17 +35,22 @@ class Effects(dict[int, tuple[Effect, ...]]):
         self.read = [numberings[number] for number in action.reads]
         self.mask = sum(one.mask for one in self.read)
         self.bit = bit
+        self.is_remembered = True
+        self._counted: dict[tuple[str, ...], tuple[str, ...]] = {}
         register(action.asks, self.read, bit)
 
     def __missing__(self, fields: int) -> tuple[Effect, ...]:
         before = tuple(one.part(fields) for one in self.read)
-        effects = self[fields] = tuple(self._effects(fields, before))
+        effects = tuple(self._effects(fields, before))
+        if self.is_remembered:
+            self[fields] = effects
         return effects
 
     def _effects(self, fields: int, before: tuple[object, ...]) -> Iterator[Effect]:
         for after in self.action.step(*before):
             placed = sum(one.place(part) for one, part in zip(self.read, after, strict=True))
-            yield Effect(placed - fields, (self.action.name, *self.action.tells(before, after)))
+            counted = (self.action.name, *self.action.tells(before, after))
+            yield Effect(placed - fields, self._counted.setdefault(counted, counted))
 
 
 class Answers(dict[int, bool]):

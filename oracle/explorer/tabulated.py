@@ -44,7 +44,9 @@ class Tabulated:
 
     def _fill_groups(self, bits: Iterator[int]) -> None:
         for effects in self._actions:
-            self._group_of(effects.mask).actions.append(effects)
+            group = self._group_of(effects.mask)
+            group.actions.append(effects)
+            effects.is_remembered = effects.mask != group.mask
         for joint_bit, (effects, joint) in enumerate(zip(self._joint, self.factored.joint_actions, strict=True)):
             self._group_of(effects.mask).unwilling.append((effects.bit, 1 << joint_bit))
             for veto in joint.vetoes:
