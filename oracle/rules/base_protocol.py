@@ -1,6 +1,8 @@
 """What does every release do? The rules that no change has touched, so that a prediction can cite them too.
 
 Sources: kafka.cluster.Partition, ReplicaManager, AbstractFetcherThread; requirements HW-03 … HW-13, AC-02 … AC-05.
+
+Mutant: leader-counts-only-itself, which the story nine-rows notices.
 """
 
 from __future__ import annotations

@@ -9,6 +9,8 @@ replica which returns at the leader's end of that moment is caught up at once; f
 members of the ISR.
 
 Source: Partition.maybeIncrementLeaderHW, Replica.resetReplicaState.
+
+Mutant: waits-for-nobody, which the story caught-up-on-2.8 notices.
 """
 
 from __future__ import annotations

@@ -8,6 +8,8 @@ not arise.
 
 Source: ReplicaManager.becomeLeaderOrFollower, stopReplicas, maybeUpdateMetadataCache. Versions:
 ZooKeeper mode, every release.
+
+Mutant: obeys-a-replaced-controller, which a question between two steps notices.
 """
 
 from __future__ import annotations

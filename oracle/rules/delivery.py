@@ -9,6 +9,8 @@ Without it a decision would reach all brokers at one moment: there would be no z
 
 Sources: ControllerChannelManager.RequestSendThread, AbstractControllerBrokerRequestBatch;
 MetadataLoader, ReplicaManager.applyDelta.
+
+Mutant: merges-decisions, which a question between two steps notices.
 """
 
 from __future__ import annotations

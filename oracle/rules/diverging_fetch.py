@@ -5,6 +5,8 @@ watermark counted records the follower did not share. Up to 3.4.0 the follower t
 high watermark before it cut its log (KAFKA-14704), and so exposed records that were never committed.
 
 Source: ReplicaManager.updateFollowerFetchState, AbstractFetcherThread.processFetchRequest.
+
+Mutant: counts-a-diverging-fetch, which loses an acknowledged record by a clean election.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""What does a controller decide? The shape that each controller's rules fill in."""
+"""What does a controller decide? The shape that each controller's rules fill in.
+
+Mutant: elects-a-dead-replica, which the story elr-off notices.
+"""
 
 from __future__ import annotations
 

@@ -9,6 +9,8 @@ asked about that epoch again and again, and never came to fetch (KAFKA-10706).
 
 Source: KAFKA-7415, Partition.makeLeader; KAFKA-10706, Log.truncateTo. Versions: entry on election
 from 2.0.1, dropped without a cut from 2.6.1.
+
+Mutant: writes-no-epoch-on-election, which the story kafka-7415-on-2.0.1 notices.
 """
 
 from __future__ import annotations

@@ -8,6 +8,8 @@ answer is the moment to look: 2.7 to 3.0 forgot that, and acks=all producers on 
 partition wait until they time out (KAFKA-13091).
 
 Source: Partition.updateFollowerFetchState, handleAlterIsrUpdate.
+
+Mutant: forgets-to-look-after-a-shrink, which the story kafka-13091-on-3.1 notices.
 """
 
 from __future__ import annotations

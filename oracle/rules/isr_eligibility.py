@@ -7,6 +7,8 @@ sync, and could be elected, without records that are committed (KAFKA-14617).
 
 Sources: KafkaController.processAlterPartition, ReplicationControlManager.ineligibleReplicasForIsr;
 KIP-841, KIP-903. Versions: unfenced from 3.3; of this start from 3.5 in KRaft mode.
+
+Mutant: lets-a-fenced-replica-join, which the story kip-841-on-3.3 notices.
 """
 
 from __future__ import annotations

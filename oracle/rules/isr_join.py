@@ -4,6 +4,8 @@ Without the second condition a replica joins below records of the leader's epoch
 watermark does not cover, is elected, and committed records are gone (KAFKA-7128).
 
 Source: Partition.maybeExpandIsr. Versions: second condition from 2.0.1.
+
+Mutant: joins-at-the-high-watermark, which the story kafka-7128-on-2.0.1 notices.
 """
 
 from __future__ import annotations

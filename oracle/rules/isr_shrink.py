@@ -6,6 +6,8 @@ partition a late fetch alone shrinks the ISR, and an unclean end may follow. Fro
 whose end is the leader's stays.
 
 Source: Partition.getOutOfSyncReplicas, later ReplicaState.isCaughtUp. Versions: exemption from 2.1.
+
+Mutant: silent-but-equal-leaves, which the story lag-idle-follower-on-2.1 notices.
 """
 
 from __future__ import annotations

@@ -3,6 +3,8 @@
 In 1.0.0, 1.0.1 and 1.1.0 it was the one after: newer than the records in the same answer.
 
 Source: KAFKA-5758, reverted by KAFKA-7104 (1.0.2, 1.1.1, 2.0.0); ReplicaManager.fetchMessages.
+
+Mutant: answers-the-new-high-watermark, which the story kafka-5758-on-1.1.1 notices.
 """
 
 from __future__ import annotations

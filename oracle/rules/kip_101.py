@@ -7,6 +7,8 @@ tell it anything. (A leader without any epoch used to answer with its log's end,
 takes records of an older message format.)
 
 Source: KIP-101, ReplicaFetcherThread.maybeTruncate. Versions: 0.11 to 1.1.
+
+Mutant: cuts-to-high-watermark-although-it-asked, which loses an acknowledged record by clean elections.
 """
 
 from __future__ import annotations

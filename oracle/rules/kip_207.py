@@ -6,6 +6,8 @@ watermark, so that a consumer's latest offset steps back; from 2.2 it answers OF
 (LEADER_NOT_AVAILABLE to ListOffsets before version 5), and the consumer asks again.
 
 Source: KIP-207, Partition.fetchOffsetForTimestamp. Versions: 2.2 and newer.
+
+Mutant: tells-the-latest-offset-too-early, which a question between two steps notices.
 """
 
 from __future__ import annotations

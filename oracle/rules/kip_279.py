@@ -4,6 +4,8 @@ Without it a follower that lacks the epoch its leader answers about keeps record
 the leader never had: logs diverge (KAFKA-6361).
 
 Source: KIP-279, AbstractFetcherThread.getOffsetTruncationState. Versions: 2.0 to 2.7.
+
+Mutant: asks-only-once, which the story kip-279-asks-twice notices.
 """
 
 from __future__ import annotations

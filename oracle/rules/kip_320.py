@@ -4,6 +4,8 @@ Without it a follower or client that believes in another leader epoch is served,
 move the high watermark or read records that were never committed (KAFKA-6880, KAFKA-7395).
 
 Source: KIP-320, Partition.checkCurrentLeaderEpoch. Versions: 2.1 and newer.
+
+Mutant: serves-an-older-epoch, which the story request-across-epochs notices.
 """
 
 from __future__ import annotations

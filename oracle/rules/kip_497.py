@@ -5,6 +5,8 @@ a replica the controller may already have added holds the high watermark back. B
 wrote the ISR to ZooKeeper itself, in one step.
 
 Source: KIP-497, Partition.PartitionState. Versions: 2.7 and newer.
+
+Mutant: writes-the-isr-itself, which a question between two steps notices.
 """
 
 from __future__ import annotations

@@ -7,6 +7,8 @@ Without the rule the last member of the ISR is elected again even if it lost its
 
 Source: KIP-966 part 1, PartitionChangeBuilder.maybePopulateTargetElr. Versions: opt-in in 4.0,
 default for new clusters from 4.1.
+
+Mutant: last-replica-stands, which the story lost-tail-on-4.1 notices.
 """
 
 from __future__ import annotations

@@ -5,6 +5,8 @@ unclean election, the first live replica. The last ISR member stays in the ISR. 
 before 3.6-IV0 bump the leader epoch on every ISR shrink (KAFKA-15021), later ones do not.
 
 Source: PartitionChangeBuilder, ReplicationControlManager. Versions: KRaft, 3.3 and newer.
+
+Mutant: bumps-the-epoch-on-shrink, which the story caught-up-on-3.9-kraft notices.
 """
 
 from __future__ import annotations

@@ -5,6 +5,8 @@ brokers say "recovered" with every change of the ISR that they ask for. Without 
 tell that committed records may be missing.
 
 Source: KIP-704, Election.leaderForOffline, PartitionChangeBuilder.tryElection. Versions: 3.2 and newer.
+
+Mutant: marks-no-unclean-leader, which the story recovering-on-3.2 notices.
 """
 
 from __future__ import annotations

@@ -7,6 +7,8 @@ without the second a partition whose in-sync replicas are gone for good never co
 
 Sources: PreferredReplicaPartitionLeaderSelector, Election.leaderForPreferredReplica,
 ReplicationControlManager.electLeaders; KIP-183, KIP-460. Versions: preferred: all; unclean: 2.4 and newer.
+
+Mutant: prefers-a-replica-that-is-not-in-sync, which the story elections-on-request notices.
 """
 
 from __future__ import annotations

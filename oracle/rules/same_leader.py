@@ -5,6 +5,8 @@ keeps records its leader has lost (KAFKA-7164). 2.0.1 skips only a gap of one ep
 new epoch runs truncation again (KIP-320).
 
 Source: Partition.makeFollower.
+
+Mutant: skips-for-the-same-leader, which the story same-leader-on-2.4 notices.
 """
 
 from __future__ import annotations

@@ -8,6 +8,8 @@ hold what the new one commits.
 
 Sources: KafkaController.processTopicUncleanLeaderElectionEnable (KAFKA-6526),
 ReplicationControlManager.maybeElectUncleanLeaders, ConfigurationControlManager.createClearElrRecordsAsNeeded.
+
+Mutant: keeps-eligible-leaders-under-a-new-minimum, which a question between two steps notices.
 """
 
 from __future__ import annotations

@@ -5,6 +5,8 @@ A lookup's answer is dropped from 2.1.1 (KAFKA-7786), a fetch's from 3.9.1 and 4
 a late diverging epoch could cut committed records.
 
 Source: AbstractFetcherThread.truncateToEpochEndOffsets, processFetchRequest.
+
+Mutant: uses-a-stale-lookup, which the story kafka-7786-on-2.1.1 notices.
 """
 
 from __future__ import annotations

@@ -5,6 +5,8 @@ ended with NOT_ENOUGH_REPLICAS_AFTER_APPEND); those records are the ones a later
 The minimum is since then at most the replication factor (a larger one refused every acks=all).
 
 Source: KAFKA-15583, KIP-966, Partition.maybeIncrementLeaderHW. Versions: 3.7 and newer.
+
+Mutant: commits-below-min-isr, which the story strict-min-isr notices.
 """
 
 from __future__ import annotations

@@ -4,6 +4,8 @@ Because of it a follower that restarts, or gets a new leader, removes records th
 but whose commitment it has not heard of yet; elected next, it loses them (KAFKA-1211).
 
 Source: ReplicaManager.makeFollowers up to 0.10.2. Versions: up to 0.10.2.
+
+Mutant: cuts-nothing, which the golden prediction of TR-02 notices.
 """
 
 from __future__ import annotations

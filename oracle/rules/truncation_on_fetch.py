@@ -6,6 +6,8 @@ never looked up would append to a log that is not a prefix of its leader's.
 
 Source: KIP-595 applied to replica fetchers (KAFKA-10554), UnifiedLog / Partition.readRecords.
 Versions: 2.8 and newer.
+
+Mutant: leader-compares-no-epoch, under which the epochs of a log decrease.
 """
 
 from __future__ import annotations

@@ -5,6 +5,8 @@ stays in the ISR although its broker is down (IS-07), but up to 1.0 not with unc
 Removing a replica bumps the leader epoch.
 
 Source: OfflinePartitionLeaderSelector, later Election; ReplicaStateMachine. Versions: up to 3.9.
+
+Mutant: elects-uncleanly-although-off, which the golden prediction of EL-01/safe notices.
 """
 
 from __future__ import annotations
