@@ -12,8 +12,17 @@ from typing import TYPE_CHECKING
 
 from conformance.commands.choosing import Choice, rules_of
 from conformance.schedule_text import schedule_text
-from fault_injection.releases import RELEASES, UsageError
-from oracle.brokers.guarantee_table import MAX_STATES, GuaranteeTable, build, columns, decode, encode, release_name
+from fault_injection.releases import RELEASES, UsageError, find_release
+from oracle.brokers.guarantee_table import (
+    MAX_STATES,
+    GuaranteeTable,
+    build,
+    columns,
+    decode,
+    encode,
+    questions,
+    release_name,
+)
 from oracle.brokers.questions import cells, question
 from oracle.brokers.showing import shown
 from oracle.rules.by_version import rules_for
@@ -32,6 +41,10 @@ if TYPE_CHECKING:
 FILE = files("oracle.brokers") / "guarantee_table.json"
 PATCHES = ("1.0.0", "1.1.0", "2.0.0", "2.1.0", "2.4.0", "2.8.0", "3.4.0", "3.9.0", "4.0.0")
 """Patch releases before which, or after which, a rule changed inside their minor."""
+
+
+PATCH_DOTS = 2
+"""A version with as many dots names a patch release."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +120,10 @@ def kept_table() -> GuaranteeTable:
 
 def _kept(options: TableOptions) -> GuaranteeTable:
     table = kept_table()
-    rows = tuple(row for row in table.rows if any(_is_chosen(name, options) for name in row.releases))
+    named = tuple(row for row in table.rows if any(_is_chosen(name, options) for name in row.releases))
+    for unnamed in () if named else options.releases:
+        find_release(unnamed)  # a version that no release has is said to be none
+    rows = named or tuple(row for row in table.rows if _has_rules_of(row, options))
     if not rows:
         raise UsageError("the table has no such release; `kafka-conformance guarantees --search` asks the explorer")
     return replace(table, rows=rows)
@@ -117,6 +133,17 @@ def _is_chosen(release: str, options: TableOptions) -> bool:
     version, mode = release.split()
     is_named = not options.releases or any(f"{version}.".startswith(f"{name}.") for name in options.releases)
     return is_named and options.metadata in (None, mode)
+
+
+def _has_rules_of(row: Row, options: TableOptions) -> bool:
+    """Tell whether a patch release that the table does not name has the rules of a row."""
+    version, mode = row.releases[0].split()
+    alike = questions(rules_for(version, MetadataMode(mode)))
+    patches = [
+        named for named in options.releases if named.count(".") >= PATCH_DOTS and _has_mode(named, MetadataMode(mode))
+    ]
+    wanted = options.metadata in (None, mode)
+    return wanted and any(questions(rules_for(named, MetadataMode(mode))) == alike for named in patches)
 
 
 def _searched(console: Console, options: TableOptions) -> GuaranteeTable:

@@ -64,7 +64,7 @@ def build(
     """
     alike: dict[Hashable, list[RuleSet]] = {}
     for rules in releases:
-        alike.setdefault(_questions(rules), []).append(rules)
+        alike.setdefault(questions(rules), []).append(rules)
     known: dict[Hashable, Answer] = {}
     rows = []
     for group in alike.values():
@@ -74,7 +74,8 @@ def build(
     return GuaranteeTable(max_states, tuple(rows))
 
 
-def _questions(rules: RuleSet) -> Hashable:
+def questions(rules: RuleSet) -> Hashable:
+    """Return what a release asks, cell by cell: equal for two releases that share a row."""
     return tuple(identity(question(rules, cell)) for cell in cells())
 
 

@@ -18,8 +18,16 @@ from oracle.vocabulary import Acks, HighWatermarkCheckpoint
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator
 
-UNREAD = {"version", "metadata", "rules", "leaves_isr", "raises_high_watermark_on_shrink", "tells_latest_offset"}
-"""What no event of the model reads: names, the leader's own shrinking of the ISR, what clients list."""
+UNREAD = {
+    "version",
+    "metadata",
+    "rules",
+    "leaves_isr",
+    "raises_high_watermark_on_shrink",
+    "settings_changed",
+    "tells_latest_offset",
+}
+"""What no event of the model reads: names, a leader that shrinks its ISR, new settings, what clients list."""
 
 
 class Faults(StrEnum):

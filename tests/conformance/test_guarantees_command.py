@@ -40,6 +40,12 @@ def test_a_minor_names_all_its_patches(capsys: pytest.CaptureFixture[str]) -> No
     assert {"2.8.0 zookeeper", "2.8.2 zookeeper"} <= set(named)
 
 
+def test_a_patch_release_has_the_row_of_its_rules(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["guarantees", "--kafka", "2.8.1", "--json"]) == 0
+    (row,) = json.loads(capsys.readouterr().out)["rows"]
+    assert "2.8.2 zookeeper" in row["releases"]
+
+
 def test_it_searches_with_the_cap_that_is_named_and_writes_what_it_finds(tmp_path: Path) -> None:
     out = tmp_path / "table.json"
     named = ["--kafka", "0.10.2.2", "--regenerate", "--max-states", "20", "--out", str(out), "--quiet"]
