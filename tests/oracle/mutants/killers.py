@@ -1,4 +1,4 @@
-"""What can notice a wrong rule? A written story, a golden prediction, a property of a counterexample.
+"""What can notice a wrong rule? A written story, a golden prediction, a counterexample, a published count.
 
 Each killer passes under the right rules and fails under the wrong ones.
 """
@@ -10,9 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from conformance.registry import select
+from oracle.published import truncations
 from oracle.schedule import ScheduleError
 from tests.oracle import counterexamples, invariants
 from tests.oracle.golden_text import golden_text
+from tests.oracle.published.searching import search
 from tests.oracle.test_golden_predictions import golden_path
 from tests.oracle.transcript import rewritten
 from tests.oracle.walks import followed
@@ -88,3 +90,31 @@ class Answer:
     def passes(self, change: Callable[[RuleSet], RuleSet]) -> bool:
         """Tell whether the answer is the right one."""
         return self.question(change) == self.answer
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedCount:
+    """A published specification whose states would be counted differently, by the rules that predict brokers.
+
+    Attributes:
+        bounds: replicas/log size/records/epochs.
+        counted: what TLC counts: generated, distinct, depth.
+    """
+
+    module: str
+    bounds: str
+    counted: tuple[int, int, int]
+
+    def passes(self, _change: Callable[[RuleSet], RuleSet]) -> bool:
+        """Tell whether the explorer counts what TLC counts."""
+        _forget_cuts()
+        found = search(self.module, self.bounds)
+        _forget_cuts()
+        return (found.generated, found.distinct, found.depth) == self.counted
+
+
+def _forget_cuts() -> None:
+    """Let no cut that is remembered from other rules stand in for one of these."""
+    for remembered in vars(truncations).values():
+        if hasattr(remembered, "cache_clear"):
+            remembered.cache_clear()

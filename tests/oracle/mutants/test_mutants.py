@@ -7,10 +7,16 @@ from pathlib import Path
 import pytest
 
 from oracle import rules
-from tests.oracle.mutants import controllers, leadership, requests, truncation
+from tests.oracle.mutants import controllers, leadership, published, requests, truncation
 from tests.oracle.mutants.mutant import Mutant, same
 
-MUTANTS: tuple[Mutant, ...] = (*truncation.MUTANTS, *leadership.MUTANTS, *controllers.MUTANTS, *requests.MUTANTS)
+MUTANTS: tuple[Mutant, ...] = (
+    *truncation.MUTANTS,
+    *leadership.MUTANTS,
+    *controllers.MUTANTS,
+    *requests.MUTANTS,
+    *published.MUTANTS,
+)
 SHAPES = {"__init__", "rule", "rule_set", "release", "truncation", "by_version"}
 """Modules that hold no behaviour of a broker: shapes, and the table, whose rows are mutated one by one."""
 MODULES = {path.stem for path in Path(rules.__file__).parent.glob("*.py")} - SHAPES
