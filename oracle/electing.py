@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from oracle.decisions import with_losses
+from oracle.following import truncate
 from oracle.rules import controller_epoch, requested_election
 from oracle.rules.election import Partition
 from oracle.state import Decision, ReplicaState
@@ -19,6 +20,16 @@ if TYPE_CHECKING:
     from oracle.schedule import Settings
     from oracle.state import ControllerView, PartitionState, ProduceState
     from oracle.vocabulary import BrokerId, ElectionKind
+
+
+def shut_down(state: PartitionState, broker: BrokerId, rules: RuleSet) -> PartitionState:
+    """Stop a broker gracefully: a leader with a successor in the ISR follows it for a moment before it exits."""
+    view = state.controller
+    has_successor = view.leader == broker and bool(view.registered & set(view.isr) - {broker})
+    if has_successor and rules.stopping_leader_cuts:
+        replica = state.replica(broker)
+        state = truncate(state, replica, replica.high_watermark, rules.truncation.rule.name)
+    return die(state, broker, graceful=True)
 
 
 def die(state: PartitionState, broker: BrokerId, *, graceful: bool) -> PartitionState:

@@ -93,7 +93,7 @@ def _applied_to_broker(state: PartitionState, event: BrokerEvent, rules: RuleSet
         case BrokerDied(broker, graceful):
             if not state.replica(broker).alive:
                 return f"broker {broker} is not running"
-            return electing.die(state, broker, graceful=graceful)
+            return electing.shut_down(state, broker, rules) if graceful else electing.die(state, broker, graceful=False)
         case BrokerRemoved(broker):
             return electing.remove(state, broker, rules)
         case BrokerReturned(broker, clean):

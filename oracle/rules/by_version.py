@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from oracle.rules import (
     caught_up,
+    controlled_shutdown,
     controller_epoch,
     delivery,
     diverging_fetch,
@@ -102,6 +103,7 @@ BASE = RuleSet(
     election=zookeeper_controller.ELECTION,
     delivery=delivery.LEADER_AND_ISR,
     marks_recovery=recovery.unmarked,
+    stopping_leader_cuts=False,
     settings_changed=settings_change.waits,
     rules=(),
 )
@@ -253,6 +255,12 @@ TABLE: tuple[Row, ...] = (
         in_kraft_mode,
         lambda rules: replace(rules, delivery=delivery.METADATA_LOG),
     ),
+    Row(
+        controlled_shutdown.CUTS,
+        before("0.11.0.0"),
+        lambda rules: replace(rules, stopping_leader_cuts=True),
+    ),
+    Row(controlled_shutdown.KEEPS, since("0.11.0.0"), lambda rules: rules),
     Row(controller_epoch.RULE, in_zookeeper_mode, lambda rules: rules),
     Row(recovery.RULE, since("3.2.0"), lambda rules: replace(rules, marks_recovery=recovery.marked)),
     Row(settings_change.WAITS, lambda release: not elects_once_allowed(release), lambda rules: rules),

@@ -50,6 +50,7 @@ class RuleSet:
         election: the controller's rules.
         delivery: how its decisions reach the brokers.
         marks_recovery: (view before, view after) -> the view, marked after an unclean election.
+        stopping_leader_cuts: a leader that stops gracefully cuts its log to its high watermark.
         settings_changed: (view, old settings, partition, election rules) -> the view under new settings.
         rules: every rule that this set names, for reports.
     """
@@ -81,6 +82,7 @@ class RuleSet:
     election: ElectionRules
     delivery: Delivery
     marks_recovery: Callable[[ControllerView, ControllerView], ControllerView]
+    stopping_leader_cuts: bool
     settings_changed: Callable[[ControllerView, Settings, Partition, ElectionRules], ControllerView]
     rules: tuple[Rule, ...]
 

@@ -138,6 +138,8 @@ def _end_broker(cluster: Cluster, number: int, *, graceful: bool) -> None:
     broker = cluster["brokers"][number]
     if not broker["up"]:
         raise StepRefusedError(f"broker {number} is down")
+    if graceful and cluster["facts"]["cuts_to_high_watermark"] and _has_successor(cluster["controller"], number):
+        load(broker, broker["high_watermark"])  # it follows its successor for a moment, and exits
     broker.update(_no_role(), up=False, clean=graceful)
     broker["checkpoint_file"] = broker["high_watermark"] if graceful else broker["checkpoint_file"]
     broker["high_watermark"] = broker["checkpoint_file"]
@@ -153,6 +155,10 @@ def _end_broker(cluster: Cluster, number: int, *, graceful: bool) -> None:
             record["outcome"] = "indeterminate"
     if graceful or not cluster["lag"]:
         _decide(cluster, partial(broker_gone, cluster, number))
+
+
+def _has_successor(view: dict[str, Any], leader: int) -> bool:
+    return view["leader"] == leader and any(member in view["up"] for member in view["isr"] if member != leader)
 
 
 def _start_broker(cluster: Cluster, number: int) -> None:

@@ -123,4 +123,18 @@ MUTANTS = (
         Answer(obeys_a_lower_epoch, False),
         patches={"oracle.rules.controller_epoch.is_obeyed": lambda _request, _seen: True},
     ),
+    Mutant(
+        "stopping-leader-keeps-its-log-too-early",
+        "controlled_shutdown",
+        "0.10.2 does not cut the log of a leader that stops",
+        Story("stopping-leader-on-0.10.2"),
+        with_fields(stopping_leader_cuts=False),
+    ),
+    Mutant(
+        "stopping-leader-cuts-its-log",
+        "controlled_shutdown",
+        "0.11 cuts the log of a leader that stops",
+        Story("stopping-leader-on-0.11"),
+        with_fields(stopping_leader_cuts=True),
+    ),
 )
