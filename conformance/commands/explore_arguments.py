@@ -14,6 +14,12 @@ if TYPE_CHECKING:
     from conformance.console import Console
 
 MAX_STATES = 20_000_000
+CONSTANTS = (
+    ("--replicas", "R", 1, 9, "replicas of the partition"),
+    ("--log-size", "L", 1, 99, "slots of each log"),
+    ("--records", "N", 1, 99, "records ever written"),
+    ("--epochs", "E", 0, 99, "highest leader epoch"),
+)
 DESCRIPTION = """Searches every state that a model of replication can reach, breadth first, and says whether its
 invariants hold: exactly, not by sampling. A broken one comes with a shortest way to break it, step by step.
 What a search must have seen to prove anything (elections, truncations, ISR changes ...) is counted with it."""
@@ -56,18 +62,9 @@ def add_explore(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--model", required=True, metavar="MODULE", help="which model, see below")
-    parser.add_argument(
-        "--replicas", type=_whole_number(1, 9), default=2, metavar="R", help="replicas of the partition (default: 2)"
-    )
-    parser.add_argument(
-        "--log-size", type=_whole_number(1, 99), default=2, metavar="L", help="slots of each log (default: 2)"
-    )
-    parser.add_argument(
-        "--records", type=_whole_number(1, 99), default=2, metavar="N", help="records ever written (default: 2)"
-    )
-    parser.add_argument(
-        "--epochs", type=_whole_number(0, 99), default=2, metavar="E", help="highest leader epoch (default: 2)"
-    )
+    for option, letter, least, most, what in CONSTANTS:
+        whole_number = _whole_number(least, most)
+        parser.add_argument(option, type=whole_number, default=2, metavar=letter, help=f"{what} (default: 2)")
     parser.add_argument(
         "--invariant",
         action="append",
@@ -81,7 +78,7 @@ def add_explore(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         type=_whole_number(1, 10**12),
         default=MAX_STATES,
         metavar="N",
-        help=f"give up, unfinished, after so many distinct states; each takes some 200 bytes (default: {MAX_STATES})",
+        help=f"give up, unfinished, after so many distinct states; each takes some 250 bytes (default: {MAX_STATES})",
     )
     for family in FAMILIES:
         family.add_options(parser)

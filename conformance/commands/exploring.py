@@ -164,7 +164,7 @@ def _lines(subject: Subject[Any], named: str, found: Exploration[Any], figures: 
         + (f", {memory} bytes a state" if memory else "")
     )
     yield "seen: " + ", ".join(f"{name} {times}" for name, times in found.sometimes.items())
-    if found.never_seen:
+    if found.never_seen and found.verdict is not Verdict.VIOLATED:
         yield f"NEVER SEEN, so nothing is proved about it: {', '.join(found.never_seen)}"
 
 
