@@ -146,11 +146,7 @@ TABLE: tuple[Row, ...] = (
         since("2.8.0"),
         lambda rules: replace(rules, truncation=truncation_on_fetch.TRUNCATION),
     ),
-    Row(
-        same_leader.SKIPS,
-        before("2.0.1"),
-        lambda rules: replace(rules, skips_truncation=same_leader.skips),
-    ),
+    Row(same_leader.SKIPS, before("2.0.1"), lambda rules: replace(rules, skips_truncation=same_leader.skips)),
     Row(
         same_leader.SKIPS_ONE_EPOCH,
         within(since("2.0.1"), before("2.1.0")),
@@ -171,22 +167,14 @@ TABLE: tuple[Row, ...] = (
         lambda release: since("3.3.0")(release) and not knows_starts(release),
         lambda rules: replace(rules, may_join=isr_eligibility.unfenced),
     ),
-    Row(
-        isr_eligibility.THIS_START,
-        knows_starts,
-        lambda rules: replace(rules, may_join=isr_eligibility.of_this_start),
-    ),
+    Row(isr_eligibility.THIS_START, knows_starts, lambda rules: replace(rules, may_join=isr_eligibility.of_this_start)),
     Row(kip_320.RULE, since("2.1.0"), lambda rules: replace(rules, serves_epoch=kip_320.is_served)),
     Row(
         stale_answer.LOOKUP_DROPPED,
         within(since("2.1.1"), before("2.8.0")),
         lambda rules: replace(rules, drops_stale_lookups=True),
     ),
-    Row(
-        stale_answer.FETCH_DROPPED,
-        since("4.0.1", "3.9.1"),
-        lambda rules: replace(rules, drops_stale_fetches=True),
-    ),
+    Row(stale_answer.FETCH_DROPPED, since("4.0.1", "3.9.1"), lambda rules: replace(rules, drops_stale_fetches=True)),
     Row(
         diverging_fetch.COUNTED,
         within(since("2.8.0"), before("2.8.1")),
@@ -206,16 +194,8 @@ TABLE: tuple[Row, ...] = (
         within(since("2.7.0"), before("3.1.0")),
         lambda rules: replace(rules, raises_high_watermark_on_shrink=False),
     ),
-    Row(
-        high_watermark_checks.ON_EVERY_FETCH,
-        before("2.4.0"),
-        lambda rules: replace(rules, checks_every_fetch=True),
-    ),
-    Row(
-        kip_207.RULE,
-        since("2.2.0"),
-        lambda rules: replace(rules, tells_latest_offset=kip_207.from_epoch_start),
-    ),
+    Row(high_watermark_checks.ON_EVERY_FETCH, before("2.4.0"), lambda rules: replace(rules, checks_every_fetch=True)),
+    Row(kip_207.RULE, since("2.2.0"), lambda rules: replace(rules, tells_latest_offset=kip_207.from_epoch_start)),
     Row(
         strict_min_isr.RULE,
         since("3.7.0"),
@@ -228,11 +208,7 @@ TABLE: tuple[Row, ...] = (
         within(in_zookeeper_mode, since("3.6.0")),
         lambda rules: replace(rules, waits_for_caught_up=caught_up.registered),
     ),
-    Row(
-        caught_up.ELIGIBLE,
-        counts_eligible_only,
-        lambda rules: replace(rules, waits_for_caught_up=caught_up.eligible),
-    ),
+    Row(caught_up.ELIGIBLE, counts_eligible_only, lambda rules: replace(rules, waits_for_caught_up=caught_up.eligible)),
     Row(
         zookeeper_controller.RULE_EMPTYING_ISR,
         before("1.1.0"),
@@ -250,16 +226,8 @@ TABLE: tuple[Row, ...] = (
         lambda rules: replace(rules, election=kraft_controller.ELECTION),
     ),
     Row(delivery.LEADER_AND_ISR.rule, in_zookeeper_mode, lambda rules: rules),
-    Row(
-        delivery.METADATA_LOG.rule,
-        in_kraft_mode,
-        lambda rules: replace(rules, delivery=delivery.METADATA_LOG),
-    ),
-    Row(
-        controlled_shutdown.CUTS,
-        before("0.11.0.0"),
-        lambda rules: replace(rules, stopping_leader_cuts=True),
-    ),
+    Row(delivery.METADATA_LOG.rule, in_kraft_mode, lambda rules: replace(rules, delivery=delivery.METADATA_LOG)),
+    Row(controlled_shutdown.CUTS, before("0.11.0.0"), lambda rules: replace(rules, stopping_leader_cuts=True)),
     Row(controlled_shutdown.KEEPS, since("0.11.0.0"), lambda rules: rules),
     Row(controller_epoch.RULE, in_zookeeper_mode, lambda rules: rules),
     Row(recovery.RULE, since("3.2.0"), lambda rules: replace(rules, marks_recovery=recovery.marked)),
