@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from hypothesis import strategies as st
 
+from oracle.rules.by_version import rules_for
 from oracle.steps import (
     AwaitHold,
     AwaitIsr,
@@ -32,7 +33,16 @@ from oracle.steps import (
     Step,
     Stop,
 )
-from oracle.vocabulary import Acks, BrokerId, ElectionKind, Expectation, HighWatermarkCheckpoint, Offset, Timing
+from oracle.vocabulary import (
+    Acks,
+    BrokerId,
+    ElectionKind,
+    Expectation,
+    HighWatermarkCheckpoint,
+    MetadataMode,
+    Offset,
+    Timing,
+)
 from tests.oracle.differential.corpus import FETCHES, LOOKUPS, renamed, stories
 from tests.oracle.walks import RULE_SETS, SETTINGS, followed
 
@@ -44,6 +54,18 @@ if TYPE_CHECKING:
     from tests.oracle.walks import Walk
 
 
+EDGES = ("1.0.1", "2.1.0", "2.2.2", "2.4.1", "2.6.0", "2.6.1", "3.0.2", "3.1.2", "3.4.0", "3.4.1", "3.7.0", "3.9.0")
+"""Releases at which a rule begins or ends, besides those of the walks."""
+ASKED: tuple[RuleSet, ...] = (
+    *RULE_SETS,
+    *(rules_for(version, MetadataMode.ZOOKEEPER) for version in EDGES),
+    *(rules_for(version, MetadataMode.KRAFT) for version in EDGES if version >= "3.3"),
+    rules_for("4.0.0", MetadataMode.KRAFT),
+    rules_for("4.0.2", MetadataMode.KRAFT, eligible_leader_replicas=True),
+    rules_for("4.3.1", MetadataMode.KRAFT, eligible_leader_replicas=False),
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Question:
     """A schedule with the rules that it is asked about."""
@@ -53,7 +75,7 @@ class Question:
 
 
 @st.composite
-def questions(draw: st.DrawFn, rule_sets: tuple[RuleSet, ...] = RULE_SETS, max_changes: int = 6) -> Question:
+def questions(draw: st.DrawFn, rule_sets: tuple[RuleSet, ...] = ASKED, max_changes: int = 6) -> Question:
     """Draw a schedule and rules."""
     rules = draw(st.sampled_from(rule_sets))
     schedule = draw(st.sampled_from(stories())).schedule

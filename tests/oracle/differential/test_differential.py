@@ -55,7 +55,8 @@ TOLD = [s for s in stories() if s.release is not None and all(map(_is_known_to_b
 
 def facts_like(rules: RuleSet) -> dict[str, Any]:
     """Return the facts of the release that a rule set is for."""
-    return facts_of(rules.version, rules.metadata.value)
+    has_elr = rules.election.rule.name == "eligible-leader-replicas"
+    return facts_of(rules.version, rules.metadata.value, eligible_leader_replicas=has_elr)
 
 
 def told(story: Story) -> tuple[Schedule, RuleSet, dict[str, Any]]:
