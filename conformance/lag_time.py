@@ -1,8 +1,8 @@
 """How does the lag time pass on real brokers? By waiting; and no follower may be silent for that long unasked.
 
 Under ``timing: lag`` a follower that a hold, a kill or a stop has silenced is behind, and leaves the ISR, when
-the lag time has passed, whatever the tester does meanwhile. The model lets it pass at ``await_lag`` only, so a tester that
-was too slow before has measured another schedule: that is inconclusive.
+the lag time has passed, whatever the tester does meanwhile. The model lets it pass at ``await_lag`` only, so a
+tester that was too slow before has measured another schedule: that is inconclusive.
 
 Source: Partition.maybeShrinkIsr, every half lag time; architecture, "Contract of a step" 4.
 """

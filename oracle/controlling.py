@@ -13,8 +13,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from oracle import joining
-from oracle.electing import awaiting
 from oracle.events import (
     DecisionReceived,
     JoinAnswered,
@@ -23,6 +21,8 @@ from oracle.events import (
     ShrinkAnswered,
     ShrinkCommitted,
 )
+from oracle.replication import joining
+from oracle.replication.electing import awaiting
 from oracle.vocabulary import PointName
 
 if TYPE_CHECKING:

@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from oracle.branches import Way, Ways
-from oracle.electing import notify
-from oracle.outcome import conclude
 from oracle.points import PointUnavailableError as PointUnavailableError  # part of this module's public names
 from oracle.points import check_points
-from oracle.races import merged
+from oracle.predicting.branches import Way, Ways
+from oracle.predicting.outcome import conclude
+from oracle.predicting.races import merged
+from oracle.predicting.taking import take as take  # part of this module's public names
+from oracle.replication.electing import notify
 from oracle.schedule import check_structure
 from oracle.state import ControllerView, PartitionState, ReplicaState
-from oracle.taking import take as take  # part of this module's public names
 from oracle.vocabulary import LeaderEpoch
 from oracle.world import World
 

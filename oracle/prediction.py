@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from oracle.chronicle import Chronicle
     from oracle.guarantees import Promise
+    from oracle.predicting.chronicle import Chronicle
     from oracle.vocabulary import Acks, BrokerId, Fate, Label, Leadership, Offset, Outcome
 
 

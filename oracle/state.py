@@ -11,7 +11,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from oracle.log import NO_EPOCH, EpochEnd, ReplicaLog
-from oracle.remote import RemoteReplica
+from oracle.replication.remote import RemoteReplica
 from oracle.vocabulary import Acks, BrokerId, Label, LeaderEpoch, Offset, Outcome, Role
 
 if TYPE_CHECKING:

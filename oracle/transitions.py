@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from oracle import decisions, disks, electing, following, joining, lagging, leading
 from oracle.events import (
     BrokerDied,
     BrokerEvent,
@@ -37,6 +36,7 @@ from oracle.events import (
     ShrinkCommitted,
     TailLost,
 )
+from oracle.replication import decisions, disks, electing, following, joining, lagging, leading
 from oracle.state import FetchStage
 from oracle.vocabulary import Role
 

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from oracle import controlling
-from oracle.electing import checkpoint_high_watermarks
 from oracle.events import (
     BrokerDied,
     BrokerReturned,
@@ -24,6 +23,7 @@ from oracle.events import (
 )
 from oracle.gate import POINTS as POINTS  # part of this module's public names
 from oracle.gate import Gate
+from oracle.replication.electing import checkpoint_high_watermarks
 from oracle.state import Fetch, FetchStage, PartitionState
 from oracle.transitions import Refusal, step
 from oracle.vocabulary import HighWatermarkCheckpoint, Role, Timing

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, replace
 from importlib.resources import files
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from conformance.commands.choosing import Choice, rules_of
 from conformance.schedule_text import schedule_text
@@ -109,8 +109,15 @@ def show_table(console: Console, options: TableOptions) -> int:
 
 
 def table_text(table: GuaranteeTable) -> str:
-    """Return the table as the kept file has it."""
-    return json.dumps(encode(table), indent=1) + "\n"
+    """Return the table as the kept file has it: one line for each choice of settings."""
+    document = encode(table)
+    rows = ",\n".join(_row_text(row) for row in document["rows"])
+    return f'{{"max_states": {json.dumps(document["max_states"])},\n"rows": [\n{rows}\n]}}\n'
+
+
+def _row_text(row: dict[str, Any]) -> str:
+    lines = ",\n".join(f"  {json.dumps(settings)}: {json.dumps(found)}" for settings, found in row["cells"].items())
+    return f' {{"releases": {json.dumps(row["releases"])}, "cells": {{\n{lines}}}}}'
 
 
 def kept_table() -> GuaranteeTable:

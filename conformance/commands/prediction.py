@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from conformance.commands.choosing import Choice, locate_error, rules_of, scenarios_of
 from conformance.commands.story import story_lines
-from oracle.explaining import explain
 from oracle.predict import predict
-from oracle.races import open_values
+from oracle.predicting.explaining import explain
+from oracle.predicting.races import open_values
 from oracle.schedule import ScheduleError
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from oracle.chronicle import Change
-    from oracle.explaining import CheckpointStory, Explanation, NumberStory, RecordStory
+    from oracle.predicting.chronicle import Change
+    from oracle.predicting.explaining import CheckpointStory, Explanation, NumberStory, RecordStory
 
 
 def story_lines(explanation: Explanation) -> Iterator[str]:

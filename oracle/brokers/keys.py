@@ -11,8 +11,8 @@ from dataclasses import fields
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
-from oracle.disks import TAIL_LOST
 from oracle.properties import verdict_of
+from oracle.replication.disks import TAIL_LOST
 from oracle.state import ControllerView, PartitionState, ReplicaState
 
 if TYPE_CHECKING:

@@ -9,11 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from oracle.assumptions import UnmetAssumptionError
 from oracle.brokers.stops import HeldFrame, stretches
 from oracle.predict import initial_world
+from oracle.predicting.assumptions import UnmetAssumptionError
+from oracle.predicting.taking import take
 from oracle.steps import Hold, Release
-from oracle.taking import take
 from oracle.vocabulary import PointName
 from oracle.world import ImpossibleEventError
 

@@ -24,9 +24,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from oracle import joining
-from oracle.electing import awaiting, checkpoint_high_watermarks
 from oracle.events import DecisionReceived, FetchCompleted, JoinCommitted, JoinRefused, RequestSent
+from oracle.replication import joining
+from oracle.replication.electing import awaiting, checkpoint_high_watermarks
 from oracle.state import FetchStage
 from oracle.transitions import Refusal, step
 from oracle.vocabulary import HighWatermarkCheckpoint, Role

@@ -11,10 +11,10 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from oracle.assumptions import UnmetAssumptionError
 from oracle.brokers.defects import defects, is_determined
 from oracle.brokers.telling import with_awaits
 from oracle.predict import predict
+from oracle.predicting.assumptions import UnmetAssumptionError
 from oracle.schedule import ScheduleError
 from oracle.steps import Hold, Produce
 from oracle.vocabulary import Label

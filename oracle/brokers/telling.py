@@ -10,8 +10,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from oracle.predict import initial_world
+from oracle.predicting.taking import take
 from oracle.steps import AwaitHold, AwaitIsr, AwaitOutcome, Checkpoint, Produce, Release, Start
-from oracle.taking import take
 from oracle.vocabulary import Acks, Expectation, Label
 
 if TYPE_CHECKING:

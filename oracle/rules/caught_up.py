@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from oracle.rules.rule import Rule
 
 if TYPE_CHECKING:
-    from oracle.remote import RemoteReplica
+    from oracle.replication.remote import RemoteReplica
 
 EVERY = Rule(
     name="caught-up-replica-holds-high-watermark",

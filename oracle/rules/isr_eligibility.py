@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from oracle.rules.rule import Rule
 
 if TYPE_CHECKING:
-    from oracle.remote import RemoteReplica
+    from oracle.replication.remote import RemoteReplica
 
 ANY = Rule(
     name="any-replica-may-join-isr",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from oracle.remote import RemoteReplica
+    from oracle.replication.remote import RemoteReplica
     from oracle.rules.delivery import Delivery
     from oracle.rules.election import ElectionRules, Partition
     from oracle.rules.rule import Rule

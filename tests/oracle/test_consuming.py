@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from oracle.consuming import LatestOffset, latest_offset
 from oracle.predict import initial_world, take
+from oracle.replication.consuming import LatestOffset, latest_offset
 from oracle.rules.by_version import rules_for
 from oracle.steps import Kill, Release, Step
 from oracle.vocabulary import MetadataMode, PointName

@@ -6,8 +6,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from oracle import joining
-from oracle.electing import awaiting
 from oracle.events import (
     BrokerDied,
     BrokerRemoved,
@@ -24,10 +22,12 @@ from oracle.events import (
     ShrinkCommitted,
 )
 from oracle.predict import initial_world
+from oracle.predicting.wording import event_words
+from oracle.replication import joining
+from oracle.replication.electing import awaiting
 from oracle.rules.by_version import rules_for
 from oracle.transitions import Refusal, Transition, step
 from oracle.vocabulary import Acks, ElectionKind, Label, MetadataMode, Outcome, Role
-from oracle.wording import event_words
 from oracle.world import World, half_step
 from tests.oracle.schedules import ONE, THREE, TWO, produce, schedule
 

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from oracle import controlling, interleavings
-from oracle.interleavings import explore, identity
+from oracle import controlling
 from oracle.predict import initial_world
+from oracle.predicting import interleavings
+from oracle.predicting.interleavings import explore, identity
+from oracle.predicting.taking import strokes
 from oracle.rules.by_version import rules_for
-from oracle.taking import strokes
 from oracle.vocabulary import MetadataMode
 from oracle.world import ImpossibleEventError, half_step
 from tests.oracle.open_races import lost_or_kept, two_followers_report_to_a_new_leader
@@ -20,7 +21,7 @@ from tests.oracle.walks import Walk, walks
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from oracle.interleavings import Identity
+    from oracle.predicting.interleavings import Identity
     from oracle.schedule import Schedule
     from oracle.world import World
 

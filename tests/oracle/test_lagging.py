@@ -9,7 +9,7 @@ import pytest
 
 from oracle.events import BrokerDied, BrokerRemoved, LagPassed, RecordSent, ShrinkCommitted
 from oracle.predict import initial_world, predict
-from oracle.remote import RemoteReplica
+from oracle.replication.remote import RemoteReplica
 from oracle.rules.by_version import rules_for
 from oracle.schedule import ScheduleError
 from oracle.steps import AwaitIsr, AwaitLag, AwaitLeader, Checkpoint, Kill, Start, Step, Stop

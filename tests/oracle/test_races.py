@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from oracle import branches
 from oracle.guarantees import PromiseVerdict
-from oracle.interleavings import TooManyStatesError, explore
 from oracle.predict import initial_world, predict
-from oracle.races import merged
+from oracle.predicting import branches
+from oracle.predicting.interleavings import TooManyStatesError, explore
+from oracle.predicting.races import merged
+from oracle.predicting.taking import strokes
 from oracle.rules.by_version import rules_for
 from oracle.schedule import ScheduleError
 from oracle.steps import AwaitHold, AwaitIsr, Checkpoint, Kill, Release, Start
-from oracle.taking import strokes
 from oracle.vocabulary import BrokerId, Fate, MetadataMode, Offset, Outcome
 from tests.oracle.open_races import (
     answer_before_or_after_the_second_fetch,

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from oracle.chronicle import ChangeKind
 from oracle.events import (
     DecisionReceived,
     FetchCompleted,
@@ -19,10 +18,11 @@ from oracle.events import (
     ShrinkCommitted,
 )
 from oracle.predict import initial_world, predict
+from oracle.predicting.chronicle import ChangeKind
+from oracle.predicting.wording import event_words
 from oracle.rules.by_version import rules_for
 from oracle.steps import AwaitHold, AwaitLag, Checkpoint, Kill, Start
 from oracle.vocabulary import Acks, Expectation, Fate, HighWatermarkCheckpoint, MetadataMode, PointName, Timing
-from oracle.wording import event_words
 from tests.oracle.schedules import LOOKUP, ONE, TWO, hold, produce, schedule
 
 if TYPE_CHECKING:

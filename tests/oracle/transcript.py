@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from conformance.schedule_format import decode_step
-from oracle.assumptions import UnmetAssumptionError
-from oracle.outcome import conclude
 from oracle.predict import initial_world, take
+from oracle.predicting.assumptions import UnmetAssumptionError
+from oracle.predicting.outcome import conclude
 from oracle.rules.by_version import rules_for
 from oracle.schedule import Schedule, Settings
 from oracle.steps import Produce, Step

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 from hypothesis import strategies as st
 
-from oracle.assumptions import UnmetAssumptionError
 from oracle.predict import initial_world, take
+from oracle.predicting.assumptions import UnmetAssumptionError
 from oracle.rules.by_version import rules_for
 from oracle.schedule import Schedule, Settings
 from oracle.steps import AwaitLag, Close, Drop, Hold, Kill, Produce, Release, Start, Step, Stop

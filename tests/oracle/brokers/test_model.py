@@ -8,7 +8,7 @@ from oracle.brokers.actions import Action
 from oracle.brokers.bounds import Bounds
 from oracle.brokers.model import Brokers
 from oracle.brokers.search import actions_of, schedule_of, search
-from oracle.events import BrokerRemoved
+from oracle.events import BrokerRemoved, JoinRefused
 from oracle.explorer.exploration import Exploration, Verdict
 from oracle.explorer.search import Limits
 from oracle.properties import ALWAYS
@@ -142,5 +142,6 @@ def test_a_property_that_shows_nothing_at_rest_has_no_schedule() -> None:
 
 def test_an_action_says_only_what_is_worth_saying() -> None:
     assert not str(Action((BrokerRemoved(ONE),)))
+    assert str(Action((JoinRefused(TWO),))) == "the controller does not let broker 2 join the ISR"
     unknown: Exploration[PartitionState] = Exploration("Brokers", Verdict.HOLDS, None, 1, 1, 1)
     assert actions_of(unknown) == ()

@@ -9,8 +9,8 @@ import pytest
 from oracle.brokers.bounds import Bounds
 from oracle.brokers.keys import Keys
 from oracle.brokers.model import Brokers
-from oracle.electing import awaiting
 from oracle.events import DecisionReceived, FetchCompleted, RequestSent
+from oracle.replication.electing import awaiting
 from oracle.rules.by_version import rules_for
 from oracle.schedule import Settings
 from oracle.transitions import Refusal, step

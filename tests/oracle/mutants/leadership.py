@@ -10,7 +10,7 @@ from tests.oracle.mutants.mutant import Mutant, with_fields
 from tests.oracle.mutants.questions import isr_after_a_fetch, latest_offset_after_election
 
 if TYPE_CHECKING:
-    from oracle.remote import RemoteReplica
+    from oracle.replication.remote import RemoteReplica
     from oracle.state import PartitionState, ReplicaState
     from oracle.vocabulary import Offset
 
@@ -29,7 +29,7 @@ MUTANTS = (
         "base_protocol",
         "the high watermark is the leader's log end offset",
         Story("nine-rows"),
-        patches={"oracle.leading._lowest_end_offset": own_end_offset},
+        patches={"oracle.replication.leading._lowest_end_offset": own_end_offset},
     ),
     Mutant(
         "goes-on-although-ahead",

@@ -8,10 +8,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from oracle.consuming import latest_offset
 from oracle.events import BrokerRemoved, BrokerReturned, JoinCommitted, RecordSent, RequestReceived, SettingsChanged
 from oracle.gate import Gate
 from oracle.predict import initial_world, take
+from oracle.replication.consuming import latest_offset
 from oracle.rules import controller_epoch
 from oracle.rules.by_version import rules_for
 from oracle.schedule import Settings

@@ -7,8 +7,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from oracle import timing
-from oracle.assumptions import check
 from oracle.events import ElectionRequested, HighWatermarkLost, RecordSent, RequestLost, TailLost
+from oracle.predicting.assumptions import check
 from oracle.steps import (
     AwaitLag,
     Close,

@@ -11,14 +11,14 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from oracle.guarantees import PromiseVerdict
+from oracle.predicting.wording import event_words
 from oracle.prediction import Alternative
 from oracle.vocabulary import Fate
-from oracle.wording import event_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from oracle.interleavings import Graph
+    from oracle.predicting.interleavings import Graph
     from oracle.prediction import Moment, Prediction, RecordPrediction
 
 

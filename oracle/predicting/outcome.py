@@ -5,9 +5,8 @@ from __future__ import annotations
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from oracle.deciding import decided
-from oracle.disks import forgot
 from oracle.guarantees import Promise, PromiseVerdict, judge_loss
+from oracle.predicting.deciding import decided
 from oracle.prediction import (
     Divergence,
     LoggedRecord,
@@ -16,12 +15,13 @@ from oracle.prediction import (
     RecordPrediction,
     ReplicaNumbers,
 )
+from oracle.replication.disks import forgot
 from oracle.rules import diverging_fetch, isr_join, kip_966
 from oracle.schedule import ScheduleError
 from oracle.vocabulary import Fate, Leadership, Offset, Outcome, Role
 
 if TYPE_CHECKING:
-    from oracle.chronicle import Chronicle
+    from oracle.predicting.chronicle import Chronicle
     from oracle.rules.rule import Rule
     from oracle.rules.rule_set import RuleSet
     from oracle.schedule import Schedule

@@ -26,13 +26,13 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from oracle import controlling
-from oracle.electing import awaiting
 from oracle.events import (
     FetchCompleted,
     RequestReceived,
     RequestSent,
     ResponseReceived,
 )
+from oracle.replication.electing import awaiting
 from oracle.state import FetchAnswer, FetchKind, FetchStage
 from oracle.world import half_step
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from oracle.chronicle import Change, ChangeKind
-from oracle.disks import TAIL_LOST
+from oracle.predicting.chronicle import Change, ChangeKind
+from oracle.predicting.wording import brokers, controller_frame, frame, labels, why_high_watermark_moved
+from oracle.replication.disks import TAIL_LOST
 from oracle.rules import base_protocol, isr_join, isr_shrink
 from oracle.vocabulary import Acks, Outcome, Role
-from oracle.wording import brokers, controller_frame, frame, labels, why_high_watermark_moved
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

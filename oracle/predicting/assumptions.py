@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from oracle.electing import time_out
+from oracle.replication.electing import time_out
 from oracle.steps import AwaitHold, AwaitIsr, AwaitLag, AwaitLeader, AwaitOutcome, Produce
 from oracle.timing import silent_followers
 from oracle.vocabulary import Expectation

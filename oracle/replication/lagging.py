@@ -13,9 +13,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from oracle.electing import notify
-from oracle.joining import refusal
-from oracle.leading import advance_high_watermark
+from oracle.replication.electing import notify
+from oracle.replication.joining import refusal
+from oracle.replication.leading import advance_high_watermark
 from oracle.rules.election import Partition
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from oracle.following import truncate
+from oracle.replication.following import truncate
 from oracle.vocabulary import Offset
 
 if TYPE_CHECKING:

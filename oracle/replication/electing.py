@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from oracle.decisions import with_losses
-from oracle.following import truncate
+from oracle.replication.decisions import with_losses
+from oracle.replication.following import truncate
 from oracle.rules import controller_epoch, requested_election
 from oracle.rules.election import Partition
 from oracle.state import Decision, ReplicaState

@@ -9,12 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from oracle.chronicle import ChangeKind
+from oracle.predicting.chronicle import ChangeKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from oracle.chronicle import Change, Chronicle
+    from oracle.predicting.chronicle import Change, Chronicle
     from oracle.prediction import Moment, Prediction, RecordPrediction
     from oracle.vocabulary import BrokerId
 

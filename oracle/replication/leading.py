@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from oracle import joining
 from oracle.log import NO_EPOCH, Entry, EpochEnd
+from oracle.replication import joining
 from oracle.state import Fetch, FetchAnswer, FetchKind, FetchStage, ProduceState
 from oracle.vocabulary import Acks, Offset, Outcome
 

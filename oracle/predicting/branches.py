@@ -10,24 +10,24 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from oracle.assumptions import UnmetAssumptionError, check
-from oracle.chronicle import Chronicle, step_words
-from oracle.comparing import Comparison
-from oracle.interleavings import TooManyStatesError, explore, identity
-from oracle.outcome import moment
+from oracle.predicting.assumptions import UnmetAssumptionError, check
+from oracle.predicting.chronicle import Chronicle, step_words
+from oracle.predicting.comparing import Comparison
+from oracle.predicting.interleavings import TooManyStatesError, explore, identity
+from oracle.predicting.outcome import moment
+from oracle.predicting.races import decisions, shared
+from oracle.predicting.taking import strokes
 from oracle.prediction import Assumption
-from oracle.races import decisions, shared
 from oracle.schedule import ScheduleError
 from oracle.steps import Checkpoint, Kill, LoseCheckpoint, LoseTail, Start, Stop
-from oracle.taking import strokes
 from oracle.world import ImpossibleEventError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from oracle.predicting.taking import Stroke
     from oracle.prediction import Moment
     from oracle.steps import Step
-    from oracle.taking import Stroke
     from oracle.world import World
 
 WAYS_MAX = 64

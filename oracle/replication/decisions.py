@@ -11,9 +11,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from oracle.following import become_follower
-from oracle.leading import advance_high_watermark
-from oracle.remote import RemoteReplica
+from oracle.replication.following import become_follower
+from oracle.replication.leading import advance_high_watermark
+from oracle.replication.remote import RemoteReplica
 from oracle.state import Loss
 from oracle.vocabulary import Outcome, Role
 
