@@ -146,7 +146,7 @@ def test_frames_that_are_still_held_at_the_end_are_let_go() -> None:
 def test_a_schedule_may_end_with_replicas_that_stay_out() -> None:
     """Broker 3 is elected after it cut both records; in 0.10.2 those two records ahead stop for good."""
     brokers = Brokers(OLDEST, Bounds(replicas=3, settings=Settings(1)))
-    steps = [
+    steps: list[Step] = [
         Hold("slow", PointName.FETCH_REQUEST, TWO, ONE),
         produced("m0"),
         produced("m1"),
