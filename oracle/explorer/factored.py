@@ -55,7 +55,7 @@ class Veto:
 class JointAction:
     """An action that many parts may forbid, such as the high watermark's rise: taken if no veto objects.
 
-    The action itself reads one part.
+    Like any other, the action itself reads within one group; its vetoes may read in others.
     """
 
     action: Action

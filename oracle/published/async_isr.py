@@ -9,9 +9,10 @@ leader's log end offset is at most the log size and the controller's version at 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
-from oracle.explorer.factored import Action, Bound, Check, Factored, Field
+from oracle.explorer.factored import Action, Bound, Check, Factored, Field, JointAction, Veto
 from oracle.rules import isr_join
 from oracle.vocabulary import BrokerId, Offset
 
@@ -128,32 +129,43 @@ def _advanced(offsets: Offsets, number: int) -> Offsets:
 
 
 @dataclass(frozen=True, slots=True)
-class Leader:
-    """The actions in which the leader uses its high watermark, by the members that it counts."""
+class Candidate:
+    """A replica that the leader may ask to add, if it has reached the high watermark."""
 
+    broker: BrokerId
     counted: Counted
-    brokers: tuple[BrokerId, ...]
 
-    def asks_to_expand(
-        self, leader: LeaderState, requests: Requests, offsets: Offsets
-    ) -> Iterator[tuple[LeaderState, Requests, Offsets]]:
-        """Ask to add a replica that has reached the high watermark."""
-        reached = high_watermark(self.counted(leader), offsets)
-        for broker in self.brokers:
-            if broker not in leader.known.isr and isr_join.at_high_watermark(offsets[broker - 1], reached, Offset(0)):
-                wanted = IsrAt(leader.known.isr | {broker}, leader.known.version)
-                yield leader.ask(wanted.isr), requests | {wanted}, offsets
+    def is_outside(self, leader: LeaderState) -> bool:
+        """Tell whether the replica is not a known member."""
+        return self.broker not in leader.known.isr
 
-    def exposes_too_much(self, controller: ControllerState, leader: LeaderState, offsets: Offsets) -> bool:
-        """Break ValidHighWatermark: a member in force has not reached the leader's high watermark."""
+    def joins(self, leader: LeaderState, requests: Requests) -> Iterator[tuple[LeaderState, Requests]]:
+        """Ask to add the replica."""
+        wanted = IsrAt(leader.known.isr | {self.broker}, leader.known.version)
+        yield leader.ask(wanted.isr), requests | {wanted}
+
+    def is_behind(self, leader: LeaderState, offsets: Offsets) -> bool:
+        """Tell whether the replica must not join yet, by the rule that predicts brokers."""
         reached = high_watermark(self.counted(leader), offsets)
-        return any(offsets[broker - 1] < reached for broker in controller.committed.isr)
+        return not isr_join.at_high_watermark(offsets[self.broker - 1], reached, Offset(0))
+
+    def asks_to_expand(self) -> JointAction:
+        """Return the leader's wish to add the replica, and what forbids it."""
+        reads = (LEADER_STATE, REQUESTS)
+        wish = Action("LeaderRequestExpandIsr", f"broker {self.broker}", reads, self.joins, (self.is_outside, None))
+        return JointAction(wish, (Veto((LEADER_STATE, OFFSETS), self.is_behind),))
+
+
+def exposes_too_much(counted: Counted, controller: ControllerState, leader: LeaderState, offsets: Offsets) -> bool:
+    """Break ValidHighWatermark: a member in force has not reached the leader's high watermark."""
+    reached = high_watermark(counted(leader), offsets)
+    return any(offsets[broker - 1] < reached for broker in controller.committed.isr)
 
 
 def async_isr(constants: Constants, name: str = NAME, counted: Counted = maximal_isr) -> Factored:
     """Return the module as a model; ``counted`` says which members hold the high watermark back."""
     everyone = IsrAt(frozenset(constants.brokers), 0)
-    leader = Leader(counted, constants.brokers)
+    candidates = [Candidate(broker, counted) for broker in constants.brokers if broker != LEADER]
     reads = (CONTROLLER, LEADER_STATE, OFFSETS)
     return Factored(
         name=name,
@@ -167,14 +179,13 @@ def async_isr(constants: Constants, name: str = NAME, counted: Counted = maximal
             Action("ControllerShrinkIsr", "", (CONTROLLER,), controller_shrinks_isr),
             Action("ControllerHandleRequest", "", (CONTROLLER, REQUESTS), controller_grants),
             Action("LeaderRequestShrinkIsr", "", (LEADER_STATE, REQUESTS), leader_asks_to_shrink),
-            Action("LeaderRequestExpandIsr", "", (LEADER_STATE, REQUESTS, OFFSETS), leader.asks_to_expand),
             Action("LeaderWrite", "", (OFFSETS,), leader_writes),
             Action("LeaderHandleUpdate", "", (CONTROLLER, LEADER_STATE), leader_hears),
             Action("FollowerReplicate", "", (OFFSETS,), followers_fetch),
         ),
-        joint_actions=(),
-        checks=(Check(VALID_HIGH_WATERMARK, reads, leader.exposes_too_much),),
-        groups=(frozenset({CONTROLLER, REQUESTS}), frozenset(reads), frozenset({LEADER_STATE, REQUESTS, OFFSETS})),
+        joint_actions=tuple(candidate.asks_to_expand() for candidate in candidates),
+        checks=(Check(VALID_HIGH_WATERMARK, reads, partial(exposes_too_much, counted)),),
+        groups=(frozenset({CONTROLLER, REQUESTS}), frozenset({LEADER_STATE, REQUESTS}), frozenset(reads)),
         bounds=(
             Bound((CONTROLLER,), lambda controller: controller.committed.version <= constants.epochs),
             Bound((OFFSETS,), lambda offsets: offsets[LEADER_OFFSET] <= constants.log_size),
