@@ -8,13 +8,14 @@ RUNS ?= runs
 ARGS ?=
 export PYTHONDONTWRITEBYTECODE = 1
 
-.PHONY: help setup conformance test lint jre-image clean
+.PHONY: help setup conformance test lint guarantees jre-image clean
 
 help:
 	@echo "make conformance [KAFKA=4.3.1] [BACKEND=auto|docker|process] [ARGS='--metadata zookeeper']"
 	@echo "                   set up, run the quick profile on real brokers, write the HTML report"
 	@echo "make test        set up, run the whole test suite"
 	@echo "make lint        ruff, mypy strict, import contracts"
+	@echo "make guarantees  search the whole guarantee table anew and compare it with the one that is kept (about 10 minutes)"
 	@echo "make jre-image   build the docker backend's base image without a registry (debootstrap)"
 	@echo "make clean       remove the environment and caches of this checkout"
 
@@ -40,6 +41,11 @@ lint: setup
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
+
+guarantees: setup
+	@mkdir -p build
+	@$(BIN)/kafka-conformance guarantees --regenerate --quiet --out build/guarantee_table.json >/dev/null
+	@diff -q oracle/brokers/guarantee_table.json build/guarantee_table.json && echo "the guarantee table is what the explorer finds"
 
 jre-image: setup
 	@$(BIN)/python -m fault_injection.cluster.backends.jre_image

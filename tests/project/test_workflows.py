@@ -82,6 +82,12 @@ def test_nightly_runs_a_command_that_exists(job: str, release: str, mode: str) -
     assert build_parser().parse_args(["run", *shlex.split(values["ARGS"])]).metadata == mode
 
 
+def test_nightly_searches_the_guarantee_table_anew() -> None:
+    commands = [step.get("run") for step in workflow("nightly.yml")["jobs"]["guarantees"]["steps"]]
+    assert commands[-1] == "make guarantees"
+    assert "\nguarantees: setup\n" in (ROOT / "Makefile").read_text(encoding="utf-8")
+
+
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
 def test_actions_are_pinned_by_commit_with_their_version(path: Path) -> None:
     used = re.findall(r"uses: (.*)", path.read_text(encoding="utf-8"))
