@@ -7,6 +7,8 @@ the log stays as it was. Without a successor in the ISR nothing moves.
 
 Measured: 0.10.2.2 cuts, 2.0.1 and 2.8.2 keep. Sources: ControlledShutdownLeaderSelector,
 KafkaServer.controlledShutdown, ReplicaManager.makeFollowers.
+
+Mutant: stopping-leader-cuts-its-log, which the story stopping-leader-on-0.11 notices.
 """
 
 from __future__ import annotations

@@ -154,7 +154,11 @@ def _end_broker(cluster: Cluster, number: int, *, graceful: bool) -> None:
         if record["outcome"] is None and record["leader"] == number:
             record["outcome"] = "indeterminate"
     if graceful or not cluster["lag"]:
+        view = cluster["controller"]
+        led, others = view["leader"] == number, set(view["isr"]) & view["up"] - {number}
         _decide(cluster, partial(broker_gone, cluster, number))
+        if graceful and led and others and cluster["facts"]["cuts_to_high_watermark"]:
+            load(broker, broker["high_watermark"])  # it became a follower of its successor before it went
 
 
 def _has_successor(view: dict[str, Any], leader: int) -> bool:
