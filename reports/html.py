@@ -17,6 +17,7 @@ from markupsafe import Markup
 
 from reports import overview
 from reports.checkpoint_table import checkpoint_table
+from reports.decisions import decision
 from reports.operators import operator_rows
 from reports.picture.cells import draw_cells, log_sentences
 from reports.picture_table import picture_table
@@ -27,7 +28,8 @@ from reports.version_matrix import metadata_words, version_matrix
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from reports.model import FinalLogs, RunView, Story
+    from reports.model import FinalLogs, RunView
+    from reports.story import Story
 
 TEMPLATES = Path(__file__).parent / "templates"
 
@@ -65,6 +67,7 @@ def _environment(folder: Path) -> Environment:
     environment.filters["conformance_look"] = CONFORMANCE_LOOKS.__getitem__
     environment.filters["promise_look"] = PROMISE_LOOKS.__getitem__
     environment.filters["promise_word"] = _promise_word
+    environment.filters["decision"] = decision
     environment.filters["checkpoint_table"] = checkpoint_table
     environment.filters["picture_table"] = picture_table
     environment.filters["timeline"] = _timeline

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from reports.load_checkpoints import load_checkpoints
 from reports.load_evidence import load_evidence
 from reports.load_logs import load_final_logs
+from reports.load_race import load_race, raced_steps
 from reports.load_records import load_records
 from reports.load_story import load_story
 from reports.load_verdict import load_verdict
@@ -89,11 +90,13 @@ def _with_parts(path: Path, view: RunView, run: Mapping[str, Any]) -> RunView:
     prediction = read_object(outcome if outcome.exists() else path / "prediction" / "prediction.json")
     verdict_file = read_object(path / "verdict.json")
     records = load_records(path, run, schedule, prediction)
+    race = load_race(prediction)
     return replace(
         view,
         seconds=view.seconds if view.seconds is not None else verdict_file.get("seconds"),
         verdict=load_verdict(verdict_file, run, prediction),
-        story=load_story(path, schedule, prediction),
+        race=race,
+        story=replace(load_story(path, schedule, prediction), raced_steps=raced_steps(race)),
         checkpoints=load_checkpoints(path, prediction),
         records=records,
         final_logs=load_final_logs(path, run, prediction, records),

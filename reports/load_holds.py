@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from reports.model import HeldFrame, Instant
 from reports.run_files import whole
 from reports.step_prose import frame_words
+from reports.story import CONTROLLER, HeldFrame, Instant
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from reports.model import Step
+    from reports.story import Step
 
 _ENDINGS = {
     "hold_released": "released",
@@ -41,22 +41,30 @@ def _ending(later: Sequence[Mapping[str, Any]], name: object) -> Mapping[str, An
 
 
 def _frame(caught: Mapping[str, Any], ended: Mapping[str, Any] | None, hold: Mapping[str, Any]) -> HeldFrame | None:
-    follower = caught.get("follower", hold.get("follower"))
-    leader = caught.get("leader", hold.get("leader"))
+    follower, leader = _ends(caught, hold)
     if follower is None or leader is None:
         return None
     point = str(hold.get("point") or caught.get("point") or "fetch_request")
     ending = _ENDINGS[ended["event"]] if ended else "still held"
     return HeldFrame(
         name=str(caught.get("subject") or ""),
+        point=point,
         label=f"{frame_words(point, _fetch_offset(caught, hold))} held",
         follower=int(follower),
         leader=int(leader),
-        is_request=not point.endswith("response"),
+        is_from_follower=point.endswith("request"),
         caught=_at(caught),
         ended=_at(ended) if ended else None,
         ending=ending,
     )
+
+
+def _ends(caught: Mapping[str, Any], hold: Mapping[str, Any]) -> tuple[int | None, int | None]:
+    """Return follower and leader; of a controller's channel the broker and the controller."""
+    broker = caught.get("broker", hold.get("broker"))
+    if broker is not None:
+        return int(broker), CONTROLLER
+    return caught.get("follower", hold.get("follower")), caught.get("leader", hold.get("leader"))
 
 
 def _fetch_offset(caught: Mapping[str, Any], hold: Mapping[str, Any]) -> object:

@@ -8,9 +8,9 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from reports.load_holds import load_held_frames
-from reports.model import Instant, Mark, Moment, Numbers, Step, Story
 from reports.run_files import read_lines, whole
 from reports.step_prose import arguments_of, prose, short_words
+from reports.story import CONTROLLER, Instant, Mark, Moment, Numbers, Step, Story
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -21,6 +21,9 @@ _MARK_KINDS = {
     "broker_stopped": "stopped",
     "broker_started": "started",
     "leader_elected": "elected",
+    "tail_lost": "tail_lost",
+    "checkpoint_lost": "checkpoint_lost",
+    "election_requested": "election_requested",
 }
 
 
@@ -109,13 +112,22 @@ def _numbers(row: Mapping[str, Any]) -> Numbers:
 
 
 def _mark(event: Mapping[str, Any], steps: Sequence[Step]) -> Mark:
-    found = re.search(r"\d+", str(event.get("subject", "")))
-    return Mark(
-        kind=_MARK_KINDS[event["event"]],
-        broker=int(found.group()) if found else -1,
-        at=instant_of(event, steps),
-        text=str(event.get("text") or ""),
-    )
+    kind, subject, text = _MARK_KINDS[event["event"]], str(event.get("subject", "")), str(event.get("text") or "")
+    at = instant_of(event, steps)
+    if kind == "election_requested":
+        return Mark(kind, CONTROLLER, at, text, detail=subject)
+    found = re.search(r"\d+", subject)
+    detail = _lost_offsets(text, steps[at.step] if at.step < len(steps) else None) if kind == "tail_lost" else ""
+    return Mark(kind, int(found.group()) if found else -1, at, text, detail)
+
+
+def _lost_offsets(text: str, step: Step | None) -> str:
+    """Return which offsets a disk forgot, as words; without the event's words, from where on."""
+    said = re.search(r"offsets (\d+) to (\d+)", text)
+    if said:
+        first, last = said.groups()
+        return first if first == last else f"{first} to {last}"
+    return f"{step.arguments.get('offset', '')} on" if step else ""
 
 
 def _unmarked_elections(measured: Sequence[Moment], marks: Sequence[Mark], steps: Sequence[Step]) -> tuple[Mark, ...]:

@@ -6,91 +6,17 @@ Every number that a run directory may lack is optional: a page shows what there 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from reports.story import Story
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import datetime
     from pathlib import Path
 
+    from reports.race import OpenRace
     from reports.verdict_words import Conformance, Promise
-
-
-@dataclass(frozen=True, slots=True)
-class Instant:
-    """A moment of the run: the step it fell into and, if known, the monotonic time."""
-
-    step: int
-    t_ns: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """One step of the schedule, in words, with the time it took."""
-
-    index: int
-    verb: str
-    arguments: Mapping[str, Any]
-    short: str
-    prose: str
-    started_ns: int | None = None
-    finished_ns: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Numbers:
-    """One replica's numbers; None where nothing was measured."""
-
-    log_end_offset: int | None
-    high_watermark: int | None
-    alive: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Moment:
-    """All numbers at rest after one step, measured or predicted."""
-
-    step: int
-    replicas: Mapping[int, Numbers]
-    leader: int | None = None
-    leader_epoch: int | None = None
-    isr: tuple[int, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Mark:
-    """Something that happened to one broker: killed, stopped, started or elected."""
-
-    kind: str
-    broker: int
-    at: Instant
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class HeldFrame:
-    """A frame between two brokers that the gate froze, from caught to released or discharged."""
-
-    name: str
-    label: str
-    follower: int
-    leader: int
-    is_request: bool
-    caught: Instant
-    ended: Instant | None
-    ending: str
-
-
-@dataclass(frozen=True, slots=True)
-class Story:
-    """Everything the picture of a run shows over time."""
-
-    replicas: tuple[int, ...] = ()
-    steps: tuple[Step, ...] = ()
-    measured: tuple[Moment, ...] = ()
-    predicted: tuple[Moment, ...] = ()
-    marks: tuple[Mark, ...] = ()
-    held_frames: tuple[HeldFrame, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,6 +177,7 @@ class RunView:
     started: datetime | None
     seconds: float | None
     verdict: VerdictView
+    race: OpenRace | None = None
     explanation: str = ""
     user_settings: Mapping[str, str] = field(default_factory=dict)
     imposed_settings: Mapping[str, str] = field(default_factory=dict)
@@ -261,3 +188,9 @@ class RunView:
     records: Records = field(default_factory=Records)
     final_logs: FinalLogs = field(default_factory=FinalLogs)
     evidence: tuple[Evidence, ...] = ()
+
+    @property
+    def short_reason(self) -> str:
+        """Return the verdict's reason without the moves of an open race, which the page lists."""
+        moves = "; ".join(self.race.measured.moves) if self.race and self.race.measured else ""
+        return self.verdict.reason.removesuffix(f": {moves}") if moves else self.verdict.reason

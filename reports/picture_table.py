@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from reports.picture.marks import mark_words
 from reports.picture.status import status_of
 
 if TYPE_CHECKING:
-    from reports.model import Instant, Moment, Story
+    from reports.story import Instant, Moment, Story
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,18 +32,18 @@ def picture_table(story: Story) -> tuple[PictureRow, ...]:
             number=step.index + 1,
             step=step.short,
             begins="" if step.started_ns is None else f"{(step.started_ns - min(begun)) / 1e9:.1f} s",
-            replicas=tuple(_replica_words(moments.get(step.index), broker) for broker in story.replicas),
+            replicas=tuple(_replica_words(story, moments.get(step.index), broker) for broker in story.replicas),
             events="; ".join(_events(story, step.index)),
         )
         for step in story.steps
     )
 
 
-def _replica_words(moment: Moment | None, broker: int) -> str:
+def _replica_words(story: Story, moment: Moment | None, broker: int) -> str:
     numbers = moment.replicas.get(broker) if moment else None
     if moment is None or numbers is None:
         return "not measured"
-    status = status_of(moment, broker).words.removeprefix("★ ")
+    status = status_of(story, moment, broker).words.removeprefix("★ ")
     return f"LEO {_known(numbers.log_end_offset)}, HW {_known(numbers.high_watermark)}; {status}"
 
 
@@ -51,10 +52,12 @@ def _known(number: int | None) -> str:
 
 
 def _events(story: Story, step: int) -> list[str]:
-    words = [f"broker {mark.broker} {mark.kind}" for mark in story.marks if mark.at.step == step]
+    words = [mark_words(mark) for mark in story.marks if mark.at.step == step]
+    if step in story.raced_steps:
+        words.append("open race")
     for frame in story.held_frames:
         if frame.caught.step == step:
-            words.append(f"{frame.label} between {frame.follower} and {frame.leader}")
+            words.append(f"{frame.label} {frame.between}")
         if _is_at(frame.ended, step):
             words.append(f"{frame.label.removesuffix(' held')} {frame.ending}")
     return words

@@ -18,6 +18,7 @@ _MAIN_FIELD = {
     "stop": "broker",
     "start": "broker",
     "elect": "kind",
+    "reassign": "replicas",
     "await_leader": "leader",
     "await_isr": "isr",
     "await_lag": "followers",
@@ -77,9 +78,14 @@ def _camel(words: str) -> str:
     return "".join(word.capitalize() for word in words.split("_"))
 
 
+def _to(step: Arguments, word: str) -> str:
+    """Say to which broker records go, where the schedule sends them past the controller's leader."""
+    return "" if step.get("leader") is None else f" {word} {step['leader']}"
+
+
 def _produce(step: Arguments) -> str:
-    to = "" if step.get("leader") is None else f" to broker {step['leader']}"
-    sentence = f"Produce {listed(step.get('records', ''))}{to} with acks={acks_words(step.get('acks', 'all'))}"
+    what = f"{listed(step.get('records', ''))}{_to(step, 'to broker')}"
+    sentence = f"Produce {what} with acks={acks_words(step.get('acks', 'all'))}"
     expect = str(step.get("expect", "acknowledged"))
     error = f" with {step['error']}" if step.get("error") else ""
     if expect == "pending":
@@ -111,9 +117,22 @@ def _await_leader(step: Arguments) -> str:
     return f"Wait until broker {leader} leads."
 
 
-def _brokers(followers: object) -> str:
-    named = listed(followers)
-    return f"broker {named}" if named else "nobody"
+def _await_lag(step: Arguments) -> str:
+    followers = step.get("followers") or ()
+    if not followers:
+        return "Let the lag time pass while everybody fetches."
+    return f"Let the lag time pass without a fetch of {_brokers(followers)}."
+
+
+def _brokers(brokers: object) -> str:
+    named = listed(brokers)
+    return f"brokers {' and '.join(named.rsplit(', ', 1))}" if ", " in named else f"broker {named}"
+
+
+def _elect(step: Arguments) -> str:
+    kind = step.get("kind")
+    who = {"preferred": ": the first assigned replica", "unclean": ": any replica that is up"}.get(str(kind), "")
+    return f"Ask the controller for the {kind} leader election{who}."
 
 
 _PROSE: dict[str, Callable[[Arguments], str]] = {
@@ -128,17 +147,20 @@ _PROSE: dict[str, Callable[[Arguments], str]] = {
     "kill": lambda step: f"Kill broker {step.get('broker')} (kill -9).",
     "stop": lambda step: f"Stop broker {step.get('broker')} gracefully.",
     "start": lambda step: f"Start broker {step.get('broker')} again with the same files.",
-    "elect": lambda step: f"Ask the controller for the {step.get('kind')} leader election.",
+    "elect": _elect,
+    "reassign": lambda step: f"Move the partition to {_brokers(step.get('replicas', ()))}.",
     "await_leader": _await_leader,
     "await_isr": lambda step: f"Wait until the in-sync replicas are {listed(step.get('isr', ''))}.",
-    "await_lag": lambda step: f"Let the lag time pass without fetches of {_brokers(step.get('followers', ()))}.",
-    "lose_tail": lambda step: f"Lose the log of broker {step.get('broker')} from offset {step.get('offset')} on.",
-    "lose_checkpoint": lambda step: f"Lose the high watermark checkpoint of broker {step.get('broker')}.",
+    "await_lag": _await_lag,
+    "lose_tail": lambda step: (
+        f"The disk of broker {step.get('broker')} forgets offset {step.get('offset')} and beyond."
+    ),
+    "lose_checkpoint": lambda step: f"The disk of broker {step.get('broker')} forgets the high watermark.",
     "checkpoint": lambda step: f"Checkpoint: {step.get('name')}.",
 }
 
 _SHORT: dict[str, Callable[[Arguments], str]] = {
-    "produce": lambda step: f"produce {listed(step.get('records', ''))}",
+    "produce": lambda step: f"produce {listed(step.get('records', ''))}{_to(step, 'to')}",
     "await_outcome": lambda step: f"await {listed(step.get('records', ''))}",
     "hold": lambda step: f"hold {step.get('name')}",
     "delay": lambda step: f"delay {step.get('delay_ms')} ms",
@@ -150,10 +172,11 @@ _SHORT: dict[str, Callable[[Arguments], str]] = {
     "stop": lambda step: f"stop {step.get('broker')}",
     "start": lambda step: f"start {step.get('broker')}",
     "elect": lambda step: f"elect {step.get('kind')}",
+    "reassign": lambda step: f"reassign to {listed(step.get('replicas', ''))}",
     "await_leader": lambda step: f"await leader {step.get('leader') or 'none'}",
     "await_isr": lambda step: f"await ISR {listed(step.get('isr', ''))}",
     "await_lag": lambda step: f"lag of {listed(step.get('followers', ()))}",
-    "lose_tail": lambda step: f"lose tail of {step.get('broker')}",
-    "lose_checkpoint": lambda step: f"lose HW of {step.get('broker')}",
+    "lose_tail": lambda step: f"lose {step.get('offset')} on, broker {step.get('broker')}",
+    "lose_checkpoint": lambda step: f"lose HW, broker {step.get('broker')}",
     "checkpoint": lambda _: "checkpoint",
 }

@@ -11,21 +11,25 @@ from typing import TYPE_CHECKING
 from markupsafe import Markup
 
 from reports.picture.axis import draw_axis, draw_header
+from reports.picture.columns import draw_columns
 from reports.picture.contents import draw_contents
+from reports.picture.controller import draw_controller
 from reports.picture.differences import draw_differences
 from reports.picture.held_frames import draw_held_frames
 from reports.picture.lanes import draw_lane
 from reports.picture.layout import AXIS, lay_out
-from reports.picture.legend import LEGEND_HEIGHT, draw_legend
-from reports.picture.marks import draw_checkpoints, draw_marks
+from reports.picture.legend import draw_legend, legend_height
+from reports.picture.marks import draw_checkpoints, draw_marks, mark_words
 from reports.picture.patterns import patterns
 from reports.picture.scale import SHEET_WIDTH, TimeScale
 from reports.picture.status import draw_status
+from reports.picture.vanished import draw_vanished
 from reports.svg import element, group
 
 if TYPE_CHECKING:
-    from reports.model import FinalLogs, Story
+    from reports.model import FinalLogs
     from reports.picture.layout import Lane
+    from reports.story import Story
 
 
 def draw_timeline(story: Story, final: FinalLogs, prefix: str) -> Markup:
@@ -40,7 +44,7 @@ def draw_timeline(story: Story, final: FinalLogs, prefix: str) -> Markup:
         return Markup()
     scale = TimeScale.of(story)
     layout = lay_out(story, scale)
-    height = layout.bottom + AXIS + LEGEND_HEIGHT
+    height = layout.bottom + AXIS + legend_height(story, scale)
     return element(
         "svg",
         element("title", "The run over time, a lane for every replica", id=f"{prefix}-title"),
@@ -48,10 +52,12 @@ def draw_timeline(story: Story, final: FinalLogs, prefix: str) -> Markup:
         patterns(prefix),
         draw_header(scale, layout.top),
         *(_lane(story, final, lane, scale, prefix) for lane in layout.lanes),
+        draw_controller(story, layout.controller, scale),
+        draw_columns(story, layout, scale),
         draw_held_frames(layout, prefix),
         draw_checkpoints(story, layout, scale),
         draw_axis(scale, layout.bottom),
-        draw_legend(story, layout.bottom + AXIS, prefix),
+        draw_legend(story, scale, layout.bottom + AXIS, prefix),
         viewBox=f"0 0 {scale.sheet_width:.0f} {height:.0f}",
         width=scale.sheet_width,
         height=height,
@@ -64,11 +70,9 @@ def draw_timeline(story: Story, final: FinalLogs, prefix: str) -> Markup:
 
 def describe_story(story: Story) -> str:
     """Return the run in a few sentences, for whoever cannot see the picture."""
-    marks = [f"Step {mark.at.step + 1}: broker {mark.broker} {mark.kind}." for mark in story.marks]
+    marks = [f"Step {mark.at.step + 1}: {mark_words(mark)}." for mark in story.marks]
     held = [
-        f"Step {frame.caught.step + 1}: {frame.label} between follower {frame.follower} and leader"
-        f" {frame.leader}, {frame.ending}."
-        for frame in story.held_frames
+        f"Step {frame.caught.step + 1}: {frame.label} {frame.between}, {frame.ending}." for frame in story.held_frames
     ]
     last = story.measured[-1] if story.measured else None
     ends = [
@@ -84,6 +88,7 @@ def _lane(story: Story, final: FinalLogs, lane: Lane, scale: TimeScale, prefix: 
         draw_lane(story, lane, scale, prefix),
         draw_contents(story, final, lane, scale),
         draw_status(story, lane, scale, prefix),
+        draw_vanished(story, final, lane, scale, prefix),
         draw_differences(story, lane, scale),
-        draw_marks(story, lane, scale),
+        draw_marks(story, final, lane, scale),
     )

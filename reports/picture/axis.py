@@ -11,8 +11,8 @@ from reports.svg import element, group, label, titled
 if TYPE_CHECKING:
     from markupsafe import Markup
 
-    from reports.model import Step
     from reports.picture.scale import TimeScale
+    from reports.story import Step
 
 
 def draw_header(scale: TimeScale, top: float) -> Markup:

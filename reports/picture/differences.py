@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
     from markupsafe import Markup
 
-    from reports.model import Moment, Story
     from reports.picture.layout import Lane
+    from reports.story import Moment, Story
 
 _NAMES = {"log_end_offset": "LEO", "high_watermark": "HW"}
 

@@ -2,6 +2,7 @@
 
 An arrow leaves the sender's lane and ends at the bar: the frame is on its way. Where it is released
 a second arrow runs on to the receiver; where it is discharged or thrown away the bar ends in a cross.
+An arrow that runs behind another replica's lane is dashed.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING
 from markupsafe import Markup
 
 from reports.picture.layout import bar_words
+from reports.story import CONTROLLER
 from reports.svg import element, group, label, titled
 
 if TYPE_CHECKING:
@@ -26,11 +28,11 @@ def draw_held_frames(layout: Layout, prefix: str) -> Markup:
 
 def _draw(bar: Bar, layout: Layout, prefix: str) -> Markup:
     frame = bar.frame
-    sender, receiver = (frame.follower, frame.leader) if frame.is_request else (frame.leader, frame.follower)
-    words = f"{frame.label} ({frame.name}): from broker {sender} to broker {receiver}, {frame.ending}"
+    sender, receiver = frame.ends
+    words = f"{frame.label} ({frame.name}): from {_named(sender)} to {_named(receiver)}, {frame.ending}"
     parts = [
         titled(words),
-        _arrow(bar.left, _edge(layout, sender, bar.y), bar.y, prefix),
+        _arrow(bar, layout, _edge(layout, sender, bar.y), prefix),
         element("rect", x=bar.left, y=bar.y - _THICK / 2, width=bar.right - bar.left, height=_THICK, class_="bar"),
         element(
             "rect",
@@ -41,9 +43,20 @@ def _draw(bar: Bar, layout: Layout, prefix: str) -> Markup:
             fill=f"url(#{prefix}-held)",
         ),
         label(bar.left + 9, bar.y - _THICK / 2 - 4, bar_words(frame), "bar-words"),
-        _end(bar, _edge(layout, receiver, bar.y), prefix),
+        _end(bar, layout, _edge(layout, receiver, bar.y), prefix),
     ]
     return group(*parts)
+
+
+def _named(end: int) -> str:
+    return "the controller" if end == CONTROLLER else f"broker {end}"
+
+
+def _css(layout: Layout, start: float, end: float) -> str:
+    """Return the style of an arrow: another one where it crosses a lane."""
+    high, low = sorted((start, end))
+    crosses = any(high < lane.top and lane.bottom < low for lane in layout.lanes)
+    return "frame crossing" if crosses else "frame"
 
 
 def _edge(layout: Layout, broker: int, y: float) -> float:
@@ -54,12 +67,13 @@ def _edge(layout: Layout, broker: int, y: float) -> float:
     return lane.bottom if lane.bottom <= y else lane.top
 
 
-def _arrow(x: float, start: float, end: float, prefix: str) -> Markup:
-    gap = _THICK / 2 if end < start else -_THICK / 2
-    return element("line", x1=x, x2=x, y1=start, y2=end + gap, class_="frame", marker_end=f"url(#{prefix}-arrow)")
+def _arrow(bar: Bar, layout: Layout, start: float, prefix: str) -> Markup:
+    x, end = bar.left, bar.y + (_THICK / 2 if bar.y < start else -_THICK / 2)
+    css = _css(layout, start, end)
+    return element("line", x1=x, x2=x, y1=start, y2=end, class_=css, marker_end=f"url(#{prefix}-arrow)")
 
 
-def _end(bar: Bar, edge: float, prefix: str) -> Markup:
+def _end(bar: Bar, layout: Layout, edge: float, prefix: str) -> Markup:
     if bar.frame.ending == "released":
         return element(
             "line",
@@ -67,7 +81,7 @@ def _end(bar: Bar, edge: float, prefix: str) -> Markup:
             x2=bar.right,
             y1=bar.y,
             y2=edge + (2 if edge < bar.y else -2),
-            class_="frame",
+            class_=_css(layout, bar.y, edge),
             marker_end=f"url(#{prefix}-arrow)",
         )
     if bar.frame.ending != "still held":

@@ -12,8 +12,8 @@ from reports.svg import element, group, label, titled
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from reports.model import Moment, Story
     from reports.picture.layout import Lane
+    from reports.story import Moment, Story
 
 Point = tuple[float, float]
 Corner = tuple[float, int]

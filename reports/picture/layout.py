@@ -7,10 +7,11 @@ from math import radians, sin
 from typing import TYPE_CHECKING
 
 from reports.picture.scale import OffsetScale, TimeScale
+from reports.story import CONTROLLER
 from reports.svg import clipped, text_width
 
 if TYPE_CHECKING:
-    from reports.model import HeldFrame, Step, Story
+    from reports.story import HeldFrame, Step, Story
 
 STRIP = 18.0
 EVENTS = 19.0
@@ -55,9 +56,12 @@ class Layout:
     lanes: tuple[Lane, ...]
     bars: tuple[Bar, ...]
     bottom: float
+    controller: Lane | None = None
 
     def lane_of(self, broker: int) -> Lane | None:
-        """Return a broker's lane, if it has one."""
+        """Return the lane of a broker or of the controller, if it has one."""
+        if broker == CONTROLLER:
+            return self.controller
         return next((lane for lane in self.lanes if lane.broker == broker), None)
 
 
@@ -78,9 +82,10 @@ def lay_out(story: Story, scale: TimeScale) -> Layout:
             bars.extend(_bar(frame, bottom + 30 + BAR_ROW * row, scale) for frame in frames)
         y = bottom + max(GAP, BAR_ROW * len(between) + 20 if between else 0)
     end = lanes[-1].bottom if lanes else top
-    if rows.get(len(story.replicas) - 1):
-        end = y
-    return Layout(top, tuple(lanes), tuple(bars), end)
+    if not story.shows_controller:
+        return Layout(top, tuple(lanes), tuple(bars), end)
+    controller = Lane(CONTROLLER, y, OffsetScale(y + STRIP, 0, 1), y + STRIP + EVENTS + 4)
+    return Layout(top, tuple(lanes), tuple(bars), controller.bottom, controller)
 
 
 def header_height(story: Story) -> float:
@@ -130,10 +135,14 @@ def bar_words(frame: HeldFrame) -> str:
 
 
 def _gap_of(frame: HeldFrame, replicas: tuple[int, ...]) -> int | None:
-    """Return the gap next to the follower, on the leader's side, as the index of the lane above it."""
-    if frame.follower not in replicas or frame.leader not in replicas:
+    """Return the gap next to the follower, on the leader's side, as the index of the lane above it.
+
+    The controller's lane is the lowest.
+    """
+    places = {broker: place for place, broker in enumerate((*replicas, CONTROLLER))}
+    if frame.follower not in places or frame.leader not in places:
         return None
-    follower, leader = replicas.index(frame.follower), replicas.index(frame.leader)
+    follower, leader = places[frame.follower], places[frame.leader]
     return follower if leader > follower else follower - 1
 
 

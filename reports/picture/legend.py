@@ -9,29 +9,50 @@ from reports.svg import element, group, label, text_width
 if TYPE_CHECKING:
     from markupsafe import Markup
 
-    from reports.model import Story
+    from reports.picture.scale import TimeScale
+    from reports.story import Story
 
 _ITEMS = (
     ("log-end-offset", "log end offset (LEO)"),
     ("high-watermark", "high watermark (HW)"),
     ("committed", "known committed"),
     ("uncommitted", "in the log, not known committed"),
-    ("held", "frame held between brokers"),
+    ("held", "frame held on its way"),
     ("down", "broker down"),
+    ("vanished", "lost by the disk"),
+    ("lag", "lag time passes"),
     ("checkpoint", "checkpoint"),
 )
-LEGEND_HEIGHT = 26.0
+_ROW = 20.0
 
 
-def draw_legend(story: Story, top: float, prefix: str) -> Markup:
-    """Return the legend as one row of samples: of what this picture has."""
-    x, items = 4.0, []
-    for name, words in _used(story):
-        items.append(
-            group(_sample(name, prefix), label(31, 4, words, "tick"), transform=f"translate({x:.0f} {top + 14:.0f})")
-        )
-        x += 31 + text_width(words, 10.6) + 16
+def legend_height(story: Story, scale: TimeScale) -> float:
+    """Return the room that the legend needs."""
+    return 6 + _ROW * len(_rows(story, scale))
+
+
+def draw_legend(story: Story, scale: TimeScale, top: float, prefix: str) -> Markup:
+    """Return the legend as rows of samples: of what this picture has."""
+    items = []
+    for row, placed in enumerate(_rows(story, scale)):
+        for x, name, words in placed:
+            place = f"translate({x:.0f} {top + 14 + _ROW * row:.0f})"
+            items.append(group(_sample(name, prefix), label(31, 4, words, "tick"), transform=place))
     return group(*items, class_="legend")
+
+
+def _rows(story: Story, scale: TimeScale) -> list[list[tuple[float, str, str]]]:
+    """Return place, name and words of every sample, row by row."""
+    rows: list[list[tuple[float, str, str]]] = [[]]
+    x = 4.0
+    for name, words in _used(story):
+        width = 31 + text_width(words, 10.2)
+        if x + width > scale.sheet_width and rows[-1]:
+            rows.append([])
+            x = 4.0
+        rows[-1].append((x, name, words))
+        x += width + 14
+    return rows
 
 
 def _used(story: Story) -> list[tuple[str, str]]:
@@ -40,6 +61,10 @@ def _used(story: Story) -> list[tuple[str, str]]:
         unused.add("down")
     if all(step.verb != "checkpoint" for step in story.steps):
         unused.add("checkpoint")
+    if all(mark.kind != "tail_lost" for mark in story.marks):
+        unused.add("vanished")
+    if all(step.verb != "await_lag" for step in story.steps):
+        unused.add("lag")
     return [item for item in _ITEMS if item[0] not in unused]
 
 
@@ -47,9 +72,10 @@ def _sample(name: str, prefix: str) -> Markup:
     if name in {"log-end-offset", "high-watermark", "checkpoint"}:
         return element("line", x1=0, x2=25, y1=0, y2=0, class_=name)
     box = {"x": 0, "y": -6, "width": 25, "height": 12}
-    if name == "committed":
-        return element("rect", **box, class_="committed")
+    if name in {"committed", "lag"}:
+        return element("rect", **box, class_=name)
+    grounds = {"held": "bar", "vanished": "vanished"}
     return group(
-        element("rect", **box, class_="bar" if name == "held" else "lane-ground"),
-        element("rect", **box, fill=f"url(#{prefix}-{name})"),
+        element("rect", **box, class_=grounds.get(name, "lane-ground")),
+        element("rect", **box, fill=f"url(#{prefix}-{'lost' if name == 'vanished' else name})"),
     )

@@ -1,22 +1,35 @@
-"""What happened to a replica, and when? Kills, starts, elections and truncations, each with its word."""
+"""What happened to a replica, and when? Kills, starts, elections, losses and truncations, each with its word."""
 
 from __future__ import annotations
 
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
+from reports.picture.columns import seconds_of
+from reports.picture.contents import replaced_stays
 from reports.picture.lanes import corners
 from reports.picture.layout import STRIP
+from reports.picture.scale import change_at
+from reports.story import CONTROLLER
 from reports.svg import element, group, label, text_width, titled
 
 if TYPE_CHECKING:
     from markupsafe import Markup
 
-    from reports.model import Story
+    from reports.model import FinalLogs
     from reports.picture.layout import Lane, Layout
     from reports.picture.scale import TimeScale
+    from reports.story import Mark, Story
 
-_WORDS = {"killed": "✕ killed", "stopped": "■ stopped", "started": "▶ started", "elected": "★ elected"}
+_WORDS = {
+    "killed": "✕ killed",
+    "stopped": "■ stopped",
+    "started": "▶ started",
+    "elected": "★ elected",
+    "tail_lost": "⌫ lost {detail}",
+    "checkpoint_lost": "⊘ lost its HW",
+    "election_requested": "☆ {detail} election asked for",
+}
 
 
 class _Happening(NamedTuple):
@@ -26,9 +39,16 @@ class _Happening(NamedTuple):
     says: str
 
 
-def draw_marks(story: Story, lane: Lane, scale: TimeScale) -> Markup:
+def draw_marks(story: Story, final: FinalLogs, lane: Lane, scale: TimeScale) -> Markup:
     """Return a lane's events: a thin upright and, under the plot, shape and word."""
-    happenings = sorted([*_marks(story, lane, scale), *_truncations(story, lane, scale)])
+    happenings = sorted(
+        (
+            *_marks(story, lane, scale),
+            *_truncations(story, lane, scale),
+            *_silences(story, lane, scale),
+            *_replacements(story, final, lane, scale),
+        )
+    )
     drawn, free_from = [], 0.0
     for happening in happenings:
         left = max(free_from, happening.x - 4)
@@ -36,6 +56,17 @@ def draw_marks(story: Story, lane: Lane, scale: TimeScale) -> Markup:
         drawn.append(_draw(lane, happening, left))
         free_from = left + text_width(happening.words, 11) + 7
     return group(*drawn, class_="marks")
+
+
+def mark_words(mark: Mark) -> str:
+    """Return a mark as words of a sentence."""
+    said = {
+        "tail_lost": f"lost offsets {mark.detail}",
+        "checkpoint_lost": "lost its high watermark checkpoint",
+    }
+    if mark.kind == "election_requested":
+        return f"{mark.detail} election asked for"
+    return f"broker {mark.broker} {said.get(mark.kind, mark.kind)}"
 
 
 def draw_checkpoints(story: Story, layout: Layout, scale: TimeScale) -> Markup:
@@ -58,24 +89,58 @@ def draw_checkpoints(story: Story, layout: Layout, scale: TimeScale) -> Markup:
 
 def _marks(story: Story, lane: Lane, scale: TimeScale) -> list[_Happening]:
     return [
-        _Happening(scale.at(mark.at), _WORDS[mark.kind], mark.kind, mark.text or mark.kind)
+        _Happening(scale.at(mark.at), _words(mark), mark.kind.replace("_", "-"), mark.text or _words(mark))
         for mark in story.marks
         if mark.broker == lane.broker
     ]
 
 
+def _words(mark: Mark) -> str:
+    return _WORDS[mark.kind].format(detail=mark.detail)
+
+
+def _silences(story: Story, lane: Lane, scale: TimeScale) -> list[_Happening]:
+    """Return where the lag time passed without this broker's fetches."""
+    return [
+        _Happening(
+            scale.left_of(step.index) + 8,
+            f"◷ silent {seconds_of(step)}".rstrip(),
+            "silent",
+            f"no fetch for {seconds_of(step) or 'the lag time'}",
+        )
+        for step in story.steps
+        if step.verb == "await_lag" and lane.broker in (step.arguments.get("followers") or ())
+    ]
+
+
 def _truncations(story: Story, lane: Lane, scale: TimeScale) -> list[_Happening]:
+    """Return where the log became shorter and no disk had forgotten its end."""
+    lost = {scale.at(mark.at) for mark in story.marks if mark.kind == "tail_lost" and mark.broker == lane.broker}
     points = corners(story, story.measured, lane.broker, "log_end_offset", scale)
     return [
         _Happening(x + 0.5, f"✂ cut to {value}", "truncated", f"log truncated from {before} to {value}")
         for (_, before), (x, value) in pairwise(points)
-        if value < before
+        if value < before and x not in lost
+    ]
+
+
+def _replacements(story: Story, final: FinalLogs, lane: Lane, scale: TimeScale) -> list[_Happening]:
+    """Return where records were cut and others took their place within one step, so that no number shows it."""
+    return [
+        _Happening(
+            change_at(scale, story.marks, lane.broker, cut.step) + 0.5,
+            f"✂ cut {cut.label}",
+            "truncated",
+            f"log truncated to {cut.offset}: {cut.label} was cut",
+        )
+        for cut in replaced_stays(story, final)
+        if cut.broker == lane.broker
     ]
 
 
 def _draw(lane: Lane, happening: _Happening, left: float) -> Markup:
     return group(
-        titled(f"broker {lane.broker}: {happening.says}"),
+        titled(f"{'controller' if lane.broker == CONTROLLER else f'broker {lane.broker}'}: {happening.says}"),
         element(
             "line",
             x1=happening.x,

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from reports.model import Instant, Mark, Step, Story
+    from reports.story import Instant, Mark, Step, Story
 
 SHEET_WIDTH = 1100.0
 LEFT = 92.0

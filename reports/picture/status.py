@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from markupsafe import Markup
 
+from reports.picture.deafness import believes_to_lead
 from reports.picture.layout import STRIP
 from reports.picture.scale import LEFT, TimeScale, change_at
 from reports.svg import element, group, label, text_width, titled
 
 if TYPE_CHECKING:
-    from reports.model import Moment, Story
     from reports.picture.layout import Lane
+    from reports.story import Moment, Story
 
 
 class Status(NamedTuple):
@@ -23,14 +24,23 @@ class Status(NamedTuple):
     shorter: tuple[str, ...] = ()
 
 
+_BELIEVES = Status("believes", "★ believes it leads", ("★ believes", "★ ?"))
+
+
 def draw_status(story: Story, lane: Lane, scale: TimeScale, prefix: str) -> Markup:
     """Return the strip of a lane and the veil over the time its broker was down."""
     spans = _spans(story, lane.broker, scale)
     return group(*(_veil(lane, span, prefix) for span in spans), *(_segment(lane, span) for span in spans))
 
 
-def status_of(moment: Moment, broker: int) -> Status:
-    """Return what a replica was at rest after a step."""
+def status_of(story: Story, moment: Moment, broker: int) -> Status:
+    """Return what a replica was at rest after a step: in its own eyes, if it has not heard of its successor."""
+    status = _decided_status(moment, broker)
+    is_up_and_follows = status.css in {"in-sync", "out-of-sync"}
+    return _BELIEVES if is_up_and_follows and believes_to_lead(story, broker, moment.step) else status
+
+
+def _decided_status(moment: Moment, broker: int) -> Status:
     numbers = moment.replicas.get(broker)
     if numbers is not None and not numbers.alive:
         suffix = ", still in ISR" if broker in moment.isr else ""
@@ -55,7 +65,7 @@ _STARTING = Status("out-of-sync", "starting")
 def _spans(story: Story, broker: int, scale: TimeScale) -> list[_Span]:
     spans: list[_Span] = []
     for moment in story.measured:
-        status = status_of(moment, broker)
+        status = status_of(story, moment, broker)
         if spans and spans[-1].status == status:
             continue
         for x, taken in _changes(story, broker, moment, scale) if spans else [(LEFT, status)]:
@@ -67,10 +77,13 @@ def _spans(story: Story, broker: int, scale: TimeScale) -> list[_Span]:
 
 def _changes(story: Story, broker: int, moment: Moment, scale: TimeScale) -> list[tuple[float, Status]]:
     """Return where in its step a status changes; a broker elected as it starts first only starts."""
+    if status_of(story, moment, broker) is _BELIEVES:
+        others = [scale.at(mark.at) for mark in story.marks if mark.kind == "elected" and mark.at.step == moment.step]
+        return [(others[-1] if others else scale.middle_of(moment.step), _BELIEVES)]
     own = [mark for mark in story.marks if mark.broker == broker and mark.at.step == moment.step]
     change = change_at(scale, story.marks, broker, moment.step)
     elected = [scale.at(mark.at) for mark in own if mark.kind == "elected" and moment.leader == broker]
-    status = status_of(moment, broker)
+    status = status_of(story, moment, broker)
     if not elected:
         return [(change, status)]
     if any(mark.kind == "started" for mark in own) and elected[-1] > change:

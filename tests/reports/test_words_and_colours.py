@@ -77,7 +77,7 @@ def test_every_step_of_the_vocabulary_reads_as_words(verb: str) -> None:
 @pytest.mark.parametrize(
     ("verb", "value", "words"),
     [
-        ("elect", "preferred", "Ask the controller for the preferred leader election."),
+        ("elect", "preferred", "Ask the controller for the preferred leader election: the first assigned replica."),
         (
             "hold",
             {"name": "deaf", "point": "leader_and_isr", "broker": 2},
@@ -91,10 +91,10 @@ def test_every_step_of_the_vocabulary_reads_as_words(verb: str) -> None:
         ("kill", 2, "Kill broker 2 (kill -9)."),
         ("await_leader", None, "Wait until the partition has no leader."),
         ("await_isr", [1, 2], "Wait until the in-sync replicas are 1, 2."),
-        ("await_lag", [2, 3], "Let the lag time pass without fetches of broker 2, 3."),
-        ("await_lag", [], "Let the lag time pass without fetches of nobody."),
-        ("lose_tail", {"broker": 1, "offset": 2}, "Lose the log of broker 1 from offset 2 on."),
-        ("lose_checkpoint", 1, "Lose the high watermark checkpoint of broker 1."),
+        ("await_lag", [2, 3], "Let the lag time pass without a fetch of brokers 2 and 3."),
+        ("await_lag", [], "Let the lag time pass while everybody fetches."),
+        ("lose_tail", {"broker": 1, "offset": 2}, "The disk of broker 1 forgets offset 2 and beyond."),
+        ("lose_checkpoint", 1, "The disk of broker 1 forgets the high watermark."),
         ("produce", {"records": ["m0"], "acks": 1, "expect": "pending"}, "Produce m0 with acks=1 and do not wait"),
         ("unheard_of", {"depth": 3}, "Unheard of: depth 3."),
     ],

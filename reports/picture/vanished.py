@@ -1,0 +1,64 @@
+"""Which records did a disk forget? A crossed-out block where they lay, with their labels struck through."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from markupsafe import Markup
+
+from reports.picture.contents import confirmed_stays
+from reports.picture.lanes import corners
+from reports.svg import clipped, element, group, label, titled
+
+if TYPE_CHECKING:
+    from reports.model import FinalLogs
+    from reports.picture.layout import Lane
+    from reports.picture.scale import TimeScale
+    from reports.story import Mark, Story
+
+_COLUMNS_MAX = 1.3
+_LABELS_MAX = 5
+
+
+def draw_vanished(story: Story, final: FinalLogs, lane: Lane, scale: TimeScale, prefix: str) -> Markup:
+    """Return a block for every tail that the lane's broker lost."""
+    lost = [mark for mark in story.marks if mark.kind == "tail_lost" and mark.broker == lane.broker]
+    return group(*(_block(story, final, lane, scale, prefix, mark) for mark in lost), class_="vanished-tails")
+
+
+def _block(story: Story, final: FinalLogs, lane: Lane, scale: TimeScale, prefix: str, mark: Mark) -> Markup:
+    points = corners(story, story.measured, lane.broker, "log_end_offset", scale)
+    left = scale.at(mark.at)
+    before, after = _around(points, left)
+    if before is None or after is None or after >= before:
+        return Markup()
+    later = [x for x, _ in points if x > left + 1]
+    box = {
+        "x": left + 2,
+        "y": lane.offsets.y(before),
+        "width": min([left + _COLUMNS_MAX * scale.column, scale.right, *later]) - left - 2,
+        "height": lane.offsets.y(after) - lane.offsets.y(before),
+    }
+    return group(
+        titled(f"broker {lane.broker} lost offsets {after} to {before - 1} with its disk"),
+        element("rect", **box, class_="vanished"),
+        element("rect", **box, fill=f"url(#{prefix}-lost)"),
+        *(
+            label(left + 8, lane.offsets.y(offset + 0.5) + 4.5, clipped(words, 8), "content gone")
+            for offset, words in _labels(story, final, lane, mark).items()
+            if after <= offset < before and before <= _LABELS_MAX
+        ),
+    )
+
+
+def _around(points: tuple[tuple[float, int], ...], x: float) -> tuple[int | None, int | None]:
+    """Return a number's values before and after a place."""
+    before = [value for at, value in points if at < x - 0.5]
+    after = [value for at, value in points if at <= x + 0.5]
+    return (before[-1] if before else None), (after[-1] if after else None)
+
+
+def _labels(story: Story, final: FinalLogs, lane: Lane, mark: Mark) -> dict[int, str]:
+    """Return what the replica held at every offset when it was lost, if the final logs confirm it."""
+    stays = confirmed_stays(story, final)
+    return {stay.offset: stay.label for stay in stays if stay.broker == lane.broker and stay.step < mark.at.step}

@@ -1,0 +1,121 @@
+"""What does a report know about a run over time? Frozen views; ``reports.load_story`` fills them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+CONTROLLER = 0
+"""Stands where a broker's number stands, for the controller."""
+
+
+@dataclass(frozen=True, slots=True)
+class Instant:
+    """A moment of the run: the step it fell into and, if known, the monotonic time."""
+
+    step: int
+    t_ns: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step of the schedule, in words, with the time it took."""
+
+    index: int
+    verb: str
+    arguments: Mapping[str, Any]
+    short: str
+    prose: str
+    started_ns: int | None = None
+    finished_ns: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Numbers:
+    """One replica's numbers; None where nothing was measured."""
+
+    log_end_offset: int | None
+    high_watermark: int | None
+    alive: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """All numbers at rest after one step, measured or predicted."""
+
+    step: int
+    replicas: Mapping[int, Numbers]
+    leader: int | None = None
+    leader_epoch: int | None = None
+    isr: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """Something that happened to one broker or at the controller, such as killed, elected or tail_lost.
+
+    Attributes:
+        detail: what the words need besides: the offsets that were lost, the kind of election.
+    """
+
+    kind: str
+    broker: int
+    at: Instant
+    text: str
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class HeldFrame:
+    """A frame that the gate froze, from caught to released or discharged.
+
+    Attributes:
+        follower: the broker that fetches; on a controller's channel the broker at its end.
+        leader: the broker it fetches from, or ``CONTROLLER``.
+        is_from_follower: whether the follower sent the frame.
+    """
+
+    name: str
+    point: str
+    label: str
+    follower: int
+    leader: int
+    is_from_follower: bool
+    caught: Instant
+    ended: Instant | None
+    ending: str
+
+    @property
+    def ends(self) -> tuple[int, int]:
+        """Return sender and receiver."""
+        return (self.follower, self.leader) if self.is_from_follower else (self.leader, self.follower)
+
+    @property
+    def between(self) -> str:
+        """Return in words where the frame was held."""
+        if self.leader == CONTROLLER:
+            return f"between broker {self.follower} and the controller"
+        return f"between follower {self.follower} and leader {self.leader}"
+
+
+@dataclass(frozen=True, slots=True)
+class Story:
+    """Everything the picture of a run shows over time."""
+
+    replicas: tuple[int, ...] = ()
+    steps: tuple[Step, ...] = ()
+    measured: tuple[Moment, ...] = ()
+    predicted: tuple[Moment, ...] = ()
+    marks: tuple[Mark, ...] = ()
+    held_frames: tuple[HeldFrame, ...] = ()
+    raced_steps: tuple[int, ...] = ()
+
+    @property
+    def shows_controller(self) -> bool:
+        """Say whether the controller takes part: a frame of its own was held, or an election was asked for."""
+        return any(frame.leader == CONTROLLER for frame in self.held_frames) or any(
+            mark.broker == CONTROLLER for mark in self.marks
+        )
