@@ -41,6 +41,8 @@ def frame_words(point: str, fetch_offset: object = None) -> str:
     if point.startswith("fetch_"):
         offset = "" if fetch_offset is None else f"({fetch_offset})"
         return f"FETCH{offset} {point.removeprefix('fetch_')}"
+    if point.startswith("controller_fetch_"):
+        return f"metadata FETCH {point.removeprefix('controller_fetch_')}"
     head, _, direction = point.rpartition("_")
     if direction in {"request", "response"}:
         return f"{_camel(head)} {direction}"

@@ -56,6 +56,7 @@ def draw_timeline(story: Story, final: FinalLogs, prefix: str) -> Markup:
         draw_columns(story, layout, scale),
         draw_held_frames(layout, prefix),
         draw_checkpoints(story, layout, scale),
+        *(draw_marks(story, final, lane, scale) for lane in layout.marked_lanes),
         draw_axis(scale, layout.bottom),
         draw_legend(story, scale, layout.bottom + AXIS, prefix),
         viewBox=f"0 0 {scale.sheet_width:.0f} {height:.0f}",
@@ -90,5 +91,4 @@ def _lane(story: Story, final: FinalLogs, lane: Lane, scale: TimeScale, prefix: 
         draw_status(story, lane, scale, prefix),
         draw_vanished(story, final, lane, scale, prefix),
         draw_differences(story, lane, scale),
-        draw_marks(story, final, lane, scale),
     )

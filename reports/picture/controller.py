@@ -6,9 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from markupsafe import Markup
 
-from reports.model import FinalLogs
 from reports.picture.layout import STRIP
-from reports.picture.marks import draw_marks
 from reports.picture.scale import LEFT
 from reports.svg import element, group, label, text_width, titled
 
@@ -26,7 +24,7 @@ class _Decision(NamedTuple):
 
 
 def draw_controller(story: Story, lane: Lane | None, scale: TimeScale) -> Markup:
-    """Return the controller's lane: the leader and ISR it has committed, the elections it was asked for."""
+    """Return the controller's lane: the leader and ISR it has committed, without its marks."""
     if lane is None:
         return Markup()
     box = {"x": LEFT, "y": lane.top, "width": scale.right - LEFT, "height": lane.bottom - lane.top}
@@ -35,7 +33,6 @@ def draw_controller(story: Story, lane: Lane | None, scale: TimeScale) -> Markup
         label(4, lane.top + 14, "controller", "lane-name"),
         label(4, lane.top + 29, "decided", "tick"),
         *(_segment(lane, decision) for decision in _decisions(story, scale)),
-        draw_marks(story, FinalLogs(), lane, scale),
         class_="controller",
     )
 

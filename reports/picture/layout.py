@@ -58,6 +58,11 @@ class Layout:
     bottom: float
     controller: Lane | None = None
 
+    @property
+    def marked_lanes(self) -> tuple[Lane, ...]:
+        """Return all lanes, the controller's among them."""
+        return (*self.lanes, self.controller) if self.controller else self.lanes
+
     def lane_of(self, broker: int) -> Lane | None:
         """Return the lane of a broker or of the controller, if it has one."""
         if broker == CONTROLLER:

@@ -104,7 +104,7 @@ def _silences(story: Story, lane: Lane, scale: TimeScale) -> list[_Happening]:
     return [
         _Happening(
             scale.left_of(step.index) + 8,
-            f"◷ silent {seconds_of(step)}".rstrip(),
+            "◷ silent",
             "silent",
             f"no fetch for {seconds_of(step) or 'the lag time'}",
         )

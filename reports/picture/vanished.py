@@ -1,4 +1,4 @@
-"""Which records did a disk forget? A crossed-out block where they lay, with their labels struck through."""
+"""What did a disk forget? Records, crossed out where they lay, their labels struck through; a high watermark."""
 
 from __future__ import annotations
 
@@ -21,9 +21,22 @@ _LABELS_MAX = 5
 
 
 def draw_vanished(story: Story, final: FinalLogs, lane: Lane, scale: TimeScale, prefix: str) -> Markup:
-    """Return a block for every tail that the lane's broker lost."""
-    lost = [mark for mark in story.marks if mark.kind == "tail_lost" and mark.broker == lane.broker]
-    return group(*(_block(story, final, lane, scale, prefix, mark) for mark in lost), class_="vanished-tails")
+    """Return a block for every tail that the lane's broker lost, and words for every lost checkpoint."""
+    own = [mark for mark in story.marks if mark.broker == lane.broker]
+    tails = (_block(story, final, lane, scale, prefix, mark) for mark in own if mark.kind == "tail_lost")
+    checkpoints = (_fall(story, lane, scale, mark) for mark in own if mark.kind == "checkpoint_lost")
+    return group(*tails, *checkpoints, class_="vanished-from-disk")
+
+
+def _fall(story: Story, lane: Lane, scale: TimeScale, mark: Mark) -> Markup:
+    """Write how far the high watermark fell beside its fall."""
+    points = corners(story, story.measured, lane.broker, "high_watermark", scale)
+    x = scale.at(mark.at)
+    before, after = _around(points, x)
+    if before is None or after is None or after >= before:
+        return Markup()
+    y = lane.offsets.y((before + after) / 2) + 4
+    return label(x + 7, y, f"HW {before} → {after}", "fallen-high-watermark")
 
 
 def _block(story: Story, final: FinalLogs, lane: Lane, scale: TimeScale, prefix: str, mark: Mark) -> Markup:

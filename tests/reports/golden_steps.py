@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.reports.golden_writer import GoldenStep, Replica
+from tests.reports.golden_writer import Event, GoldenStep, Replica
 
-Event = tuple[float, str, str]
 Row = tuple[dict[str, Any], float, tuple[Replica, ...], int | None, int, list[int], tuple[Event, ...]]
 
 
@@ -82,123 +81,123 @@ def divergence_steps() -> tuple[GoldenStep, ...]:
     """TR-03: the replicas crash in turn, the one that is behind comes back first."""
     return rows_to_steps(
         (
-            ({"produce": {"records": ["m0"]}}, 0.3, (_up(1, 1), _up(1, 1)), 1, 0, [1, 2], ()),
-            ({"kill": 2}, 2.2, (_up(1, 1), _down(1, 1)), 1, 0, [1], (_killed(2),)),
-            ({"produce": {"records": ["m1"]}}, 0.2, (_up(2, 2), _down(1, 1)), 1, 0, [1], ()),
-            ({"checkpoint": "m1 is on broker 1 alone"}, 0.4, (_up(2, 2), _down(1, 1)), 1, 0, [1], ()),
-            ({"kill": 1}, 2.1, (_down(2, 2), _down(1, 1)), None, 1, [1], (_killed(1),)),
-            ({"start": 2}, 2.7, (_down(2, 2), _up(1, 1)), 2, 2, [2], (_started(2), (0.9, "leader_elected", "2"))),
-            ({"produce": {"records": ["x1"]}}, 0.2, (_down(2, 2), _up(2, 2)), 2, 2, [2], ()),
-            ({"start": 1}, 2.6, (_up(2, 2), _up(2, 2)), 2, 2, [1, 2], (_started(1),)),
-            ({"await_isr": [1, 2]}, 0.2, (_up(2, 2), _up(2, 2)), 2, 2, [1, 2], ()),
-            ({"produce": {"records": ["m3"]}}, 0.2, (_up(3, 3), _up(3, 3)), 2, 2, [1, 2], ()),
-            ({"checkpoint": "end"}, 0.4, (_up(3, 3), _up(3, 3)), 2, 2, [1, 2], ()),
+            ({"produce": {"records": ["m0"]}}, 0.3, (up(1, 1), up(1, 1)), 1, 0, [1, 2], ()),
+            ({"kill": 2}, 2.2, (up(1, 1), down(1, 1)), 1, 0, [1], (killed(2),)),
+            ({"produce": {"records": ["m1"]}}, 0.2, (up(2, 2), down(1, 1)), 1, 0, [1], ()),
+            ({"checkpoint": "m1 is on broker 1 alone"}, 0.4, (up(2, 2), down(1, 1)), 1, 0, [1], ()),
+            ({"kill": 1}, 2.1, (down(2, 2), down(1, 1)), None, 1, [1], (killed(1),)),
+            ({"start": 2}, 2.7, (down(2, 2), up(1, 1)), 2, 2, [2], (started(2), (0.9, "leader_elected", "2"))),
+            ({"produce": {"records": ["x1"]}}, 0.2, (down(2, 2), up(2, 2)), 2, 2, [2], ()),
+            ({"start": 1}, 2.6, (up(2, 2), up(2, 2)), 2, 2, [1, 2], (started(1),)),
+            ({"await_isr": [1, 2]}, 0.2, (up(2, 2), up(2, 2)), 2, 2, [1, 2], ()),
+            ({"produce": {"records": ["m3"]}}, 0.2, (up(3, 3), up(3, 3)), 2, 2, [1, 2], ()),
+            ({"checkpoint": "end"}, 0.4, (up(3, 3), up(3, 3)), 2, 2, [1, 2], ()),
         )
     )
 
 
 def half_steps() -> tuple[GoldenStep, ...]:
     """HW-03: one record, stopped at every half step; all holds are released."""
-    fetch_0 = _hold("fetch 0", "fetch_request", 2, 1, 0)
-    fetch_1 = _hold("fetch 1", "fetch_request", 2, 1, 1)
-    answer = _hold("answer", "fetch_response", 2, 1, 1)
+    fetch_0 = hold("fetch 0", "fetch_request", 2, 1, 0)
+    fetch_1 = hold("fetch 1", "fetch_request", 2, 1, 1)
+    answer = hold("answer", "fetch_response", 2, 1, 1)
     return rows_to_steps(
         (
-            (fetch_0, 0.1, (_up(0, 0), _up(0, 0)), 1, 0, [1, 2], ()),
-            ({"await_hold": "fetch 0"}, 0.2, (_up(0, 0), _up(0, 0)), 1, 0, [1, 2], ((0.5, "hold_caught", "fetch 0"),)),
-            ({"produce": {"records": ["m0"], "expect": "pending"}}, 0.2, (_up(1, 0), _up(0, 0)), 1, 0, [1, 2], ()),
-            ({"checkpoint": "leader appended"}, 0.3, (_up(1, 0), _up(0, 0)), 1, 0, [1, 2], ()),
-            (fetch_1, 0.1, (_up(1, 0), _up(0, 0)), 1, 0, [1, 2], ()),
+            (fetch_0, 0.1, (up(0, 0), up(0, 0)), 1, 0, [1, 2], ()),
+            ({"await_hold": "fetch 0"}, 0.2, (up(0, 0), up(0, 0)), 1, 0, [1, 2], ((0.5, "hold_caught", "fetch 0"),)),
+            ({"produce": {"records": ["m0"], "expect": "pending"}}, 0.2, (up(1, 0), up(0, 0)), 1, 0, [1, 2], ()),
+            ({"checkpoint": "leader appended"}, 0.3, (up(1, 0), up(0, 0)), 1, 0, [1, 2], ()),
+            (fetch_1, 0.1, (up(1, 0), up(0, 0)), 1, 0, [1, 2], ()),
             (
                 {"release": "fetch 0"},
                 0.3,
-                (_up(1, 0), _up(1, 0)),
+                (up(1, 0), up(1, 0)),
                 1,
                 0,
                 [1, 2],
                 ((0.1, "hold_released", "fetch 0"), (0.7, "hold_caught", "fetch 1")),
             ),
-            ({"checkpoint": "follower appended"}, 0.3, (_up(1, 0), _up(1, 0)), 1, 0, [1, 2], ()),
-            (answer, 0.1, (_up(1, 0), _up(1, 0)), 1, 0, [1, 2], ()),
+            ({"checkpoint": "follower appended"}, 0.3, (up(1, 0), up(1, 0)), 1, 0, [1, 2], ()),
+            (answer, 0.1, (up(1, 0), up(1, 0)), 1, 0, [1, 2], ()),
             (
                 {"release": "fetch 1"},
                 0.7,
-                (_up(1, 1), _up(1, 0)),
+                (up(1, 1), up(1, 0)),
                 1,
                 0,
                 [1, 2],
                 ((0.1, "hold_released", "fetch 1"), (0.8, "hold_caught", "answer")),
             ),
-            ({"checkpoint": "leader high watermark moved"}, 0.3, (_up(1, 1), _up(1, 0)), 1, 0, [1, 2], ()),
-            ({"release": "answer"}, 0.2, (_up(1, 1), _up(1, 1)), 1, 0, [1, 2], ((0.2, "hold_released", "answer"),)),
-            ({"await_outcome": ["m0"]}, 0.1, (_up(1, 1), _up(1, 1)), 1, 0, [1, 2], ()),
-            ({"checkpoint": "end"}, 0.3, (_up(1, 1), _up(1, 1)), 1, 0, [1, 2], ()),
+            ({"checkpoint": "leader high watermark moved"}, 0.3, (up(1, 1), up(1, 0)), 1, 0, [1, 2], ()),
+            ({"release": "answer"}, 0.2, (up(1, 1), up(1, 1)), 1, 0, [1, 2], ((0.2, "hold_released", "answer"),)),
+            ({"await_outcome": ["m0"]}, 0.1, (up(1, 1), up(1, 1)), 1, 0, [1, 2], ()),
+            ({"checkpoint": "end"}, 0.3, (up(1, 1), up(1, 1)), 1, 0, [1, 2], ()),
         )
     )
 
 
 def witness_steps() -> tuple[GoldenStep, ...]:
     """TR-02 on 0.10.2.2: three replicas, clean elections only, m1 is lost and broker 1 keeps it."""
-    zero, all_up = (_up(1, 1),) * 3, [1, 2, 3]
-    behind = (_up(2, 2), _up(2, 1), _up(2, 1))
+    zero, all_up = (up(1, 1),) * 3, [1, 2, 3]
+    behind = (up(2, 2), up(2, 1), up(2, 1))
     caught = ((0.5, "hold_caught", "gap 2"), (0.6, "hold_caught", "gap 3"))
     return rows_to_steps(
         (
             ({"produce": {"records": ["m0"]}}, 0.4, zero, 1, 0, all_up, ()),
-            (_hold("gap 2", "fetch_response", 2, 1, 2), 0.1, zero, 1, 0, all_up, ()),
-            (_hold("gap 3", "fetch_response", 3, 1, 2), 0.1, zero, 1, 0, all_up, ()),
+            (hold("gap 2", "fetch_response", 2, 1, 2), 0.1, zero, 1, 0, all_up, ()),
+            (hold("gap 3", "fetch_response", 3, 1, 2), 0.1, zero, 1, 0, all_up, ()),
             ({"produce": {"records": ["m1"]}}, 0.3, behind, 1, 0, all_up, caught),
             ({"checkpoint": "m1 is on all logs, its commit is known to one"}, 0.4, behind, 1, 0, all_up, ()),
-            (_hold("refetch", "fetch_request", 3, 2, 1), 0.1, behind, 1, 0, all_up, ()),
+            (hold("refetch", "fetch_request", 3, 2, 1), 0.1, behind, 1, 0, all_up, ()),
             (
                 {"kill": 1},
                 2.5,
-                (_down(2, 2), _up(2, 1), _up(1, 1)),
+                (down(2, 2), up(2, 1), up(1, 1)),
                 2,
                 1,
                 [2, 3],
                 (
-                    _killed(1),
+                    killed(1),
                     (0.01, "hold_discharged", "gap 2"),
                     (0.01, "hold_discharged", "gap 3"),
                     (0.7, "leader_elected", "2"),
                     (0.85, "hold_caught", "refetch"),
                 ),
             ),
-            ({"checkpoint": "broker 3 has cut"}, 0.4, (_down(2, 2), _up(2, 1), _up(1, 1)), 2, 1, [2, 3], ()),
+            ({"checkpoint": "broker 3 has cut"}, 0.4, (down(2, 2), up(2, 1), up(1, 1)), 2, 1, [2, 3], ()),
             (
                 {"kill": 2},
                 2.4,
-                (_down(2, 2), _down(2, 1), _up(1, 1)),
+                (down(2, 2), down(2, 1), up(1, 1)),
                 3,
                 2,
                 [3],
-                (_killed(2), (0.02, "hold_discharged", "refetch"), (0.8, "leader_elected", "3")),
+                (killed(2), (0.02, "hold_discharged", "refetch"), (0.8, "leader_elected", "3")),
             ),
-            ({"start": 2}, 2.8, (_down(2, 2), _up(1, 1), _up(1, 1)), 3, 2, [2, 3], (_started(2),)),
-            ({"produce": {"records": ["m2"]}}, 0.3, (_down(2, 2), _up(2, 2), _up(2, 2)), 3, 2, [2, 3], ()),
-            ({"start": 1}, 2.7, (_up(2, 2), _up(2, 2), _up(2, 2)), 3, 2, all_up, (_started(1),)),
-            ({"produce": {"records": ["m3"]}}, 0.3, (_up(3, 3),) * 3, 3, 2, all_up, ()),
-            ({"checkpoint": "end"}, 0.4, (_up(3, 3),) * 3, 3, 2, all_up, ()),
+            ({"start": 2}, 2.8, (down(2, 2), up(1, 1), up(1, 1)), 3, 2, [2, 3], (started(2),)),
+            ({"produce": {"records": ["m2"]}}, 0.3, (down(2, 2), up(2, 2), up(2, 2)), 3, 2, [2, 3], ()),
+            ({"start": 1}, 2.7, (up(2, 2), up(2, 2), up(2, 2)), 3, 2, all_up, (started(1),)),
+            ({"produce": {"records": ["m3"]}}, 0.3, (up(3, 3),) * 3, 3, 2, all_up, ()),
+            ({"checkpoint": "end"}, 0.4, (up(3, 3),) * 3, 3, 2, all_up, ()),
         )
     )
 
 
-def _up(log_end_offset: int, high_watermark: int) -> Replica:
+def up(log_end_offset: int, high_watermark: int) -> Replica:
     return log_end_offset, high_watermark, True
 
 
-def _down(log_end_offset: int, high_watermark: int) -> Replica:
+def down(log_end_offset: int, high_watermark: int) -> Replica:
     return log_end_offset, high_watermark, False
 
 
-def _killed(broker: int) -> Event:
+def killed(broker: int) -> Event:
     return 0.0, "broker_killed", str(broker)
 
 
-def _started(broker: int) -> Event:
+def started(broker: int) -> Event:
     return 0.4, "broker_started", str(broker)
 
 
-def _hold(name: str, point: str, follower: int, leader: int, offset: int) -> dict[str, Any]:
+def hold(name: str, point: str, follower: int, leader: int, offset: int) -> dict[str, Any]:
     return {"hold": {"name": name, "point": point, "follower": follower, "leader": leader, "fetch_offset": offset}}

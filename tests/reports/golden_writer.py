@@ -18,11 +18,13 @@ START = 5_000 * SECOND
 BASE = 7_000_000
 
 Replica = tuple[int | None, int | None, bool]
+Event = tuple[float, str, str] | tuple[float, str, str, str]
+"""Share of the step, event, subject and, where it matters, the text."""
 
 
 @dataclass(frozen=True, slots=True)
 class GoldenStep:
-    """A step, the seconds it took, the numbers after it, and events as (share of the step, event, subject)."""
+    """A step, the seconds it took, the numbers after it, and events."""
 
     step: dict[str, Any]
     seconds: float
@@ -30,7 +32,7 @@ class GoldenStep:
     leader: int | None
     epoch: int
     isr: list[int]
-    events: tuple[tuple[float, str, str], ...] = ()
+    events: tuple[Event, ...] = ()
     remote: dict[int, int] = field(default_factory=dict)
 
 
@@ -62,6 +64,8 @@ class GoldenRun:
     records: tuple[GoldenRecord, ...] = ()
     logs: dict[int, list[tuple[str, int]]] = field(default_factory=dict)
     counts: dict[str, Any] = field(default_factory=dict)
+    open_race: dict[str, Any] = field(default_factory=dict)
+    measured_outcome: dict[str, Any] | None = None
 
 
 def write_golden(golden: GoldenRun, folder: Path) -> Path:
@@ -78,6 +82,9 @@ def write_golden(golden: GoldenRun, folder: Path) -> Path:
     if golden.steps:
         _write(path / "schedule.json", json.dumps(_schedule(golden)))
         _write(path / "prediction" / "prediction.json", body)
+        if golden.measured_outcome is not None:
+            outcome = prediction | {"measured_outcome": golden.measured_outcome}
+            _write(path / "outcome" / "prediction.json", json.dumps(outcome))
         _write(path / "observations.ndjson", _ndjson(_observations(golden)))
         _write(path / "timeline.ndjson", _ndjson(_timeline(golden.steps)))
         _write(path / "wire.ndjson", _ndjson([{"api": "FETCH", "offset": 1}]))
@@ -147,6 +154,7 @@ def _prediction(golden: GoldenRun) -> dict[str, Any]:
             for broker, log in golden.logs.items()
         },
         "diverged": [],
+        **golden.open_race,
     }
 
 
@@ -186,8 +194,8 @@ def _timeline(steps: tuple[GoldenStep, ...]) -> list[dict[str, Any]]:
     for index, step in enumerate(steps):
         length = int(step.seconds * SECOND)
         rows.append({"t_ns": now, "step": index, "event": "step_started", "subject": "", "text": ""})
-        for share, event, subject in step.events:
-            text = f"{event.replace('_', ' ')} {subject}"
+        for share, event, subject, *said in step.events:
+            text = said[0] if said else f"{event.replace('_', ' ')} {subject}"
             rows.append(
                 {"t_ns": now + int(share * length), "step": index, "event": event, "subject": subject, "text": text}
             )
