@@ -16,6 +16,7 @@ from tests.project.documents import README, ROOT
 if TYPE_CHECKING:
     from pathlib import Path
 
+WORDS = {4: "four", 5: "five"}
 WORKFLOWS = tuple(sorted((ROOT / ".github" / "workflows").glob("*.yml")))
 CI_RUN = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
 
@@ -44,20 +45,22 @@ def steps_of(path: Path) -> list[dict[str, Any]]:
 
 
 def test_nightly_covers_the_release_lines_of_ci() -> None:
-    assert lines_of_nightly() == lines_of_ci()
-    assert len(lines_of_nightly()) == 7
-    assert lines_of_nightly("docker") == lines_of_ci("DOCKER_LINES")
-    assert len(lines_of_nightly("docker")) == 2
+    assert lines_of_ci()
+    assert set(lines_of_ci()) <= set(lines_of_nightly())
+    assert lines_of_ci("DOCKER_LINES")
+    assert set(lines_of_ci("DOCKER_LINES")) <= set(lines_of_nightly("docker"))
+    assert (len(lines_of_nightly()), len(lines_of_nightly("docker"))) == (7, 2)
 
 
-@pytest.mark.parametrize(("release", "mode"), lines_of_ci())
+@pytest.mark.parametrize(("release", "mode"), lines_of_nightly())
 def test_the_release_lines_are_supported(release: str, mode: str) -> None:
     assert MetadataMode(mode) in find_release(release).metadata_modes
 
 
-def test_the_readme_names_the_release_lines_of_ci() -> None:
+def test_the_readme_names_the_release_lines_that_are_run() -> None:
     limits = README.read_text(encoding="utf-8").partition("## Limits")[2]
-    assert [release for release, _ in lines_of_ci() if release not in limits] == []
+    assert [release for release, _ in lines_of_nightly() if release not in limits] == []
+    assert f"CI runs {WORDS[len(lines_of_ci())]} of them" in limits
 
 
 def test_nightly_is_scheduled_and_ci_runs_on_push() -> None:
