@@ -66,9 +66,14 @@ def _measured(path: Path, base: int) -> _Measured:
     return _Measured(
         outcomes={row["record_id"] - base: row for row in ledger} or _observed_outcomes(path),
         offsets=offsets,
-        topic_was_read=bool(topic) and count_rows(path / "topic") == len(topic),
+        topic_was_read=_is_written(path / "topic") and count_rows(path / "topic") == len(topic),
         deviating=frozenset(item.get("label") for item in samples.get("deviations") or ()),
     )
+
+
+def _is_written(folder: Path) -> bool:
+    """Say whether there are files, be it without rows: a topic may have lost everything."""
+    return any(folder.glob("*.parquet"))
 
 
 def _observed_outcomes(path: Path) -> dict[int, Mapping[str, Any]]:

@@ -30,8 +30,8 @@ def write_all(folder: Path) -> list[Path]:
 def loss() -> GoldenRun:
     """TR-01 on 0.10.2.2: m1 is acknowledged, then truncated away on both replicas."""
     return GoldenRun(
-        run=_run("TR-01", "0.10.2.2", "zookeeper", 14.2),
-        verdict=_verdict("TR-01", "0.10.2.2", "zookeeper", "CONFORMS", "BROKEN_AS_PREDICTED", _LOSS_REASON)
+        run=described("TR-01", "0.10.2.2", "zookeeper", 14.2),
+        verdict=judged("TR-01", "0.10.2.2", "zookeeper", "CONFORMS", "BROKEN_AS_PREDICTED", _LOSS_REASON)
         | {"losses": [{"label": "m1", "promise": "broken", "reason": _LOSS}]},
         steps=truncation_steps(after_restart=(1, 1), fetch_offset=1),
         records=(
@@ -40,19 +40,19 @@ def loss() -> GoldenRun:
             GoldenRecord("m2", "present", 1, 1, 1),
         ),
         logs={1: [("m0", -1), ("m2", -1)], 2: [("m0", -1), ("m2", -1)]},
-        counts=_counts(kept=2, lost=1),
+        counts=counts(kept=2, lost=1),
     )
 
 
 def kept() -> GoldenRun:
     """TR-01 on 4.3.1: the restarted follower keeps its log, nothing is lost."""
     return GoldenRun(
-        run=_run("TR-01", "4.3.1", "kraft", 19.4),
-        verdict=_verdict("TR-01", "4.3.1", "kraft", "CONFORMS", "KEPT", "All 28 numbers and 3 fates agree."),
+        run=described("TR-01", "4.3.1", "kraft", 19.4),
+        verdict=judged("TR-01", "4.3.1", "kraft", "CONFORMS", "KEPT", "All 28 numbers and 3 fates agree."),
         steps=truncation_steps(after_restart=(2, 1), fetch_offset=2),
         records=tuple(GoldenRecord(f"m{i}", "present", i, i, i) for i in range(3)),
         logs={broker: [("m0", 0), ("m1", 0), ("m2", 2)] for broker in (1, 2)},
-        counts=_counts(kept=3, lost=0),
+        counts=counts(kept=3, lost=0),
     )
 
 
@@ -61,16 +61,16 @@ def deviation() -> GoldenRun:
     wrong = loss()
     text = "m1 was acknowledged at offset 1 and must be present; it is not in the topic."
     checkpoint = "Checkpoint “follower restarted”: broker 2 log end offset, predicted 2, measured 1."
-    verdict = _verdict("TR-01", "3.9.1", "kraft", "DEVIATES", "BROKEN", f"2 findings; first: {checkpoint}")
+    verdict = judged("TR-01", "3.9.1", "kraft", "DEVIATES", "BROKEN", f"2 findings; first: {checkpoint}")
     findings = [{"kind": "checkpoint", "text": checkpoint}, {"kind": "record", "text": text}]
     m1 = GoldenRecord("m1", "present", 1, None, 1, promise="broken", reason="acks=all promises it")
     return replace(
         wrong,
-        run=_run("TR-01", "3.9.1", "kraft", 16.8),
+        run=described("TR-01", "3.9.1", "kraft", 16.8),
         verdict=verdict | {"findings": findings, "losses": [{"label": "m1", "promise": "broken", "reason": text}]},
         predicted_steps=truncation_steps(after_restart=(2, 1), fetch_offset=2),
         records=(wrong.records[0], m1, wrong.records[2]),
-        counts=_counts(kept=2, lost=1) | {"predicted": {"kept": 3, "lost": 0}, "deviations": 1},
+        counts=counts(kept=2, lost=1) | {"predicted": {"kept": 3, "lost": 0}, "deviations": 1},
     )
 
 
@@ -78,8 +78,8 @@ def divergence() -> GoldenRun:
     """TR-03 on 0.10.2.2: two records at one offset, and nobody notices."""
     reason = "offset 1 holds m1 on broker 1 and x1 on broker 2; truncation to the high watermark cuts neither"
     return GoldenRun(
-        run=_run("TR-03", "0.10.2.2", "zookeeper", 12.6),
-        verdict=_verdict("TR-03", "0.10.2.2", "zookeeper", "CONFORMS", "BROKEN_AS_PREDICTED", "As predicted: " + reason)
+        run=described("TR-03", "0.10.2.2", "zookeeper", 12.6),
+        verdict=judged("TR-03", "0.10.2.2", "zookeeper", "CONFORMS", "BROKEN_AS_PREDICTED", "As predicted: " + reason)
         | {"losses": [{"label": "m1", "promise": "broken", "reason": reason}]},
         steps=divergence_steps(),
         records=(
@@ -89,17 +89,17 @@ def divergence() -> GoldenRun:
             GoldenRecord("m3", "present", 2, 2, 2),
         ),
         logs={1: [("m0", -1), ("m1", -1), ("m3", -1)], 2: [("m0", -1), ("x1", -1), ("m3", -1)]},
-        counts=_counts(kept=3, lost=1) | {"classes": {"kept": 3, "lost": 1, "diverged": 1, "phantom": 0}},
+        counts=counts(kept=3, lost=1) | {"classes": {"kept": 3, "lost": 1, "diverged": 1, "phantom": 0}},
     )
 
 
 def clean_loss() -> GoldenRun:
     """TR-02 on 0.10.2.2: the safe pair loses m1 all the same, and broker 1 keeps it: diverged."""
-    run = _run("TR-02", "0.10.2.2", "zookeeper", 16.2)
+    run = described("TR-02", "0.10.2.2", "zookeeper", 16.2)
     user = {"min.insync.replicas": "2", "unclean.leader.election.enable": "false", "replication.factor": "3"}
     return GoldenRun(
         run=run | {"scenario": "TR-02/safe", "variant": "safe", "settings": {"user": user, "imposed": _IMPOSED}},
-        verdict=_verdict("TR-02", "0.10.2.2", "zookeeper", "CONFORMS", "BROKEN_AS_PREDICTED", _LOSS_REASON)
+        verdict=judged("TR-02", "0.10.2.2", "zookeeper", "CONFORMS", "BROKEN_AS_PREDICTED", _LOSS_REASON)
         | {"losses": [{"label": "m1", "promise": "broken", "reason": _LOSS}]},
         steps=witness_steps(),
         records=(
@@ -109,34 +109,34 @@ def clean_loss() -> GoldenRun:
             GoldenRecord("m3", "present", 2, 2, 2),
         ),
         logs={broker: [("m0", -1), (middle, -1), ("m3", -1)] for broker, middle in ((1, "m1"), (2, "m2"), (3, "m2"))},
-        counts=_counts(kept=3, lost=1),
+        counts=counts(kept=3, lost=1),
     )
 
 
 def half_stepped() -> GoldenRun:
     """HW-03 on 4.3.1: every half step of one record, with holds that are released."""
     return GoldenRun(
-        run=_run("HW-03", "4.3.1", "kraft", 9.1) | {"variant": None},
-        verdict=_verdict("HW-03", "4.3.1", "kraft", "CONFORMS", "KEPT", "All 24 numbers and 1 fate agree."),
+        run=described("HW-03", "4.3.1", "kraft", 9.1) | {"variant": None},
+        verdict=judged("HW-03", "4.3.1", "kraft", "CONFORMS", "KEPT", "All 24 numbers and 1 fate agree."),
         steps=half_steps(),
         records=(GoldenRecord("m0", "present", 0, 0, 0),),
         logs={broker: [("m0", 0)] for broker in (1, 2)},
-        counts=_counts(kept=1, lost=0),
+        counts=counts(kept=1, lost=0),
     )
 
 
 def harness_error() -> GoldenRun:
     """A run that ended before it was judged."""
     failure = {"kind": "hold", "message": "hold “gap” caught nothing in 20 s; 41 other fetches of broker 2 passed"}
-    run = _run("TR-02", "2.8.2", "zookeeper", 31.0) | {"harness_failure": failure, "finished": None}
+    run = described("TR-02", "2.8.2", "zookeeper", 31.0) | {"harness_failure": failure, "finished": None}
     return GoldenRun(run=run, verdict=None)
 
 
 def not_run() -> GoldenRun:
     """A scenario that does not apply to the version."""
-    run = _run("EL-06", "0.10.2.2", "zookeeper", 0.0)
+    run = described("EL-06", "0.10.2.2", "zookeeper", 0.0)
     reason = "eligible leader replicas exist from 4.0 on"
-    return GoldenRun(run=run, verdict=_verdict("EL-06", "0.10.2.2", "zookeeper", "NOT_RUN", None, reason))
+    return GoldenRun(run=run, verdict=judged("EL-06", "0.10.2.2", "zookeeper", "NOT_RUN", None, reason))
 
 
 _LOSS = (
@@ -147,7 +147,7 @@ _LOSS_REASON = "All 28 numbers and 3 fates agree with the prediction, the loss o
 _CUT = "a follower truncates to its own high watermark before it fetches (truncate-to-high-watermark)"
 
 
-def _run(scenario: str, kafka: str, metadata: str, seconds: float) -> dict[str, Any]:
+def described(scenario: str, kafka: str, metadata: str, seconds: float) -> dict[str, Any]:
     titles = {
         "TR-01": ("truncation/restarted-follower-keeps-committed-record", _TR_01),
         "TR-02": ("truncation/clean-elections-keep-committed-record", "Clean elections lose no committed record."),
@@ -193,7 +193,7 @@ _TR_01 = "A follower that restarts keeps every record its leader had committed."
 _TR_03 = "Two replicas that crash in turn never hold different records at one offset."
 
 
-def _verdict(
+def judged(
     scenario: str, kafka: str, metadata: str, conformance: str, promise: str | None, reason: str
 ) -> dict[str, Any]:
     return {
@@ -209,7 +209,7 @@ def _verdict(
     }
 
 
-def _counts(kept: int, lost: int) -> dict[str, Any]:
+def counts(kept: int, lost: int) -> dict[str, Any]:
     produced = kept + lost
     totals = {"produced": produced, "predicted": produced, "read": kept, "acknowledged": produced, "refused": 0}
     classes = {"kept": kept, "lost": lost, "absent": 0, "phantom": 0, "resurrected": 0, "duplicated": 0}
