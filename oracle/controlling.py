@@ -62,7 +62,8 @@ def _deliveries(world: World) -> Iterator[Move]:
     for broker in awaiting(world.state):
         if world.gate.blocks_decisions(broker):
             continue
-        gate = world.gate.caught_by(PointName.LEADER_AND_ISR, broker)
+        is_stop = world.state.replica(broker).undelivered[0].deletes
+        gate = None if is_stop else world.gate.caught_by(PointName.LEADER_AND_ISR, broker)
         if gate is None:
             event = DecisionReceived(broker)
             yield event, world.apply(event)

@@ -92,6 +92,13 @@ class ElectionRequested:
 
 
 @dataclass(frozen=True, slots=True)
+class ReassignmentRequested:
+    """An operator asked the controller to move the partition to these brokers, preferred leader first."""
+
+    replicas: tuple[BrokerId, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class JoinCommitted:
     """The controller committed a leader's request to add a replica to the ISR, and told the leader so."""
 
@@ -157,6 +164,6 @@ class HighWatermarkLost:
 LinkEvent = RequestSent | RequestReceived | FetchCompleted | ResponseReceived | RequestLost
 DiskEvent = TailLost | HighWatermarkLost
 IsrEvent = JoinCommitted | JoinAnswered | JoinRefused | LagPassed | ShrinkCommitted | ShrinkAnswered
-OperatorEvent = ElectionRequested | SettingsChanged
+OperatorEvent = ElectionRequested | ReassignmentRequested | SettingsChanged
 BrokerEvent = BrokerDied | BrokerRemoved | BrokerReturned | DecisionReceived
 Event = RecordSent | LinkEvent | BrokerEvent | OperatorEvent | DiskEvent | IsrEvent

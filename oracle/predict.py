@@ -33,7 +33,7 @@ def predict(schedule: Schedule, rules: RuleSet) -> Prediction:
     """
     check_structure(schedule)
     check_points(schedule, rules)
-    ways = Ways((Way(initial_world(schedule, rules, schedule.replicas)),))
+    ways = Ways((Way(initial_world(schedule, rules, schedule.brokers)),))
     for index, step in enumerate(schedule.steps):
         ways = ways.after(index, step)
     ends = [(way.race, conclude(schedule, rules, way.world.state, way.moments, way.chronicle)) for way in ways.ways]
@@ -45,12 +45,12 @@ def initial_world(schedule: Schedule, rules: RuleSet, order: tuple[BrokerId, ...
     leader = schedule.replicas[0]
     epoch = LeaderEpoch(0)
     view = ControllerView(
-        registered=frozenset(schedule.replicas),
+        registered=frozenset(schedule.brokers),
         leader=None,
         leader_epoch=LeaderEpoch(-1),
         isr=schedule.replicas,
     )
-    replicas = tuple(ReplicaState(broker) for broker in schedule.replicas)
+    replicas = tuple(ReplicaState(broker) for broker in schedule.brokers)
     state = PartitionState(schedule.replicas, schedule.settings, replicas, view)
     elected = replace(view, leader=leader, leader_epoch=epoch, leaderships=((epoch, leader, True),))
     world = World(notify(state, elected, rules), rules, schedule.checkpointing, order, timing=schedule.timing)

@@ -24,6 +24,7 @@ from oracle.steps import (
     LoseCheckpoint,
     LoseTail,
     Produce,
+    Reassign,
     Release,
     Start,
     Step,
@@ -90,6 +91,12 @@ class Schedule:
     timing: Timing = Timing.SESSION
     checkpointing: HighWatermarkCheckpoint = HighWatermarkCheckpoint.PROMPT
 
+    @property
+    def brokers(self) -> tuple[BrokerId, ...]:
+        """The brokers that the schedule names: the assigned replicas, then those that it moves the partition to."""
+        moved = (broker for step in self.steps if isinstance(step, Reassign) for broker in step.replicas)
+        return tuple(dict.fromkeys((*self.replicas, *moved)))
+
     def labels(self) -> tuple[Label, ...]:
         """Return every produced label in order; a record's id is its position here."""
         return tuple(label for step in self.steps if isinstance(step, Produce) for label in step.records)
@@ -139,7 +146,7 @@ def check_structure(schedule: Schedule) -> None:
 
 def _check_brokers(index: int, step: Step, schedule: Schedule) -> None:
     """Refuse a step about brokers that the schedule does not have, or with the other timing."""
-    replicas = set(schedule.replicas)
+    replicas = set(schedule.brokers)
     match step:
         case Kill(broker) | Stop(broker) | Start(broker) | LoseCheckpoint(broker):
             _check_known(index, "broker", {broker} - replicas)
@@ -153,6 +160,8 @@ def _check_brokers(index: int, step: Step, schedule: Schedule) -> None:
             _check_known(index, "leader", {leader} - {None, *replicas})
         case AwaitIsr(isr):
             _check_known(index, "isr", set(isr) - replicas)
+        case Reassign(wanted):
+            _check_distinct(wanted, step=index)
         case _:
             pass
 
@@ -166,8 +175,7 @@ def _check_lag(index: int, schedule: Schedule) -> None:
 def _check_whole(schedule: Schedule) -> None:
     if not schedule.steps:
         raise ScheduleError("a schedule needs at least one step", field="steps")
-    if len(set(schedule.replicas)) != len(schedule.replicas) or not schedule.replicas:
-        raise ScheduleError("replicas must be distinct broker ids", field="replicas")
+    _check_distinct(schedule.replicas, step=None)
     if schedule.settings.min_insync_replicas < 1:
         raise ScheduleError("min.insync.replicas must be at least 1", field="settings")
     names: set[str] = set()
@@ -179,8 +187,13 @@ def _check_whole(schedule: Schedule) -> None:
             names.add(step.name)
 
 
+def _check_distinct(replicas: tuple[BrokerId, ...], *, step: int | None) -> None:
+    if len(set(replicas)) != len(replicas) or not replicas:
+        raise ScheduleError("replicas must be distinct broker ids", step=step, field="replicas")
+
+
 def _check_produce(index: int, step: Produce, labels: set[Label], schedule: Schedule) -> None:
-    _check_known(index, "leader", {step.leader} - {None, *schedule.replicas})
+    _check_known(index, "leader", {step.leader} - {None, *schedule.brokers})
     for label in step.records:
         if label in labels:
             raise ScheduleError(f"label {label!r} is produced twice", step=index, field="records")
@@ -216,7 +229,7 @@ def _check_hold(index: int, step: Hold, schedule: Schedule) -> None:
         return
     if step.broker is None:
         raise ScheduleError(f"hold at {step.point.value} needs 'broker'", step=index, field="broker")
-    _check_known(index, "broker", {step.broker} - set(schedule.replicas))
+    _check_known(index, "broker", {step.broker} - set(schedule.brokers))
     for name, plain in (("follower", None), ("leader", None), ("fetch_offset", None), ("nth", 1)):
         if getattr(step, name) != plain:
             raise ScheduleError(f"{name} does not go with {step.point.value}", step=index, field=name)
@@ -224,7 +237,7 @@ def _check_hold(index: int, step: Hold, schedule: Schedule) -> None:
 
 def _check_link(index: int, step: Hold | Delay, schedule: Schedule) -> None:
     for name, broker in (("follower", step.follower), ("leader", step.leader)):
-        _check_known(index, name, {broker} - set(schedule.replicas))
+        _check_known(index, name, {broker} - set(schedule.brokers))
     if step.follower == step.leader:
         raise ScheduleError("follower and leader are the same broker", step=index, field="leader")
     _check_at_least(index, "nth", step.nth, 1)

@@ -74,11 +74,13 @@ class Decision:
 
     Attributes:
         leader: None if nobody leads.
+        deletes: the broker has the replica no more (StopReplica, or a change that leaves it out).
     """
 
     leader: BrokerId | None
     leader_epoch: LeaderEpoch
     isr: frozenset[BrokerId]
+    deletes: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,14 +212,34 @@ class Loss:
 
 
 @dataclass(frozen=True, slots=True)
+class Reassignment:
+    """A reassignment that waits for replicas to come into sync (KIP-455).
+
+    Attributes:
+        target: the replicas wanted, preferred leader first.
+        added: those of them that were not assigned before.
+    """
+
+    target: tuple[BrokerId, ...]
+    added: frozenset[BrokerId]
+
+
+@dataclass(frozen=True, slots=True)
 class PartitionState:
-    """The whole partition: what ``transitions.step`` maps to its successor."""
+    """The whole partition: what ``transitions.step`` maps to its successor.
+
+    Attributes:
+        assignment: the assigned replicas, preferred leader first; in a reassignment the old ones too.
+        replicas: one state per broker that the schedule names, assigned or not.
+        reassignment: None while none is under way.
+    """
 
     assignment: tuple[BrokerId, ...]
     settings: Settings
     replicas: tuple[ReplicaState, ...]
     controller: ControllerView
     produces: tuple[ProduceState, ...] = ()
+    reassignment: Reassignment | None = None
     history_committed: frozenset[Label] = frozenset()
     history_losses: tuple[Loss, ...] = ()
     history_truncations: tuple[tuple[BrokerId, Label, str], ...] = ()
@@ -230,6 +252,10 @@ class PartitionState:
         """Return the state with one replica replaced."""
         replicas = tuple(changed if r.broker == changed.broker else r for r in self.replicas)
         return replace(self, replicas=replicas)
+
+    def assigned(self) -> tuple[ReplicaState, ...]:
+        """Return the states of the assigned replicas."""
+        return tuple(replica for replica in self.replicas if replica.broker in self.assignment)
 
     def serving_leader(self) -> ReplicaState | None:
         """Return the controller's leader if it runs and believes it leads, else None."""

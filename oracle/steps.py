@@ -143,6 +143,13 @@ class Elect:
 
 
 @dataclass(frozen=True, slots=True)
+class Reassign:
+    """Move the partition to other brokers, as kafka-reassign-partitions does; ends when no hold lets it go on."""
+
+    replicas: tuple[BrokerId, ...] = described("the brokers that shall have it, preferred leader first")
+
+
+@dataclass(frozen=True, slots=True)
 class AwaitLeader:
     """Wait until the controller and every live broker name this leader (none: no leader)."""
 
@@ -198,6 +205,7 @@ Step = (
     | Stop
     | Start
     | Elect
+    | Reassign
     | AwaitLeader
     | AwaitIsr
     | AwaitLag
@@ -219,6 +227,7 @@ STEP_NAMES: dict[str, type[Step]] = {
     "stop": Stop,
     "start": Start,
     "elect": Elect,
+    "reassign": Reassign,
     "await_leader": AwaitLeader,
     "await_isr": AwaitIsr,
     "await_lag": AwaitLag,

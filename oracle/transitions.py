@@ -27,6 +27,7 @@ from oracle.events import (
     LagPassed,
     LinkEvent,
     OperatorEvent,
+    ReassignmentRequested,
     RecordSent,
     RequestReceived,
     RequestSent,
@@ -36,7 +37,7 @@ from oracle.events import (
     ShrinkCommitted,
     TailLost,
 )
-from oracle.replication import decisions, disks, electing, following, joining, lagging, leading
+from oracle.replication import decisions, disks, electing, following, joining, lagging, leading, reassigning
 from oracle.state import FetchStage
 from oracle.vocabulary import Role
 
@@ -65,7 +66,9 @@ class Refusal:
 def step(state: PartitionState, event: Event, rules: RuleSet) -> Transition | Refusal:
     """Apply one event under a rule set."""
     result = _applied(state, event, rules)
-    return Refusal(event, result) if isinstance(result, str) else Transition(event, result)
+    if isinstance(result, str):
+        return Refusal(event, result)
+    return Transition(event, result if result.reassignment is None else reassigning.advanced(result, rules))
 
 
 def _applied(state: PartitionState, event: Event, rules: RuleSet) -> PartitionState | str:
@@ -77,7 +80,7 @@ def _applied(state: PartitionState, event: Event, rules: RuleSet) -> PartitionSt
             return leading.append(state, event, rules)
         case BrokerDied() | BrokerRemoved() | BrokerReturned() | DecisionReceived():
             return _applied_to_broker(state, event, rules)
-        case ElectionRequested() | SettingsChanged():
+        case ElectionRequested() | ReassignmentRequested() | SettingsChanged():
             return _applied_by_operator(state, event, rules)
         case TailLost() | HighWatermarkLost():
             return _applied_to_disk(state, event)
@@ -109,9 +112,13 @@ def _applied_to_broker(state: PartitionState, event: BrokerEvent, rules: RuleSet
 
 def _applied_by_operator(state: PartitionState, event: OperatorEvent, rules: RuleSet) -> PartitionState | str:
     """Do what an operator asks of the controller."""
-    if isinstance(event, ElectionRequested):
-        return electing.request_election(state, event.kind, rules)
-    return electing.change_settings(state, event.settings, rules)
+    match event:
+        case ElectionRequested(kind):
+            return electing.request_election(state, kind, rules)
+        case ReassignmentRequested(replicas):
+            return reassigning.begin(state, replicas, rules)
+        case _:
+            return electing.change_settings(state, event.settings, rules)
 
 
 def _applied_to_disk(state: PartitionState, event: DiskEvent) -> PartitionState | str:

@@ -61,6 +61,9 @@ class Comparison:
             yield self._change(ChangeKind.PROCESS, f"broker {new.broker} {how}", None, broker=new.broker)
         if new.alive and not old.alive:
             yield self._change(ChangeKind.PROCESS, f"broker {new.broker} starts", None, broker=new.broker)
+        if is_deleted(old, new):
+            text = f"broker {new.broker} deletes its replica: it is not assigned any more"
+            yield self._change(ChangeKind.PROCESS, text, self.after.rules.reassignment.rule, broker=new.broker)
         if new.stuck and not old.stuck:
             text = f"the fetcher of broker {new.broker} stops for good: it is ahead of its leader"
             yield self._change(ChangeKind.PROCESS, text, base_protocol.OUT_OF_RANGE, broker=new.broker)
@@ -110,7 +113,7 @@ class Comparison:
 
     def _high_watermarks(self) -> Iterator[Change]:
         for old, new in zip(self.before.state.replicas, self.after.state.replicas, strict=True):
-            if old.high_watermark == new.high_watermark:
+            if old.high_watermark == new.high_watermark or is_deleted(old, new):
                 continue
             why, rule = why_high_watermark_moved(old, new, self.event, self.before)
             direction = "rises" if new.high_watermark > old.high_watermark else "falls"
@@ -153,6 +156,11 @@ class Comparison:
             return controller_frame(hold.broker, hold.point)
         assert hold.follower is not None, "a hold is on a link or on a channel to the controller"
         return frame(self.after.state.replica(hold.follower), hold.point)
+
+
+def is_deleted(old: ReplicaState, new: ReplicaState) -> bool:
+    """Tell whether a running broker has given a replica up."""
+    return old.alive and old.role is not Role.NONE and new.alive and new.role is Role.NONE
 
 
 def _answer(produce: ProduceState) -> tuple[str, Rule]:

@@ -32,12 +32,12 @@ if TYPE_CHECKING:
 def moment(state: PartitionState, step: int, name: str | None) -> Moment:
     """Read the numbers of every replica at rest."""
     leader = state.serving_leader()
-    followers = [r for r in state.replicas if r.alive and r.role is Role.FOLLOWER]
+    followers = [r for r in state.assigned() if r.alive and r.role is Role.FOLLOWER]
     remote = {r.broker: leader.remote_log_end_offset(r.broker) for r in followers} if leader else {}
     return Moment(
         step=step,
         name=name,
-        replicas={r.broker: _numbers(r) for r in state.replicas},
+        replicas={r.broker: _numbers(r) for r in state.assigned()},
         leader=state.controller.leader,
         leadership=Leadership(len(state.controller.leaderships) - 1),
         isr=tuple(sorted(state.controller.isr)),
@@ -79,7 +79,7 @@ def conclude(
         checkpoints=tuple(m for m in moments if m.name is not None),
         moments=moments,
         records=records,
-        logs={r.broker: _logged(state, r) for r in state.replicas},
+        logs={r.broker: _logged(state, r) for r in state.assigned()},
         diverged=_divergences(state),
         chronicle=chronicle,
     )
@@ -145,7 +145,7 @@ def _rule_behind(loss: Loss, state: PartitionState, rules: RuleSet) -> Rule:
 def _divergences(state: PartitionState) -> tuple[Divergence, ...]:
     """Return offsets below both high watermarks where two replicas hold different records."""
     found: dict[Offset, dict[BrokerId, Label]] = {}
-    for a, b in combinations(state.replicas, 2):
+    for a, b in combinations(state.assigned(), 2):
         for offset in range(min(a.high_watermark, b.high_watermark)):
             labels = {r.broker: r.log.entries[offset].label for r in (a, b)}
             if len(set(labels.values())) > 1:

@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from oracle import timing
-from oracle.events import ElectionRequested, HighWatermarkLost, RecordSent, RequestLost, TailLost
+from oracle.events import ElectionRequested, HighWatermarkLost, ReassignmentRequested, RecordSent, RequestLost, TailLost
 from oracle.predicting.assumptions import check
 from oracle.steps import (
     AwaitLag,
@@ -19,6 +19,7 @@ from oracle.steps import (
     LoseCheckpoint,
     LoseTail,
     Produce,
+    Reassign,
     Release,
     Start,
     Stop,
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from oracle.steps import Step
-    from oracle.vocabulary import ElectionKind, Label
+    from oracle.vocabulary import BrokerId, ElectionKind, Label
     from oracle.world import World
 
     Stroke = Callable[[World], World]
@@ -60,6 +61,8 @@ def strokes(step: Step) -> tuple[Stroke, ...]:
             return (partial(timing.end, broker=broker, graceful=isinstance(step, Stop)),)
         case Elect(kind):
             return (partial(_elect, kind=kind),)
+        case Reassign(replicas):
+            return (partial(_reassign, replicas=replicas),)
         case Start(broker):
             return (partial(timing.start, broker=broker),)
         case AwaitLag():
@@ -76,6 +79,10 @@ def _send(world: World, label: Label, step: Produce) -> World:
 
 def _elect(world: World, kind: ElectionKind) -> World:
     return world.apply(ElectionRequested(kind))
+
+
+def _reassign(world: World, replicas: tuple[BrokerId, ...]) -> World:
+    return world.apply(ReassignmentRequested(replicas))
 
 
 def _arm(world: World, hold: Hold) -> World:

@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING
 from oracle.replication.following import become_follower
 from oracle.replication.leading import advance_high_watermark
 from oracle.replication.remote import RemoteReplica
-from oracle.state import Loss
+from oracle.state import Loss, ReplicaState
 from oracle.vocabulary import Outcome, Role
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from oracle.rules.rule_set import RuleSet
-    from oracle.state import Decision, PartitionState, ProduceState, ReplicaState
+    from oracle.state import Decision, PartitionState, ProduceState
     from oracle.vocabulary import BrokerId
 
 
@@ -33,6 +33,8 @@ def receive(state: PartitionState, replica: ReplicaState, rules: RuleSet) -> Par
         return _make_leader(state, replica, decision, rules)
     if replica.role is Role.LEADER:
         state = with_losses(step_down(state, replica.broker))
+    if decision.deletes:
+        return state.with_replica(ReplicaState(replica.broker, history_appended=replica.history_appended))
     if decision.leader is None:
         return state.with_replica(_without_leader(replica, decision))
     return become_follower(state, replica, decision.leader, decision.leader_epoch, rules)

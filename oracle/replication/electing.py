@@ -107,7 +107,9 @@ def notify(state: PartitionState, decided: ControllerView, rules: RuleSet) -> Pa
     decided = rules.marks_recovery(state.controller, decided)
     decision = Decision(decided.leader, decided.leader_epoch, frozenset(decided.isr))
     replicas = tuple(
-        _told(replica, decision, rules) if _is_reached(replica, decided, rules) else replica
+        _told(replica, decision, rules)
+        if replica.broker in state.assignment and _is_reached(replica, decided, rules)
+        else replica
         for replica in state.replicas
     )
     return replace(state, controller=decided, replicas=replicas)

@@ -31,6 +31,7 @@ from oracle.rules import (
     kip_497,
     kip_966,
     kraft_controller,
+    reassignment,
     recovery,
     same_leader,
     settings_change,
@@ -104,6 +105,7 @@ BASE = RuleSet(
     delivery=delivery.LEADER_AND_ISR,
     marks_recovery=recovery.unmarked,
     stopping_leader_cuts=False,
+    reassignment=reassignment.IN_STEPS,
     settings_changed=settings_change.waits,
     rules=(),
 )
@@ -231,6 +233,17 @@ TABLE: tuple[Row, ...] = (
     Row(controlled_shutdown.KEEPS, since("0.11.0.0"), lambda rules: rules),
     Row(controller_epoch.RULE, in_zookeeper_mode, lambda rules: rules),
     Row(recovery.RULE, since("3.2.0"), lambda rules: replace(rules, marks_recovery=recovery.marked)),
+    Row(reassignment.IN_STEPS.rule, in_zookeeper_mode, lambda rules: rules),
+    Row(
+        reassignment.ADDED_ONLY.rule,
+        within(in_kraft_mode, before("3.8.0")),
+        lambda rules: replace(rules, reassignment=reassignment.ADDED_ONLY),
+    ),
+    Row(
+        reassignment.IN_ONE_RECORD.rule,
+        within(in_kraft_mode, since("3.8.0")),
+        lambda rules: replace(rules, reassignment=reassignment.IN_ONE_RECORD),
+    ),
     Row(settings_change.WAITS, lambda release: not elects_once_allowed(release), lambda rules: rules),
     Row(
         settings_change.AT_ONCE,

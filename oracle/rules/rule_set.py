@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from oracle.replication.remote import RemoteReplica
     from oracle.rules.delivery import Delivery
     from oracle.rules.election import ElectionRules, Partition
+    from oracle.rules.reassignment import ReassignmentRules
     from oracle.rules.rule import Rule
     from oracle.rules.truncation import Truncation
     from oracle.schedule import Settings
@@ -51,6 +52,7 @@ class RuleSet:
         delivery: how its decisions reach the brokers.
         marks_recovery: (view before, view after) -> the view, marked after an unclean election.
         stopping_leader_cuts: a leader that stops gracefully cuts its log to its high watermark.
+        reassignment: how the partition moves to other brokers.
         settings_changed: (view, old settings, partition, election rules) -> the view under new settings.
         rules: every rule that this set names, for reports.
     """
@@ -83,6 +85,7 @@ class RuleSet:
     delivery: Delivery
     marks_recovery: Callable[[ControllerView, ControllerView], ControllerView]
     stopping_leader_cuts: bool
+    reassignment: ReassignmentRules
     settings_changed: Callable[[ControllerView, Settings, Partition, ElectionRules], ControllerView]
     rules: tuple[Rule, ...]
 

@@ -1,7 +1,8 @@
 """How does a transcript run? Commands in, the model's state at rest out, line by line.
 
 A transcript is a text file: comments (``#``), commands (steps in the words of a schedule, one line
-each) and, indented below each command, what the model says then. ``partition`` creates one;
+each) and, indented below each command, what the model says then. ``partition`` creates one, in a
+cluster with ``others`` beside its replicas;
 ``fates`` tells what becomes of every record. A step that the model refuses leaves it as it was.
 """
 
@@ -18,7 +19,7 @@ from oracle.predicting.assumptions import UnmetAssumptionError
 from oracle.predicting.outcome import conclude
 from oracle.rules.by_version import rules_for
 from oracle.schedule import Schedule, Settings
-from oracle.steps import Produce, Step
+from oracle.steps import Produce, Reassign, Step
 from oracle.vocabulary import BrokerId, HighWatermarkCheckpoint, MetadataMode, Timing
 from oracle.world import ImpossibleEventError, World
 from tests.oracle.state_text import outcomes, state_lines
@@ -75,14 +76,14 @@ class Session:
             id="transcript",
             requirement="",
             sources=(),
-            replicas=tuple(BrokerId(broker) for broker in fields["replicas"]),
-            steps=(),
+            replicas=_brokers(fields["replicas"]),
+            steps=(Reassign(_brokers(fields["others"])),) if "others" in fields else (),
             settings=Settings(fields.get("min_isr", 1), fields.get("unclean", False)),
             timing=Timing(fields.get("timing", "session")),
             checkpointing=HighWatermarkCheckpoint(fields.get("checkpointing", "prompt")),
         )
-        replicas = self._schedule.replicas
-        self._worlds = [initial_world(self._schedule, rules, order) for order in permutations(replicas)]
+        brokers = self._schedule.brokers
+        self._worlds = [initial_world(self._schedule, rules, order) for order in permutations(brokers)]
         self._outcomes, self._lines = {}, []
 
     def _take(self, step: Step) -> str | None:
@@ -115,6 +116,10 @@ class Session:
         for divergence in prediction.diverged:
             held = ", ".join(f"broker {broker} has {label}" for broker, label in divergence.labels.items())
             yield f"diverged at offset {divergence.offset}: {held}"
+
+
+def _brokers(ids: list[int]) -> tuple[BrokerId, ...]:
+    return tuple(map(BrokerId, ids))
 
 
 def _mapping(command: str) -> dict[str, Any]:

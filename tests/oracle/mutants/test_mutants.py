@@ -7,13 +7,14 @@ from pathlib import Path
 import pytest
 
 from oracle import rules
-from tests.oracle.mutants import controllers, leadership, published, requests, truncation
+from tests.oracle.mutants import controllers, leadership, published, reassignments, requests, truncation
 from tests.oracle.mutants.mutant import Mutant, same
 
 MUTANTS: tuple[Mutant, ...] = (
     *truncation.MUTANTS,
     *leadership.MUTANTS,
     *controllers.MUTANTS,
+    *reassignments.MUTANTS,
     *requests.MUTANTS,
     *published.MUTANTS,
 )

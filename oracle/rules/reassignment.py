@@ -1,0 +1,132 @@
+"""How does a partition move to other brokers? New replicas join first; then those that are not wanted leave.
+
+An operator names the replicas wanted. While any of them is not in sync, the partition has the old and
+the new ones. Then the controller moves the leader if it is not wanted, takes the others out of the
+ISR and has them delete what they hold. With ZooKeeper every one of these is a decision in a leader
+epoch of its own, and even the beginning and an end without removals start one. In KRaft mode the
+record that makes the last wanted replica a member of the ISR also ends the reassignment, and starts a
+leader epoch only if replicas leave. Up to 3.7 it waits for the added replicas alone: wanted ones that
+were assigned before may be out of sync.
+
+Without it replicas would leave before others have their records, and a leader would go on that has
+no log.
+
+Sources: KafkaController.onPartitionReassignment (KIP-455), PartitionReassignmentReplicas,
+PartitionChangeBuilder.completeReassignmentIfNeeded. Versions: every release.
+
+Mutant: ends-before-new-replicas-are-in-sync, which the story reassignment-on-3.9-zookeeper notices.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from oracle.rules.election import bumped, first_live, re_elected, with_leader
+from oracle.rules.rule import Rule
+from oracle.rules.zookeeper_controller import shrunk
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from oracle.rules.election import ElectionRules, Partition
+    from oracle.state import ControllerView, Reassignment
+    from oracle.vocabulary import BrokerId
+
+    Completes = Callable[[ControllerView, Partition, tuple[BrokerId, ...], ElectionRules], tuple[ControllerView, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class ReassignmentRules:
+    """What a controller does about a reassignment.
+
+    Attributes:
+        begun: the view once old and new replicas are assigned, if some new one is not in sync yet.
+        is_ready: whether the replicas that are not wanted may leave.
+        completed: (view, partition as wanted, replicas that leave, election rules) -> the decisions, in order.
+    """
+
+    rule: Rule
+    begun: Callable[[ControllerView], ControllerView]
+    is_ready: Callable[[ControllerView, Reassignment], bool]
+    completed: Completes
+
+
+def unchanged(view: ControllerView) -> ControllerView:
+    """Leave the leadership as it is."""
+    return view
+
+
+def wanted_in_sync(view: ControllerView, reassignment: Reassignment) -> bool:
+    """Tell whether every wanted replica is in the ISR."""
+    return set(reassignment.target) <= set(view.isr)
+
+
+def added_in_sync(view: ControllerView, reassignment: Reassignment) -> bool:
+    """Tell whether every added replica is in the ISR, and somebody there stays."""
+    return reassignment.added <= set(view.isr) and not set(reassignment.target).isdisjoint(view.isr)
+
+
+def completed_in_steps(
+    view: ControllerView, partition: Partition, removed: tuple[BrokerId, ...], _rules: ElectionRules
+) -> tuple[ControllerView, ...]:
+    """Move or confirm the leader, then take one replica after the other out of the ISR."""
+    views = [_moved(view, partition)]
+    for broker in removed:
+        views.append(shrunk(views[-1], broker))
+    return tuple(views)
+
+
+def _moved(view: ControllerView, partition: Partition) -> ControllerView:
+    if view.leader in partition.assignment:
+        return bumped(view)
+    elected = first_live(partition, view, view.isr)
+    return view if elected is None else with_leader(view, elected, clean=True)
+
+
+def completed_at_once(
+    view: ControllerView, partition: Partition, removed: tuple[BrokerId, ...], rules: ElectionRules
+) -> tuple[ControllerView, ...]:
+    """Shrink the ISR to the wanted replicas and elect if the leader leaves, all in one record."""
+    isr = tuple(broker for broker in view.isr if broker not in removed)
+    view = replace(view, isr=isr, elr=frozenset())
+    if view.leader in removed:
+        return (re_elected(view, partition, rules.elect),)
+    return (bumped(view) if removed else view,)
+
+
+IN_STEPS = ReassignmentRules(
+    Rule(
+        name="reassignment-in-steps",
+        source="KafkaController.onPartitionReassignment",
+        versions="ZooKeeper mode, every release",
+        replaces=None,
+        breaks="a replica leaves before those that replace it have its records",
+    ),
+    begun=bumped,
+    is_ready=wanted_in_sync,
+    completed=completed_in_steps,
+)
+ADDED_ONLY = ReassignmentRules(
+    Rule(
+        name="reassignment-waits-for-added-replicas",
+        source="PartitionReassignmentReplicas.maybeCompleteReassignment",
+        versions="KRaft mode, 3.3 to 3.7",
+        replaces=IN_STEPS.rule.name,
+        breaks="in-sync replicas are removed while those that stay are out of sync",
+    ),
+    begun=unchanged,
+    is_ready=added_in_sync,
+    completed=completed_at_once,
+)
+IN_ONE_RECORD = replace(
+    ADDED_ONLY,
+    rule=Rule(
+        name="reassignment-in-one-record",
+        source="PartitionChangeBuilder.completeReassignmentIfNeeded",
+        versions="KRaft mode, 3.8 and newer",
+        replaces=ADDED_ONLY.rule.name,
+        breaks="in-sync replicas are removed while those that stay are out of sync",
+    ),
+    is_ready=wanted_in_sync,
+)

@@ -1,0 +1,51 @@
+"""Is a partition that moves predicted by the replicas it has at each moment, and is its move explained?"""
+
+from __future__ import annotations
+
+import pytest
+
+from oracle.predict import predict
+from oracle.predicting.chronicle import ChangeKind
+from oracle.rules.by_version import rules_for
+from oracle.steps import Checkpoint, Reassign
+from oracle.vocabulary import Fate, MetadataMode
+from tests.oracle.schedules import ONE, THREE, TWO, produce, schedule
+
+RELEASES = [
+    ("0.10.2.2", MetadataMode.ZOOKEEPER),
+    ("2.8.2", MetadataMode.ZOOKEEPER),
+    ("3.7.2", MetadataMode.KRAFT),
+    ("4.3.1", MetadataMode.KRAFT),
+]
+MOVED = schedule(
+    produce("m0"), Checkpoint("before"), Reassign((THREE, ONE)), produce("m1"), Checkpoint("after"), replicas=(TWO, ONE)
+)
+
+
+@pytest.mark.parametrize(("version", "metadata"), RELEASES)
+def test_only_assigned_replicas_have_numbers(version: str, metadata: MetadataMode) -> None:
+    prediction = predict(MOVED, rules_for(version, metadata))
+    before, after = prediction.checkpoints
+    assert (before.leader, set(before.replicas)) == (TWO, {ONE, TWO})
+    assert (after.leader, set(after.replicas), after.leadership) == (THREE, {ONE, THREE}, 1)
+    assert set(prediction.logs) == {ONE, THREE}
+    assert [record.fate for record in prediction.records] == [Fate.PRESENT, Fate.PRESENT]
+    assert prediction.races == ()
+
+
+def test_the_new_replica_has_what_was_written_before() -> None:
+    prediction = predict(MOVED, rules_for("4.3.1", MetadataMode.KRAFT))
+    assert [record.label for record in prediction.logs[THREE]] == ["m0", "m1"]
+
+
+@pytest.mark.parametrize(("version", "metadata"), RELEASES)
+def test_the_deletion_is_told_once_with_its_rule(version: str, metadata: MetadataMode) -> None:
+    rules = rules_for(version, metadata)
+    deleted = [change for change in predict(MOVED, rules).chronicle if change.rule is rules.reassignment.rule]
+    (change,) = deleted
+    assert (change.kind, change.broker) == (ChangeKind.PROCESS, TWO)
+    assert change.text == "broker 2 deletes its replica: it is not assigned any more"
+
+
+def test_the_schedule_names_the_brokers_it_moves_to() -> None:
+    assert MOVED.brokers == (TWO, ONE, THREE)
