@@ -36,11 +36,11 @@ BROKERS_MIN = 3
 
 
 def brokers_for(schedule: Schedule) -> tuple[int, ...]:
-    """Return the ids of the brokers a schedule needs: its replicas, and one that outlives them all.
+    """Return the ids of the brokers a schedule needs: those that it names, and one that outlives them all.
 
     While every replica is down somebody must still be asked who leads.
     """
-    needed = max(BROKERS_MIN, *schedule.replicas)
+    needed = max(BROKERS_MIN, *schedule.brokers)
     down: set[int] = set()
     for step in schedule.steps:
         if isinstance(step, Kill | Stop):

@@ -133,7 +133,7 @@ class Pipeline:
             seed=self.seed,
             record_id_base=self.record_id_base,
             started=datetime.now(UTC).isoformat(timespec="seconds"),
-            brokers=list(schedule.replicas),
+            brokers=list(schedule.brokers),
             controller=100,
             settings={"user": user_settings(schedule), "imposed": {}},
             digests={"jars": lab.jars.digest, "image": None},
@@ -255,7 +255,7 @@ class Pipeline:
     def _keep_broker_files(self, stage: Stage) -> None:
         """Copy the brokers' files; a file that cannot be read must not hide how the run ended."""
         try:
-            keep_broker_files(stage.run, stage.cluster, stage.topic, stage.schedule.replicas)
+            keep_broker_files(stage.run, stage.cluster, stage.topic, stage.schedule.brokers)
         except (*HARNESS_FAILURES, OSError) as error:
             stage.recorder.mark("evidence_missing", "brokers", f"the brokers' files could not be kept: {error}")
 
@@ -277,7 +277,7 @@ class Pipeline:
         """Read the topic from the brokers and reconcile every record with the frozen prediction."""
         self.progress("reading the topic and reconciling every record")
         write_measured_outcome(stage.run)
-        replicas = (broker for broker in stage.schedule.replicas if stage.cluster.is_alive(broker))
+        replicas = (broker for broker in stage.schedule.brokers if stage.cluster.is_alive(broker))
         self.spark.reconcile(
             stage.run,
             bootstrap=",".join(stage.cluster.client_address(broker) for broker in replicas),

@@ -61,7 +61,8 @@ class Rest:
         self._gate = gate
         self._probe = probe
         self._topic = topic
-        self._replicas = replicas
+        self.replicas = replicas
+        self._wanted: tuple[BrokerId, ...] | None = None
         self._checks_checkpoint_files = checks_checkpoint_files
         self._min_insync_replicas = min_insync_replicas
         self._is_kraft = cluster.zookeeper_address is None
@@ -69,9 +70,29 @@ class Rest:
         self.deaf: Callable[[], frozenset[int]] = frozenset
         self.pending: Callable[[], frozenset[int]] = frozenset
 
+    def expect_replicas(self, wanted: tuple[BrokerId, ...]) -> None:
+        """Look at the replicas that brokers name from now on: the partition is on its way to other ones."""
+        self._wanted = wanted
+
+    def has_begun(self) -> bool:
+        """Tell whether the brokers know of the reassignment: the wanted replicas come first, then the others."""
+        wanted = self._wanted or ()
+        try:
+            return self._assigned()[: len(wanted)] == wanted
+        except ProbeError as unanswered:
+            raise NotYetError(str(unanswered)) from unanswered
+
+    def _assigned(self) -> tuple[BrokerId, ...]:
+        """Return the assigned replicas, on which all brokers that run and hear the controller agree."""
+        deaf = self.deaf()
+        named = self._probe.assigned([BrokerId(b) for b in self._cluster.live_brokers if b not in deaf])
+        if len(named) != 1:
+            raise NotYetError(f"brokers name the replicas {sorted(named)}")
+        return tuple(map(BrokerId, *named))
+
     def alive(self) -> dict[BrokerId, bool]:
         """Tell which of the partition's brokers run."""
-        return {broker: self._cluster.is_alive(broker) for broker in self._replicas}
+        return {broker: self._cluster.is_alive(broker) for broker in self.replicas}
 
     def view(self) -> ControllerView:
         """Return the controller's committed partition state.
@@ -107,6 +128,8 @@ class Rest:
     def _is_at_rest(self, since: int, grace_until: float) -> bool:
         try:
             view = self.view()
+            if self._wanted is not None:
+                self._follow_reassignment(view, self._wanted, grace_until)
             self._require_one_leader(view)
             links = self._links(view)
             rounds = {link: self._quiet_rounds(link, since) for link in links}
@@ -119,6 +142,13 @@ class Rest:
         except ProbeError as unanswered:
             raise NotYetError(str(unanswered)) from unanswered
         return True
+
+    def _follow_reassignment(self, view: ControllerView, wanted: tuple[BrokerId, ...], grace_until: float) -> None:
+        """Look at the replicas assigned now; for a grace, wait for the end of a reassignment that nothing delays."""
+        self.replicas = self._assigned()
+        is_due = set(wanted) <= set(view.isr) and self.replicas != wanted
+        if is_due and time.monotonic() < grace_until:
+            raise NotYetError(f"the replicas are {self.replicas}, although all that are wanted are in sync")
 
     def _require_one_leader(self, view: ControllerView) -> None:
         deaf = self.deaf()

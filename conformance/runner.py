@@ -19,6 +19,7 @@ from conformance.lag_time import LagTime
 from conformance.probes.errors import ProbeError
 from conformance.processes import Processes
 from conformance.producing import AWAIT_DEADLINE_S, Producing
+from conformance.reassignment_requests import request_reassignment
 from conformance.schedule_format import WORDS
 from conformance.step_text import describe
 from fault_injection.waiting import DeadlineExceededError, NotYetError, until
@@ -35,6 +36,7 @@ from oracle.steps import (
     Elect,
     Hold,
     Produce,
+    Reassign,
     Release,
     Step,
 )
@@ -158,6 +160,8 @@ class Runner:
                 self._gate.close_connection(name)
             case Elect(kind):
                 self._elect(kind)
+            case Reassign(replicas):
+                self._reassign(replicas)
             case AwaitLeader(leader):
                 self._await_view(f"leader {leader or 'none'}", lambda view: view.leader == leader)
             case AwaitIsr(isr):
@@ -196,11 +200,18 @@ class Runner:
     def _elect(self, kind: ElectionKind) -> None:
         request_election(self._cluster, self._topic, kind)
         self._recorder.mark("election_requested", kind.value, f"{kind.value} election requested")
-        preferred = self._schedule.replicas[0]
+        preferred = self._rest.replicas[0]
         self._await_view(
             f"the {kind.value} election",
             lambda view: view.leader == preferred if kind is ElectionKind.PREFERRED else view.leader is not None,
         )
+
+    def _reassign(self, replicas: tuple[BrokerId, ...]) -> None:
+        request_reassignment(self._cluster, self._topic, replicas)
+        wanted = ", ".join(map(str, replicas))
+        self._recorder.mark("reassignment_requested", wanted, f"reassignment to {wanted} requested")
+        self._rest.expect_replicas(replicas)
+        until(self._rest.has_begun, deadline_s=AWAIT_DEADLINE_S, what="the brokers to know the reassignment")
 
     def _await_view(self, what: str, holds: Callable[[ControllerView], bool]) -> None:
         seen: list[ControllerView] = []

@@ -91,7 +91,7 @@ def decode(document: Any) -> Schedule:  # noqa: ANN401 - whatever a file held
     steps = document["steps"]
     if not isinstance(steps, Sequence) or isinstance(steps, str):
         raise ScheduleError("steps must be a list", field="steps")
-    return Schedule(
+    schedule = Schedule(
         id=_text(document, "id"),
         requirement=_text(document, "requirement"),
         sources=_sources(document.get("sources", ())),
@@ -101,6 +101,8 @@ def decode(document: Any) -> Schedule:  # noqa: ANN401 - whatever a file held
         checkpointing=_convert(document.get("checkpointing", "prompt"), HighWatermarkCheckpoint, None, "checkpointing"),
         steps=tuple(decode_step(index, step) for index, step in enumerate(steps)),
     )
+    _check_ids(schedule.brokers)
+    return schedule
 
 
 def _text(document: Mapping[str, Any], name: str) -> str:
@@ -119,9 +121,12 @@ def _sources(value: Any) -> tuple[str, ...]:  # noqa: ANN401 - whatever a file h
 
 def _replicas(value: Any) -> tuple[BrokerId, ...]:  # noqa: ANN401 - whatever a file held
     replicas: tuple[BrokerId, ...] = _convert(value, tuple[BrokerId, ...], None, "replicas")
-    if any(not 1 <= broker <= BROKER_ID_MAX for broker in replicas):
-        raise ScheduleError(f"replicas are broker ids from 1 to {BROKER_ID_MAX}", field="replicas")
     return replicas
+
+
+def _check_ids(brokers: tuple[BrokerId, ...]) -> None:
+    if any(not 1 <= broker <= BROKER_ID_MAX for broker in brokers):
+        raise ScheduleError(f"replicas are broker ids from 1 to {BROKER_ID_MAX}", field="replicas")
 
 
 def _settings(document: Any) -> Settings:  # noqa: ANN401 - whatever a file held

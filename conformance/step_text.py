@@ -20,6 +20,7 @@ from oracle.steps import (
     LoseCheckpoint,
     LoseTail,
     Produce,
+    Reassign,
     Release,
     Start,
     Stop,
@@ -41,16 +42,12 @@ def describe(step: Step) -> str:  # noqa: C901, PLR0912 - one case per step
             return f"hold {_held(step)} as {step.name!r}"
         case Elect(kind):
             return f"ask for the {kind.value} leader election"
+        case Reassign(replicas):
+            return f"move the partition to {_brokers(replicas)}"
         case Delay(delay_ms=delay_ms):
             return f"delay the next {_frame(step)} by {delay_ms} ms"
-        case AwaitHold(name):
-            return f"wait until {name!r} has caught its frame"
-        case Release(name):
-            return f"release {name!r}"
-        case Drop(name):
-            return f"drop {name!r}"
-        case Close(name):
-            return f"close the connection of {name!r}"
+        case AwaitHold() | Release() | Drop() | Close():
+            return _HOLD_WORDS[type(step)].format(step.name)
         case Kill(broker):
             return f"kill broker {broker} (kill -9)"
         case Stop(broker):
@@ -69,6 +66,14 @@ def describe(step: Step) -> str:  # noqa: C901, PLR0912 - one case per step
             return f"lose the high watermark checkpoint of broker {broker}"
         case Checkpoint(name):
             return f"checkpoint: {name}"
+
+
+_HOLD_WORDS: dict[type[Step], str] = {
+    AwaitHold: "wait until {!r} has caught its frame",
+    Release: "release {!r}",
+    Drop: "drop {!r}",
+    Close: "close the connection of {!r}",
+}
 
 
 def _brokers(brokers: tuple[int, ...]) -> str:

@@ -65,6 +65,23 @@ def zookeeper_view(session: ZooKeeperSession, topic: str, partition: int) -> Con
         raise ProbeError(session.address, f"{path} holds {content!r}") from malformed
 
 
+def zookeeper_replicas(session: ZooKeeperSession, topic: str, partition: int) -> tuple[int, ...]:
+    """Read a partition's assigned replicas from ZooKeeper, preferred leader first.
+
+    Raises:
+        ProbeError: ZooKeeper does not answer, or the assignment is not what a controller writes.
+    """
+    content: bytes = b""
+    path = f"/brokers/topics/{topic}"
+    try:
+        content, _ = session.client().get(path)
+        return tuple(map(int, json.loads(content)["partitions"][str(partition)]))
+    except (KazooException, TimeoutError) as failed:
+        raise ProbeError(session.address, f"no answer: {str(failed) or type(failed).__name__}") from failed
+    except (ValueError, KeyError, TypeError) as malformed:
+        raise ProbeError(session.address, f"{path} holds {content!r}") from malformed
+
+
 def broker_view(connection: BrokerConnection, topic: str, partition: int) -> ControllerView | None:
     """Ask a KRaft broker for the partition state as it has applied it; None when it knows no such partition.
 

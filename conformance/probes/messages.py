@@ -9,7 +9,12 @@ import warnings
 with warnings.catch_warnings():
     warnings.simplefilter("ignore", DeprecationWarning)
     from kafka.errors import CorruptRecordError, for_code
-    from kafka.protocol.admin import DescribeTopicPartitionsRequest, DescribeTopicPartitionsResponse
+    from kafka.protocol.admin import (
+        AlterPartitionReassignmentsRequest,
+        AlterPartitionReassignmentsResponse,
+        DescribeTopicPartitionsRequest,
+        DescribeTopicPartitionsResponse,
+    )
     from kafka.protocol.consumer import FetchRequest, FetchResponse, ListOffsetsRequest, ListOffsetsResponse
     from kafka.protocol.metadata import (
         ApiVersionsRequest,
@@ -21,6 +26,8 @@ with warnings.catch_warnings():
     from kafka.record import MemoryRecords, MemoryRecordsBuilder
 
 __all__ = [
+    "AlterPartitionReassignmentsRequest",
+    "AlterPartitionReassignmentsResponse",
     "ApiVersionsRequest",
     "ApiVersionsResponse",
     "CorruptRecordError",

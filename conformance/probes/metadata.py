@@ -29,12 +29,14 @@ class PartitionMetadata:
         leader: the leader's broker id; None when the broker knows of no live leader.
         leader_epoch: None where Metadata does not tell it (before 2.1).
         isr: the in-sync replicas, in ascending order.
+        replicas: the assigned replicas, preferred leader first.
         topic_id: None where the topic has none or Metadata does not tell it (before 2.8).
     """
 
     leader: int | None
     leader_epoch: int | None
     isr: tuple[int, ...]
+    replicas: tuple[int, ...]
     topic_id: UUID | None
 
 
@@ -74,5 +76,6 @@ def _metadata(topic: Any, partition: Any, version: int) -> PartitionMetadata:  #
         leader=None if partition.leader_id == NOBODY else int(partition.leader_id),
         leader_epoch=int(partition.leader_epoch) if version >= WITH_LEADER_EPOCH else None,
         isr=tuple(sorted(map(int, partition.isr_nodes))),
+        replicas=tuple(map(int, partition.replica_nodes)),
         topic_id=topic_id if topic_id and topic_id.int else None,
     )

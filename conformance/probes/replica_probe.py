@@ -18,7 +18,7 @@ from conformance.probes.checkpoints import (
     leader_epoch_checkpoint,
 )
 from conformance.probes.connection import BrokerConnection
-from conformance.probes.controller import ControllerView, broker_view, newest, zookeeper_view
+from conformance.probes.controller import ControllerView, broker_view, newest, zookeeper_replicas, zookeeper_view
 from conformance.probes.metadata import PartitionMetadata, partition_metadata
 from conformance.probes.replica import replica_offsets
 from conformance.probes.segments import ReplicaLog, replica_log
@@ -148,6 +148,20 @@ class ReplicaProbe:
         if self._zookeeper is not None:
             return zookeeper_view(self._zookeeper, self._topic, self._partition)
         return newest(self.broker_view(broker) for broker in live_brokers)
+
+    def assigned(self, live_brokers: Sequence[BrokerId]) -> frozenset[tuple[int, ...]]:
+        """Read which replicas are assigned, preferred leader first: one answer, or several while brokers disagree.
+
+        Args:
+            live_brokers: the brokers to ask in KRaft mode.
+
+        Raises:
+            ProbeError: ZooKeeper, or one of these brokers, does not answer.
+        """
+        if self._zookeeper is not None:
+            return frozenset({zookeeper_replicas(self._zookeeper, self._topic, self._partition)})
+        asked = (self.metadata(broker) for broker in live_brokers)
+        return frozenset(seen.replicas for seen in asked if seen is not None)
 
     def broker_view(self, broker: BrokerId) -> ControllerView | None:
         """Ask one KRaft broker for the partition state as it has applied it.

@@ -15,11 +15,15 @@ from oracle.vocabulary import BrokerId, HighWatermarkCheckpoint, Timing
 
 TEXTS = st.text(st.characters(codec="utf-8", categories=("L", "N", "P", "S", "Zs")), min_size=1, max_size=12)
 
+BROKERS = st.lists(st.integers(1, BROKER_ID_MAX).map(BrokerId), max_size=4).map(tuple)
+
 
 def field_values(wanted: Any) -> st.SearchStrategy[Any]:  # noqa: ANN401 - a field's declared type
     """Give every value of a step field's declared type."""
     if NoneType in get_args(wanted):
         return st.none() | field_values(next(a for a in get_args(wanted) if a is not NoneType))
+    if get_origin(wanted) is tuple and get_args(wanted)[0] is BrokerId:
+        return BROKERS
     if get_origin(wanted) is tuple:
         return st.lists(field_values(get_args(wanted)[0]), max_size=4).map(tuple)
     base = getattr(wanted, "__supertype__", wanted)
@@ -46,7 +50,7 @@ SCHEDULES = st.builds(
     id=TEXTS.filter(str.strip),
     requirement=TEXTS.filter(str.strip),
     sources=st.lists(TEXTS, max_size=3).map(tuple),
-    replicas=st.lists(st.integers(1, BROKER_ID_MAX).map(BrokerId), max_size=4).map(tuple),
+    replicas=BROKERS,
     steps=st.lists(STEPS, max_size=8).map(tuple),
     settings=st.builds(Settings, st.integers(1, 5), st.booleans()),
     timing=st.sampled_from(Timing),

@@ -29,6 +29,7 @@ EXAMPLE: dict[str, Any] = {
     "broker": 2,
     "isr": [1, 2],
     "followers": [2],
+    "replicas": [3, 1],
     "offset": 1,
     "kind": "preferred",
 }
@@ -161,6 +162,7 @@ def test_what_is_no_step_is_refused_with_its_number(step: object, message: str) 
         ({"replicas": ["1"]}, "replicas must be a whole number, not '1'", "replicas"),
         ({"replicas": [0, 1]}, "replicas are broker ids from 1 to 9", "replicas"),
         ({"replicas": [1, 100]}, "replicas are broker ids from 1 to 9", "replicas"),
+        ({"steps": [{"reassign": [1, 10]}]}, "replicas are broker ids from 1 to 9", "replicas"),
         ({"sources": 1.5}, "sources is a list", "sources"),
         ({"sources": None}, "sources is a list", "sources"),
         ({"sources": [{}]}, "sources is a list", "sources"),

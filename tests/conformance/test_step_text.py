@@ -51,6 +51,7 @@ SENTENCES: list[tuple[dict[str, object], str]] = [
     ({"stop": 2}, "stop broker 2 gracefully"),
     ({"start": 2}, "start broker 2"),
     ({"elect": "preferred"}, "ask for the preferred leader election"),
+    ({"reassign": [3, 1]}, "move the partition to broker 3, broker 1"),
     ({"await_leader": 2}, "wait until broker 2 leads"),
     ({"await_leader": "none"}, "wait until there is no leader"),
     ({"await_isr": [1, 2]}, "wait until the ISR is {1, 2}"),

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from kazoo.exceptions import ConnectionLoss, NoNodeError
 
-from conformance.probes.controller import ControllerView, newest, zookeeper_view
+from conformance.probes.controller import ControllerView, newest, zookeeper_replicas, zookeeper_view
 from conformance.probes.errors import ProbeError
 from conformance.probes.zookeeper_session import ZooKeeperSession
 
@@ -55,6 +55,27 @@ def test_a_malformed_state_is_refused(monkeypatch: pytest.MonkeyPatch, content: 
 def test_a_lost_connection_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ProbeError, match="no answer: ConnectionLoss"):
         view(monkeypatch, ConnectionLoss())
+
+
+def replicas(monkeypatch: pytest.MonkeyPatch, content: bytes | Exception) -> tuple[int, ...]:
+    session = ZooKeeperSession("127.0.0.1:2181")
+    monkeypatch.setattr(session, "client", lambda: Nodes({"/brokers/topics/t": content}))
+    return zookeeper_replicas(session, "t", 0)
+
+
+def test_the_assignment_in_zookeeper_keeps_its_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert replicas(monkeypatch, b'{"version":1,"partitions":{"0":[3,1,2]}}') == (3, 1, 2)
+
+
+@pytest.mark.parametrize("content", [b"", b"{}", b'{"partitions":{"1":[1]}}', b'{"partitions":{"0":null}}'])
+def test_a_malformed_assignment_is_refused(monkeypatch: pytest.MonkeyPatch, content: bytes) -> None:
+    with pytest.raises(ProbeError, match="/brokers/topics/t holds"):
+        replicas(monkeypatch, content)
+
+
+def test_an_assignment_that_is_not_answered_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(ProbeError, match="no answer: ConnectionLoss"):
+        replicas(monkeypatch, ConnectionLoss())
 
 
 def test_zookeeper_that_is_not_there_is_told() -> None:
