@@ -13,6 +13,7 @@ from reports import write_report
 from reports.decisions import decision
 from reports.load import load_run
 from reports.picture.contents import confirmed_stays, replaced_stays
+from reports.picture.deafness import believes_to_lead, is_deaf
 from reports.picture.layout import lay_out
 from reports.picture.scale import TimeScale
 from reports.picture_table import picture_table
@@ -225,3 +226,13 @@ def test_a_topic_that_lost_everything_was_read(tmp_path: Path) -> None:
     assert [row.measured_fate for row in load_run(path).records.rows] == ["lost", "lost"]
     next((path / "topic").glob("*.parquet")).unlink()
     assert [row.measured_fate for row in load_run(path).records.rows] == ["", ""]
+
+
+def test_only_the_deaf_broker_that_led_believes_it_leads(view: Callable[[GoldenRun], RunView]) -> None:
+    story = view(golden_faults.zombie_leader()).story
+    assert [broker for broker in (1, 2) if believes_to_lead(story, broker, 2)] == [2]
+    other = replace(story, held_frames=(replace(story.held_frames[0], follower=1),))
+    assert [broker for broker in (1, 2) if is_deaf(other, broker, 2)] == [1]
+    assert not [broker for broker in (1, 2) if believes_to_lead(other, broker, 2)]
+    assert not is_deaf(story, 2, 0)
+    assert not is_deaf(story, 2, 5)
