@@ -126,6 +126,11 @@ def _await_lag(step: Arguments) -> str:
     return f"Let the lag time pass without a fetch of {_brokers(followers)}."
 
 
+def _settings(step: Arguments) -> str:
+    names = {"min_insync_replicas": "min.insync.replicas", "unclean_leader_election": "unclean.leader.election.enable"}
+    return " and ".join(f"{name} to {str(step[field]).lower()}" for field, name in names.items() if field in step)
+
+
 def _brokers(brokers: object) -> str:
     named = listed(brokers)
     return f"brokers {' and '.join(named.rsplit(', ', 1))}" if ", " in named else f"broker {named}"
@@ -150,6 +155,7 @@ _PROSE: dict[str, Callable[[Arguments], str]] = {
     "stop": lambda step: f"Stop broker {step.get('broker')} gracefully.",
     "start": lambda step: f"Start broker {step.get('broker')} again with the same files.",
     "elect": _elect,
+    "alter": lambda step: f"Set {_settings(step)}.",
     "reassign": lambda step: f"Move the partition to {_brokers(step.get('replicas', ()))}.",
     "await_leader": _await_leader,
     "await_isr": lambda step: f"Wait until the in-sync replicas are {listed(step.get('isr', ''))}.",
@@ -174,6 +180,7 @@ _SHORT: dict[str, Callable[[Arguments], str]] = {
     "stop": lambda step: f"stop {step.get('broker')}",
     "start": lambda step: f"start {step.get('broker')}",
     "elect": lambda step: f"elect {step.get('kind')}",
+    "alter": lambda step: f"set {_settings(step)}",
     "reassign": lambda step: f"reassign to {listed(step.get('replicas', ''))}",
     "await_leader": lambda step: f"await leader {step.get('leader') or 'none'}",
     "await_isr": lambda step: f"await ISR {listed(step.get('isr', ''))}",

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 _COLUMNS_MAX = 1.3
 _LABELS_MAX = 5
+_LETTER = 7.2
+"""Width of a letter of the labels' monospaced face, in user units."""
 
 
 def draw_vanished(story: Story, final: FinalLogs, lane: Lane, scale: TimeScale, prefix: str) -> Markup:
@@ -57,10 +59,17 @@ def _block(story: Story, final: FinalLogs, lane: Lane, scale: TimeScale, prefix:
         element("rect", **box, class_="vanished"),
         element("rect", **box, fill=f"url(#{prefix}-lost)"),
         *(
-            label(left + 8, lane.offsets.y(offset + 0.5) + 4.5, clipped(words, 8), "content gone")
+            _struck_through(left + 8, lane.offsets.y(offset + 0.5) + 4.5, clipped(words, 8))
             for offset, words in _labels(story, final, lane, mark).items()
             if after <= offset < before and before <= _LABELS_MAX
         ),
+    )
+
+
+def _struck_through(x: float, y: float, words: str) -> Markup:
+    return group(
+        label(x, y, words, "content gone"),
+        element("line", x1=x - 2, x2=x + 2 + _LETTER * len(words), y1=y - 4, y2=y - 4, class_="strike"),
     )
 
 

@@ -65,6 +65,7 @@ def test_the_records_of_a_lost_tail_are_struck_through_where_they_lay(view: Call
     run = view(golden_faults.lost_tail())
     lane = lay_out(run.story, TimeScale.of(run.story)).lanes[0]
     assert sorted(words(run, "gone")) == ["m1", "m2"]
+    assert len([line for line in drawn(run).iter("line") if line.get("class") == "strike"]) == 2
     block = boxes(run, "vanished")[0]
     assert block["y"] == pytest.approx(lane.offsets.y(3), abs=0.01)
     assert block["y"] + block["height"] == pytest.approx(lane.offsets.y(1), abs=0.01)

@@ -28,6 +28,12 @@ PAIRS = [
     ("log-end", "committed"),
     ("ink", "committed"),
     ("paper", "log-end"),
+    ("caution", "lane"),
+    ("held", "lane"),
+    ("watermark", "lane"),
+    ("ink", "held-ground"),
+    ("quiet", "card"),
+    ("ink", "caution-ground"),
 ]
 
 
