@@ -64,7 +64,7 @@ class Rest:
         self.replicas = replicas
         self._wanted: tuple[BrokerId, ...] | None = None
         self._checks_checkpoint_files = checks_checkpoint_files
-        self._min_insync_replicas = min_insync_replicas
+        self.min_insync_replicas = min_insync_replicas
         self._is_kraft = cluster.zookeeper_address is None
         self.blocked: Callable[[], frozenset[tuple[int, int]]] = frozenset
         self.deaf: Callable[[], frozenset[int]] = frozenset
@@ -216,7 +216,7 @@ class Rest:
         leader = next((b for b, lives in self.alive().items() if lives and b == view.leader), None)
         if leader is None:
             return
-        too_few = len(view.isr) < self._min_insync_replicas
+        too_few = len(view.isr) < self.min_insync_replicas
         expected = Admission.TOO_FEW_IN_SYNC if too_few else Admission.ADMITTED
         admission = self._probe.admission(leader)
         if admission is not expected:

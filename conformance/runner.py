@@ -21,9 +21,12 @@ from conformance.processes import Processes
 from conformance.producing import AWAIT_DEADLINE_S, Producing
 from conformance.reassignment_requests import request_reassignment
 from conformance.schedule_format import WORDS
+from conformance.settings_requests import request_settings
 from conformance.step_text import describe
+from conformance.topic_settings import configs_of
 from fault_injection.waiting import DeadlineExceededError, NotYetError, until
 from oracle.steps import (
+    Alter,
     AwaitHold,
     AwaitIsr,
     AwaitLag,
@@ -74,7 +77,7 @@ class Runner:
         record_id_base: int,
         progress: Callable[[str], None] = lambda _: None,
     ) -> None:
-        self._schedule = schedule
+        self._schedule, self._settings = schedule, schedule.settings
         self._cluster = cluster
         self._gate = gate
         self._probe = probe
@@ -160,6 +163,8 @@ class Runner:
                 self._gate.close_connection(name)
             case Elect(kind):
                 self._elect(kind)
+            case Alter():
+                self._alter(step)
             case Reassign(replicas):
                 self._reassign(replicas)
             case AwaitLeader(leader):
@@ -212,6 +217,13 @@ class Runner:
         self._recorder.mark("reassignment_requested", wanted, f"reassignment to {wanted} requested")
         self._rest.expect_replicas(replicas)
         until(self._rest.has_begun, deadline_s=AWAIT_DEADLINE_S, what="the brokers to know the reassignment")
+
+    def _alter(self, step: Alter) -> None:
+        self._settings = self._settings.altered(step)
+        configs = configs_of(self._settings)
+        request_settings(self._cluster, self._topic, configs)
+        self._recorder.mark("settings_changed", self._topic, describe(step))
+        self._rest.min_insync_replicas = self._settings.min_insync_replicas
 
     def _await_view(self, what: str, holds: Callable[[ControllerView], bool]) -> None:
         seen: list[ControllerView] = []

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from oracle.steps import (
+    Alter,
     AwaitHold,
     AwaitIsr,
     AwaitLag,
@@ -44,6 +45,8 @@ def describe(step: Step) -> str:  # noqa: C901, PLR0912 - one case per step
             return f"ask for the {kind.value} leader election"
         case Reassign(replicas):
             return f"move the partition to {_brokers(replicas)}"
+        case Alter():
+            return f"set {_settings(step)}"
         case Delay(delay_ms=delay_ms):
             return f"delay the next {_frame(step)} by {delay_ms} ms"
         case AwaitHold() | Release() | Drop() | Close():
@@ -74,6 +77,13 @@ _HOLD_WORDS: dict[type[Step], str] = {
     Drop: "drop {!r}",
     Close: "close the connection of {!r}",
 }
+
+
+def _settings(step: Alter) -> str:
+    minimum, unclean = step.min_insync_replicas, step.unclean_leader_election
+    words = [] if minimum is None else [f"min.insync.replicas to {minimum}"]
+    words += [] if unclean is None else [f"unclean.leader.election.enable to {str(unclean).lower()}"]
+    return " and ".join(words)
 
 
 def _brokers(brokers: tuple[int, ...]) -> str:

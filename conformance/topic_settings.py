@@ -7,15 +7,17 @@ from typing import TYPE_CHECKING
 from conformance.schedule_format import MIN_ISR, UNCLEAN
 
 if TYPE_CHECKING:
-    from oracle.schedule import Schedule
+    from oracle.schedule import Schedule, Settings
 
 
 def topic_configs(schedule: Schedule) -> dict[str, str]:
     """Return the topic configurations that a schedule asks for."""
-    return {
-        MIN_ISR: str(schedule.settings.min_insync_replicas),
-        UNCLEAN: str(schedule.settings.unclean_leader_election).lower(),
-    }
+    return configs_of(schedule.settings)
+
+
+def configs_of(settings: Settings) -> dict[str, str]:
+    """Return durability settings as topic configurations."""
+    return {MIN_ISR: str(settings.min_insync_replicas), UNCLEAN: str(settings.unclean_leader_election).lower()}
 
 
 def user_settings(schedule: Schedule) -> dict[str, str]:

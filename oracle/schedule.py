@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from oracle.steps import (
+    Alter,
     AwaitHold,
     AwaitIsr,
     AwaitLag,
@@ -65,6 +66,14 @@ class Settings:
 
     min_insync_replicas: int = 1
     unclean_leader_election: bool = False
+
+    def altered(self, step: Alter) -> Settings:
+        """Return the settings as a step leaves them: what it does not name stays."""
+        minimum, unclean = step.min_insync_replicas, step.unclean_leader_election
+        return Settings(
+            self.min_insync_replicas if minimum is None else minimum,
+            self.unclean_leader_election if unclean is None else unclean,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +169,10 @@ def _check_brokers(index: int, step: Step, schedule: Schedule) -> None:
             _check_known(index, "leader", {leader} - {None, *replicas})
         case AwaitIsr(isr):
             _check_known(index, "isr", set(isr) - replicas)
+        case Alter(None, None):
+            raise ScheduleError("alter changes a setting: name one", step=index, field="min_insync_replicas")
+        case Alter(minimum):
+            _check_at_least(index, "min_insync_replicas", 1 if minimum is None else minimum, 1)
         case Reassign(wanted):
             _check_distinct(wanted, step=index)
         case _:

@@ -150,6 +150,14 @@ class Reassign:
 
 
 @dataclass(frozen=True, slots=True)
+class Alter:
+    """Change the topic's durability settings, as kafka-configs does; ends when the leader obeys them."""
+
+    min_insync_replicas: int | None = described("min.insync.replicas from now on", default=None)
+    unclean_leader_election: bool | None = described("unclean.leader.election.enable from now on", default=None)
+
+
+@dataclass(frozen=True, slots=True)
 class AwaitLeader:
     """Wait until the controller and every live broker name this leader (none: no leader)."""
 
@@ -206,6 +214,7 @@ Step = (
     | Start
     | Elect
     | Reassign
+    | Alter
     | AwaitLeader
     | AwaitIsr
     | AwaitLag
@@ -228,6 +237,7 @@ STEP_NAMES: dict[str, type[Step]] = {
     "start": Start,
     "elect": Elect,
     "reassign": Reassign,
+    "alter": Alter,
     "await_leader": AwaitLeader,
     "await_isr": AwaitIsr,
     "await_lag": AwaitLag,

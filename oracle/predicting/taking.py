@@ -7,9 +7,18 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from oracle import timing
-from oracle.events import ElectionRequested, HighWatermarkLost, ReassignmentRequested, RecordSent, RequestLost, TailLost
+from oracle.events import (
+    ElectionRequested,
+    HighWatermarkLost,
+    ReassignmentRequested,
+    RecordSent,
+    RequestLost,
+    SettingsChanged,
+    TailLost,
+)
 from oracle.predicting.assumptions import check
 from oracle.steps import (
+    Alter,
     AwaitLag,
     Close,
     Drop,
@@ -30,7 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from oracle.steps import Step
-    from oracle.vocabulary import BrokerId, ElectionKind, Label
+    from oracle.vocabulary import Label
     from oracle.world import World
 
     Stroke = Callable[[World], World]
@@ -59,10 +68,8 @@ def strokes(step: Step) -> tuple[Stroke, ...]:
             return (partial(_let_go, step=step),)
         case Kill(broker) | Stop(broker):
             return (partial(timing.end, broker=broker, graceful=isinstance(step, Stop)),)
-        case Elect(kind):
-            return (partial(_elect, kind=kind),)
-        case Reassign(replicas):
-            return (partial(_reassign, replicas=replicas),)
+        case Elect() | Reassign() | Alter():
+            return (partial(_order, step=step),)
         case Start(broker):
             return (partial(timing.start, broker=broker),)
         case AwaitLag():
@@ -77,12 +84,15 @@ def _send(world: World, label: Label, step: Produce) -> World:
     return world.apply(RecordSent(label, step.acks, step.leader))
 
 
-def _elect(world: World, kind: ElectionKind) -> World:
-    return world.apply(ElectionRequested(kind))
-
-
-def _reassign(world: World, replicas: tuple[BrokerId, ...]) -> World:
-    return world.apply(ReassignmentRequested(replicas))
+def _order(world: World, step: Elect | Reassign | Alter) -> World:
+    """Let an operator ask something of the controller."""
+    match step:
+        case Elect(kind):
+            return world.apply(ElectionRequested(kind))
+        case Reassign(replicas):
+            return world.apply(ReassignmentRequested(replicas))
+        case _:
+            return world.apply(SettingsChanged(world.state.settings.altered(step)))
 
 
 def _arm(world: World, hold: Hold) -> World:

@@ -27,8 +27,8 @@ def field_values(wanted: Any) -> st.SearchStrategy[Any]:  # noqa: ANN401 - a fie
     if get_origin(wanted) is tuple:
         return st.lists(field_values(get_args(wanted)[0]), max_size=4).map(tuple)
     base = getattr(wanted, "__supertype__", wanted)
-    if base is str:
-        return TEXTS
+    if base in (str, bool):
+        return TEXTS if base is str else st.booleans()
     return st.integers(0, 2**40) if base is int else st.sampled_from(wanted)
 
 

@@ -29,6 +29,8 @@ EXAMPLE: dict[str, Any] = {
     "broker": 2,
     "isr": [1, 2],
     "followers": [2],
+    "min_insync_replicas": 1,
+    "unclean_leader_election": True,
     "replicas": [3, 1],
     "offset": 1,
     "kind": "preferred",

@@ -8,6 +8,7 @@ from oracle.predict import PointUnavailableError, predict
 from oracle.rules.by_version import rules_for
 from oracle.schedule import Schedule, ScheduleError, check_structure
 from oracle.steps import (
+    Alter,
     AwaitHold,
     AwaitIsr,
     AwaitLag,
@@ -57,6 +58,8 @@ WRONG_STEPS: dict[str, tuple[Step, str, str]] = {
     "offset below 0": (hold("x", fetch_offset=-1), "fetch_offset", "fetch_offset must be at least 0"),
     "delay on an unknown link": (Delay(PointName.FETCH_REQUEST, NINE, ONE, 1), "follower", "does not have: 9"),
     "delay backwards": (Delay(PointName.FETCH_REQUEST, TWO, ONE, -1), "delay_ms", "at least 0"),
+    "alter nothing": (Alter(), "min_insync_replicas", "name one"),
+    "alter to no minimum": (Alter(0), "min_insync_replicas", "must be at least 1"),
     "move to nobody": (Reassign(()), "replicas", "must be distinct"),
     "move twice to a broker": (Reassign((ONE, TWO, ONE)), "replicas", "must be distinct"),
     "await an unknown hold": (AwaitHold("x"), "name", "does not have: x"),

@@ -1,0 +1,66 @@
+"""How do a topic's durability settings change while it is in use? As the operators' tool of the release does it.
+
+With ZooKeeper they are a node and a notice that brokers watch, in every release; in KRaft mode it is an
+IncrementalAlterConfigs request (KIP-339).
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from confluent_kafka import KafkaException
+from confluent_kafka.admin import AdminClient, AlterConfigOpType, ConfigEntry, ConfigResource, ResourceType
+from kazoo.client import KazooClient
+from kazoo.exceptions import KazooException
+
+from conformance.clients.configuration import quiet_configuration
+from conformance.interruption import HarnessError
+
+if TYPE_CHECKING:
+    from fault_injection.cluster.lifecycle import Cluster
+
+NOTICE_PATH = "/config/changes/config_change_"
+DEADLINE_S = 15.0
+
+
+def request_settings(cluster: Cluster, topic: str, configs: dict[str, str]) -> None:
+    """Give a topic other settings; returns when the request is accepted.
+
+    Args:
+        cluster: the brokers.
+        topic: the topic.
+        configs: every setting that the topic shall have from now on.
+
+    Raises:
+        HarnessError: nobody took the request.
+    """
+    zookeeper = cluster.zookeeper_address
+    if zookeeper is not None:
+        _write_nodes(zookeeper, topic, configs)
+    else:
+        _ask_broker(cluster.client_address(min(cluster.live_brokers)), topic, configs)
+
+
+def _write_nodes(zookeeper: str, topic: str, configs: dict[str, str]) -> None:
+    session = KazooClient(zookeeper, timeout=DEADLINE_S)
+    notice = {"version": 2, "entity_path": f"topics/{topic}"}
+    try:
+        session.start(timeout=DEADLINE_S)
+        session.set(f"/config/topics/{topic}", json.dumps({"version": 1, "config": configs}).encode())
+        session.create(NOTICE_PATH, json.dumps(notice).encode(), sequence=True)
+    except (KazooException, session.handler.timeout_exception) as failed:
+        raise HarnessError(f"the settings could not be changed: {failed!r}") from failed
+    finally:
+        session.stop()
+        session.close()
+
+
+def _ask_broker(address: str, topic: str, configs: dict[str, str]) -> None:
+    entries = [ConfigEntry(name, value, incremental_operation=AlterConfigOpType.SET) for name, value in configs.items()]
+    resource = ConfigResource(ResourceType.TOPIC, topic, incremental_configs=entries)
+    admin = AdminClient(quiet_configuration(address))
+    try:
+        admin.incremental_alter_configs([resource])[resource].result(DEADLINE_S)
+    except (KafkaException, TimeoutError) as failed:
+        raise HarnessError(f"the settings could not be changed: {failed}") from failed
