@@ -82,14 +82,16 @@ def _frugality(spec: ClusterSpec) -> dict[str, str]:
 
 
 def _kraft(spec: ClusterSpec) -> dict[str, str]:
-    return _as_text(
-        {
-            "broker.session.timeout.ms": _SESSION_MS[spec.timing],
-            "broker.heartbeat.interval.ms": 500,
-            "controller.quorum.fetch.timeout.ms": 60_000,
-            "controller.quorum.request.timeout.ms": 60_000,
-        }
-    )
+    """A dead broker is noticed soon, and so is that a partition without a leader may have an unclean one."""
+    settings = {
+        "broker.session.timeout.ms": _SESSION_MS[spec.timing],
+        "broker.heartbeat.interval.ms": 500,
+        "controller.quorum.fetch.timeout.ms": 60_000,
+        "controller.quorum.request.timeout.ms": 60_000,
+    }
+    if spec.release.is_at_least(3, 9):
+        settings["unclean.leader.election.interval.ms"] = 1_000
+    return _as_text(settings)
 
 
 def _zookeeper_client(spec: ClusterSpec) -> dict[str, str]:

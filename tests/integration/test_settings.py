@@ -71,5 +71,6 @@ def test_a_new_minimum_is_obeyed(version: str, tmp_path: Path) -> None:
     check(MINIMUM, version, tmp_path, PromiseKept.KEPT)
 
 
-def test_a_leader_is_elected_once_it_may_be_unclean(tmp_path: Path) -> None:
-    check(UNCLEAN, "2.8.2", tmp_path, PromiseKept.ALLOWED_BY_SETTINGS)
+@pytest.mark.parametrize("version", ["2.8.2", "4.3.1"])
+def test_a_leader_is_elected_once_it_may_be_unclean(version: str, tmp_path: Path) -> None:
+    check(UNCLEAN, version, tmp_path, PromiseKept.ALLOWED_BY_SETTINGS)
