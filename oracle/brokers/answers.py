@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from oracle.brokers.model import Brokers
 from oracle.brokers.search import schedule_of, search
-from oracle.explorer.exploration import Verdict
+from oracle.explorer.exploration import INTERRUPTED, Verdict
 from oracle.explorer.search import Limits
 from oracle.guarantees import PromiseVerdict
 from oracle.predict import predict
@@ -82,17 +82,28 @@ class Answer:
 
 
 def answer(asked: Question, max_states: int | None) -> Answer:
-    """Search for a lost record, and for one whose loss breaks a promise."""
+    """Search for a lost record, and for one whose loss breaks a promise.
+
+    Raises:
+        KeyboardInterrupt: if a search was interrupted: half an answer is none.
+    """
     if asked.bounds.acks is Acks.NONE:
         return Answer(None)
     brokers = Brokers(asked.rules, asked.bounds)
-    lost = search(brokers, (LOST,), Limits(max_states))
+    lost = _searched(brokers, LOST, max_states)
     is_promised = asked.bounds.acks is Acks.ALL and not asked.bounds.power_failure
     if lost.verdict is not Verdict.VIOLATED or not is_promised:
         return Answer(_finding(brokers, lost))
-    broken = search(brokers, (BROKEN,), Limits(max_states))
+    broken = _searched(brokers, BROKEN, max_states)
     is_same = broken.path == lost.path
     return Answer(_finding(brokers, lost, has_schedule=not is_same), _finding(brokers, broken))
+
+
+def _searched(brokers: Brokers, name: str, max_states: int | None) -> Exploration[PartitionState]:
+    found = search(brokers, (name,), Limits(max_states))
+    if found.stopped_by == INTERRUPTED:
+        raise KeyboardInterrupt
+    return found
 
 
 def _finding(brokers: Brokers, found: Exploration[PartitionState], *, has_schedule: bool = True) -> Finding:

@@ -42,7 +42,9 @@ def has_lost_a_tail(state: PartitionState) -> bool:
 
 def _parts(state: PartitionState) -> list[Hashable]:
     produces = tuple(map(_produce, state.produces))
-    losses = tuple((loss.label, verdict_of(state, loss)) for loss in state.history_losses)
+    losses = tuple(
+        (loss.label, loss.was_clean, loss.had_appended, verdict_of(state, loss)) for loss in state.history_losses
+    )
     history = (produces, state.history_committed, losses, has_lost_a_tail(state))
     return [history, _of_controller(state.controller), _of_rest(state), *map(_replica, state.replicas)]
 

@@ -24,10 +24,11 @@ UNREAD = {
     "rules",
     "leaves_isr",
     "raises_high_watermark_on_shrink",
+    "reassignment",
     "settings_changed",
     "tells_latest_offset",
 }
-"""What no event of the model reads: names, a leader that shrinks its ISR, new settings, what clients list."""
+"""What no event of the model reads: names, a leader that shrinks its ISR, moves, new settings, what clients list."""
 
 
 class Faults(StrEnum):

@@ -1,6 +1,7 @@
 """Which half steps need no visit of their own? Those that the brokers take at once, whatever else happens.
 
-After every event the model takes these, so that a search sees only states with a choice:
+After every event the model takes these, so that a search sees only states with a choice. 1, 2 and 5
+hide no outcome; 3 and 4 leave behaviours out:
 
 1. An idle follower sends its next request. The request's content is fixed by the follower's own
    state, and nothing else changes that state while it is idle but a new leader epoch: the request
@@ -10,11 +11,11 @@ After every event the model takes these, so that a search sees only states with 
    waits for the maximum wait at most; a later completion is the same answer followed by one more
    round. A parked fetch with nothing to tell stays parked: its empty answer and the next request
    change nothing.
-3. Every broker hears the controller's decision, the elected leader first. Later deliveries are not
-   searched: a schedule's step ends when all brokers have heard, so none could show them.
-4. A wish to join the ISR is answered, unless the bounds ask for late joins. While it is pending the
-   replica only holds the high watermark back (KIP-497), and if the leader dies with it, all is as if
-   the request that brought the wish had not arrived.
+3. Every broker hears the controller's decision, the elected leader first. This one is a bound, not
+   a reduction: zombie leaders and followers, which a hold on a controller channel leaves, are not
+   searched. Nor are deaths that the controller notices late, or a leader that shrinks its ISR.
+4. A wish to join the ISR is answered, unless the bounds ask for late joins. This is a bound too: a
+   leader that dies while a join is pending is searched with late joins only.
 5. With ``prompt`` checkpointing each high watermark is on disk.
 
 None makes up a behaviour: every path is one of ``step``.

@@ -11,6 +11,9 @@ from oracle.explorer.model import State
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+INTERRUPTED = "interrupted"
+"""Why a search is unfinished that a KeyboardInterrupt has ended."""
+
 
 class Verdict(Enum):
     """What a search says about the properties that it checked."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Generic
 
 from oracle.explorer.eventually import find_avoiding_behaviour
-from oracle.explorer.exploration import Exploration, Progress, Step, Verdict
+from oracle.explorer.exploration import INTERRUPTED, Exploration, Progress, Step, Verdict
 from oracle.explorer.model import Always, CannotGoOnError, Eventually, Model, Sometimes, State
 from oracle.explorer.paths import key_of, path_to
 
@@ -60,7 +60,7 @@ def explore(
         if search.may_conclude:
             behaviour = next(filter(None, (find_avoiding_behaviour(model, wanted) for wanted in eventually)), None)
     except KeyboardInterrupt:
-        search.stopped_by = "interrupted"
+        search.stopped_by = INTERRUPTED
     except CannotGoOnError as reason:
         search.stopped_by = str(reason)
     found = search.result()
