@@ -1,6 +1,7 @@
 """How do a schedule's brokers die, come back, and lose what their disks held?
 
 Under ``timing: lag`` nobody but the leader notices a ``kill -9``: its session is longer than a schedule.
+A broker whose channel from the controller is held notices neither a death nor a return: nobody asks it.
 """
 
 from __future__ import annotations
@@ -8,8 +9,9 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from fault_injection.cluster.readiness import await_registered, await_unregistered
+from fault_injection.cluster.readiness import DEADLINE_S, Views, brokers_known_to, registered_brokers
 from fault_injection.faults.disk import lose_high_watermark_checkpoint, lose_tail
+from fault_injection.waiting import NotYetError, until
 from oracle.steps import Kill, LoseCheckpoint, LoseTail, Start, Stop
 from oracle.vocabulary import Timing
 
@@ -36,6 +38,7 @@ class Processes:
         timing: who notices that a broker is gone.
         when_gone: is told of each broker that is gone.
         await_view: waits for what the controller has committed.
+        deaf: gives the brokers that hear no decision of the controller.
 
     Attributes:
         gone_since: when (monotonic seconds) brokers fell silent that were killed or stopped.
@@ -50,6 +53,7 @@ class Processes:
         *,
         when_gone: Callable[[BrokerId], None],
         await_view: AwaitView,
+        deaf: Callable[[], frozenset[int]],
     ) -> None:
         self._cluster = cluster
         self._recorder = recorder
@@ -57,6 +61,7 @@ class Processes:
         self._timing = timing
         self._when_gone = when_gone
         self._await_view = await_view
+        self._deaf = deaf
         self.gone_since: dict[BrokerId, float] = {}
 
     def take(self, step: Kill | Stop | Start | LoseTail | LoseCheckpoint) -> None:
@@ -69,7 +74,7 @@ class Processes:
                 self._await_reaction(broker)
             case Start(broker):
                 self._cluster.start_broker(broker)
-                await_registered(self._cluster, broker)
+                self._await_registered(broker)
                 self._recorder.mark("broker_started", broker, f"broker {broker} started")
             case LoseTail(broker, offset):
                 lost = lose_tail(self._cluster, broker, self._topic, PARTITION, offset)
@@ -91,8 +96,50 @@ class Processes:
 
     def _await_reaction(self, broker: BrokerId) -> None:
         """Wait until the controller has noticed that a broker is gone, and has done something about it."""
-        await_unregistered(self._cluster, broker)
+        self._await_unregistered(broker)
         self._await_view(
             f"the controller to have reacted to the death of broker {broker}",
             lambda view: view.leader != broker and (broker not in view.isr or view.leader is None),
         )
+
+    def _await_unregistered(self, broker: BrokerId) -> None:
+        """Wait until every live broker that hears the controller knows that a broker is gone."""
+
+        def is_gone() -> bool:
+            views = self._hearing_views()
+            is_listed = any(broker in view for view in views.values())
+            if is_listed or self._is_registered(broker, views):
+                raise _not_yet(views)
+            return True
+
+        until(is_gone, deadline_s=DEADLINE_S, what=f"broker {broker} to be unregistered")
+
+    def _await_registered(self, broker: BrokerId) -> None:
+        """Wait until every live broker that hears the controller answers and knows every live broker."""
+
+        def is_known() -> bool:
+            self._cluster.check_alive(broker)
+            live = frozenset(self._cluster.live_brokers) | {broker}
+            views = self._hearing_views()
+            is_heard = views.keys() == live - self._deaf() and all(live <= view for view in views.values())
+            if not is_heard or not self._is_registered(broker, views):
+                raise _not_yet(views)
+            return True
+
+        until(is_known, deadline_s=DEADLINE_S, what=f"broker {broker} to be registered")
+
+    def _hearing_views(self) -> Views:
+        """Return which brokers each live broker knows, of those that hear the controller and answer."""
+        hearing = set(self._cluster.live_brokers) - self._deaf()
+        asked = {broker: brokers_known_to(self._cluster.client_address(broker)) for broker in hearing}
+        return {broker: known for broker, known in asked.items() if known is not None}
+
+    def _is_registered(self, broker: BrokerId, views: Views) -> bool:
+        """Ask ZooKeeper, or in KRaft whoever hears the controller, whether a broker counts as alive."""
+        if self._cluster.zookeeper_address is None:
+            return any(broker in view for view in views.values())
+        return broker in registered_brokers(self._cluster)
+
+
+def _not_yet(views: Views) -> NotYetError:
+    return NotYetError({viewer: sorted(view) for viewer, view in sorted(views.items())})

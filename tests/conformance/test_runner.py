@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
-from conformance import processes, runner
+from conformance import runner
 from conformance.interruption import AwaitedStateMissingError, HarnessError
 from conformance.probes.controller import ControllerView
 from conformance.recorder import Recorder
@@ -72,6 +72,9 @@ class _Rest:
 
 
 class _Cluster:
+    live_brokers: tuple[int, ...] = ()
+    zookeeper_address = None
+
     def __init__(self, gate: _Gate) -> None:
         self._gate = gate
 
@@ -104,7 +107,6 @@ class _Run:
 @pytest.fixture(autouse=True)
 def no_patience(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(runner, "AWAIT_DEADLINE_S", 0.05)
-    monkeypatch.setattr(processes, "await_unregistered", lambda *_: None)
 
 
 @pytest.fixture

@@ -1,0 +1,98 @@
+"""Is a broker's death or return awaited of those that hear the controller, and of nobody else?"""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, cast
+
+import pytest
+
+from conformance import processes
+from conformance.processes import Processes
+from conformance.recorder import Recorder
+from fault_injection.waiting import DeadlineExceededError
+from oracle.steps import Kill, Start
+from oracle.vocabulary import BrokerId, Timing
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+ALL = frozenset({1, 2, 3})
+WITHOUT_ONE = frozenset({2, 3})
+LIVE = (1, 2, 3)
+STALE = {1: ALL, 2: WITHOUT_ONE, 3: ALL}
+"""Broker 2 has not heard that broker 1 is back; the others have."""
+
+
+def _ends(
+    monkeypatch: pytest.MonkeyPatch,
+    directory: Path,
+    step: Kill | Start,
+    views: dict[int, frozenset[int]],
+    deaf: frozenset[int],
+) -> bool:
+    """Tell whether a step ends, given which brokers each live broker knows."""
+    cluster = SimpleNamespace(
+        live_brokers=tuple(views),
+        zookeeper_address=None,
+        client_address=lambda broker: broker,
+        check_alive=lambda *_: None,
+        kill=lambda _: None,
+        start_broker=lambda _: None,
+    )
+    monkeypatch.setattr(processes, "brokers_known_to", views.get)
+    monkeypatch.setattr(processes, "DEADLINE_S", 0.05)
+    with Recorder(directory) as recorder:
+        ending = Processes(
+            cast("Any", cluster),
+            recorder,
+            "t",
+            Timing.SESSION,
+            when_gone=lambda _: None,
+            await_view=lambda *_: None,
+            deaf=lambda: deaf,
+        )
+        try:
+            ending.take(step)
+        except DeadlineExceededError:
+            return False
+    return True
+
+
+@pytest.mark.parametrize(
+    ("views", "deaf", "ends"),
+    [
+        ({2: WITHOUT_ONE, 3: WITHOUT_ONE}, frozenset(), True),
+        ({2: ALL, 3: WITHOUT_ONE}, frozenset({2}), True),
+        ({2: ALL, 3: WITHOUT_ONE}, frozenset(), False),
+        ({2: WITHOUT_ONE, 3: ALL}, frozenset({2}), False),
+    ],
+)
+def test_a_death_is_awaited_of_those_who_hear_of_it(
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    views: dict[int, frozenset[int]],
+    deaf: frozenset[int],
+    ends: bool,
+) -> None:
+    assert _ends(monkeypatch, tmp_path, Kill(BrokerId(1)), views, deaf) is ends
+
+
+@pytest.mark.parametrize(
+    ("views", "deaf", "ends"),
+    [
+        (dict.fromkeys(LIVE, ALL), frozenset(), True),
+        (STALE, frozenset({2}), True),
+        (STALE, frozenset(), False),
+        (STALE, frozenset({3}), False),
+        ({2: WITHOUT_ONE, 3: ALL}, frozenset({2}), False),
+    ],
+)
+def test_a_return_is_awaited_of_those_who_hear_of_it(
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    views: dict[int, frozenset[int]],
+    deaf: frozenset[int],
+    ends: bool,
+) -> None:
+    assert _ends(monkeypatch, tmp_path, Start(BrokerId(1)), views, deaf) is ends
