@@ -1,13 +1,14 @@
-"""At which points can a frame be held on this release? Some requests exist only in some releases or modes."""
+"""What of a schedule does this release have? Some points and requests exist only in some releases or modes."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from oracle.gate import POINTS
+from oracle.rules import requested_election
 from oracle.schedule import ScheduleError
 from oracle.state import FetchKind
-from oracle.steps import Delay, Hold
+from oracle.steps import Delay, Elect, Hold
 from oracle.vocabulary import FROM_CONTROLLER, TO_CONTROLLER, MetadataMode, PointName
 
 if TYPE_CHECKING:
@@ -16,17 +17,19 @@ if TYPE_CHECKING:
 
 
 class PointUnavailableError(ScheduleError):
-    """The schedule holds at a point that this release does not have: it does not apply to it."""
+    """The schedule needs a point or an election that this release does not have: it does not apply to it."""
 
 
 def check_points(schedule: Schedule, rules: RuleSet) -> None:
-    """Refuse holds and delays at points that the model cannot predict or the release does not have.
+    """Refuse points that the model cannot predict or the release does not have, and elections that it does not hold.
 
     Raises:
         ScheduleError: the model cannot predict a hold there; names the step.
-        PointUnavailableError: the release has no such point.
+        PointUnavailableError: the release has no such point or election.
     """
     for index, step in enumerate(schedule.steps):
+        if isinstance(step, Elect):
+            _check_election(index, step, rules)
         if not isinstance(step, Hold | Delay):
             continue
         predicted = [*POINTS, *FROM_CONTROLLER, *TO_CONTROLLER] if isinstance(step, Hold) else [*POINTS]
@@ -37,6 +40,12 @@ def check_points(schedule: Schedule, rules: RuleSet) -> None:
         missing = _why_missing(step.point, rules)
         if missing is not None:
             raise PointUnavailableError(f"Kafka {rules.version} {missing}", step=index, field="point")
+
+
+def _check_election(index: int, step: Elect, rules: RuleSet) -> None:
+    missing = requested_election.why_missing(step.kind, rules)
+    if missing is not None:
+        raise PointUnavailableError(missing, step=index, field="kind")
 
 
 def _why_missing(point: PointName, rules: RuleSet) -> str | None:

@@ -29,7 +29,7 @@ def predict(schedule: Schedule, rules: RuleSet) -> Prediction:
 
     Raises:
         ScheduleError: if a step assumes what no rule of this release can bring about; names the step.
-        PointUnavailableError: if the release has no such protocol point.
+        PointUnavailableError: if the release has no such protocol point or election.
     """
     check_structure(schedule)
     check_points(schedule, rules)

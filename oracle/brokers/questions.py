@@ -22,6 +22,7 @@ UNREAD = {
     "version",
     "metadata",
     "rules",
+    "elects_uncleanly_on_request",
     "leaves_isr",
     "raises_high_watermark_on_shrink",
     "reassignment",

@@ -90,6 +90,9 @@ def return_broker(state: PartitionState, broker: BrokerId, rules: RuleSet, *, cl
 
 def request_election(state: PartitionState, kind: ElectionKind, rules: RuleSet) -> PartitionState | str:
     """Let the controller elect as an operator asks, or say why there is nothing to elect (KIP-183, KIP-460)."""
+    missing = requested_election.why_missing(kind, rules)
+    if missing is not None:
+        return missing
     partition = Partition(state.assignment, state.settings)
     elected = requested_election.BY_KIND[kind](state.controller, partition, rules.election)
     return elected if isinstance(elected, str) else notify(state, elected, rules)

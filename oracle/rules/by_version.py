@@ -33,6 +33,7 @@ from oracle.rules import (
     kraft_controller,
     reassignment,
     recovery,
+    requested_election,
     same_leader,
     settings_change,
     stale_answer,
@@ -106,6 +107,7 @@ BASE = RuleSet(
     marks_recovery=recovery.unmarked,
     stopping_leader_cuts=False,
     reassignment=reassignment.IN_STEPS,
+    elects_uncleanly_on_request=False,
     settings_changed=settings_change.waits,
     rules=(),
 )
@@ -243,6 +245,12 @@ TABLE: tuple[Row, ...] = (
         reassignment.IN_ONE_RECORD.rule,
         within(in_kraft_mode, since("3.8.0")),
         lambda rules: replace(rules, reassignment=reassignment.IN_ONE_RECORD),
+    ),
+    Row(requested_election.PREFERRED, lambda _release: True, lambda rules: rules),
+    Row(
+        requested_election.UNCLEAN,
+        since("2.4.0"),
+        lambda rules: replace(rules, elects_uncleanly_on_request=True),
     ),
     Row(settings_change.WAITS, lambda release: not elects_once_allowed(release), lambda rules: rules),
     Row(

@@ -3,12 +3,14 @@
 The preferred leader is the first assigned replica; it takes over only if it lives and is in sync,
 and the ISR stays as it is. An unclean election is held for a partition that nobody leads, whatever
 unclean.leader.election.enable says. Without the first the load stays where failures have put it;
-without the second a partition whose in-sync replicas are gone for good never comes back.
+without the second a partition whose in-sync replicas are gone for good never comes back. A release
+without unclean elections on request refuses to hold one.
 
 Sources: PreferredReplicaPartitionLeaderSelector, Election.leaderForPreferredReplica,
 ReplicationControlManager.electLeaders; KIP-183, KIP-460. Versions: preferred: all; unclean: 2.4 and newer.
 
 Mutant: prefers-a-replica-that-is-not-in-sync, which the story elections-on-request notices.
+Mutant: elects-uncleanly-on-request-too-early, which a question to 2.3.1 notices.
 """
 
 from __future__ import annotations
@@ -17,12 +19,35 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from oracle.rules.election import ElectionRules, Partition, with_leader
+from oracle.rules.rule import Rule
 from oracle.vocabulary import ElectionKind
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from oracle.rules.rule_set import RuleSet
     from oracle.state import ControllerView
+
+PREFERRED = Rule(
+    name="preferred-election-on-request",
+    source="KIP-183, PreferredReplicaPartitionLeaderSelector",
+    versions="every release",
+    replaces=None,
+    breaks="the load stays where failures have put it",
+)
+UNCLEAN = Rule(
+    name="unclean-election-on-request",
+    source="KIP-460, ReplicationControlManager.electLeaders",
+    versions="2.4 and newer",
+    replaces=None,
+    breaks="a partition whose in-sync replicas are gone for good never comes back",
+)
+
+
+def why_missing(kind: ElectionKind, rules: RuleSet) -> str | None:
+    """Return why a release holds no such election on request, or None if it does."""
+    has_it = kind is ElectionKind.PREFERRED or rules.elects_uncleanly_on_request
+    return None if has_it else f"Kafka {rules.version} holds no unclean election on request: 2.4 is the first that does"
 
 
 def preferred(view: ControllerView, partition: Partition, _rules: ElectionRules) -> ControllerView | str:

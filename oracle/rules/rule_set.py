@@ -53,6 +53,7 @@ class RuleSet:
         marks_recovery: (view before, view after) -> the view, marked after an unclean election.
         stopping_leader_cuts: a leader that stops gracefully cuts its log to its high watermark.
         reassignment: how the partition moves to other brokers.
+        elects_uncleanly_on_request: an operator may ask for an unclean election (KIP-460).
         settings_changed: (view, old settings, partition, election rules) -> the view under new settings.
         rules: every rule that this set names, for reports.
     """
@@ -86,6 +87,7 @@ class RuleSet:
     marks_recovery: Callable[[ControllerView, ControllerView], ControllerView]
     stopping_leader_cuts: bool
     reassignment: ReassignmentRules
+    elects_uncleanly_on_request: bool
     settings_changed: Callable[[ControllerView, Settings, Partition, ElectionRules], ControllerView]
     rules: tuple[Rule, ...]
 

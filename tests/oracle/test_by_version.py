@@ -41,6 +41,7 @@ BORDERS = [
     ("only-unfenced-replica-joins-isr", ZOOKEEPER, "3.2.3", "3.3.0"),
     ("stopping-leader-keeps-its-log", ZOOKEEPER, "0.10.2.2", "0.11.0.0"),
     ("unclean-leader-recovers", ZOOKEEPER, "3.1.2", "3.2.0"),
+    ("unclean-election-on-request", ZOOKEEPER, "2.3.1", "2.4.0"),
     ("unclean-election-once-allowed", ZOOKEEPER, "2.0.1", "2.1.0"),
     ("unclean-election-once-allowed", KRAFT, "3.8.1", "3.9.0"),
     ("new-minimum-clears-eligible-leaders", KRAFT, "4.0.2", "4.1.0"),

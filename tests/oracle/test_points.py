@@ -7,8 +7,8 @@ import pytest
 from oracle.predict import PointUnavailableError, predict
 from oracle.rules.by_version import rules_for
 from oracle.schedule import ScheduleError
-from oracle.steps import AwaitHold, Delay, Drop, Hold, Kill, Release, Start
-from oracle.vocabulary import MetadataMode, Offset, PointName
+from oracle.steps import AwaitHold, Delay, Drop, Elect, Hold, Kill, Release, Start
+from oracle.vocabulary import ElectionKind, MetadataMode, Offset, PointName
 from tests.oracle.schedules import NINE, ONE, TWO, hold, produce, schedule
 
 KRAFT = rules_for("3.9.2", MetadataMode.KRAFT)
@@ -63,6 +63,21 @@ def test_leaders_that_write_the_isr_send_no_request(point: PointName) -> None:
     with pytest.raises(PointUnavailableError, match=r"Kafka 2.6.3 leaders write the ISR themselves"):
         predict(schedule(produce("m0"), Hold("x", point, broker=ONE)), OLD)
     predict(schedule(produce("m0"), Hold("x", point, broker=ONE)), ZOOKEEPER)
+
+
+@pytest.mark.parametrize("version", ["0.10.2.2", "2.3.1"])
+def test_releases_before_2_4_hold_no_unclean_election_on_request(version: str) -> None:
+    steps = (produce("m0"), Kill(TWO), Kill(ONE), Start(TWO), Elect(ElectionKind.UNCLEAN))
+    message = f"Kafka {version} holds no unclean election on request"
+    with pytest.raises(PointUnavailableError, match=message) as refused:
+        predict(schedule(*steps), rules_for(version, MetadataMode.ZOOKEEPER))
+    assert (refused.value.step, refused.value.field) == (4, "kind")
+
+
+def test_a_preferred_election_may_be_asked_for_on_every_release() -> None:
+    steps = (produce("m0"), Kill(ONE), Start(ONE), Elect(ElectionKind.PREFERRED))
+    for version in ("0.10.2.2", "2.3.1", "2.4.0"):
+        assert predict(schedule(*steps), rules_for(version, MetadataMode.ZOOKEEPER)).moments[-1].leader == ONE
 
 
 def test_a_hold_that_nothing_reaches_says_so() -> None:

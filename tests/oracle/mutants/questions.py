@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 
 from oracle.events import BrokerRemoved, BrokerReturned, JoinCommitted, RecordSent, RequestReceived, SettingsChanged
 from oracle.gate import Gate
-from oracle.predict import initial_world, take
+from oracle.predict import PointUnavailableError, initial_world, predict, take
 from oracle.replication.consuming import latest_offset
 from oracle.rules import controller_epoch
 from oracle.rules.by_version import rules_for
 from oracle.schedule import Settings
-from oracle.steps import Kill, Start, Step
-from oracle.vocabulary import Acks, Label, MetadataMode, PointName
+from oracle.steps import Elect, Kill, Start, Step
+from oracle.vocabulary import Acks, ElectionKind, Label, MetadataMode, PointName
 from tests.oracle.schedules import LOOKUP, ONE, THREE, TWO, hold, produce, schedule
 
 if TYPE_CHECKING:
@@ -127,6 +127,20 @@ def eligible_under_a_new_minimum(change: Callable[[RuleSet], RuleSet]) -> object
     """Ask who is still eligible when min.insync.replicas has changed."""
     world = _after(_rules("4.3.1-kraft", change), Kill(TWO), Kill(THREE), Kill(ONE))
     return world.apply(SettingsChanged(Settings(2))).state.controller.elr
+
+
+def holds_unclean_elections(version: str) -> Callable[[Callable[[RuleSet], RuleSet]], object]:
+    """Ask whether a schedule with an unclean election on request can be predicted."""
+    steps = (Kill(TWO), produce("m0"), Kill(ONE), Start(TWO), Elect(ElectionKind.UNCLEAN))
+
+    def ask(change: Callable[[RuleSet], RuleSet]) -> object:
+        try:
+            predict(schedule(*steps), _rules(version, change))
+        except PointUnavailableError:
+            return False
+        return True
+
+    return ask
 
 
 def obeys_a_lower_epoch(_change: Callable[[RuleSet], RuleSet]) -> object:

@@ -12,6 +12,7 @@ from tests.oracle.mutants.mutant import Mutant, with_fields
 from tests.oracle.mutants.questions import (
     decisions_on_their_way,
     eligible_under_a_new_minimum,
+    holds_unclean_elections,
     leader_once_unclean_election_is_allowed,
     obeys_a_lower_epoch,
 )
@@ -73,6 +74,20 @@ MUTANTS = (
         "an operator's unclean election needs unclean.leader.election.enable",
         Story("elections-on-request"),
         patches={BY_KIND: {**requested_election.BY_KIND, ElectionKind.UNCLEAN: only_if_allowed}},
+    ),
+    Mutant(
+        "elects-uncleanly-on-request-too-early",
+        "requested_election",
+        "2.3 holds an unclean election on request",
+        Answer(holds_unclean_elections("2.3.1"), False),
+        with_fields(elects_uncleanly_on_request=True),
+    ),
+    Mutant(
+        "holds-no-unclean-election-on-request",
+        "requested_election",
+        "2.4 holds preferred elections only",
+        Answer(holds_unclean_elections("2.4.0"), True),
+        with_fields(elects_uncleanly_on_request=False),
     ),
     Mutant(
         "marks-no-unclean-leader",
