@@ -1,6 +1,7 @@
 """Where must a search have been before "nothing found" says anything? The sometimes twins of ``properties``.
 
-Each takes a state and answers whether it is such a place: an election, a cut, a refused record.
+Each takes a state and answers whether it is such a place: an election, a cut, an acknowledged record.
+What no state shows, the model counts as it happens (``Brokers.occurrences``): an ISR that has grown again.
 """
 
 from __future__ import annotations
@@ -39,17 +40,6 @@ def has_truncated(state: PartitionState) -> bool:
 def has_shrunk_isr(state: PartitionState) -> bool:
     """The ISR is smaller than the assignment."""
     return len(state.controller.isr) < len(state.assignment)
-
-
-def has_regrown_isr(state: PartitionState) -> bool:
-    """All replicas are in sync again after a removal."""
-    return len(state.controller.isr) == len(state.assignment) and state.controller.leader_epoch > 0
-
-
-def would_refuse(state: PartitionState) -> bool:
-    """A leader with fewer in-sync replicas than the minimum refuses acks=all."""
-    leader = state.serving_leader()
-    return leader is not None and len(leader.isr) < state.settings.min_insync_replicas
 
 
 def has_committed(state: PartitionState) -> bool:
@@ -94,8 +84,6 @@ SOMETIMES: Mapping[str, Callable[[PartitionState], bool]] = {
     "no leader": has_no_leader,
     "truncation": has_truncated,
     "ISR shrunk": has_shrunk_isr,
-    "ISR grown again": has_regrown_isr,
-    "produce refused": would_refuse,
     "record committed": has_committed,
     "record acknowledged": has_acknowledged,
     "follower without the news": follower_lags_in_knowledge,

@@ -8,7 +8,7 @@ replicas are not alike: there is no symmetry to use.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from oracle.brokers.actions import Action
 from oracle.brokers.keys import Keys, has_lost_a_tail
@@ -36,6 +36,10 @@ if TYPE_CHECKING:
     from oracle.state import PartitionState, ReplicaState
 
 
+ISR_GROWN: Final = "ISR grown again"
+PRODUCE_REFUSED: Final = "produce refused"
+
+
 class Brokers:
     """The state graph of one partition on brokers of one release.
 
@@ -51,6 +55,7 @@ class Brokers:
         self.rules = rules
         self.bounds = bounds
         self._keys = Keys()
+        self._occurrences = {ISR_GROWN: 0, PRODUCE_REFUSED: 0}
 
     def initial_states(self) -> tuple[PartitionState]:
         """Return the partition right after its creation: broker 1 leads, the others' fetches are parked."""
@@ -68,7 +73,9 @@ class Brokers:
     def actions(self, state: PartitionState) -> Iterator[tuple[Action, PartitionState]]:
         """Return every action with the state it leads to, in a fixed order."""
         for action in self.possible(state):
-            yield action, advanced(state, action.events, self.rules, self.bounds)
+            after = advanced(state, action.events, self.rules, self.bounds)
+            self._occurrences[ISR_GROWN] += _has_regrown(state, after)
+            yield action, after
 
     def successors(self, state: PartitionState) -> list[PartitionState]:
         """Return every next state, repetitions included."""
@@ -83,8 +90,12 @@ class Brokers:
         return self._keys.key(state)
 
     def occurrences(self) -> dict[str, int]:
-        """Return nothing: what a search should see, it reads from states (``properties.SOMETIMES``)."""
-        return {}
+        """Return how often happened what no state shows; all else is read from states (``places.SOMETIMES``).
+
+        The ISR got its last member back: without a new epoch the state is as before the removal. The
+        rules refused a record: the model does not send it.
+        """
+        return dict(self._occurrences)
 
     def possible(self, state: PartitionState) -> Iterator[Action]:
         """Return the actions that the rules allow in a state, in a fixed order."""
@@ -104,6 +115,7 @@ class Brokers:
             return ()
         minimum = self.rules.effective_min_isr(self.bounds.settings.min_insync_replicas, len(state.assignment))
         if self.bounds.acks is Acks.ALL and len(leader.isr) < minimum:
+            self._occurrences[PRODUCE_REFUSED] += 1
             return ()
         return (_one(RecordSent(Label(f"m{len(state.produces)}"), self.bounds.acks)),)
 
@@ -119,6 +131,10 @@ class Brokers:
         for offset in range(replica.log.log_end_offset) if may_fail else ():
             failure = (BrokerDied(broker, graceful=False), TailLost(broker, Offset(offset)), BrokerRemoved(broker))
             yield Action(failure)
+
+
+def _has_regrown(before: PartitionState, after: PartitionState) -> bool:
+    return len(before.controller.isr) < len(before.assignment) == len(after.controller.isr)
 
 
 def _one(event: Event) -> Action:

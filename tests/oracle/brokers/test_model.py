@@ -113,7 +113,25 @@ def test_the_search_goes_on_up_to_the_bound_of_epochs() -> None:
     (state,) = brokers.initial_states()
     assert brokers.is_within_bounds(state)
     assert not brokers.is_within_bounds(led(brokers, "broker 2 is killed"))
-    assert not brokers.occurrences()
+
+
+@pytest.mark.parametrize(("version", "times"), [("3.6.2", 1), ("4.3.1", 0)])
+def test_a_minimum_above_the_replicas_refuses_records_only_where_the_rules_do(version: str, times: int) -> None:
+    brokers = Brokers(rules_for(version, MetadataMode.KRAFT), Bounds(settings=Settings(3)))
+    (state,) = brokers.initial_states()
+    brokers.successors(state)
+    assert brokers.occurrences()["produce refused"] == times
+    brokers.successors(led(brokers, "broker 2 is killed"))
+    assert brokers.occurrences()["produce refused"] > times
+
+
+def test_an_isr_that_has_grown_again_in_the_same_epoch_is_seen() -> None:
+    bounds = Bounds(records=1, epochs=0)
+    found = search(Brokers(rules_for("3.9.2", MetadataMode.KRAFT), bounds))
+    assert found.verdict is Verdict.HOLDS
+    assert "ISR grown again" not in found.never_seen
+    with_epochs = search(Brokers(rules_for("3.9.2", MetadataMode.ZOOKEEPER), bounds))
+    assert "ISR grown again" in with_epochs.never_seen
 
 
 def test_states_with_one_key_differ_only_in_what_reports_read() -> None:

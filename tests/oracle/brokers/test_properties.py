@@ -156,8 +156,6 @@ REACHED: dict[str, PartitionState] = {
     "no leader": with_view(leader=None),
     "truncation": replace(START, history_truncations=((TWO, M0, "rule"),)),
     "ISR shrunk": with_view(isr=(ONE, TWO)),
-    "ISR grown again": with_view(leader_epoch=FIRST),
-    "produce refused": replace(_with_small_maximal_isr(), settings=replace(START.settings, min_insync_replicas=2)),
     "record committed": replace(START, history_committed=frozenset({M0})),
     "record acknowledged": lost(Acks.ALL, was_clean=True),
     "follower without the news": _knowing_less(),
