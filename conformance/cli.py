@@ -6,7 +6,9 @@ Exit codes: 0 conforms; 1 deviates; 2 usage; 3 inconclusive; 4 harness error. Pr
 from __future__ import annotations
 
 import argparse
+import errno
 import logging
+import os
 import signal
 import sys
 import traceback
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 USAGE = 2
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EIO)
 INTERRUPTED = 130
 TERMINATED = 143
 
@@ -61,6 +64,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stdout = None  # nobody reads any more
         return 0
     except OSError as error:
+        if error.errno in FULL:
+            console.complain(_cut_short(error, parsed))
+            return EXIT_CODES[Conformance.HARNESS_ERROR]
         console.complain(f"{error.filename or ''}: {error.strerror or error}".lstrip(": "))
         return USAGE
     except KeyboardInterrupt:
@@ -70,6 +76,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
         traceback.print_exc()
         console.complain(f"the tester failed, not the brokers: {defect!r}")
         return EXIT_CODES[Conformance.HARNESS_ERROR]
+
+
+def _cut_short(error: OSError, parsed: argparse.Namespace) -> str:
+    """Say what is incomplete and where, since a write to an open file does not name it."""
+    written = {"run": "run", "runs_dir": "run", "out": "file"}
+    option = next((name for name in written if getattr(parsed, name, None) is not None), None)
+    place, what = (getattr(parsed, option), written[option]) if option else ("", "answer")
+    if _is_of_answer(error):
+        place, what = "standard output", "answer"
+    return f"{error.filename or place}: {os.strerror(error.errno or 0)}; the {what} is incomplete".lstrip(": ")
+
+
+def _is_of_answer(error: OSError) -> bool:
+    """Tell whether it was standard output that could not be written to."""
+    return any(frame.f_code is Console.answer.__code__ for frame, _ in traceback.walk_tb(error.__traceback__))
 
 
 def _interrupt(number: int, _frame: object) -> NoReturn:
@@ -169,11 +190,10 @@ def _run_options(parsed: argparse.Namespace) -> RunOptions:
 
 
 def _count(text: str) -> int:
-    """Return a whole number from 1 on; argparse turns the ValueError of any other text into a usage error."""
-    number = int(text)
-    if number < 1:
-        raise ValueError(text)
-    return number
+    """Return a whole number from 1 on; any other text is a usage error."""
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1")
+    return int(text)
 
 
 def _add_judge(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

@@ -8,9 +8,9 @@ from enum import Enum
 from types import NoneType
 from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
 
-from conformance.run_directory import RunDirectoryError
+from conformance.run_directory import RunDirectory, RunDirectoryError
 from conformance.schedule_format import KINDS, SINGLE_FIELD, plain
-from fault_injection.releases import RELEASES
+from fault_injection.releases import RELEASES, UsageError
 from oracle.rules.by_version import rules_for
 from oracle.steps import STEP_NAMES
 from oracle.vocabulary import MetadataMode
@@ -114,13 +114,15 @@ def report_runs(console: Console, runs: Sequence[Path], out: Path) -> int:
     """Write a report over existing runs.
 
     Raises:
-        RunDirectoryError: one of them is no directory; a directory that is no run is reported as such.
+        RunDirectoryError: one of them is no run, or of another format version.
+        UsageError: the page's directory does not exist.
     """
     for run in runs:
-        if not run.is_dir():
-            raise RunDirectoryError(f"{run} is no run directory")
-        if not any(run.iterdir()) or any(run.glob("*/run.json")):
+        if any(run.glob("*/run.json")):
             raise RunDirectoryError(f"{run} holds no run of its own; give run directories, such as {run}/2026…")
+        RunDirectory.load(run)
+    if not out.parent.is_dir():
+        raise UsageError(f"nothing can be written to {out.parent}: it is no directory")
     path = write_report(list(runs), out)
     if console.as_json:
         console.answer_json({"report": str(path)})

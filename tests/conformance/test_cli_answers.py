@@ -193,7 +193,7 @@ def test_a_run_with_a_changed_prediction_is_a_harness_error_that_names_it(
 
 
 def test_a_report_is_written_where_it_was_asked_for(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    run, out = write_ideal_run(tmp_path), tmp_path / "out" / "page.html"
+    run, out = write_ideal_run(tmp_path), tmp_path / "page.html"
 
     assert answer_json(capsys, "report", run.path, "--out", out) == {"report": str(out)}
     assert "TR-01" in out.read_text(encoding="utf-8")

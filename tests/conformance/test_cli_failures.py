@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import signal
+import subprocess
+import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,7 +18,6 @@ from tests.conformance.ideal_runs import write_ideal_run
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 
 @pytest.fixture(autouse=True)
@@ -49,3 +53,35 @@ def test_rules_without_the_schedules_point_do_not_apply_to_the_run(
 
     assert main(["judge", str(run.path), "--rules-of", "0.10.2.2"]) == 0
     assert "NOT_RUN: Kafka 0.10.2.2 followers do not send OffsetsForLeaderEpoch" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT, errno.EIO])
+def test_a_disk_that_fails_during_a_run_is_a_harness_error_with_its_place(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, number: int
+) -> None:
+    def fails(*_: object) -> None:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr("conformance.cli.run_scenarios", fails)
+
+    assert main(["run", "TR-01", "--runs-dir", str(tmp_path)]) == 4
+    said = capsys.readouterr().err
+    assert said == f"kafka-conformance: {tmp_path}: {os.strerror(number)}; the run is incomplete\n"
+
+
+def test_a_page_that_does_not_fit_is_a_harness_error(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    run = write_ideal_run(tmp_path)
+
+    assert main(["report", str(run.path), "--out", "/dev/full"]) == 4
+    said = capsys.readouterr().err
+    assert said == "kafka-conformance: /dev/full: No space left on device; the file is incomplete\n"
+
+
+@pytest.mark.parametrize("arguments", [["predict", "TR-01"], ["list", "--json"]])
+def test_an_answer_that_does_not_fit_is_a_harness_error(arguments: list[str]) -> None:
+    with Path("/dev/full").open("w", encoding="utf-8") as full:
+        command = [sys.executable, "-m", "conformance.cli", *arguments]
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+
+    said = "kafka-conformance: standard output: No space left on device; the answer is incomplete\n"
+    assert (done.returncode, done.stderr) == (4, said)

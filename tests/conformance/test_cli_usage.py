@@ -111,11 +111,35 @@ def test_a_run_that_is_not_there_is_named(capsys: pytest.CaptureFixture[str], tm
     assert f"{tmp_path / 'none'} is no run directory" in sentence(capsys, command, tmp_path / "none")
 
 
-def test_a_run_of_another_format_is_named(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+@pytest.mark.parametrize("command", ["judge", "report"])
+def test_a_run_of_another_format_is_named(capsys: pytest.CaptureFixture[str], tmp_path: Path, command: str) -> None:
     run = RunDirectory.create(tmp_path, "one")
     run.update_run(format=9)
 
-    assert sentence(capsys, "judge", run.path).endswith("has format 9, this tester reads 1")
+    assert sentence(capsys, command, run.path).endswith("has format 9, this tester reads 1")
+
+
+def test_a_directory_without_a_run_gives_no_page(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "one.yaml").touch()
+    said = sentence(capsys, "report", tmp_path / "notes", "--out", tmp_path / "page.html")
+
+    assert said == f"{tmp_path / 'notes'} is no run directory: it has no run.json"
+    assert not (tmp_path / "page.html").exists()
+
+
+def test_the_directory_of_all_runs_is_no_run(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    write_ideal_run(tmp_path)
+
+    assert sentence(capsys, "report", tmp_path).startswith(f"{tmp_path} holds no run of its own; give run directories")
+
+
+def test_a_page_makes_no_directories(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    out = tmp_path / "none" / "page.html"
+    said = sentence(capsys, "report", write_ideal_run(tmp_path).path, "--out", out)
+
+    assert said == f"nothing can be written to {tmp_path / 'none'}: it is no directory"
+    assert not out.parent.exists()
 
 
 def test_rules_of_an_unknown_release_are_refused(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
@@ -219,6 +243,9 @@ def test_jars_that_cannot_be_had_are_a_usage_error_before_a_broker_starts(
         (["runn"], "invalid choice: 'runn'"),
         (["run", "--profile", "slow"], "argument --profile: invalid choice: 'slow'"),
         (["run", "--backend", "cloud"], "argument --backend: invalid choice: 'cloud'"),
+        (["run", "--repeat", "-3"], "argument --repeat: '-3' is not a whole number from 1"),
+        (["run", "--repeat", "0"], "argument --repeat: '0' is not a whole number from 1"),
+        (["run", "--repeat", "two"], "argument --repeat: 'two' is not a whole number from 1"),
         (["run", "--seed", "x"], "argument --seed: invalid int value: 'x'"),
         (["judge"], "the following arguments are required: RUN"),
         (["explain"], "the following arguments are required: SCENARIO"),
