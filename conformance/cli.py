@@ -15,18 +15,22 @@ import traceback
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
-from conformance.commands.catalogue import explain, list_scenarios
-from conformance.commands.choosing import USAGE_ERRORS, Choice
-from conformance.commands.explore_arguments import add_explore
-from conformance.commands.guarantee_arguments import add_guarantees
-from conformance.commands.judgement import JudgeOptions, judge_again
-from conformance.commands.prediction import predict_scenarios
-from conformance.commands.reference import list_versions, report_runs, schedule_help
-from conformance.commands.running import RunOptions, run_scenarios
-from conformance.console import Console
-from conformance.run_directory import RunDirectoryError
-from conformance.spark_master import DEFAULT_MASTER
-from conformance.verdicts import EXIT_CODES, Conformance
+try:
+    from conformance.commands.catalogue import explain, list_scenarios
+    from conformance.commands.choosing import USAGE_ERRORS, Choice
+    from conformance.commands.explore_arguments import add_explore
+    from conformance.commands.guarantee_arguments import add_guarantees
+    from conformance.commands.judgement import JudgeOptions, judge_again
+    from conformance.commands.prediction import predict_scenarios
+    from conformance.commands.reference import list_versions, report_runs, schedule_help
+    from conformance.commands.running import RunOptions, run_scenarios
+    from conformance.console import Console
+    from conformance.run_directory import RunDirectoryError
+    from conformance.spark_master import DEFAULT_MASTER
+    from conformance.verdicts import EXIT_CODES, Conformance
+except KeyboardInterrupt:  # imports take a second, and no run has begun
+    sys.stderr.write("kafka-conformance: interrupted\n")
+    sys.exit(130)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -85,3 +85,24 @@ def test_an_answer_that_does_not_fit_is_a_harness_error(arguments: list[str]) ->
 
     said = "kafka-conformance: standard output: No space left on device; the answer is incomplete\n"
     assert (done.returncode, done.stderr) == (4, said)
+
+
+INTERRUPTED_IMPORT = """
+import os, signal, sys
+
+class Interrupting:
+    def find_spec(self, name, path=None, target=None):
+        if name == "conformance.laboratory":
+            os.kill(os.getpid(), signal.SIGINT)
+
+sys.meta_path.insert(0, Interrupting())
+from conformance.cli import main
+print("imported")
+"""
+
+
+def test_an_interrupt_while_it_still_imports_is_no_traceback() -> None:
+    command = [sys.executable, "-c", INTERRUPTED_IMPORT]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "kafka-conformance: interrupted\n")
