@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 
 from conformance.commands.explored_models import FAMILIES, subject_of
 from conformance.commands.exploring import ExploreOptions, explore_model
+from conformance.commands.whole_numbers import whole_number
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from conformance.console import Console
 
 MAX_STATES = 20_000_000
@@ -63,8 +62,9 @@ def add_explore(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     )
     parser.add_argument("--model", required=True, metavar="MODULE", help="which model, see below")
     for option, letter, least, most, what in CONSTANTS:
-        whole_number = _whole_number(least, most)
-        parser.add_argument(option, type=whole_number, default=2, metavar=letter, help=f"{what} (default: 2)")
+        parser.add_argument(
+            option, type=whole_number(least, most), default=2, metavar=letter, help=f"{what} (default: 2)"
+        )
     parser.add_argument(
         "--invariant",
         action="append",
@@ -75,7 +75,7 @@ def add_explore(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     parser.add_argument("--symmetry", action="store_true", help="states that differ only in brokers' names are one")
     parser.add_argument(
         "--max-states",
-        type=_whole_number(1, 10**12),
+        type=whole_number(1, 10**12),
         default=MAX_STATES,
         metavar="N",
         help=f"give up, unfinished, after so many distinct states; each takes some 250 bytes (default: {MAX_STATES})",
@@ -89,12 +89,3 @@ def add_explore(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
 
 def _explore(console: Console, parsed: argparse.Namespace) -> int:
     return explore_model(console, subject_of(parsed), ExploreOptions(tuple(parsed.invariant), parsed.max_states))
-
-
-def _whole_number(least: int, most: int) -> Callable[[str], int]:
-    def parse(text: str) -> int:
-        if not text.isascii() or not text.isdigit() or not least <= int(text) <= most:
-            raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from {least} to {most}")
-        return int(text)
-
-    return parse

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from conformance.commands.choosing import Choice, rules_of
+from conformance.commands.whole_numbers import whole_number
 from conformance.schedule_text import schedule_text
 from fault_injection.releases import UsageError
 from oracle.brokers.bounds import Bounds
@@ -19,6 +20,7 @@ from oracle.explorer.model import Always, Sometimes
 from oracle.explorer.subject import Subject
 from oracle.places import SOMETIMES
 from oracle.properties import ALWAYS, ASKED
+from oracle.rules import kip_966
 from oracle.schedule import Settings
 from oracle.vocabulary import Acks, HighWatermarkCheckpoint
 
@@ -30,6 +32,15 @@ if TYPE_CHECKING:
     from oracle.state import Fetch, PartitionState, ReplicaState
 
 NAMES = ("Brokers",)
+SWITCHES = (
+    ("--unclean", "unclean.leader.election.enable"),
+    ("--without-checkpoint", "no high watermark reaches the disk"),
+    ("--stops", "brokers also stop gracefully"),
+    ("--power-failure", "one broker, once, loses the tail of its log"),
+    ("--late-joins", "the controller adds replicas in its own time"),
+)
+OPTIONS = ("--kafka", "--metadata", "--acks", "--min-isr", *(option for option, _ in SWITCHES), "--write-schedule")
+"""What only this model reads; each is None where it is not given."""
 ACKS = {"0": Acks.NONE, "1": Acks.LEADER, "all": Acks.ALL}
 SAME_REPLICAS = "replicas of Brokers are not alike: elections follow the order of the assignment; leave --symmetry out"
 
@@ -37,15 +48,13 @@ SAME_REPLICAS = "replicas of Brokers are not alike: elections follow the order o
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options that only the brokers' model reads."""
     options = parser.add_argument_group("model Brokers", "a release's own rules, half step by half step")
-    options.add_argument("--kafka", default="newest", metavar="V", help="release (default: newest)")
+    options.add_argument("--kafka", metavar="V", help="release (default: newest)")
     options.add_argument("--metadata", choices=("zookeeper", "kraft"), help="metadata mode")
-    options.add_argument("--acks", choices=tuple(ACKS), default="all", help="what producers wait for (default: all)")
-    options.add_argument("--min-isr", type=int, default=1, metavar="N", help="min.insync.replicas (default: 1)")
-    options.add_argument("--unclean", action="store_true", help="unclean.leader.election.enable")
-    options.add_argument("--without-checkpoint", action="store_true", help="no high watermark reaches the disk")
-    options.add_argument("--stops", action="store_true", help="brokers also stop gracefully")
-    options.add_argument("--power-failure", action="store_true", help="one broker, once, loses the tail of its log")
-    options.add_argument("--late-joins", action="store_true", help="the controller adds replicas in its own time")
+    options.add_argument("--acks", choices=tuple(ACKS), help="what producers wait for (default: all)")
+    minimum = whole_number(1, 99)
+    options.add_argument("--min-isr", type=minimum, metavar="N", help="min.insync.replicas (default: 1)")
+    for option, what in SWITCHES:
+        options.add_argument(option, action="store_const", const=True, help=what)
     options.add_argument("--write-schedule", type=Path, metavar="F", help="write what is found as a schedule for `run`")
 
 
@@ -57,7 +66,7 @@ def subject(parsed: argparse.Namespace) -> Subject[PartitionState]:
     """
     if parsed.symmetry:
         raise UsageError(SAME_REPLICAS)
-    brokers = Brokers(rules_of(Choice(kafka=parsed.kafka, metadata=parsed.metadata)), _bounds(parsed))
+    brokers = _Brokers(rules_of(Choice(kafka=parsed.kafka or "newest", metadata=parsed.metadata)), _bounds(parsed))
 
     def conclude(found: Exploration[PartitionState]) -> Iterator[str]:
         if parsed.write_schedule is not None:
@@ -69,10 +78,35 @@ def subject(parsed: argparse.Namespace) -> Subject[PartitionState]:
         tuple(Always(name, holds) for name, holds in ALWAYS.items()),
         _lines,
         lambda state: list(_lines(state)),
-        further=tuple(Always(name, ASKED[name]) for name in ASKED.keys() - ALWAYS.keys()),
-        sometimes=tuple(Sometimes(name, holds) for name, holds in SOMETIMES.items()),
+        further=tuple(Always(name, ASKED[name]) for name in ASKED if name not in ALWAYS),
+        sometimes=tuple(Sometimes(name, SOMETIMES[name]) for name in SOMETIMES if name not in excluded_places(brokers)),
         conclude=conclude,
     )
+
+
+def excluded_places(brokers: Brokers) -> frozenset[str]:
+    """Return the places that the release's rules or the settings exclude: that they are never seen is no warning."""
+    rules, bounds = brokers.rules, brokers.bounds
+    settings, truncation = bounds.settings, rules.truncation
+    minimum = rules.effective_min_isr(settings.min_insync_replicas, bounds.replicas)
+    elects_last_known_leader = kip_966.RULE in rules.rules  # from outside the ISR, whatever the settings
+    excluded = {
+        "unclean election": not settings.unclean_leader_election and not elects_last_known_leader,
+        "produce refused": minimum == 1 or bounds.acks is not Acks.ALL,
+        "record acknowledged": bounds.acks is Acks.NONE,
+        "epoch lookup": not truncation.asks_leader,
+        "diverging fetch": not truncation.checks_on_fetch,
+    }
+    return frozenset(name for name, is_excluded in excluded.items() if is_excluded)
+
+
+class _Brokers(Brokers):
+    """Brokers that count only what can occur."""
+
+    def occurrences(self) -> dict[str, int]:  # type: ignore[explicit-override]  # from Python 3.12 on
+        """Return the model's own counts without those of excluded places."""
+        excluded = excluded_places(self)
+        return {name: times for name, times in super().occurrences().items() if name not in excluded}
 
 
 def _bounds(parsed: argparse.Namespace) -> Bounds:
@@ -81,12 +115,12 @@ def _bounds(parsed: argparse.Namespace) -> Bounds:
         replicas=parsed.replicas,
         records=parsed.records,
         epochs=parsed.epochs,
-        acks=ACKS[parsed.acks],
-        settings=Settings(parsed.min_isr, parsed.unclean),
+        acks=ACKS[parsed.acks or "all"],
+        settings=Settings(parsed.min_isr or 1, bool(parsed.unclean)),
         checkpointing=HighWatermarkCheckpoint.NEVER if without else HighWatermarkCheckpoint.PROMPT,
-        stops=parsed.stops,
-        power_failure=parsed.power_failure,
-        late_joins=parsed.late_joins,
+        stops=bool(parsed.stops),
+        power_failure=bool(parsed.power_failure),
+        late_joins=bool(parsed.late_joins),
     )
 
 

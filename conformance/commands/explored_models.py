@@ -28,11 +28,13 @@ class Family:
         names: what ``--model`` calls them.
         build: returns what is searched, from the parsed command line; raises UsageError if it cannot.
         add_options: adds the family's own options to the command, besides the constants that all have.
+        options: those; each is None where it is not given.
     """
 
     names: Sequence[str]
     build: Callable[[argparse.Namespace], Subject[Any]]
     add_options: Callable[[argparse.ArgumentParser], None] = lambda _parser: None
+    options: Sequence[str] = ()
 
 
 def _published(parsed: argparse.Namespace) -> Subject[int]:
@@ -42,7 +44,7 @@ def _published(parsed: argparse.Namespace) -> Subject[int]:
 
 FAMILIES: tuple[Family, ...] = (
     Family((*PUBLISHED, *(name for name in NAMES if name not in PUBLISHED)), _published),
-    Family(explored_brokers.NAMES, explored_brokers.subject, explored_brokers.add_options),
+    Family(explored_brokers.NAMES, explored_brokers.subject, explored_brokers.add_options, explored_brokers.OPTIONS),
 )
 
 
@@ -50,10 +52,23 @@ def subject_of(parsed: argparse.Namespace) -> Subject[Any]:
     """Return what the command line asks to search.
 
     Raises:
-        UsageError: no family has a model of that name; lists the names there are.
+        UsageError: no family has a model of that name; lists the names there are. Or an option is given that
+            only another family reads.
     """
     for family in FAMILIES:
         if parsed.model in family.names:
+            _refuse_options_of_others(parsed, family)
             return family.build(parsed)
     names = ", ".join(name for family in FAMILIES for name in family.names)
     raise UsageError(f"no model is called {parsed.model!r}; there are: {names}")
+
+
+def _refuse_options_of_others(parsed: argparse.Namespace, family: Family) -> None:
+    for other in FAMILIES:
+        useless = [option for option in other.options if option not in family.options and _is_given(parsed, option)]
+        if useless:
+            raise UsageError(f"only {', '.join(other.names)} reads {', '.join(useless)}; {parsed.model} does not")
+
+
+def _is_given(parsed: argparse.Namespace, option: str) -> bool:
+    return getattr(parsed, option.removeprefix("--").replace("-", "_")) is not None

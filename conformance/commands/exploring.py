@@ -11,18 +11,21 @@ from typing import TYPE_CHECKING, Any
 
 from conformance.verdicts import EXIT_CODES, Conformance
 from fault_injection.releases import UsageError
-from oracle.explorer.exploration import Verdict
+from oracle.explorer.exploration import Exploration, Progress, Verdict
+from oracle.explorer.model import Always
 from oracle.explorer.search import Limits, explore
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from conformance.console import Console
-    from oracle.explorer.exploration import Exploration, Progress
-    from oracle.explorer.model import Always
     from oracle.explorer.subject import Subject
 
 INTERRUPTED = 130
+NOTHING_YET = Progress(0, 0, 0, 0)
+BY_HAND = "interrupted"
+"""What stopped a search that was interrupted."""
+
 PROGRESS_EVERY_S = 5.0
 STATES_TO_MEASURE_MEMORY = 50_000  # below, what the interpreter itself takes hides what a state takes
 EXITS = {
@@ -58,6 +61,7 @@ class Meter:
     started_s: float = field(default_factory=time.monotonic)
     memory_before: int = field(default_factory=peak_memory_bytes)
     told_s: float = field(default_factory=time.monotonic)
+    latest: Progress = NOTHING_YET
 
     @property
     def seconds(self) -> float:
@@ -65,7 +69,8 @@ class Meter:
         return time.monotonic() - self.started_s
 
     def tell(self, progress: Progress) -> None:
-        """Say how far the search is, every few seconds."""
+        """Keep how far the search is, and say it every few seconds."""
+        self.latest = progress
         if time.monotonic() - self.told_s >= PROGRESS_EVERY_S:
             self.told_s = time.monotonic()
             speed = progress.distinct / self.seconds
@@ -103,18 +108,59 @@ def explore_model(console: Console, subject: Subject[Any], options: ExploreOptio
     """Search, print what was found, and return the exit code."""
     invariants = chosen_invariants(subject, options.invariants)
     meter = Meter(console)
-    limits = Limits(max_states=options.max_states, on_progress=meter.tell)
-    with no_garbage_collection():
-        found = explore(subject.model, invariants, subject.sometimes, limits=limits)
+    found = _found(subject, invariants, options, meter)
     figures = meter.figures(found)
     named = found.property_name or ", ".join(one.name for one in invariants)
     if console.as_json:
         console.answer_json(_value(subject, named, found, figures))
     else:
         console.answer("\n".join(_lines(subject, named, found, figures)))
-    for line in subject.conclude(found):
-        console.progress(line)
-    return INTERRUPTED if found.stopped_by == "interrupted" else EXITS[found.verdict]
+    if found.stopped_by == BY_HAND:
+        return INTERRUPTED
+    try:
+        for line in subject.conclude(found):
+            console.progress(line)
+    except KeyboardInterrupt:
+        console.complain("interrupted: nothing is made of what was found")
+        return INTERRUPTED
+    return EXITS[found.verdict]
+
+
+def _found(
+    subject: Subject[Any], invariants: tuple[Always[Any], ...], options: ExploreOptions, meter: Meter
+) -> Exploration[Any]:
+    """Search; an interrupt leaves the figures so far, even while the way to what broke is still being rebuilt."""
+    broken: list[str] = []
+    noting = [_noting(one, broken) for one in invariants]
+    limits = Limits(max_states=options.max_states, on_progress=meter.tell)
+    with no_garbage_collection():
+        try:
+            return explore(subject.model, noting, subject.sometimes, limits=limits)
+        except KeyboardInterrupt:
+            return _without_path(subject, broken, meter.latest)
+
+
+def _noting(one: Always[Any], broken: list[str]) -> Always[Any]:
+    def holds(state: object) -> bool:
+        if one.holds(state):
+            return True
+        broken.append(one.name)
+        return False
+
+    return Always(one.name, holds)
+
+
+def _without_path(subject: Subject[Any], broken: list[str], latest: Progress) -> Exploration[Any]:
+    return Exploration(
+        model=subject.model.name,
+        verdict=Verdict.VIOLATED if broken else Verdict.UNFINISHED,
+        property_name=broken[0] if broken else None,
+        generated=latest.generated,
+        distinct=latest.distinct,
+        depth=latest.depth,
+        sometimes=subject.model.occurrences(),
+        stopped_by=BY_HAND,
+    )
 
 
 def chosen_invariants(subject: Subject[Any], names: tuple[str, ...]) -> tuple[Always[Any], ...]:
@@ -179,6 +225,8 @@ def _told(subject: Subject[Any], found: Exploration[Any]) -> Iterator[str]:
 
 
 def _sentence(found: Exploration[Any]) -> str:
+    if found.verdict is Verdict.VIOLATED and not found.path:
+        return f"is VIOLATED; {found.stopped_by} before the shortest way there was rebuilt"
     if found.verdict is Verdict.VIOLATED:
         return f"is VIOLATED; the shortest way there has {found.trace_length} states"
     if found.verdict is Verdict.HOLDS:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from conformance.commands.choosing import Choice, rules_of
 from conformance.schedule_text import schedule_text
 from fault_injection.releases import RELEASES, UsageError, find_release
+from fault_injection.releases import MetadataMode as ClusterMode
 from oracle.brokers.guarantee_table import (
     MAX_STATES,
     GuaranteeTable,
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from conformance.console import Console
+    from fault_injection.releases import Release
     from oracle.brokers.answers import Answer
     from oracle.brokers.guarantee_table import Row
     from oracle.brokers.questions import Cell
@@ -41,10 +43,7 @@ if TYPE_CHECKING:
 FILE = files("oracle.brokers") / "guarantee_table.json"
 PATCHES = ("1.0.0", "1.1.0", "2.0.0", "2.1.0", "2.4.0", "2.8.0", "3.4.0", "3.9.0", "4.0.0")
 """Patch releases before which, or after which, a rule changed inside their minor."""
-
-
-PATCH_DOTS = 2
-"""A version with as many dots names a patch release."""
+NEWEST = "newest"
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +97,7 @@ def show_table(console: Console, options: TableOptions) -> int:
     table = _searched(console, options) if options.is_search else _kept(options)
     if options.out is not None:
         options.out.write_text(table_text(table), encoding="utf-8")
-        console.answer(f"wrote {options.out}")
+        _say_written(console, options.out, {"written": str(options.out), "rows": len(table.rows)})
     elif console.as_json:
         console.answer_json(encode(table))
     else:
@@ -127,41 +126,52 @@ def kept_table() -> GuaranteeTable:
 
 def _kept(options: TableOptions) -> GuaranteeTable:
     table = kept_table()
-    named = tuple(row for row in table.rows if any(_is_chosen(name, options) for name in row.releases))
-    for unnamed in () if named else options.releases:
-        find_release(unnamed)  # a version that no release has is said to be none
-    rows = named or tuple(row for row in table.rows if _has_rules_of(row, options))
+    named = set(map(release_name, chosen_rules(options)))
+    rows = tuple(row for row in table.rows if not named.isdisjoint(row.releases))
     if not rows:
-        raise UsageError("the table has no such release; `kafka-conformance guarantees --search` asks the explorer")
+        raise UsageError("the table has no such release; `kafka-conformance guarantees --regenerate` asks the explorer")
     return replace(table, rows=rows)
 
 
-def _is_chosen(release: str, options: TableOptions) -> bool:
-    version, mode = release.split()
-    is_named = not options.releases or any(f"{version}.".startswith(f"{name}.") for name in options.releases)
-    return is_named and options.metadata in (None, mode)
+def chosen_rules(options: TableOptions) -> list[RuleSet]:
+    """Return the rules of the releases that are named: of all in a line, or of those like a patch's own.
+
+    Raises:
+        UsageError: a name is no release's, or a release lacks the metadata mode.
+    """
+    known = [rules for rules in known_releases() if options.metadata in (None, rules.metadata.value)]
+    if not options.releases:
+        return known
+    named = [rules for name in options.releases for rules in _rules_under(name, options, known)]
+    return sorted(
+        dict.fromkeys(named), key=lambda rules: (rules.metadata is MetadataMode.KRAFT, _numbers(rules.version))
+    )
 
 
-def _has_rules_of(row: Row, options: TableOptions) -> bool:
-    """Tell whether a patch release that the table does not name has the rules of a row."""
-    version, mode = row.releases[0].split()
-    alike = questions(rules_for(version, MetadataMode(mode)))
-    patches = [
-        named for named in options.releases if named.count(".") >= PATCH_DOTS and _has_mode(named, MetadataMode(mode))
-    ]
-    wanted = options.metadata in (None, mode)
-    return wanted and any(questions(rules_for(named, MetadataMode(mode))) == alike for named in patches)
+def _rules_under(name: str, options: TableOptions, known: list[RuleSet]) -> list[RuleSet]:
+    release = find_release(name)
+    if options.metadata is not None:
+        release.metadata_mode(ClusterMode(options.metadata))  # a mode that it lacks is said to be none
+    line = release.version if name == NEWEST else name
+    under = [rules for rules in known if f"{rules.version}.".startswith(f"{line}.")]
+    return under or _rules_like(release, options, known)
+
+
+def _rules_like(release: Release, options: TableOptions, known: list[RuleSet]) -> list[RuleSet]:
+    """Return the releases of the table that answer as a patch release which it does not name; else its own rules."""
+    modes = (MetadataMode(mode.value) for mode in release.metadata_modes)
+    own = [rules_for(release.version, mode) for mode in modes if options.metadata in (None, mode.value)]
+    alike = [[rules for rules in known if questions(rules) == questions(patch)] or [patch] for patch in own]
+    return [rules for group in alike for rules in group]
 
 
 def _searched(console: Console, options: TableOptions) -> GuaranteeTable:
-    chosen = [rules for rules in known_releases() if _is_chosen(release_name(rules), options)]
-
     caps = MAX_STATES if options.max_states is None else dict.fromkeys(MAX_STATES, options.max_states)
 
     def tell(row: Row) -> None:
         console.progress(f"{', '.join(row.releases)}: {len(row.answers)} cells")
 
-    return build(chosen, caps, on_row=tell)
+    return build(chosen_rules(options), caps, on_row=tell)
 
 
 def _lines(row: Row) -> Iterator[str]:
@@ -195,14 +205,26 @@ def _legend(table: GuaranteeTable) -> str:
 
 
 def write_schedule(console: Console, options: CellOptions) -> int:
-    """Write the schedule that shows what a cell loses."""
+    """Write the schedule that shows what a cell loses.
+
+    Raises:
+        UsageError: the search finds no loss within its bounds, so that there is nothing to write.
+    """
     rules = rules_of(Choice(kafka=options.release, metadata=options.metadata))
     cell = options.cell
+    asked = f"{release_name(rules)}, {cell.settings}"
     schedule = shown(question(rules, cell), MAX_STATES[cell.replicas])
     if schedule is None:
-        console.complain(f"{release_name(rules)}, {cell.settings}, {cell.faults.value}: none found within bounds")
-        return 1
+        raise UsageError(f"{asked}, {cell.faults.value}: none found within bounds, so no schedule is written")
     named = replace(schedule, id=f"found/{options.out.stem}", requirement="An acknowledged record survives.")
-    options.out.write_text(schedule_text(named, f"{release_name(rules)}, {cell.settings}"), encoding="utf-8")
-    console.answer(f"wrote {options.out}")
+    options.out.write_text(schedule_text(named, asked), encoding="utf-8")
+    answer = {"written": str(options.out), "release": release_name(rules), "settings": cell.settings}
+    _say_written(console, options.out, {**answer, "faults": cell.faults.value, "steps": len(named.steps)})
     return 0
+
+
+def _say_written(console: Console, out: Path, answer: dict[str, Any]) -> None:
+    if console.as_json:
+        console.answer_json(answer)
+    else:
+        console.answer(f"wrote {out}")

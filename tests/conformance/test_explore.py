@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import signal
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -11,7 +12,10 @@ import pytest
 from conformance.cli import main
 from conformance.commands import exploring
 from conformance.console import Console
+from oracle.explorer import search
 from oracle.explorer.exploration import Progress
+from oracle.published.catalogue import subject
+from oracle.published.constants import Constants
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -101,6 +105,36 @@ def test_an_interrupt_leaves_the_figures_so_far(
     assert (json.loads(out)["verdict"], json.loads(out)["stopped_by"]) == ("unfinished", "interrupted")
 
 
+def test_an_interrupt_while_the_path_is_rebuilt_leaves_the_verdict_and_the_figures(
+    run: Callable[..., tuple[int, str, str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(*_arguments: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(search, "path_to", interrupt)
+    asked = ("--model", "Kip101", "--invariant", "StrongIsr")
+    code, out, _ = run(*asked, "--json")
+    answer = json.loads(out)
+
+    assert code == 130
+    assert (answer["invariant"], answer["verdict"], answer["stopped_by"]) == ("StrongIsr", "violated", "interrupted")
+    assert answer["distinct"] > 100
+    assert "StrongIsr is VIOLATED; interrupted before the shortest way there was rebuilt" in run(*asked)[1]
+
+
+def test_an_interrupt_while_something_is_made_of_the_result_leaves_the_figures(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def interrupt(_found: object) -> Iterator[str]:
+        raise KeyboardInterrupt
+
+    searched = replace(subject("Kip320", Constants(2, 1, 1, 1)), conclude=interrupt)
+    assert exploring.explore_model(Console(), searched, exploring.ExploreOptions((), 1000)) == 130
+    told = capsys.readouterr()
+    assert "471 states generated, 277 distinct, depth 12" in told.out
+    assert "interrupted" in told.err
+
+
 def test_symmetry_visits_fewer_states(run: Callable[..., tuple[int, str, str]]) -> None:
     _, out, _ = run("--model", "Kip320", *SMALL, "--symmetry", "--json")
 
@@ -115,6 +149,19 @@ def test_symmetry_visits_fewer_states(run: Callable[..., tuple[int, str, str]]) 
         (("--model", "Kip320", "--replicas", "0"), "'0' is not a whole number from 1 to 9"),
         (("--model", "Kip320", "--epochs", "two"), "'two' is not a whole number from 0 to 99"),
         (("--replicas", "2"), "--model"),
+        (("--model", "Brokers", "--min-isr", "0"), "'0' is not a whole number from 1 to 99"),
+        (("--model", "Brokers", "--min-isr", "-1"), "'-1' is not a whole number from 1 to 99"),
+        (
+            ("--model", "Kip101", "--kafka", "nonsense", "--write-schedule", "x.yaml"),
+            "reads --kafka, --write-schedule;",
+        ),
+        (("--model", "Kip101", "--metadata", "kraft"), "only Brokers reads --metadata; Kip101 does not"),
+        (("--model", "Kip101", "--acks", "all"), "only Brokers reads --acks"),
+        (("--model", "Kip101", "--min-isr", "1"), "only Brokers reads --min-isr"),
+        (("--model", "Kip101", "--unclean", "--stops"), "only Brokers reads --unclean, --stops"),
+        (("--model", "Kip101", "--without-checkpoint"), "only Brokers reads --without-checkpoint"),
+        (("--model", "Kip101", "--power-failure"), "only Brokers reads --power-failure"),
+        (("--model", "Kip101", "--late-joins"), "only Brokers reads --late-joins"),
     ],
 )
 def test_a_wrong_choice_is_a_usage_error(

@@ -5,13 +5,22 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+import pytest
+
 from conformance.cli import main
+from conformance.commands.explored_brokers import excluded_places
 from conformance.schedule_file import read_schedule
+from oracle.brokers.bounds import Bounds
+from oracle.brokers.model import Brokers
+from oracle.brokers.search import search
+from oracle.explorer.search import Limits
+from oracle.properties import ALWAYS, ASKED
+from oracle.rules.by_version import rules_for
+from oracle.schedule import Settings
+from oracle.vocabulary import Acks, MetadataMode
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    import pytest
 
 SMALL = ["explore", "--model", "Brokers", "--records", "1", "--epochs", "2", "--quiet"]
 
@@ -50,3 +59,36 @@ def test_a_power_failure_loses_what_no_promise_covers(capsys: pytest.CaptureFixt
 def test_replicas_are_not_alike(capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*SMALL, "--symmetry"]) == 2
     assert "not alike" in capsys.readouterr().err
+
+
+ZOOKEEPER, KRAFT = MetadataMode.ZOOKEEPER, MetadataMode.KRAFT
+NEVER = (
+    ("0.10.2.2", ZOOKEEPER, Bounds(), {"unclean election", "produce refused", "epoch lookup", "diverging fetch"}),
+    ("2.6.3", ZOOKEEPER, Bounds(settings=Settings(2, unclean_leader_election=True)), {"diverging fetch"}),
+    ("3.9.2", KRAFT, Bounds(), {"unclean election", "produce refused", "epoch lookup"}),
+    ("4.3.1", KRAFT, Bounds(acks=Acks.NONE), {"produce refused", "record acknowledged", "epoch lookup"}),
+)
+
+
+@pytest.mark.parametrize(("version", "mode", "bounds", "excluded"), NEVER, ids=[version for version, *_ in NEVER])
+def test_a_place_that_rules_or_settings_exclude_is_not_asked_for_and_never_seen(
+    version: str, mode: MetadataMode, bounds: Bounds, excluded: set[str]
+) -> None:
+    brokers = Brokers(rules_for(version, mode), bounds)
+    assert excluded_places(brokers) == excluded
+    found = search(brokers, ("LeaderIsInSync",), Limits(max_states=6000))
+    assert excluded <= set(found.never_seen)
+
+
+def test_no_warning_is_about_what_cannot_happen(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*SMALL, "--kafka", "3.9.2", "--epochs", "0"]) == 0
+    (warning,) = (line for line in capsys.readouterr().out.splitlines() if line.startswith("NEVER SEEN"))
+    never = set(warning.split(": ")[1].split(", "))
+    assert "clean election" in never
+    assert not {"unclean election", "produce refused", "epoch lookup"} & never
+
+
+def test_the_invariants_on_offer_are_always_in_the_same_order(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*SMALL, "--invariant", "None"]) == 2
+    named = [*ALWAYS, *(name for name in ASKED if name not in ALWAYS)]
+    assert f"it has: {', '.join(named)}\n" in capsys.readouterr().err

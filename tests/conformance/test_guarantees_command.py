@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING
 
 import pytest
 
-from conformance.cli import main
-from conformance.commands.guarantees import kept_table, table_text
+from conformance.cli import build_parser, main
+from conformance.commands import guarantees
+from conformance.commands.guarantees import TableOptions, chosen_rules, kept_table, table_text
 from conformance.schedule_file import read_schedule
-from oracle.brokers.guarantee_table import decode
+from oracle.brokers.guarantee_table import GuaranteeTable, decode, questions, release_name
+from oracle.rules.by_version import rules_for
+from oracle.vocabulary import MetadataMode
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -55,10 +59,62 @@ def test_it_searches_with_the_cap_that_is_named_and_writes_what_it_finds(tmp_pat
     assert out.read_text(encoding="utf-8") == table_text(table)
 
 
-@pytest.mark.parametrize("wrong", [["--kafka", "0.9"], ["--write-schedule", "x.yaml"]])
-def test_what_it_cannot_answer_is_a_usage_error(wrong: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["guarantees", *wrong]) == 2
-    assert capsys.readouterr().err.startswith("kafka-conformance: ")
+def test_a_patch_release_is_searched_by_the_rules_that_it_has() -> None:
+    (rules,) = chosen_rules(TableOptions(releases=("1.0.1",)))
+    assert release_name(rules) == "1.0.0 zookeeper"
+    assert questions(rules) == questions(rules_for("1.0.1", MetadataMode.ZOOKEEPER))
+
+
+def test_every_name_chooses_and_none_twice() -> None:
+    chosen = chosen_rules(TableOptions(releases=("newest", "2.8.1", "2.8")))
+    assert [release_name(rules) for rules in chosen] == [
+        "2.8.0 zookeeper", "2.8.2 zookeeper", "3.0.2 zookeeper", "3.1.2 zookeeper", "4.3.1 kraft",
+    ]  # fmt: skip
+
+
+WRONG = (
+    (["--kafka", "0.9"], "'0.9' is not a supported release"),
+    (["--kafka", "3.9.2,nonsense"], "'nonsense' is not a supported release"),
+    (["--kafka", ","], "'' is not a supported release"),
+    (["--kafka", ""], "'' is not a supported release"),
+    (["--kafka", "nonsense", "--regenerate", "--out", "OUT"], "'nonsense' is not a supported release"),
+    (["--kafka", "2.8.0", "--metadata", "kraft", "--regenerate"], "2.8.0 does not run in kraft mode"),
+    (["--kafka", "3.9.2,2.8.0", "--metadata", "kraft"], "2.8.0 does not run in kraft mode"),
+    (["--max-states", "20"], "--max-states bounds a search: it needs --regenerate"),
+    (["--max-states", "0", "--regenerate"], "'0' is not a whole number from 1"),
+    (["--write-schedule", "OUT"], "needs one release"),
+    (["--kafka", "2.8.0", "--write-schedule", "OUT", "--regenerate"], "--regenerate goes with the table"),
+    (["--acks", "1"], "--acks names one cell: it needs --write-schedule"),
+    (["--min-isr", "1"], "--min-isr names one cell"),
+    (["--unclean", "off"], "--unclean names one cell"),
+    (["--replicas", "2"], "--replicas names one cell"),
+    (["--faults", "kills"], "--faults names one cell"),
+)
+
+
+@pytest.mark.parametrize(("wrong", "complaint"), WRONG, ids=lambda value: value if isinstance(value, str) else "")
+def test_what_it_cannot_answer_is_a_usage_error(
+    wrong: list[str], complaint: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "kept"
+    out.write_text("as it was", encoding="utf-8")
+    try:
+        code = main(["guarantees", *(str(out) if word == "OUT" else word for word in wrong)])
+    except SystemExit as refused:
+        code = int(refused.code or 0)
+    told = capsys.readouterr()
+    assert (code, told.out) == (2, "")
+    assert complaint in told.err
+    assert out.read_text(encoding="utf-8") == "as it was"
+
+
+def test_a_table_without_the_release_names_an_option_that_there_is(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(guarantees, "kept_table", lambda: GuaranteeTable({2: 1, 3: 1}, ()))
+    assert main(["guarantees", "--kafka", "3.9.2"]) == 2
+    (command,) = re.findall("`kafka-conformance (.*?)`", capsys.readouterr().err)
+    assert build_parser().parse_args(command.split()).regenerate
 
 
 def test_it_writes_a_schedule_that_run_reads(tmp_path: Path) -> None:
@@ -67,8 +123,16 @@ def test_it_writes_a_schedule_that_run_reads(tmp_path: Path) -> None:
     assert read_schedule(out).schedule.id == "found/lost"
 
 
+def test_a_schedule_that_is_written_is_told_as_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "lost.yaml"
+    assert main(["guarantees", "--kafka", "2.8.0", "--write-schedule", str(out), "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert (told["written"], told["release"], told["faults"]) == (str(out), "2.8.0 zookeeper", "kills")
+    assert told["steps"] == len(read_schedule(out).schedule.steps)
+
+
 def test_a_cell_that_loses_nothing_has_no_schedule(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "lost.yaml"
-    assert main(["guarantees", "--kafka", "2.8.2", "--write-schedule", str(out)]) == 1
+    assert main(["guarantees", "--kafka", "2.8.2", "--write-schedule", str(out)]) == 2
     assert "none found within bounds" in capsys.readouterr().err
     assert not out.exists()
