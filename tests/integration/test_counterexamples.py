@@ -17,13 +17,24 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.broker, pytest.mark.spark, pytest.mark.timeout(300)]
 
 
+BROKEN, KEPT, ALLOWED = PromiseKept.BROKEN_AS_PREDICTED, PromiseKept.KEPT, PromiseKept.ALLOWED_BY_SETTINGS
+HOLES = [
+    # hole, release that has it, release that does not, and what becomes of the promise there
+    ("truncation-to-high-watermark", "0.10.2.2", "0.11.0.3", KEPT),
+    ("divergence-after-fast-failovers", "1.1.1", "2.1.1", ALLOWED),
+    ("leader-without-epoch-entry", "2.0.0", "2.0.1", ALLOWED),
+    ("diverging-fetch-counted", "2.8.0", "2.8.1", KEPT),
+]
+
+
 @pytest.mark.parametrize(
-    ("version", "promise"), [("0.10.2.2", PromiseKept.BROKEN_AS_PREDICTED), ("0.11.0.3", PromiseKept.KEPT)]
+    ("hole", "version", "promise"),
+    [case for hole, has, has_not, promise in HOLES for case in ((hole, has, BROKEN), (hole, has_not, promise))],
 )
-def test_a_committed_record_is_lost_by_clean_elections_only_where_followers_cut_to_the_high_watermark(
-    version: str, promise: PromiseKept, tmp_path: Path
+def test_a_hole_is_open_on_its_release_and_closed_on_the_next(
+    hole: str, version: str, promise: PromiseKept, tmp_path: Path
 ) -> None:
-    found = read_schedule(ROOT / "examples" / "counterexamples" / "truncation-to-high-watermark.yaml")
+    found = read_schedule(ROOT / "examples" / "counterexamples" / f"{hole}.yaml")
     with real_pipeline(version, tmp_path) as pipeline:
         verdict = pipeline.run(found).verdict
     assert (verdict.conformance, verdict.promise) == (Conformance.CONFORMS, promise)

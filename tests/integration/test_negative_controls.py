@@ -197,8 +197,8 @@ def test_a_gate_that_never_fires_says_what_came_instead(pipeline: Pipeline, monk
     def elsewhere(name: str, **fields: Any) -> Point:  # noqa: ANN401
         return Point(name, **(fields | {"topic": "elsewhere"}))
 
-    monkeypatch.setattr("conformance.runner.Point", elsewhere)
-    monkeypatch.setattr("conformance.runner.AWAIT_DEADLINE_S", 4.0)
+    monkeypatch.setattr("conformance.holding.Point", elsewhere)
+    monkeypatch.setattr("conformance.holding.CATCH_DEADLINE_S", 4.0)
     verdict = pipeline.run(RESTARTED_FOLLOWER).verdict
 
     assert (verdict.conformance, verdict.promise) == (HARNESS_ERROR, None)

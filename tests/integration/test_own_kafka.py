@@ -86,9 +86,10 @@ def test_an_image_is_run_and_tells_its_release(tmp_path: Path, image_like_conflu
 @pytest.mark.docker
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_an_image_without_a_kafka_is_refused() -> None:
+    problem = problem_with_docker(None)
+    if problem is not None:
+        pytest.skip(problem)
     with contextlib.closing(docker.from_env()) as client:
-        base = present_jre(client, None) if problem_with_docker(None) is None else None
-    if base is None:
-        pytest.skip("no base image")
+        base = present_jre(client, None)
     with pytest.raises(UsageError, match="holds no Kafka broker"):
         release_of(Choice(image=base))

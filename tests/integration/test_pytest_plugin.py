@@ -74,7 +74,7 @@ def test_a_directory_without_jars_is_an_error_before_any_broker_starts(tmp_path:
     done = run_pytest(tmp_path, "--kafka-version", "4.3.1", "--kafka-home", str(tmp_path), "-k", "HW-03")
 
     assert done.returncode != 0
-    assert "is no Kafka directory: it has no libs/*.jar." in done.stdout + done.stderr
+    assert "is no directory of a Kafka: it has no libs/*.jar." in done.stdout + done.stderr
 
 
 def test_a_pytest_run_that_does_not_ask_for_scenarios_is_not_touched(tmp_path: Path) -> None:
