@@ -111,13 +111,13 @@ def explore_model(console: Console, subject: Subject[Any], options: ExploreOptio
     found = _found(subject, invariants, options, meter)
     figures = meter.figures(found)
     named = found.property_name or ", ".join(one.name for one in invariants)
-    if console.as_json:
-        console.answer_json(_value(subject, named, found, figures))
-    else:
-        console.answer("\n".join(_lines(subject, named, found, figures)))
-    if found.stopped_by == BY_HAND:
-        return INTERRUPTED
     try:
+        if console.as_json:
+            console.answer_json(_value(subject, named, found, figures))
+        else:
+            console.answer("\n".join(_lines(subject, named, found, figures)))
+        if found.stopped_by == BY_HAND:
+            return INTERRUPTED
         for line in subject.conclude(found):
             console.progress(line)
     except KeyboardInterrupt:
