@@ -18,6 +18,7 @@ from oracle.vocabulary import Timing
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from conformance.holding import Holding
     from conformance.probes.controller import ControllerView
     from conformance.recorder import Recorder
     from fault_injection.cluster.lifecycle import Cluster
@@ -36,9 +37,8 @@ class Processes:
         recorder: gets every deed onto the timeline.
         topic: the topic whose replicas lose something.
         timing: who notices that a broker is gone.
-        when_gone: is told of each broker that is gone.
+        holding: is told of each broker that is gone, and knows the brokers that hear no decision.
         await_view: waits for what the controller has committed.
-        deaf: gives the brokers that hear no decision of the controller.
 
     Attributes:
         gone_since: when (monotonic seconds) brokers fell silent that were killed or stopped.
@@ -51,17 +51,15 @@ class Processes:
         topic: str,
         timing: Timing,
         *,
-        when_gone: Callable[[BrokerId], None],
+        holding: Holding,
         await_view: AwaitView,
-        deaf: Callable[[], frozenset[int]],
     ) -> None:
         self._cluster = cluster
         self._recorder = recorder
         self._topic = topic
         self._timing = timing
-        self._when_gone = when_gone
+        self._holding = holding
         self._await_view = await_view
-        self._deaf = deaf
         self.gone_since: dict[BrokerId, float] = {}
 
     def take(self, step: Kill | Stop | Start | LoseTail | LoseCheckpoint) -> None:
@@ -92,7 +90,7 @@ class Processes:
         self.gone_since[broker] = time.monotonic()
         end(broker)
         self._recorder.mark(event, broker, text)
-        self._when_gone(broker)
+        self._holding.discharge(broker)
 
     def _await_reaction(self, broker: BrokerId) -> None:
         """Wait until the controller has noticed that a broker is gone, and has done something about it."""
@@ -121,7 +119,7 @@ class Processes:
             self._cluster.check_alive(broker)
             live = frozenset(self._cluster.live_brokers) | {broker}
             views = self._hearing_views()
-            is_heard = views.keys() == live - self._deaf() and all(live <= view for view in views.values())
+            is_heard = views.keys() == live - self._holding.deaf() and all(live <= view for view in views.values())
             if not is_heard or not self._is_registered(broker, views):
                 raise _not_yet(views)
             return True
@@ -130,7 +128,7 @@ class Processes:
 
     def _hearing_views(self) -> Views:
         """Return which brokers each live broker knows, of those that hear the controller and answer."""
-        hearing = set(self._cluster.live_brokers) - self._deaf()
+        hearing = set(self._cluster.live_brokers) - self._holding.deaf()
         asked = {broker: brokers_known_to(self._cluster.client_address(broker)) for broker in hearing}
         return {broker: known for broker, known in asked.items() if known is not None}
 

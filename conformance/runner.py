@@ -98,13 +98,7 @@ class Runner:
         self._holding = Holding(gate, topic)
         self._lag_time = LagTime(schedule.timing)
         self._processes = Processes(
-            cluster,
-            recorder,
-            topic,
-            schedule.timing,
-            when_gone=self._holding.discharge,
-            await_view=self._await_view,
-            deaf=self._holding.deaf,
+            cluster, recorder, topic, schedule.timing, holding=self._holding, await_view=self._await_view
         )
         rest.blocked = self._holding.blocked_links
         rest.deaf = self._holding.deaf
