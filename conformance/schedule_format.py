@@ -13,15 +13,15 @@ from enum import Enum
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from oracle.schedule import Schedule, ScheduleError, Settings
-from oracle.steps import STEP_NAMES, Step
+from oracle.steps import MIN_ISR, STEP_NAMES, UNCLEAN, Step, written_name
 from oracle.vocabulary import Acks, BrokerId, HighWatermarkCheckpoint, Timing
 
 WORDS = {step_class: word for word, step_class in STEP_NAMES.items()}
-SINGLE_FIELD = {word: fields[0].name for word, c in STEP_NAMES.items() if len(fields := dataclasses.fields(c)) == 1}
+SINGLE_FIELD = {
+    word: written_name(fields[0]) for word, c in STEP_NAMES.items() if len(fields := dataclasses.fields(c)) == 1
+}
 """Steps with one field may be written without its name: ``kill: 2``."""
 
-MIN_ISR = "min.insync.replicas"
-UNCLEAN = "unclean.leader.election.enable"
 BROKER_ID_MAX = 9
 """A run starts every broker up to the highest replica."""
 
@@ -57,7 +57,7 @@ def encode(schedule: Schedule) -> dict[str, Any]:
 def encode_step(step: Step) -> dict[str, Any]:
     """Return one step as ``{word: fields}``, leaving out fields at their default."""
     fields = {
-        field.name: plain(getattr(step, field.name))
+        written_name(field): plain(getattr(step, field.name))
         for field in dataclasses.fields(step)
         if field.default is dataclasses.MISSING or getattr(step, field.name) != field.default
     }
@@ -164,15 +164,16 @@ def _build(index: int, word: str, step_class: type[Step], fields: Mapping[str, A
     hints = get_type_hints(step_class)
     values: dict[str, Any] = {}
     for field in dataclasses.fields(step_class):
-        if field.name in fields:
-            values[field.name] = _convert(fields[field.name], hints[field.name], index, field.name)
+        name = written_name(field)
+        if name in fields:
+            values[field.name] = _convert(fields[name], hints[field.name], index, name)
         elif field.default is dataclasses.MISSING:
-            raise ScheduleError(f"{word} needs {field.name!r}", step=index, field=field.name)
+            raise ScheduleError(f"{word} needs {name!r}", step=index, field=name)
     return step_class(**values)
 
 
 def _names(step_class: type[Step]) -> tuple[str, ...]:
-    return tuple(field.name for field in dataclasses.fields(step_class))
+    return tuple(map(written_name, dataclasses.fields(step_class)))
 
 
 def _refuse_unknown(fields: Mapping[str, Any], known: Sequence[str], *, step: int | None) -> None:

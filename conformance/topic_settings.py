@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from conformance.schedule_format import MIN_ISR, UNCLEAN
+from oracle.steps import MIN_ISR, UNCLEAN
 
 if TYPE_CHECKING:
     from oracle.schedule import Schedule, Settings

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from oracle.steps import (
+    MIN_ISR,
     Alter,
     AwaitHold,
     AwaitIsr,
@@ -170,9 +171,9 @@ def _check_brokers(index: int, step: Step, schedule: Schedule) -> None:
         case AwaitIsr(isr):
             _check_known(index, "isr", set(isr) - replicas)
         case Alter(None, None):
-            raise ScheduleError("alter changes a setting: name one", step=index, field="min_insync_replicas")
+            raise ScheduleError("alter changes a setting: name one", step=index, field=MIN_ISR)
         case Alter(minimum):
-            _check_at_least(index, "min_insync_replicas", 1 if minimum is None else minimum, 1)
+            _check_at_least(index, MIN_ISR, 1 if minimum is None else minimum, 1)
         case Reassign(wanted):
             _check_distinct(wanted, step=index)
         case _:

@@ -7,17 +7,25 @@ field is what ``schedule-help`` prints.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import Field, dataclass, field
 from typing import Any
 
 from oracle.vocabulary import Acks, BrokerId, ElectionKind, Expectation, Label, Offset, PointName
 
 
-def described(text: str, **options: Any) -> Any:  # noqa: ANN401 - dataclasses.field is typed so
-    """Declare a step's field together with the sentence that documents it."""
-    return field(metadata={"help": text}, **options)
+def described(text: str, *, written: str | None = None, **options: Any) -> Any:  # noqa: ANN401 - as dataclasses.field
+    """Declare a step's field with the sentence that documents it, and with its name in files if that is another."""
+    return field(metadata={"help": text, "written": written}, **options)
 
 
+def written_name(declared: Field[Any]) -> str:
+    """Return a step's field as schedule files name it: settings have Kafka's names."""
+    name: str = declared.metadata["written"] or declared.name
+    return name
+
+
+MIN_ISR = "min.insync.replicas"
+UNCLEAN = "unclean.leader.election.enable"
 POINT_HELP = "fetch_request, fetch_response; in 0.11 to 2.7 also offsets_for_leader_epoch_request, …_response"
 CONTROLLER_POINT_HELP = (
     "between a broker and the controller: leader_and_isr, update_metadata (ZooKeeper mode), "
@@ -153,8 +161,12 @@ class Reassign:
 class Alter:
     """Change the topic's durability settings, as kafka-configs does; ends when the leader obeys them."""
 
-    min_insync_replicas: int | None = described("min.insync.replicas from now on", default=None)
-    unclean_leader_election: bool | None = described("unclean.leader.election.enable from now on", default=None)
+    min_insync_replicas: int | None = described(
+        "how many in-sync replicas acks=all needs from now on", written=MIN_ISR, default=None
+    )
+    unclean_leader_election: bool | None = described(
+        "whether others than in-sync replicas may lead from now on", written=UNCLEAN, default=None
+    )
 
 
 @dataclass(frozen=True, slots=True)

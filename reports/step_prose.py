@@ -127,8 +127,8 @@ def _await_lag(step: Arguments) -> str:
 
 
 def _settings(step: Arguments) -> str:
-    names = {"min_insync_replicas": "min.insync.replicas", "unclean_leader_election": "unclean.leader.election.enable"}
-    return " and ".join(f"{name} to {str(step[field]).lower()}" for field, name in names.items() if field in step)
+    names = ("min.insync.replicas", "unclean.leader.election.enable")
+    return " and ".join(f"{name} to {str(step[name]).lower()}" for name in names if name in step)
 
 
 def _brokers(brokers: object) -> str:

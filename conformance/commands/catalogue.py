@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from conformance.registry import CATALOGUE, select
-from conformance.schedule_format import MIN_ISR, UNCLEAN, encode
+from conformance.schedule_format import encode
 from conformance.step_text import describe
+from oracle.steps import MIN_ISR, UNCLEAN
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

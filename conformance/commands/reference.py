@@ -12,7 +12,7 @@ from conformance.run_directory import RunDirectory, RunDirectoryError
 from conformance.schedule_format import KINDS, SINGLE_FIELD, plain
 from fault_injection.releases import RELEASES, UsageError
 from oracle.rules.by_version import rules_for
-from oracle.steps import STEP_NAMES
+from oracle.steps import STEP_NAMES, written_name
 from oracle.vocabulary import MetadataMode
 from reports import write_report
 
@@ -76,7 +76,7 @@ def _step_json(word: str, step: type[Step]) -> dict[str, Any]:
     hints = get_type_hints(step)
     fields = [
         {
-            "name": field.name,
+            "name": written_name(field),
             "type": _type_name(hints[field.name]),
             "required": field.default is dataclasses.MISSING,
             "default": None if field.default is dataclasses.MISSING else plain(field.default),

@@ -166,6 +166,8 @@ def test_the_schedule_help_describes_every_step_and_field(capsys: pytest.Capture
     assert all(field["help"] and field["type"] for field in fields)
     acks = next(field for field in fields if field["name"] == "acks")
     assert (acks["type"], acks["default"]) == ("one of 0, 1, all", "all")
+    (altered,) = (one["fields"] for one in told if one["step"] == "alter")
+    assert [field["name"] for field in altered] == ["min.insync.replicas", "unclean.leader.election.enable"]
     assert "- kill:   (short: `kill: …`)" in said
     assert "fetch_offset: only a fetch at this offset (the follower's LEO) [default: none]" in said
 

@@ -12,9 +12,9 @@ from hypothesis import given
 
 from conformance.registry import CATALOGUE
 from conformance.scenarios.vocabulary import brokers
-from conformance.schedule_format import SINGLE_FIELD, decode, decode_step, encode
+from conformance.schedule_format import SINGLE_FIELD, decode, decode_step, encode, encode_step
 from oracle.schedule import Schedule, ScheduleError
-from oracle.steps import STEP_NAMES, AwaitIsr, AwaitLeader, Checkpoint, Hold, Kill, Produce, Step
+from oracle.steps import STEP_NAMES, Alter, AwaitIsr, AwaitLeader, Checkpoint, Hold, Kill, Produce, Step, written_name
 from oracle.vocabulary import Acks, BrokerId, Expectation, Label, PointName
 from tests.conformance.schedules import SCHEDULES
 
@@ -29,8 +29,8 @@ EXAMPLE: dict[str, Any] = {
     "broker": 2,
     "isr": [1, 2],
     "followers": [2],
-    "min_insync_replicas": 1,
-    "unclean_leader_election": True,
+    "min.insync.replicas": 1,
+    "unclean.leader.election.enable": True,
     "replicas": [3, 1],
     "offset": 1,
     "kind": "preferred",
@@ -60,6 +60,8 @@ def test_every_schedule_of_the_catalogue_comes_back(schedule: Schedule) -> None:
         ({"await_isr": [1, 2]}, AwaitIsr(brokers(1, 2))),
         ({"await_isr": 1}, AwaitIsr(brokers(1))),
         ({"checkpoint": "end"}, Checkpoint("end")),
+        ({"alter": {"min.insync.replicas": 2}}, Alter(2)),
+        ({"alter": {"unclean.leader.election.enable": True}}, Alter(None, unclean_leader_election=True)),
         ({"produce": {"records": "m0", "acks": "all"}}, Produce((Label("m0"),))),
         ({"produce": {"records": ["m0"], "acks": 1}}, Produce((Label("m0"),), Acks.LEADER)),
         (
@@ -76,16 +78,23 @@ def test_steps_have_short_forms(written: dict[str, Any], step: Step) -> None:
     assert decode_step(0, written) == step
 
 
+def test_settings_have_one_name_wherever_they_are_written() -> None:
+    altered = encode_step(Alter(2, unclean_leader_election=True))
+    assert altered == {"alter": {"min.insync.replicas": 2, "unclean.leader.election.enable": True}}
+    with pytest.raises(ScheduleError, match=r"^unknown field 'min_insync_replicas'; known: min\.insync\.replicas, "):
+        decode_step(0, {"alter": {"min_insync_replicas": 2}})
+
+
 def _complete(word: str) -> dict[str, Any]:
-    return {field.name: EXAMPLE[field.name] for field in _required(word)}
+    return {written_name(field): EXAMPLE[written_name(field)] for field in _required(word)}
 
 
 def _required(word: str) -> list[dataclasses.Field[Any]]:
     return [field for field in dataclasses.fields(STEP_NAMES[word]) if field.default is dataclasses.MISSING]
 
 
-FIELDS = [(word, field.name) for word, step in STEP_NAMES.items() for field in dataclasses.fields(step)]
-REQUIRED = [(word, field.name) for word in STEP_NAMES for field in _required(word)]
+FIELDS = [(word, written_name(field)) for word, step in STEP_NAMES.items() for field in dataclasses.fields(step)]
+REQUIRED = [(word, written_name(field)) for word in STEP_NAMES for field in _required(word)]
 
 
 @pytest.mark.parametrize(("word", "field"), FIELDS)

@@ -52,9 +52,9 @@ SENTENCES: list[tuple[dict[str, object], str]] = [
     ({"start": 2}, "start broker 2"),
     ({"elect": "preferred"}, "ask for the preferred leader election"),
     ({"reassign": [3, 1]}, "move the partition to broker 3, broker 1"),
-    ({"alter": {"min_insync_replicas": 1}}, "set min.insync.replicas to 1"),
+    ({"alter": {"min.insync.replicas": 1}}, "set min.insync.replicas to 1"),
     (
-        {"alter": {"min_insync_replicas": 2, "unclean_leader_election": False}},
+        {"alter": {"min.insync.replicas": 2, "unclean.leader.election.enable": False}},
         "set min.insync.replicas to 2 and unclean.leader.election.enable to false",
     ),
     ({"await_leader": 2}, "wait until broker 2 leads"),
