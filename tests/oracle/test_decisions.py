@@ -236,3 +236,8 @@ def test_elections_on_request_that_change_nothing_are_refused() -> None:
     for broker in (ONE, TWO, THREE):
         state = after(state, KRAFT, BrokerDied(broker, graceful=False), BrokerRemoved(broker))
     assert refused(state, KRAFT, ElectionRequested(ElectionKind.UNCLEAN)) == "no replica lives"
+
+
+def test_an_old_release_holds_no_unclean_election_on_request() -> None:
+    old = rules_for("2.3.1", MetadataMode.ZOOKEEPER)
+    assert "no unclean election on request" in refused(world(old).state, old, ElectionRequested(ElectionKind.UNCLEAN))
