@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -17,10 +18,14 @@ from oracle.brokers.guarantee_table import (
     encode,
     release_name,
 )
+from oracle.brokers.model import Brokers
 from oracle.brokers.questions import Cell, Faults, Question, cells, identity, question
 from oracle.brokers.showing import shown
 from oracle.rules.by_version import rules_for
 from oracle.vocabulary import Acks, MetadataMode
+
+if TYPE_CHECKING:
+    from oracle.state import PartitionState
 
 ZOOKEEPER, KRAFT = MetadataMode.ZOOKEEPER, MetadataMode.KRAFT
 SAFE = Cell(Acks.ALL, 2, unclean=False, replicas=2, faults=Faults.KILLS)
@@ -148,3 +153,17 @@ def test_a_cell_shows_its_broken_promise_or_its_allowed_loss_or_nothing() -> Non
 
 def test_columns_are_the_kinds_of_faults() -> None:
     assert columns() == ("kills", "kills, no checkpoint", "stops, one power failure")
+
+
+def test_an_interrupted_search_is_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(_brokers: Brokers, _state: PartitionState) -> list[PartitionState]:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Brokers, "successors", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        answer(question(rules_for("2.8.0", ZOOKEEPER), SAFE), 100)
+
+
+def test_releases_share_a_row_of_the_kept_table_exactly_if_they_ask_the_same() -> None:
+    nothing = build(known_releases(), ask=lambda _asked, _max_states: Answer(None))
+    assert [row.releases for row in kept_table().rows] == [row.releases for row in nothing.rows]
