@@ -27,6 +27,7 @@ from oracle.brokers.guarantee_table import (
 from oracle.brokers.questions import cells, question
 from oracle.brokers.showing import shown
 from oracle.rules.by_version import rules_for
+from oracle.rules.release import has_mode, parse_version
 from oracle.vocabulary import MetadataMode
 
 if TYPE_CHECKING:
@@ -76,20 +77,11 @@ class CellOptions:
 
 def known_releases() -> Iterator[RuleSet]:
     """Return the rules of every release of the table, the oldest first."""
-    versions = sorted({*(release.version for release in RELEASES), *PATCHES}, key=_numbers)
+    versions = sorted({*(release.version for release in RELEASES), *PATCHES}, key=parse_version)
     for mode in MetadataMode:
         for version in versions:
-            if _has_mode(version, mode):
+            if has_mode(version, mode):
                 yield rules_for(version, mode)
-
-
-def _numbers(version: str) -> tuple[int, ...]:
-    return tuple(map(int, version.split(".")))
-
-
-def _has_mode(version: str, mode: MetadataMode) -> bool:
-    numbers = _numbers(version)
-    return numbers < (4, 0) if mode is MetadataMode.ZOOKEEPER else numbers >= (3, 3)
 
 
 def show_table(console: Console, options: TableOptions) -> int:
@@ -144,7 +136,7 @@ def chosen_rules(options: TableOptions) -> list[RuleSet]:
         return known
     named = [rules for name in options.releases for rules in _rules_under(name, options, known)]
     return sorted(
-        dict.fromkeys(named), key=lambda rules: (rules.metadata is MetadataMode.KRAFT, _numbers(rules.version))
+        dict.fromkeys(named), key=lambda rules: (rules.metadata is MetadataMode.KRAFT, parse_version(rules.version))
     )
 
 

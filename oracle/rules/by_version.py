@@ -45,6 +45,7 @@ from oracle.rules import (
 from oracle.rules.release import (
     Release,
     before,
+    has_mode,
     in_kraft_mode,
     in_zookeeper_mode,
     parse_version,
@@ -289,8 +290,8 @@ def _release(numbers: Version, metadata: MetadataMode, elr: bool | None) -> Rele
 
 
 def _check_mode(version: str, metadata: MetadataMode) -> None:
-    numbers = parse_version(version)
-    if metadata is MetadataMode.ZOOKEEPER and numbers >= (4, 0):
+    if has_mode(version, metadata):
+        return
+    if metadata is MetadataMode.ZOOKEEPER:
         raise ValueError(f"Kafka {version} has no ZooKeeper mode: 3.9 is the last release with it")
-    if metadata is MetadataMode.KRAFT and numbers < (3, 3):
-        raise ValueError(f"Kafka {version} has no KRaft mode fit for use: 3.3 is the first release with it")
+    raise ValueError(f"Kafka {version} has no KRaft mode fit for use: 3.3 is the first release with it")

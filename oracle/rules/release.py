@@ -37,6 +37,12 @@ def parse_version(text: str) -> Version:
     return tuple(int(part) for part in text.split("."))
 
 
+def has_mode(version: str, metadata: MetadataMode) -> bool:
+    """Tell whether a release has a metadata mode: ZooKeeper up to 3.9, KRaft fit for use from 3.3 on."""
+    numbers = parse_version(version)
+    return numbers < (4, 0) if metadata is MetadataMode.ZOOKEEPER else numbers >= (3, 3)
+
+
 def since(first: str, *backports: str) -> Callable[[Release], bool]:
     """Match a release and everything newer; and its backports, each to the end of its own line.
 
