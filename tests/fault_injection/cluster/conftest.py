@@ -1,6 +1,8 @@
 """Clusters that the contract tests share: one per backend and release, healthy before each test."""
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 
@@ -48,29 +50,37 @@ def backend(new_backend: NewBackend) -> Iterator[Backend]:
     backend.close()
 
 
-@pytest.fixture(scope="module", params=RELEASES)
-def shared_cluster(
-    request: pytest.FixtureRequest,
-    new_backend: NewBackend,
-    tmp_path_factory: pytest.TempPathFactory,
-) -> Iterator[Cluster]:
-    spec = spec_of(request.param)
+@contextmanager
+def running_cluster(spec: ClusterSpec, new_backend: NewBackend, directory: Path) -> Iterator[Cluster]:
     backend = new_backend()
     try:
-        directory = tmp_path_factory.mktemp("cluster")
         with Cluster.start(spec, jars_of(spec.release), backend, DirectRelay(), directory) as cluster:
             yield cluster
     finally:
         backend.close()
 
 
+def made_healthy(cluster: Cluster) -> Cluster:
+    for broker in cluster.spec.broker_ids:
+        if not cluster.is_alive(broker):
+            await_unregistered(cluster, broker)
+            cluster.start_broker(broker)
+        elif broker not in cluster.live_brokers:
+            cluster.resume(broker)
+    await_registered(cluster, *cluster.spec.broker_ids)
+    return cluster
+
+
+@pytest.fixture(scope="module", params=RELEASES)
+def shared_cluster(
+    request: pytest.FixtureRequest,
+    new_backend: NewBackend,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[Cluster]:
+    with running_cluster(spec_of(request.param), new_backend, tmp_path_factory.mktemp("cluster")) as cluster:
+        yield cluster
+
+
 @pytest.fixture
 def cluster(shared_cluster: Cluster) -> Cluster:
-    for broker in shared_cluster.spec.broker_ids:
-        if not shared_cluster.is_alive(broker):
-            await_unregistered(shared_cluster, broker)
-            shared_cluster.start_broker(broker)
-        elif broker not in shared_cluster.live_brokers:
-            shared_cluster.resume(broker)
-    await_registered(shared_cluster, *shared_cluster.spec.broker_ids)
-    return shared_cluster
+    return made_healthy(shared_cluster)

@@ -6,10 +6,13 @@ import pytest
 
 from fault_injection.cluster.backends.process import ProcessBackend
 from fault_injection.cluster.lifecycle import Cluster
-from fault_injection.cluster.readiness import await_registered, await_unregistered
-from fault_injection.cluster.relay import DirectRelay
-from fault_injection.releases import jars_of
-from tests.fault_injection.cluster.conftest import NewBackend, new_docker_backend, spec_of
+from tests.fault_injection.cluster.conftest import (
+    NewBackend,
+    made_healthy,
+    new_docker_backend,
+    running_cluster,
+    spec_of,
+)
 
 RELEASES = ("0.10.2.2", "2.8.2", "3.9.2", "4.3.1")
 CLUSTERS = [
@@ -23,20 +26,10 @@ def shared_cluster(request: pytest.FixtureRequest, tmp_path_factory: pytest.Temp
     chosen: tuple[NewBackend, str] = request.param
     new_backend, version = chosen
     spec = spec_of(version, broker_ids=(1, 2))
-    backend = new_backend()
-    try:
-        directory = tmp_path_factory.mktemp("cluster")
-        with Cluster.start(spec, jars_of(spec.release), backend, DirectRelay(), directory) as cluster:
-            yield cluster
-    finally:
-        backend.close()
+    with running_cluster(spec, new_backend, tmp_path_factory.mktemp("cluster")) as cluster:
+        yield cluster
 
 
 @pytest.fixture
 def cluster(shared_cluster: Cluster) -> Cluster:
-    for broker in shared_cluster.spec.broker_ids:
-        if not shared_cluster.is_alive(broker):
-            await_unregistered(shared_cluster, broker)
-            shared_cluster.start_broker(broker)
-    await_registered(shared_cluster, *shared_cluster.spec.broker_ids)
-    return shared_cluster
+    return made_healthy(shared_cluster)
