@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING
 
 from confluent_kafka import ElectionType, KafkaException, TopicPartition
 from confluent_kafka.admin import AdminClient
-from kazoo.client import KazooClient
-from kazoo.exceptions import KazooException
 
+from conformance.asking_zookeeper import DEADLINE_S, asking_zookeeper
 from conformance.clients.configuration import quiet_configuration
 from conformance.interruption import HarnessError
 from oracle.vocabulary import ElectionKind
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
     from fault_injection.cluster.lifecycle import Cluster
 
 PREFERRED_ELECTION_PATH = "/admin/preferred_replica_election"
-DEADLINE_S = 15.0
 
 
 def request_election(cluster: Cluster, topic: str, kind: ElectionKind) -> None:
@@ -39,16 +37,9 @@ def request_election(cluster: Cluster, topic: str, kind: ElectionKind) -> None:
 
 
 def _write_node(zookeeper: str, topic: str) -> None:
-    session = KazooClient(zookeeper, timeout=DEADLINE_S)
     wanted = {"version": 1, "partitions": [{"topic": topic, "partition": 0}]}
-    try:
-        session.start(timeout=DEADLINE_S)
+    with asking_zookeeper(zookeeper, "the election could not be asked for") as session:
         session.create(PREFERRED_ELECTION_PATH, json.dumps(wanted).encode())
-    except (KazooException, session.handler.timeout_exception) as failed:
-        raise HarnessError(f"the election could not be asked for: {failed!r}") from failed
-    finally:
-        session.stop()
-        session.close()
 
 
 def _ask_broker(address: str, topic: str, kind: ElectionKind) -> None:

@@ -9,9 +9,8 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from fault_injection.cluster.readiness import DEADLINE_S, Views, brokers_known_to, registered_brokers
+from fault_injection.cluster.readiness import DEADLINE_S, await_registered, await_unregistered
 from fault_injection.faults.disk import lose_high_watermark_checkpoint, lose_tail
-from fault_injection.waiting import NotYetError, until
 from oracle.steps import Kill, LoseCheckpoint, LoseTail, Start, Stop
 from oracle.vocabulary import Timing
 
@@ -72,7 +71,7 @@ class Processes:
                 self._await_reaction(broker)
             case Start(broker):
                 self._cluster.start_broker(broker)
-                self._await_registered(broker)
+                await_registered(self._cluster, broker, deadline_s=DEADLINE_S, deaf=self._holding.deaf)
                 self._recorder.mark("broker_started", broker, f"broker {broker} started")
             case LoseTail(broker, offset):
                 lost = lose_tail(self._cluster, broker, self._topic, PARTITION, offset)
@@ -94,50 +93,8 @@ class Processes:
 
     def _await_reaction(self, broker: BrokerId) -> None:
         """Wait until the controller has noticed that a broker is gone, and has done something about it."""
-        self._await_unregistered(broker)
+        await_unregistered(self._cluster, broker, DEADLINE_S, deaf=self._holding.deaf)
         self._await_view(
             f"the controller to have reacted to the death of broker {broker}",
             lambda view: view.leader != broker and (broker not in view.isr or view.leader is None),
         )
-
-    def _await_unregistered(self, broker: BrokerId) -> None:
-        """Wait until every live broker that hears the controller knows that a broker is gone."""
-
-        def is_gone() -> bool:
-            views = self._hearing_views()
-            is_listed = any(broker in view for view in views.values())
-            if is_listed or self._is_registered(broker, views):
-                raise _not_yet(views)
-            return True
-
-        until(is_gone, deadline_s=DEADLINE_S, what=f"broker {broker} to be unregistered")
-
-    def _await_registered(self, broker: BrokerId) -> None:
-        """Wait until every live broker that hears the controller answers and knows every live broker."""
-
-        def is_known() -> bool:
-            self._cluster.check_alive(broker)
-            live = frozenset(self._cluster.live_brokers) | {broker}
-            views = self._hearing_views()
-            is_heard = views.keys() == live - self._holding.deaf() and all(live <= view for view in views.values())
-            if not is_heard or not self._is_registered(broker, views):
-                raise _not_yet(views)
-            return True
-
-        until(is_known, deadline_s=DEADLINE_S, what=f"broker {broker} to be registered")
-
-    def _hearing_views(self) -> Views:
-        """Return which brokers each live broker knows, of those that hear the controller and answer."""
-        hearing = set(self._cluster.live_brokers) - self._holding.deaf()
-        asked = {broker: brokers_known_to(self._cluster.client_address(broker)) for broker in hearing}
-        return {broker: known for broker, known in asked.items() if known is not None}
-
-    def _is_registered(self, broker: BrokerId, views: Views) -> bool:
-        """Ask ZooKeeper, or in KRaft whoever hears the controller, whether a broker counts as alive."""
-        if self._cluster.zookeeper_address is None:
-            return any(broker in view for view in views.values())
-        return broker in registered_brokers(self._cluster)
-
-
-def _not_yet(views: Views) -> NotYetError:
-    return NotYetError({viewer: sorted(view) for viewer, view in sorted(views.items())})

@@ -9,9 +9,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from kazoo.client import KazooClient
-from kazoo.exceptions import KazooException
-
+from conformance.asking_zookeeper import DEADLINE_S, asking_zookeeper
 from conformance.interruption import HarnessError
 from conformance.probes.connection import BrokerConnection, error_name
 from conformance.probes.messages import AlterPartitionReassignmentsRequest, AlterPartitionReassignmentsResponse
@@ -21,7 +19,6 @@ if TYPE_CHECKING:
     from oracle.vocabulary import BrokerId
 
 REASSIGNMENT_PATH = "/admin/reassign_partitions"
-DEADLINE_S = 15.0
 VERSION = 0
 
 
@@ -39,16 +36,9 @@ def request_reassignment(cluster: Cluster, topic: str, replicas: tuple[BrokerId,
 
 
 def _write_node(zookeeper: str, topic: str, replicas: tuple[BrokerId, ...]) -> None:
-    session = KazooClient(zookeeper, timeout=DEADLINE_S)
     wanted = {"version": 1, "partitions": [{"topic": topic, "partition": 0, "replicas": list(replicas)}]}
-    try:
-        session.start(timeout=DEADLINE_S)
+    with asking_zookeeper(zookeeper, "the reassignment could not be asked for") as session:
         session.create(REASSIGNMENT_PATH, json.dumps(wanted).encode())
-    except (KazooException, session.handler.timeout_exception) as failed:
-        raise HarnessError(f"the reassignment could not be asked for: {failed!r}") from failed
-    finally:
-        session.stop()
-        session.close()
 
 
 def _ask_broker(address: str, topic: str, replicas: tuple[BrokerId, ...]) -> None:

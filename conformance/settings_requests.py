@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING
 
 from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient, AlterConfigOpType, ConfigEntry, ConfigResource, ResourceType
-from kazoo.client import KazooClient
-from kazoo.exceptions import KazooException
 
+from conformance.asking_zookeeper import DEADLINE_S, asking_zookeeper
 from conformance.clients.configuration import quiet_configuration
 from conformance.interruption import HarnessError
 
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
     from fault_injection.cluster.lifecycle import Cluster
 
 NOTICE_PATH = "/config/changes/config_change_"
-DEADLINE_S = 15.0
 
 
 def request_settings(cluster: Cluster, topic: str, configs: dict[str, str]) -> None:
@@ -43,17 +41,10 @@ def request_settings(cluster: Cluster, topic: str, configs: dict[str, str]) -> N
 
 
 def _write_nodes(zookeeper: str, topic: str, configs: dict[str, str]) -> None:
-    session = KazooClient(zookeeper, timeout=DEADLINE_S)
     notice = {"version": 2, "entity_path": f"topics/{topic}"}
-    try:
-        session.start(timeout=DEADLINE_S)
+    with asking_zookeeper(zookeeper, "the settings could not be changed") as session:
         session.set(f"/config/topics/{topic}", json.dumps({"version": 1, "config": configs}).encode())
         session.create(NOTICE_PATH, json.dumps(notice).encode(), sequence=True)
-    except (KazooException, session.handler.timeout_exception) as failed:
-        raise HarnessError(f"the settings could not be changed: {failed!r}") from failed
-    finally:
-        session.stop()
-        session.close()
 
 
 def _ask_broker(address: str, topic: str, configs: dict[str, str]) -> None:

@@ -29,6 +29,9 @@ DEADLINE_S = 90.0
 Views = dict[int, frozenset[int]]
 """For each broker that answers, the brokers that it takes for alive."""
 
+Deaf = Callable[[], frozenset[int]]
+"""Tells which brokers hear nothing from the controller just now, and are therefore not asked."""
+
 _KAZOO_LOG = logging.getLogger("fault_injection.zookeeper")
 _KAZOO_LOG.addHandler(logging.NullHandler())  # a server that is not up yet is no news
 
@@ -48,11 +51,11 @@ def is_serving(address: str) -> bool:
 
 
 @contextmanager
-def zookeeper(address: str) -> Iterator[Any]:
-    """Give a connected ZooKeeper client of its own."""
+def zookeeper(address: str, deadline_s: float = DEADLINE_S) -> Iterator[Any]:
+    """Give a ZooKeeper client of its own, connected within a deadline."""
     client = KazooClient(hosts=address, timeout=_ZOOKEEPER_TIMEOUT_S, logger=_KAZOO_LOG)
-    client.start(timeout=DEADLINE_S)
     try:
+        client.start(timeout=deadline_s)
         yield client
     finally:
         client.stop()
@@ -68,8 +71,10 @@ def registered_brokers(cluster: "Cluster") -> frozenset[int]:
         return registered(_views(cluster))
 
 
-def await_unregistered(cluster: "Cluster", broker: int, deadline_s: float = DEADLINE_S) -> None:
-    """Wait until a broker's registration is gone and every live broker knows it.
+def await_unregistered(
+    cluster: "Cluster", broker: int, deadline_s: float = DEADLINE_S, *, deaf: Deaf = frozenset
+) -> None:
+    """Wait until a broker's registration is gone and every live broker that is not deaf knows it.
 
     Raises:
         DeadlineExceededError: it is still registered.
@@ -77,7 +82,7 @@ def await_unregistered(cluster: "Cluster", broker: int, deadline_s: float = DEAD
     with _registry(cluster) as registered:
 
         def is_gone() -> bool:
-            views = _views(cluster)
+            views = _views(cluster, deaf)
             if broker in registered(views) or any(broker in view for view in views.values()):
                 raise _not_yet(views)
             return True
@@ -85,8 +90,8 @@ def await_unregistered(cluster: "Cluster", broker: int, deadline_s: float = DEAD
         until(is_gone, deadline_s=deadline_s, what=f"broker {broker} to be unregistered")
 
 
-def await_registered(cluster: "Cluster", *brokers: int, deadline_s: float = DEADLINE_S) -> None:
-    """Wait until brokers are registered and the metadata of every live broker lists every live broker.
+def await_registered(cluster: "Cluster", *brokers: int, deadline_s: float = DEADLINE_S, deaf: Deaf = frozenset) -> None:
+    """Wait until brokers are registered and every live broker that is not deaf lists every live broker.
 
     Raises:
         DeadlineExceededError: somebody is missing.
@@ -97,8 +102,8 @@ def await_registered(cluster: "Cluster", *brokers: int, deadline_s: float = DEAD
         def is_complete() -> bool:
             cluster.check_alive(*brokers)
             expected = frozenset(cluster.live_brokers) | frozenset(brokers)
-            views = _views(cluster)
-            is_known = views.keys() == expected and all(expected <= view for view in views.values())
+            views = _views(cluster, deaf)
+            is_known = views.keys() == expected - deaf() and all(expected <= view for view in views.values())
             if not is_known or not expected <= registered(views):
                 raise _not_yet(views)
             return True
@@ -106,13 +111,14 @@ def await_registered(cluster: "Cluster", *brokers: int, deadline_s: float = DEAD
         until(is_complete, deadline_s=deadline_s, what=f"brokers {list(brokers)} to be registered")
 
 
-def _views(cluster: "Cluster") -> Views:
-    asked = {broker: brokers_known_to(cluster.client_address(broker)) for broker in cluster.live_brokers}
+def _views(cluster: "Cluster", deaf: Deaf = frozenset) -> Views:
+    hearing = frozenset(cluster.live_brokers) - deaf()
+    asked = {broker: brokers_known_to(cluster.client_address(broker)) for broker in hearing}
     return {broker: known for broker, known in asked.items() if known is not None}
 
 
 def _not_yet(views: Views) -> NotYetError:
-    return NotYetError({viewer: sorted(view) for viewer, view in views.items()})
+    return NotYetError({viewer: sorted(view) for viewer, view in sorted(views.items())})
 
 
 @contextmanager

@@ -10,6 +10,7 @@ import pytest
 from conformance import processes
 from conformance.processes import Processes
 from conformance.recorder import Recorder
+from fault_injection.cluster import readiness
 from fault_injection.waiting import DeadlineExceededError
 from oracle.steps import Kill, Start
 from oracle.vocabulary import BrokerId, Timing
@@ -40,7 +41,7 @@ def _ends(
         kill=lambda _: None,
         start_broker=lambda _: None,
     )
-    monkeypatch.setattr(processes, "brokers_known_to", views.get)
+    monkeypatch.setattr(readiness, "brokers_known_to", views.get)
     monkeypatch.setattr(processes, "DEADLINE_S", 0.05)
     with Recorder(directory) as recorder:
         ending = Processes(
