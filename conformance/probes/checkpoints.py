@@ -2,7 +2,8 @@
 
 ``replication-offset-checkpoint`` (one per log directory) holds a high watermark per partition;
 ``leader-epoch-checkpoint`` (one per partition directory, absent before 0.11) the start offset of each leader
-epoch. Both are text: a version line, a count line, then one line per entry.
+epoch. Both are text: a version line, a count line, then one line per entry. A broker creates them empty and
+writes them later: an empty one has no entries.
 
 Sources: ``OffsetCheckpointFile``, ``LeaderEpochCheckpointFile``.
 """
@@ -67,6 +68,8 @@ def _entries(content: bytes) -> list[str]:
         lines = content.decode("utf-8").splitlines()
     except UnicodeDecodeError as broken:
         raise CheckpointError("The content is not text.") from broken
+    if not content:
+        return []
     if len(lines) < 2:
         raise CheckpointError("The version line or the count line is missing.")
     if _number(lines[0], lines[0]) != 0:

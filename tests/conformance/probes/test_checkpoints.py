@@ -24,10 +24,15 @@ def test_files_without_entries() -> None:
     assert leader_epoch_checkpoint(b"0\n0\n") == ()
 
 
+def test_files_that_a_broker_created_and_has_not_written_yet() -> None:
+    assert high_watermark_checkpoint(b"") == {}
+    assert leader_epoch_checkpoint(b"") == ()
+
+
 @pytest.mark.parametrize(
     ("content", "complaint"),
     [
-        (b"", "missing"),
+        (b"\n", "missing"),
         (b"0\n", "missing"),
         (b"1\n0\n", "Version '1' is unknown"),
         (b"zero\n0\n", "not a number"),
