@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from fault_injection.cluster.lifecycle import Cluster
-from fault_injection.faults.fault import FaultError
+from fault_injection.faults.fault import AVAILABLE, Availability, FaultError
 from fault_injection.faults.offset_checkpoints import HIGH_WATERMARKS, RECOVERY_POINTS, checkpointed_offset, with_offset
 from fault_injection.faults.segments import SEGMENT_SUFFIX, active_segment, base_offset, batch_boundaries
 
@@ -48,9 +48,11 @@ class LoseTail:
     topic: str
     partition: int = 0
 
-    def available(self, cluster: Cluster) -> bool:
+    def available(self, cluster: Cluster) -> Availability:
         """Say whether the broker is down and holds the replica."""
-        return not cluster.is_alive(self.broker) and self._active_segment(cluster) is not None
+        if cluster.is_alive(self.broker):
+            return Availability(_runs(self.broker, self.name))
+        return AVAILABLE if self._active_segment(cluster) is not None else Availability(self._no_replica())
 
     def inject(self, cluster: Cluster) -> str:
         """Cut the log and return in words what was lost.
@@ -61,7 +63,7 @@ class LoseTail:
         _require_down(cluster, self.broker, self.name)
         segment = self._active_segment(cluster)
         if segment is None:
-            raise FaultError(f"broker {self.broker} holds no replica of {self.topic}-{self.partition}")
+            raise FaultError(self._no_replica())
         content = cluster.read_file(self.broker, segment)
         boundaries = batch_boundaries(content, base_offset(segment))
         log_end_offset = max(boundaries)
@@ -71,6 +73,12 @@ class LoseTail:
         self._lower_recovery_point(cluster)
         lost = f"offsets {self.offset} to {log_end_offset - 1}"
         return f"broker {self.broker} lost {lost} of {self.topic}-{self.partition}"
+
+    def heal(self, cluster: Cluster) -> None:
+        """Do nothing: what a disk lost comes back by replication only."""
+
+    def _no_replica(self) -> str:
+        return f"broker {self.broker} holds no replica of {self.topic}-{self.partition}"
 
     def _active_segment(self, cluster: Cluster) -> str | None:
         return active_segment(cluster.files(self.broker), self.topic, self.partition)
@@ -126,9 +134,9 @@ class LoseHighWatermarkCheckpoint:
     topic: str
     partition: int = 0
 
-    def available(self, cluster: Cluster) -> bool:
+    def available(self, cluster: Cluster) -> Availability:
         """Say whether the broker is down."""
-        return not cluster.is_alive(self.broker)
+        return Availability(_runs(self.broker, self.name)) if cluster.is_alive(self.broker) else AVAILABLE
 
     def inject(self, cluster: Cluster) -> str:
         """Remove the partition's line and return in words what was lost.
@@ -145,6 +153,9 @@ class LoseHighWatermarkCheckpoint:
                 cluster.write_file(self.broker, HIGH_WATERMARKS, with_offset(content, self.topic, self.partition, None))
                 return f"broker {self.broker} lost the checkpointed high watermark {high_watermark} of {replica}"
         return f"broker {self.broker} had checkpointed no high watermark of {replica}"
+
+    def heal(self, cluster: Cluster) -> None:
+        """Do nothing: the broker writes a new line when it has a high watermark again."""
 
 
 def lose_tail(cluster: Cluster, broker: int, topic: str, partition: int, offset: int) -> str:
@@ -171,4 +182,8 @@ def _listed(boundaries: dict[int, int]) -> str:
 
 def _require_down(cluster: Cluster, broker: int, fault: str) -> None:
     if cluster.is_alive(broker):
-        raise FaultError(f"broker {broker} runs: {fault} is for the disk of a broker that is down; kill it first")
+        raise FaultError(_runs(broker, fault))
+
+
+def _runs(broker: int, fault: str) -> str:
+    return f"broker {broker} runs: {fault} is for the disk of a broker that is down; kill it first"
