@@ -1,0 +1,1 @@
+"""Does a trace check notice what no rule allows, and nothing else?"""
