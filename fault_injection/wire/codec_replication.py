@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from fault_injection.wire.codec_metadata import metadata_records
+from fault_injection.wire.points import METADATA_TOPIC, METADATA_TOPIC_ID
 from fault_injection.wire.record_batches import epoch_runs
 from fault_injection.wire.views import (
     EpochAnswer,
@@ -59,6 +61,7 @@ def fetch_response(message: Any) -> FetchResponseView:  # noqa: ANN401
 
 def _given(topic: Any, given: Any) -> FetchedPartition:  # noqa: ANN401
     diverging, leader = given.diverging_epoch, given.current_leader
+    is_metadata = topic.topic == METADATA_TOPIC or topic.topic_id == METADATA_TOPIC_ID
     return FetchedPartition(
         topic=topic.topic or None,
         topic_id=topic.topic_id,
@@ -72,6 +75,7 @@ def _given(topic: Any, given: Any) -> FetchedPartition:  # noqa: ANN401
         diverging_epoch=EpochEnd(diverging.epoch, diverging.end_offset) if diverging is not None else None,
         leader_id=leader.leader_id if leader is not None else -1,
         leader_epoch=leader.leader_epoch if leader is not None else -1,
+        metadata=metadata_records(given.records or b"") if is_metadata else (),
     )
 
 

@@ -61,4 +61,4 @@ def _key(entry: FetchPartition | FetchedPartition) -> PartitionKey:
 
 
 def _without_news(given: FetchedPartition) -> FetchedPartition:
-    return replace(given, error=0, record_bytes=0, epochs=(), diverging_epoch=None, is_listed=False)
+    return replace(given, error=0, record_bytes=0, epochs=(), diverging_epoch=None, metadata=(), is_listed=False)

@@ -16,6 +16,7 @@ from typing import Any, Literal
 from uuid import UUID
 
 from fault_injection.wire.messages import RequestView, ResponseView
+from fault_injection.wire.metadata_views import MetadataRecord
 from fault_injection.wire.points import Direction
 
 Outcome = Literal["forwarded", "dropped", "closed", "aborted"]
@@ -76,7 +77,8 @@ def line(entry: TraceEntry) -> str:
 def as_json(value: Any) -> Json:  # noqa: ANN401 - any view or part of one
     """Give a view as JSON; fields that have their default are left out, topic ids are text."""
     if is_dataclass(value) and not isinstance(value, type):
-        return {name: as_json(getattr(value, name)) for name in _told(value)}
+        kind = {"record": type(value).__name__} if isinstance(value, MetadataRecord) else {}
+        return kind | {name: as_json(getattr(value, name)) for name in _told(value)}
     if isinstance(value, tuple):
         return [as_json(item) for item in value]
     return str(value) if isinstance(value, UUID) else value

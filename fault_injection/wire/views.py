@@ -9,6 +9,8 @@ Sources: the message schemas of Apache Kafka; KIP-101, KIP-227, KIP-320, KIP-497
 from dataclasses import dataclass
 from uuid import UUID
 
+from fault_injection.wire.metadata_views import MetadataRecord
+
 NONE = -1
 
 
@@ -74,7 +76,11 @@ class FetchRequestView:
 
 @dataclass(frozen=True, slots=True)
 class FetchedPartition:
-    """What a fetch gave for one partition; offsets are those of the record batches it carries."""
+    """What a fetch gave for one partition; offsets are those of the record batches it carries.
+
+    Attributes:
+        metadata: what the records say, if the partition is KRaft's metadata log.
+    """
 
     topic: str | None
     topic_id: UUID | None
@@ -89,6 +95,7 @@ class FetchedPartition:
     leader_id: int = NONE
     leader_epoch: int = NONE
     is_listed: bool = True
+    metadata: tuple[MetadataRecord, ...] = ()
 
     @property
     def first_offset(self) -> int | None:
