@@ -47,28 +47,32 @@ class ClusterPlan:
 
     def _metadata_plan(self, node: Node) -> NodePlan:
         name = "CONTROLLER" if node.role is Role.CONTROLLER else ""
-        inbound = {}
-        if node.role is Role.CONTROLLER:
-            inbound = {
-                LinkName.controller(node.id, broker.id): self.metadata_address for broker in self._spec.broker_nodes
-            }
+        links = (self._metadata_link(broker) for broker in self._spec.broker_nodes)
+        inbound = {link: self.metadata_address for link in links if link is not None}
         listeners = self._listeners(node, {name: self.metadata_address[1]}, {}, self.metadata_address)
         return NodePlan(node, self._directory_of(node), listeners, inbound)
 
     def _broker_plan(self, node: Node) -> NodePlan:
         client = (self._backend.client_host, self._client_ports.port())
         replication = (self._backend.host, self._node_ports.port())
-        link = LinkName.replication(node.id)
-        advertised = {"CLIENT": client, "REPLICATION": self._relay.open(link, replication)}
+        inbound = {LinkName.replication(node.id): replication}
+        advertised = {"CLIENT": client, "REPLICATION": self._relay.open(LinkName.replication(node.id), replication)}
         ports = {"CLIENT": client[1], "REPLICATION": replication[1]}
+        if self._spec.client_links:
+            link, relayed = LinkName.client(node.id), (self._backend.host, self._node_ports.port())
+            inbound[link], ports["RELAYED"] = relayed, relayed[1]
+            advertised["RELAYED"] = self._relay.open(link, relayed)
         listeners = self._listeners(node, ports, advertised, self._metadata_address_for(node))
-        return NodePlan(node, self._directory_of(node), listeners, {link: replication})
+        return NodePlan(node, self._directory_of(node), listeners, inbound)
 
     def _metadata_address_for(self, broker: Node) -> Address:
-        if not self._spec.is_kraft:
-            return self.metadata_address
-        link = LinkName.controller(self._spec.metadata_node.id, broker.id)
-        return self._relay.open(link, self.metadata_address)
+        link = self._metadata_link(broker)
+        return self.metadata_address if link is None else self._relay.open(link, self.metadata_address)
+
+    def _metadata_link(self, broker: Node) -> LinkName | None:
+        if self._spec.is_kraft:
+            return LinkName.controller(self._spec.metadata_node.id, broker.id)
+        return LinkName.zookeeper(broker.id) if self._spec.zookeeper_links else None
 
     def _listeners(
         self, node: Node, ports: dict[str, int], advertised: dict[str, Address], metadata: Address

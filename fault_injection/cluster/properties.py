@@ -76,10 +76,11 @@ def _zookeeper_identity(listeners: Listeners) -> dict[str, str]:
 
 def _common_identity(listeners: Listeners) -> dict[str, str]:
     bound = ",".join(f"{name}://{listeners.bind_host}:{port}" for name, port in listeners.ports.items())
+    names = dict.fromkeys(("CLIENT", "REPLICATION", "CONTROLLER", *listeners.ports))
     return {
         "log.dirs": listeners.data_directory,
         "listeners": bound,
-        "listener.security.protocol.map": "CLIENT:PLAINTEXT,REPLICATION:PLAINTEXT,CONTROLLER:PLAINTEXT",
+        "listener.security.protocol.map": ",".join(f"{name}:PLAINTEXT" for name in names),
     }
 
 

@@ -1,8 +1,9 @@
 """Through which addresses do the nodes of a cluster reach each other?
 
 Brokers advertise, and are told, addresses of a relay instead of each other's real ones, so that every frame
-between two nodes passes one place. The cluster opens and closes the relay's endpoints as nodes come and go;
-what a relay does with the frames is its own affair.
+between two nodes passes one place. On request clients, and the brokers' way to ZooKeeper, pass it too. The
+cluster opens and closes the relay's endpoints as nodes come and go; what a relay does with the frames is its
+own affair.
 """
 
 from dataclasses import dataclass
@@ -13,21 +14,30 @@ from fault_injection.releases import UsageError
 Address = tuple[str, int]
 """A host and a port."""
 
+LinkKind = Literal["replication", "controller", "client", "zookeeper"]
+"""Which of a node's listeners a link leads to."""
+
+CLIENTS = -1
+"""Stands for all clients as the end of a link, as Kafka's own replica id of a consumer does."""
+
+ZOOKEEPER = -2
+"""Stands for ZooKeeper as the end of a link; a broker may have the id 0 that its node has."""
+
 
 @dataclass(frozen=True, slots=True)
 class LinkName:
     """One listening endpoint of a relay.
 
     Attributes:
-        destination: id of the node that is reached through it.
+        destination: id of the node that is reached through it, or ``ZOOKEEPER``.
         source: None when any broker may come through it (replication: one endpoint per destination); a broker
-            id for the KRaft controller channel (one endpoint per broker).
+            id for the KRaft controller channel and ZooKeeper (one endpoint per broker); ``CLIENTS`` for clients.
         kind: which of the destination's listeners it leads to.
     """
 
     destination: int
     source: int | None
-    kind: Literal["replication", "controller"]
+    kind: LinkKind
 
     @staticmethod
     def replication(destination: int) -> "LinkName":
@@ -38,6 +48,16 @@ class LinkName:
     def controller(destination: int, source: int) -> "LinkName":
         """Name the endpoint through which one broker reaches a KRaft controller."""
         return LinkName(destination, source, "controller")
+
+    @staticmethod
+    def client(destination: int) -> "LinkName":
+        """Name the endpoint through which clients reach a broker."""
+        return LinkName(destination, CLIENTS, "client")
+
+    @staticmethod
+    def zookeeper(source: int) -> "LinkName":
+        """Name the endpoint through which one broker reaches ZooKeeper."""
+        return LinkName(ZOOKEEPER, source, "zookeeper")
 
 
 class Relay(Protocol):

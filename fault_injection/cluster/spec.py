@@ -63,6 +63,9 @@ class ClusterSpec:
         fetch_sessions: whether incremental fetch sessions (KIP-227) stay on, where the release has them.
         overrides: broker settings of the user's own; they win over everything else.
         features: KRaft feature levels to format with, beside the release's own (``--feature``).
+        client_links: whether brokers have a second listener for clients, RELAYED, that leads through the relay.
+            The tester's own questions go to the CLIENT listener, which is direct.
+        zookeeper_links: whether brokers reach ZooKeeper through the relay; nothing to a KRaft cluster.
     """
 
     release: Release
@@ -75,6 +78,8 @@ class ClusterSpec:
     fetch_sessions: bool = False
     overrides: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     features: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
+    client_links: bool = False
+    zookeeper_links: bool = False
 
     def __post_init__(self) -> None:
         self.release.metadata_mode(self.metadata_mode)

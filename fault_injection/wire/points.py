@@ -16,7 +16,7 @@ from fault_injection.wire.messages import RequestView
 from fault_injection.wire.views import FetchPartition
 
 Direction = Literal["request", "response"]
-LinkKind = Literal["replication", "controller"]
+LinkKind = Literal["replication", "controller", "client", "zookeeper"]
 
 METADATA_TOPIC = "__cluster_metadata"
 METADATA_TOPIC_ID = UUID(int=1)

@@ -123,3 +123,13 @@ def test_a_spec_that_no_cluster_can_meet_is_refused(changes: dict[str, Any], mes
 def test_a_mode_that_the_release_lacks_is_refused() -> None:
     with pytest.raises(UsageError, match="does not run in zookeeper mode"):
         ClusterSpec(find_release("4.0"), MetadataMode.ZOOKEEPER)
+
+
+def test_a_relayed_listener_is_for_clients_and_mapped_to_a_protocol() -> None:
+    ports = {**BROKER.ports, "RELAYED": 1003}
+    advertised = {**BROKER.advertised, "RELAYED": ("127.0.0.1", 2003)}
+    relayed = Listeners("127.0.0.1", ports, advertised, BROKER.metadata_address, BROKER.data_directory)
+    settings = properties(spec(client_links=True), Node(Role.BROKER, 1), relayed).identity
+    assert settings["advertised.listeners"].endswith(",RELAYED://127.0.0.1:2003")
+    assert settings["listener.security.protocol.map"].endswith(",RELAYED:PLAINTEXT")
+    assert "RELAYED" not in of_broker(spec()).text()
