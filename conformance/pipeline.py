@@ -218,7 +218,7 @@ class Pipeline:
     def _end_trace(self, run: RunDirectory, undecodable_before: int) -> None:
         gate = self.laboratory.gate
         try:
-            gate.flush_trace()
+            gate.end_trace()
         except OSError as error:
             raise HarnessError(f"the wire trace is cut short: {error}") from error
         run.update_run(undecodable_frames=gate.undecodable - undecodable_before)

@@ -186,11 +186,15 @@ class GateProxy:
 
     def trace_to(self, path: Path) -> None:
         """Write every frame from now on to a new file. Raises OSError if it cannot be created."""
-        self._traffic.trace.rotate(path)
+        self._traffic.begin_trace(path)
 
     def flush_trace(self) -> None:
         """Return when all frames so far are in the file. Raises OSError if one could not be written."""
         self._traffic.trace.flush()
+
+    def end_trace(self) -> None:
+        """Write the last line of the file and no more to it. Raises OSError if a line could not be written."""
+        self._traffic.end_trace()
 
     @property
     def undecodable(self) -> int:

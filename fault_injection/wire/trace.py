@@ -1,15 +1,18 @@
 """Which frames passed between the nodes, when, and what became of each?
 
-Every frame becomes one line of ``wire.ndjson``, written when its fate is known: the line of a held frame
-comes when it is released, so lines are ordered by ``seq`` only per connection and direction. A thread of
-its own turns entries into text and writes them, so that the traffic never waits for a disk.
+Every frame becomes a line of ``wire.ndjson``, written when its fate is known; a frame that is held has one more
+line from the moment it was caught, with the outcome "held". So a reader that keeps the few frames that are
+between arrival and fate can bring all lines into the order of time: every number from ``first_seq`` to
+``next_seq`` appears. These two are in the last line, which says ``"end": true``; a file without it is cut short.
+
+A thread of its own turns entries into text and writes them, so that the traffic never waits for a disk.
 """
 
 import json
 import queue
 import threading
 from contextlib import suppress
-from dataclasses import MISSING, dataclass, fields, is_dataclass
+from dataclasses import MISSING, asdict, dataclass, fields, is_dataclass, replace
 from io import TextIOBase
 from pathlib import Path
 from typing import Any, Literal
@@ -19,9 +22,24 @@ from fault_injection.wire.messages import RequestView, ResponseView
 from fault_injection.wire.metadata_views import MetadataRecord
 from fault_injection.wire.points import Direction
 
-Outcome = Literal["forwarded", "dropped", "closed", "aborted"]
+Outcome = Literal["forwarded", "dropped", "closed", "aborted", "held"]
 ALIVE_CHECK_S = 0.2
 Json = dict[str, "Json"] | list["Json"] | str | int | bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class TraceEnd:
+    """What the last line of a file says.
+
+    Attributes:
+        first_seq: frames from this number on arrived after the file was begun.
+        next_seq: frames below it arrived before the file was ended.
+        lines: how many lines of frames there are; the writer counts them.
+    """
+
+    first_seq: int
+    next_seq: int
+    lines: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +63,7 @@ class TraceEntry:
         size: bytes on the wire, the length prefix included.
         decoded: what it says; None if undecoded.
         hold: name of the armed action that caught it.
-        outcome: what became of it.
+        outcome: what became of it; "held" in the line of a frame that was caught and waits.
     """
 
     seq: int
@@ -94,8 +112,9 @@ class Trace:
     """Writes entries to one file at a time; safe to call from any thread."""
 
     def __init__(self) -> None:
-        self._orders: queue.SimpleQueue[TraceEntry | TextIOBase | threading.Event | None] = queue.SimpleQueue()
+        self._orders: queue.SimpleQueue[_Order] = queue.SimpleQueue()
         self._is_open = False
+        self._first_seq = 0
         self._failure: OSError | None = None
         self._writer = threading.Thread(target=self._write_all, name="wire-trace", daemon=True)
         self._writer.start()
@@ -105,15 +124,34 @@ class Trace:
         if self._is_open:
             self._orders.put(entry)
 
-    def rotate(self, path: Path) -> None:
+    def rotate(self, path: Path, first_seq: int = 0) -> None:
         """Write to a new file from now on; everything before it is in the old file when this returns.
+
+        Args:
+            path: the new file.
+            first_seq: a number that no frame has: those of all frames to come are above it.
 
         Raises:
             OSError: the file cannot be created.
         """
         self._failure = None
+        self._first_seq = first_seq + 1
         self._orders.put(path.open("w", encoding="utf-8"))
         self._is_open = True
+        self.flush()
+
+    def end(self, next_seq: int) -> None:
+        """Write the last line of the file and no more; nothing happens while no file was given.
+
+        Args:
+            next_seq: a number that no frame has: those of all frames to come are above it.
+
+        Raises:
+            OSError: a line could not be written; the file is cut short.
+        """
+        if self._is_open:
+            self._is_open = False
+            self._orders.put(TraceEnd(self._first_seq, next_seq))
         self.flush()
 
     def flush(self) -> None:
@@ -136,38 +174,53 @@ class Trace:
         self._writer.join()
 
     def _write_all(self) -> None:
-        file: TextIOBase | None = None
+        file = _TraceFile()
         while (order := self._orders.get()) is not None:
             try:
-                file = _carried_out(order, file)
+                file.carry_out(order)
             except OSError as failure:
                 self._failure = self._failure or failure
-                _give_up(file)
-                file = None
+                file.give_up()
             if isinstance(order, threading.Event):
                 order.set()
+        file.close()
+
+
+class _TraceFile:
+    """The file that lines are written to, if there is one."""
+
+    def __init__(self) -> None:
+        self._file: TextIOBase | None = None
+        self._lines = 0
+
+    def carry_out(self, order: "_Order") -> None:
+        """Write a line, or go over to a new file, or end it, or bring it up to date."""
+        match order:
+            case TextIOBase():
+                self.close()
+                self._file, self._lines = order, 0
+            case TraceEntry() if self._file is not None:
+                self._file.write(line(order) + "\n")
+                self._lines += 1
+            case TraceEnd() if self._file is not None:
+                columns = {"end": True, **asdict(replace(order, lines=self._lines))}
+                self._file.write(json.dumps(columns, separators=(",", ":")) + "\n")
+                self.close()
+            case threading.Event() if self._file is not None:
+                self._file.flush()
+            case _:
+                pass
+
+    def close(self) -> None:
+        """Close the file."""
+        file, self._file = self._file, None
         if file is not None:
             file.close()
 
-
-def _give_up(file: TextIOBase | None) -> None:
-    """Close a file that cannot be written; what it still holds in memory is lost."""
-    if file is not None:
+    def give_up(self) -> None:
+        """Close a file that cannot be written; what it still holds in memory is lost."""
         with suppress(OSError):
-            file.close()
+            self.close()
 
 
-def _carried_out(order: TraceEntry | TextIOBase | threading.Event, file: TextIOBase | None) -> TextIOBase | None:
-    """Write a line, or go over to a new file, or bring the file up to date; give the current file."""
-    match order:
-        case TextIOBase():
-            if file is not None:
-                file.close()
-            return order
-        case TraceEntry() if file is not None:
-            file.write(line(order) + "\n")
-        case threading.Event() if file is not None:
-            file.flush()
-        case _:
-            pass
-    return file
+_Order = TraceEntry | TraceEnd | TextIOBase | threading.Event | None

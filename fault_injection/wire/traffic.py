@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Callable
 from itertools import count
+from pathlib import Path
 
 from fault_injection.cluster.relay import LinkName
 from fault_injection.wire.codec import Codec
@@ -150,6 +151,14 @@ class Traffic:
         """Write down what became of a frame."""
         self.trace.write(passage.entry(forwarded_ns, outcome))
 
+    def begin_trace(self, path: Path) -> None:
+        """Write every frame from now on to a new file. Raises OSError if it cannot be created."""
+        self.trace.rotate(path, next(self._seq))
+
+    def end_trace(self) -> None:
+        """Write the last line of the file and no more to it. Raises OSError if a line could not be written."""
+        self.trace.end(next(self._seq))
+
     def _passage(self, direction: Direction, connection: ConnectionState, frame: bytearray) -> Passage:
         return Passage(next(self._seq), direction, connection, len(frame), time.monotonic_ns())
 
@@ -187,6 +196,7 @@ class Traffic:
         passage.decision = decision
         if decision.action in ("hold", "delay") and decision.name is not None:
             passage.space = self._spaces[decision.name] = ParkingSpace()
+            self.trace.write(passage.entry(None, "held"))
         self._report()
 
     def failed(self, defect: Exception) -> None:

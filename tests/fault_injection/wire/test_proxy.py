@@ -312,6 +312,25 @@ def test_every_frame_is_one_line_of_the_trace(
     assert len(first.read_text().splitlines()) == 2
 
 
+def test_a_held_frame_is_traced_when_it_is_caught_and_when_it_goes_on(
+    proxy: GateProxy, leader: Leader, follower: socket.socket, tmp_path: Path
+) -> None:
+    path = tmp_path / "wire.ndjson"
+    proxy.trace_to(path)
+    proxy.arm("gap", Point("fetch_request"))
+    request = fetch_request(offset=3)
+    follower.sendall(request)
+    (caught,) = until(lambda: traced(proxy, path, 1), deadline_s=DEADLINE_S, what="the held frame is traced")
+    proxy.release("gap")
+    received(leader, request)
+    until(lambda: traced(proxy, path, 2), deadline_s=DEADLINE_S, what="the released frame is traced")
+    proxy.end_trace()
+    _, released, end = (json.loads(line) for line in path.read_text().splitlines())
+    assert (caught["outcome"], caught["forwarded_ns"], caught["hold"]) == ("held", None, "gap")
+    assert (released["seq"], released["outcome"], released["hold"]) == (caught["seq"], "forwarded", "gap")
+    assert end["first_seq"] <= caught["seq"] < end["next_seq"]
+
+
 def traced(proxy: GateProxy, path: Path, count: int) -> list[dict[str, Any]] | None:
     proxy.flush_trace()
     lines = [json.loads(line) for line in path.read_text().splitlines()]

@@ -133,3 +133,33 @@ def test_a_full_disk_is_told_and_a_new_file_starts_anew(tmp_path: Path) -> None:
     trace.write(entry(3))
     trace.close()
     assert [json.loads(told)["seq"] for told in (tmp_path / "next").read_text().splitlines()] == [3]
+
+
+def test_the_last_line_tells_which_frames_there_must_be(tmp_path: Path) -> None:
+    trace, path = Trace(), tmp_path / "wire.ndjson"
+    trace.rotate(path, first_seq=4)
+    trace.write(entry(3))
+    trace.write(entry(5))
+    trace.end(next_seq=6)
+    trace.write(entry(7))
+    trace.close()
+    lines = [json.loads(told) for told in path.read_text().splitlines()]
+    assert [told["seq"] for told in lines[:-1]] == [3, 5]
+    assert lines[-1] == {"end": True, "first_seq": 5, "next_seq": 6, "lines": 2}
+
+
+def test_a_file_that_was_ended_is_whole_at_once(tmp_path: Path) -> None:
+    trace, path = Trace(), tmp_path / "wire.ndjson"
+    trace.rotate(path)
+    trace.end(next_seq=1)
+    trace.end(next_seq=2)
+    assert json.loads(path.read_text())["next_seq"] == 1
+    trace.close()
+
+
+def test_an_end_that_cannot_be_written_is_told() -> None:
+    trace = Trace()
+    trace.rotate(Path("/dev/full"))
+    with pytest.raises(OSError, match="No space left"):
+        trace.end(next_seq=1)
+    trace.close()
