@@ -2,10 +2,13 @@
 
 from dataclasses import dataclass
 from pathlib import Path
+from signal import SIGKILL
 from typing import Protocol
 
 from fault_injection.cluster.spec import Node
 from fault_injection.releases import JarSet
+
+_ENDED_BY_SIGNAL = 128
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +33,36 @@ class NodeLaunch:
     arguments: tuple[str, ...]
     client_ports: tuple[int, ...] = ()
     node_ports: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessState:
+    """What became of a node's process: the proof of what was done to it.
+
+    Attributes:
+        exit_code: with which it ended, 128 and the number of the signal if one killed it; None while it is there.
+        is_paused: whether it stands still.
+    """
+
+    exit_code: int | None = None
+    is_paused: bool = False
+
+    @property
+    def was_killed(self) -> bool:
+        """Whether SIGKILL ended it."""
+        return self.exit_code == _ENDED_BY_SIGNAL + SIGKILL
+
+    @property
+    def text(self) -> str:
+        """The state in words."""
+        if self.exit_code is None:
+            return "stands still" if self.is_paused else "runs"
+        return "ended by SIGKILL" if self.was_killed else f"ended with exit code {self.exit_code}"
+
+    @staticmethod
+    def of_exit_code(code: int) -> "ProcessState":
+        """Read an exit code as a parent process gets it, where a signal that kills is negative."""
+        return ProcessState(code if code >= 0 else _ENDED_BY_SIGNAL - code)
 
 
 class Backend(Protocol):
@@ -79,8 +112,15 @@ class Backend(Protocol):
         """Ask a node to shut down (SIGTERM) and return at once."""
         ...
 
-    def kill(self, node: Node) -> None:
-        """End a node without a warning (SIGKILL) and return when it is gone."""
+    def process_state(self, node: Node) -> ProcessState | None:
+        """Tell what became of the node's process; None when it was never started."""
+        ...
+
+    def kill(self, *nodes: Node) -> None:
+        """End nodes without a warning (SIGKILL), all at once, and return when they are gone.
+
+        Every signal is under way before any end is waited for.
+        """
         ...
 
     def retire(self, node: Node) -> None:

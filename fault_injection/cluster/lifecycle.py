@@ -6,7 +6,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from fault_injection.cluster.backend import Backend
+from fault_injection.cluster.backend import Backend, ProcessState
 from fault_injection.cluster.bring_up import bring_up
 from fault_injection.cluster.errors import ClusterError, NodeDiedError
 from fault_injection.cluster.launches import DATA, LOG, node_launch
@@ -115,6 +115,14 @@ class Cluster:
         """Say whether a broker's process is there, also while it is paused."""
         return self.backend.is_running(self._by_id[broker].node)
 
+    def process_state(self, broker: int) -> ProcessState | None:
+        """Tell what became of a broker's process; None when it was never started."""
+        return self.backend.process_state(self._by_id[broker].node)
+
+    def is_paused(self, broker: int) -> bool:
+        """Say whether a broker was frozen and not resumed."""
+        return broker in self._paused
+
     def check_alive(self, *brokers: int) -> None:
         """Make sure that brokers, and whatever keeps the metadata, run.
 
@@ -142,15 +150,16 @@ class Cluster:
         """
         self.launch(self._by_id[broker].node)
 
-    def kill(self, broker: int) -> None:
-        """End a broker without a warning; return when its process and all its connections are gone.
+    def kill(self, *brokers: int) -> None:
+        """End brokers without a warning, all at once; return when their processes and all connections are gone.
 
         ``readiness.await_unregistered`` waits until the controller noticed.
         """
-        node = self._by_id[broker].node
-        self._ended_by_us.add(node)
-        self.backend.kill(node)
-        self._gone(broker)
+        nodes = [self._by_id[broker].node for broker in brokers]
+        self._ended_by_us.update(nodes)
+        self.backend.kill(*nodes)
+        for broker in brokers:
+            self._gone(broker)
 
     def stop(self, broker: int, deadline_s: float = _STOP_DEADLINE_S) -> None:
         """Shut a broker down gracefully (SIGTERM) and wait until its process is gone.

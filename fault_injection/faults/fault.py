@@ -90,6 +90,15 @@ class Fault(Protocol):
 
 
 @runtime_checkable
+class Proven(Protocol):
+    """A fault of which the cluster itself shows that it fired."""
+
+    def proof(self, cluster: Cluster) -> str | None:
+        """Say in words what shows that it fired, looked up anew; None when nothing does."""
+        ...
+
+
+@runtime_checkable
 class Waiting(Protocol):
     """A fault that ``inject`` only arms: it fires when a frame comes."""
 

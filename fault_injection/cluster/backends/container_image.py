@@ -1,20 +1,26 @@
-"""Is an image there, can it be pulled, and which jars of a Kafka are in it?"""
+"""Is an image there, can it be pulled or built, and which jars of a Kafka are in it?"""
 
 import contextlib
+import shutil
 import tarfile
+import tempfile
 from collections.abc import Iterator
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import IO, Any, cast
 
 import docker
 from docker.errors import DockerException, ImageNotFound, NotFound
 
+from fault_injection.cluster.backend import NodeLaunch
 from fault_injection.cluster.backends.container_leftovers import OWNER_LABEL, owner_of_this_process
 
 LOCAL_JRE_IMAGE = "kafka-conformance/jre:17"
 PUBLIC_JRE_IMAGE = "eclipse-temurin:17-jre"
 JAR_DIRECTORIES = ("/opt/kafka/libs", "/usr/share/java/kafka")
 """Where our images, Apache's and Confluent's keep a broker's jars."""
+
+_JARS_LABEL = "org.kafka-conformance.jars"
+_DOCKERFILE = "FROM {jre}\nCOPY libs /opt/kafka/libs\n"
 
 
 def present_jre(client: Any, jre_image: str | None) -> str | None:  # noqa: ANN401 - untyped library
@@ -33,6 +39,22 @@ def problem_with_pulling(client: Any, image: str) -> str | None:  # noqa: ANN401
     except DockerException as error:
         return f"the image {image} is neither present nor can it be pulled ({first_line(error)})"
     return None
+
+
+def image_with_jars(client: Any, launch: NodeLaunch, jre_image: str) -> str:  # noqa: ANN401 - untyped library
+    """Give the name of the image with a release's jars on a base image; it is built if it is not there."""
+    tag = f"kafka-conformance/kafka:{launch.version}"
+    wanted = f"{launch.jars.digest} on {jre_image}"
+    with contextlib.suppress(ImageNotFound):
+        if client.images.get(tag).labels.get(_JARS_LABEL) == wanted:
+            return tag
+    with tempfile.TemporaryDirectory() as context:
+        (libs := Path(context, "libs")).mkdir()
+        for jar in launch.jars.files:
+            shutil.copy(jar, libs)
+        Path(context, "Dockerfile").write_text(_DOCKERFILE.format(jre=jre_image))
+        client.images.build(path=context, tag=tag, labels={_JARS_LABEL: wanted}, rm=True)
+    return tag
 
 
 def first_line(error: Exception) -> str:

@@ -13,27 +13,27 @@ import contextlib
 import io
 import logging
 import os
-import shutil
 import socket
 import tarfile
-import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import docker
-from docker.errors import APIError, DockerException, ImageNotFound
+from docker.errors import APIError, DockerException
 from testcontainers.core.config import testcontainers_config
 from testcontainers.core.container import DockerContainer
 from testcontainers.core.network import Network
 
-from fault_injection.cluster.backend import NodeLaunch
+from fault_injection.cluster.backend import NodeLaunch, ProcessState
 from fault_injection.cluster.backends.container_archive import archive
 from fault_injection.cluster.backends.container_files import ContainerFiles
 from fault_injection.cluster.backends.container_image import (
     JAR_DIRECTORIES,
     PUBLIC_JRE_IMAGE,
     first_line,
+    image_with_jars,
     present_jre,
     problem_with_pulling,
 )
@@ -44,13 +44,9 @@ from fault_injection.cluster.leftovers import is_node
 from fault_injection.cluster.spec import Node
 from fault_injection.waiting import until
 
-JARS_LABEL = "org.kafka-conformance.jars"
-
 _KILL_DEADLINE_S = 30.0
 _CLASS_PATH = ":".join(f"{directory}/*" for directory in JAR_DIRECTORIES)
 """A directory that an image does not have does no harm."""
-
-_DOCKERFILE = "FROM {jre}\nCOPY libs /opt/kafka/libs\n"
 
 testcontainers_config.ryuk_disabled = True  # containers are swept by label; the reaper's image may not be had
 logging.getLogger("testcontainers").setLevel(logging.WARNING)
@@ -149,9 +145,24 @@ class DockerBackend:
         """Ask a node to shut down and return at once."""
         self._running(node).kill(signal="SIGTERM")
 
-    def kill(self, node: Node) -> None:
-        """End a node without a warning and return when it is gone."""
-        container = self._running(node)
+    def process_state(self, node: Node) -> ProcessState | None:
+        """Tell what became of the node's container."""
+        if node not in self._placed:
+            return None
+        if self.is_running(node):
+            return ProcessState(is_paused=self._status(node) == "paused")
+        return ProcessState(int(self._placed[node].container.get_wrapped_container().attrs["State"]["ExitCode"]))
+
+    def kill(self, *nodes: Node) -> None:
+        """End nodes without a warning, all at once, and return when they are gone.
+
+        The daemon answers a request to kill only when the container is gone, so each gets a thread.
+        """
+        with ThreadPoolExecutor(max_workers=max(1, len(nodes))) as threads:
+            for ended in [threads.submit(self._kill, node, self._running(node)) for node in nodes]:
+                ended.result()
+
+    def _kill(self, node: Node, container: Any) -> None:  # noqa: ANN401 - untyped library
         if self._status(node) == "paused":
             self._kill_paused(container)
         else:
@@ -218,7 +229,7 @@ class DockerBackend:
         self._client.close()
 
     def _container(self, launch: NodeLaunch) -> DockerContainer:
-        container = DockerContainer(self._image(launch))
+        container = DockerContainer(self._kafka_image or image_with_jars(self._client, launch, self._jre_image))
         container.with_network(self._network)
         for file in filter(Path.is_file, launch.directory.rglob("*")):
             container.with_copy_into_container(file.read_bytes(), str(file))
@@ -232,22 +243,6 @@ class DockerBackend:
             working_dir=str(launch.directory),
         )
         return container
-
-    def _image(self, launch: NodeLaunch) -> str:
-        if self._kafka_image is not None:
-            return self._kafka_image
-        tag = f"kafka-conformance/kafka:{launch.version}"
-        wanted = f"{launch.jars.digest} on {self._jre_image}"
-        with contextlib.suppress(ImageNotFound):
-            if self._client.images.get(tag).labels.get(JARS_LABEL) == wanted:
-                return tag
-        with tempfile.TemporaryDirectory() as context:
-            (libs := Path(context, "libs")).mkdir()
-            for jar in launch.jars.files:
-                shutil.copy(jar, libs)
-            Path(context, "Dockerfile").write_text(_DOCKERFILE.format(jre=self._jre_image))
-            self._client.images.build(path=context, tag=tag, labels={JARS_LABEL: wanted}, rm=True)
-        return tag
 
     def _status(self, node: Node) -> str:
         container = self._placed[node].container

@@ -9,7 +9,7 @@ import os
 import signal
 from pathlib import Path
 
-from fault_injection.cluster.backend import NodeLaunch
+from fault_injection.cluster.backend import NodeLaunch, ProcessState
 from fault_injection.cluster.class_archive import ClassArchive
 from fault_injection.cluster.errors import ClusterError
 from fault_injection.cluster.launches import OUTPUT
@@ -70,10 +70,22 @@ class ProcessBackend:
         """Ask a node to shut down and return at once."""
         self._signal(node, signal.SIGTERM)
 
-    def kill(self, node: Node) -> None:
-        """End a node without a warning and return when it is gone."""
-        self._signal(node, signal.SIGKILL)
-        until(lambda: not self.is_running(node), deadline_s=_KILL_DEADLINE_S, what=f"end of {node.name}")
+    def process_state(self, node: Node) -> ProcessState | None:
+        """Tell what became of the node's process."""
+        if node not in self._pids:
+            return None
+        code = self._supervision.exit_code(self._pids[node])
+        return ProcessState(is_paused=is_stopped(self._pids[node])) if code is None else ProcessState.of_exit_code(code)
+
+    def kill(self, *nodes: Node) -> None:
+        """End nodes without a warning, all at once, and return when they are gone."""
+        for node in nodes:
+            self._signal(node, signal.SIGKILL)
+        for node in nodes:
+            self._await_end(node, _KILL_DEADLINE_S)
+
+    def _await_end(self, node: Node, deadline_s: float) -> None:
+        until(lambda: not self.is_running(node), deadline_s=deadline_s, what=f"end of {node.name}")
 
     def retire(self, node: Node) -> None:
         """End a node that is not needed any more; the one that is to archive its classes may do so."""
@@ -83,7 +95,7 @@ class ProcessBackend:
         if archive is not None:
             self.terminate(node)
             with contextlib.suppress(DeadlineExceededError):
-                until(lambda: not self.is_running(node), deadline_s=_RETIRE_DEADLINE_S, what=f"end of {node.name}")
+                self._await_end(node, _RETIRE_DEADLINE_S)
                 archive.keep()
         if self.is_running(node):
             self.kill(node)

@@ -1,0 +1,157 @@
+"""What can happen to one broker's process?
+
+- ``stop``: it is told to end (SIGTERM) and hands its leaderships over first (ControlledShutdown).
+- ``kill``: it ends without a warning (SIGKILL). What it wrote is in the page cache and outlives it.
+- ``pause``: it stands still (SIGSTOP, or the container's freezer): connections stay open and nothing answers.
+
+Healed, a broker that ended is started again with the data that it has, and one that stood still goes on. Nobody waits
+until it is registered: ``cluster.readiness`` and ``cluster.health`` do.
+
+Sources: ``KafkaServer.shutdown`` and ``BrokerServer.shutdown`` (a clean end writes the clean-shutdown marker).
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from fault_injection.cluster.lifecycle import Cluster
+from fault_injection.faults.fault import AVAILABLE, Availability, FaultError
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """Shut a broker down in order and wait for its end."""
+
+    name: ClassVar[str] = "stop"
+    broker: int
+
+    def available(self, cluster: Cluster) -> Availability:
+        """Say whether the broker runs."""
+        return runs(cluster, self.broker)
+
+    def inject(self, cluster: Cluster) -> str:
+        """Send SIGTERM and wait until the process is gone.
+
+        Raises:
+            FaultError: the broker does not run.
+            DeadlineExceededError: it does not end.
+        """
+        require_available(self.available(cluster))
+        cluster.stop(self.broker)
+        return f"broker {self.broker} stopped (SIGTERM)"
+
+    def heal(self, cluster: Cluster) -> str | None:
+        """Start the broker again, if it is down."""
+        return started(cluster, self.broker)
+
+    def proof(self, cluster: Cluster) -> str | None:
+        """Say with which exit code the process ended, if SIGKILL was not needed."""
+        state = cluster.process_state(self.broker)
+        is_ended = state is not None and state.exit_code is not None and not state.was_killed
+        return f"broker {self.broker} {state.text}" if state is not None and is_ended else None
+
+
+@dataclass(frozen=True, slots=True)
+class Kill:
+    """End a broker without a warning."""
+
+    name: ClassVar[str] = "kill"
+    broker: int
+
+    def available(self, cluster: Cluster) -> Availability:
+        """Say whether the broker's process is there; a paused one can be killed as well."""
+        return is_there(cluster, self.broker)
+
+    def inject(self, cluster: Cluster) -> str:
+        """Send SIGKILL and wait until the process and its connections are gone.
+
+        Raises:
+            FaultError: the broker does not run.
+        """
+        require_available(self.available(cluster))
+        cluster.kill(self.broker)
+        return f"broker {self.broker} killed (SIGKILL)"
+
+    def heal(self, cluster: Cluster) -> str | None:
+        """Start the broker again, if it is down."""
+        return started(cluster, self.broker)
+
+    def proof(self, cluster: Cluster) -> str | None:
+        """Say that SIGKILL ended the process, if it did."""
+        return killed(cluster, self.broker)
+
+
+@dataclass(frozen=True, slots=True)
+class Pause:
+    """Freeze a broker: whoever is connected to it hears nothing, and no connection ends."""
+
+    name: ClassVar[str] = "pause"
+    broker: int
+
+    def available(self, cluster: Cluster) -> Availability:
+        """Say whether the broker runs."""
+        return runs(cluster, self.broker)
+
+    def inject(self, cluster: Cluster) -> str:
+        """Freeze the process and wait until it stands still.
+
+        Raises:
+            FaultError: the broker does not run, or is paused already.
+        """
+        require_available(self.available(cluster))
+        cluster.pause(self.broker)
+        return f"broker {self.broker} paused"
+
+    def heal(self, cluster: Cluster) -> str | None:
+        """Let the broker go on, if it stands still."""
+        if not cluster.is_alive(self.broker) or not cluster.is_paused(self.broker):
+            return None
+        cluster.resume(self.broker)
+        return f"broker {self.broker} resumed"
+
+    def proof(self, cluster: Cluster) -> str | None:
+        """Say that the process stands still, if it does."""
+        state = cluster.process_state(self.broker)
+        return f"broker {self.broker} {state.text}" if state is not None and state.is_paused else None
+
+
+def is_there(cluster: Cluster, broker: int) -> Availability:
+    """Say whether a broker's process is there, paused or not."""
+    return AVAILABLE if cluster.is_alive(broker) else Availability(f"broker {broker} does not run")
+
+
+def runs(cluster: Cluster, broker: int) -> Availability:
+    """Say whether a broker runs and is not paused."""
+    if cluster.is_alive(broker) and cluster.is_paused(broker):
+        return Availability(f"broker {broker} is paused")
+    return is_there(cluster, broker)
+
+
+def started(cluster: Cluster, *brokers: int) -> str | None:
+    """Start those of the brokers that are down, in the order given; say which, or None if none was."""
+    down = [broker for broker in brokers if not cluster.is_alive(broker)]
+    for broker in down:
+        cluster.start_broker(broker)
+    return f"{named(*down)} started" if down else None
+
+
+def killed(cluster: Cluster, *brokers: int) -> str | None:
+    """Say that SIGKILL ended the brokers; None when one of them ended otherwise or is there."""
+    states = [cluster.process_state(broker) for broker in brokers]
+    if all(state is not None and state.was_killed for state in states):
+        return f"{named(*brokers)} ended by SIGKILL"
+    return None
+
+
+def named(*brokers: int) -> str:
+    """Name brokers in words: ``broker 1`` or ``brokers 1, 2``."""
+    return f"broker{'s' if len(brokers) > 1 else ''} {', '.join(map(str, brokers))}"
+
+
+def require_available(availability: Availability) -> None:
+    """Make sure that a fault can be injected.
+
+    Raises:
+        FaultError: it cannot, and why.
+    """
+    if not availability:
+        raise FaultError(availability.obstacle)

@@ -1,0 +1,87 @@
+"""Do process faults do the same to real brokers on every backend, prove it, and heal?"""
+
+from collections.abc import Iterator
+
+import pytest
+
+from fault_injection.cluster.lifecycle import Cluster
+from fault_injection.cluster.readiness import await_registered, is_serving, registered_brokers
+from fault_injection.faults.fault import Fault, FaultError, Proven
+from fault_injection.faults.process import Kill, Pause, Stop
+from fault_injection.faults.restarts import KillTogether, RestartInOrder, RollingRestart
+from tests.fault_injection.cluster.conftest import (
+    BACKENDS,
+    NewBackend,
+    made_healthy,
+    running_cluster,
+    spec_of,
+)
+
+pytestmark = pytest.mark.broker
+
+
+@pytest.fixture(scope="module", params=BACKENDS)
+def shared(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    new_backend: NewBackend = request.param
+    spec = spec_of("4.3.1", broker_ids=(1, 2))
+    with running_cluster(spec, new_backend, tmp_path_factory.mktemp("cluster")) as cluster:
+        yield cluster
+
+
+@pytest.fixture
+def cluster(shared: Cluster) -> Cluster:
+    return made_healthy(shared)
+
+
+FAULTS: list[tuple[Fault, str, str, str]] = [
+    (Stop(1), "broker 1 stopped (SIGTERM)", "broker 1 ended with exit code", "broker 1 started"),
+    (Kill(1), "broker 1 killed (SIGKILL)", "broker 1 ended by SIGKILL", "broker 1 started"),
+    (Pause(2), "broker 2 paused", "broker 2 stands still", "broker 2 resumed"),
+    (
+        KillTogether((1, 2), (2, 1)),
+        "brokers 1, 2 killed at once (SIGKILL)",
+        "brokers 1, 2 ended by SIGKILL",
+        "brokers 2, 1 started",
+    ),
+]
+
+
+@pytest.mark.parametrize(("fault", "done", "proof", "healed"), FAULTS, ids=lambda it: getattr(it, "name", ""))
+def test_a_process_fault_is_proved_and_healed(
+    cluster: Cluster, fault: Fault, done: str, proof: str, healed: str
+) -> None:
+    assert isinstance(fault, Proven)
+    assert fault.proof(cluster) is None
+    assert fault.inject(cluster) == done
+    assert (fault.proof(cluster) or "").startswith(proof)
+    assert fault.available(cluster).obstacle
+    with pytest.raises(FaultError, match=r"does not run|is paused"):
+        fault.inject(cluster)
+    assert fault.heal(cluster) == healed
+    assert fault.heal(cluster) is None
+    await_registered(cluster, 1, 2)
+    assert {1, 2} <= registered_brokers(cluster)
+
+
+def test_a_paused_broker_can_be_killed_with_the_others(cluster: Cluster) -> None:
+    Pause(1).inject(cluster)
+    KillTogether((1, 2)).inject(cluster)
+    assert not cluster.is_alive(1)
+    assert not cluster.is_alive(2)
+
+
+def test_a_rolling_restart_leaves_every_broker_registered(cluster: Cluster) -> None:
+    before = cluster.log_text(1)
+    done = RollingRestart((2, 1)).inject(cluster)
+    assert done == "brokers 2, 1 restarted one by one (SIGTERM)"
+    assert {1, 2} <= registered_brokers(cluster)
+    logged = cluster.log_text(1)[len(before) :]
+    assert "shut down completed" in logged.lower()
+    assert RollingRestart((2, 1)).heal(cluster) is None
+
+
+def test_brokers_come_back_in_the_order_given(cluster: Cluster) -> None:
+    done = RestartInOrder((2, 1)).inject(cluster)
+    assert done == "brokers 2, 1 killed at once and started in this order"
+    assert is_serving(cluster.client_address(1))
+    assert {1, 2} <= registered_brokers(cluster)
