@@ -9,7 +9,7 @@ proxy that fails on a frame would itself be the fault.
 from collections.abc import Callable
 from typing import Any
 
-from fault_injection.wire import codec_controller, codec_replication
+from fault_injection.wire import codec_client, codec_controller, codec_replication
 from fault_injection.wire.codec_schemas import SHIPPED, Message, Messages, api_name, load_schemas
 from fault_injection.wire.headers import Buffer, RequestHeader, request_body_offset, response_body_offset
 from fault_injection.wire.messages import RequestView, ResponseView
@@ -17,6 +17,7 @@ from fault_injection.wire.messages import RequestView, ResponseView
 __all__ = ["Codec", "api_name", "load_schemas"]
 
 _REQUESTS: dict[int, Callable[[Any], RequestView]] = {
+    0: codec_client.produce_request,
     1: codec_replication.fetch_request,
     4: codec_controller.leader_and_isr,
     5: codec_controller.stop_replica,
@@ -28,6 +29,7 @@ _REQUESTS: dict[int, Callable[[Any], RequestView]] = {
     63: codec_controller.broker_heartbeat,
 }
 _RESPONSES: dict[int, Callable[[Any], ResponseView]] = {
+    0: codec_client.produce_response,
     1: codec_replication.fetch_response,
     4: codec_controller.leader_and_isr_response,
     5: codec_controller.stop_replica_response,

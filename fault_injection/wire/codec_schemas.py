@@ -26,6 +26,7 @@ with warnings.catch_warnings():
     from kafka.protocol.api_message import ApiMessage
     from kafka.protocol.consumer.fetch import FetchRequest, FetchResponse
     from kafka.protocol.consumer.offsets import OffsetForLeaderEpochRequest, OffsetForLeaderEpochResponse
+    from kafka.protocol.producer import ProduceRequest, ProduceResponse
 
 MESSAGE_FOLDER = "common/message/"
 PACKAGE = "_kafka_message_schemas"
@@ -55,6 +56,7 @@ class Message:
 Messages = Mapping[int, Message]
 
 SHIPPED: Messages = {
+    ProduceRequest.API_KEY: Message(ProduceRequest, ProduceResponse),
     FetchRequest.API_KEY: Message(FetchRequest, FetchResponse),
     OffsetForLeaderEpochRequest.API_KEY: Message(OffsetForLeaderEpochRequest, OffsetForLeaderEpochResponse),
 }

@@ -91,6 +91,11 @@ class ProposedIsr:
     partition_epoch: int
     leader_recovery_state: int = 0
 
+    @property
+    def isr(self) -> tuple[int, ...]:
+        """The in-sync replicas, named as in other messages."""
+        return self.new_isr
+
 
 @dataclass(frozen=True, slots=True)
 class AlterPartitionView:

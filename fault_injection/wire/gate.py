@@ -5,17 +5,25 @@ Whoever moves the bytes keeps four promises: every request is shown to ``on_requ
 ``on_forwarded`` just before it goes to its destination, every answer is shown to ``on_response``, and
 ``connection_lost`` tells of every connection that ends.
 
-Rules (one frame for each armed action, the oldest action first):
+Rules (the oldest armed action first, one action for a frame):
 - a request point catches the n-th matching request that arrives after arming;
-- a response point catches the answer to the n-th matching request forwarded after arming;
+- a response point catches the answer to the n-th matching request forwarded after arming; with conditions on the
+  answer, the n-th answer that meets them;
+- an action may be armed for several frames, or for all until it is disarmed: it stays armed, and each frame it
+  catches has a name of its own, ``name#1``, ``name#2``, and its own end; the action's name stands for all of them;
 - a retry inside Kafka is stutter: a request that repeats one just answered with a retriable error is not
-  counted, and such an answer is never what a response point waits for;
+  counted, and such an answer is never what a response point waits for, unless it asks for that error;
+- a request that is answered by the gate never reaches its destination: no response point counts it;
 - a held frame whose connection ends is discharged: it will never arrive, so releasing it is an error;
 - an action that waits for the answer of a connection that ends waits for the next matching request again.
+
+Two frames of one connection and direction are never held at once: whoever moves the bytes reads the next one when
+the one before has gone its way. So an action that waits for a frame behind a held one catches it after that hold
+has ended. Frames of other connections, or of the other direction, pass or are held independently.
 """
 
-from dataclasses import dataclass
-
+from fault_injection.wire.controller_views import ErrorsView
+from fault_injection.wire.gate_armed import ArmedAction, Exchange, expects_answer
 from fault_injection.wire.gate_events import (
     FORWARD,
     Action,
@@ -25,125 +33,137 @@ from fault_injection.wire.gate_events import (
     HoldStatus,
 )
 from fault_injection.wire.messages import ResponseView
-from fault_injection.wire.points import ObservedRequest, Point, matches
-from fault_injection.wire.stutter import Retries, is_stutter
+from fault_injection.wire.points import ObservedRequest, Point
+from fault_injection.wire.stutter import Retries
 
 NS_PER_MS = 1_000_000
-_AT_ONCE: dict[Action, HoldStatus] = {"drop": HoldStatus.DROPPED, "close": HoldStatus.CLOSED}
+FRAME_MARK = "#"
+_AT_ONCE: dict[Action, HoldStatus] = {
+    "drop": HoldStatus.DROPPED,
+    "close": HoldStatus.CLOSED,
+    "answer": HoldStatus.ANSWERED,
+}
 
 
 class GateError(Exception):
     """A hold was told something that its state does not allow."""
 
 
-@dataclass(slots=True)
-class _Armed:
-    """One armed action and what it has seen so far."""
-
-    name: str
-    point: Point
-    action: Action
-    delay_ms: int
-    retries: Retries
-    status: HoldStatus = HoldStatus.ARMED
-    count: int = 0
-    awaited: tuple[int, int] | None = None
-    caught: CaughtFrame | None = None
-
-
 class Gate:
     """Decides about frames; not thread-safe, the caller brings the lock."""
 
     def __init__(self) -> None:
-        self._all: dict[str, _Armed] = {}
+        self._all: dict[str, ArmedAction] = {}
         self._events: list[GateEvent] = []
 
-    def arm(self, name: str, point: Point, now_ns: int, action: Action = "hold", delay_ms: int = 0) -> None:
-        """Lie in wait for one frame. A name whose action has ended may be used again.
+    def arm(
+        self,
+        name: str,
+        point: Point,
+        now_ns: int,
+        action: Action = "hold",
+        delay_ms: int = 0,
+        *,
+        error: int | None = None,
+        frames_max: int | None = 1,
+    ) -> None:
+        """Lie in wait for frames. A name whose action has ended may be used again.
+
+        Args:
+            name: how it is called from now on.
+            point: which frames.
+            now_ns: monotonic.
+            action: what happens to a frame that is caught.
+            delay_ms: how long a delayed frame waits.
+            error: Kafka's error code, which an answer must have.
+            frames_max: how many frames are caught; None for every one until it is disarmed.
 
         Raises:
             GateError: the name is armed or holds a frame.
+            ValueError: an answer without an error, no frame to catch, or a name that could be a frame's.
         """
-        known = self._all.pop(name, None)
-        if known is not None and known.status in (HoldStatus.ARMED, HoldStatus.CAUGHT):
-            self._all[name] = known
+        if (action == "answer") != (error is not None):
+            raise ValueError("an answer needs an error code, and nothing else has one")
+        if (frames_max is not None and frames_max < 1) or FRAME_MARK in name:
+            raise ValueError(f"hold {name!r} of {frames_max} frames: at least one, and no {FRAME_MARK!r} in its name")
+        known = self._all.get(name)
+        if known is not None and (known.is_waiting or known.held):
             raise GateError(f"hold {name!r} is {known.status} already")
-        armed = _Armed(name, point, action, delay_ms, Retries(point))
+        self._all.pop(name, None)  # what is armed again is the youngest
+        armed = ArmedAction(name, point, action, delay_ms, error, frames_max, Retries(point))
         self._all[name] = armed
-        self._record(armed, now_ns)
+        self._record(armed, name, armed.status, now_ns)
 
     def on_request(self, request: ObservedRequest, now_ns: int) -> Decision:
         """Say what to do with a request that arrived."""
         decision = FORWARD
         for armed in self._waiting("request"):
-            if not matches(armed.point, request) or armed.retries.is_retry(request):
-                continue
-            armed.count += 1
-            armed.retries.counted(request)
-            if decision is FORWARD and armed.count >= armed.point.nth:
+            if armed.wants(request) and decision is FORWARD:
                 decision = self._catch(armed, request, None, now_ns)
+        if decision.action == "answer":
+            self._refuse(request, ErrorsView(decision.error or 0))
         return decision
 
     def on_forwarded(self, request: ObservedRequest) -> None:
         """Take note that a request goes to its destination now."""
         for armed in self._waiting("response"):
-            if matches(armed.point, request):
-                armed.count += 1
-                armed.retries.counted(request)
-                if armed.awaited is None and armed.count >= armed.point.nth:
-                    armed.awaited = _key(request)
+            armed.forwarded(request)
 
     def on_response(self, request: ObservedRequest, response: ResponseView | None, now_ns: int) -> Decision:
         """Say what to do with the answer to a request that was forwarded."""
-        for armed in self._waiting("request"):
-            armed.retries.answered(request, response)
         decision = FORWARD
         for armed in self._waiting("response"):
-            is_counted = armed.retries.answered(request, response)
-            is_awaited = armed.awaited == _key(request)
-            if is_awaited:
-                armed.awaited = None
-            if is_counted and is_stutter(armed.point, request, response):
-                armed.count -= 1
-            elif is_awaited and decision is FORWARD:
+            if armed.wants_answer(request, response) and decision is FORWARD:
                 decision = self._catch(armed, request, response, now_ns)
+        self._refuse(request, response if decision.action != "answer" else ErrorsView(decision.error or 0))
         return decision
 
-    def release(self, name: str, now_ns: int) -> None:
-        """Let a held frame go on. Raises GateError unless a frame is held under that name."""
-        self._end(name, HoldStatus.RELEASED, now_ns)
+    def release(self, name: str, now_ns: int) -> tuple[str, ...]:
+        """Let held frames go on and give their names. Raises GateError unless one is held under that name."""
+        return self._end(name, HoldStatus.RELEASED, now_ns)
 
-    def drop(self, name: str, now_ns: int) -> None:
-        """Throw a held frame away. Raises GateError unless a frame is held under that name."""
-        self._end(name, HoldStatus.DROPPED, now_ns)
+    def drop(self, name: str, now_ns: int) -> tuple[str, ...]:
+        """Throw held frames away and give their names. Raises GateError unless one is held under that name."""
+        return self._end(name, HoldStatus.DROPPED, now_ns)
 
-    def close_connection(self, name: str, now_ns: int) -> None:
-        """Throw a held frame and its connection away. Raises GateError unless a frame is held."""
-        self._end(name, HoldStatus.CLOSED, now_ns)
+    def close_connection(self, name: str, now_ns: int) -> tuple[str, ...]:
+        """Throw held frames and their connections away. Raises GateError unless one is held."""
+        return self._end(name, HoldStatus.CLOSED, now_ns)
+
+    def answer(self, name: str, error: int, now_ns: int) -> tuple[str, ...]:
+        """Have held frames answered with an error in place of their destination's answer.
+
+        Raises:
+            GateError: no frame is held under that name.
+        """
+        requests = [frame.request for frame in self._known_action(name).held.values()]
+        ended = self._end(name, HoldStatus.ANSWERED, now_ns)
+        for request in requests:
+            self._refuse(request, ErrorsView(error))
+        return ended
 
     def disarm(self, name: str, now_ns: int) -> None:
-        """Stop waiting for a frame.
+        """Stop waiting for frames; those that are held stay so.
 
         Raises:
             GateError: the action is not waiting: it caught its frame, has ended or was never armed.
         """
         armed = self._known(name)
-        if armed.status is not HoldStatus.ARMED:
+        if not armed.is_waiting:
             raise GateError(f"hold {name!r} is {armed.status}, so it cannot be disarmed")
-        self._turn(armed, HoldStatus.DISARMED, now_ns)
+        armed.status = HoldStatus.DISARMED
+        self._record(armed, name, armed.status, now_ns)
 
     def connection_lost(self, connection: int, now_ns: int) -> tuple[str, ...]:
         """Discharge the frames held on a connection that ended and give their names."""
         discharged = []
         for armed in self._all.values():
-            if armed.status is HoldStatus.CAUGHT and _connection(armed) == connection:
-                self._turn(armed, HoldStatus.DISCHARGED, now_ns)
-                discharged.append(armed.name)
-            elif armed.status is HoldStatus.ARMED:
-                lost = armed.retries.connection_lost(connection)
-                armed.count -= lost if armed.point.kind.direction == "response" else 0
-                if armed.awaited is not None and armed.awaited[0] == connection:
-                    armed.awaited = None
+            for name, frame in list(armed.held.items()):
+                if frame.request.connection == connection:
+                    self._end_frame(armed, name, HoldStatus.DISCHARGED, now_ns)
+                    discharged.append(name)
+            if armed.is_waiting:
+                armed.connection_lost(connection)
         return tuple(discharged)
 
     def status(self, name: str) -> HoldStatus:
@@ -151,8 +171,16 @@ class Gate:
         return self._known(name).status
 
     def caught(self, name: str) -> CaughtFrame | None:
-        """Give the frame an action caught, also after it ended. Raises GateError for an unknown name."""
-        return self._known(name).caught
+        """Give the last frame an action caught, also after it ended. Raises GateError for an unknown name."""
+        return self._known(name).last
+
+    def frames(self, name: str) -> int:
+        """Tell how many frames an action has caught so far. Raises GateError for an unknown name."""
+        return self._known(name).frames
+
+    def passed(self, name: str) -> tuple[Exchange, ...]:
+        """Give the last frames on an action's link that it let pass. Raises GateError for an unknown name."""
+        return tuple(self._known(name).passed)
 
     def holds(self) -> dict[str, HoldStatus]:
         """Tell where all actions stand, in the order of arming."""
@@ -163,46 +191,60 @@ class Gate:
         events, self._events = self._events, []
         return events
 
-    def _waiting(self, direction: str) -> list[_Armed]:
-        return [
-            armed
-            for armed in self._all.values()
-            if armed.status is HoldStatus.ARMED and armed.point.kind.direction == direction
-        ]
+    def _waiting(self, direction: str) -> list[ArmedAction]:
+        return [one for one in self._all.values() if one.is_waiting and one.point.kind.direction == direction]
 
-    def _catch(self, armed: _Armed, request: ObservedRequest, response: ResponseView | None, now_ns: int) -> Decision:
-        direction = armed.point.kind.direction
-        armed.caught = CaughtFrame(armed.name, direction, armed.point, request, response, now_ns)
-        self._turn(armed, HoldStatus.CAUGHT, now_ns)
-        if armed.action in _AT_ONCE:
-            self._turn(armed, _AT_ONCE[armed.action], now_ns)
-        until_ns = now_ns + armed.delay_ms * NS_PER_MS if armed.action == "delay" else None
-        return Decision(armed.action, armed.name, until_ns)
+    def _refuse(self, request: ObservedRequest, response: ResponseView | None) -> None:
+        for armed in self._waiting("request"):
+            armed.refused(request, response)
 
-    def _end(self, name: str, status: HoldStatus, now_ns: int) -> None:
-        armed = self._known(name)
-        if armed.status is not HoldStatus.CAUGHT:
+    def _catch(
+        self, armed: ArmedAction, request: ObservedRequest, response: ResponseView | None, now_ns: int
+    ) -> Decision:
+        name, action = armed.next_frame_name, armed.action
+        if action == "answer" and not expects_answer(request):
+            action = "close"  # what a broker does when it cannot serve a request that nobody answers
+        frame = CaughtFrame(name, armed.point.kind.direction, armed.point, request, response, now_ns)
+        armed.frames += 1
+        armed.last = armed.held[name] = frame
+        if armed.frames == armed.frames_max:
+            armed.status = HoldStatus.CAUGHT
+        self._record(armed, name, HoldStatus.CAUGHT, now_ns)
+        if action in _AT_ONCE:
+            self._end_frame(armed, name, _AT_ONCE[action], now_ns)
+        until_ns = now_ns + armed.delay_ms * NS_PER_MS if action == "delay" else None
+        return Decision(action, name, until_ns, armed.error if action == "answer" else None)
+
+    def _end(self, name: str, status: HoldStatus, now_ns: int) -> tuple[str, ...]:
+        armed = self._known_action(name)
+        names = tuple(armed.held) if name == armed.name else (name,)
+        if not names:
             raise GateError(f"hold {name!r} is {armed.status}: no frame is held that could be {status}")
-        self._turn(armed, status, now_ns)
+        for one in names:
+            self._end_frame(armed, one, status, now_ns)
+        return names
 
-    def _known(self, name: str) -> _Armed:
+    def _end_frame(self, armed: ArmedAction, name: str, status: HoldStatus, now_ns: int) -> None:
+        frame = armed.held.pop(name)
+        if armed.status is HoldStatus.CAUGHT and not armed.held:
+            armed.status = status
+        self._record(armed, name, status, now_ns, frame)
+
+    def _known(self, name: str) -> ArmedAction:
         try:
             return self._all[name]
         except KeyError:
             raise GateError(f"no hold is named {name!r}") from None
 
-    def _turn(self, armed: _Armed, status: HoldStatus, now_ns: int) -> None:
-        armed.status = status
-        self._record(armed, now_ns)
+    def _known_action(self, name: str) -> ArmedAction:
+        """Give the action of that name, or the one that holds a frame of that name."""
+        for armed in self._all.values():
+            if name in armed.held:
+                return armed
+        return self._known(name)
 
-    def _record(self, armed: _Armed, now_ns: int) -> None:
-        event = GateEvent(armed.name, armed.status, armed.point, armed.action, now_ns, armed.caught)
+    def _record(
+        self, armed: ArmedAction, name: str, status: HoldStatus, now_ns: int, frame: CaughtFrame | None = None
+    ) -> None:
+        event = GateEvent(name, status, armed.point, armed.action, now_ns, frame or armed.held.get(name))
         self._events.append(event)
-
-
-def _key(request: ObservedRequest) -> tuple[int, int]:
-    return request.connection, request.correlation_id
-
-
-def _connection(armed: _Armed) -> int | None:
-    return armed.caught.request.connection if armed.caught is not None else None

@@ -7,7 +7,7 @@ from typing import Any, Literal
 from fault_injection.wire.messages import RequestView, ResponseView
 from fault_injection.wire.points import Direction, ObservedRequest, Point, matching_partitions
 
-Action = Literal["hold", "drop", "close", "delay"]
+Action = Literal["hold", "drop", "close", "delay", "answer"]
 
 
 class HoldStatus(StrEnum):
@@ -18,6 +18,7 @@ class HoldStatus(StrEnum):
     RELEASED = "released"
     DROPPED = "dropped"
     CLOSED = "closed"
+    ANSWERED = "answered"
     DISCHARGED = "discharged"
     DISARMED = "disarmed"
 
@@ -27,7 +28,7 @@ class CaughtFrame:
     """The frame that an armed action caught, as it will travel on if it is released.
 
     Attributes:
-        name: the name it was armed under.
+        name: the name it was armed under, with ``#`` and a number if the action may catch several frames.
         direction: whether the request or its answer was caught.
         point: the point that matched.
         request: the request caught or answered.
@@ -60,7 +61,10 @@ class CaughtFrame:
 
 @dataclass(frozen=True, slots=True)
 class GateEvent:
-    """Something that happened to an armed action, in order of occurrence; ``at_ns`` is monotonic."""
+    """Something that happened to an armed action or to a frame it caught, in order of occurrence.
+
+    ``at_ns`` is monotonic. The name is the frame's where the action may catch several.
+    """
 
     name: str
     status: HoldStatus
@@ -75,14 +79,16 @@ class Decision:
     """What is to be done with a frame now.
 
     Attributes:
-        action: forward it, hold it until told, drop it, close its connection, or delay it.
-        name: the armed action that decided, None for forward.
+        action: forward it, hold it until told, drop it, close its connection, delay it, or answer it with an error.
+        name: the frame's name: that of the armed action that decided; None for forward.
         until_ns: when a delayed frame may go on, monotonic.
+        error: Kafka's error code to answer with.
     """
 
-    action: Literal["forward", "hold", "drop", "close", "delay"]
+    action: Literal["forward", "hold", "drop", "close", "delay", "answer"]
     name: str | None = None
     until_ns: int | None = None
+    error: int | None = None
 
 
 FORWARD = Decision("forward")

@@ -1,5 +1,6 @@
 """Which decoded messages are there?"""
 
+from fault_injection.wire.client_views import ProduceRequestView, ProduceResponseView
 from fault_injection.wire.controller_views import (
     AlterPartitionResponseView,
     AlterPartitionView,
@@ -30,6 +31,7 @@ RequestView = (
     | AlterPartitionView
     | BrokerRegistrationView
     | BrokerHeartbeatView
+    | ProduceRequestView
 )
 ResponseView = (
     FetchResponseView
@@ -38,4 +40,5 @@ ResponseView = (
     | AlterPartitionResponseView
     | BrokerRegistrationResponseView
     | BrokerHeartbeatResponseView
+    | ProduceResponseView
 )

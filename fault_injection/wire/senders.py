@@ -13,6 +13,7 @@ In 0.10.2 the client id of a fetcher is its thread name, which names the leader:
 
 import re
 
+from fault_injection.wire.client_views import ProduceRequestView
 from fault_injection.wire.controller_views import (
     AlterPartitionView,
     BrokerHeartbeatView,
@@ -43,7 +44,7 @@ def sender_by_view(view: RequestView | None) -> int | None:
             return view.controller_id
         case AlterPartitionView() | ControlledShutdownView() | BrokerRegistrationView() | BrokerHeartbeatView():
             return view.broker_id
-        case None:
+        case ProduceRequestView() | None:
             return None
 
 

@@ -8,7 +8,7 @@ available (78), a session to be opened anew (70, 71). No state of the model chan
 from typing import Any
 
 from fault_injection.wire.messages import ResponseView
-from fault_injection.wire.points import ObservedRequest, Point, matching_partitions
+from fault_injection.wire.points import PRODUCE_KEY, ObservedRequest, Point, identity, matching_partitions
 
 STUTTER_ERRORS = frozenset(
     {
@@ -32,17 +32,16 @@ FETCH_FIELDS = ("fetch_offset", "last_fetched_epoch")
 
 
 def is_stutter(point: Point, request: ObservedRequest, response: ResponseView | None) -> bool:
-    """Whether an answer only tells the sender to try again, for all the partitions a point is about."""
-    if response is None:
+    """Whether an answer only tells the sender to try again, for all the partitions a point is about.
+
+    A producer is a client: whatever it is told is an outcome, and a retry of its own is another attempt.
+    """
+    if response is None or request.api_key == PRODUCE_KEY:
         return False
-    about = {_identity(entry) for entry in matching_partitions(point, request)}
+    about = {identity(entry) for entry in matching_partitions(point, request)}
     answers: tuple[Any, ...] = getattr(response, "partitions", ())
-    errors = {entry.error for entry in answers if _identity(entry) in about}
+    errors = {entry.error for entry in answers if identity(entry) in about}
     return response.error in STUTTER_ERRORS or (bool(errors) and errors <= STUTTER_ERRORS)
-
-
-def _identity(entry: Any) -> tuple[Any, int]:  # noqa: ANN401 - an entry of any message
-    return getattr(entry, "topic_id", None) or entry.topic, entry.partition
 
 
 class Retries:
@@ -82,6 +81,6 @@ class Retries:
 
     def _said(self, request: ObservedRequest) -> tuple[Any, ...]:
         return tuple(
-            (_identity(entry), entry.leader_epoch, *(getattr(entry, field, None) for field in FETCH_FIELDS))
+            (identity(entry), entry.leader_epoch, *(getattr(entry, field, None) for field in FETCH_FIELDS))
             for entry in matching_partitions(self._point, request)
         )

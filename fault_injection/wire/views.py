@@ -98,6 +98,16 @@ class FetchedPartition:
     metadata: tuple[MetadataRecord, ...] = ()
 
     @property
+    def has_records(self) -> bool:
+        """Whether it carries any bytes of records."""
+        return self.record_bytes > 0
+
+    @property
+    def has_diverging_epoch(self) -> bool:
+        """Whether the leader tells the follower to truncate."""
+        return self.diverging_epoch is not None
+
+    @property
     def first_offset(self) -> int | None:
         """The first offset of the first batch; None without records or if only decompression shows it."""
         return self.epochs[0].first_offset if self.epochs else None

@@ -1,0 +1,123 @@
+"""What must a frame say to be the one a protocol point is about?
+
+A condition names a field of a decoded frame by the name it has in our views, and the value it must have. Fields
+of the message itself must have it; fields of its partitions must all have it in one and the same partition.
+
+Choices: a frame that could not be decoded says nothing, so it meets no condition. An ``error`` is looked for at
+the top and in the partitions: a top-level error is one of every partition. In-sync replicas are compared as sets.
+"""
+
+from dataclasses import dataclass, fields
+from typing import Any
+
+from fault_injection.wire.messages import RequestView, ResponseView
+
+# ruff: noqa: ANN401 - an entry is a partition of any request or response
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """Conditions on what a frame says; None stands for anything.
+
+    Attributes:
+        error: Kafka's error code, at the top or in the partition.
+        session_id: fetch session (KIP-227).
+        session_epoch: 0 opens a session, -1 has none, others are incremental.
+        last_fetched_epoch: epoch of the follower's last record (Fetch v12+).
+        high_watermark: the one a fetch answer carries.
+        log_start_offset: of the follower in a fetch, of the leader in its answer.
+        has_records: whether records are carried.
+        record_count: how many, in a Produce request.
+        has_diverging_epoch: whether the leader tells the follower to truncate (Fetch v12+).
+        end_offset: where the epoch ends, in an OffsetsForLeaderEpoch answer.
+        leader_epoch: of the partition: the current one of a fetch, the one asked for or announced otherwise.
+        leader: the leader that the controller announces or confirms.
+        isr: the in-sync replicas that are announced, proposed or confirmed, in any order.
+        partition_epoch: version of the partition's state; in ZooKeeper mode its node's version.
+        controller_epoch: the controller's.
+        broker_epoch: the broker's.
+        is_deleted: whether StopReplica deletes the replica.
+        acks: 0, 1 or -1, in a Produce request.
+        base_offset: first offset given to the records, in a Produce answer.
+        want_fence: whether a heartbeat asks to be fenced.
+        want_shut_down: whether a heartbeat asks to be let go.
+        is_fenced: whether the answer to a heartbeat says that the broker is fenced.
+    """
+
+    error: int | None = None
+    session_id: int | None = None
+    session_epoch: int | None = None
+    last_fetched_epoch: int | None = None
+    high_watermark: int | None = None
+    log_start_offset: int | None = None
+    has_records: bool | None = None
+    record_count: int | None = None
+    has_diverging_epoch: bool | None = None
+    end_offset: int | None = None
+    leader_epoch: int | None = None
+    leader: int | None = None
+    isr: frozenset[int] | None = None
+    partition_epoch: int | None = None
+    controller_epoch: int | None = None
+    broker_epoch: int | None = None
+    is_deleted: bool | None = None
+    acks: int | None = None
+    base_offset: int | None = None
+    want_fence: bool | None = None
+    want_shut_down: bool | None = None
+    is_fenced: bool | None = None
+
+    @property
+    def wanted(self) -> dict[str, Any]:
+        """The conditions by the name of their field."""
+        named = ((field.name, getattr(self, field.name)) for field in fields(self))
+        return {name: value for name, value in named if value is not None}
+
+    @property
+    def text(self) -> str:
+        """The conditions in words, empty if there are none."""
+        shown = {**self.wanted, **({"isr": sorted(self.isr)} if self.isr is not None else {})}
+        return ", ".join(f"{name} {value}" for name, value in shown.items())
+
+
+ANYTHING = Content()
+
+
+def agreeing(
+    content: Content, view: RequestView | ResponseView | None, entries: tuple[Any, ...]
+) -> tuple[Any, ...] | None:
+    """Give the entries of a frame that meet all conditions; None if the frame does not meet them.
+
+    Args:
+        content: the conditions.
+        view: the frame.
+        entries: those of its partitions that are looked at.
+    """
+    if content == ANYTHING:
+        return entries
+    wanted = content.wanted
+    if view is None:
+        return None
+    error = wanted.pop("error", None)
+    of_entries = {name: value for name, value in wanted.items() if not hasattr(view, name)}
+    if any(not _is(getattr(view, name), value) for name, value in wanted.items() if name not in of_entries):
+        return None
+    agreed = tuple(entry for entry in entries if _agrees(entry, of_entries))
+    if of_entries and not agreed:
+        return None
+    return agreed if error is None else _with_error(error, view, agreed)
+
+
+def _with_error(error: int, view: Any, entries: tuple[Any, ...]) -> tuple[Any, ...] | None:
+    """Give the entries with an error; None if neither they nor the message itself tells it."""
+    top = getattr(view, "error", 0)
+    agreed = tuple(entry for entry in entries if (top or getattr(entry, "error", 0)) == error)
+    return agreed if agreed or (not entries and top == error) else None
+
+
+def _agrees(entry: Any, wanted: dict[str, Any]) -> bool:
+    return all(hasattr(entry, name) and _is(getattr(entry, name), value) for name, value in wanted.items())
+
+
+def _is(value: Any, wanted: Any) -> bool:
+    return frozenset(value) == wanted if isinstance(wanted, frozenset) else bool(value == wanted)
