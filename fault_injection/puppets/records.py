@@ -1,0 +1,72 @@
+"""How does a puppet write records that look as if a leader of a chosen epoch had appended them?
+
+A leader writes the base offset and its epoch into the header of a batch; neither is covered by the batch's checksum.
+Message sets before v2 have no epoch, and each message carries its own offset.
+
+Sources: Kafka documentation, "Message Format"; KIP-32 (fetch v2: magic 1), KIP-98 (fetch v4: magic 2).
+"""
+
+import struct
+import warnings
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+with warnings.catch_warnings():
+    # kafka-python reads its own schemas through a deprecated function of importlib.resources.
+    warnings.simplefilter("ignore", DeprecationWarning)
+    from kafka.record import MemoryRecordsBuilder
+
+RECORD_BATCH_MAGIC = 2
+TIMESTAMP_MS = 1_500_000_000_000
+_HEADER = struct.Struct(">qii")  # base offset, length of what follows, leader epoch
+_LENGTH_BEGINS_AFTER = 12
+_BATCH_BYTES_MAX = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Records that a leader appended at once.
+
+    Attributes:
+        base_offset: the offset of the first one.
+        leader_epoch: the epoch of the leader; not written before record batches v2.
+        values: the records' values; they have no keys.
+    """
+
+    base_offset: int
+    leader_epoch: int
+    values: tuple[bytes, ...]
+
+    @property
+    def end_offset(self) -> int:
+        """The offset after the last record."""
+        return self.base_offset + len(self.values)
+
+    def encoded(self, magic: int) -> bytes:
+        """Give the bytes of the batch, or of its messages before v2."""
+        is_batch = magic >= RECORD_BATCH_MAGIC
+        first = 0 if is_batch else self.base_offset
+        builder = MemoryRecordsBuilder(magic, 0, batch_size=_BATCH_BYTES_MAX, offset=first)
+        for value in self.values:
+            builder.append(timestamp=TIMESTAMP_MS, key=None, value=value)
+        builder.close()
+        content = bytearray(builder.buffer())
+        if is_batch:
+            _HEADER.pack_into(content, 0, self.base_offset, len(content) - _LENGTH_BEGINS_AFTER, self.leader_epoch)
+        return bytes(content)
+
+
+def batches(*epochs: tuple[int, Iterable[bytes]]) -> tuple[Batch, ...]:
+    """Give a log from offset 0 on, one batch a record, from (leader epoch, values) in order."""
+    log: list[Batch] = []
+    for leader_epoch, values in epochs:
+        for value in values:
+            log.append(Batch(len(log), leader_epoch, (value,)))
+    return tuple(log)
+
+
+def magic_of_fetch(version: int) -> int:
+    """Give the message format that a fetch of a version is answered in."""
+    if version >= 4:
+        return RECORD_BATCH_MAGIC
+    return 1 if version >= 2 else 0

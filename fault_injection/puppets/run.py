@@ -1,0 +1,129 @@
+"""How does a test get one real broker and puppets around it, in a few lines?
+
+    with PuppetRun.start("2.8.2", directory) as run:
+        topic = run.create_topic("t", replicas=(1, 2))
+        run.controller.decide(topic.led_by(1, leader_epoch=5))
+        run.append(topic, b"m0")
+        follower = run.follower(2)
+        follower.fetch(topic, 0, leader_epoch=5)
+
+The broker is number 1, with a ZooKeeper of its own; puppets take any other number, and 100 is the controller.
+Leaving the block stops the puppets, removes their topics, hands the office back and ends the broker.
+"""
+
+from contextlib import ExitStack
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from fault_injection.cluster.backends.process import ProcessBackend
+from fault_injection.cluster.lifecycle import Cluster
+from fault_injection.cluster.relay import Address, DirectRelay
+from fault_injection.cluster.spec import ClusterSpec
+from fault_injection.puppets.announcements import LiveBroker
+from fault_injection.puppets.appending import append
+from fault_injection.puppets.connection import PuppetConnection
+from fault_injection.puppets.controller import ControllerPuppet
+from fault_injection.puppets.follower import FollowerPuppet
+from fault_injection.puppets.leader import LeaderPuppet
+from fault_injection.puppets.topic import PuppetTopic
+from fault_injection.releases import MetadataMode, find_release, jars_of, schema_jar
+from fault_injection.wire.codec_schemas import load_schemas
+
+BROKER, CONTROLLER = 1, 100
+
+
+class PuppetRun:
+    """One real broker, its controller puppet, and whatever followers and leaders are asked for.
+
+    Args:
+        cluster: of one broker with ZooKeeper and no witness.
+
+    Attributes:
+        cluster: for probes, files and logs of the broker.
+        controller: the puppet that decides; it is in office from the start.
+    """
+
+    def __init__(self, cluster: Cluster) -> None:
+        self.cluster = cluster
+        self._stack = ExitStack()
+        self._leaders: list[LeaderPuppet] = []
+        self._broker = LiveBroker(BROKER, _listeners(cluster))
+        self._producer = PuppetConnection(self._broker.listeners["CLIENT"], "puppet-producer")
+        messages = load_schemas(schema_jar())
+        assert cluster.zookeeper_address is not None, "puppets are of the ZooKeeper era"
+        self.controller = ControllerPuppet(self._broker, CONTROLLER, cluster.zookeeper_address, messages)
+        self._stack.callback(self.controller.close)
+        self._stack.callback(self._producer.close)
+
+    @classmethod
+    def start(cls, version: str, directory: Path) -> Self:
+        """Start a broker of a release and take the controller's office.
+
+        Args:
+            version: ``0.10.2.2`` to ``3.9.2``, a line such as ``2.8``, or a patch.
+            directory: gets the broker's and ZooKeeper's directories.
+
+        Raises:
+            UsageError: the release has no ZooKeeper mode.
+            ClusterError: the broker does not come up.
+        """
+        release = find_release(version)
+        mode = release.metadata_mode(MetadataMode.ZOOKEEPER)
+        spec = ClusterSpec(release, mode, broker_ids=(BROKER,), controller_id=None)
+        stack = ExitStack()
+        with stack:
+            backend = ProcessBackend()
+            stack.callback(backend.close)
+            cluster = stack.enter_context(Cluster.start(spec, jars_of(release), backend, DirectRelay(), directory))
+            run = cls(cluster)
+            # What is entered last is left first: puppets, then the broker, then the backend.
+            own, run._stack = run._stack, stack.pop_all()
+            run._stack.push(own.__exit__)
+        return run
+
+    def create_topic(self, name: str, replicas: tuple[int, ...]) -> PuppetTopic:
+        """Write down a topic of one partition; the broker hears of it with the first decision."""
+        return self.controller.create_topic(name, replicas)
+
+    def follower(self, broker: int) -> FollowerPuppet:
+        """Give a puppet that fetches from the broker as replica ``broker``, and let the broker know it as alive."""
+        follower = FollowerPuppet(broker, self._broker.listeners["CLIENT"])
+        self.controller.announce_broker(broker, self.controller.server.address)
+        self._stack.callback(follower.close)
+        return follower
+
+    def leader(self, broker: int) -> LeaderPuppet:
+        """Give a puppet that the broker finds as broker ``broker``, once the next decision is sent."""
+        leader = LeaderPuppet(broker)
+        self.controller.announce_broker(broker, leader.address)
+        self._leaders.append(leader)
+        self._stack.callback(leader.close)
+        return leader
+
+    def append(self, topic: PuppetTopic, *values: bytes, acks: int = 1) -> tuple[int, int]:
+        """Produce records to the broker as one batch and give the error code and the first one's offset."""
+        return append(self._producer, topic, *values, acks=acks)
+
+    @property
+    def failures(self) -> tuple[str, ...]:
+        """What went wrong inside puppets while they answered the broker; empty unless the tester has a defect."""
+        servers = [self.controller.server, *(leader.server for leader in self._leaders)]
+        return tuple(failure for server in servers for failure in server.failures)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Undo everything, the last thing first."""
+        self._stack.close()
+
+
+def _listeners(cluster: Cluster) -> dict[str, Address]:
+    plan = next(plan for plan in cluster.plans if plan.node.id == BROKER)
+    return dict(plan.listeners.advertised)
