@@ -1,0 +1,205 @@
+"""Did every fault fire, and was every one healed?
+
+A ``FaultAccount`` is a context around everything that is done to one cluster. It makes sure that the cluster is healthy
+before the first fault; stamps each fault when it is armed, has fired and is healed; heals what stands when the context
+ends, the last one first, however it ends; and makes sure that the cluster is healthy again.
+
+A fault that was armed and never fired is an error of the tester: what was to be tried was not tried. So is a heal that
+fails, and it does not keep the next one from being tried. When the context ends by an exception, that exception goes on
+with what else went wrong in its notes.
+"""
+
+import time
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Self
+
+from fault_injection.cluster.errors import ClusterError
+from fault_injection.cluster.health import RECOVERY_DEADLINE_S, UnhealthyClusterError, require_healthy
+from fault_injection.cluster.lifecycle import Cluster
+from fault_injection.faults.fault import Fault, FaultError, FiredFrame, Proven, Waiting
+from fault_injection.faults.termination import termination_raises
+from fault_injection.timeline import FaultEvent, Stage
+
+
+class FaultAccountError(ClusterError):
+    """A fault did not fire, was not healed, or left the cluster unhealthy: an error of the tester.
+
+    Attributes:
+        complaints: each in words.
+    """
+
+    def __init__(self, complaints: list[str]) -> None:
+        super().__init__("; ".join(complaints))
+        self.complaints = tuple(complaints)
+
+
+@dataclass(slots=True)
+class Entry:
+    """One fault of an account, and whether it has fired and was healed."""
+
+    number: int
+    fault: Fault
+    has_fired: bool = False
+    is_healed: bool = False
+
+
+class FaultAccount:
+    """Keeps account of all faults that are injected into one cluster; a context manager that heals them.
+
+    Args:
+        cluster: the cluster.
+        on_event: told of each stage that a fault reaches, when it is noticed.
+        checks_health: whether the cluster must be healthy before, and again after ``recovery_s`` seconds at most.
+        recovery_s: seconds.
+    """
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        on_event: Callable[[FaultEvent], None] = lambda _: None,
+        *,
+        checks_health: bool = True,
+        recovery_s: float = RECOVERY_DEADLINE_S,
+    ) -> None:
+        self._cluster = cluster
+        self._on_event = on_event
+        self._checks_health = checks_health
+        self._recovery_s = recovery_s
+        self._entries: list[Entry] = []
+        self._termination = ExitStack()
+
+    def __enter__(self) -> Self:
+        """Make sure that the cluster is healthy.
+
+        Raises:
+            UnhealthyClusterError: it is not, and what is wrong.
+        """
+        if self._checks_health:
+            require_healthy(self._cluster, "before the first fault")
+        self._termination.enter_context(termination_raises())
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Heal what stands, the last one first.
+
+        Raises:
+            FaultAccountError: a fault did not fire or was not healed, or the cluster does not become healthy.
+        """
+        with self._termination:
+            complaints = [] if error is not None else self._unfired()
+            failed, interruption = self._heal_all()
+            complaints += failed
+            if error is None and interruption is None and not failed:
+                complaints += self._unhealthy()
+        ending = interruption or error
+        if ending is not None:
+            for complaint in complaints:
+                ending.add_note(complaint)
+        if interruption is not None:
+            raise interruption from error
+        if error is None and complaints:
+            raise FaultAccountError(complaints)
+
+    # What is done
+
+    def inject(self, fault: Fault) -> Entry:
+        """Inject a fault and keep account of it.
+
+        Raises:
+            FaultError: it cannot be injected, or nothing shows that it fired.
+        """
+        available = fault.available(self._cluster)
+        if not available:
+            raise FaultError(f"{fault.name} cannot be injected: {available.obstacle}")
+        entry = Entry(len(self._entries) + 1, fault)
+        self._entries.append(entry)
+        awaited = f": awaits {fault.awaited()}" if isinstance(fault, Waiting) else ""
+        self._stamp(entry, Stage.ARMED, f"{fault.name} armed{awaited}")
+        done = fault.inject(self._cluster)
+        if isinstance(fault, Waiting):
+            self.look()
+        else:
+            self._fired(entry, self._proof(fault, done))
+        return entry
+
+    def heal(self, entry: Entry) -> None:
+        """Take a fault back; does nothing if that was done. What keeps it from being healed is stamped and raised."""
+        if entry.is_healed:
+            return
+        self.look()
+        try:
+            healed = entry.fault.heal(self._cluster)
+        except BaseException as error:
+            self._stamp(entry, Stage.HEAL_FAILED, f"{entry.fault.name} could not be healed: {error!r}")
+            raise
+        entry.is_healed = True
+        self._stamp(entry, Stage.HEALED, healed or f"{entry.fault.name}: there was nothing to take back")
+
+    def look(self) -> None:
+        """Stamp the faults that have fired on a frame since the last look."""
+        for entry in self._entries:
+            fault = entry.fault
+            if not entry.has_fired and isinstance(fault, Waiting) and (frame := fault.fired()) is not None:
+                self._fired(entry, f"{fault.name} fired on {frame.text}", frame)
+
+    # What is known
+
+    @property
+    def standing(self) -> tuple[Entry, ...]:
+        """The faults that were injected and not healed, in the order of injection."""
+        return tuple(entry for entry in self._entries if not entry.is_healed)
+
+    def find(self, fault: Fault) -> Entry | None:
+        """Give the entry of a fault that stands, or None."""
+        return next((entry for entry in self.standing if entry.fault == fault), None)
+
+    # How it ends
+
+    def _unfired(self) -> list[str]:
+        self.look()
+        waited = [it.fault for it in self._entries if not it.has_fired and isinstance(it.fault, Waiting)]
+        return [f"{it.name} never fired: it awaited {it.awaited()}; {it.came_instead()}" for it in waited]
+
+    def _heal_all(self) -> tuple[list[str], BaseException | None]:
+        """Heal what stands; give what failed, and an interruption that came meanwhile and must go on."""
+        failed: list[str] = []
+        interruption: BaseException | None = None
+        for entry in reversed(self.standing):
+            try:
+                self.heal(entry)
+            except Exception as error:  # noqa: BLE001 - whatever it is, the next one is to be healed
+                failed.append(f"{entry.fault.name} could not be healed: {error}")
+            except BaseException as error:  # noqa: BLE001 - likewise; it is raised again when all are healed
+                failed.append(f"{entry.fault.name} was interrupted while it was healed")
+                interruption = error
+        return failed, interruption
+
+    def _unhealthy(self) -> list[str]:
+        if not self._checks_health:
+            return []
+        try:
+            require_healthy(self._cluster, "after all faults were healed", self._recovery_s)
+        except UnhealthyClusterError as unhealthy:
+            return [str(unhealthy)]
+        return []
+
+    def _proof(self, fault: Fault, done: str) -> str:
+        if not isinstance(fault, Proven):
+            return done
+        proof = fault.proof(self._cluster)
+        if proof is None:
+            raise FaultError(f"{done}, but nothing shows it: {fault.name} did not fire")
+        return f"{done}; {proof}"
+
+    def _fired(self, entry: Entry, text: str, frame: FiredFrame | None = None) -> None:
+        entry.has_fired = True
+        self._stamp(entry, Stage.FIRED, text, frame)
+
+    def _stamp(self, entry: Entry, stage: Stage, text: str, frame: FiredFrame | None = None) -> None:
+        at_ns = time.monotonic_ns() if frame is None else frame.at_ns
+        self._on_event(FaultEvent(entry.number, entry.fault.name, stage, at_ns, text, frame))
