@@ -17,13 +17,12 @@ from fault_injection.cluster.ports import PortReservation
 from fault_injection.cluster.relay import Address, LinkName
 from fault_injection.wire.codec import Codec, load_schemas
 from fault_injection.wire.gate_events import Action, CaughtFrame, GateEvent, HoldStatus
+from fault_injection.wire.network import JOIN_TIMEOUT_S, Network, abort
 from fault_injection.wire.points import Point
 from fault_injection.wire.proxy_connection import RESET_ON_CLOSE, Connection
 from fault_injection.wire.proxy_endpoint import Endpoint
 from fault_injection.wire.rounds import Round
 from fault_injection.wire.traffic import Traffic
-
-JOIN_TIMEOUT_S = 15.0
 
 
 class GateProxy:
@@ -34,6 +33,9 @@ class GateProxy:
         advertise_host: host the nodes are told, if it differs (containers).
         schemas: a kafka-clients 3.9 jar; without it the controller's requests are not decoded.
         on_event: told of everything that happens to armed actions, in order; must return quickly.
+
+    Attributes:
+        network: cuts, delays, throttles and resets of the links.
 
     Raises:
         SchemasUnreadableError: the jar is no such jar.
@@ -55,6 +57,7 @@ class GateProxy:
         self._endpoints: dict[LinkName, Endpoint] = {}
         self._upstreams: dict[LinkName, Address] = {}
         self._connections: set[Connection] = set()
+        self.network = Network(self._traffic.valve, self._open_connections)
 
     def open(self, link: LinkName, upstream: Address) -> Address:
         """Listen for a link and give the address to advertise, the same one whenever a link re-opens.
@@ -78,41 +81,34 @@ class GateProxy:
             self._upstreams.pop(link, None)
         if endpoint is not None:
             endpoint.refuse()
-        self._abort([one for one in self._open_connections() if one.state.link == link])
+        abort([one for one in self._open_connections() if one.state.link == link])
         if link.kind == "replication":
             with self._traffic.lock:
                 self._traffic.rounds.leader_lost(link.destination)
 
     def abort_source(self, broker: int) -> None:
         """Reset every connection a broker opened and discharge their frames: the broker died."""
-        self._abort([one for one in self._open_connections() if one.state.source == broker])
+        abort([one for one in self._open_connections() if one.state.source == broker])
 
     def cut(self, source: int | None, destination: int | None) -> None:
         """Let no connection from a source to a destination live; None means every other node (on one side).
 
         Connections that exist are reset and their held frames discharged; new ones are reset at their first
-        frame.
+        frame. ``network`` has the other ways to cut.
         """
-        cuts = self._traffic.cuts
-        with self._traffic.lock:
-            cuts.cut(source, destination)
-        states = {one: one.state for one in self._open_connections()}
-        self._abort([one for one, state in states.items() if cuts.is_cut(state.source, state.link.destination)])
+        self.network.cut(source, destination)
 
     def heal(self, source: int | None, destination: int | None) -> None:
         """Take a cut back."""
-        with self._traffic.lock:
-            self._traffic.cuts.heal(source, destination)
+        self.network.heal(source, destination)
 
     def isolate(self, broker: int) -> None:
         """Cut every link to and from a living broker until it rejoins."""
-        self.cut(broker, None)
-        self.cut(None, broker)
+        self.network.isolate(broker)
 
     def rejoin(self, broker: int) -> None:
         """Let the links of an isolated broker work again."""
-        self.heal(broker, None)
-        self.heal(None, broker)
+        self.network.rejoin(broker)
 
     def close(self) -> None:
         """End everything and wait for every thread; held frames are discharged."""
@@ -221,12 +217,6 @@ class GateProxy:
     def _open_connections(self) -> list[Connection]:
         with self._lock:
             return list(self._connections)
-
-    def _abort(self, connections: list[Connection]) -> None:
-        for connection in connections:
-            connection.abort()
-        for connection in connections:
-            connection.join(JOIN_TIMEOUT_S)
 
     def _forget(self, connection: Connection) -> None:
         with self._lock:

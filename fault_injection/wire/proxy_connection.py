@@ -6,7 +6,8 @@ end first ends both directions; the last one out closes the sockets.
 
 Choices: an orderly end on one side becomes an orderly end on the other, a reset becomes a reset. ``abort``
 resets both sides at once: only the reading half is shut down, so that no FIN precedes the reset, unless a
-thread is stuck in a send that nobody reads.
+thread is stuck in a send that nobody reads. While the network is impaired (``Valve``), a ``Channel`` says when
+bytes may go, and a side hears of the other's end only over a way that is not cut.
 """
 
 import contextlib
@@ -14,14 +15,19 @@ import socket
 import struct
 import threading
 from collections.abc import Callable
+from functools import partial
 
 from fault_injection.cluster.relay import Address
+from fault_injection.wire.channel import Channel
 from fault_injection.wire.frames import Frame, FrameParser, Malformed, Unframed
 from fault_injection.wire.gate import GateError
 from fault_injection.wire.parking import NS_PER_MS, Word
 from fault_injection.wire.passage import ConnectionState, Passage
+from fault_injection.wire.points import Direction
 from fault_injection.wire.trace import Outcome
 from fault_injection.wire.traffic import Traffic
+from fault_injection.wire.unframed import UnframedParser
+from fault_injection.wire.valve import mark_of
 
 CONNECT_TIMEOUT_S = 10.0
 RESET_ON_CLOSE = struct.pack("ii", 1, 0)
@@ -58,6 +64,9 @@ class Connection:
         self._lock = threading.Lock()
         self._is_ended = False
         self._sending: set[socket.socket] = set()
+        self._valve = traffic.valve
+        self._request_channel = self._channel("request")
+        self._response_channel = self._channel("response")
         name = f"wire-{state.link.kind}-{state.link.destination}-{state.number}"
         self._responses = threading.Thread(target=self._run_responses, name=f"{name}-responses", daemon=True)
         self._requests = threading.Thread(target=self._run_requests, name=f"{name}-requests", daemon=True)
@@ -80,10 +89,12 @@ class Connection:
             upstream = self._connect()
             if upstream is not None:
                 self._responses.start()
-                self._pump(self._client, upstream, self._traffic.request_arrived)
+                self._pump(self._client, upstream, self._traffic.request_arrived, self._request_channel)
                 self._responses.join()
         finally:
             self._end(is_reset=True)
+            self._request_channel.close()
+            self._response_channel.close()
             for side in self._sides():
                 side.close()
             self._on_closed(self)
@@ -91,9 +102,15 @@ class Connection:
     def _run_responses(self) -> None:
         upstream = self._upstream
         if upstream is not None:
-            self._pump(upstream, self._client, self._traffic.response_arrived)
+            self._pump(upstream, self._client, self._traffic.response_arrived, self._response_channel)
+
+    def _channel(self, direction: Direction) -> Channel:
+        return Channel(self._valve, self.state, direction, lambda: self._is_ended, self.abort)
 
     def _connect(self) -> socket.socket | None:
+        is_known = self.state.source is not None  # else its first frame tells whether it may live
+        if is_known and not self._valve.is_open and self._request_channel.cleared() != "forward":
+            return None
         try:
             upstream = socket.create_connection(self._upstream_address, timeout=CONNECT_TIMEOUT_S)
         except OSError:
@@ -107,17 +124,18 @@ class Connection:
             side.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         return upstream
 
-    def _pump(self, source: socket.socket, target: socket.socket, arrived: Arrived) -> None:
-        parser = FrameParser()
+    def _pump(self, source: socket.socket, target: socket.socket, arrived: Arrived, channel: Channel) -> None:
+        parser = UnframedParser() if self.state.link.kind == "zookeeper" else FrameParser()
         is_reset = True
         try:
             while count := source.recv_into(parser.writable()):
                 for event in parser.received(count):
-                    if not self._pass_on(event, source, target, arrived):
+                    if not self._pass_on(event, source, target, arrived, channel):
                         return
             is_reset = parser.pending_bytes > 0
-        except OSError:
-            pass  # the peer is gone: the other side learns it by a reset
+            self._draining(channel)
+        except OSError:  # the peer is gone: the other side learns it by a reset
+            self._draining(channel)
         except Exception as defect:  # noqa: BLE001 - the thread ends with the connection; whoever judges must know
             self._traffic.failed(defect)
         finally:
@@ -129,17 +147,20 @@ class Connection:
         source: socket.socket,
         target: socket.socket,
         arrived: Arrived,
+        channel: Channel,
     ) -> bool:
         match event:
             case Frame(content):
                 passage = arrived(self.state, content)
                 word = self._word(passage, source)
                 if word == "forward":
-                    return self._forward(passage, content, target)
+                    return self._forward(passage, content, target, channel)
                 self._traffic.ended(passage, None, _OUTCOMES[word])
                 return word == "drop"
             case Unframed(unframed):
-                return self._send(target, unframed)
+                if self._valve.is_open:
+                    return self._send(target, unframed)
+                return channel.carry(len(unframed), None, partial(self._go_unframed, unframed, target, channel))
             case Malformed():
                 self._traffic.codec.undecodable += 1
                 return True
@@ -161,13 +182,40 @@ class Connection:
         passage.space.close()
         return word or "abort"
 
-    def _forward(self, passage: Passage, content: bytearray, target: socket.socket) -> bool:
+    def _forward(self, passage: Passage, content: bytearray, target: socket.socket, channel: Channel) -> bool:
+        if not self._valve.is_open:
+            if passage.space is None:
+                self._traffic.ended(passage, None, "held")  # its fate may take a while
+            return channel.carry(len(content), mark_of(passage), partial(self._go, passage, content, target, channel))
         forwarded_ns = self._traffic.departs(passage)
         is_sent = self._send(target, content)
         self._traffic.ended(passage, forwarded_ns, "forwarded" if is_sent else "aborted")
         return is_sent
 
-    def _send(self, target: socket.socket, content: bytes | bytearray) -> bool:
+    def _go(self, passage: Passage, content: bytearray, target: socket.socket, channel: Channel, word: Word) -> bool:
+        """Do with a frame on an impaired network what the network says."""
+        if word != "forward":
+            self._traffic.ended(passage, None, _OUTCOMES[word])
+            return False
+        forwarded_ns = self._traffic.departs(passage)
+        is_sent = self._go_unframed(content, target, channel, word)
+        self._traffic.ended(passage, forwarded_ns, "forwarded" if is_sent else "aborted")
+        return is_sent
+
+    def _go_unframed(self, content: bytes | bytearray, target: socket.socket, channel: Channel, word: Word) -> bool:
+        if word != "forward":
+            return False
+        is_sent = channel.paced(content, partial(self._send, target))
+        if not is_sent:
+            (self._response_channel if channel is self._request_channel else self._request_channel).cleared()
+        return is_sent
+
+    def _draining(self, channel: Channel) -> None:
+        """Wait until the other side may hear that the side a channel begins at is gone."""
+        if not self._valve.is_open and self.state.source is not None:
+            channel.drained()
+
+    def _send(self, target: socket.socket, content: bytes | bytearray | memoryview) -> bool:
         with self._lock:
             if self._is_ended:
                 return False
@@ -193,6 +241,7 @@ class Connection:
                     if is_reset:
                         side.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET_ON_CLOSE)
                     side.shutdown(how)
+        self._valve.wake()
 
     def _sides(self) -> list[socket.socket]:
         return [side for side in (self._client, self._upstream) if side is not None]

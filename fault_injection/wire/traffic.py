@@ -13,7 +13,6 @@ from pathlib import Path
 
 from fault_injection.cluster.relay import LinkName
 from fault_injection.wire.codec import Codec
-from fault_injection.wire.cuts import Cuts
 from fault_injection.wire.gate import Gate
 from fault_injection.wire.gate_events import Action, Decision, GateEvent
 from fault_injection.wire.headers import (
@@ -30,6 +29,7 @@ from fault_injection.wire.rounds import Rounds
 from fault_injection.wire.senders import sender, sender_by_view
 from fault_injection.wire.topic_names import TopicNames
 from fault_injection.wire.trace import Outcome, Trace
+from fault_injection.wire.valve import Valve
 from fault_injection.wire.views import FetchRequestView, FetchResponseView
 
 
@@ -51,7 +51,7 @@ class Traffic:
         self.rounds = Rounds()
         self.names = TopicNames()
         self.trace = Trace()
-        self.cuts = Cuts()
+        self.valve = Valve()
         self.lock = threading.RLock()
         self._on_event = on_event
         self._spaces: dict[str, ParkingSpace] = {}
@@ -74,7 +74,7 @@ class Traffic:
         with self.lock:
             passage.header = header
             passage.request = request = self._observed(connection, header, view, passage.arrived_ns)
-            if connection.is_lost or self.cuts.is_cut(request.source, request.destination):
+            if connection.is_lost or (not self.valve.is_open and self.valve.refuses(passage, request.source)):
                 passage.decision = Decision("close")
             else:
                 self._decide(passage, self.gate.on_request(request, time.monotonic_ns()))

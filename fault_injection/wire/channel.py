@@ -1,0 +1,175 @@
+"""How do the bytes of one connection go one way over an impaired network?
+
+A channel is asked only while the valve is not open. The thread that moves the frames brings each to
+``carry``, which waits as long as the way is cut and calls back when the frame may go. A delayed way has a
+thread of its own: frames wait in a line until they are due, so that a delay costs time and not throughput.
+``paced`` sends in pieces as fast as a throttle lets them through.
+
+Invariant: frames keep their order; at most ``LINE_BYTES_MAX`` bytes, or one frame, wait in a line.
+"""
+
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from fault_injection.wire.impairments import FrameMark
+from fault_injection.wire.parking import Word
+from fault_injection.wire.passage import ConnectionState
+from fault_injection.wire.points import Direction
+from fault_injection.wire.shaping import NS_PER_S, Load
+from fault_injection.wire.valve import Valve
+from fault_injection.wire.ways import Flow
+
+LINE_BYTES_MAX = 64 * 1024 * 1024
+
+Go = Callable[[Word], bool]
+"""Sends a frame on, or gives it up, as the word says; tells whether the connection goes on."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Late:
+    """A frame in the line: when it is due, how many bytes it is, and how it goes."""
+
+    due_ns: int
+    size: int
+    frame: FrameMark | None
+    go: Go
+
+
+class Channel:
+    """One direction of a connection; its frames are brought by one thread.
+
+    Args:
+        valve: what is imposed on the network.
+        state: the connection.
+        direction: which way.
+        is_ended: whether the connection is over, so that waiting makes no sense.
+        on_broken: called when a late frame could not be sent.
+    """
+
+    def __init__(
+        self,
+        valve: Valve,
+        state: ConnectionState,
+        direction: Direction,
+        is_ended: Callable[[], bool],
+        on_broken: Callable[[], None],
+    ) -> None:
+        self._valve, self._state, self._direction = valve, state, direction
+        self._is_ended, self._on_broken = is_ended, on_broken
+        self._opened_ns = time.monotonic_ns()
+        self._line: deque[_Late] = deque()
+        self._line_bytes = 0
+        self._thread: threading.Thread | None = None
+        self._is_closing = False
+
+    def carry(self, size: int, frame: FrameMark | None, go: Go) -> bool:
+        """Send a frame on as soon as the network lets it; tell whether the connection goes on."""
+        with self._valve.changed:
+            now_ns = time.monotonic_ns()
+            delay_ns = self._valve.shaping.slowed(self._load(size, frame), now_ns)
+            is_late = bool(delay_ns or self._line)
+            if is_late and self._put(_Late(now_ns + delay_ns, size, frame, go)):
+                return True
+        return go("abort" if is_late else self.cleared(size, frame))
+
+    def cleared(self, size: int = 0, frame: FrameMark | None = None) -> Word:
+        """Wait until the way is free and give the word: forward, close if it is reset, abort if the end came."""
+        is_told = False
+        with self._valve.changed:
+            while not self._is_ended():
+                load = self._load(size, frame)
+                verdict = self._valve.shaping.verdict(load)
+                if verdict == "forward":
+                    return "forward"
+                if not is_told:
+                    self._valve.shaping.stopped(load, time.monotonic_ns())
+                    is_told = True
+                if verdict == "close":
+                    return "close"
+                self._valve.changed.wait()
+        return "abort"
+
+    def paced(self, content: bytes | bytearray, send: Callable[[memoryview], bool]) -> bool:
+        """Send bytes, in pieces if they are throttled; tell whether all were sent."""
+        rest = memoryview(content)
+        while rest:
+            piece = rest[: self._through_throttle(len(rest))]
+            if self.cleared() != "forward" or not send(piece):
+                return False
+            rest = rest[len(piece) :]
+        return True
+
+    def drained(self) -> None:
+        """Return when nothing is late any more and the other side may hear that this one ended."""
+        with self._valve.changed:
+            self._valve.changed.wait_for(lambda: not self._line or self._is_ended())
+        self.cleared()
+
+    def close(self) -> None:
+        """End the line's thread, when the connection has ended."""
+        with self._valve.changed:
+            self._is_closing = True
+            self._valve.changed.notify_all()
+        if self._thread is not None:
+            self._thread.join()
+
+    def _load(self, size: int, frame: FrameMark | None) -> Load:
+        link = self._state.link
+        flow = Flow(link.kind, self._state.source, link.destination, self._direction)
+        return Load(self._state.number, flow, self._opened_ns, size, frame)
+
+    def _through_throttle(self, size: int) -> int:
+        """Wait until the next piece is through and give its size."""
+        shaping, flow = self._valve.shaping, self._load(0, None).flow
+        with self._valve.changed:
+            size = min(size, shaping.piece_bytes(flow) or size)
+            due_ns = shaping.book(flow, size, time.monotonic_ns())
+            while (left_ns := due_ns - time.monotonic_ns()) > 0 and not self._is_ended():
+                if shaping.piece_bytes(flow) is None:
+                    break
+                self._valve.changed.wait(left_ns / NS_PER_S)
+        return size
+
+    def _put(self, late: _Late) -> bool:
+        """Put a frame into the line as soon as there is room, with the lock held; tell whether that was in time."""
+        self._valve.changed.wait_for(lambda: self._has_room(late.size) or self._is_ended())
+        if self._is_ended():
+            return False
+        self._line.append(late)
+        self._line_bytes += late.size
+        self._valve.queued(1)
+        if self._thread is None:
+            name = f"wire-late-{self._direction}s-{self._state.number}"
+            self._thread = threading.Thread(target=self._run, name=name, daemon=True)
+            self._thread.start()
+        return True
+
+    def _has_room(self, size: int) -> bool:
+        return not self._line or self._line_bytes + size <= LINE_BYTES_MAX
+
+    def _run(self) -> None:
+        while (late := self._next_due()) is not None:
+            is_sent = late.go(self.cleared(late.size, late.frame))
+            with self._valve.changed:
+                self._line.popleft()
+                self._line_bytes -= late.size
+                self._valve.queued(-1)
+            if not is_sent:
+                self._on_broken()
+
+    def _next_due(self) -> _Late | None:
+        """Wait for the first frame of the line to be due; None when the connection has ended and none is left."""
+        with self._valve.changed:
+            while True:
+                if self._line:
+                    left_ns = self._line[0].due_ns - time.monotonic_ns()
+                    if left_ns <= 0 or self._is_ended():
+                        return self._line[0]
+                    self._valve.changed.wait(left_ns / NS_PER_S)
+                elif self._is_ended() or self._is_closing:
+                    return None
+                else:
+                    self._valve.changed.wait()
