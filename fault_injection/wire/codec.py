@@ -1,8 +1,8 @@
 """What does a frame say, and if it cannot be decoded, how is that kept from disturbing the traffic?
 
 ``Codec`` decodes a copy; the bytes that travel on are never touched or re-encoded. An api that the
-tester does not look into gives None, and so does a version of an api without protocol points that is newer
-than the schemas; any other frame that does not decode gives None as well and is counted, because a
+tester does not look into gives None, and so does a version newer than the schemas of an api that says nothing
+about a partition; any other frame that does not decode gives None as well and is counted, because a
 proxy that fails on a frame would itself be the fault.
 """
 
@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from fault_injection.wire import codec_client, codec_controller, codec_replication
+from fault_injection.wire.answers import error_answer
 from fault_injection.wire.codec_schemas import SHIPPED, Message, Messages, api_name, load_schemas
 from fault_injection.wire.headers import Buffer, RequestHeader, request_body_offset, response_body_offset
 from fault_injection.wire.messages import RequestView, ResponseView
@@ -41,7 +42,7 @@ _RESPONSES: dict[int, Callable[[Any], ResponseView]] = {
     63: codec_controller.broker_heartbeat_response,
 }
 
-_FOR_THE_TRACE_ONLY = frozenset({7, 62, 63})  # ControlledShutdown, BrokerRegistration, BrokerHeartbeat
+_MAY_BE_NEWER = frozenset({7, 62, 63})  # ControlledShutdown, BrokerRegistration, BrokerHeartbeat
 
 
 class Codec:
@@ -61,12 +62,13 @@ class Codec:
     def request(self, header: RequestHeader, frame: Buffer) -> RequestView | None:
         """Decode a whole request frame, length prefix included."""
         message = self._messages.get(header.api_key)
-        if message is None or _is_beyond(message, header.api_key, header.api_version):
+        version = self._known_version(message, header.api_key, header.api_version)
+        if message is None or version is None:
             return None
         try:
-            is_flexible = message.request.flexible_version_q(header.api_version)
+            is_flexible = message.request.flexible_version_q(version)
             offset = request_body_offset(frame, header, is_flexible=is_flexible)
-            decoded = message.request.decode(memoryview(frame)[offset:], version=header.api_version)
+            decoded = message.request.decode(memoryview(frame)[offset:], version=version)
             return _REQUESTS[header.api_key](decoded)
         except Exception:  # noqa: BLE001 - whatever a foreign decoder raises must not reach the traffic
             self.undecodable += 1
@@ -75,20 +77,32 @@ class Codec:
     def response(self, api_key: int, api_version: int, frame: Buffer) -> ResponseView | None:
         """Decode a whole response frame; api and version are those of its request."""
         message = self._messages.get(api_key)
-        if message is None or _is_beyond(message, api_key, api_version):
+        version = self._known_version(message, api_key, api_version)
+        if message is None or version is None:
             return None
         try:
-            return _RESPONSES[api_key](self._decoded_response(message, api_key, api_version, frame))
+            return _RESPONSES[api_key](self._decoded_response(message, api_key, version, frame))
         except Exception:  # noqa: BLE001 - whatever a foreign decoder raises must not reach the traffic
             self.undecodable += 1
             return None
+
+    def error_answer(self, header: RequestHeader, view: RequestView | None, error: int) -> bytes:
+        """Give the frame that answers a request with an error.
+
+        Raises:
+            CannotAnswerError: no such answer is known.
+        """
+        return error_answer(self._messages, header, view, error)
+
+    def _known_version(self, message: Message | None, api_key: int, api_version: int) -> int | None:
+        """Give the version to decode as; one that is newer than the schemas counts as undecodable if it matters."""
+        known = message.known_version(api_version) if message is not None else None
+        if message is not None and known is None and api_key not in _MAY_BE_NEWER:
+            self.undecodable += 1
+        return known
 
     @staticmethod
     def _decoded_response(message: Message, api_key: int, api_version: int, frame: Buffer) -> Any:  # noqa: ANN401
         is_flexible = message.response.flexible_version_q(api_version)
         offset = response_body_offset(frame, api_key, is_flexible=is_flexible)
         return message.response.decode(memoryview(frame)[offset:], version=api_version)
-
-
-def _is_beyond(message: Message, api_key: int, api_version: int) -> bool:
-    return api_key in _FOR_THE_TRACE_ONLY and api_version > int(message.request.max_version)

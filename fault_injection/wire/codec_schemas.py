@@ -41,6 +41,10 @@ CONTROLLER_APIS = (
 )
 
 
+_ONLY_TAGGED_FIELDS_NEW: Mapping[tuple[int, int], int] = {(63, 2): 1}
+"""Versions that the 3.9 jars do not have and that only add tagged fields: BrokerHeartbeat v2 of Kafka 4.3."""
+
+
 class SchemasUnreadableError(Exception):
     """The jar cannot be read or does not define the messages that are needed."""
 
@@ -51,6 +55,12 @@ class Message:
 
     request: Any
     response: Any
+
+    def known_version(self, version: int) -> int | None:
+        """Give the version to read and write a version as; None if it is newer than the schemas."""
+        if version <= int(self.request.max_version):
+            return version
+        return _ONLY_TAGGED_FIELDS_NEW.get((int(self.request.API_KEY), version))
 
 
 Messages = Mapping[int, Message]

@@ -247,3 +247,13 @@ def test_a_jar_without_the_messages_is_refused(tmp_path: Path) -> None:
 
 def test_apis_have_names() -> None:
     assert (api_name(1), api_name(56), api_name(999)) == ("Fetch", "AlterPartition", "999")
+
+
+def test_a_version_that_only_adds_tagged_fields_is_read_as_the_one_before(messages: Messages) -> None:
+    v1 = {"broker_id": 2, "broker_epoch": 8, "current_metadata_offset": 70, "want_fence": False, "want_shut_down": True}
+    header = struct.pack(">hhi", 63, 2, 1) + struct.pack(">h", 1) + b"9" + b"\0"
+    cordoned = b"\x01" + b"\x01" + b"\x11" + b"\x02" + TOPIC_ID.bytes  # one tagged field: tag 1, 17 bytes, one id
+    frame = framed(header + bytes(built(messages[63].request, 1, v1).encode())[:-1] + cordoned)
+    codec = Codec(messages)
+    assert codec.request(request_header(frame), frame) == BrokerHeartbeatView(2, 8, 70, False, True)  # noqa: FBT003
+    assert codec.undecodable == 0
