@@ -29,6 +29,11 @@ class Cut:
     ways: tuple[Way, ...]
     by: Literal["blackhole", "reset"] = "blackhole"
 
+    @property
+    def text(self) -> str:
+        """How, in words."""
+        return "by a blackhole" if self.by == "blackhole" else "by resets"
+
 
 @dataclass(frozen=True, slots=True)
 class Delay:
@@ -41,6 +46,11 @@ class Delay:
         if self.delay_ms < 1:
             raise ValueError(f"a delay takes time, not {self.delay_ms} ms")
 
+    @property
+    def text(self) -> str:
+        """By how much, in words."""
+        return f"of {self.delay_ms} ms"
+
 
 @dataclass(frozen=True, slots=True)
 class Throttle:
@@ -52,6 +62,11 @@ class Throttle:
     def __post_init__(self) -> None:
         if self.bytes_per_s < 1:
             raise ValueError(f"a throttle lets something through, not {self.bytes_per_s} bytes/s")
+
+    @property
+    def text(self) -> str:
+        """To what, in words."""
+        return f"to {self.bytes_per_s} bytes/s"
 
 
 Impairment = Cut | Delay | Throttle

@@ -66,6 +66,10 @@ class Network:
         now_ns = time.monotonic_ns()
         return tuple(Touched(one.state.number, flow, 0, 0, None, now_ns) for one, flow in hit.items())
 
+    def count(self, *ways: Way) -> int:
+        """Tell how many open connections have one of these ways."""
+        return sum(any(_is_on(flow, ways) for flow in _flows(one)) for one in self._connections())
+
     def cut(self, source: int | None, destination: int | None) -> None:
         """Reset what a source opens to a destination until it is healed; None means every other node.
 
