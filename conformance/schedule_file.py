@@ -11,7 +11,8 @@ import yaml
 
 from conformance.scenario import Scenario
 from conformance.schedule_format import decode
-from oracle.schedule import ScheduleError, check_structure
+from oracle.schedule import ScheduleError
+from oracle.structure import check_structure
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -13,16 +13,22 @@ from oracle.steps import (
     AwaitOutcome,
     Checkpoint,
     Close,
+    Cut,
     Delay,
     Drop,
     Elect,
+    Heal,
     Hold,
+    Isolate,
     Kill,
     LoseCheckpoint,
     LoseTail,
+    Pause,
     Produce,
     Reassign,
+    Rejoin,
     Release,
+    Resume,
     Start,
     Stop,
 )
@@ -57,6 +63,12 @@ def describe(step: Step) -> str:  # noqa: C901, PLR0912 - one case per step
             return f"stop broker {broker} gracefully"
         case Start(broker):
             return f"start broker {broker}"
+        case Pause() | Resume() | Isolate() | Rejoin():
+            return _OBSTACLE_WORDS[type(step)].format(step.broker)
+        case Cut(follower, leader):
+            return f"cut the link by which broker {follower} fetches from broker {leader}"
+        case Heal(follower, leader):
+            return f"heal the link by which broker {follower} fetches from broker {leader}"
         case AwaitLeader(leader):
             return "wait until there is no leader" if leader is None else f"wait until broker {leader} leads"
         case AwaitIsr(isr):
@@ -71,6 +83,12 @@ def describe(step: Step) -> str:  # noqa: C901, PLR0912 - one case per step
             return f"checkpoint: {name}"
 
 
+_OBSTACLE_WORDS: dict[type[Step], str] = {
+    Pause: "pause broker {} (SIGSTOP)",
+    Resume: "resume broker {}",
+    Isolate: "cut broker {} off from all other nodes",
+    Rejoin: "let broker {} rejoin",
+}
 _HOLD_WORDS: dict[type[Step], str] = {
     AwaitHold: "wait until {!r} has caught its frame",
     Release: "release {!r}",

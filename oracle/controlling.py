@@ -52,15 +52,15 @@ def moves(world: World) -> tuple[Move, ...]:
 
 def _caught_at_once(world: World) -> World | None:
     """Let a hold have the metadata fetch of a broker, or the UpdateMetadata that follows its decision."""
-    heard = frozenset(r.broker for r in world.state.replicas if r.alive and not r.undelivered)
-    live = frozenset(r.broker for r in world.state.replicas if r.alive)
+    live = frozenset(r.broker for r in world.state.replicas if r.alive) - world.obstacles.deaf
+    heard = frozenset(r.broker for r in world.state.replicas if r.broker in live and not r.undelivered)
     gate = world.gate.with_metadata_fetches(live).with_updates_sent(heard)
     return None if gate == world.gate else replace(world, gate=gate)
 
 
 def _deliveries(world: World) -> Iterator[Move]:
     for broker in awaiting(world.state):
-        if world.gate.blocks_decisions(broker):
+        if world.blocks_decisions(broker):
             continue
         is_stop = world.state.replica(broker).undelivered[0].deletes
         gate = None if is_stop else world.gate.caught_by(PointName.LEADER_AND_ISR, broker)
@@ -76,7 +76,7 @@ def _isr_changes(world: World) -> Iterator[Move]:
     if not any(replica.has_isr_request for replica in world.state.replicas):
         return
     for leader in world.state.replicas:
-        if not leader.has_isr_request or world.gate.blocks_isr_changes(leader.broker):
+        if not leader.has_isr_request or world.blocks_isr_changes(leader.broker):
             continue
         gate = world.gate.caught_by(PointName.ALTER_PARTITION_REQUEST, leader.broker)
         if gate is not None:

@@ -87,6 +87,10 @@ class Gate:
         """Discharge every hold on a dead broker's links."""
         return Gate(tuple(a for a in self.holds if broker not in a.hold.brokers))
 
+    def without_link(self, follower: BrokerId, leader: BrokerId) -> Gate:
+        """Discharge every hold on a link whose connections are reset."""
+        return Gate(tuple(a for a in self.holds if (a.hold.follower, a.hold.leader) != (follower, leader)))
+
     def blocks(self, follower: BrokerId, leader: BrokerId | None) -> bool:
         """Tell whether a frame of this link stands in the gate."""
         return any(a.caught and (a.hold.follower, a.hold.leader) == (follower, leader) for a in self.holds)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from oracle.obstacles import Obstacles
 from oracle.points import PointUnavailableError as PointUnavailableError  # part of this module's public names
 from oracle.points import check_points
 from oracle.predicting.branches import Way, Ways
@@ -12,8 +13,9 @@ from oracle.predicting.outcome import conclude
 from oracle.predicting.races import merged
 from oracle.predicting.taking import take as take  # part of this module's public names
 from oracle.replication.electing import notify
-from oracle.schedule import check_structure
+from oracle.schedule import ScheduleError
 from oracle.state import ControllerView, PartitionState, ReplicaState
+from oracle.structure import check_structure
 from oracle.vocabulary import LeaderEpoch
 from oracle.world import World
 
@@ -36,6 +38,11 @@ def predict(schedule: Schedule, rules: RuleSet) -> Prediction:
     ways = Ways((Way(initial_world(schedule, rules, schedule.brokers)),))
     for index, step in enumerate(schedule.steps):
         ways = ways.after(index, step)
+    if ways.ways[0].world.obstacles != Obstacles():
+        message = (
+            "the schedule must end with every broker resumed and rejoined and every link healed: its topic is read"
+        )
+        raise ScheduleError(message, step=len(schedule.steps) - 1, field="steps")
     ends = [(way.race, conclude(schedule, rules, way.world.state, way.moments, way.chronicle)) for way in ways.ways]
     return replace(merged(ends), assumed=ways.assumed)
 

@@ -7,22 +7,17 @@ field is what ``schedule-help`` prints.
 
 from __future__ import annotations
 
-from dataclasses import Field, dataclass, field
-from typing import Any
+from dataclasses import dataclass
 
+from oracle.obstacle_steps import Cut as Cut  # the steps of the other modules are this module's public names too
+from oracle.obstacle_steps import Heal as Heal
+from oracle.obstacle_steps import Isolate as Isolate
+from oracle.obstacle_steps import Pause as Pause
+from oracle.obstacle_steps import Rejoin as Rejoin
+from oracle.obstacle_steps import Resume as Resume
+from oracle.step_fields import described
+from oracle.step_fields import written_name as written_name  # part of this module's public names
 from oracle.vocabulary import Acks, BrokerId, ElectionKind, Expectation, Label, Offset, PointName
-
-
-def described(text: str, *, written: str | None = None, **options: Any) -> Any:  # noqa: ANN401 - as dataclasses.field
-    """Declare a step's field with the sentence that documents it, and with its name in files if that is another."""
-    return field(metadata={"help": text, "written": written}, **options)
-
-
-def written_name(declared: Field[Any]) -> str:
-    """Return a step's field as schedule files name it: settings have Kafka's names."""
-    name: str = declared.metadata["written"] or declared.name
-    return name
-
 
 MIN_ISR = "min.insync.replicas"
 UNCLEAN = "unclean.leader.election.enable"
@@ -224,6 +219,12 @@ Step = (
     | Kill
     | Stop
     | Start
+    | Pause
+    | Resume
+    | Cut
+    | Heal
+    | Isolate
+    | Rejoin
     | Elect
     | Reassign
     | Alter
@@ -247,6 +248,12 @@ STEP_NAMES: dict[str, type[Step]] = {
     "kill": Kill,
     "stop": Stop,
     "start": Start,
+    "pause": Pause,
+    "resume": Resume,
+    "cut": Cut,
+    "heal": Heal,
+    "isolate": Isolate,
+    "rejoin": Rejoin,
     "elect": Elect,
     "reassign": Reassign,
     "alter": Alter,

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from oracle import obstructing
 from oracle.events import BrokerDied, BrokerRemoved, BrokerReturned, LagPassed
 from oracle.vocabulary import Role, Timing
 from oracle.world import ImpossibleEventError
@@ -19,7 +20,13 @@ if TYPE_CHECKING:
 
 
 def end(world: World, broker: BrokerId, *, graceful: bool) -> World:
-    """End a broker; the controller notices a graceful end always, a kill only by the session."""
+    """End a broker; the controller notices a graceful end always, a kill only by the session.
+
+    Raises:
+        ImpossibleEventError: it does not run, or it shall end gracefully and cannot tell the controller.
+    """
+    if graceful:
+        obstructing.require_hearing(world, broker, "stopped")
     world = world.apply(BrokerDied(broker, graceful=graceful))
     is_noticed = graceful or world.timing is Timing.SESSION
     return world.apply(BrokerRemoved(broker)) if is_noticed else world
@@ -31,6 +38,7 @@ def start(world: World, broker: BrokerId) -> World:
     Raises:
         ImpossibleEventError: if it runs, or if its killed predecessor is still registered.
     """
+    obstructing.require_hearing(world, broker, "started")
     replica = world.state.replica(broker)
     if not replica.alive and broker in world.state.controller.registered:
         message = f"broker {broker} was killed under timing: lag and is still registered: it cannot start again"
@@ -56,4 +64,5 @@ def silent_followers(world: World) -> tuple[BrokerId, ...]:
 def _is_silent(world: World, broker: BrokerId) -> bool:
     replica, leader = world.state.replica(broker), world.state.controller.leader
     follows = replica.alive and replica.role is Role.FOLLOWER and replica.leader == leader
-    return not follows or replica.stuck or replica.truncating or world.gate.blocks(broker, leader)
+    is_kept = world.gate.blocks(broker, leader) or world.obstacles.severs(broker, leader)
+    return not follows or replica.stuck or replica.truncating or is_kept or broker in world.obstacles.paused

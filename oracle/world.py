@@ -23,6 +23,7 @@ from oracle.events import (
 )
 from oracle.gate import POINTS as POINTS  # part of this module's public names
 from oracle.gate import Gate
+from oracle.obstacles import Obstacles
 from oracle.replication.electing import checkpoint_high_watermarks
 from oracle.state import Fetch, FetchStage, PartitionState
 from oracle.transitions import Refusal, step
@@ -44,6 +45,7 @@ class World:
     Attributes:
         timing: who removes a silent replica from the ISR.
         order: in which order followers take their turns in a round.
+        obstacles: the brokers and links that stand still, whatever frames they have.
     """
 
     state: PartitionState
@@ -52,6 +54,7 @@ class World:
     order: tuple[BrokerId, ...]
     gate: Gate = field(default_factory=Gate)
     timing: Timing = Timing.SESSION
+    obstacles: Obstacles = field(default_factory=Obstacles)
 
     def apply(self, event: Event) -> World:
         """Apply an event that the rules must allow.
@@ -65,12 +68,25 @@ class World:
         gate = self._gate_after(event)
         if result.state.controller != self.state.controller:
             gate = gate.with_updates_due()
-        return replace(self, state=result.state, gate=gate)
+        obstacles = self.obstacles
+        if isinstance(event, BrokerDied):
+            obstacles = obstacles.without_paused(event.broker)
+        return replace(self, state=result.state, gate=gate, obstacles=obstacles)
+
+    def blocks_decisions(self, broker: BrokerId) -> bool:
+        """Tell whether a broker hears no decision of the controller."""
+        return broker in self.obstacles.deaf or self.gate.blocks_decisions(broker)
+
+    def blocks_isr_changes(self, leader: BrokerId) -> bool:
+        """Tell whether a leader's wish to change the ISR, or its answer, does not get through."""
+        return leader in self.obstacles.deaf or self.gate.blocks_isr_changes(leader)
 
     def _gate_after(self, event: Event) -> Gate:
         if isinstance(event, BrokerDied):
             return self.gate.without_broker(event.broker)
-        if isinstance(event, BrokerReturned) and self.gate.waits_for_running(event.broker):
+        if not isinstance(event, BrokerReturned) or self.state.replica(event.broker).alive:
+            return self.gate
+        if self.gate.waits_for_running(event.broker):
             message = f"broker {event.broker} starts with its channel to the controller held: arm the hold once it runs"
             raise ImpossibleEventError(message)
         return self.gate
@@ -109,7 +125,9 @@ def half_step(world: World, follower: BrokerId) -> World:
 
 
 def _is_blocked(world: World, follower: BrokerId) -> bool:
-    return world.gate.blocks(follower, world.state.replica(follower).leader)
+    replica = world.state.replica(follower)
+    stage = None if replica.fetch is None else replica.fetch.stage
+    return world.gate.blocks(follower, replica.leader) or world.obstacles.stops(follower, replica.leader, stage)
 
 
 def _fetch_at(world: World, follower: BrokerId, stage: FetchStage) -> Fetch | None:

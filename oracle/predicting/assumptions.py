@@ -5,10 +5,11 @@ An await is an assumption, not a prediction. The refusal says what the model has
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING
 
 from oracle.replication.electing import time_out
+from oracle.step_fields import written_name
 from oracle.steps import AwaitHold, AwaitIsr, AwaitLag, AwaitLeader, AwaitOutcome, Produce
 from oracle.timing import silent_followers
 from oracle.vocabulary import Expectation
@@ -42,6 +43,7 @@ def check(world: World, step: Step) -> World:
     Raises:
         UnmetAssumptionError: says what the model has instead.
     """
+    _check_leader_runs(world, step)
     match step:
         case Produce(records) if step.expect not in (Expectation.PENDING, Expectation.ANY):
             return _check_outcomes(_timed_out(world, records), records, step.expect, step.error)
@@ -65,7 +67,7 @@ def check(world: World, step: Step) -> World:
 def _check_hold(world: World, name: str) -> None:
     armed = world.gate.named(name)
     if armed is None:
-        raise UnmetAssumptionError(f"hold {name!r} was let go, or discharged by a kill of its link's broker,", "name")
+        raise UnmetAssumptionError(f"hold {name!r} was let go, or discharged when its connection ended,", "name")
     if not armed.caught:
         raise UnmetAssumptionError(f"hold {name!r} never catches a frame: {_what_passes(world, armed)},", "name")
 
@@ -85,6 +87,10 @@ def _what_passes(world: World, armed: ArmedHold) -> str:
         return f"broker {follower}'s fetcher has stopped"
     if world.gate.blocks(follower, leader):
         return "another hold has caught that link's frame"
+    if world.obstacles.severs(follower, leader):
+        return f"no fetch of broker {follower} reaches broker {leader}"
+    if not world.obstacles.paused.isdisjoint((follower, leader)):
+        return "one of these brokers is paused"
     return f"broker {follower} fetches at offset {replica.log.log_end_offset}"
 
 
@@ -92,6 +98,13 @@ def _what_is_decided(state: PartitionState, broker: BrokerId) -> str:
     if not state.replica(broker).alive:
         return f"broker {broker} is down"
     return f"nothing passes between broker {broker} and the controller since it was armed"
+
+
+def _check_leader_runs(world: World, step: Step) -> None:
+    leader = world.state.controller.leader
+    if leader in world.obstacles.paused:
+        message = f"broker {leader} is elected while it is paused, and what it does first cannot be predicted,"
+        raise UnmetAssumptionError(message, written_name(fields(step)[0]))
 
 
 def _check_leader(state: PartitionState, leader: BrokerId | None) -> None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from oracle.predicting.assumptions import UnmetAssumptionError, check
+from oracle.predicting.blaming import blamed_field
 from oracle.predicting.chronicle import Chronicle, step_words
 from oracle.predicting.comparing import Comparison
 from oracle.predicting.interleavings import TooManyStatesError, explore, identity
@@ -19,7 +20,7 @@ from oracle.predicting.races import decisions, shared
 from oracle.predicting.taking import strokes
 from oracle.prediction import Assumption
 from oracle.schedule import ScheduleError
-from oracle.steps import Checkpoint, Kill, LoseCheckpoint, LoseTail, Start, Stop
+from oracle.steps import Checkpoint
 from oracle.world import ImpossibleEventError
 
 if TYPE_CHECKING:
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     from oracle.world import World
 
 WAYS_MAX = 64
-_BROKER_STEPS = (Kill, Stop, Start, LoseTail, LoseCheckpoint)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +72,12 @@ class Ways:
         if unmet:
             assumed = (*assumed, _assumption(index, step, kept, unmet))
         name = step.name if isinstance(step, Checkpoint) else None
-        ways = [replace(w, moments=(*w.moments, moment(w.world.state, index, name))) for w in kept]
+        ways = [replace(w, moments=(*w.moments, _moment(w.world, index, name))) for w in kept]
         return Ways(_without_repetition(ways, index), assumed)
+
+
+def _moment(world: World, index: int, name: str | None) -> Moment:
+    return moment(world.state, index, name, world.obstacles.paused)
 
 
 def _taken(way: Way, index: int, step: Step) -> tuple[Way, ...]:
@@ -91,8 +95,7 @@ def _after_stroke(way: Way, stroke: Stroke, index: int, step: Step) -> Iterator[
         struck = stroke(way.world)
         graph = explore(struck)
     except ImpossibleEventError as error:
-        field = "broker" if isinstance(step, _BROKER_STEPS) else "name"
-        raise ScheduleError(_in_a_race(str(error), way), step=index, field=field) from error
+        raise ScheduleError(_in_a_race(str(error), way), step=index, field=blamed_field(step, way.world)) from error
     except TooManyStatesError as error:
         message = f"{error}: hold some links, or take fewer replicas"
         raise ScheduleError(message, step=index, field="steps") from error

@@ -150,7 +150,7 @@ def _is_calm(world: World) -> bool:
     """
     leader = world.state.serving_leader()
     is_shrinking = leader is not None and leader.leaving
-    heard = (world.gate.blocks_decisions(broker) for broker in awaiting(world.state))
+    heard = (world.blocks_decisions(broker) for broker in awaiting(world.state))
     return not is_shrinking and all(heard)
 
 

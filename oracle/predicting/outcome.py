@@ -29,15 +29,15 @@ if TYPE_CHECKING:
     from oracle.vocabulary import BrokerId, Label, LeaderEpoch
 
 
-def moment(state: PartitionState, step: int, name: str | None) -> Moment:
-    """Read the numbers of every replica at rest."""
+def moment(state: PartitionState, step: int, name: str | None, paused: frozenset[BrokerId] = frozenset()) -> Moment:
+    """Read the numbers of every replica at rest; those of a paused broker are what its disk shows."""
     leader = state.serving_leader()
     followers = [r for r in state.assigned() if r.alive and r.role is Role.FOLLOWER]
     remote = {r.broker: leader.remote_log_end_offset(r.broker) for r in followers} if leader else {}
     return Moment(
         step=step,
         name=name,
-        replicas={r.broker: _numbers(r) for r in state.assigned()},
+        replicas={r.broker: _numbers(r, is_paused=r.broker in paused) for r in state.assigned()},
         leader=state.controller.leader,
         leadership=Leadership(len(state.controller.leaderships) - 1),
         isr=tuple(sorted(state.controller.isr)),
@@ -46,8 +46,9 @@ def moment(state: PartitionState, step: int, name: str | None) -> Moment:
     )
 
 
-def _numbers(replica: ReplicaState) -> ReplicaNumbers:
-    return ReplicaNumbers(replica.log.log_end_offset, replica.high_watermark, replica.alive)
+def _numbers(replica: ReplicaState, *, is_paused: bool) -> ReplicaNumbers:
+    shown = replica.checkpointed_high_watermark if is_paused else replica.high_watermark
+    return ReplicaNumbers(replica.log.log_end_offset, min(shown, replica.log.log_end_offset), replica.alive)
 
 
 def conclude(

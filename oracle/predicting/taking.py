@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from oracle import timing
+from oracle import obstructing, timing
 from oracle.events import (
     ElectionRequested,
     HighWatermarkLost,
@@ -21,15 +21,21 @@ from oracle.steps import (
     Alter,
     AwaitLag,
     Close,
+    Cut,
     Drop,
     Elect,
+    Heal,
     Hold,
+    Isolate,
     Kill,
     LoseCheckpoint,
     LoseTail,
+    Pause,
     Produce,
     Reassign,
+    Rejoin,
     Release,
+    Resume,
     Start,
     Stop,
 )
@@ -77,10 +83,31 @@ def strokes(step: Step) -> tuple[Stroke, ...]:
         case LoseTail() | LoseCheckpoint():
             return (partial(_forget, step=step),)
         case _:
-            return (_nothing,)
+            return (partial(_obstruct, step=step),)
+
+
+def _obstruct(world: World, step: Step) -> World:
+    """Put something in the way of frames, or take it away; steps that only look do nothing."""
+    match step:
+        case Pause(broker):
+            return obstructing.pause(world, broker)
+        case Resume(broker):
+            return obstructing.resume(world, broker)
+        case Isolate(broker):
+            return obstructing.isolate(world, broker)
+        case Rejoin(broker):
+            return obstructing.rejoin(world, broker)
+        case Cut(follower, leader):
+            return obstructing.cut(world, follower, leader)
+        case Heal(follower, leader):
+            return obstructing.heal(world, follower, leader)
+        case _:
+            return world
 
 
 def _send(world: World, label: Label, step: Produce) -> World:
+    if step.leader in world.obstacles.paused:
+        raise ImpossibleEventError(f"broker {step.leader} is paused: it answers nobody")
     return world.apply(RecordSent(label, step.acks, step.leader))
 
 
@@ -90,6 +117,8 @@ def _order(world: World, step: Elect | Reassign | Alter) -> World:
         case Elect(kind):
             return world.apply(ElectionRequested(kind))
         case Reassign(replicas):
+            for broker in sorted({*replicas, *world.state.assignment}):
+                obstructing.require_hearing(world, broker, "moved to or away from")
             return world.apply(ReassignmentRequested(replicas))
         case _:
             return world.apply(SettingsChanged(world.state.settings.altered(step)))
@@ -104,19 +133,18 @@ def _forget(world: World, step: LoseTail | LoseCheckpoint) -> World:
     return world.apply(lost)
 
 
-def _nothing(world: World) -> World:
-    return world
-
-
 def _let_go(world: World, step: Release | Drop | Close) -> World:
     armed = world.gate.named(step.name)
     if armed is None:
-        message = f"hold {step.name!r} was let go before, or discharged by a kill of its link's broker"
+        message = f"hold {step.name!r} was let go before, or discharged when its connection ended"
         raise ImpossibleEventError(message)
     if not armed.caught:
         raise ImpossibleEventError(f"hold {step.name!r} has caught nothing to let go")
     if armed.dropped:
         raise ImpossibleEventError(f"the frame of hold {step.name!r} was dropped")
+    for broker in armed.hold.brokers:
+        if broker in world.obstacles.paused:
+            raise ImpossibleEventError(f"broker {broker} is paused: resume it before a frame of its links is let go")
     if isinstance(step, Drop):
         return replace(world, gate=world.gate.drop(step.name))
     if isinstance(step, Close) and armed.hold.follower is not None:

@@ -107,7 +107,7 @@ SILENT = (produce("m0"), hold("late"))
 REFUSED: dict[str, tuple[tuple[Step, ...], str, str]] = {
     "a follower that fetches": ((*SILENT, AwaitLag((THREE,))), "followers", r"that lag are \[2\], not \[3\]"),
     "nobody": ((*SILENT, AwaitLag(())), "followers", r"that lag are \[2\], not \[\]"),
-    "without a leader": ((Kill(ONE), AwaitLag((ONE, TWO, THREE))), "name", "no leader looks whether"),
+    "without a leader": ((Kill(ONE), AwaitLag((ONE, TWO, THREE))), "followers", "no leader looks whether"),
     "start after a kill": ((Kill(TWO), Start(TWO)), "broker", "broker 2 was killed under timing: lag and is still"),
     "start of who runs": ((Start(TWO),), "broker", "broker 2 runs already"),
     "another leader": ((Kill(ONE), AwaitLeader(TWO)), "leader", "the leader is 1, not 2"),

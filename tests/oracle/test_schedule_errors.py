@@ -6,7 +6,7 @@ import pytest
 
 from oracle.predict import PointUnavailableError, predict
 from oracle.rules.by_version import rules_for
-from oracle.schedule import Schedule, ScheduleError, check_structure
+from oracle.schedule import Schedule, ScheduleError
 from oracle.steps import (
     Alter,
     AwaitHold,
@@ -27,6 +27,7 @@ from oracle.steps import (
     Step,
     Stop,
 )
+from oracle.structure import check_structure
 from oracle.vocabulary import Expectation, Label, MetadataMode, Offset, PointName
 from tests.oracle.schedules import (
     LOOKUP,

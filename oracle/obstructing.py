@@ -1,0 +1,139 @@
+"""What does a step do at once that stands between living brokers? And what does the controller make of it?
+
+Under ``timing: session`` the controller takes a broker for dead that it does not hear: a paused one, and in
+KRaft mode an isolated one, whose heartbeats are cut. It has lost nothing when it comes back: it is a zombie
+until it hears what was decided. ZooKeeper goes on hearing an isolated broker, since that link is not cut.
+
+Not predicted, and refused: a pause of the leader under ``timing: lag`` (when it goes on it may look at its ISR
+before anybody has fetched), and whatever reaches a paused broker meanwhile, since no rule says what it does first.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from oracle.events import BrokerRemoved, BrokerReturned, RequestLost
+from oracle.vocabulary import MetadataMode, Role, Timing
+from oracle.world import ImpossibleEventError
+
+if TYPE_CHECKING:
+    from oracle.vocabulary import BrokerId
+    from oracle.world import World
+
+
+def pause(world: World, broker: BrokerId) -> World:
+    """Freeze a broker; under session the controller removes it.
+
+    Raises:
+        ImpossibleEventError: it cannot be frozen, or what follows cannot be predicted.
+    """
+    _require_reached(world, broker)
+    if world.timing is Timing.LAG and world.state.replica(broker).role is Role.LEADER:
+        message = f"broker {broker} leads: under timing: lag nobody knows what it does first when it goes on"
+        raise ImpossibleEventError(message)
+    for other in world.state.replicas:
+        if world.gate.blocks(other.broker, broker):
+            message = f"a hold has a frame from broker {other.broker} to broker {broker}, which gives it up: let it go"
+            raise ImpossibleEventError(message)
+    world = replace(world, obstacles=world.obstacles.with_paused(broker))
+    return world.apply(BrokerRemoved(broker)) if world.timing is Timing.SESSION else world
+
+
+def resume(world: World, broker: BrokerId) -> World:
+    """Let a frozen broker go on; the controller takes it back if it had removed it.
+
+    Raises:
+        ImpossibleEventError: it is not frozen.
+    """
+    if broker not in world.obstacles.paused:
+        raise ImpossibleEventError(f"broker {broker} is not paused")
+    return _returned(replace(world, obstacles=world.obstacles.without_paused(broker)), broker)
+
+
+def cut(world: World, follower: BrokerId, leader: BrokerId) -> World:
+    """Lose every fetch of a follower to a leader, the one under way and what holds have of it too.
+
+    Raises:
+        ImpossibleEventError: the link is cut already.
+    """
+    if world.obstacles.severs(follower, leader):
+        raise ImpossibleEventError(f"no fetch of broker {follower} reaches broker {leader} already")
+    world = _without_request(world, follower, leader)
+    gate = world.gate.without_link(follower, leader)
+    return replace(world, gate=gate, obstacles=world.obstacles.with_cut(follower, leader))
+
+
+def heal(world: World, follower: BrokerId, leader: BrokerId) -> World:
+    """Let fetches of a follower reach a leader again.
+
+    Raises:
+        ImpossibleEventError: the link is not cut, or the leader cannot take a fetch now.
+    """
+    if (follower, leader) not in world.obstacles.cuts:
+        raise ImpossibleEventError(f"the link from broker {follower} to broker {leader} is not cut")
+    if leader in world.obstacles.paused:
+        raise ImpossibleEventError(f"broker {leader} is paused: resume it before")
+    return replace(world, obstacles=world.obstacles.without_cut(follower, leader))
+
+
+def isolate(world: World, broker: BrokerId) -> World:
+    """Cut every link of a broker; in KRaft mode and under session the controller fences it.
+
+    Raises:
+        ImpossibleEventError: it cannot be cut off.
+    """
+    _require_reached(world, broker)
+    leader = world.state.replica(broker).leader
+    if leader is not None:
+        world = _without_request(world, broker, leader)
+    for other in world.state.replicas:
+        world = _without_request(world, other.broker, broker)
+    gate = world.gate.without_broker(broker)
+    world = replace(world, gate=gate, obstacles=world.obstacles.with_isolated(broker))
+    is_fenced = world.timing is Timing.SESSION and world.rules.metadata is MetadataMode.KRAFT
+    return world.apply(BrokerRemoved(broker)) if is_fenced else world
+
+
+def rejoin(world: World, broker: BrokerId) -> World:
+    """Let a broker's links work again; the controller takes it back if it had removed it.
+
+    Raises:
+        ImpossibleEventError: it is not isolated.
+    """
+    if broker not in world.obstacles.isolated:
+        raise ImpossibleEventError(f"broker {broker} is not isolated")
+    return _returned(replace(world, obstacles=world.obstacles.without_isolated(broker)), broker)
+
+
+def require_hearing(world: World, broker: BrokerId, deed: str) -> None:
+    """Make sure that a broker takes part in what a step does to it.
+
+    Raises:
+        ImpossibleEventError: it is paused or isolated; says which step must come before.
+    """
+    if broker in world.obstacles.paused:
+        raise ImpossibleEventError(f"broker {broker} is paused: resume it before it is {deed}")
+    if broker in world.obstacles.isolated:
+        raise ImpossibleEventError(f"broker {broker} is isolated: let it rejoin before it is {deed}")
+
+
+def _require_reached(world: World, broker: BrokerId) -> None:
+    """Refuse a broker that is down or cut off already, or whose channel to the controller is held."""
+    if not world.state.replica(broker).alive:
+        raise ImpossibleEventError(f"broker {broker} is not running")
+    require_hearing(world, broker, "cut off again")
+    if world.gate.blocks_decisions(broker) or world.gate.blocks_isr_changes(broker):
+        raise ImpossibleEventError(f"a hold has a frame between broker {broker} and the controller: let it go before")
+
+
+def _without_request(world: World, follower: BrokerId, leader: BrokerId) -> World:
+    fetch = world.state.replica(follower).fetch
+    return world if fetch is None or fetch.leader != leader else world.apply(RequestLost(follower))
+
+
+def _returned(world: World, broker: BrokerId) -> World:
+    """Register a broker anew that the controller had removed and that runs: it has lost nothing."""
+    if not world.state.replica(broker).alive or broker in world.state.controller.registered:
+        return world
+    return world.apply(BrokerReturned(broker, clean=True))

@@ -1,0 +1,202 @@
+"""Does a schedule hold together? Its steps name only what it has: labels, holds, brokers, cuts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from oracle.schedule import Schedule, ScheduleError
+from oracle.steps import (
+    MIN_ISR,
+    Alter,
+    AwaitHold,
+    AwaitIsr,
+    AwaitLag,
+    AwaitLeader,
+    AwaitOutcome,
+    Checkpoint,
+    Close,
+    Cut,
+    Delay,
+    Drop,
+    Heal,
+    Hold,
+    Isolate,
+    Kill,
+    LoseCheckpoint,
+    LoseTail,
+    Pause,
+    Produce,
+    Reassign,
+    Rejoin,
+    Release,
+    Resume,
+    Start,
+    Step,
+    Stop,
+)
+from oracle.vocabulary import FROM_CONTROLLER, TO_CONTROLLER, BrokerId, Expectation, Label, PointName, Timing
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+
+def check_structure(schedule: Schedule) -> None:
+    """Refuse references to labels, holds and brokers that the schedule does not have.
+
+    Raises:
+        ScheduleError: naming the step and the field.
+    """
+    _check_whole(schedule)
+    labels: set[Label] = set()
+    holds: set[str] = set()
+    for index, step in enumerate(schedule.steps):
+        match step:
+            case Produce():
+                _check_produce(index, step, labels, schedule)
+            case AwaitOutcome():
+                _check_await_outcome(index, step, labels)
+            case Hold():
+                _check_new_hold(index, step, holds)
+                _check_hold(index, step, schedule)
+            case Delay():
+                _check_link(index, step, schedule)
+                _check_at_least(index, "delay_ms", step.delay_ms, 0)
+            case AwaitHold(name) | Release(name) | Drop(name) | Close(name):
+                _check_known(index, "name", {name} - holds)
+            case _:
+                _check_processes(index, step, schedule)
+                _check_brokers(index, step, schedule)
+
+
+def _check_processes(index: int, step: Step, schedule: Schedule) -> None:
+    """Refuse a fault of brokers that the schedule does not have."""
+    match step:
+        case Kill(broker) | Stop(broker) | Start(broker) | LoseCheckpoint(broker):
+            _check_known(index, "broker", {broker} - set(schedule.brokers))
+        case Pause(broker) | Resume(broker) | Isolate(broker) | Rejoin(broker):
+            _check_known(index, "broker", {broker} - set(schedule.brokers))
+        case Cut(follower, leader) | Heal(follower, leader):
+            _check_ends(index, follower, leader, schedule, names=("from", "to"))
+        case _:
+            pass
+
+
+def _check_brokers(index: int, step: Step, schedule: Schedule) -> None:
+    """Refuse a step about brokers that the schedule does not have, or with the other timing."""
+    replicas = set(schedule.brokers)
+    match step:
+        case LoseTail(broker, offset):
+            _check_known(index, "broker", {broker} - replicas)
+            _check_at_least(index, "offset", offset, 0)
+        case AwaitLag(followers):
+            _check_known(index, "followers", set(followers) - replicas)
+            _check_lag(index, schedule)
+        case AwaitLeader(leader):
+            _check_known(index, "leader", {leader} - {None, *replicas})
+        case AwaitIsr(isr):
+            _check_known(index, "isr", set(isr) - replicas)
+        case Alter(None, None):
+            raise ScheduleError("alter changes a setting: name one", step=index, field=MIN_ISR)
+        case Alter(minimum):
+            _check_at_least(index, MIN_ISR, 1 if minimum is None else minimum, 1)
+        case Reassign(wanted):
+            _check_distinct(wanted, step=index)
+        case _:
+            pass
+
+
+def _check_lag(index: int, schedule: Schedule) -> None:
+    if schedule.timing is not Timing.LAG:
+        message = "await_lag needs timing: lag; under session the lag time is longer than a schedule"
+        raise ScheduleError(message, step=index, field="followers")
+
+
+def _check_whole(schedule: Schedule) -> None:
+    if not schedule.steps:
+        raise ScheduleError("a schedule needs at least one step", field="steps")
+    _check_distinct(schedule.replicas, step=None)
+    if schedule.settings.min_insync_replicas < 1:
+        raise ScheduleError("min.insync.replicas must be at least 1", field="settings")
+    names: set[str] = set()
+    for index, step in enumerate(schedule.steps):
+        if isinstance(step, Checkpoint):
+            if step.name in names:
+                message = f"checkpoint names must differ; repeated: {step.name}"
+                raise ScheduleError(message, step=index, field="name")
+            names.add(step.name)
+
+
+def _check_distinct(replicas: tuple[BrokerId, ...], *, step: int | None) -> None:
+    if len(set(replicas)) != len(replicas) or not replicas:
+        raise ScheduleError("replicas must be distinct broker ids", step=step, field="replicas")
+
+
+def _check_produce(index: int, step: Produce, labels: set[Label], schedule: Schedule) -> None:
+    _check_known(index, "leader", {step.leader} - {None, *schedule.brokers})
+    for label in step.records:
+        if label in labels:
+            raise ScheduleError(f"label {label!r} is produced twice", step=index, field="records")
+        labels.add(label)
+    if not step.records:
+        raise ScheduleError("produce needs at least one label", step=index, field="records")
+    _check_at_least(index, "timeout_ms", step.timeout_ms, 1)
+
+
+def _check_await_outcome(index: int, step: AwaitOutcome, labels: set[Label]) -> None:
+    _check_known(index, "records", set(step.records) - labels)
+    if step.expect is Expectation.PENDING:
+        message = "await_outcome waits until the outcome is known: it cannot expect pending"
+        raise ScheduleError(message, step=index, field="expect")
+
+
+def _check_new_hold(index: int, step: Hold, holds: set[str]) -> None:
+    if step.name in holds:
+        raise ScheduleError(f"a hold named {step.name!r} exists already", step=index, field="name")
+    holds.add(step.name)
+
+
+def _check_hold(index: int, step: Hold, schedule: Schedule) -> None:
+    """Check that a hold names a link between two brokers, or one broker's channel to the controller."""
+    if step.point not in (*FROM_CONTROLLER, *TO_CONTROLLER, PointName.STOP_REPLICA):
+        for name in ("follower", "leader"):
+            if getattr(step, name) is None:
+                raise ScheduleError(f"hold needs {name!r}", step=index, field=name)
+        if step.broker is not None:
+            message = f"broker goes with points of the controller; {step.point.value} takes follower and leader"
+            raise ScheduleError(message, step=index, field="broker")
+        _check_link(index, step, schedule)
+        return
+    if step.broker is None:
+        raise ScheduleError(f"hold at {step.point.value} needs 'broker'", step=index, field="broker")
+    _check_known(index, "broker", {step.broker} - set(schedule.brokers))
+    for name, plain in (("follower", None), ("leader", None), ("fetch_offset", None), ("nth", 1)):
+        if getattr(step, name) != plain:
+            raise ScheduleError(f"{name} does not go with {step.point.value}", step=index, field=name)
+
+
+def _check_ends(
+    index: int, source: BrokerId | None, destination: BrokerId | None, schedule: Schedule, names: tuple[str, str]
+) -> None:
+    for name, broker in zip(names, (source, destination), strict=True):
+        _check_known(index, name, {broker} - set(schedule.brokers))
+    if source == destination:
+        raise ScheduleError(f"{names[0]} and {names[1]} are the same broker", step=index, field=names[1])
+
+
+def _check_link(index: int, step: Hold | Delay, schedule: Schedule) -> None:
+    _check_ends(index, step.follower, step.leader, schedule, names=("follower", "leader"))
+    _check_at_least(index, "nth", step.nth, 1)
+    _check_at_least(index, "fetch_offset", step.fetch_offset or 0, 0)
+
+
+def _check_at_least(index: int, field_name: str, value: int, minimum: int) -> None:
+    if value < minimum:
+        raise ScheduleError(f"{field_name} must be at least {minimum}", step=index, field=field_name)
+
+
+def _check_known(index: int, field_name: str, unknown: Collection[object]) -> None:
+    if unknown:
+        listed = ", ".join(sorted(str(item) for item in unknown))
+        raise ScheduleError(
+            f"{field_name} names what the schedule does not have: {listed}", step=index, field=field_name
+        )

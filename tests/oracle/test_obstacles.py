@@ -1,0 +1,137 @@
+"""What stands between living brokers: which field is to blame, what a paused one shows, and that all is healed."""
+
+from __future__ import annotations
+
+import pytest
+
+from oracle.predict import predict
+from oracle.rules.by_version import rules_for
+from oracle.schedule import ScheduleError
+from oracle.steps import (
+    Alter,
+    AwaitHold,
+    Checkpoint,
+    Cut,
+    Elect,
+    Heal,
+    Isolate,
+    Kill,
+    LoseTail,
+    Pause,
+    Produce,
+    Reassign,
+    Rejoin,
+    Release,
+    Resume,
+    Start,
+    Step,
+    Stop,
+)
+from oracle.structure import check_structure
+from oracle.vocabulary import (
+    Acks,
+    BrokerId,
+    ElectionKind,
+    Expectation,
+    Fate,
+    HighWatermarkCheckpoint,
+    Label,
+    MetadataMode,
+    Offset,
+    Outcome,
+    Timing,
+)
+from tests.oracle.schedules import NINE, ONE, THREE, TWO, hold, produce, schedule
+
+KRAFT = rules_for("4.3.1", MetadataMode.KRAFT)
+ZOOKEEPER = rules_for("2.8.2", MetadataMode.ZOOKEEPER)
+ALL = (ONE, TWO, THREE)
+
+UNKNOWN: dict[str, tuple[Step, str]] = {
+    "pause": (Pause(NINE), "broker"),
+    "resume": (Resume(NINE), "broker"),
+    "isolate": (Isolate(NINE), "broker"),
+    "rejoin": (Rejoin(NINE), "broker"),
+    "cut from": (Cut(NINE, ONE), "from"),
+    "cut to": (Cut(ONE, NINE), "to"),
+    "heal from": (Heal(NINE, ONE), "from"),
+    "cut from a broker to itself": (Cut(ONE, ONE), "to"),
+}
+
+
+@pytest.mark.parametrize("case", UNKNOWN)
+def test_a_step_about_brokers_that_are_not_there_is_refused(case: str) -> None:
+    step, field = UNKNOWN[case]
+    with pytest.raises(ScheduleError) as refused:
+        check_structure(schedule(step))
+    assert (refused.value.step, refused.value.field) == (0, field)
+
+
+BLAMED: dict[str, tuple[tuple[Step, ...], str, str]] = {
+    "pause of the dead": ((Kill(TWO), Pause(TWO)), "broker", "is not running"),
+    "cut twice": ((Cut(TWO, ONE), Cut(TWO, ONE)), "from", "reaches broker 1 already"),
+    "heal of what works": ((Heal(TWO, ONE),), "from", "is not cut"),
+    "elect in vain": ((Elect(ElectionKind.PREFERRED),), "kind", "leads already"),
+    "move while one is paused": ((Pause(TWO), Reassign((ONE, THREE))), "replicas", "paused: resume it"),
+    "tail of the living": ((LoseTail(TWO, Offset(0)),), "broker", "runs"),
+    "tail that is not there": ((Stop(TWO), LoseTail(TWO, Offset(0))), "offset", "nothing is lost"),
+    "produce to the paused": (
+        (Pause(TWO), Produce((Label("m0"),), Acks.LEADER, leader=TWO)),
+        "leader",
+        "answers nobody",
+    ),
+    "frame of the paused": (
+        (hold("x", follower=TWO), Pause(TWO), hold("y", follower=TWO), AwaitHold("y")),
+        "name",
+        "another hold has caught",
+    ),
+    "no frame of the paused": ((Pause(TWO), hold("x"), AwaitHold("x")), "name", "one of these brokers is paused"),
+    "a frame for the paused": ((hold("x"), Pause(ONE)), "broker", "which gives it up"),
+    "end with a cut": ((Cut(TWO, ONE),), "steps", "must end with every broker resumed"),
+    "end paused": ((Pause(TWO),), "steps", "must end with every broker resumed"),
+    "alter of nothing that a rule forbids": ((Alter(2), Isolate(TWO)), "steps", "must end with every broker"),
+}
+
+
+@pytest.mark.parametrize("case", BLAMED)
+def test_the_field_to_blame_is_named(case: str) -> None:
+    steps, field, message = BLAMED[case]
+    with pytest.raises(ScheduleError, match=message) as refused:
+        predict(schedule(*steps, replicas=ALL), KRAFT)
+    assert (refused.value.step, refused.value.field) == (len(steps) - 1, field)
+
+
+def test_a_frame_of_a_paused_broker_is_not_let_go() -> None:
+    with pytest.raises(ScheduleError, match="resume it before a frame of its links") as refused:
+        predict(schedule(hold("x"), Pause(TWO), Release("x"), replicas=ALL), KRAFT)
+    assert refused.value.field == "name"
+
+
+@pytest.mark.parametrize(("checkpointing", "shown"), [("prompt", 1), ("never", 0)])
+def test_a_paused_broker_shows_what_its_disk_has(checkpointing: str, shown: int) -> None:
+    steps = (produce("m0"), Pause(TWO), Checkpoint("paused"), Resume(TWO), Checkpoint("resumed"))
+    asked = schedule(*steps, replicas=ALL, checkpointing=HighWatermarkCheckpoint(checkpointing))
+    paused, resumed = predict(asked, KRAFT).checkpoints
+    assert (paused.replicas[TWO].high_watermark, paused.replicas[TWO].alive) == (shown, True)
+    assert resumed.replicas[TWO].high_watermark == 1
+
+
+@pytest.mark.parametrize(("rules", "isr"), [(KRAFT, (TWO, THREE)), (ZOOKEEPER, (ONE, TWO, THREE))])
+def test_only_kraft_fences_who_is_isolated(rules: object, isr: tuple[BrokerId, ...]) -> None:
+    prediction = predict(schedule(Isolate(ONE), Checkpoint("alone"), Rejoin(ONE), replicas=ALL), rules)  # type: ignore[arg-type]
+    assert prediction.checkpoints[0].isr == isr
+
+
+def test_without_a_leader_a_resumed_one_leads_again_and_has_lost_nothing() -> None:
+    """The last member of the ISR is frozen: nobody leads until it goes on, and it keeps its uncommitted record."""
+    left = (Kill(TWO), Kill(THREE), produce("m0", acks=Acks.LEADER), Pause(ONE), Checkpoint("none"), Resume(ONE))
+    prediction = predict(schedule(*left, Start(TWO), Start(THREE), Checkpoint("all"), replicas=ALL, min_isr=2), KRAFT)
+    assert [moment.leader for moment in prediction.checkpoints] == [None, ONE]
+    assert prediction.records[0].fate is Fate.PRESENT
+
+
+def test_under_lag_a_paused_follower_keeps_a_record_from_being_committed() -> None:
+    steps = (Pause(TWO), produce("m0", expect=Expectation.PENDING), Checkpoint("paused"), Resume(TWO))
+    prediction = predict(schedule(*steps, replicas=ALL, timing=Timing.LAG), ZOOKEEPER)
+    assert prediction.checkpoints[0].replicas[ONE].high_watermark == 0
+    assert prediction.records[0].outcome is Outcome.ACKNOWLEDGED
