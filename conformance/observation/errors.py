@@ -1,0 +1,5 @@
+"""Why could a run's trace not be checked?"""
+
+
+class TraceUnreadableError(Exception):
+    """The wire trace is missing, cut short, misses frames, or holds frames that matter and cannot be read."""

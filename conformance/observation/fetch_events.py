@@ -1,0 +1,105 @@
+"""What do a follower's FETCH and its answer show? See the table of ``frame_events``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from conformance.observation.in_flight import InFlight, request_key
+from oracle.log import EpochEnd
+from oracle.tracing.observed import (
+    EpochRun,
+    FetchAnswered,
+    FetchDelivered,
+    FetchReceived,
+    FetchSent,
+    RequestKey,
+    TopicPartition,
+)
+from oracle.vocabulary import BrokerId, LeaderEpoch, Offset
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from conformance.observation.topic_of_interest import TopicOfInterest
+    from conformance.observation.wire_moments import Moment
+
+NONE = -1
+
+
+class FetchEvents:
+    """Turns FETCH frames between brokers into events; consumers and probes are passed over."""
+
+    def __init__(self, topic: TopicOfInterest) -> None:
+        self._topic = topic
+        self._in_flight: InFlight[tuple[TopicPartition, ...]] = InFlight()
+
+    def of(self, moment: Moment) -> Iterator[FetchSent | FetchReceived | FetchAnswered | FetchDelivered]:
+        """Give the events of one moment."""
+        frame = moment.frame
+        key = request_key(frame)
+        if frame["direction"] == "request":
+            return self._received(moment, key) if moment.is_delivery else self._sent(moment, key, frame)
+        return self._delivered(moment, key) if moment.is_delivery else self._answered(moment, key, frame["decoded"])
+
+    def _sent(self, moment: Moment, key: RequestKey, frame: dict[str, Any]) -> Iterator[FetchSent]:
+        said = frame["decoded"]
+        if said["replica_id"] < 0:
+            return
+        asked = [(p, entry) for entry in said["partitions"] if (p := self._topic.partition_of(entry)) is not None]
+        self._in_flight.sent(key, tuple(partition for partition, _ in asked))
+        for partition, entry in asked:
+            yield FetchSent(
+                at=moment.at,
+                frame=moment.seq,
+                partition=partition,
+                key=key,
+                follower=BrokerId(said["replica_id"]),
+                leader=BrokerId(frame["destination"]),
+                fetch_offset=Offset(entry["fetch_offset"]),
+                current_leader_epoch=epoch_or_none(entry.get("current_leader_epoch")),
+                last_fetched_epoch=epoch_or_none(entry.get("last_fetched_epoch")),
+                replica_epoch=said["replica_epoch"] if said["replica_epoch"] != NONE else None,
+                api_version=frame["api_version"],
+            )
+
+    def _received(self, moment: Moment, key: RequestKey) -> Iterator[FetchReceived]:
+        for partition in self._in_flight.asked(key) or ():
+            yield FetchReceived(at=moment.at, frame=moment.seq, partition=partition, key=key)
+
+    def _answered(self, moment: Moment, key: RequestKey, said: dict[str, Any]) -> Iterator[FetchAnswered]:
+        given = {self._topic.partition_of(entry): entry for entry in said["partitions"]}
+        for partition in self._in_flight.asked(key) or ():
+            entry = given.get(partition, _SILENT)
+            diverging = entry.get("diverging_epoch")
+            yield FetchAnswered(
+                at=moment.at,
+                frame=moment.seq,
+                partition=partition,
+                key=key,
+                error=said["error"] or entry["error"],
+                high_watermark=Offset(entry["high_watermark"]),
+                runs=tuple(map(_run, entry.get("epochs", ()))),
+                diverging_epoch=_epoch_end(diverging) if diverging is not None else None,
+                is_listed=entry.get("is_listed", True),
+            )
+
+    def _delivered(self, moment: Moment, key: RequestKey) -> Iterator[FetchDelivered]:
+        for partition in self._in_flight.delivered(key) or ():
+            yield FetchDelivered(at=moment.at, frame=moment.seq, partition=partition, key=key)
+
+
+_SILENT: dict[str, Any] = {"error": 0, "high_watermark": NONE, "is_listed": False}
+
+
+def epoch_or_none(leader_epoch: int | None) -> LeaderEpoch | None:
+    """Give a leader epoch; None if a frame has none."""
+    return None if leader_epoch is None or leader_epoch == NONE else LeaderEpoch(leader_epoch)
+
+
+def _epoch_end(said: dict[str, Any]) -> EpochEnd:
+    return EpochEnd(epoch_or_none(said["leader_epoch"]), Offset(said["end_offset"]))
+
+
+def _run(said: dict[str, Any]) -> EpochRun:
+    leader_epoch, first, last = said["leader_epoch"], said["first_offset"], Offset(said["last_offset"])
+    return EpochRun(epoch_or_none(leader_epoch), last if first is None else Offset(first), last)

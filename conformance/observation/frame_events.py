@@ -1,0 +1,106 @@
+"""Which events of the model does a frame show?
+
+Only frames between nodes count: the replication and the controller links. Events are about the partitions of
+one topic. A frame that should say something and could not be decoded makes the trace unreadable.
+
+Frame field <-> model field <-> broker state:
+
+| frame | field | event and field | broker state |
+|---|---|---|---|
+| FETCH request | fetch_offset | FetchSent.fetch_offset | the follower's log end offset |
+| | current_leader_epoch (v9) | FetchSent.current_leader_epoch | the epoch in which it follows |
+| | last_fetched_epoch (v12) | FetchSent.last_fetched_epoch | latest epoch of its epoch cache |
+| | replica_epoch (v15) | FetchSent.replica_epoch | its broker epoch |
+| FETCH answer | high_watermark | FetchAnswered.high_watermark | the leader's high watermark |
+| | batches' partition leader epochs | FetchAnswered.runs | the leader's log |
+| | diverging_epoch (v12) | FetchAnswered.diverging_epoch | the leader's epoch cache |
+| OffsetsForLeaderEpoch | leader_epoch, end_offset | LookupSent.epoch, LookupAnswered.end | both epoch caches |
+| LeaderAndIsr | leader, leader_epoch, isr | LeadershipHeard | what the broker is told to be |
+| UpdateMetadata | the same | IsrAnnounced | the controller's state (ZooKeeper) |
+| StopReplica | delete | ReplicaStopped | whether the log goes |
+| AlterPartition | new_isr, partition_epoch | IsrProposed, IsrAnswered | the leader's maximal ISR |
+| metadata log | Partition(Change)Record | IsrAnnounced, LeadershipHeard | the controller's state (KRaft) |
+
+``at`` is when the frame reached the gate (sent, answered) or went on from there (received, delivered, heard).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from conformance.observation.controller_events import ControllerEvents
+from conformance.observation.errors import TraceUnreadableError
+from conformance.observation.fetch_events import FetchEvents
+from conformance.observation.isr_events import IsrEvents
+from conformance.observation.lookup_events import LookupEvents
+from conformance.observation.metadata_events import MetadataEvents
+from conformance.observation.topic_of_interest import TopicOfInterest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from conformance.observation.wire_moments import Moment
+    from oracle.tracing.observed import Event
+
+FETCH, LEADER_AND_ISR, STOP_REPLICA, UPDATE_METADATA, OFFSETS_FOR_LEADER_EPOCH, ALTER_PARTITION = 1, 4, 5, 6, 23, 56
+CHECKED = (FETCH, LEADER_AND_ISR, STOP_REPLICA, UPDATE_METADATA, OFFSETS_FOR_LEADER_EPOCH, ALTER_PARTITION)
+METADATA_TOPIC = "__cluster_metadata"
+BETWEEN_NODES = ("replication", "controller")
+
+
+class FrameEvents:
+    """Turns the moments of frames into events, one after the other in the order of time.
+
+    Attributes:
+        checked: how many frames were shown to the model, by the name of their api.
+    """
+
+    def __init__(self, topic: str, topic_id: str | None = None) -> None:
+        self._topic = TopicOfInterest(topic, topic_id)
+        self._fetches = FetchEvents(self._topic)
+        self._lookups = LookupEvents(self._topic)
+        self._isr = IsrEvents(self._topic)
+        self._controller = ControllerEvents(self._topic)
+        self._metadata = MetadataEvents(self._topic)
+        self.checked: dict[str, int] = {}
+
+    def of(self, moment: Moment) -> Iterator[Event]:
+        """Give the events of one moment.
+
+        Raises:
+            TraceUnreadableError: the frame says something that matters and was not decoded.
+        """
+        frame = moment.frame
+        if frame["link"] not in BETWEEN_NODES or frame["api_key"] not in CHECKED:
+            return iter(())
+        if frame["decoded"] is None:
+            raise TraceUnreadableError(
+                f"frame {moment.seq} ({frame['api']} v{frame['api_version']} {frame['direction']}) was not decoded"
+            )
+        if not moment.is_delivery:
+            self.checked[frame["api"]] = self.checked.get(frame["api"], 0) + 1
+        return self._events(moment, frame)
+
+    def broker_started(self, broker: int) -> None:
+        """Take note that a broker begins anew: it reads its metadata log once more."""
+        self._metadata.broker_started(broker)
+
+    def _events(self, moment: Moment, frame: dict[str, Any]) -> Iterator[Event]:
+        match frame["api_key"]:
+            case 1 if is_metadata_fetch(frame):
+                return self._metadata.of(moment)
+            case 1:
+                return self._fetches.of(moment)
+            case 23:
+                return self._lookups.of(moment)
+            case 56:
+                return self._isr.of(moment)
+            case _:
+                return self._controller.of(moment)
+
+
+def is_metadata_fetch(frame: dict[str, Any]) -> bool:
+    """Tell whether a FETCH, or its answer, is about KRaft's metadata log."""
+    return frame["link"] == "controller" or any(
+        entry["topic"] == METADATA_TOPIC for entry in frame["decoded"]["partitions"]
+    )

@@ -1,0 +1,142 @@
+"""In which order did frames leave their senders and reach their receivers?
+
+A line of ``wire.ndjson`` is written when the fate of its frame is known, so the file is ordered only roughly.
+Numbers of frames are given in the order of arrival: a moment is due when no frame with a lower number
+is missing any more. A held frame has a line from when it was caught and keeps nothing waiting.
+
+A frame that stays missing for more than ``WAITING_MAX`` moments is no longer waited for: it is about a
+receiver that does not read, and what it shows comes late. Frames may be missing for good only if they
+arrived in the instant in which the file was ended.
+"""
+
+from __future__ import annotations
+
+import heapq
+import json
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from conformance.observation.errors import TraceUnreadableError
+from conformance.observation.trace_end import trace_end
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+WAITING_MAX = 30_000
+SLACK_NS = 50_000_000
+"""Number and time of an arrival are not taken in one instant, and a line follows its frame's departure."""
+LAST_INSTANT = 64
+"""How many of the last frames may have arrived while the file was being ended."""
+
+COLUMNS = {
+    *("seq", "arrived_ns", "forwarded_ns", "connection", "link", "source", "destination", "direction"),
+    *("api_key", "api", "api_version", "correlation_id", "decoded", "hold", "outcome"),
+}
+
+Frame = dict[str, Any]
+
+
+class Moment(NamedTuple):
+    """A frame was sent (it arrived at the gate) or delivered (it went on from there), at a monotonic time."""
+
+    at: int
+    seq: int
+    is_delivery: bool
+    frame: Frame
+
+
+class WireMoments:
+    """Reads one wire trace in the order of time, once.
+
+    Attributes:
+        lines: how many lines of frames were read so far.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._end = trace_end(path)
+        self._waiting: list[tuple[int, int, bool, int, Frame]] = []
+        self._held: set[int] = set()
+        self._arrived: dict[int, int] = {}
+        self._missing: set[int] = set()
+        self._next = self._end.first_seq
+        self._frontier_ns = 0
+        self._last_ns = 0
+        self.lines = 0
+
+    def __iter__(self) -> Iterator[Moment]:
+        """Give the moments in the order of time.
+
+        Raises:
+            TraceUnreadableError: a line cannot be read, or frames are missing or came too late.
+        """
+        with self._path.open(encoding="utf-8") as file:
+            for text in file:
+                frame = self._parsed(text)
+                if "end" in frame:
+                    break
+                self._take(frame)
+                due_ns = self._frontier_ns - SLACK_NS
+                while self._waiting and self._waiting[0][0] <= due_ns:
+                    yield self._popped()
+        self._require_whole()
+        while self._waiting:
+            yield self._popped()
+
+    def _parsed(self, text: str) -> Frame:
+        try:
+            frame: Frame = json.loads(text)
+            is_frame = "end" in frame or frame.keys() >= COLUMNS
+        except (ValueError, TypeError, AttributeError) as error:
+            raise self._no_frame() from error
+        if not is_frame:
+            raise self._no_frame()
+        return frame
+
+    def _no_frame(self) -> TraceUnreadableError:
+        return TraceUnreadableError(f"{self._path.name}, line {self.lines + 1}, is no frame")
+
+    def _take(self, frame: Frame) -> None:
+        self.lines += 1
+        seq = frame["seq"]
+        if seq in self._missing:
+            raise TraceUnreadableError(f"{self._path.name}: frame {seq} was written too late to be put in its place")
+        if seq in self._held:
+            self._held.discard(seq)
+        else:
+            self._note_arrival(seq, frame["arrived_ns"])
+            heapq.heappush(self._waiting, (frame["arrived_ns"], seq, False, self.lines, frame))
+        if frame["outcome"] == "held":
+            self._held.add(seq)
+        elif frame["outcome"] == "forwarded":
+            heapq.heappush(self._waiting, (frame["forwarded_ns"], seq, True, self.lines, frame))
+
+    def _note_arrival(self, seq: int, arrived_ns: int) -> None:
+        if self._end.first_seq <= seq < self._next or seq in self._arrived:
+            raise TraceUnreadableError(f"{self._path.name}: frame {seq} is there twice")
+        if seq >= self._next:
+            self._arrived[seq] = arrived_ns
+        if len(self._waiting) > WAITING_MAX:
+            first = min(self._arrived, default=self._next)
+            self._missing.update(range(self._next, first))
+            self._next = first
+        while self._next in self._arrived:
+            self._frontier_ns = max(self._frontier_ns, self._arrived.pop(self._next))
+            self._next += 1
+
+    def _popped(self) -> Moment:
+        at, seq, is_delivery, _, frame = heapq.heappop(self._waiting)
+        self._last_ns = max(self._last_ns, at)  # the line of a held frame is written a little after it went on
+        return Moment(self._last_ns, seq, is_delivery, frame)
+
+    def _require_whole(self) -> None:
+        name = self._path.name
+        if self.lines != self._end.lines:
+            raise TraceUnreadableError(
+                f"{name} holds {self.lines} lines of frames, it was ended with {self._end.lines}"
+            )
+        for seq in range(self._next, self._end.next_seq - LAST_INSTANT):
+            if seq not in self._arrived:
+                self._missing.add(seq)
+        if self._missing:
+            raise TraceUnreadableError(f"{name}: {len(self._missing)} frames are missing, such as {min(self._missing)}")
