@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from fault_injection.wire import codec_client, codec_controller, codec_replication
-from fault_injection.wire.answers import error_answer
+from fault_injection.wire.answers import can_answer, error_answer
 from fault_injection.wire.codec_schemas import SHIPPED, Message, Messages, api_name, load_schemas
 from fault_injection.wire.headers import Buffer, RequestHeader, request_body_offset, response_body_offset
 from fault_injection.wire.messages import RequestView, ResponseView
@@ -93,6 +93,10 @@ class Codec:
             CannotAnswerError: no such answer is known.
         """
         return error_answer(self._messages, header, view, error)
+
+    def can_answer(self, api_key: int) -> bool:
+        """Whether requests of an api can be answered with an error."""
+        return can_answer(api_key) and api_key in self._messages
 
     def _known_version(self, message: Message | None, api_key: int, api_version: int) -> int | None:
         """Give the version to decode as; one that is newer than the schemas counts as undecodable if it matters."""

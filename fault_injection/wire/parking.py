@@ -9,22 +9,28 @@ import select
 import socket
 from typing import Literal
 
-Word = Literal["forward", "drop", "close", "abort"]
+Word = Literal["forward", "drop", "close", "answer", "abort"]
 
 NS_PER_MS = 1_000_000
 _HUNG_UP = getattr(select, "POLLRDHUP", 0) | select.POLLHUP | select.POLLERR
 
 
 class ParkingSpace:
-    """Where one held frame waits. The word is given once; whoever waits closes the space."""
+    """Where one held frame waits. The word is given once; whoever waits closes the space.
+
+    Attributes:
+        word: the word that was given.
+        error: Kafka's error code to answer with, if that is the word.
+    """
 
     def __init__(self) -> None:
         self._read, self._write = os.pipe()
         self.word: Word | None = None
+        self.error: int | None = None
 
-    def tell(self, word: Word) -> None:
+    def tell(self, word: Word, error: int | None = None) -> None:
         """Give the word. Must not be called after ``close``."""
-        self.word = word
+        self.word, self.error = word, error
         os.write(self._write, b"!")
 
     def wait(self, source: socket.socket, timeout_ms: int | None) -> Word | None:

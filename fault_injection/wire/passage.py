@@ -18,19 +18,35 @@ Sent = tuple[RequestHeader, ObservedRequest]
 
 @dataclass(slots=True)
 class ConnectionState:
-    """What is known of one connection; ``source`` is learned from its frames."""
+    """What is known of one connection; ``source`` is learned from its frames.
+
+    Attributes:
+        number: unique in a run.
+        link: the endpoint it came through.
+        source: who opened it; None while it is not known.
+        is_lost: whether it has ended.
+        requests: how many requests were decided about; later ones tell nothing new about the source.
+        asked: api and version of the requests that went on unread, by correlation id.
+        session: what incremental fetches leave out.
+        sent: requests that wait for their answer.
+    """
 
     number: int
     link: LinkName
     source: int | None
     is_lost: bool = False
+    requests: int = 0
+    asked: dict[int, tuple[int, int]] = field(default_factory=dict)
     session: FetchSession = field(default_factory=FetchSession)
     sent: Correlator[Sent] = field(default_factory=Correlator)
 
 
 @dataclass(slots=True)
 class Passage:
-    """One frame on its way through the gate, and what was decided about it."""
+    """One frame on its way through the gate, and what was decided about it.
+
+    ``is_fabricated`` marks an answer that the gate made.
+    """
 
     seq: int
     direction: Direction
@@ -42,6 +58,13 @@ class Passage:
     response: ResponseView | None = None
     decision: Decision = FORWARD
     space: ParkingSpace | None = None
+    is_fabricated: bool = False
+
+    @property
+    def error(self) -> int:
+        """Kafka's error code to answer with, when that is its fate."""
+        told = self.space.error if self.space is not None else self.decision.error
+        return told or 0
 
     @property
     def said(self) -> RequestView | ResponseView | None:
@@ -70,5 +93,5 @@ class Passage:
             size=self.size,
             decoded=self.said,
             hold=self.decision.name,
-            outcome=outcome,
+            outcome="fabricated" if self.is_fabricated and outcome == "forwarded" else outcome,
         )

@@ -16,6 +16,7 @@ from uuid import UUID
 from fault_injection.cluster.ports import PortReservation
 from fault_injection.cluster.relay import Address, LinkName
 from fault_injection.wire.codec import Codec, load_schemas
+from fault_injection.wire.gate_armed import Exchange
 from fault_injection.wire.gate_events import Action, CaughtFrame, GateEvent, HoldStatus
 from fault_injection.wire.network import JOIN_TIMEOUT_S, Network, abort
 from fault_injection.wire.points import Point
@@ -127,9 +128,31 @@ class GateProxy:
     ) -> None:
         self.close()
 
-    def arm(self, name: str, point: Point, action: Action = "hold", delay_ms: int = 0) -> None:
-        """Lie in wait for the next frame at a point. Raises GateError while the name is in use."""
-        self._traffic.arm(name, point, action, delay_ms)
+    def arm(
+        self,
+        name: str,
+        point: Point,
+        action: Action = "hold",
+        delay_ms: int = 0,
+        *,
+        error: int | None = None,
+        frames_max: int | None = 1,
+    ) -> None:
+        """Lie in wait for frames at a point.
+
+        Args:
+            name: how the action is called from now on.
+            point: which frames.
+            action: what happens to a frame that is caught.
+            delay_ms: how long a delayed frame waits.
+            error: Kafka's error code, which the action ``answer`` needs.
+            frames_max: how many frames are caught; None for every one until it is disarmed.
+
+        Raises:
+            GateError: the name is in use, or the answer could not be made.
+            ValueError: as ``Gate.arm``.
+        """
+        self._traffic.arm(name, point, action, delay_ms, error, frames_max)
 
     def disarm(self, name: str) -> None:
         """Stop waiting for a frame. Raises GateError unless the action is still armed."""
@@ -147,8 +170,22 @@ class GateProxy:
         """Throw a held frame away and reset its connection. Raises GateError if none is held."""
         self._traffic.tell(name, "close")
 
+    def answer(self, name: str, error: int) -> None:
+        """Answer a held frame with an error, in place of its destination. Raises GateError if none is held."""
+        self._traffic.answer(name, error)
+
+    def frames(self, name: str) -> int:
+        """Tell how many frames an action has caught. Raises GateError for a name that was never armed."""
+        with self._traffic.lock:
+            return self._traffic.gate.frames(name)
+
+    def passed(self, name: str) -> tuple[Exchange, ...]:
+        """Give the last frames of its kind on its link that an action let pass. Raises GateError as ``frames``."""
+        with self._traffic.lock:
+            return self._traffic.gate.passed(name)
+
     def caught(self, name: str) -> CaughtFrame | None:
-        """Give the frame an action caught, also after it went on; None while the action is armed.
+        """Give the last frame an action caught, also after it went on; None while the action is armed.
 
         Raises:
             GateError: nothing was ever armed under that name.

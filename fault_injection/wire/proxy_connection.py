@@ -18,6 +18,7 @@ from collections.abc import Callable
 from functools import partial
 
 from fault_injection.cluster.relay import Address
+from fault_injection.wire.answers import CannotAnswerError
 from fault_injection.wire.channel import Channel
 from fault_injection.wire.frames import Frame, FrameParser, Malformed, Unframed
 from fault_injection.wire.gate import GateError
@@ -26,6 +27,7 @@ from fault_injection.wire.passage import ConnectionState, Passage
 from fault_injection.wire.points import Direction
 from fault_injection.wire.trace import Outcome
 from fault_injection.wire.traffic import Traffic
+from fault_injection.wire.turns import Turns
 from fault_injection.wire.unframed import UnframedParser
 from fault_injection.wire.valve import mark_of
 
@@ -67,6 +69,7 @@ class Connection:
         self._valve = traffic.valve
         self._request_channel = self._channel("request")
         self._response_channel = self._channel("response")
+        self._turns = Turns()
         name = f"wire-{state.link.kind}-{state.link.destination}-{state.number}"
         self._responses = threading.Thread(target=self._run_responses, name=f"{name}-responses", daemon=True)
         self._requests = threading.Thread(target=self._run_requests, name=f"{name}-requests", daemon=True)
@@ -154,8 +157,11 @@ class Connection:
                 passage = arrived(self.state, content)
                 word = self._word(passage, source)
                 if word == "forward":
+                    self._turns.passes(passage)
                     return self._forward(passage, content, target, channel)
-                self._traffic.ended(passage, None, _OUTCOMES[word])
+                if word == "answer":
+                    return self._answer(passage)
+                self._ended(passage, None, _OUTCOMES[word])
                 return word == "drop"
             case Unframed(unframed):
                 if self._valve.is_open:
@@ -168,7 +174,7 @@ class Connection:
     def _word(self, passage: Passage, source: socket.socket) -> Word:
         decision = passage.decision
         if passage.space is None:
-            return decision.action if decision.action in ("drop", "close") else "forward"
+            return decision.action if decision.action in ("drop", "close", "answer") else "forward"
         timeout_ms = None
         if decision.until_ns is not None:
             timeout_ms = -(-(decision.until_ns - passage.arrived_ns) // NS_PER_MS)
@@ -189,17 +195,36 @@ class Connection:
             return channel.carry(len(content), mark_of(passage), partial(self._go, passage, content, target, channel))
         forwarded_ns = self._traffic.departs(passage)
         is_sent = self._send(target, content)
-        self._traffic.ended(passage, forwarded_ns, "forwarded" if is_sent else "aborted")
+        self._ended(passage, forwarded_ns, "forwarded" if is_sent else "aborted")
         return is_sent
+
+    def _answer(self, passage: Passage) -> bool:
+        """Send an answer of the gate's own: to a request when its turn has come, else in place of what came."""
+        try:
+            answer, content = self._traffic.fabricated(passage)
+        except CannotAnswerError as unanswerable:
+            self._traffic.failed(unanswerable)
+            self._ended(passage, None, "closed")
+            return False
+        if passage.direction == "request" and not self._turns.wait(self._client):
+            self._ended(passage, None, "aborted")
+            return False
+        is_sent = self._forward(answer, content, self._client, self._response_channel)
+        self._ended(passage, None, "answered")
+        return is_sent
+
+    def _ended(self, passage: Passage, forwarded_ns: int | None, outcome: Outcome) -> None:
+        self._traffic.ended(passage, forwarded_ns, outcome)
+        self._turns.ended(passage)
 
     def _go(self, passage: Passage, content: bytearray, target: socket.socket, channel: Channel, word: Word) -> bool:
         """Do with a frame on an impaired network what the network says."""
         if word != "forward":
-            self._traffic.ended(passage, None, _OUTCOMES[word])
+            self._ended(passage, None, _OUTCOMES[word])
             return False
         forwarded_ns = self._traffic.departs(passage)
         is_sent = self._go_unframed(content, target, channel, word)
-        self._traffic.ended(passage, forwarded_ns, "forwarded" if is_sent else "aborted")
+        self._ended(passage, forwarded_ns, "forwarded" if is_sent else "aborted")
         return is_sent
 
     def _go_unframed(self, content: bytes | bytearray, target: socket.socket, channel: Channel, word: Word) -> bool:

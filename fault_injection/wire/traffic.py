@@ -2,9 +2,11 @@
 
 ``Traffic`` is where the sans-IO parts meet: it decodes a copy, completes fetch sessions, names topics and
 senders, asks the gate and keeps rounds and trace, for all connections under one lock. Sockets belong to
-``proxy`` and its parts.
+``proxy`` and its parts. While nobody can want a frame it passes ``unread`` and is read later; whoever asks for
+rounds or trace, or arms an action, has everything read first.
 """
 
+import struct
 import threading
 import time
 from collections.abc import Callable
@@ -12,9 +14,10 @@ from itertools import count
 from pathlib import Path
 
 from fault_injection.cluster.relay import LinkName
+from fault_injection.wire.answers import CannotAnswerError
 from fault_injection.wire.codec import Codec
-from fault_injection.wire.gate import Gate
-from fault_injection.wire.gate_events import Action, Decision, GateEvent
+from fault_injection.wire.gate import Gate, GateError
+from fault_injection.wire.gate_events import Action, Decision, GateEvent, HoldStatus
 from fault_injection.wire.headers import (
     HeaderError,
     RequestHeader,
@@ -29,8 +32,16 @@ from fault_injection.wire.rounds import Rounds
 from fault_injection.wire.senders import sender, sender_by_view
 from fault_injection.wire.topic_names import TopicNames
 from fault_injection.wire.trace import Outcome, Trace
+from fault_injection.wire.unread import KEPT_BYTES_MAX, Said, UnreadFrame, UnreadFrames
 from fault_injection.wire.valve import Valve
 from fault_injection.wire.views import FetchRequestView, FetchResponseView
+
+TELLING_REQUESTS = 4  # who sends has named itself by then, or never will
+UNANSWERED_MAX = 10_000
+
+_REQUEST_START = struct.Struct(">hhi")  # api key, version, correlation id
+_RESPONSE_START = struct.Struct(">i")
+_LENGTH_BYTES = 4
 
 
 class Traffic:
@@ -48,19 +59,68 @@ class Traffic:
         self.codec = codec
         self.failures: list[str] = []
         self.gate = Gate()
-        self.rounds = Rounds()
         self.names = TopicNames()
-        self.trace = Trace()
         self.valve = Valve()
         self.lock = threading.RLock()
+        self._rounds = Rounds()
+        self._trace = Trace()
+        self._unread = UnreadFrames(self.read)
+        self._is_watched = False
         self._on_event = on_event
         self._spaces: dict[str, ParkingSpace] = {}
         self._seq = count()
         self._connections = count()
 
+    @property
+    def rounds(self) -> Rounds:
+        """The fetch rounds, up to the last frame that arrived; to be used with the lock held."""
+        self.read()
+        return self._rounds
+
+    @property
+    def trace(self) -> Trace:
+        """The trace, which has been told of every frame that arrived."""
+        self.read()
+        return self._trace
+
     def connected(self, link: LinkName) -> ConnectionState:
         """Begin to follow a connection."""
         return ConnectionState(next(self._connections), link, link.source)
+
+    def unread(self, direction: Direction, connection: ConnectionState, frame: bytearray) -> UnreadFrame | None:
+        """Say whether a frame may go on before it is read, because nobody can want it; None if it may not.
+
+        To be called before its first byte goes; ``unread_ended`` follows.
+        """
+        if self._is_watched or not self.valve.is_open or connection.is_lost or connection.requests < TELLING_REQUESTS:
+            return None
+        arrived_ns = time.monotonic_ns()
+        content = self._kept_request(connection, frame) if direction == "request" else self._kept(connection, frame)
+        if content is None:
+            return None
+        unread = UnreadFrame(next(self._seq), direction, connection, len(frame), arrived_ns, content)
+        self._unread.add(unread)
+        return unread
+
+    def unread_ended(self, unread: UnreadFrame, outcome: Outcome) -> None:
+        """Take note of what became of a frame that went on unread."""
+        unread.outcome = outcome
+        if unread.passage is not None:
+            self._write(unread)
+
+    def read(self, frames_max: int | None = None) -> None:
+        """Read the frames that went on unread, the oldest first, all of them or some."""
+        with self.lock:
+            left = len(self._unread) if frames_max is None else frames_max
+            while left > 0 and (unread := self._unread.take()) is not None:
+                unread.passage = self._passed(unread)
+                self._write(unread)
+                left -= 1
+
+    def close(self) -> None:
+        """Read what is left and end all threads but those of connections."""
+        self._unread.close()
+        self.trace.close()
 
     def request_arrived(self, connection: ConnectionState, frame: bytearray) -> Passage:
         """Decide about a request."""
@@ -72,6 +132,8 @@ class Traffic:
             return passage
         view = self.codec.request(header, frame)
         with self.lock:
+            self.read()
+            connection.requests += 1
             passage.header = header
             passage.request = request = self._observed(connection, header, view, passage.arrived_ns)
             if connection.is_lost or (not self.valve.is_open and self.valve.refuses(passage, request.source)):
@@ -89,10 +151,8 @@ class Traffic:
         header, request = sent
         view = self.codec.response(header.api_key, header.api_version, frame)
         with self.lock:
-            if isinstance(view, FetchResponseView) and isinstance(request.view, FetchRequestView):
-                view = connection.session.complete_response(request.view, view)
             passage.header, passage.request = header, request
-            passage.response = self.names.named(view) if view is not None else None
+            passage.response = self._completed(connection, request, view)
             if connection.is_lost:
                 passage.decision = Decision("close")
             else:
@@ -103,21 +163,19 @@ class Traffic:
         """Take note that a frame goes on now and give the time; to be called before its first byte goes."""
         with self.lock:
             now_ns = time.monotonic_ns()
-            if passage.request is None or passage.header is None:
-                return now_ns
-            if passage.direction == "request":
-                passage.connection.sent.sent(passage.request.correlation_id, (passage.header, passage.request))
+            self._follow(passage, now_ns)
+            if passage.direction == "request" and passage.request is not None:
                 self.gate.on_forwarded(passage.request)
-                self.rounds.on_forwarded(passage.request, now_ns)
-            elif isinstance(passage.response, FetchResponseView):
-                times = (passage.arrived_ns, now_ns)
-                self.rounds.on_response_forwarded(passage.request, passage.response, *times)
             return now_ns
 
-    def arm(self, name: str, point: Point, action: Action, delay_ms: int) -> None:
-        """Arm an action. Raises GateError while the name is in use."""
+    def arm(
+        self, name: str, point: Point, action: Action, delay_ms: int, error: int | None, frames_max: int | None
+    ) -> None:
+        """Arm an action. Raises GateError while the name is in use, or if the codec could not make the answer."""
+        if action == "answer" and not self.codec.can_answer(point.kind.api_key):
+            raise GateError(f"hold {name!r} cannot answer at {point.name} without the schemas of its messages")
         with self.lock:
-            self.gate.arm(name, point, time.monotonic_ns(), action, delay_ms)
+            self.gate.arm(name, point, time.monotonic_ns(), action, delay_ms, error=error, frames_max=frames_max)
             self._report()
 
     def disarm(self, name: str) -> None:
@@ -127,29 +185,58 @@ class Traffic:
             self._report()
 
     def tell(self, name: str, word: Word) -> None:
-        """End a hold: forward its frame, drop it, or close its connection.
+        """End a hold: forward its frames, drop them, or close their connections.
 
         Raises:
             GateError: no frame is held under that name.
         """
         verbs = {"forward": self.gate.release, "drop": self.gate.drop, "close": self.gate.close_connection}
         with self.lock:
-            verbs[word](name, time.monotonic_ns())
-            self._spaces.pop(name).tell(word)
+            for frame in verbs[word](name, time.monotonic_ns()):
+                self._spaces.pop(frame).tell(word)
             self._report()
+
+    def answer(self, name: str, error: int) -> None:
+        """End a hold: its frames are answered with an error. Raises GateError unless such a frame is held."""
+        with self.lock:
+            caught = self.gate.caught(name)
+            if caught is not None and not self.codec.can_answer(caught.request.api_key):
+                raise GateError(f"hold {name!r} cannot be answered without the schemas of its messages")
+            for frame in self.gate.answer(name, error, time.monotonic_ns()):
+                self._spaces.pop(frame).tell("answer", error)
+            self._report()
+
+    def fabricated(self, passage: Passage) -> tuple[Passage, bytearray]:
+        """Make the answer to a request that the gate answers, or in place of the answer that came.
+
+        Raises:
+            CannotAnswerError: the request was not understood.
+        """
+        header, request = passage.header, passage.request
+        if header is None or request is None:
+            raise CannotAnswerError("a frame without a header")
+        content = bytearray(self.codec.error_answer(header, request.view, passage.error))
+        view = self.codec.response(header.api_key, header.api_version, content)
+        answer = self._passage("response", passage.connection, content)
+        answer.is_fabricated, answer.header, answer.request = True, header, request
+        with self.lock:
+            answer.response = self.names.named(view) if view is not None else None
+        answer.decision = Decision("forward", passage.decision.name)
+        return answer, content
 
     def connection_lost(self, connection: ConnectionState) -> None:
         """Discharge what a connection held; further frames on it are turned away."""
         with self.lock:
             connection.is_lost = True
             self.rounds.connection_lost(connection.number)
+            connection.asked.clear()
             for name in self.gate.connection_lost(connection.number, time.monotonic_ns()):
                 self._spaces.pop(name).tell("abort")
             self._report()
 
     def ended(self, passage: Passage, forwarded_ns: int | None, outcome: Outcome) -> None:
         """Write down what became of a frame."""
-        self.trace.write(passage.entry(forwarded_ns, outcome))
+        self._trace.write(passage.entry(forwarded_ns, outcome))
 
     def begin_trace(self, path: Path) -> None:
         """Write every frame from now on to a new file. Raises OSError if it cannot be created."""
@@ -190,13 +277,68 @@ class Traffic:
             self.codec.undecodable += 1
             return None
         with self.lock:
+            self.read()
+            connection.asked.pop(correlation_id, None)
             return connection.sent.answered(correlation_id)
+
+    def _kept_request(self, connection: ConnectionState, frame: bytearray) -> bytearray | Said | None:
+        try:
+            api_key, api_version, correlation_id = _REQUEST_START.unpack_from(frame, _LENGTH_BYTES)
+            header = request_header(frame) if len(frame) > KEPT_BYTES_MAX else None
+        except (struct.error, HeaderError):
+            return None
+        if len(connection.asked) >= UNANSWERED_MAX:
+            connection.asked.clear()
+        connection.asked[correlation_id] = api_key, api_version
+        return frame if header is None else Said(header, self.codec.request(header, frame))
+
+    def _kept(self, connection: ConnectionState, frame: bytearray) -> bytearray | Said | None:
+        try:
+            (correlation_id,) = _RESPONSE_START.unpack_from(frame, _LENGTH_BYTES)
+        except struct.error:
+            return None
+        asked = connection.asked.pop(correlation_id, None)
+        if asked is None or len(frame) <= KEPT_BYTES_MAX:
+            return frame if asked is not None else None
+        return Said(None, self.codec.response(*asked, frame))
+
+    def _passed(self, unread: UnreadFrame) -> Passage:
+        """Read a frame that went on unread."""
+        passage = Passage(unread.seq, unread.direction, unread.connection, unread.size, unread.arrived_ns)
+        try:
+            if unread.direction == "request":
+                self._read_request(passage, unread.content)
+            else:
+                self._read_response(passage, unread.content)
+            self._follow(passage, unread.arrived_ns)
+        except Exception as defect:  # noqa: BLE001 - the frame is gone already; whoever judges must know
+            self.failed(defect)
+        return passage
+
+    def _read_request(self, passage: Passage, content: bytearray | Said) -> None:
+        if isinstance(content, Said):
+            header, view = content.header, content.view
+        else:
+            header, view = request_header(content), None
+            view = self.codec.request(header, content)
+        passage.header = header
+        passage.request = self._observed(passage.connection, header, view, passage.arrived_ns)
+
+    def _read_response(self, passage: Passage, content: bytearray | Said) -> None:
+        pass
+
+    def _completed(
+        self, connection: ConnectionState, request: ObservedRequest, view: ResponseView | None
+    ) -> ResponseView | None:
+        if isinstance(view, FetchResponseView) and isinstance(request.view, FetchRequestView):
+            view = connection.session.complete_response(request.view, view)
+        return self.names.named(view) if view is not None else None
 
     def _decide(self, passage: Passage, decision: Decision) -> None:
         passage.decision = decision
         if decision.action in ("hold", "delay") and decision.name is not None:
             passage.space = self._spaces[decision.name] = ParkingSpace()
-            self.trace.write(passage.entry(None, "held"))
+            self._trace.write(passage.entry(None, "held"))
         self._report()
 
     def failed(self, defect: Exception) -> None:
