@@ -1,6 +1,7 @@
 """What does a controller puppet answer a leader that wishes to change its in-sync replicas?
 
-The request is AlterPartition, or AlterIsr, which is its version 0. The puppet commits the wish, as a controller does that agrees, unless it was told to refuse with an error of choice.
+The request is AlterPartition, or AlterIsr, which is its version 0. The puppet
+commits the wish, as a controller does that agrees, unless it was told to refuse with an error of choice.
 """
 
 import threading

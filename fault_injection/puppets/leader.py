@@ -133,8 +133,8 @@ class LeaderPuppet:
             part = {"error_code": UNKNOWN_TOPIC_OR_PARTITION, "leader_epoch": NONE, "end_offset": NONE}
         else:
             self._note(found[0], query)
-            end = found[1].end_of_epoch(query.leader_epoch)
-            part = {"error_code": found[1].error, "leader_epoch": end.leader_epoch, "end_offset": end.end_offset}
+            error, end = found[1].error_for(query.current_leader_epoch), found[1].end_of_epoch(query.leader_epoch)
+            part = {"error_code": error, "leader_epoch": end.leader_epoch, "end_offset": end.end_offset}
         return {"topic": query.topic, "partitions": [{"partition": query.partition, **part}]}
 
     def _offsets(self, asked: Asked) -> Values:
@@ -158,8 +158,9 @@ def _fetched(found: tuple[PuppetTopic, Served] | None, wanted: FetchPartition, v
     if found is None:
         return {"error_code": UNKNOWN_TOPIC_OR_PARTITION, "high_watermark": NONE, "records": b""}
     served = found[1]
-    if served.error or not served.log_start_offset <= wanted.fetch_offset <= served.log_end_offset:
-        error = served.error or OFFSET_OUT_OF_RANGE
+    error = served.error_for(wanted.current_leader_epoch)
+    if error or not served.log_start_offset <= wanted.fetch_offset <= served.log_end_offset:
+        error = error or OFFSET_OUT_OF_RANGE
         return {"error_code": error, "high_watermark": NONE, "records": b""}
     values = {
         "error_code": 0,

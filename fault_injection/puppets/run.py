@@ -47,7 +47,8 @@ class PuppetRun:
     def __init__(self, cluster: Cluster) -> None:
         self.cluster = cluster
         self._stack = ExitStack()
-        self._leaders: list[LeaderPuppet] = []
+        self._followers: dict[int, FollowerPuppet] = {}
+        self._leaders: dict[int, LeaderPuppet] = {}
         self._broker = LiveBroker(BROKER, _listeners(cluster))
         self._producer = PuppetConnection(self._broker.listeners["CLIENT"], "puppet-producer")
         messages = load_schemas(schema_jar())
@@ -87,19 +88,21 @@ class PuppetRun:
         return self.controller.create_topic(name, replicas)
 
     def follower(self, broker: int) -> FollowerPuppet:
-        """Give a puppet that fetches from the broker as replica ``broker``, and let the broker know it as alive."""
-        follower = FollowerPuppet(broker, self._broker.listeners["CLIENT"])
-        self.controller.announce_broker(broker, self.controller.server.address)
-        self._stack.callback(follower.close)
-        return follower
+        """Give the puppet that fetches from the broker as replica ``broker``; the next decision calls it alive."""
+        if broker not in self._followers:
+            follower = self._followers[broker] = FollowerPuppet(broker, self._broker.listeners["CLIENT"])
+            self._stack.callback(follower.close)
+            if broker not in self._leaders:
+                self.controller.announce_broker(broker, self.controller.server.address)
+        return self._followers[broker]
 
     def leader(self, broker: int) -> LeaderPuppet:
-        """Give a puppet that the broker finds as broker ``broker``, once the next decision is sent."""
-        leader = LeaderPuppet(broker)
-        self.controller.announce_broker(broker, leader.address)
-        self._leaders.append(leader)
-        self._stack.callback(leader.close)
-        return leader
+        """Give the puppet that the broker finds as broker ``broker``, once the next decision is sent."""
+        if broker not in self._leaders:
+            leader = self._leaders[broker] = LeaderPuppet(broker)
+            self._stack.callback(leader.close)
+            self.controller.announce_broker(broker, leader.address)
+        return self._leaders[broker]
 
     def append(self, topic: PuppetTopic, *values: bytes, acks: int = 1) -> tuple[int, int]:
         """Produce records to the broker as one batch and give the error code and the first one's offset."""
@@ -108,7 +111,7 @@ class PuppetRun:
     @property
     def failures(self) -> tuple[str, ...]:
         """What went wrong inside puppets while they answered the broker; empty unless the tester has a defect."""
-        servers = [self.controller.server, *(leader.server for leader in self._leaders)]
+        servers = [self.controller.server, *(leader.server for leader in self._leaders.values())]
         return tuple(failure for server in servers for failure in server.failures)
 
     def __enter__(self) -> Self:

@@ -4,10 +4,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from fault_injection.puppets.records import Batch
-from fault_injection.wire.views import EpochEnd
+from fault_injection.wire.views import NONE, EpochEnd
 
 UNKNOWN_END = EpochEnd(-1, -1)
 OFFSET_OUT_OF_RANGE = 1
+FENCED_LEADER_EPOCH, UNKNOWN_LEADER_EPOCH = 74, 75
 
 
 def _unknown(_leader_epoch: int) -> EpochEnd:
@@ -27,14 +28,24 @@ class Served:
         high_watermark: as every fetch is told.
         end_of_epoch: (epoch asked about) -> the answer to OffsetsForLeaderEpoch; unknown by default.
         diverging: (last fetched epoch, fetch offset) -> a diverging epoch in place of records (Fetch v12+).
+        leader_epoch: requests that claim another epoch are fenced, as leaders do from 2.1 on; None serves any.
         error: the error code of every answer; 0 for none.
+
+    Spec: KIP-320 for the fencing.
     """
 
     log: tuple[Batch, ...]
     high_watermark: int
     end_of_epoch: Callable[[int], EpochEnd] = _unknown
     diverging: Callable[[int, int], EpochEnd | None] = _never_diverges
+    leader_epoch: int | None = None
     error: int = 0
+
+    def error_for(self, current_leader_epoch: int) -> int:
+        """Give the error code for a request that claims a leader epoch; -1 claims none."""
+        if self.error or self.leader_epoch is None or current_leader_epoch in {NONE, self.leader_epoch}:
+            return self.error
+        return FENCED_LEADER_EPOCH if current_leader_epoch < self.leader_epoch else UNKNOWN_LEADER_EPOCH
 
     @property
     def log_start_offset(self) -> int:

@@ -1,0 +1,172 @@
+"""One real broker among puppets, and the model of its release: each action is done to both, and both must agree."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from conformance.probes.messages import MemoryRecords
+from conformance.probes.replica_probe import ReplicaProbe
+from fault_injection.puppets.records import Batch
+from fault_injection.puppets.served import Served
+from fault_injection.waiting import NotYetError, until
+from fault_injection.wire.views import NONE, EpochEnd, EpochQuery, FetchPartition
+from oracle.vocabulary import LeaderEpoch
+from tests.integration.puppet_model import FENCED, OUT_OF_RANGE, ModelledBroker
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from fault_injection.puppets.leader import Asking, LeaderPuppet
+    from fault_injection.puppets.run import PuppetRun
+    from fault_injection.wire.views import FetchedPartition
+    from oracle.log import ReplicaLog
+    from oracle.rules.rule_set import RuleSet
+
+Words = tuple[str, int, int]
+"""A follower's request: what it is, its fetch offset, and the epoch it names."""
+
+BROKER = 1
+DEADLINE_S = 4.0
+PARKED_MS = 50
+
+
+class Stage:
+    """A topic on brokers 1, 2 and 3, of which 1 is real."""
+
+    def __init__(self, run: PuppetRun, name: str, rules: RuleSet) -> None:
+        self.run, self.rules = run, rules
+        self.topic = run.create_topic(name, (1, 2, 3))
+        self.model = ModelledBroker(rules)
+        self.followers = {broker: run.follower(broker) for broker in (2, 3)}
+        self._idle: Words | None = None
+        self._probe = ReplicaProbe(run.cluster, name)
+
+    def close(self) -> None:
+        self._probe.close()
+
+    # The broker leads
+
+    def lead(self, leader_epoch: int, isr: tuple[int, ...]) -> None:
+        answer = self.run.controller.decide(self.topic.led_by(BROKER, leader_epoch, isr))
+        assert {answer.error, *(part.error for part in answer.partitions)} == {0}
+        self.model.decide(BROKER, leader_epoch, isr)
+        self.agree()
+
+    def append(self, *labels: str) -> None:
+        for label in labels:
+            expected = self.model.log_end_offset
+            assert self.run.append(self.topic, label.encode()) == (0, expected)
+            self.model.append(label)
+        self.agree()
+
+    def fetch(
+        self, follower: int, offset: int, leader_epoch: int, *, last_epoch: int = NONE, parks: bool = False
+    ) -> None:
+        """Let a puppet fetch, and hold the answer and the broker against the model."""
+        expected = self.model.fetch(follower, offset, leader_epoch, last_epoch, parks=parks)
+        given = self.followers[follower].fetch(
+            self.topic,
+            offset,
+            leader_epoch=leader_epoch,
+            last_fetched_epoch=last_epoch if self.rules.truncation.checks_on_fetch else NONE,
+            max_wait_ms=PARKED_MS if parks else 0,
+        )
+        assert _told(given) == expected
+        self.agree()
+
+    def agree(self) -> None:
+        """Hold the broker's numbers and the committed in-sync replicas against the model, now."""
+        numbers = self._probe.live_numbers(BROKER)
+        assert (numbers.log_end_offset, numbers.high_watermark) == self.model.numbers
+
+        def isr_is_committed() -> bool:
+            committed = self.run.controller.isr(self.topic)
+            if committed != self.model.isr:
+                raise NotYetError(committed)
+            return True
+
+        until(isr_is_committed, deadline_s=DEADLINE_S, what=f"in-sync replicas {self.model.isr}")
+
+    # The broker follows
+
+    def follow(self, leader: LeaderPuppet, leader_epoch: int, log: ReplicaLog, high_watermark: int) -> None:
+        """Make the broker follow a puppet with this log; what it asks, and its log in the end, are the model's."""
+        leader.forget()
+        leader.serve(self.topic, served(log, high_watermark, leader_epoch, self.rules))
+        self.run.controller.decide(self.topic.led_by(leader.broker, leader_epoch))
+        self.model.follow(leader.broker, leader_epoch, log, high_watermark)
+        self.agree_with(leader)
+
+    def agree_with(self, leader: LeaderPuppet) -> None:
+        requests = self.model.requests()
+        expected = self._without_idle(requests)
+
+        def is_at_rest() -> bool:
+            asked = self._without_idle(_words(one, self.rules) for one in leader.asked(self.topic))
+            numbers = self._probe.live_numbers(BROKER)
+            seen = (asked, (numbers.log_end_offset, numbers.high_watermark))
+            if leader.server.failures or seen != (expected, self.model.numbers):
+                raise NotYetError(seen or leader.server.failures)
+            return True
+
+        until(is_at_rest, deadline_s=DEADLINE_S, what=f"requests {expected}, then {self.model.numbers}")
+        self._idle = requests[-1]
+        assert self.values_on_disk() == self.model.labels
+        assert self.epochs_on_disk() == self.model.epochs
+
+    def _without_idle(self, asked: Iterable[Words]) -> list[Words]:
+        """Leave out repetitions, and first of all those of the fetch that the broker rested with before."""
+        once = [words for words, _ in groupby(asked)]
+        return once[1:] if once[:1] == [self._idle] else once
+
+    def values_on_disk(self) -> list[str]:
+        content = self.run.cluster.read_file(BROKER, f"{self.topic.name}-0/{0:020}.log")
+        records = MemoryRecords(content)
+        values = []
+        while records.has_next():
+            values += [bytes(record.value).decode() for record in records.next_batch()]
+        return values
+
+    def epochs_on_disk(self) -> list[tuple[int, int]]:
+        return [(start.leader_epoch, start.start_offset) for start in self._probe.epoch_starts(BROKER)]
+
+    def files(self) -> set[str]:
+        """Give the data files of the replica that count: without those that are about to be deleted."""
+        return {name for name in self.run.cluster.files(BROKER) if name.startswith(f"{self.topic.name}-0/")}
+
+
+def served(log: ReplicaLog, high_watermark: int, leader_epoch: int, rules: RuleSet) -> Served:
+    """Give what a leader with this log tells its followers under the rules of a release."""
+
+    def end_of_epoch(leader_epoch: int) -> EpochEnd:
+        end = rules.truncation.end_offset_for(log, LeaderEpoch(leader_epoch))
+        epoch = NONE if end.leader_epoch is None else int(end.leader_epoch)
+        return EpochEnd(epoch, NONE if end.end_offset is None else int(end.end_offset))
+
+    def diverging(last_epoch: int, offset: int) -> EpochEnd | None:
+        if not rules.truncation.checks_on_fetch or last_epoch == NONE:
+            return None
+        end = end_of_epoch(last_epoch)
+        return end if end.leader_epoch < last_epoch or end.end_offset < offset else None
+
+    entries = enumerate(log.entries)
+    batches = tuple(Batch(offset, entry.leader_epoch, (entry.label.encode(),)) for offset, entry in entries)
+    return Served(batches, high_watermark, end_of_epoch, diverging, leader_epoch)
+
+
+def _told(given: FetchedPartition) -> object:
+    if given.error in (*FENCED, OUT_OF_RANGE):
+        return given.error
+    assert given.error == 0
+    count = sum(run.last_offset - (run.first_offset or 0) + 1 for run in given.epochs)
+    end = given.diverging_epoch
+    return count, given.high_watermark, None if end is None else (end.leader_epoch, end.end_offset)
+
+
+def _words(asking: Asking, rules: RuleSet) -> Words:
+    match asking:
+        case FetchPartition():
+            return "fetch", asking.fetch_offset, asking.last_fetched_epoch if rules.truncation.checks_on_fetch else NONE
+        case EpochQuery():
+            return "epoch lookup", NONE, asking.leader_epoch
