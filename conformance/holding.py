@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from conformance.hold_faults import GateAction
 from conformance.interruption import HarnessError, HoldNeverCaughtError
 from fault_injection.waiting import DeadlineExceededError, until
 from fault_injection.wire.gate_events import HoldStatus
@@ -16,8 +17,10 @@ from fault_injection.wire.points import Point
 from oracle.vocabulary import FROM_CONTROLLER, TO_CONTROLLER, PointName
 
 if TYPE_CHECKING:
+    from pathlib import Path
     from typing import Any
 
+    from fault_injection.faults.account import Entry, FaultAccount
     from fault_injection.wire.gate_events import CaughtFrame, GateEvent
     from fault_injection.wire.proxy import GateProxy
     from oracle.steps import Delay, Hold
@@ -59,18 +62,33 @@ def fields_of(hold: Hold | None) -> dict[str, Any]:
 class Holding:
     """The holds of one run, by name."""
 
-    def __init__(self, gate: GateProxy, topic: str) -> None:
+    def __init__(self, gate: GateProxy, topic: str, *, faults: FaultAccount, trace: Path) -> None:
         self._gate = gate
         self._topic = topic
+        self._faults = faults
+        self._trace = trace
+        self._armed: dict[str, Entry] = {}
         self._holds: dict[str, Hold] = {}
         self._discharged: set[str] = set()
 
     def arm(self, step: Hold) -> None:
         """Arm a hold; a metadata fetch is caught before this returns, since a broker sends one after the other."""
         self._holds[step.name] = step
-        self._gate.arm(step.name, point_of(step, self._topic))
+        self._inject(GateAction(self._gate, step.name, point_of(step, self._topic), self._trace))
         if step.point in _ASKED_ALL_THE_TIME:
             self.await_caught(step.name)
+
+    def delay(self, name: str, step: Delay) -> None:
+        """Arm a delay."""
+        point = point_of(step, self._topic)
+        self._inject(GateAction(self._gate, name, point, self._trace, action="delay", delay_ms=step.delay_ms))
+
+    def _inject(self, action: GateAction) -> None:
+        self._armed[action.label] = self._faults.inject(action)
+
+    def ended(self, name: str) -> None:
+        """Take note that a step ended a hold, whose frame went on or was thrown away."""
+        self._faults.heal(self._armed[name])
 
     def fields(self, event: GateEvent) -> dict[str, Any]:
         """Return what the timeline says about an event's hold."""
@@ -86,6 +104,7 @@ class Holding:
             until(lambda: self._gate.caught(name), deadline_s=CATCH_DEADLINE_S, what=f"hold {name!r} to catch a frame")
         except DeadlineExceededError as late:
             raise HoldNeverCaughtError(f"{late}; {self._what_came(self._holds[name])}") from late
+        self._faults.look()
 
     def _what_came(self, hold: Hold) -> str:
         """Say which frames did pass where the hold waited."""
@@ -141,5 +160,4 @@ class Holding:
         for name, hold in self._holds.items():
             if broker in hold.brokers:
                 self._discharged.add(name)
-                if self._gate.status(name) is HoldStatus.ARMED:
-                    self._gate.disarm(name)
+                self._faults.heal(self._armed[name])

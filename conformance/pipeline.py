@@ -13,9 +13,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from conformance.clients.topics import TopicError, create_topic, delete_topic
+from conformance.clients.topics import TopicError, create_topic
 from conformance.environment import environment
 from conformance.evidence import keep_broker_files, write_replica_logs
+from conformance.fault_record import on_timeline
 from conformance.interruption import HarnessError, RunInterruption
 from conformance.judging import judge_run, judge_unreadable, judged_if_interrupted
 from conformance.ledger.writer import LedgerWriter
@@ -29,9 +30,11 @@ from conformance.rest import Rest
 from conformance.run_directory import RunDirectory, RunDirectoryError, run_name, slug
 from conformance.runner import Runner
 from conformance.schedule_format import encode
+from conformance.topic_removal import remove_topic
 from conformance.topic_settings import topic_configs, user_settings
 from fault_injection.cluster.errors import ClusterError
-from fault_injection.waiting import DeadlineExceededError, until
+from fault_injection.faults.account import FaultAccount
+from fault_injection.waiting import DeadlineExceededError
 from fault_injection.wire.gate import GateError
 from oracle.predict import PointUnavailableError, predict
 from oracle.rules.by_version import rules_for
@@ -48,7 +51,6 @@ if TYPE_CHECKING:
     from fault_injection.cluster.lifecycle import Cluster
     from oracle.schedule import Schedule
 
-DELETION_DEADLINE_S = 30.0
 HARNESS_FAILURES = (
     ClusterError,
     TopicError,
@@ -75,6 +77,7 @@ class Stage:
     """Where one run takes place: on this cluster and topic, seen by this probe, written to this directory.
 
     Attributes:
+        faults: keeps account of the run's faults, and heals them when it ends.
         rest: waits for rest; the runner tells it which links its holds block.
     """
 
@@ -85,6 +88,7 @@ class Stage:
     probe: ReplicaProbe
     rest: Rest
     recorder: Recorder
+    faults: FaultAccount
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,6 +204,7 @@ class Pipeline:
             probe = stack.enter_context(ReplicaProbe(cluster, topic))
             recorder = stack.enter_context(Recorder(run.path))
             stack.callback(setattr, lab, "on_gate_event", None)
+            faults = stack.enter_context(FaultAccount(cluster, on_timeline(recorder)))
             rest = Rest(
                 cluster,
                 lab.gate,
@@ -209,7 +214,7 @@ class Pipeline:
                 checks_checkpoint_files=schedule.checkpointing is HighWatermarkCheckpoint.PROMPT,
                 min_insync_replicas=schedule.settings.min_insync_replicas,
             )
-            stage = Stage(run, schedule, topic, cluster, probe, rest, recorder)
+            stage = Stage(run, schedule, topic, cluster, probe, rest, recorder, faults)
             self.take_steps(stage)
             self.note_replicas(stage)
             self.reconcile(stage)
@@ -238,6 +243,7 @@ class Pipeline:
             rest=stage.rest,
             ledger=LedgerWriter(stage.run.path / "ledger"),
             recorder=stage.recorder,
+            faults=stage.faults,
             topic=stage.topic,
             record_id_base=self.record_id_base,
             progress=self.progress,
@@ -286,15 +292,8 @@ class Pipeline:
         )
 
     def _clean_up(self, cluster: Cluster, topic: str) -> None:
-        addresses = [cluster.client_address(broker) for broker in cluster.live_brokers]
-        folder = f"{topic}-0/"
         try:
-            delete_topic(addresses, topic)
-            until(
-                lambda: not any(name.startswith(folder) for b in cluster.live_brokers for name in cluster.files(b)),
-                deadline_s=DELETION_DEADLINE_S,
-                what=f"topic {topic} to be gone from every log directory",
-            )
+            remove_topic(cluster, topic)
         except (TopicError, DeadlineExceededError, ProbeError) as error:
             self.progress(f"replacing the cluster: {error}")
             self._discard_cluster()

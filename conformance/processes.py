@@ -9,10 +9,12 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
+from conformance.interruption import HarnessError
 from fault_injection.cluster.readiness import DEADLINE_S, await_registered, await_unregistered
-from fault_injection.faults.disk import lose_high_watermark_checkpoint, lose_tail
+from fault_injection.faults import disk
+from fault_injection.faults import process as fault
 from oracle.steps import Kill, LoseCheckpoint, LoseTail, Start, Stop
-from oracle.vocabulary import Timing
+from oracle.vocabulary import BrokerId, Timing
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
     from conformance.probes.controller import ControllerView
     from conformance.recorder import Recorder
     from fault_injection.cluster.lifecycle import Cluster
-    from oracle.vocabulary import BrokerId
+    from fault_injection.faults.account import FaultAccount
 
     AwaitView = Callable[[str, Callable[[ControllerView], bool]], None]
 
@@ -36,6 +38,7 @@ class Processes:
         recorder: gets every deed onto the timeline.
         topic: the topic whose replicas lose something.
         timing: who notices that a broker is gone.
+        faults: keeps account of what is done to brokers and their disks.
         holding: is told of each broker that is gone, and knows the brokers that hear no decision.
         await_view: waits for what the controller has committed.
 
@@ -51,6 +54,7 @@ class Processes:
         timing: Timing,
         *,
         holding: Holding,
+        faults: FaultAccount,
         await_view: AwaitView,
     ) -> None:
         self._cluster = cluster
@@ -58,6 +62,7 @@ class Processes:
         self._topic = topic
         self._timing = timing
         self._holding = holding
+        self._faults = faults
         self._await_view = await_view
         self.gone_since: dict[BrokerId, float] = {}
 
@@ -67,29 +72,37 @@ class Processes:
             case Kill(broker):
                 self._kill(broker)
             case Stop(broker):
-                self._end(broker, self._cluster.stop, "broker_stopped", f"broker {broker} stopped (SIGTERM)")
+                self._end(fault.Stop(broker), "broker_stopped", f"broker {broker} stopped (SIGTERM)")
                 self._await_reaction(broker)
             case Start(broker):
-                self._cluster.start_broker(broker)
+                self._start(broker)
                 await_registered(self._cluster, broker, deadline_s=DEADLINE_S, deaf=self._holding.deaf)
                 self._recorder.mark("broker_started", broker, f"broker {broker} started")
             case LoseTail(broker, offset):
-                lost = lose_tail(self._cluster, broker, self._topic, PARTITION, offset)
-                self._recorder.mark("tail_lost", broker, lost)
+                lost = self._faults.inject(disk.LoseTail(broker, offset, self._topic, PARTITION))
+                self._recorder.mark("tail_lost", broker, lost.done)
             case LoseCheckpoint(broker):
-                lost = lose_high_watermark_checkpoint(self._cluster, broker, self._topic, PARTITION)
-                self._recorder.mark("checkpoint_lost", broker, lost)
+                lost = self._faults.inject(disk.LoseHighWatermarkCheckpoint(broker, self._topic, PARTITION))
+                self._recorder.mark("checkpoint_lost", broker, lost.done)
 
     def _kill(self, broker: BrokerId) -> None:
-        self._end(broker, self._cluster.kill, "broker_killed", f"broker {broker} killed (kill -9)")
+        self._end(fault.Kill(broker), "broker_killed", f"broker {broker} killed (kill -9)")
         if self._timing is Timing.SESSION:
             self._await_reaction(broker)
 
-    def _end(self, broker: BrokerId, end: Callable[[int], None], event: str, text: str) -> None:
+    def _end(self, ending: fault.Stop | fault.Kill, event: str, text: str) -> None:
+        broker = BrokerId(ending.broker)
         self.gone_since[broker] = time.monotonic()
-        end(broker)
+        self._faults.inject(ending)
         self._recorder.mark(event, broker, text)
         self._holding.discharge(broker)
+
+    def _start(self, broker: BrokerId) -> None:
+        """Heal what ended a broker."""
+        entry = self._faults.find(fault.Kill(broker)) or self._faults.find(fault.Stop(broker))
+        if entry is None:
+            raise HarnessError(f"broker {broker} is to start, and no step has ended it")
+        self._faults.heal(entry)
 
     def _await_reaction(self, broker: BrokerId) -> None:
         """Wait until the controller has noticed that a broker is gone, and has done something about it."""

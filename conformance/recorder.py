@@ -17,9 +17,15 @@ if TYPE_CHECKING:
 
 
 class Recorder:
-    """Writes one run's observations and timeline; safe to call from the gate's threads."""
+    """Writes one run's observations and timeline; safe to call from the gate's threads.
+
+    Attributes:
+        directory: the run's directory.
+        step: the number of the step that is taken, from 0; None between the steps.
+    """
 
     def __init__(self, directory: Path) -> None:
+        self.directory = directory
         self._observations = _appender(directory / "observations.ndjson")
         self._timeline = _appender(directory / "timeline.ndjson")
         self._lock = Lock()

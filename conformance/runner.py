@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from conformance.election_requests import request_election
-from conformance.holding import Holding, point_of
+from conformance.holding import Holding
 from conformance.interruption import (
     AwaitedStateMissingError,
     HarnessError,
@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from conformance.recorder import Recorder
     from conformance.rest import Rest
     from fault_injection.cluster.lifecycle import Cluster
+    from fault_injection.faults.account import FaultAccount
     from fault_injection.wire.gate_events import GateEvent
     from fault_injection.wire.proxy import GateProxy
     from oracle.schedule import Schedule
@@ -73,6 +74,7 @@ class Runner:
         rest: Rest,
         ledger: LedgerWriter,
         recorder: Recorder,
+        faults: FaultAccount,
         topic: str,
         record_id_base: int,
         progress: Callable[[str], None] = lambda _: None,
@@ -95,10 +97,11 @@ class Runner:
             topic=topic,
             record_id_base=record_id_base,
         )
-        self._holding = Holding(gate, topic)
+        self._faults = faults
+        self._holding = Holding(gate, topic, faults=faults, trace=recorder.directory / "wire.ndjson")
         self._lag_time = LagTime(schedule.timing)
         self._processes = Processes(
-            cluster, recorder, topic, schedule.timing, holding=self._holding, await_view=self._await_view
+            cluster, recorder, topic, schedule.timing, holding=self._holding, faults=faults, await_view=self._await_view
         )
         rest.blocked = self._holding.blocked_links
         rest.deaf = self._holding.deaf
@@ -139,6 +142,7 @@ class Runner:
             raise HarnessError(f"step {index + 1} ({text}): {late}") from late
         except ProbeError as unanswered:
             raise HarnessError(f"step {index + 1} ({text}): {unanswered}") from unanswered
+        self._faults.look()
         self._lag_time.require_short(self._silent_since())
         self._recorder.mark("step_finished", WORDS[type(step)], text)
 
@@ -152,15 +156,18 @@ class Runner:
             case Hold():
                 self._holding.arm(step)
             case Delay():
-                self._delay(step)
+                self._holding.delay(f"delay {self._recorder.step}", step)
             case AwaitHold(name):
                 self._holding.await_caught(name)
             case Release(name):
                 self._gate.release(name)
+                self._holding.ended(name)
             case Drop(name):
                 self._gate.drop(name)
+                self._holding.ended(name)
             case Close(name):
                 self._gate.close_connection(name)
+                self._holding.ended(name)
             case Elect(kind):
                 self._elect(kind)
             case Alter():
@@ -188,10 +195,6 @@ class Runner:
         shown = "" if offset is None else f" at fetch offset {offset}"
         text = f"{event.name}: {event.status.value}{shown}"
         self._recorder.mark(word, event.name, text, offset=offset, **self._holding.fields(event))
-
-    def _delay(self, step: Delay) -> None:
-        name = f"delay {self._recorder.step}"
-        self._gate.arm(name, point_of(step, self._topic), action="delay", delay_ms=step.delay_ms)
 
     def _silent_since(self) -> dict[BrokerId, float]:
         """Return since when (monotonic seconds) which followers fell silent: held, killed or stopped."""

@@ -38,10 +38,17 @@ class FaultAccountError(ClusterError):
 
 @dataclass(slots=True)
 class Entry:
-    """One fault of an account, and whether it has fired and was healed."""
+    """One fault of an account, and whether it has fired and was healed.
+
+    Attributes:
+        number: counted from 1 in the order of injection.
+        fault: the fault.
+        done: what injecting it did, in words.
+    """
 
     number: int
     fault: Fault
+    done: str = ""
     has_fired: bool = False
     is_healed: bool = False
 
@@ -118,13 +125,13 @@ class FaultAccount:
             raise FaultError(f"{fault.name} cannot be injected: {available.obstacle}")
         entry = Entry(len(self._entries) + 1, fault)
         self._entries.append(entry)
-        awaited = f": awaits {fault.awaited()}" if isinstance(fault, Waiting) else ""
-        self._stamp(entry, Stage.ARMED, f"{fault.name} armed{awaited}")
-        done = fault.inject(self._cluster)
+        what = f"awaits {fault.awaited()}" if isinstance(fault, Waiting) else repr(fault)
+        self._stamp(entry, Stage.ARMED, f"{fault.name} armed: {what}")
+        entry.done = fault.inject(self._cluster)
         if isinstance(fault, Waiting):
             self.look()
         else:
-            self._fired(entry, self._proof(fault, done))
+            self._fired(entry, self._proof(fault, entry.done))
         return entry
 
     def heal(self, entry: Entry) -> None:
@@ -144,7 +151,9 @@ class FaultAccount:
         """Stamp the faults that have fired on a frame since the last look."""
         for entry in self._entries:
             fault = entry.fault
-            if not entry.has_fired and isinstance(fault, Waiting) and (frame := fault.fired()) is not None:
+            if entry.has_fired or entry.is_healed or not isinstance(fault, Waiting):
+                continue
+            if (frame := fault.fired()) is not None:
                 self._fired(entry, f"{fault.name} fired on {frame.text}", frame)
 
     # What is known

@@ -11,6 +11,9 @@ from conformance import processes
 from conformance.processes import Processes
 from conformance.recorder import Recorder
 from fault_injection.cluster import readiness
+from fault_injection.cluster.backend import ProcessState
+from fault_injection.faults.account import FaultAccount
+from fault_injection.faults.process import Kill as KillFault
 from fault_injection.waiting import DeadlineExceededError
 from oracle.steps import Kill, Start
 from oracle.vocabulary import BrokerId, Timing
@@ -33,6 +36,7 @@ def _ends(
     deaf: frozenset[int],
 ) -> bool:
     """Tell whether a step ends, given which brokers each live broker knows."""
+    answers = iter((True, False))
     cluster = SimpleNamespace(
         live_brokers=tuple(views),
         zookeeper_address=None,
@@ -40,7 +44,10 @@ def _ends(
         check_alive=lambda *_: None,
         kill=lambda _: None,
         start_broker=lambda _: None,
+        is_alive=lambda _: next(answers),
+        process_state=lambda _: ProcessState(137),
     )
+    faults = FaultAccount(cast("Any", cluster), checks_health=False)
     monkeypatch.setattr(readiness, "brokers_known_to", views.get)
     monkeypatch.setattr(processes, "DEADLINE_S", 0.05)
     with Recorder(directory) as recorder:
@@ -50,8 +57,11 @@ def _ends(
             "t",
             Timing.SESSION,
             holding=cast("Any", SimpleNamespace(discharge=lambda _: None, deaf=lambda: deaf)),
+            faults=faults,
             await_view=lambda *_: None,
         )
+        if isinstance(step, Start):
+            faults.inject(KillFault(1))
         try:
             ending.take(step)
         except DeadlineExceededError:

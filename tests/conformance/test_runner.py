@@ -13,6 +13,8 @@ from conformance.probes.controller import ControllerView
 from conformance.recorder import Recorder
 from conformance.runner import Runner
 from conformance.scenarios.vocabulary import await_hold, await_leader, brokers, checkpoint, hold_response, kill
+from fault_injection.cluster.backend import ProcessState
+from fault_injection.faults.account import FaultAccount
 from fault_injection.wire.gate_events import HoldStatus
 from oracle.schedule import Schedule
 
@@ -35,7 +37,8 @@ class _Gate:
         """It is caught already."""
 
     def caught(self, _: str) -> object:
-        return SimpleNamespace(fetch_offset=0, caught_ns=0)
+        request = SimpleNamespace(connection=1, api_key=1, correlation_id=1)
+        return SimpleNamespace(fetch_offset=0, caught_ns=0, request=request, direction="response")
 
     def status(self, _: str) -> HoldStatus:
         return self.status_of_hold
@@ -78,6 +81,12 @@ class _Cluster:
     def __init__(self, gate: _Gate) -> None:
         self._gate = gate
 
+    def is_alive(self, _: int) -> bool:
+        return True
+
+    def process_state(self, _: int) -> ProcessState:
+        return ProcessState(137)
+
     def kill(self, _: int) -> None:
         self._gate.status_of_hold = HoldStatus.DISCHARGED
 
@@ -91,14 +100,16 @@ class _Run:
     def __init__(self, recorder: Recorder, *steps: Step) -> None:
         self.gate = gate = _Gate()
         self.rest = _Rest(gate)
+        cluster = cast("Any", _Cluster(gate))
         self.runner = Runner(
             Schedule("a/b", "It holds.", (), brokers(1, 2), steps),
-            cluster=cast("Any", _Cluster(gate)),
+            cluster=cluster,
             gate=cast("Any", gate),
             probe=cast("Any", None),
             rest=cast("Any", self.rest),
             ledger=cast("Any", None),
             recorder=recorder,
+            faults=FaultAccount(cluster, checks_health=False),
             topic="t",
             record_id_base=0,
         )

@@ -1,0 +1,30 @@
+"""When is a run's topic gone from a cluster that the next run uses?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from conformance.clients.topics import delete_topic
+from fault_injection.waiting import until
+
+if TYPE_CHECKING:
+    from fault_injection.cluster.lifecycle import Cluster
+
+DELETION_DEADLINE_S = 30.0
+
+
+def remove_topic(cluster: Cluster, topic: str) -> None:
+    """Delete a topic and wait until it is gone from every log directory.
+
+    Raises:
+        TopicError: the brokers refuse to.
+        DeadlineExceededError: it does not go away.
+    """
+    addresses = [cluster.client_address(broker) for broker in cluster.live_brokers]
+    folder = f"{topic}-0/"
+    delete_topic(addresses, topic)
+    until(
+        lambda: not any(name.startswith(folder) for b in cluster.live_brokers for name in cluster.files(b)),
+        deadline_s=DELETION_DEADLINE_S,
+        what=f"topic {topic} to be gone from every log directory",
+    )
