@@ -1,0 +1,296 @@
+"""Does a cut link carry nothing one way, is all as before when it heals, and what hears whose end?"""
+
+import json
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fault_injection.cluster.relay import CLIENTS, ZOOKEEPER, LinkName
+from fault_injection.waiting import until
+from fault_injection.wire.impairments import Cut, Delay, Throttle
+from fault_injection.wire.points import Point
+from fault_injection.wire.proxy import GateProxy
+from fault_injection.wire.ways import Way, between
+from tests.fault_injection.wire.frames_of import fetch_request, fetch_response
+from tests.fault_injection.wire.stub_node import (
+    DEADLINE_S,
+    StubNode,
+    await_received,
+    connected,
+    is_reset,
+    is_silent,
+    read,
+)
+
+LINK = LinkName.replication(1)
+REQUEST, SECOND = fetch_request(offset=1), fetch_request(offset=2, correlation_id=2)
+
+
+@pytest.fixture
+def leader() -> Iterator[StubNode]:
+    node = StubNode()
+    yield node
+    node.close()
+
+
+@pytest.fixture
+def proxy() -> Iterator[GateProxy]:
+    with GateProxy() as gate_proxy:
+        yield gate_proxy
+        assert gate_proxy.failures == ()
+    assert not [thread.name for thread in threading.enumerate() if thread.name.startswith("wire-")]
+
+
+@pytest.fixture
+def address(proxy: GateProxy, leader: StubNode) -> tuple[str, int]:
+    return proxy.open(LINK, leader.address)
+
+
+@pytest.fixture
+def follower(address: tuple[str, int], leader: StubNode) -> Iterator[socket.socket]:
+    """Broker 2 on a connection on which it has fetched once."""
+    with connected(address) as connection:
+        connection.sendall(REQUEST)
+        await_received(leader, REQUEST)
+        yield connection
+
+
+def test_requests_that_are_lost_stop_and_answers_still_come(
+    proxy: GateProxy, leader: StubNode, follower: socket.socket
+) -> None:
+    proxy.network.impose("deaf leader", Cut((Way(2, 1),)))
+    follower.sendall(SECOND)
+    answer = fetch_response(high_watermark=4)
+    leader.connections[0].sendall(answer)
+    assert read(follower, len(answer)) == answer
+    until(lambda: proxy.network.evidence("deaf leader").has_fired, deadline_s=DEADLINE_S, what="it stopped something")
+    assert is_silent(follower)
+    assert leader.all_received == REQUEST
+    assert proxy.last_forwarded_fetch_offset(2, 1, "t", 0) == 1
+
+    evidence = proxy.network.lift("deaf leader")
+    await_received(leader, REQUEST + SECOND)
+    (touched,) = evidence.touched
+    assert (touched.frames, touched.size) == (1, len(SECOND))
+    assert touched.first is not None
+    assert (touched.first.api, touched.first.correlation_id, touched.first.fetch_offset) == ("Fetch", 2, 2)
+
+
+def test_answers_that_are_lost_stop_and_requests_still_come(
+    proxy: GateProxy, leader: StubNode, follower: socket.socket
+) -> None:
+    proxy.network.impose("deaf follower", Cut((Way(1, 2),)))
+    follower.sendall(SECOND)
+    await_received(leader, REQUEST + SECOND)
+    assert proxy.last_forwarded_fetch_offset(2, 1, "t", 0) == 2
+    answer = fetch_response(high_watermark=4)
+    leader.connections[0].sendall(answer)
+    assert is_silent(follower)
+    proxy.network.lift("deaf follower")
+    assert read(follower, len(answer)) == answer
+
+
+def test_a_connection_opened_during_a_one_way_cut_carries_nothing(
+    proxy: GateProxy, leader: StubNode, address: tuple[str, int]
+) -> None:
+    proxy.network.impose("deaf follower", Cut((Way(1, 2),)))
+    with connected(address) as follower, connected(address) as other:
+        follower.sendall(REQUEST)
+        assert is_silent(follower)
+        assert leader.all_received == b""
+        own = fetch_request(offset=1, replica=3)
+        other.sendall(own)
+        await_received(leader, own)
+        proxy.network.lift("deaf follower")
+        until(lambda: leader.count == len(own) + len(REQUEST), deadline_s=DEADLINE_S, what="the request came late")
+
+
+def test_the_end_of_one_side_is_not_heard_over_a_cut(
+    proxy: GateProxy, leader: StubNode, follower: socket.socket
+) -> None:
+    proxy.network.impose("cut", Cut(between(1, 2)))
+    follower.sendall(SECOND)
+    follower.close()
+    assert is_silent_end(leader)
+    proxy.network.lift("cut")
+    await_received(leader, REQUEST + SECOND)
+    until(lambda: bool(leader.ended), deadline_s=DEADLINE_S, what="the leader hears the end")
+
+
+def test_a_sender_that_hears_nothing_is_not_told_that_its_peer_is_gone(
+    proxy: GateProxy, leader: StubNode, follower: socket.socket
+) -> None:
+    proxy.network.impose("deaf leader", Cut((Way(2, 1),)))
+    follower.close()
+    for _ in range(3):
+        leader.connections[0].sendall(fetch_response())
+        assert is_silent_end(leader)
+    proxy.network.lift("deaf leader")
+    until(lambda: bool(leader.ended), deadline_s=DEADLINE_S, what="the leader hears the end")
+
+
+def is_silent_end(node: StubNode) -> bool:
+    with connected(node.address) as probe:
+        is_silent(probe)
+    return node.connections[0] not in node.ended
+
+
+def test_a_cut_leaves_other_links_alone_and_two_cuts_heal_one_by_one(
+    proxy: GateProxy, leader: StubNode, follower: socket.socket, address: tuple[str, int]
+) -> None:
+    proxy.network.impose("first", Cut((Way(2, 1),)))
+    proxy.network.impose("second", Cut((Way(2, None),)))
+    with connected(address) as other:
+        own = fetch_request(offset=1, replica=3)
+        other.sendall(own)
+        until(lambda: leader.count == len(REQUEST + own), deadline_s=DEADLINE_S, what="the other is heard")
+    follower.sendall(SECOND)
+    proxy.network.lift("first")
+    assert is_silent(follower)
+    assert leader.count == len(REQUEST + own)
+    assert list(proxy.network.imposed()) == ["second"]
+    proxy.network.lift("second")
+    until(lambda: leader.count == len(REQUEST + own + SECOND), deadline_s=DEADLINE_S, what="the request came late")
+
+
+@pytest.mark.parametrize("way", [Way(2, 1), Way(1, 2), Way(None, 1), Way(2, None, "replication")])
+def test_a_cut_by_resets_ends_connections_until_it_is_lifted(
+    proxy: GateProxy, leader: StubNode, follower: socket.socket, address: tuple[str, int], way: Way
+) -> None:
+    proxy.network.impose("cut", Cut((way,), by="reset"))
+    assert is_reset(follower)
+    with connected(address) as again:
+        again.sendall(SECOND)
+        assert is_reset(again)
+    assert [touched.frames for touched in proxy.network.evidence("cut").touched] == [0, 1]
+    proxy.network.lift("cut")
+    with connected(address) as again:
+        again.sendall(SECOND)
+        await_received(leader, REQUEST + SECOND)
+
+
+def test_connections_are_reset_once(
+    proxy: GateProxy, leader: StubNode, follower: socket.socket, address: tuple[str, int]
+) -> None:
+    assert proxy.network.reset(Way(3, 1)) == ()
+    assert proxy.network.count(*between(1, 2)) == 1
+    (hit,) = proxy.network.reset(*between(1, 2))
+    assert is_reset(follower)
+    assert hit.flow.source == 2
+    with connected(address) as again:
+        again.sendall(SECOND)
+        await_received(leader, REQUEST + SECOND)
+
+
+def test_a_cut_stops_in_the_middle_of_a_frame_and_it_goes_on_where_it_stopped(
+    proxy: GateProxy, leader: StubNode, follower: socket.socket
+) -> None:
+    frame = (200_000).to_bytes(4, "big") + bytes(range(250)) * 800
+    proxy.network.impose("slow", Throttle((Way(2, 1),), 400_000))
+    follower.sendall(frame)
+    until(lambda: leader.count > len(REQUEST), deadline_s=DEADLINE_S, what="the frame begins")
+    proxy.network.impose("cut", Cut((Way(2, 1),)))
+    is_silent(follower)
+    at_cut = leader.count
+    is_silent(follower)
+    assert leader.count == at_cut < len(REQUEST + frame)
+    proxy.network.lift("slow")
+    proxy.network.lift("cut")
+    await_received(leader, REQUEST + frame)
+
+
+def test_a_way_to_zookeeper_is_cut_like_any_other(proxy: GateProxy, leader: StubNode) -> None:
+    leader.echoes = True
+    content = b"\x00\x00\x00\x08no frame of Kafka's at all"
+    own, others = (proxy.open(LinkName.zookeeper(broker), leader.address) for broker in (1, 2))
+    with connected(own) as first, connected(others) as second:
+        for connection in (first, second):
+            connection.sendall(content)
+            assert read(connection, len(content)) == content
+        proxy.network.impose("cut", Cut((Way(1, ZOOKEEPER),)))
+        for connection in (first, second):
+            connection.sendall(content)
+        assert read(second, len(content)) == content
+        assert is_silent(first)
+        proxy.network.lift("cut")
+        assert read(first, len(content)) == content
+        proxy.network.impose("cut", Cut(between(1, ZOOKEEPER), by="reset"))
+        assert is_reset(first)
+    with connected(own) as refused:
+        assert is_reset(refused)
+    assert proxy.undecodable == 0
+
+
+def test_clients_are_cut_from_a_broker_while_its_followers_are_not(proxy: GateProxy, leader: StubNode) -> None:
+    replication, clients = proxy.open(LINK, leader.address), proxy.open(LinkName.client(1), leader.address)
+    proxy.network.impose("cut", Cut((Way(CLIENTS, 1),)))
+    with connected(replication) as follower, connected(clients) as client:
+        client.sendall(fetch_request(offset=7, replica=-1))
+        follower.sendall(REQUEST)
+        await_received(leader, REQUEST)
+        assert is_silent(client)
+        assert leader.all_received == REQUEST
+
+
+def test_everything_ends_with_the_proxy_whatever_is_imposed(address: tuple[str, int], proxy: GateProxy) -> None:
+    proxy.network.impose("cut", Cut((Way(2, 1),)))
+    proxy.network.impose("far", Delay((Way(3, 1),), 60_000))
+    proxy.network.impose("slow", Throttle((Way(4, 1),), 1))
+    with connected(address) as second, connected(address) as third, connected(address) as fourth:
+        for broker, connection in {2: second, 3: third, 4: fourth}.items():
+            connection.sendall(fetch_request(offset=1, replica=broker))
+        names = ("cut", "far", "slow")
+        until(lambda: all(map(has_fired(proxy), names)), deadline_s=DEADLINE_S, what="each has met its frame")
+        proxy.close()
+        for connection in (second, third, fourth):
+            assert is_reset(connection)
+
+
+def has_fired(proxy: GateProxy) -> Callable[[str], bool]:
+    return lambda name: proxy.network.evidence(name).has_fired
+
+
+def test_a_dead_node_ends_its_connections_also_over_a_cut(proxy: GateProxy, follower: socket.socket) -> None:
+    proxy.network.impose("cut", Cut(between(1, 2)))
+    follower.sendall(SECOND)
+    proxy.refuse(LINK)
+    assert is_reset(follower)
+
+
+def test_a_frame_that_was_held_is_stopped_when_it_is_released_on_a_cut_way(
+    proxy: GateProxy, leader: StubNode, follower: socket.socket
+) -> None:
+    proxy.arm("gap", Point("fetch_request", source=2))
+    follower.sendall(SECOND)
+    until(lambda: proxy.caught("gap"), deadline_s=DEADLINE_S, what="the frame is held")
+    proxy.network.impose("cut", Cut((Way(2, 1),)))
+    proxy.release("gap")
+    assert is_silent(follower)
+    assert leader.all_received == REQUEST
+    proxy.network.lift("cut")
+    await_received(leader, REQUEST + SECOND)
+
+
+def test_the_trace_shows_when_a_stopped_frame_went_on(
+    proxy: GateProxy, leader: StubNode, follower: socket.socket, tmp_path: Path
+) -> None:
+    proxy.trace_to(tmp_path / "wire.ndjson")
+    proxy.network.impose("cut", Cut((Way(2, 1),)))
+    follower.sendall(SECOND)
+    until(lambda: proxy.network.evidence("cut").has_fired, deadline_s=DEADLINE_S, what="the frame is stopped")
+    lifted_ns = proxy.network.lift("cut").lifted_ns
+    await_received(leader, REQUEST + SECOND)
+    lines = until(lambda: traced(proxy, tmp_path), deadline_s=DEADLINE_S, what="its fate is known")
+    assert [line["outcome"] for line in lines] == ["held", "forwarded"]
+    assert lines[0]["seq"] == lines[1]["seq"]
+    assert lines[1]["arrived_ns"] < lifted_ns <= lines[1]["forwarded_ns"]
+
+
+def traced(proxy: GateProxy, directory: Path) -> list[dict[str, Any]] | None:
+    proxy.flush_trace()
+    lines = [json.loads(line) for line in (directory / "wire.ndjson").read_text().splitlines()]
+    return lines if len(lines) == 2 else None

@@ -1,0 +1,154 @@
+"""Does a delay cost time and not throughput, and does a throttle let no more through than it says?
+
+Times are compared with the same traffic on the same proxy without the impairment, or are lower bounds, which a
+busy machine cannot break.
+"""
+
+import threading
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from fault_injection.cluster.relay import ZOOKEEPER, LinkName
+from fault_injection.waiting import until
+from fault_injection.wire.impairments import Cut, Delay, Throttle
+from fault_injection.wire.proxy import GateProxy
+from fault_injection.wire.ways import Way
+from tests.fault_injection.wire.frames_of import fetch_request
+from tests.fault_injection.wire.stub_node import DEADLINE_S, StubNode, connected, read, seconds_of_round_trip
+
+LINK = LinkName.replication(1)
+REQUEST = fetch_request(offset=1)
+DELAY_MS = 60
+RATE = 400_000
+
+
+@pytest.fixture
+def node() -> Iterator[StubNode]:
+    stub = StubNode(echoes=True)
+    yield stub
+    stub.close()
+
+
+@pytest.fixture
+def proxy() -> Iterator[GateProxy]:
+    with GateProxy() as gate_proxy:
+        yield gate_proxy
+        assert gate_proxy.failures == ()
+    assert not [thread.name for thread in threading.enumerate() if thread.name.startswith("wire-")]
+
+
+@pytest.mark.parametrize(
+    ("ways", "times"),
+    [(((2, 1),), 1), (((1, 2),), 1), (((2, 1), (1, 2)), 2), (((2, 1), (2, None)), 2), (((2, 3), (3, 1)), 0)],
+)
+def test_a_round_trip_takes_longer_by_every_delay_on_its_way(
+    proxy: GateProxy, node: StubNode, ways: tuple[tuple[int, int | None], ...], times: int
+) -> None:
+    with connected(proxy.open(LINK, node.address)) as follower:
+        direct_s = min(seconds_of_round_trip(follower, REQUEST) for _ in range(5))
+        for number, (sender, receiver) in enumerate(ways):
+            proxy.network.impose(f"far {number}", Delay((Way(sender, receiver),), DELAY_MS))
+        delayed_s = min(seconds_of_round_trip(follower, REQUEST) for _ in range(3))
+        for name in proxy.network.imposed():
+            proxy.network.lift(name)
+        again_s = min(seconds_of_round_trip(follower, REQUEST) for _ in range(5))
+    assert times * DELAY_MS / 1000 <= delayed_s < times * DELAY_MS / 1000 + direct_s + DELAY_MS / 2000
+    assert again_s < DELAY_MS / 2000
+
+
+def test_as_much_is_under_way_on_a_delayed_link_as_before(proxy: GateProxy, node: StubNode) -> None:
+    count = 50
+    with connected(proxy.open(LINK, node.address)) as follower:
+        proxy.network.impose("far", Delay((Way(2, 1),), DELAY_MS))
+        begun = time.monotonic()
+        for number in range(count):
+            follower.sendall(fetch_request(offset=number, correlation_id=number))
+        expected = b"".join(fetch_request(offset=number, correlation_id=number) for number in range(count))
+        assert read(follower, len(expected)) == expected
+        took_s = time.monotonic() - begun
+    assert DELAY_MS / 1000 <= took_s < count * DELAY_MS / 1000 / 5
+    assert proxy.network.evidence("far").touched[0].frames == count
+
+
+def test_frames_keep_their_order_when_a_delay_ends(proxy: GateProxy, node: StubNode) -> None:
+    with connected(proxy.open(LINK, node.address)) as follower:
+        expected = b""
+        for number in range(40):
+            if number % 10 == 0:
+                proxy.network.impose(f"far {number}", Delay((Way(2, 1),), DELAY_MS))
+            if number % 10 == 5:
+                proxy.network.lift(f"far {number - 5}")
+            frame = fetch_request(offset=number, correlation_id=number)
+            follower.sendall(frame)
+            expected += frame
+        assert read(follower, len(expected)) == expected
+
+
+def test_an_orderly_end_comes_after_what_was_delayed(proxy: GateProxy, node: StubNode) -> None:
+    node.echoes = False
+    follower = connected(proxy.open(LINK, node.address))
+    proxy.network.impose("far", Delay((Way(2, 1),), DELAY_MS))
+    follower.sendall(REQUEST)
+    follower.close()
+    until(lambda: bool(node.ended), deadline_s=DEADLINE_S, what="the end came")
+    assert node.all_received == REQUEST
+
+
+def test_a_delayed_frame_is_stopped_by_a_cut(proxy: GateProxy, node: StubNode) -> None:
+    with connected(proxy.open(LINK, node.address)) as follower:
+        proxy.network.impose("far", Delay((Way(2, 1),), DELAY_MS))
+        follower.sendall(REQUEST)
+        until(lambda: proxy.network.evidence("far").has_fired, deadline_s=DEADLINE_S, what="the frame is under way")
+        proxy.network.impose("cut", Cut((Way(2, 1),)))
+        until(lambda: proxy.network.evidence("cut").has_fired, deadline_s=DEADLINE_S, what="the frame is stopped")
+        assert node.all_received == b""
+        proxy.network.lift("cut")
+        assert read(follower, len(REQUEST)) == REQUEST
+
+
+@pytest.mark.parametrize("link", [LINK, LinkName.zookeeper(2)])
+def test_a_throttle_bounds_the_bytes_of_any_second(proxy: GateProxy, node: StubNode, link: LinkName) -> None:
+    size = 100_000
+    frame = (size - 4).to_bytes(4, "big") + bytes(range(256)) * (size // 256 + 1)
+    frame = frame[:size]
+    with connected(proxy.open(link, node.address)) as follower:
+        receiver = 1 if link == LINK else ZOOKEEPER
+        follower.sendall(REQUEST)
+        assert read(follower, len(REQUEST)) == REQUEST
+        free_s = seconds_of_round_trip(follower, frame)
+        proxy.network.impose("slow", Throttle((Way(2, receiver),), RATE))
+        slow_s = seconds_of_round_trip(follower, frame)
+        proxy.network.lift("slow")
+        again_s = seconds_of_round_trip(follower, frame)
+    assert slow_s >= size / RATE
+    assert slow_s > 3 * max(free_s, again_s)
+    assert proxy.network.evidence("slow").size == size
+
+
+def test_connections_share_what_a_throttle_lets_through(proxy: GateProxy, node: StubNode) -> None:
+    size = 40_000
+    frame = (size - 4).to_bytes(4, "big") + bytes(size - 4)
+    address = proxy.open(LinkName.controller(100, 2), node.address)
+    proxy.network.impose("slow", Throttle((Way(2, 100),), RATE))
+    with connected(address) as first, connected(address) as second:
+        begun = time.monotonic()
+        first.sendall(frame)
+        second.sendall(frame)
+        assert read(first, size) == read(second, size) == frame
+        took_s = time.monotonic() - begun
+    assert took_s >= 2 * size / RATE
+    assert len(proxy.network.evidence("slow").touched) == 2
+
+
+def test_what_a_delay_keeps_is_bounded(proxy: GateProxy, node: StubNode, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fault_injection.wire.channel.LINE_BYTES_MAX", 2 * len(REQUEST))
+    node.echoes = False
+    count = 9
+    with connected(proxy.open(LINK, node.address)) as follower:
+        proxy.network.impose("far", Delay((Way(2, 1),), DELAY_MS))
+        begun = time.monotonic()
+        follower.sendall(REQUEST * count)
+        until(lambda: node.count == count * len(REQUEST), deadline_s=DEADLINE_S, what="all came")
+    assert time.monotonic() - begun >= DELAY_MS / 1000 * (count // 3)
