@@ -65,6 +65,16 @@ class Channel:
         self._thread: threading.Thread | None = None
         self._is_closing = False
 
+    @property
+    def direction(self) -> Direction:
+        """Which way it leads."""
+        return self._direction
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no frame waits in the line."""
+        return not self._line
+
     def carry(self, size: int, frame: FrameMark | None, go: Go) -> bool:
         """Send a frame on as soon as the network lets it; tell whether the connection goes on."""
         with self._valve.changed:

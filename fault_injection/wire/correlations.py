@@ -20,6 +20,10 @@ class Correlator(Generic[T]):
     def __len__(self) -> int:
         return len(self._waiting)
 
+    def waiting(self) -> tuple[T, ...]:
+        """Give the requests that no later one was answered after, oldest first."""
+        return tuple(self._waiting.values())
+
     def sent(self, correlation_id: int, request: T) -> None:
         """Remember a request that was let through."""
         self._waiting.pop(correlation_id, None)

@@ -118,7 +118,7 @@ class GateProxy:
         for connection in self._open_connections():
             connection.join(JOIN_TIMEOUT_S)
         self._ports.close()
-        self._traffic.trace.close()
+        self._traffic.close()
 
     def __enter__(self) -> "GateProxy":
         return self

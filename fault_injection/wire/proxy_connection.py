@@ -29,6 +29,7 @@ from fault_injection.wire.trace import Outcome
 from fault_injection.wire.traffic import Traffic
 from fault_injection.wire.turns import Turns
 from fault_injection.wire.unframed import UnframedParser
+from fault_injection.wire.unread import UnreadFrame
 from fault_injection.wire.valve import mark_of
 
 CONNECT_TIMEOUT_S = 10.0
@@ -132,9 +133,14 @@ class Connection:
         is_reset = True
         try:
             while count := source.recv_into(parser.writable()):
-                for event in parser.received(count):
+                events = parser.received(count)
+                if channel is self._response_channel:
+                    self._turns.begin()
+                for event in events:
                     if not self._pass_on(event, source, target, arrived, channel):
                         return
+                if channel is self._response_channel:
+                    self._turns.end()
             is_reset = parser.pending_bytes > 0
             self._draining(channel)
         except OSError:  # the peer is gone: the other side learns it by a reset
@@ -154,14 +160,15 @@ class Connection:
     ) -> bool:
         match event:
             case Frame(content):
+                if (unread := self._traffic.unread(channel.direction, self.state, content)) is not None:
+                    return self._send_unread(unread, content, target)
                 passage = arrived(self.state, content)
                 word = self._word(passage, source)
                 if word == "forward":
-                    self._turns.passes(passage)
                     return self._forward(passage, content, target, channel)
                 if word == "answer":
                     return self._answer(passage)
-                self._ended(passage, None, _OUTCOMES[word])
+                self._traffic.ended(passage, None, _OUTCOMES[word])
                 return word == "drop"
             case Unframed(unframed):
                 if self._valve.is_open:
@@ -195,7 +202,7 @@ class Connection:
             return channel.carry(len(content), mark_of(passage), partial(self._go, passage, content, target, channel))
         forwarded_ns = self._traffic.departs(passage)
         is_sent = self._send(target, content)
-        self._ended(passage, forwarded_ns, "forwarded" if is_sent else "aborted")
+        self._traffic.ended(passage, forwarded_ns, "forwarded" if is_sent else "aborted")
         return is_sent
 
     def _answer(self, passage: Passage) -> bool:
@@ -204,27 +211,31 @@ class Connection:
             answer, content = self._traffic.fabricated(passage)
         except CannotAnswerError as unanswerable:
             self._traffic.failed(unanswerable)
-            self._ended(passage, None, "closed")
+            self._traffic.ended(passage, None, "closed")
             return False
-        if passage.direction == "request" and not self._turns.wait(self._client):
-            self._ended(passage, None, "aborted")
+        if passage.direction == "request" and not self._turns.wait(self._client, self._is_answered):
+            self._traffic.ended(passage, None, "aborted")
             return False
         is_sent = self._forward(answer, content, self._client, self._response_channel)
-        self._ended(passage, None, "answered")
+        self._traffic.ended(passage, None, "answered")
         return is_sent
 
-    def _ended(self, passage: Passage, forwarded_ns: int | None, outcome: Outcome) -> None:
-        self._traffic.ended(passage, forwarded_ns, outcome)
-        self._turns.ended(passage)
+    def _is_answered(self) -> bool:
+        return self._request_channel.is_empty and self._traffic.is_answered(self.state)
+
+    def _send_unread(self, unread: UnreadFrame, content: bytearray, target: socket.socket) -> bool:
+        is_sent = self._send(target, content)
+        self._traffic.unread_ended(unread, "forwarded" if is_sent else "aborted")
+        return is_sent
 
     def _go(self, passage: Passage, content: bytearray, target: socket.socket, channel: Channel, word: Word) -> bool:
         """Do with a frame on an impaired network what the network says."""
         if word != "forward":
-            self._ended(passage, None, _OUTCOMES[word])
+            self._traffic.ended(passage, None, _OUTCOMES[word])
             return False
         forwarded_ns = self._traffic.departs(passage)
         is_sent = self._go_unframed(content, target, channel, word)
-        self._ended(passage, forwarded_ns, "forwarded" if is_sent else "aborted")
+        self._traffic.ended(passage, forwarded_ns, "forwarded" if is_sent else "aborted")
         return is_sent
 
     def _go_unframed(self, content: bytes | bytearray, target: socket.socket, channel: Channel, word: Word) -> bool:

@@ -28,7 +28,7 @@ STUTTER_ERRORS = frozenset(
     }
 )
 
-FETCH_FIELDS = ("fetch_offset", "last_fetched_epoch")
+COMPARED = ("leader_epoch", "fetch_offset", "last_fetched_epoch")
 
 
 def is_stutter(point: Point, request: ObservedRequest, response: ResponseView | None) -> bool:
@@ -81,6 +81,6 @@ class Retries:
 
     def _said(self, request: ObservedRequest) -> tuple[Any, ...]:
         return tuple(
-            (identity(entry), entry.leader_epoch, *(getattr(entry, field, None) for field in FETCH_FIELDS))
+            (identity(entry), *(getattr(entry, field, None) for field in COMPARED))
             for entry in matching_partitions(self._point, request)
         )

@@ -1,12 +1,10 @@
 """What happens to a frame between its arrival and its departure?
 
-``Traffic`` is where the sans-IO parts meet: it decodes a copy, completes fetch sessions, names topics and
-senders, asks the gate and keeps rounds and trace, for all connections under one lock. Sockets belong to
-``proxy`` and its parts. While nobody can want a frame it passes ``unread`` and is read later; whoever asks for
-rounds or trace, or arms an action, has everything read first.
+``Traffic`` is where the sans-IO parts meet: it has a frame read, asks the gate and keeps the trace, for all
+connections under one lock. Sockets belong to ``proxy`` and its parts. While nobody can want a frame it goes on
+``unread``; whoever asks for rounds or trace, or arms an action, has everything read first.
 """
 
-import struct
 import threading
 import time
 from collections.abc import Callable
@@ -17,31 +15,20 @@ from fault_injection.cluster.relay import LinkName
 from fault_injection.wire.answers import CannotAnswerError
 from fault_injection.wire.codec import Codec
 from fault_injection.wire.gate import Gate, GateError
+from fault_injection.wire.gate_armed import expects_answer
 from fault_injection.wire.gate_events import Action, Decision, GateEvent, HoldStatus
-from fault_injection.wire.headers import (
-    HeaderError,
-    RequestHeader,
-    request_header,
-    response_correlation_id,
-)
-from fault_injection.wire.messages import RequestView
+from fault_injection.wire.headers import HeaderError, request_header, response_correlation_id
 from fault_injection.wire.parking import ParkingSpace, Word
 from fault_injection.wire.passage import ConnectionState, Passage, Sent
-from fault_injection.wire.points import Direction, ObservedRequest, Point
+from fault_injection.wire.points import Direction, Point
+from fault_injection.wire.readings import Readings
 from fault_injection.wire.rounds import Rounds
-from fault_injection.wire.senders import sender, sender_by_view
 from fault_injection.wire.topic_names import TopicNames
 from fault_injection.wire.trace import Outcome, Trace
-from fault_injection.wire.unread import KEPT_BYTES_MAX, Said, UnreadFrame, UnreadFrames
+from fault_injection.wire.unread import UnreadFrame, UnreadFrames
 from fault_injection.wire.valve import Valve
-from fault_injection.wire.views import FetchRequestView, FetchResponseView
 
 TELLING_REQUESTS = 4  # who sends has named itself by then, or never will
-UNANSWERED_MAX = 10_000
-
-_REQUEST_START = struct.Struct(">hhi")  # api key, version, correlation id
-_RESPONSE_START = struct.Struct(">i")
-_LENGTH_BYTES = 4
 
 
 class Traffic:
@@ -59,10 +46,9 @@ class Traffic:
         self.codec = codec
         self.failures: list[str] = []
         self.gate = Gate()
-        self.names = TopicNames()
         self.valve = Valve()
         self.lock = threading.RLock()
-        self._rounds = Rounds()
+        self._readings = Readings(codec)
         self._trace = Trace()
         self._unread = UnreadFrames(self.read)
         self._is_watched = False
@@ -72,10 +58,15 @@ class Traffic:
         self._connections = count()
 
     @property
+    def names(self) -> TopicNames:
+        """What topic ids stand for."""
+        return self._readings.names
+
+    @property
     def rounds(self) -> Rounds:
-        """The fetch rounds, up to the last frame that arrived; to be used with the lock held."""
+        """The fetch rounds up to the last frame that arrived; to be used with the lock held."""
         self.read()
-        return self._rounds
+        return self._readings.rounds
 
     @property
     def trace(self) -> Trace:
@@ -95,7 +86,7 @@ class Traffic:
         if self._is_watched or not self.valve.is_open or connection.is_lost or connection.requests < TELLING_REQUESTS:
             return None
         arrived_ns = time.monotonic_ns()
-        content = self._kept_request(connection, frame) if direction == "request" else self._kept(connection, frame)
+        content = self._readings.kept(direction, connection, frame)
         if content is None:
             return None
         unread = UnreadFrame(next(self._seq), direction, connection, len(frame), arrived_ns, content)
@@ -109,16 +100,26 @@ class Traffic:
             self._write(unread)
 
     def read(self, frames_max: int | None = None) -> None:
-        """Read the frames that went on unread, the oldest first, all of them or some."""
+        """Read frames that went on unread, the oldest first; all of them unless told how many."""
         with self.lock:
             left = len(self._unread) if frames_max is None else frames_max
             while left > 0 and (unread := self._unread.take()) is not None:
-                unread.passage = self._passed(unread)
-                self._write(unread)
                 left -= 1
+                try:
+                    unread.passage = self._readings.passed(unread)
+                except Exception as defect:  # noqa: BLE001 - it went on already; whoever judges must know
+                    self.failed(defect)
+                else:
+                    self._write(unread)
+
+    def is_answered(self, connection: ConnectionState) -> bool:
+        """Whether no request that was let through on a connection waits for its answer."""
+        with self.lock:
+            self.read()
+            return not any(expects_answer(request) for _, request in connection.sent.waiting())
 
     def close(self) -> None:
-        """Read what is left and end all threads but those of connections."""
+        """Read and write down what is left and end the threads that do so."""
         self._unread.close()
         self.trace.close()
 
@@ -135,7 +136,7 @@ class Traffic:
             self.read()
             connection.requests += 1
             passage.header = header
-            passage.request = request = self._observed(connection, header, view, passage.arrived_ns)
+            passage.request = request = self._readings.observed(connection, header, view, passage.arrived_ns)
             if connection.is_lost or (not self.valve.is_open and self.valve.refuses(passage, request.source)):
                 passage.decision = Decision("close")
             else:
@@ -152,7 +153,7 @@ class Traffic:
         view = self.codec.response(header.api_key, header.api_version, frame)
         with self.lock:
             passage.header, passage.request = header, request
-            passage.response = self._completed(connection, request, view)
+            passage.response = self._readings.completed(connection, request, view)
             if connection.is_lost:
                 passage.decision = Decision("close")
             else:
@@ -163,7 +164,7 @@ class Traffic:
         """Take note that a frame goes on now and give the time; to be called before its first byte goes."""
         with self.lock:
             now_ns = time.monotonic_ns()
-            self._follow(passage, now_ns)
+            self._readings.follow(passage, now_ns)
             if passage.direction == "request" and passage.request is not None:
                 self.gate.on_forwarded(passage.request)
             return now_ns
@@ -175,8 +176,12 @@ class Traffic:
         if action == "answer" and not self.codec.can_answer(point.kind.api_key):
             raise GateError(f"hold {name!r} cannot answer at {point.name} without the schemas of its messages")
         with self.lock:
-            self.gate.arm(name, point, time.monotonic_ns(), action, delay_ms, error=error, frames_max=frames_max)
-            self._report()
+            self._is_watched = True  # from here on every frame that arrives is shown to the gate
+            self.read()
+            try:
+                self.gate.arm(name, point, time.monotonic_ns(), action, delay_ms, error=error, frames_max=frames_max)
+            finally:
+                self._report()
 
     def disarm(self, name: str) -> None:
         """Stop waiting for a frame. Raises GateError unless the action is still armed."""
@@ -249,27 +254,6 @@ class Traffic:
     def _passage(self, direction: Direction, connection: ConnectionState, frame: bytearray) -> Passage:
         return Passage(next(self._seq), direction, connection, len(frame), time.monotonic_ns())
 
-    def _observed(
-        self, connection: ConnectionState, header: RequestHeader, view: RequestView | None, arrived_ns: int
-    ) -> ObservedRequest:
-        if connection.link.source is None:
-            named = sender_by_view(view)
-            if named is not None or connection.source is None:
-                connection.source = named if named is not None else sender(view, header.client_id)
-        if isinstance(view, FetchRequestView):
-            view = connection.session.complete_request(view)
-        self.names.learn_from(view)
-        return ObservedRequest(
-            connection=connection.number,
-            correlation_id=header.correlation_id,
-            api_key=header.api_key,
-            link_kind=connection.link.kind,
-            source=connection.source,
-            destination=connection.link.destination,
-            view=self.names.named(view) if view is not None else None,
-            arrived_ns=arrived_ns,
-        )
-
     def _answered(self, connection: ConnectionState, frame: bytearray) -> Sent | None:
         try:
             correlation_id = response_correlation_id(frame)
@@ -281,58 +265,12 @@ class Traffic:
             connection.asked.pop(correlation_id, None)
             return connection.sent.answered(correlation_id)
 
-    def _kept_request(self, connection: ConnectionState, frame: bytearray) -> bytearray | Said | None:
-        try:
-            api_key, api_version, correlation_id = _REQUEST_START.unpack_from(frame, _LENGTH_BYTES)
-            header = request_header(frame) if len(frame) > KEPT_BYTES_MAX else None
-        except (struct.error, HeaderError):
-            return None
-        if len(connection.asked) >= UNANSWERED_MAX:
-            connection.asked.clear()
-        connection.asked[correlation_id] = api_key, api_version
-        return frame if header is None else Said(header, self.codec.request(header, frame))
-
-    def _kept(self, connection: ConnectionState, frame: bytearray) -> bytearray | Said | None:
-        try:
-            (correlation_id,) = _RESPONSE_START.unpack_from(frame, _LENGTH_BYTES)
-        except struct.error:
-            return None
-        asked = connection.asked.pop(correlation_id, None)
-        if asked is None or len(frame) <= KEPT_BYTES_MAX:
-            return frame if asked is not None else None
-        return Said(None, self.codec.response(*asked, frame))
-
-    def _passed(self, unread: UnreadFrame) -> Passage:
-        """Read a frame that went on unread."""
-        passage = Passage(unread.seq, unread.direction, unread.connection, unread.size, unread.arrived_ns)
-        try:
-            if unread.direction == "request":
-                self._read_request(passage, unread.content)
-            else:
-                self._read_response(passage, unread.content)
-            self._follow(passage, unread.arrived_ns)
-        except Exception as defect:  # noqa: BLE001 - the frame is gone already; whoever judges must know
-            self.failed(defect)
-        return passage
-
-    def _read_request(self, passage: Passage, content: bytearray | Said) -> None:
-        if isinstance(content, Said):
-            header, view = content.header, content.view
-        else:
-            header, view = request_header(content), None
-            view = self.codec.request(header, content)
-        passage.header = header
-        passage.request = self._observed(passage.connection, header, view, passage.arrived_ns)
-
-    def _read_response(self, passage: Passage, content: bytearray | Said) -> None:
-        pass
-
-    def _completed(
-        self, connection: ConnectionState, request: ObservedRequest, view: ResponseView | None
-    ) -> ResponseView | None:
-        if isinstance(view, FetchResponseView) and isinstance(request.view, FetchRequestView):
-            view = connection.session.complete_response(request.view, view)
-        return self.names.named(view) if view is not None else None
+    def _write(self, unread: UnreadFrame) -> None:
+        """Write down a frame that was sent and read, whichever came last; once."""
+        with self.lock:
+            if unread.outcome is not None and unread.passage is not None and not unread.is_written:
+                unread.is_written = True
+                self.ended(unread.passage, unread.arrived_ns, unread.outcome)
 
     def _decide(self, passage: Passage, decision: Decision) -> None:
         passage.decision = decision
@@ -346,6 +284,7 @@ class Traffic:
         self.failures.append(f"{type(defect).__name__}: {defect}")
 
     def _report(self) -> None:
+        self._is_watched = HoldStatus.ARMED in self.gate.holds().values()
         for event in self.gate.take_events():
             try:
                 self._on_event(event)

@@ -8,44 +8,48 @@ broker. Produce requests with acks=0 have no answer and are not waited for.
 
 import socket
 import threading
+from collections.abc import Callable
 
-from fault_injection.wire.gate_armed import expects_answer
 from fault_injection.wire.parking import ParkingSpace
-from fault_injection.wire.passage import Passage
 
 
 class Turns:
-    """Counts the requests of one connection that are still to be answered; used by both of its threads."""
+    """Tells the thread of the requests of one connection when the thread of its answers has nothing to do."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._unanswered = 0
+        self._is_busy = False
         self._space: ParkingSpace | None = None
 
-    def passes(self, passage: Passage) -> None:
-        """Take note that a frame is let through; only requests count."""
-        if passage.direction == "request" and (passage.request is None or expects_answer(passage.request)):
+    def begin(self) -> None:
+        """Take note that answers came."""
+        self._is_busy = True
+
+    def end(self) -> None:
+        """Take note that these answers have had their end."""
+        self._is_busy = False
+        if self._space is not None:  # seen by either thread: one sets it before it looks, the other looks after
             with self._lock:
-                self._unanswered += 1
+                if self._space is not None:
+                    self._space.tell("forward")
+                    self._space = None
 
-    def ended(self, passage: Passage) -> None:
-        """Take note that a frame has had its end; only answers of the destination count."""
-        if passage.direction == "request" or passage.is_fabricated:
-            return
-        with self._lock:
-            self._unanswered = max(0, self._unanswered - 1)
-            if self._unanswered == 0 and self._space is not None:
-                self._space.tell("forward")
-                self._space = None
+    def wait(self, client: socket.socket, is_answered: Callable[[], bool]) -> bool:
+        """Wait until every request let through so far is answered; tell whether the client is still there.
 
-    def wait(self, client: socket.socket) -> bool:
-        """Wait until every request let through so far is answered; tell whether the client is still there."""
-        with self._lock:
-            if self._unanswered == 0:
-                return True
+        Args:
+            client: whose end ends the wait.
+            is_answered: whether no request let through waits for its answer.
+        """
+        is_there = True
+        while is_there:
             space = self._space = ParkingSpace()
-        word = space.wait(client, None)
-        with self._lock:
-            self._space = None
-        space.close()
-        return word == "forward"
+            try:
+                if is_answered() and not self._is_busy:
+                    return True
+                is_there = space.wait(client, None) == "forward"
+            finally:
+                with self._lock:
+                    self._space = None
+                space.close()
+        return False

@@ -1,0 +1,172 @@
+"""What does a FETCH response say, read without a copy of its records?
+
+Nearly all bytes between brokers are records in FETCH responses. kafka-python copies each record set while it
+decodes; this reader walks over them and looks at the headers of the batches only, so that a response of a megabyte
+costs what a small one costs. It is the one message that is read by hand: the tests compare it with kafka-python
+and with kio, field by field, for every version.
+
+Sources: Apache Kafka ``FetchResponse.json`` (v0 to v18); KIP-482 (tagged fields), KIP-516 (topic ids).
+"""
+
+import struct
+from uuid import UUID
+
+from fault_injection.wire.codec_metadata import metadata_records
+from fault_injection.wire.points import METADATA_TOPIC, METADATA_TOPIC_ID
+from fault_injection.wire.record_batches import epoch_runs
+from fault_injection.wire.views import EpochEnd, FetchedPartition, FetchResponseView
+
+VERSION_MAX = 18
+
+_THROTTLED_SINCE, _STABLE_OFFSET_SINCE, _LOG_START_SINCE, _SESSION_SINCE = 1, 4, 5, 7
+_PREFERRED_REPLICA_SINCE, _FLEXIBLE_SINCE, _TOPIC_IDS_SINCE = 11, 12, 13
+_DIVERGING_EPOCH, _CURRENT_LEADER = 0, 1
+_ABORTED_BYTES = 16
+_CONTINUATION = 0x80
+
+_INT16, _INT32 = struct.Struct(">h"), struct.Struct(">i")
+_HEAD = struct.Struct(">ihi")  # throttle time, error, session id
+_PARTITION = struct.Struct(">ihq")  # index, error, high watermark
+_PARTITION_V4 = struct.Struct(">ihqq")  # and last stable offset
+_PARTITION_V5 = struct.Struct(">ihqqq")  # and log start offset
+_EPOCH_END = struct.Struct(">iq")
+_LEADER = struct.Struct(">ii")
+
+
+def read_fetch_response(frame: bytes | bytearray | memoryview, offset: int, version: int) -> FetchResponseView:
+    """Read a FETCH response from where its body begins.
+
+    Raises:
+        ValueError: the version is none that exists, or a length leads out of the frame.
+        IndexError: the frame ends too early.
+        struct.error: likewise.
+    """
+    if not 0 <= version <= VERSION_MAX:
+        raise ValueError(f"FETCH v{version} does not exist")
+    return _Reader(memoryview(frame), offset, version).response()
+
+
+class _Reader:
+    """Walks through one response; ``_at`` is where it is."""
+
+    def __init__(self, frame: memoryview, at: int, version: int) -> None:
+        self._frame = frame
+        self._at = at
+        self._version = version
+        self._is_flexible = version >= _FLEXIBLE_SINCE
+
+    def response(self) -> FetchResponseView:
+        throttle_time_ms, error, session_id = self._head()
+        partitions: list[FetchedPartition] = []
+        for _ in range(self._count()):
+            topic, topic_id = self._topic()
+            partitions.extend(self._partition(topic, topic_id) for _ in range(self._count()))
+            self._skip_tags()
+        self._skip_tags()
+        return FetchResponseView(error, session_id, throttle_time_ms, tuple(partitions))
+
+    def _head(self) -> tuple[int, int, int]:
+        if self._version >= _SESSION_SINCE:
+            throttle_time_ms, error, session_id = _HEAD.unpack_from(self._frame, self._at)
+            self._at += _HEAD.size
+            return throttle_time_ms, error, session_id
+        return (self._int32(), 0, 0) if self._version >= _THROTTLED_SINCE else (0, 0, 0)
+
+    def _topic(self) -> tuple[str | None, UUID | None]:
+        if self._version >= _TOPIC_IDS_SINCE:
+            return None, UUID(bytes=bytes(self._taken(16)))
+        if self._is_flexible:
+            length = self._varint() - 1
+        else:
+            (length,) = _INT16.unpack_from(self._frame, self._at)
+            self._at += _INT16.size
+        return str(self._taken(length), "utf-8") or None, None
+
+    def _partition(self, topic: str | None, topic_id: UUID | None) -> FetchedPartition:
+        partition, error, high_watermark, last_stable_offset, log_start_offset = self._numbers()
+        if self._version >= _STABLE_OFFSET_SINCE:
+            self._skip_aborted()
+        if self._version >= _PREFERRED_REPLICA_SINCE:
+            self._at += _INT32.size
+        records = self._taken(max(self._length(), 0))
+        diverging_epoch, (leader_id, leader_epoch) = self._tags() if self._is_flexible else (None, (-1, -1))
+        is_metadata = topic == METADATA_TOPIC or topic_id == METADATA_TOPIC_ID
+        return FetchedPartition(
+            topic=topic,
+            topic_id=topic_id,
+            partition=partition,
+            error=error,
+            high_watermark=high_watermark,
+            last_stable_offset=last_stable_offset,
+            log_start_offset=log_start_offset,
+            record_bytes=len(records),
+            epochs=epoch_runs(records) if records else (),
+            diverging_epoch=diverging_epoch,
+            leader_id=leader_id,
+            leader_epoch=leader_epoch,
+            metadata=metadata_records(bytes(records)) if is_metadata else (),
+        )
+
+    def _numbers(self) -> tuple[int, int, int, int, int]:
+        if self._version >= _LOG_START_SINCE:
+            numbers: tuple[int, int, int, int, int] = _PARTITION_V5.unpack_from(self._frame, self._at)
+            self._at += _PARTITION_V5.size
+            return numbers
+        if self._version >= _STABLE_OFFSET_SINCE:
+            partition, error, high_watermark, stable = _PARTITION_V4.unpack_from(self._frame, self._at)
+            self._at += _PARTITION_V4.size
+            return partition, error, high_watermark, stable, -1
+        partition, error, high_watermark = _PARTITION.unpack_from(self._frame, self._at)
+        self._at += _PARTITION.size
+        return partition, error, high_watermark, -1, -1
+
+    def _skip_aborted(self) -> None:
+        for _ in range(self._count()):
+            self._taken(_ABORTED_BYTES)
+            self._skip_tags()
+
+    def _tags(self) -> tuple[EpochEnd | None, tuple[int, int]]:
+        diverging_epoch, leader = None, (-1, -1)
+        for _ in range(self._varint()):
+            tag, size = self._varint(), self._varint()
+            field = self._taken(size)
+            if tag == _DIVERGING_EPOCH:
+                diverging_epoch = EpochEnd(*_EPOCH_END.unpack_from(field))
+            elif tag == _CURRENT_LEADER:
+                leader = _LEADER.unpack_from(field)
+        return diverging_epoch, leader
+
+    def _skip_tags(self) -> None:
+        if self._is_flexible:
+            for _ in range(self._varint()):
+                self._varint()
+                self._taken(self._varint())
+
+    def _count(self) -> int:
+        return max(self._length(), 0)
+
+    def _length(self) -> int:
+        return self._varint() - 1 if self._is_flexible else self._int32()
+
+    def _int32(self) -> int:
+        (number,) = _INT32.unpack_from(self._frame, self._at)
+        self._at += _INT32.size
+        return int(number)
+
+    def _varint(self) -> int:
+        value = shift = 0
+        while True:
+            byte = self._frame[self._at]
+            self._at += 1
+            value |= (byte & ~_CONTINUATION) << shift
+            if byte < _CONTINUATION:
+                return value
+            shift += 7
+
+    def _taken(self, length: int) -> memoryview:
+        end = self._at + length
+        if length < 0 or end > len(self._frame):
+            raise ValueError(f"{length} bytes at {self._at} of a frame of {len(self._frame)}")
+        taken = self._frame[self._at : end]
+        self._at = end
+        return taken
