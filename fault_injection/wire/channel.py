@@ -47,6 +47,9 @@ class Channel:
         direction: which way.
         is_ended: whether the connection is over, so that waiting makes no sense.
         on_broken: called when a late frame could not be sent.
+
+    Attributes:
+        was_unopened: whether it waited because the connection was opened over a way that was cut.
     """
 
     def __init__(
@@ -64,6 +67,7 @@ class Channel:
         self._line_bytes = 0
         self._thread: threading.Thread | None = None
         self._is_closing = False
+        self.was_unopened = False
 
     @property
     def direction(self) -> Direction:
@@ -99,6 +103,7 @@ class Channel:
                     is_told = True
                 if verdict == "close":
                     return "close"
+                self.was_unopened = self.was_unopened or self._valve.shaping.is_unopened(load)
                 self._valve.changed.wait()
         return "abort"
 

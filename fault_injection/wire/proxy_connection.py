@@ -25,6 +25,7 @@ from fault_injection.wire.gate import GateError
 from fault_injection.wire.parking import NS_PER_MS, Word
 from fault_injection.wire.passage import ConnectionState, Passage
 from fault_injection.wire.points import Direction
+from fault_injection.wire.proxy_endpoint import has_hung_up
 from fault_injection.wire.trace import Outcome
 from fault_injection.wire.traffic import Traffic
 from fault_injection.wire.turns import Turns
@@ -114,6 +115,8 @@ class Connection:
     def _connect(self) -> socket.socket | None:
         is_known = self.state.source is not None  # else its first frame tells whether it may live
         if is_known and not self._valve.is_open and self._request_channel.cleared() != "forward":
+            return None
+        if self._was_given_up():
             return None
         try:
             upstream = socket.create_connection(self._upstream_address, timeout=CONNECT_TIMEOUT_S)
@@ -230,6 +233,8 @@ class Connection:
 
     def _go(self, passage: Passage, content: bytearray, target: socket.socket, channel: Channel, word: Word) -> bool:
         """Do with a frame on an impaired network what the network says."""
+        if word == "forward" and self._was_given_up():
+            word = "abort"
         if word != "forward":
             self._traffic.ended(passage, None, _OUTCOMES[word])
             return False
@@ -245,6 +250,10 @@ class Connection:
         if not is_sent:
             (self._response_channel if channel is self._request_channel else self._request_channel).cleared()
         return is_sent
+
+    def _was_given_up(self) -> bool:
+        """Whether this connection could not be opened over a cut, and who tried is gone: nobody heard of it."""
+        return self._request_channel.was_unopened and has_hung_up(self._client)
 
     def _draining(self, channel: Channel) -> None:
         """Wait until the other side may hear that the side a channel begins at is gone."""

@@ -5,11 +5,13 @@ node comes back under the same address.
 """
 
 import contextlib
+import select
 import socket
 import threading
 from collections.abc import Callable
 
-BACKLOG = 128
+BACKLOG = 1024
+_HUNG_UP = getattr(select, "POLLRDHUP", 0) | select.POLLHUP | select.POLLERR
 
 
 class Endpoint:
@@ -57,3 +59,10 @@ class Endpoint:
             except OSError:
                 return
             self._on_accepted(accepted)
+
+
+def has_hung_up(connection: socket.socket) -> bool:
+    """Whether the other end of a connection sends no more, also when bytes of it are still unread."""
+    poll = select.poll()
+    poll.register(connection, getattr(select, "POLLRDHUP", 0))
+    return any(flags & _HUNG_UP for _, flags in poll.poll(0))

@@ -109,6 +109,13 @@ class Shaping:
         """Whether a connection with this flow may not live."""
         return any(self._resets(flow))
 
+    def is_unopened(self, load: Load) -> bool:
+        """Whether a connection could not be opened on a real network: one of its ways was cut already."""
+        return any(
+            load.opened_ns >= imposed.imposed_ns and (imposed.carries(load.flow) or imposed.carries(load.flow.reverse))
+            for imposed in self._cuts("blackhole")
+        )
+
     def stopped(self, load: Load, now_ns: int) -> None:
         """Take note that a cut met bytes, or with none the opening or the end of a connection."""
         for imposed in (*self._resets(load.flow), *self._stops(load)):

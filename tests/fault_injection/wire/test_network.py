@@ -109,6 +109,21 @@ def test_a_connection_opened_during_a_one_way_cut_carries_nothing(
         until(lambda: leader.count == len(own) + len(REQUEST), deadline_s=DEADLINE_S, what="the request came late")
 
 
+@pytest.mark.parametrize("link", [LINK, LinkName.controller(1, 2), LinkName.zookeeper(2)])
+def test_a_connection_that_was_given_up_during_a_cut_never_was(
+    proxy: GateProxy, leader: StubNode, link: LinkName
+) -> None:
+    given_up = proxy.open(link, leader.address)
+    proxy.network.impose("cut", Cut((Way(link.destination, 2),)))
+    with connected(given_up) as follower:
+        follower.sendall(REQUEST)
+        until(lambda: proxy.network.evidence("cut").has_fired, deadline_s=DEADLINE_S, what="it is stopped")
+    proxy.network.lift("cut")
+    with connected(given_up) as follower:
+        follower.sendall(SECOND)
+        await_received(leader, SECOND)
+
+
 def test_the_end_of_one_side_is_not_heard_over_a_cut(
     proxy: GateProxy, leader: StubNode, follower: socket.socket
 ) -> None:

@@ -31,6 +31,8 @@ def test_a_connection_opened_during_a_cut_carries_nothing_either_way() -> None:
     assert shaping.verdict(load(REQUESTS, opened_ns=99)) == "forward"
     assert shaping.verdict(load(REQUESTS, opened_ns=100)) == "wait"
     assert shaping.verdict(load(ANSWERS, opened_ns=100)) == "wait"
+    assert shaping.is_unopened(load(REQUESTS, opened_ns=100))
+    assert not shaping.is_unopened(load(REQUESTS, opened_ns=99))
     shaping.lift("cut", 200)
     assert shaping.verdict(load(REQUESTS, opened_ns=100)) == "forward"
 
