@@ -79,11 +79,12 @@ class ArmedAction:
             self._pass_over(request, None)
             return False
         if self.frames == 0:
-            if self.retries.is_retry(request):
+            is_retry = self.retries.is_retry(request)
+            self.retries.sent(request)
+            if is_retry:
                 self._pass_over(request, None)
                 return False
             self._count += 1
-            self.retries.counted(request)
         return self._count >= self.point.nth
 
     def forwarded(self, request: ObservedRequest) -> None:
@@ -94,7 +95,7 @@ class ArmedAction:
             self._awaited.add(_key(request))
             return
         self._count += 1
-        self.retries.counted(request)
+        self.retries.sent(request)
         if self._count >= self.point.nth and not (self.is_single and self._awaited):
             self._awaited.add(_key(request))
 

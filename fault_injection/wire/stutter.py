@@ -45,7 +45,7 @@ def is_stutter(point: Point, request: ObservedRequest, response: ResponseView | 
 
 
 class Retries:
-    """Remembers, for one point, the counted request of each connection and whether it has to be repeated.
+    """Remembers, for one point, the last matching request of each connection and whether it has to be repeated.
 
     A follower has one request in flight on a connection; of pipelined requests the last one counts.
     """
@@ -55,13 +55,13 @@ class Retries:
         self._in_flight: dict[int, ObservedRequest] = {}
         self._refused: dict[int, tuple[Any, ...]] = {}
 
-    def counted(self, request: ObservedRequest) -> None:
-        """Remember a request that was counted."""
+    def sent(self, request: ObservedRequest) -> None:
+        """Remember a request."""
         self._in_flight[request.connection] = request
         self._refused.pop(request.connection, None)
 
     def answered(self, request: ObservedRequest, response: ResponseView | None) -> bool:
-        """Take note of an answer; tell whether its request was a counted one."""
+        """Take note of an answer; tell whether its request is remembered."""
         waiting = self._in_flight.get(request.connection)
         if waiting is None or waiting.correlation_id != request.correlation_id:
             return False
@@ -75,7 +75,7 @@ class Retries:
         return self._refused.get(request.connection) == self._said(request)
 
     def connection_lost(self, connection: int) -> int:
-        """Forget a connection and give how many counted requests will never be answered."""
+        """Forget a connection and give how many remembered requests will never be answered."""
         self._refused.pop(connection, None)
         return 1 if self._in_flight.pop(connection, None) is not None else 0
 

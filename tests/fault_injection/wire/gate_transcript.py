@@ -44,8 +44,17 @@ class Paper:
     _times: Iterator[int] = field(default_factory=lambda: count(1))
     _correlations: Iterator[int] = field(default_factory=lambda: count(1))
 
-    def arm(self, name: str, point: Point, action: Action = "hold", delay_ms: int = 0) -> None:
-        self.gate.arm(name, point, next(self._times), action, delay_ms)
+    def arm(
+        self,
+        name: str,
+        point: Point,
+        action: Action = "hold",
+        delay_ms: int = 0,
+        *,
+        error: int | None = None,
+        frames_max: int | None = 1,
+    ) -> None:
+        self.gate.arm(name, point, next(self._times), action, delay_ms, error=error, frames_max=frames_max)
 
     def fetch(self, offset: int, *, connection: int = 2, epoch: int = -1) -> str:
         """A follower asks the leader 1; its connection has its number. Gives what becomes of the request."""
