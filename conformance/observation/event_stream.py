@@ -14,6 +14,7 @@ from conformance.observation.broker_lives import BrokerLives
 from conformance.observation.errors import TraceUnreadableError
 from conformance.observation.frame_events import FrameEvents
 from conformance.observation.ledger_events import LedgerEvents
+from conformance.observation.nearby_frames import NearbyFrames
 from conformance.observation.story_events import StoryEvents
 from conformance.observation.wire_moments import Moment, WireMoments
 from oracle.tracing.observed import BrokerEnded, BrokerStarted
@@ -33,6 +34,7 @@ class EventStream:
     Attributes:
         frames: the frames, with the numbers of those that were shown to the model.
         moments: the frames as they are read.
+        nearby: the last frames that showed something.
     """
 
     def __init__(self, run: RunDirectory) -> None:
@@ -40,6 +42,7 @@ class EventStream:
         topic = about["topic"]
         self.frames = FrameEvents(topic, about.get("topic_id"))
         self.moments = WireMoments(run.path / WIRE_FILE)
+        self.nearby = NearbyFrames()
         self._story = StoryEvents(run, topic)
         self._ledger = LedgerEvents(run.path / "ledger", topic)
         self._lives = BrokerLives()
@@ -75,4 +78,6 @@ class EventStream:
             self.frames.broker_started(started.broker)
             yield started
         if not self._lives.is_stale(moment):
-            yield from self.frames.of(moment)
+            events = list(self.frames.of(moment))
+            self.nearby.shown(moment, events)
+            yield from events

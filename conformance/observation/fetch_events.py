@@ -70,7 +70,7 @@ class FetchEvents:
         given = {self._topic.partition_of(entry): entry for entry in said["partitions"]}
         for partition in self._in_flight.asked(key) or ():
             entry = given.get(partition, _SILENT)
-            diverging = entry.get("diverging_epoch")
+            diverging, log_start_offset = entry.get("diverging_epoch"), entry.get("log_start_offset", NONE)
             yield FetchAnswered(
                 at=moment.at,
                 frame=moment.seq,
@@ -80,6 +80,7 @@ class FetchEvents:
                 high_watermark=Offset(entry["high_watermark"]),
                 runs=tuple(map(_run, entry.get("epochs", ()))),
                 diverging_epoch=_epoch_end(diverging) if diverging is not None else None,
+                log_start_offset=None if log_start_offset == NONE else Offset(log_start_offset),
                 is_listed=entry.get("is_listed", True),
             )
 

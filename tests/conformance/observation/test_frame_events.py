@@ -1,0 +1,272 @@
+"""Does each frame between nodes become the events that it shows?"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+import pytest
+
+from conformance.observation.errors import TraceUnreadableError
+from conformance.observation.frame_events import FrameEvents
+from conformance.observation.wire_moments import WireMoments
+from fault_injection.wire import controller_views as controller
+from fault_injection.wire import metadata_views as metadata
+from fault_injection.wire import views
+from oracle.log import EpochEnd
+from oracle.tracing import observed
+from oracle.tracing.observed import EpochRun, RequestKey, TopicPartition
+from tests.conformance.observation.wire_files import (
+    ALTER_PARTITION,
+    FETCH,
+    LEADER_AND_ISR,
+    LOOKUP,
+    STOP_REPLICA,
+    TOPIC,
+    UPDATE_METADATA,
+    WireFile,
+)
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PARTITION = TopicPartition(TOPIC, 0)
+ID = UUID(int=77)
+LEADERSHIP = controller.PartitionLeadership(TOPIC, None, 0, 1, 5, (1, 2), (1, 2), 3, 9)
+
+
+@pytest.fixture
+def wire() -> WireFile:
+    return WireFile()
+
+
+def shown(wire: WireFile, directory: Path, topic_id: str | None = None) -> list[Any]:
+    frames = FrameEvents(TOPIC, topic_id)
+    return [event for moment in WireMoments(wire.write(directory)) for event in frames.of(moment)]
+
+
+def names(events: list[Any]) -> list[str]:
+    return [type(event).__name__ for event in events]
+
+
+def fetch(fetch_offset: int = 3, replica_id: int = 2, **fields: Any) -> views.FetchRequestView:  # noqa: ANN401
+    asked = views.FetchPartition(fields.pop("topic", TOPIC), fields.pop("topic_id", None), 0, fetch_offset, **fields)
+    return views.FetchRequestView(replica_id, 8, 500, 0, -1, (asked,))
+
+
+def given(*entries: views.FetchedPartition, error: int = 0) -> views.FetchResponseView:
+    return views.FetchResponseView(error, 0, 0, entries)
+
+
+def test_a_fetch_and_its_answer_are_four_moments(wire: WireFile, tmp_path: Path) -> None:
+    asked = wire.request(FETCH, 2, 1, fetch(3, current_leader_epoch=5, last_fetched_epoch=4), api_version=15)
+    records = (views.EpochRun(4, 3, 3), views.EpochRun(5, 4, 6))
+    wire.answer(asked, given(views.FetchedPartition(TOPIC, None, 0, 0, 4, log_start_offset=1, epochs=records)))
+    sent, received, answered, delivered = shown(wire, tmp_path)
+    key = RequestKey(1, 1)
+    assert sent == observed.FetchSent(
+        at=1_000_000,
+        frame=1,
+        partition=PARTITION,
+        key=key,
+        follower=2,  # type: ignore[arg-type]
+        leader=1,  # type: ignore[arg-type]
+        fetch_offset=3,  # type: ignore[arg-type]
+        current_leader_epoch=5,  # type: ignore[arg-type]
+        last_fetched_epoch=4,  # type: ignore[arg-type]
+        replica_epoch=8,
+        api_version=15,
+    )
+    assert received == observed.FetchReceived(at=1_000_001, frame=1, partition=PARTITION, key=key)
+    assert (answered.at, answered.frame, answered.error, answered.high_watermark) == (2_000_000, 2, 0, 4)
+    assert answered.runs == (EpochRun(4, 3, 3), EpochRun(5, 4, 6))  # type: ignore[arg-type]
+    assert (answered.log_start_offset, answered.diverging_epoch, answered.is_listed) == (1, None, True)
+    assert delivered == observed.FetchDelivered(at=2_000_001, frame=2, partition=PARTITION, key=key)
+
+
+def test_epochs_that_a_version_does_not_have_are_none(wire: WireFile, tmp_path: Path) -> None:
+    wire.request(FETCH, 2, 1, views.FetchRequestView(2, -1, 500, 0, -1, fetch().partitions))
+    sent, _ = shown(wire, tmp_path)
+    assert (sent.current_leader_epoch, sent.last_fetched_epoch, sent.replica_epoch) == (None, None, None)
+
+
+def test_records_of_old_formats_have_no_epoch_and_a_compressed_message_only_its_end(
+    wire: WireFile, tmp_path: Path
+) -> None:
+    records = (views.EpochRun(None, None, 6),)
+    wire.answer(wire.request(FETCH, 2, 1, fetch()), given(views.FetchedPartition(TOPIC, None, 0, 0, 4, epochs=records)))
+    answered = shown(wire, tmp_path)[2]
+    assert (answered.runs, answered.log_start_offset) == ((EpochRun(None, 6, 6),), None)  # type: ignore[arg-type]
+
+
+def test_divergence_is_told(wire: WireFile, tmp_path: Path) -> None:
+    end = views.EpochEnd(4, 2)
+    wire.answer(
+        wire.request(FETCH, 2, 1, fetch()), given(views.FetchedPartition(TOPIC, None, 0, 0, 4, diverging_epoch=end))
+    )
+    assert shown(wire, tmp_path)[2].diverging_epoch == EpochEnd(4, 2)  # type: ignore[arg-type]
+
+
+def test_an_error_of_the_whole_answer_is_that_of_the_partition(wire: WireFile, tmp_path: Path) -> None:
+    wire.answer(wire.request(FETCH, 2, 1, fetch()), given(error=70))
+    assert shown(wire, tmp_path)[2].error == 70
+
+
+def test_consumers_and_other_topics_and_clients_show_nothing(wire: WireFile, tmp_path: Path) -> None:
+    wire.answer(wire.request(FETCH, None, 1, fetch(replica_id=-1)), given())
+    wire.answer(wire.request(FETCH, 2, 1, fetch(topic="other")), given())
+    wire.answer(wire.request(FETCH, 2, 1, fetch(), link="client"), given())
+    wire.request(18, 2, 1, None)
+    assert shown(wire, tmp_path) == []
+
+
+def test_a_topic_is_known_by_its_id(wire: WireFile, tmp_path: Path) -> None:
+    wire.request(FETCH, 2, 1, fetch(topic=None, topic_id=ID))
+    assert shown(wire, tmp_path) == []
+    assert names(shown(wire, tmp_path, str(ID))) == ["FetchSent", "FetchReceived"]
+
+
+def test_a_held_answer_is_delivered_late_and_a_dropped_request_never(wire: WireFile, tmp_path: Path) -> None:
+    held = wire.answer(
+        wire.request(FETCH, 2, 1, fetch()),
+        given(views.FetchedPartition(TOPIC, None, 0, 0, 4)),
+        outcome="held",
+        forwarded_ns=None,
+        hold="gap",
+    )
+    wire.request(FETCH, 2, 1, fetch(9), outcome="dropped", forwarded_ns=None)
+    wire.fate(held, "forwarded", 50_000_000)
+    events = shown(wire, tmp_path)
+    assert names(events) == ["FetchSent", "FetchReceived", "FetchAnswered", "FetchSent", "FetchDelivered"]
+    assert (events[2].at, events[4].at) == (2_000_000, 50_000_000)
+
+
+def test_a_lookup_and_its_answer(wire: WireFile, tmp_path: Path) -> None:
+    asked = wire.request(LOOKUP, 2, 1, views.EpochRequestView(-2, (views.EpochQuery(TOPIC, 0, 4),)), api_version=0)
+    wire.answer(asked, views.EpochResponseView(0, (views.EpochAnswer(TOPIC, 0, 0, -1, 7),)))
+    events = shown(wire, tmp_path)
+    assert names(events) == ["LookupSent", "LookupReceived", "LookupAnswered", "LookupDelivered"]
+    assert (events[0].follower, events[0].epoch, events[0].current_leader_epoch) == (2, 4, None)
+    assert (events[2].error, events[2].end) == (0, EpochEnd(None, 7))  # type: ignore[arg-type]
+
+
+def test_an_unknown_end_is_none(wire: WireFile, tmp_path: Path) -> None:
+    asked = wire.request(LOOKUP, 2, 1, views.EpochRequestView(2, (views.EpochQuery(TOPIC, 0, 4, 5),)), api_version=3)
+    wire.answer(asked, views.EpochResponseView(0, (views.EpochAnswer(TOPIC, 0, 0, -1, -1),)))
+    events = shown(wire, tmp_path)
+    assert (events[0].current_leader_epoch, events[2].end) == (5, EpochEnd(None, None))
+
+
+def test_leader_and_isr_is_heard_and_applied(wire: WireFile, tmp_path: Path) -> None:
+    asked = wire.request(LEADER_AND_ISR, 100, 2, controller.LeaderAndIsrView(100, 9, 1, (LEADERSHIP,)))
+    wire.answer(asked, controller.ErrorsView(0, (controller.PartitionError(TOPIC, None, 0, 11),)))
+    heard, applied = shown(wire, tmp_path)
+    assert (heard.at, heard.broker, heard.leader, heard.leader_epoch, heard.isr) == (1_000_001, 2, 1, 5, (1, 2))
+    assert (heard.partition_epoch, heard.controller_epoch, heard.key) == (3, 9, RequestKey(1, 1))
+    assert (applied.at, applied.broker, applied.key, applied.error) == (2_000_000, 2, RequestKey(1, 1), 11)
+
+
+def test_leader_and_isr_teaches_the_id_of_the_topic(wire: WireFile, tmp_path: Path) -> None:
+    told = controller.PartitionLeadership(TOPIC, ID, 0, -1, 5, (1, 2), (1, 2), 3, 9)
+    wire.request(LEADER_AND_ISR, 100, 2, controller.LeaderAndIsrView(100, 9, 1, (told,)))
+    wire.request(FETCH, 2, 1, fetch(topic=None, topic_id=ID))
+    events = shown(wire, tmp_path)
+    assert names(events) == ["LeadershipHeard", "FetchSent", "FetchReceived"]
+    assert events[0].leader is None
+
+
+def test_update_metadata_and_stop_replica(wire: WireFile, tmp_path: Path) -> None:
+    wire.request(UPDATE_METADATA, 100, 2, controller.UpdateMetadataView(100, 9, 1, (1, 2), (LEADERSHIP,)))
+    stopped = controller.StopReplicaView(100, 9, 1, (controller.StoppedReplica(TOPIC, 0, is_deleted=True),))
+    wire.request(STOP_REPLICA, 100, 2, stopped)
+    announced, stop = shown(wire, tmp_path)
+    assert (announced.at, announced.leader, announced.isr, announced.partition_epoch) == (1_000_000, 1, (1, 2), 3)
+    assert (stop.at, stop.broker, stop.is_deleted) == (2_000_001, 2, True)
+
+
+@pytest.mark.parametrize(("error", "whole"), [(0, 0), (95, 0), (0, 41)])
+def test_a_proposed_isr_and_what_the_controller_says(wire: WireFile, tmp_path: Path, error: int, whole: int) -> None:
+    proposed = controller.ProposedIsr(TOPIC, None, 0, 5, (1, 2), 3)
+    asked = wire.request(ALTER_PARTITION, 1, 100, controller.AlterPartitionView(1, 8, (proposed,)), api_version=0)
+    entries = () if whole else (controller.CommittedIsr(TOPIC, None, 0, error, 1, 5, (1, 2), 4),)
+    wire.answer(asked, controller.AlterPartitionResponseView(whole, 0, entries))
+    sent, answered, delivered = shown(wire, tmp_path)
+    assert (sent.leader, sent.leader_epoch, sent.isr, sent.partition_epoch) == (1, 5, (1, 2), 3)
+    expected = (None, (), None) if error or whole else (1, (1, 2), 4)
+    assert (answered.leader, answered.isr, answered.partition_epoch) == expected
+    assert answered.error == error or whole
+    assert delivered.key == sent.key
+
+
+def metadata_answer(*records: metadata.MetadataRecord, high_watermark: int) -> views.FetchResponseView:
+    runs = (views.EpochRun(1, records[0].offset, records[-1].offset),) if records else ()
+    return given(
+        views.FetchedPartition("__cluster_metadata", UUID(int=1), 0, 0, high_watermark, epochs=runs, metadata=records)
+    )
+
+
+CREATED = (
+    metadata.TopicRecord(10, TOPIC, ID),
+    metadata.PartitionRecord(11, ID, 0, (1, 2), (1, 2), leader=1, leader_epoch=0, partition_epoch=0),
+)
+SHRUNK = metadata.PartitionChangeRecord(12, ID, 0, isr=(2,))
+ELECTED = metadata.PartitionChangeRecord(13, ID, 0, leader=2)
+
+
+def metadata_fetch(wire: WireFile, broker: int, offset: int, answer: views.FetchResponseView) -> None:
+    asked = fetch(offset, broker, topic="__cluster_metadata", topic_id=UUID(int=1))
+    wire.answer(wire.request(FETCH, broker, 100, asked, link="controller", connection=broker), answer)
+
+
+def test_the_metadata_log_is_announced_once_and_heard_by_each_broker(wire: WireFile, tmp_path: Path) -> None:
+    for broker in (1, 2):
+        metadata_fetch(wire, broker, 10, metadata_answer(*CREATED, SHRUNK, ELECTED, high_watermark=14))
+    events = shown(wire, tmp_path)
+    assert names(events) == ["IsrAnnounced"] * 3 + ["LeadershipHeard"] * 6
+    states = [(e.leader, e.leader_epoch, e.isr, e.partition_epoch) for e in events]
+    assert states[:3] == [(1, 0, (1, 2), 0), (1, 0, (2,), 1), (2, 1, (2,), 2)]
+    assert states[3:6] == states[6:] == states[:3]
+    assert [e.broker for e in events[3:]] == [1, 1, 1, 2, 2, 2]
+
+
+def test_a_record_is_heard_once_the_high_watermark_is_above_it(wire: WireFile, tmp_path: Path) -> None:
+    metadata_fetch(wire, 1, 10, metadata_answer(*CREATED, high_watermark=11))
+    metadata_fetch(wire, 1, 12, metadata_answer(high_watermark=12))
+    events = shown(wire, tmp_path)
+    assert names(events) == ["IsrAnnounced", "LeadershipHeard"]
+    assert [event.frame for event in events] == [2, 4]
+
+
+def test_a_broker_that_starts_hears_the_newest_state_again(wire: WireFile, tmp_path: Path) -> None:
+    metadata_fetch(wire, 1, 10, metadata_answer(*CREATED, SHRUNK, high_watermark=13))
+    metadata_fetch(wire, 1, 13, metadata_answer(high_watermark=13))
+    frames = FrameEvents(TOPIC)
+    events: list[Any] = []
+    for moment in WireMoments(wire.write(tmp_path)):
+        if moment.seq == 3 and not moment.is_delivery:
+            frames.broker_started(1)
+        events += frames.of(moment)
+    assert names(events) == ["IsrAnnounced"] * 2 + ["LeadershipHeard"] * 3
+    assert (events[-1].isr, events[-1].frame) == ((2,), 4)
+
+
+def test_a_record_that_was_not_decoded_is_refused(wire: WireFile, tmp_path: Path) -> None:
+    metadata_fetch(wire, 1, 10, metadata_answer(metadata.UnreadableRecord(10, 5, 9), high_watermark=11))
+    with pytest.raises(TraceUnreadableError, match=r"frame 2: a record of the metadata log \(api key 5, version 9\)"):
+        shown(wire, tmp_path)
+
+
+def test_a_frame_that_matters_and_was_not_decoded_is_refused(wire: WireFile, tmp_path: Path) -> None:
+    wire.request(FETCH, 2, 1, None, api_version=99)
+    with pytest.raises(TraceUnreadableError, match=r"frame 1 \(Fetch v99 request\) was not decoded"):
+        shown(wire, tmp_path)
+
+
+def test_the_frames_that_were_shown_to_the_model_are_counted(wire: WireFile, tmp_path: Path) -> None:
+    wire.answer(wire.request(FETCH, 2, 1, fetch()), given())
+    wire.request(18, 2, 1, None)
+    frames = FrameEvents(TOPIC)
+    for moment in WireMoments(wire.write(tmp_path)):
+        list(frames.of(moment))
+    assert json.dumps(frames.checked) == '{"Fetch": 2}'
