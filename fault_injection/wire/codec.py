@@ -12,8 +12,10 @@ from typing import Any
 from fault_injection.wire import codec_client, codec_controller, codec_replication
 from fault_injection.wire.answers import can_answer, error_answer
 from fault_injection.wire.codec_schemas import SHIPPED, Message, Messages, api_name, load_schemas
+from fault_injection.wire.fetch_reader import read_fetch_response
 from fault_injection.wire.headers import Buffer, RequestHeader, request_body_offset, response_body_offset
 from fault_injection.wire.messages import RequestView, ResponseView
+from fault_injection.wire.points import FETCH_KEY
 
 __all__ = ["Codec", "api_name", "load_schemas"]
 
@@ -31,7 +33,6 @@ _REQUESTS: dict[int, Callable[[Any], RequestView]] = {
 }
 _RESPONSES: dict[int, Callable[[Any], ResponseView]] = {
     0: codec_client.produce_response,
-    1: codec_replication.fetch_response,
     4: codec_controller.leader_and_isr_response,
     5: codec_controller.stop_replica_response,
     6: codec_controller.plain_response,
@@ -81,6 +82,10 @@ class Codec:
         if message is None or version is None:
             return None
         try:
+            if api_key == FETCH_KEY:
+                is_flexible = message.response.flexible_version_q(version)
+                offset = response_body_offset(frame, api_key, is_flexible=is_flexible)
+                return read_fetch_response(frame, offset, version)
             return _RESPONSES[api_key](self._decoded_response(message, api_key, version, frame))
         except Exception:  # noqa: BLE001 - whatever a foreign decoder raises must not reach the traffic
             self.undecodable += 1

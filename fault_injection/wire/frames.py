@@ -16,6 +16,7 @@ CHUNK_BYTES = 64 * 1024
 LENGTH_BYTES = 4
 
 _LENGTH = struct.Struct(">i")
+_NOTHING = memoryview(b"")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +66,11 @@ class FrameParser:
     def pending_bytes(self) -> int:
         """How many bytes of an unfinished frame are kept."""
         return len(self._prefix) if self._frame is None else self._filled
+
+    @property
+    def begun(self) -> memoryview:
+        """The bytes so far of a frame that is not complete; empty if there is none."""
+        return memoryview(self._frame)[: self._filled] if self._frame is not None else _NOTHING
 
     def writable(self) -> memoryview:
         """Give the memory for the next bytes: the rest of a large frame, otherwise the chunk."""
