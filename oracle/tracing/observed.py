@@ -108,6 +108,7 @@ class FetchAnswered(PartitionObserved):
         high_watermark: the leader's; -1 with an error. For a partition left out, the last one told.
         runs: the records in it, none if it carries none.
         diverging_epoch: where the follower diverges (v12+).
+        log_start_offset: the leader's, None in versions without it (before 5), or if it is -1.
         is_listed: False if the incremental answer left the partition out.
     """
 
@@ -116,6 +117,7 @@ class FetchAnswered(PartitionObserved):
     high_watermark: Offset
     runs: tuple[EpochRun, ...] = ()
     diverging_epoch: EpochEnd | None = None
+    log_start_offset: Offset | None = None
     is_listed: bool = True
 
 

@@ -1,0 +1,111 @@
+"""Is a trace one that the release's rules allow? The replay of observed events, one by one, as they come.
+
+A check keeps what one partition's replicas may be by now, never the events: memory does not grow with the
+trace, and time grows in step with it. It ends at the first event that no rule allows.
+
+Model field <- event field <- wire field: see ``oracle.tracing.observed``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from oracle.tracing.invariants import Invariant, Judge, NotAllowed, Violation
+from oracle.tracing.leadership import TraceSettings
+from oracle.tracing.observed import BrokerEnded, BrokerStarted, CheckpointLost, PartitionObserved
+from oracle.tracing.partition_replay import PartitionReplay
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from oracle.rules.rule_set import RuleSet
+    from oracle.tracing.observed import Event, TopicPartition
+
+__all__ = ["Invariant", "TraceCheck", "TraceReport", "TraceSettings", "Violation"]
+
+
+@dataclass(frozen=True, slots=True)
+class TraceReport:
+    """What a check has seen.
+
+    Attributes:
+        events: how many events were fed, of every type.
+        held: how often each invariant was looked at and held; one that is 0 was never exercised.
+        partitions: how many partitions were replayed.
+        not_followed: partitions whose creation the trace does not show; their events were not looked at.
+        violation: the first event that no rule allows, or None.
+    """
+
+    events: dict[str, int]
+    held: dict[Invariant, int]
+    partitions: int
+    not_followed: tuple[TopicPartition, ...]
+    violation: Violation | None
+
+    @property
+    def is_allowed(self) -> bool:
+        """Whether every event was allowed."""
+        return self.violation is None
+
+
+class TraceCheck:
+    """Replays a stream of events under the rules of one release."""
+
+    def __init__(
+        self,
+        rules: RuleSet,
+        settings: TraceSettings | None = None,
+        *,
+        enforced: Collection[Invariant] = tuple(Invariant),
+    ) -> None:
+        """Begin before the first event.
+
+        Args:
+            rules: of the release that the brokers are.
+            settings: how they are configured; None for Kafka's defaults.
+            enforced: the invariants that end the check when they do not hold; all of them but in tests.
+        """
+        self._rules = rules
+        self._settings = settings or TraceSettings()
+        self._judge = Judge(enforced)
+        self._partitions: dict[TopicPartition, PartitionReplay] = {}
+        self._counts: dict[type, int] = {}
+        self._violation: Violation | None = None
+
+    def feed(self, event: Event) -> Violation | None:
+        """Replay one event; return the violation if no rule allows it. After the first one nothing is replayed."""
+        kind = type(event)
+        self._counts[kind] = self._counts.get(kind, 0) + 1
+        if self._violation is not None:
+            return None
+        try:
+            self._replay(event)
+        except NotAllowed as refused:
+            self._violation = refused.at(event)
+        return self._violation
+
+    def _replay(self, event: Event) -> None:
+        if isinstance(event, PartitionObserved):
+            self._partition(event.partition).feed(event)
+            return
+        for partition in self._partitions.values():
+            match event:
+                case BrokerEnded():
+                    partition.end_broker(event.broker, clean=event.clean)
+                case BrokerStarted():
+                    partition.start_broker(event.broker)
+                case CheckpointLost():
+                    partition.lose_checkpoint(event.broker)
+
+    def _partition(self, name: TopicPartition) -> PartitionReplay:
+        if name not in self._partitions:
+            self._partitions[name] = PartitionReplay(self._rules, self._settings, self._judge)
+        return self._partitions[name]
+
+    def finish(self) -> TraceReport:
+        """Return what was seen so far."""
+        unknown = tuple(name for name, partition in self._partitions.items() if not partition.is_followed)
+        events = {kind.__name__: count for kind, count in self._counts.items()}
+        followed = len(self._partitions) - len(unknown)
+        return TraceReport(events, dict(self._judge.held), followed, unknown, self._violation)

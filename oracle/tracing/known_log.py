@@ -1,0 +1,158 @@
+"""What is known of a log that nobody shows in full? Its epochs and its end, between two bounds.
+
+Records are not kept, only where each epoch starts and where the log ends: a log of a million records is
+as small as an empty one. A leader appends what nobody sees, so its end has no upper bound, and neither
+has the start of an epoch in which the same leader leads on, until an answer shows it. Every rule asks two
+logs, the lowest and the highest that are possible; its answers grow with ends and starts, so the true
+answer lies between the two.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Self
+
+from oracle.log import EpochEntry, ReplicaLog
+from oracle.vocabulary import LeaderEpoch, Offset
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from oracle.log import EpochEnd
+    from oracle.tracing.observed import EpochRun
+
+UNBOUNDED = Offset(2**62)
+"""An end that nothing bounds from above."""
+
+
+@dataclass(frozen=True, slots=True)
+class EpochLog(ReplicaLog):
+    """A log without its records: what truncation rules look at.
+
+    Attributes:
+        end: the log end offset.
+    """
+
+    end: Offset = Offset(0)
+
+    @property
+    def log_end_offset(self) -> Offset:  # type: ignore[explicit-override] # typing has it from 3.12 on
+        """Offset of the next record."""
+        return self.end
+
+    def truncate_to(self, offset: Offset) -> Self:  # type: ignore[explicit-override] # typing has it from 3.12 on
+        """Cut the log and its epoch cache so that ``offset`` is the log end offset at most."""
+        if offset >= self.end and (not self.epochs or self.epochs[-1].start_offset < offset):
+            return self
+        kept = tuple(entry for entry in self.epochs if entry.start_offset < offset)
+        return replace(self, epochs=kept, end=min(offset, self.end))
+
+    def ending_at(self, end: Offset) -> Self:
+        """Return the log with another end; no epoch starts later."""
+        if end == self.end:
+            return self
+        entries = (EpochEntry(entry.leader_epoch, min(entry.start_offset, end)) for entry in self.epochs)
+        return replace(self, epochs=tuple(entries), end=end)
+
+    def in_epoch(self, epoch: LeaderEpoch) -> Self:
+        """Return the log with an epoch that starts at its end, unless the cache knows a later or equal one."""
+        if epoch <= self.latest_epoch:
+            return self
+        return replace(self, epochs=ReplicaLog.with_epoch(self, epoch).epochs)
+
+    def appended(self, run: EpochRun) -> Self:
+        """Return the log with a run of records at its end."""
+        log = self if run.leader_epoch is None else self.in_epoch(run.leader_epoch)
+        return replace(log, end=Offset(max(log.end, run.last_offset + 1)))
+
+    def place_of(self, epoch: LeaderEpoch) -> int | None:
+        """Return the place of an epoch in the cache."""
+        return next((place for place, entry in enumerate(self.epochs) if entry.leader_epoch == epoch), None)
+
+    def start_of(self, epoch: LeaderEpoch) -> Offset:
+        """Return where an epoch starts; the end if it is not in the cache."""
+        place = self.place_of(epoch)
+        return self.end if place is None else self.epochs[place].start_offset
+
+    def starting(self, place: int, start: Offset) -> Self:
+        """Return the log with another start of one epoch."""
+        entry = EpochEntry(self.epochs[place].leader_epoch, start)
+        return replace(self, epochs=(*self.epochs[:place], entry, *self.epochs[place + 1 :]))
+
+
+@dataclass(frozen=True, slots=True)
+class KnownLog:
+    """A log between two bounds, of the same epochs.
+
+    Attributes:
+        low: the shortest that it may be, its epochs starting as early as they may.
+        high: the longest that it may be, its epochs starting as late as they may.
+    """
+
+    low: EpochLog = EpochLog()
+    high: EpochLog = EpochLog()
+
+    def both(self, change: Callable[[EpochLog], EpochLog]) -> KnownLog:
+        """Return the log with both bounds changed."""
+        low = change(self.low)
+        return KnownLog(low, low if self.high is self.low else change(self.high))
+
+    def opened(self) -> KnownLog:
+        """Return a leader's log: it may grow unseen."""
+        return replace(self, high=replace(self.high, end=UNBOUNDED))
+
+    def ending_at(self, end: Offset) -> KnownLog:
+        """Return the log now that its end is known."""
+        return self.both(lambda log: log.ending_at(end))
+
+    def cut_to(self, offset: Offset) -> tuple[KnownLog, ...]:
+        """Return what the log may be after a cut: two, if it may have dropped an epoch or not."""
+        cut = self.both(lambda log: log.truncate_to(offset))
+        if len(cut.low.epochs) == len(cut.high.epochs):
+            return (cut,)
+        return (KnownLog(cut.low, cut.low), KnownLog(cut.high, cut.high))
+
+    def is_end(self, offset: Offset) -> bool:
+        """Tell whether the log may end there."""
+        return self.low.end <= offset <= self.high.end
+
+    def at_least(self, end: Offset) -> KnownLog:
+        """Return a leader's log now that it is known to reach an offset."""
+        return self if end <= self.low.end else replace(self, low=replace(self.low, end=end))
+
+    def may_hold(self, run: EpochRun) -> bool:
+        """Tell whether records of an epoch may lie at these offsets."""
+        if run.leader_epoch is None or run.last_offset >= self.high.end:
+            return run.leader_epoch is None
+        place = self.low.place_of(run.leader_epoch)
+        if place is None or self.low.epochs[place].start_offset > run.first_offset:
+            return False
+        is_last = place + 1 == len(self.high.epochs)
+        return is_last or self.high.epochs[place + 1].start_offset > run.last_offset
+
+    def holding(self, run: EpochRun) -> KnownLog:
+        """Return the log now that a run of its records was seen; ``may_hold`` must tell that it may."""
+        log = self.at_least(Offset(run.last_offset + 1))
+        place = None if run.leader_epoch is None else log.low.place_of(run.leader_epoch)
+        if place is None:
+            return log
+        low, high = log.low, log.high
+        if high.epochs[place].start_offset > run.first_offset:
+            high = high.starting(place, run.first_offset)
+        if place + 1 < len(low.epochs) and low.epochs[place + 1].start_offset <= run.last_offset:
+            low = low.starting(place + 1, Offset(run.last_offset + 1))
+        return KnownLog(low, high)
+
+    def ends_of(
+        self, end_offset_for: Callable[[ReplicaLog, LeaderEpoch], EpochEnd], epoch: LeaderEpoch
+    ) -> tuple[EpochEnd, EpochEnd]:
+        """Return the answers about an epoch that the two bounds give."""
+        return end_offset_for(self.low, epoch), end_offset_for(self.high, epoch)
+
+    def with_end_of(self, epoch: LeaderEpoch, end: Offset) -> KnownLog:
+        """Return the log now that it is known where an epoch ends."""
+        following = (place for place, entry in enumerate(self.low.epochs) if entry.leader_epoch > epoch)
+        place = next(following, None)
+        if place is None:
+            return self.at_least(end)
+        return self.both(lambda log: log.starting(place, end))

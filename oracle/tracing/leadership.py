@@ -1,0 +1,255 @@
+"""How high may a leader's high watermark be? What a leader can know of its followers, and its ISR.
+
+The leader handles a fetch between the moment it reaches the leader and the moment its answer leaves. So
+each follower has two ends: the one of its last answered fetch, which the leader has certainly recorded,
+and the one of the fetch under way, which it may have. The high watermark is at most the lowest possible
+end over the smallest possible ISR, and at least the lowest certain end over everybody who may count.
+
+Sources: Partition.maybeIncrementLeaderHW, Partition.PartitionState (KIP-497), KAFKA-15583.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from oracle.log import NO_EPOCH
+from oracle.replication.remote import RemoteReplica
+from oracle.tracing.known_log import UNBOUNDED
+from oracle.vocabulary import Offset
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from oracle.rules.rule_set import RuleSet
+    from oracle.tracing.exchange import Exchange
+    from oracle.tracing.observed import LeadershipHeard
+    from oracle.tracing.possibility import Bounds
+    from oracle.vocabulary import BrokerId, LeaderEpoch
+
+
+@dataclass(frozen=True, slots=True)
+class TraceSettings:
+    """What the brokers were configured with, as far as a trace shows it.
+
+    Attributes:
+        min_insync_replicas: of the topic.
+        lag_time_max_ms: replica.lag.time.max.ms.
+        min_insync_replicas_before: what some broker may still go by; None if it never changed.
+    """
+
+    min_insync_replicas: int = 1
+    lag_time_max_ms: int = 30_000
+    min_insync_replicas_before: int | None = None
+
+    @property
+    def lag_ns(self) -> int:
+        """The lag time in nanoseconds."""
+        return self.lag_time_max_ms * 1_000_000
+
+
+@dataclass(slots=True)
+class Follower:
+    """What a leader can know of one follower.
+
+    Attributes:
+        recorded: its end, as certainly recorded; None before its first answered fetch.
+        received: the highest of the ends that the leader may have recorded last; None before the first.
+        peak: the highest of the ends that it ever showed.
+        may_join: a fetch has come that lets it join the ISR.
+        caught_up_at: the latest moment at which it certainly had everything.
+        fetched_at: when its last fetch was received; None before the first.
+    """
+
+    recorded: Offset | None = None
+    received: Offset | None = None
+    peak: Offset = Offset(0)
+    may_join: bool = False
+    caught_up_at: int = 0
+    fetched_at: int | None = None
+
+
+class Leadership:
+    """What is known of a broker's time as leader, whatever its epochs in a row."""
+
+    def __init__(
+        self, broker: BrokerId, rules: RuleSet, settings: TraceSettings, start: Bounds, *, is_from_follower: bool
+    ) -> None:
+        """Begin with the high watermark that the broker had as a follower, or 0 in a new partition."""
+        self.broker = broker
+        self.low = start.low
+        self.high = start.high
+        self.thawed_high = start.high
+        self.start = start
+        self.is_from_follower = is_from_follower
+        self.has_told = False
+        self.committed: list[frozenset[BrokerId]] = []
+        self.leader_epoch: LeaderEpoch = NO_EPOCH
+        self.announced: frozenset[BrokerId] = frozenset()
+        self.proposed: frozenset[BrokerId] = frozenset()
+        self.replicas: tuple[BrokerId, ...] = ()
+        self.followers: dict[BrokerId, Follower] = {}
+        self._rules = rules
+        self.settings = settings
+
+    def follower(self, broker: BrokerId) -> Follower:
+        """Return what is known of a follower."""
+        return self.followers.setdefault(broker, Follower())
+
+    def hear_isr(self, heard: LeadershipHeard) -> None:
+        """Take note of an ISR that the leader was told: it may know it from now on."""
+        self.replicas = heard.replicas
+        isr = frozenset(heard.isr)
+        if isr not in self.committed:
+            self.committed.append(isr)
+        if heard.leader_epoch != self.leader_epoch:
+            self.leader_epoch = heard.leader_epoch
+            self.announced = isr
+            for broker in heard.replicas:
+                self.follower(broker).may_join = False
+                self.follower(broker).caught_up_at = heard.at if broker in isr else 0
+        self.raise_high()
+
+    def settle_isr(self, isr: Collection[BrokerId]) -> None:
+        """Take note that the leader knows this ISR for certain: nothing older counts."""
+        self._bound_by(frozenset(isr).difference(*self.committed))
+        self.committed = [frozenset(isr)]
+        self.proposed = frozenset()
+        self.raise_high()
+
+    def propose(self, isr: Collection[BrokerId]) -> None:
+        """Take note of a wish: those it adds count from before it was sent."""
+        wished = frozenset(isr)
+        self._bound_by(wished.difference(*self.committed))
+        self.committed = [known for known in self.committed if known <= wished or wished <= known] or self.committed
+        self.proposed = wished
+
+    def give_up(self) -> None:
+        """Take note that the controller has refused the wish: it may be forgotten, or asked again."""
+        self.proposed = frozenset()
+
+    def maximal_isrs(self) -> list[frozenset[BrokerId]]:
+        """Return every maximal ISR that the leader may count with."""
+        return [isr | self.proposed for isr in self.committed]
+
+    def hear(self, told: Offset) -> None:
+        """Take note of a high watermark that the leader told."""
+        self.has_told = True
+        self.low = max(self.low, told)
+        self.high = max(self.high, told)
+
+    def reach(self, end: Offset) -> None:
+        """Take note that the high watermark covers an offset."""
+        self.low = max(self.low, end)
+        self.high = max(self.high, end)
+
+    def may_silently_lose(self, now: int) -> None:
+        """Take note of an ISR that the leader may have shrunk itself without telling us (up to 2.6)."""
+        if self._rules.asks_controller_to_join:
+            return
+        for isr in list(self.committed):
+            late = {b for b in isr if b != self.broker and now - self.follower(b).caught_up_at > self.settings.lag_ns}
+            if late and isr - late not in self.committed:
+                self.committed.append(isr - late)
+
+    def received(self, follower: BrokerId, offset: Offset, at: int) -> None:
+        """Take note that the leader may have recorded a follower's end from now on."""
+        known = self.follower(follower)
+        known.fetched_at = at
+        known.peak = max(known.peak, offset)
+        known.received = offset if known.recorded is None else max(offset, known.recorded)
+        self.raise_high()
+
+    def recorded(self, follower: BrokerId, offset: Offset, leader_end: Offset) -> None:
+        """Take note that the leader has recorded a follower's end: everybody's lowest bounds from below."""
+        known = self.follower(follower)
+        known.recorded = known.received = offset
+        if not self._may_stand_still():
+            ends = [self.follower(broker).recorded for broker in self.replicas if broker != self.broker]
+            lowest = leader_end
+            for end in ends:
+                if end is None:
+                    return
+                lowest = min(lowest, end)
+            self.low = max(self.low, lowest)
+
+    def not_recorded(self, follower: BrokerId, before: Offset | None) -> None:
+        """Take note that a fetch was answered without being recorded."""
+        self.follower(follower).received = before
+
+    def appended(self, end: Offset, sent_at: int, dead: Collection[BrokerId]) -> None:
+        """Take note that the leader has appended up to an offset, and looked whether its high watermark may rise."""
+        if self._may_stand_still() or not self.committed:
+            return
+        lowest = end
+        for broker in self.replicas:
+            if broker != self.broker and self._may_count(broker, sent_at, dead):
+                recorded = self.follower(broker).recorded
+                lowest = min(lowest, self.low if recorded is None else recorded)
+        self.low = max(self.low, lowest)
+
+    def _may_count(self, broker: BrokerId, sent_at: int, dead: Collection[BrokerId]) -> bool:
+        """Tell whether a replica may hold the high watermark back: in the ISR, or outside but caught up."""
+        if any(broker in isr for isr in self.maximal_isrs()):
+            return True
+        fetched_at = self.follower(broker).fetched_at
+        if fetched_at is not None and sent_at - fetched_at > self.settings.lag_ns:
+            return False
+        outside = RemoteReplica(broker, is_caught_up=True, is_this_incarnation=True)
+        return self._rules.waits_for_caught_up(outside, broker not in dead)
+
+    def may_suffice(self, isr: Collection[BrokerId]) -> bool:
+        """Tell whether an ISR may be as large as min.insync.replicas asks."""
+        return len(isr) >= min(self._minimums())
+
+    def suffices(self, isr: Collection[BrokerId]) -> bool:
+        """Tell whether an ISR is as large as min.insync.replicas asks, whichever value the leader goes by."""
+        return len(isr) >= max(self._minimums())
+
+    def _minimums(self) -> list[int]:
+        """Return what the leader may go by: a change takes effect some time after it was made."""
+        values = (self.settings.min_insync_replicas, self.settings.min_insync_replicas_before)
+        return [self._rules.effective_min_isr(value, len(self.replicas)) for value in values if value is not None]
+
+    def _may_stand_still(self) -> bool:
+        is_strict = self._rules.high_watermark_needs_min_isr
+        return is_strict and not all(self.suffices(isr) for isr in self.committed)
+
+    def is_frozen(self) -> bool:
+        """Tell whether the high watermark stands still for certain (KAFKA-15583)."""
+        is_strict = self._rules.high_watermark_needs_min_isr
+        return is_strict and not any(self.may_suffice(isr) for isr in self.committed)
+
+    def raise_high(self) -> None:
+        """Raise the upper bound to what may be committed by now."""
+        for isr in self.committed:
+            lowest = self._lowest(isr | self.proposed)
+            self.thawed_high = max(self.thawed_high, lowest)
+            if not self._rules.high_watermark_needs_min_isr or self.may_suffice(isr):
+                self.high = max(self.high, lowest)
+
+    def _bound_by(self, joining: Collection[BrokerId]) -> None:
+        """Bound a high watermark that a leader alone could raise unseen: who joins has reached it."""
+        ends = [self.follower(broker).peak for broker in joining]
+        if self.high >= UNBOUNDED and ends:
+            self.high = self.thawed_high = max(self.low, *ends)
+
+    def highest_without(self, exchange: Exchange) -> Offset:
+        """Return the upper bound for an answer that was read before its own fetch was recorded."""
+        follower = self.follower(exchange.request.follower)
+        received, follower.received = follower.received, exchange.offset_before
+        highest = exchange.high
+        for isr in self.committed:
+            if not self._rules.high_watermark_needs_min_isr or self.may_suffice(isr):
+                highest = max(highest, self._lowest(isr | self.proposed))
+        follower.received = received
+        return highest
+
+    def _lowest(self, isr: Collection[BrokerId]) -> Offset:
+        """Return the lowest end that the leader may know of an ISR; what it has for certain if one is unknown."""
+        lowest = UNBOUNDED
+        for broker in isr:
+            if broker != self.broker:
+                received = self.follower(broker).received
+                lowest = min(lowest, self.low if received is None else received)
+        return lowest

@@ -1,0 +1,50 @@
+"""Does a probe find what the replica may have? Invariants 14, 16 and 21 against measured numbers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from oracle.tracing.invariants import Invariant
+from oracle.tracing.possibility import Bounds
+from oracle.tracing.watermarks import OF_FOLLOWER, OF_LEADER
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from oracle.tracing.invariants import Judge
+    from oracle.tracing.observed import ReplicaMeasured
+    from oracle.tracing.replica import Replica
+
+
+class Measuring:
+    """Checks measured numbers."""
+
+    def __init__(self, judge: Judge) -> None:
+        """Report to a judge."""
+        self._judge = judge
+
+    def check(self, replica: Replica, measured: ReplicaMeasured) -> None:
+        """Check one measurement."""
+        reachable = replica.reachable()
+        earlier = [held for held in replica.history if held.until >= measured.since]
+        ends = [Bounds(one.log.low.end, one.log.high.end) for one in reachable] + [held.end for held in earlier]
+        watermarks = [one.high_watermark for one in reachable] + [held.high_watermark for held in earlier]
+        invariant, rule = Invariant.HIGH_WATERMARK_OF_FOLLOWER, OF_FOLLOWER
+        if replica.leadership is not None:
+            invariant, rule = Invariant.HIGH_WATERMARK_OF_LEADER, OF_LEADER
+            watermarks.append(Bounds(replica.leadership.start.low, replica.leadership.high))
+        end = "follower-appends-what-it-fetched"
+        self._compare(
+            Invariant.FETCH_OFFSET, f"broker {measured.broker} log end offset", measured.log_end_offset, ends, end
+        )
+        watermark = measured.high_watermark
+        self._compare(invariant, f"broker {measured.broker} high watermark", watermark, watermarks, rule)
+
+    def _compare(
+        self, invariant: Invariant, name: str, number: int | None, bounds: Iterable[Bounds], rule: str
+    ) -> None:
+        if number is None:
+            return
+        if not self._judge.keeps(invariant, any(bound.low <= number <= bound.high for bound in bounds)):
+            allowed = " or ".join(dict.fromkeys(f"{bound.low} to {bound.high}" for bound in bounds))
+            self._judge.refuse(invariant, f"{name} is {number}", allowed, rule)

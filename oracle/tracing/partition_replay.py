@@ -1,0 +1,233 @@
+"""What does each event mean for one partition? It hands every event to the check that it concerns."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import singledispatchmethod
+from typing import TYPE_CHECKING
+
+from oracle.tracing.answering import Answering
+from oracle.tracing.exchange import CAPACITY, Exchange
+from oracle.tracing.isr_changes import IsrChanges
+from oracle.tracing.leadership import Leadership, TraceSettings
+from oracle.tracing.measuring import Measuring
+from oracle.tracing.observed import (
+    Acknowledged,
+    Event,
+    FetchAnswered,
+    FetchDelivered,
+    FetchReceived,
+    FetchSent,
+    IsrAnnounced,
+    IsrAnswered,
+    IsrDelivered,
+    IsrProposed,
+    LeadershipApplied,
+    LeadershipHeard,
+    LookupAnswered,
+    LookupDelivered,
+    LookupReceived,
+    LookupSent,
+    MinIsrSet,
+    Refused,
+    ReplicaMeasured,
+    ReplicaStopped,
+    TailLost,
+)
+from oracle.tracing.possibility import Bounds, lost
+from oracle.tracing.producing import Producing
+from oracle.tracing.replica import Replica
+from oracle.tracing.sending import Sending
+from oracle.tracing.speech import speech_of
+
+if TYPE_CHECKING:
+    from oracle.rules.rule_set import RuleSet
+    from oracle.tracing.invariants import Judge
+    from oracle.tracing.observed import RequestKey
+    from oracle.vocabulary import BrokerId
+
+FIRST_EPOCH = 0
+
+
+class PartitionReplay:
+    """Replays the events of one partition from its creation on; before that, it looks at none."""
+
+    def __init__(self, rules: RuleSet, settings: TraceSettings, judge: Judge) -> None:
+        """Replay under a release's rules."""
+        self.is_followed = False
+        self._rules = rules
+        self._settings = settings
+        self._replicas: dict[BrokerId, Replica] = {}
+        self._exchanges: dict[RequestKey, Exchange] = {}
+        self._proposals: dict[RequestKey, IsrProposed] = {}
+        self._isr_answers: dict[RequestKey, IsrAnswered] = {}
+        self._dead: set[BrokerId] = set()
+        speech = speech_of(rules)
+        self._sending = Sending(rules, speech, judge)
+        self._answering = Answering(rules, judge)
+        self._isr_changes = IsrChanges(rules, speech, judge)
+        self._producing = Producing(judge)
+        self._measuring = Measuring(judge)
+
+    def feed(self, event: Event) -> None:
+        """Replay one event.
+
+        Raises:
+            NotAllowed: no rule allows it.
+        """
+        if isinstance(event, LeadershipHeard) and event.leader_epoch == FIRST_EPOCH:
+            self.is_followed = True
+        if self.is_followed or isinstance(event, MinIsrSet):
+            self._replay(event)
+
+    def end_broker(self, broker: BrokerId, *, clean: bool) -> None:
+        """End a broker's process."""
+        self._dead.add(broker)
+        if broker in self._replicas:
+            self._replicas[broker].end(clean=clean)
+
+    def start_broker(self, broker: BrokerId) -> None:
+        """Start a broker's process."""
+        self._dead.discard(broker)
+
+    def lose_checkpoint(self, broker: BrokerId) -> None:
+        """Let the disk of a broker that is down lose its high watermark checkpoint: it starts with 0."""
+        replica = self._replica(broker)
+        replica.keep(replace(one, high_watermark=Bounds()) for one in replica.possible)
+
+    def _replica(self, broker: BrokerId) -> Replica:
+        if broker not in self._replicas:
+            self._replicas[broker] = Replica(broker, self._rules)
+        return self._replicas[broker]
+
+    @singledispatchmethod
+    def _replay(self, event: Event) -> None:
+        """Replay an event; those that have no meaning for a partition are left to the trace check."""
+        raise AssertionError(event)
+
+    @_replay.register(FetchSent)
+    @_replay.register(LookupSent)
+    def _sent(self, sent: FetchSent | LookupSent) -> None:
+        follower = self._replica(sent.follower)
+        if follower.is_of_earlier_life(sent.key):
+            return
+        if isinstance(sent, FetchSent):
+            self._exchanges[sent.key] = self._sending.fetch(follower, sent)
+        else:
+            self._exchanges[sent.key] = self._sending.lookup(follower, sent)
+        while len(self._exchanges) > CAPACITY:
+            del self._exchanges[next(iter(self._exchanges))]
+
+    @_replay.register(FetchReceived)
+    @_replay.register(LookupReceived)
+    def _received(self, received: FetchReceived | LookupReceived) -> None:
+        exchange = self._exchanges.get(received.key)
+        if exchange is not None:
+            self._answering.receive(self._replica(exchange.request.leader), exchange, received.at)
+
+    @_replay.register(FetchAnswered)
+    @_replay.register(LookupAnswered)
+    def _answered(self, answered: FetchAnswered | LookupAnswered) -> None:
+        exchange = self._exchanges.get(answered.key)
+        if exchange is None:
+            return
+        exchange.answer = answered
+        leader = self._replica(exchange.request.leader)
+        if isinstance(answered, FetchAnswered) and answered.log_start_offset is not None:
+            leader.log_start_offset = max(leader.log_start_offset, answered.log_start_offset)
+        self._answering.answer(leader, exchange)
+
+    @_replay.register(FetchDelivered)
+    @_replay.register(LookupDelivered)
+    def _delivered(self, delivered: FetchDelivered | LookupDelivered) -> None:
+        exchange = self._exchanges.pop(delivered.key, None)
+        if exchange is not None:
+            exchange.is_delivered = True
+
+    @_replay.register
+    def _heard(self, heard: LeadershipHeard) -> None:
+        if heard.broker in self._dead:
+            return
+        replica = self._replica(heard.broker)
+        replica.hear(heard)
+        view = replica.leadership
+        if heard.leader == heard.broker:
+            if view is None:
+                view = replica.leadership = self._leadership(replica)
+            view.hear_isr(heard)
+
+    def _leadership(self, replica: Replica) -> Leadership:
+        """Begin a leadership with the high watermark that the broker has as a follower."""
+        watermarks = [one.high_watermark for one in replica.reachable()]
+        start = Bounds(min(one.low for one in watermarks), max(one.high for one in watermarks))
+        is_new = all(one.log.high.end == 0 for one in replica.possible)
+        return Leadership(replica.broker, self._rules, self._settings, start, is_from_follower=not is_new)
+
+    @_replay.register
+    def _applied(self, applied: LeadershipApplied) -> None:
+        replica = self._replica(applied.broker)
+        if applied.error:
+            replica.has_refused(applied.key)
+        else:
+            replica.has_applied(applied.key)
+
+    @_replay.register
+    def _stopped(self, stopped: ReplicaStopped) -> None:
+        if stopped.is_deleted:
+            self._replicas.pop(stopped.broker, None)
+
+    @_replay.register
+    def _announced(self, announced: IsrAnnounced) -> None:
+        if announced.leader is not None:
+            self._isr_changes.announce(self._replica(announced.leader), announced, self._settings)
+
+    @_replay.register
+    def _proposed(self, proposed: IsrProposed) -> None:
+        leader = self._replica(proposed.leader)
+        self._isr_changes.propose(leader, proposed, self._settings)
+        self._proposals[proposed.key] = proposed
+
+    @_replay.register
+    def _isr_answered(self, answered: IsrAnswered) -> None:
+        self._isr_answers[answered.key] = answered
+
+    @_replay.register
+    def _isr_delivered(self, delivered: IsrDelivered) -> None:
+        proposal = self._proposals.pop(delivered.key, None)
+        answer = self._isr_answers.pop(delivered.key, None)
+        if proposal is None or answer is None:
+            return
+        view = self._replica(proposal.leader).leadership
+        if view is None:
+            return
+        if answer.error:
+            view.give_up()
+        elif answer.leader_epoch == proposal.leader_epoch:
+            view.settle_isr(answer.isr)
+
+    @_replay.register
+    def _lost_tail(self, tail: TailLost) -> None:
+        replica = self._replica(tail.broker)
+        replica.keep(after for one in replica.possible for after in lost(one, tail.offset))
+
+    @_replay.register
+    def _min_isr_set(self, setting: MinIsrSet) -> None:
+        before = self._settings.min_insync_replicas if self.is_followed else setting.min_insync_replicas
+        self._settings = replace(
+            self._settings, min_insync_replicas=setting.min_insync_replicas, min_insync_replicas_before=before
+        )
+        for replica in self._replicas.values():
+            if replica.leadership is not None:
+                replica.leadership.settings = self._settings
+
+    @_replay.register
+    def _acknowledged(self, told: Acknowledged) -> None:
+        self._producing.acknowledge(self._replicas.values(), told, self._dead)
+
+    @_replay.register
+    def _refused(self, told: Refused) -> None:
+        self._producing.refuse(self._replicas.values(), told)
+
+    @_replay.register
+    def _measured(self, measured: ReplicaMeasured) -> None:
+        self._measuring.check(self._replica(measured.broker), measured)

@@ -1,0 +1,184 @@
+"""What may a broker's replica be, as far as the trace tells? Its log, its high watermark, whom it follows.
+
+A broker does hidden things between two frames: it applies what the controller told it, and it takes an
+answer that has reached it. A possibility is the replica after some of them; a ``Replica`` keeps every
+possibility that agrees with all that was seen.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from oracle.log import NO_EPOCH, UNDEFINED
+from oracle.tracing.known_log import EpochLog, KnownLog
+from oracle.vocabulary import Offset
+
+if TYPE_CHECKING:
+    from oracle.log import EpochEnd
+    from oracle.rules.rule_set import RuleSet
+    from oracle.tracing.observed import LeadershipHeard
+    from oracle.vocabulary import BrokerId, LeaderEpoch
+
+
+START = Offset(0)
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """An offset between two bounds."""
+
+    low: Offset = START
+    high: Offset = START
+
+    def at_most(self, low: Offset, high: Offset) -> Bounds:
+        """Return the smaller of this offset and another one between two bounds."""
+        return Bounds(min(self.low, low), min(self.high, high))
+
+    def has(self, offset: Offset) -> bool:
+        """Tell whether it may be that offset."""
+        return self.low <= offset <= self.high
+
+
+@dataclass(frozen=True, slots=True)
+class Possibility:
+    """A replica as it may be.
+
+    Attributes:
+        high_watermark: a follower's; a leader's is in its ``Leadership``.
+        leader: whom it believes to lead, itself included.
+        leader_epoch: in which epoch; NO_EPOCH before its broker has heard anything.
+        heard: how many of the decisions that reached the broker it has applied or skipped.
+        has_taken: whether it has handled the answer that has reached it.
+        truncating: it looks its last epoch up before it fetches.
+        truncated_to: where an earlier answer of the same truncation has cut it.
+        was_cut: whether it has been cut since its last fetch.
+        is_out_of_range: it was told so; it cuts to the leader's end, which nobody sees, or starts anew.
+    """
+
+    log: KnownLog = field(default_factory=KnownLog)
+    high_watermark: Bounds = field(default_factory=Bounds)
+    leader: BrokerId | None = None
+    leader_epoch: LeaderEpoch = NO_EPOCH
+    heard: int = 0
+    has_taken: bool = False
+    truncating: bool = False
+    truncated_to: Bounds | None = None
+    was_cut: bool = False
+    is_out_of_range: bool = False
+
+    def with_log(self, log: KnownLog) -> Possibility:
+        """Return the replica with its log better known."""
+        return self if log is self.log else replace(self, log=log)
+
+    def stopped(self) -> Possibility:
+        """Return the replica on the disk of a broker that runs no more."""
+        return Possibility(log=self.log, high_watermark=self.high_watermark)
+
+
+def has_epochs(rules: RuleSet) -> bool:
+    """Tell whether the release has an epoch cache at all."""
+    return not rules.truncation.cuts_to_high_watermark
+
+
+def applied(
+    replica: Possibility, decision: LeadershipHeard, led: Bounds | None, rules: RuleSet
+) -> tuple[Possibility, ...]:
+    """Return what the replica may be once it has applied a decision.
+
+    Args:
+        replica: before.
+        decision: what its broker was told.
+        led: the high watermark of the leadership that may end now; None if it does not lead.
+        rules: of the release.
+    """
+    is_known = decision.leader_epoch == replica.leader_epoch and decision.leader == replica.leader
+    if decision.leader_epoch < replica.leader_epoch or is_known:
+        return (replica,)
+    if decision.leader == decision.broker:
+        return tuple(_leading(replica, decision, rules))
+    if replica.leader == decision.broker and led is not None:
+        clamped = led.at_most(replica.log.low.end, replica.log.high.end)
+        replica = replace(replica, high_watermark=clamped)
+    if decision.leader is None:
+        return (replace(replica, leader=None, leader_epoch=decision.leader_epoch, truncating=False),)
+    return _following(replica, decision, decision.leader, rules)
+
+
+def _leading(replica: Possibility, decision: LeadershipHeard, rules: RuleSet) -> tuple[Possibility, ...]:
+    """Lead: with an entry for the epoch at once, or with the first record that nobody may have seen yet."""
+    led = replace(
+        replica,
+        leader=decision.broker,
+        leader_epoch=decision.leader_epoch,
+        truncating=False,
+        truncated_to=None,
+    )
+    if not has_epochs(rules):
+        return (replace(led, log=led.log.opened()),)
+    started = led.log.both(lambda log: log.in_epoch(decision.leader_epoch)).opened()
+    if rules.writes_epoch_on_election:
+        return (replace(led, log=started),)
+    return (led, replace(led, log=started))
+
+
+def _following(
+    replica: Possibility, decision: LeadershipHeard, leader: BrokerId, rules: RuleSet
+) -> tuple[Possibility, ...]:
+    """Follow a leader: cut at once, or look the last epoch up first, as the release does."""
+    if rules.skips_truncation(replica.leader, replica.leader_epoch, leader, decision.leader_epoch):
+        return (replace(replica, leader_epoch=decision.leader_epoch),)
+    looks_up = rules.truncation.looks_up(replica.log.low)
+    followed = replace(
+        replica, leader=leader, leader_epoch=decision.leader_epoch, truncating=looks_up, truncated_to=None
+    )
+    if rules.truncation.cuts_to_high_watermark:
+        return cut(followed, UNDEFINED, rules)
+    return (followed,)
+
+
+def cut(replica: Possibility, answer: EpochEnd, rules: RuleSet) -> tuple[Possibility, ...]:
+    """Return what the replica may be after the cut that an answer leads to."""
+    known_good = replica.truncated_to or replica.high_watermark
+    truncation = rules.truncation
+    low = truncation.cut(replica.log.low, known_good.low, answer)
+    high = truncation.cut(replica.log.high, known_good.high, answer)
+    asks_again = truncation.asks_leader and not (low.is_final and high.is_final)
+    again = Bounds(low.offset, high.offset) if asks_again else None
+    was_cut = replica.was_cut or low.offset < replica.log.high.end
+    done = replace(replica, truncating=asks_again, truncated_to=again, was_cut=was_cut)
+    if rules.keeps_epoch_without_cut and low.offset >= replica.log.high.end:
+        return (done,)
+    return truncated(done, low.offset, high.offset)
+
+
+def truncated(replica: Possibility, low: Offset, high: Offset) -> tuple[Possibility, ...]:
+    """Return the replica with its log cut somewhere between two offsets."""
+    if low == high:
+        logs = replica.log.cut_to(low)
+    else:
+        logs = tuple(KnownLog(log.low.ending_at(min(low, log.low.end)), log.high) for log in replica.log.cut_to(high))
+    return tuple(
+        replace(
+            replica,
+            log=log,
+            high_watermark=replica.high_watermark.at_most(log.low.end, log.high.end),
+        )
+        for log in logs
+    )
+
+
+def lost(replica: Possibility, offset: Offset) -> tuple[Possibility, ...]:
+    """Return the replica whose disk has lost the log from an offset on, and with it the epochs that start there."""
+    return tuple(replace(cut, was_cut=False) for cut in truncated(replica, offset, offset))
+
+
+def fetching_at(replica: Possibility, offset: Offset) -> tuple[Possibility, ...]:
+    """Return the replica now that its end is known: it fetches there."""
+    if not replica.is_out_of_range:
+        return (replace(replica, log=replica.log.ending_at(offset)),)
+    reset = replace(replica, is_out_of_range=False)
+    if offset > replica.log.high.end:
+        empty = EpochLog(end=offset)
+        return (replace(reset, log=KnownLog(empty, empty), high_watermark=Bounds(offset, offset)),)
+    return truncated(reset, offset, offset)

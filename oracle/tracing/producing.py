@@ -1,0 +1,78 @@
+"""May a producer be told this? Invariant 15: what acks=all promises, and what it refuses.
+
+Sources: Partition.appendRecordsToLeader, checkEnoughReplicasReachOffset; AC-02, AC-04.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from oracle.tracing.invariants import Invariant
+from oracle.vocabulary import Acks, Offset
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable
+
+    from oracle.tracing.invariants import Judge
+    from oracle.tracing.leadership import Leadership
+    from oracle.tracing.observed import Acknowledged, Refused
+    from oracle.tracing.replica import Replica
+    from oracle.vocabulary import BrokerId
+
+NOT_ENOUGH_REPLICAS = frozenset({"NOT_ENOUGH_REPLICAS", "NOT_ENOUGH_REPLICAS_AFTER_APPEND"})
+RULE = "acks-decides-when-the-producer-is-answered"
+
+
+class Producing:
+    """Checks what producers are told, and learns from it what leaders have."""
+
+    def __init__(self, judge: Judge) -> None:
+        """Report to a judge."""
+        self._judge = judge
+
+    def acknowledge(self, replicas: Iterable[Replica], told: Acknowledged, dead: Collection[BrokerId]) -> None:
+        """Check a success, and note what the leader must have appended."""
+        leaders = [one for one in replicas if one.leadership is not None and told.leader in (None, one.broker)]
+        views = [one.leadership for one in leaders if one.leadership is not None]
+        if told.acks is Acks.ALL and views:
+            self._check_all(views, told)
+        if told.last_offset is None or len(leaders) != 1:
+            return
+        end = Offset(told.last_offset + 1)
+        _note_end(leaders[0], end)
+        if told.acks is Acks.ALL:
+            views[0].reach(end)
+        elif told.sent_at is not None:
+            views[0].appended(end, told.sent_at, dead)
+
+    def _check_all(self, views: list[Leadership], told: Acknowledged) -> None:
+        end = None if told.last_offset is None else told.last_offset + 1
+        is_covered = end is None or any(view.high >= end for view in views)
+        if not self._judge.keeps(Invariant.ACKNOWLEDGEMENT, is_covered):
+            highest = max(view.high for view in views)
+            observed = f"acks=all up to offset {told.last_offset} is acknowledged"
+            self._refuse(observed, f"up to the high watermark, which is {highest} at most")
+        is_enough = any(view.may_suffice(isr) for view in views for isr in view.maximal_isrs())
+        if not self._judge.keeps(Invariant.ACKNOWLEDGEMENT, is_enough):
+            observed = "acks=all is acknowledged below min.insync.replicas"
+            self._refuse(observed, "NOT_ENOUGH_REPLICAS")
+
+    def refuse(self, replicas: Iterable[Replica], told: Refused) -> None:
+        """Check an error: too few in-sync replicas is told only where the ISR may be too small."""
+        views = [one.leadership for one in replicas if one.leadership is not None]
+        if told.error not in NOT_ENOUGH_REPLICAS or not views:
+            return
+        is_small = any(not view.suffices(isr) for view in views for isr in view.maximal_isrs())
+        is_small_still = any(not view.suffices(isr) for view in views for isr in view.committed)
+        if not self._judge.keeps(Invariant.ACKNOWLEDGEMENT, told.acks is Acks.ALL and (is_small or is_small_still)):
+            self._refuse(f"a record is refused with {told.error}", "with acks=all, below min.insync.replicas")
+
+    def _refuse(self, observed: str, allowed: str) -> None:
+        self._judge.refuse(Invariant.ACKNOWLEDGEMENT, observed, allowed, RULE)
+
+
+def _note_end(leader: Replica, end: Offset) -> None:
+    """Note that a leader's log reaches an offset, if it leads for certain."""
+    reaching = [one for one in leader.possible if one.leader == leader.broker and one.log.high.end >= end]
+    if len(reaching) > 0 and all(one.leader == leader.broker for one in leader.possible):
+        leader.keep(one.with_log(one.log.at_least(end)) for one in reaching)

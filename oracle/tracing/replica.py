@@ -1,0 +1,147 @@
+"""What may one broker's replica be by now? Every possibility that agrees with what was seen of the broker.
+
+Almost always there is one. More arise where the trace does not tell the order of hidden steps: whether a
+broker has applied a decision that has reached it, whether it took an answer before. What it sends next
+tells, and the others are dropped.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from oracle.tracing.possibility import Bounds, Possibility, applied
+from oracle.tracing.taking import taken
+from oracle.vocabulary import Offset
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from oracle.rules.rule_set import RuleSet
+    from oracle.tracing.exchange import Exchange
+    from oracle.tracing.leadership import Leadership
+    from oracle.tracing.observed import LeadershipHeard, RequestKey
+    from oracle.vocabulary import BrokerId, LeaderEpoch
+
+HISTORY = 64
+"""So many earlier numbers of a replica are kept, for measurements that took a while."""
+
+
+class Held(NamedTuple):
+    """Numbers that a replica had until some moment."""
+
+    until: int
+    end: Bounds
+    high_watermark: Bounds
+
+
+class Replica:
+    """One broker's replica of one partition."""
+
+    def __init__(self, broker: BrokerId, rules: RuleSet) -> None:
+        """Begin with an empty log, before the broker has heard of the partition."""
+        self.broker = broker
+        self.possible: list[Possibility] = [Possibility()]
+        self.leadership: Leadership | None = None
+        self.under_way: Exchange | None = None
+        self.log_start_offset = Offset(0)
+        self.history: deque[Held] = deque(maxlen=HISTORY)
+        self._decisions: list[LeadershipHeard] = []
+        self._void: set[int] = set()
+        self._highest_ever = Offset(0)
+        self._last_connection = -1
+        self._connections_before = -1
+        self._rules = rules
+
+    def is_of_earlier_life(self, key: RequestKey) -> bool:
+        """Tell whether a request went out on a connection from before the broker's last end; note it if not."""
+        self._last_connection = max(self._last_connection, key.connection)
+        return key.connection <= self._connections_before
+
+    def hear(self, decision: LeadershipHeard) -> None:
+        """Take note of a decision that the broker may apply from now on."""
+        self._decisions.append(decision)
+
+    def has_applied(self, key: RequestKey) -> None:
+        """Drop what has not applied the decision of a request that is answered by now."""
+        places = [place for place, decision in enumerate(self._decisions, 1) if decision.key == key]
+        if places:
+            self.keep(replica for replica in self.reachable() if replica.heard >= places[0])
+
+    def has_refused(self, key: RequestKey) -> None:
+        """Take note that the broker refused a decision: it never applies it."""
+        for place, decision in enumerate(self._decisions):
+            if decision.key == key:
+                del self._decisions[place]
+                self.possible = [replace(one, heard=one.heard - (one.heard > place)) for one in self.possible]
+                return
+
+    def reachable(self) -> list[Possibility]:
+        """Return every possibility after any hidden steps, those with the most steps last."""
+        found = dict.fromkeys(self.possible)
+        queue = list(found)
+        for replica in queue:
+            for after in self._steps(replica):
+                if after not in found:
+                    found[after] = None
+                    queue.append(after)
+        return queue
+
+    def _steps(self, replica: Possibility) -> Iterator[Possibility]:
+        exchange = self.under_way
+        if exchange is not None and exchange.is_answered and not replica.has_taken:
+            yield from taken(replica, exchange, self._rules)
+        merges = self._rules.delivery.merges
+        until = len(self._decisions) if merges else min(replica.heard + 1, len(self._decisions))
+        for place in range(replica.heard, until):
+            led = None if self.leadership is None else Bounds(self.leadership.low, self.leadership.high)
+            for after in applied(replica, self._decisions[place], led, self._rules):
+                yield replace(after, heard=place + 1)
+
+    def keep(self, possible: Iterable[Possibility]) -> None:
+        """Keep these possibilities; forget the decisions that all of them have applied, and a leadership that is over."""
+        kept = list(dict.fromkeys(possible))
+        done = min((replica.heard for replica in kept), default=0)
+        if done:
+            kept = [replace(replica, heard=replica.heard - done) for replica in kept]
+            self._decisions = self._decisions[done:]
+        self.possible = kept
+        self._highest_ever = max(self._highest_ever, *(replica.high_watermark.high for replica in kept))
+        if self.leadership is not None and not self.may_lead():
+            self._highest_ever = max(self._highest_ever, self.leadership.high)
+            self.leadership = None
+
+    def resolve(self, at: int, possible: Iterable[Possibility]) -> None:
+        """Keep these possibilities, and remember which numbers the replica may have had until now."""
+        before = [(replica.log.low.end, replica.log.high.end, replica.high_watermark) for replica in self.possible]
+        self.keep(possible)
+        after = [(replica.log.low.end, replica.log.high.end, replica.high_watermark) for replica in self.possible]
+        if before != after:
+            self.history.extend(Held(at, Bounds(low, high), watermark) for low, high, watermark in before)
+
+    def may_lead(self) -> bool:
+        """Tell whether the broker may believe that it leads, now or once it applies what it was told."""
+        leads = any(replica.leader == self.broker for replica in self.possible)
+        return leads or any(decision.leader == self.broker for decision in self._decisions)
+
+    def epochs(self) -> frozenset[LeaderEpoch]:
+        """Return the leader epochs that the broker may be in."""
+        return frozenset(replica.leader_epoch for replica in self.reachable())
+
+    def end(self, *, clean: bool) -> None:
+        """End the process: the log stays; whom it followed, and what was under way, is forgotten."""
+        stopped = [self._stopped(replica, clean=clean) for replica in self.reachable()]
+        self.possible = list(dict.fromkeys(stopped))
+        self.leadership = None
+        self.under_way = None
+        self._decisions = []
+        self._connections_before = self._last_connection
+
+    def _stopped(self, replica: Possibility, *, clean: bool) -> Possibility:
+        """Return the replica as it will start: at the high watermark of its end, or of some moment before."""
+        current = replica.high_watermark
+        if self.leadership is not None and replica.leader == self.broker:
+            current = Bounds(self.leadership.low, self.leadership.high)
+        start = current if clean else Bounds(Offset(0), max(self._highest_ever, current.high))
+        return replace(replica.stopped(), high_watermark=start.at_most(replica.log.low.end, replica.log.high.end))

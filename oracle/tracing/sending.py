@@ -1,0 +1,170 @@
+"""May a follower send this? Invariants 16, 23 and 24: its end, its last epoch, and whom it asks."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from oracle.log import NO_EPOCH
+from oracle.tracing.exchange import Exchange
+from oracle.tracing.invariants import Invariant
+from oracle.tracing.observed import FetchSent
+from oracle.tracing.possibility import Possibility, fetching_at
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from oracle.rules.rule_set import RuleSet
+    from oracle.tracing.invariants import Judge
+    from oracle.tracing.observed import LookupSent
+    from oracle.tracing.replica import Replica
+    from oracle.tracing.speech import Speech
+
+
+class Sending:
+    """Checks what followers send, and so resolves what they may be."""
+
+    def __init__(self, rules: RuleSet, speech: Speech, judge: Judge) -> None:
+        """Check under a release's rules."""
+        self._rules = rules
+        self._speech = speech
+        self._judge = judge
+
+    def fetch(self, follower: Replica, sent: FetchSent) -> Exchange:
+        """Check a FETCH."""
+        self._check_fetch_version(sent)
+        replicas = self._in_role(follower, sent, truncating=False)
+        replicas = self._at_offset(replicas, sent)
+        replicas = self._at_last_epoch(replicas, sent)
+        return self._sent(follower, sent, replicas)
+
+    def lookup(self, follower: Replica, sent: LookupSent) -> Exchange:
+        """Check an OffsetsForLeaderEpoch request."""
+        newest = self._speech.lookup
+        if not self._judge.keeps(Invariant.REQUEST_OF_RELEASE, sent.api_version <= newest):
+            allowed = "none" if newest < 0 else f"version {newest} at most"
+            observed = f"broker {sent.follower} sends OffsetsForLeaderEpoch version {sent.api_version}"
+            self._refuse(Invariant.REQUEST_OF_RELEASE, observed, allowed)
+        replicas = self._in_role(follower, sent, truncating=True)
+        fitting = [one for one in replicas if sent.epoch in _latest_epochs(one)]
+        if not self._judge.keeps(Invariant.TRUNCATION_OFFSET, bool(fitting)):
+            allowed = f"its latest epoch, {_listed(epoch for one in replicas for epoch in _latest_epochs(one))}"
+            observed = f"broker {sent.follower} asks where epoch {sent.epoch} ends"
+            self._refuse(Invariant.TRUNCATION_OFFSET, observed, allowed)
+        return self._sent(follower, sent, fitting or replicas)
+
+    def _check_fetch_version(self, sent: FetchSent) -> None:
+        newest = self._speech.fetch
+        if not self._judge.keeps(Invariant.REQUEST_OF_RELEASE, sent.api_version <= newest):
+            observed = f"broker {sent.follower} sends FETCH version {sent.api_version}"
+            self._refuse(Invariant.REQUEST_OF_RELEASE, observed, f"version {newest} at most")
+
+    def _in_role(self, follower: Replica, sent: FetchSent | LookupSent, *, truncating: bool) -> list[Possibility]:
+        """Return the possibilities that follow this leader, in this epoch, at this stage."""
+        reachable = follower.reachable()
+        self._check_epoch_told(sent)
+        fitting = [
+            replica
+            for replica in _after_answer(follower, sent, reachable)
+            if replica.leader == sent.leader
+            and replica.truncating == truncating
+            and sent.current_leader_epoch in (None, replica.leader_epoch)
+        ]
+        if self._judge.keeps(Invariant.REQUEST_OF_RELEASE, bool(fitting)):
+            return fitting
+        observed = f"broker {sent.follower} {_doing(sent)} of broker {sent.leader}{_in_epoch(sent)}"
+        self._refuse(Invariant.REQUEST_OF_RELEASE, observed, _listed(map(_role, reachable)))
+        told = reachable[-1] if sent.current_leader_epoch is None else _in_told_epoch(reachable[-1], sent)
+        return [replace(told, leader=sent.leader, truncating=truncating)]
+
+    def _check_epoch_told(self, sent: FetchSent | LookupSent) -> None:
+        is_told = sent.current_leader_epoch is not None
+        if not self._judge.keeps(Invariant.REQUEST_OF_RELEASE, is_told == self._speech.tells_epoch):
+            observed = f"broker {sent.follower} {_doing(sent)} {'with' if is_told else 'without'} its leader epoch"
+            self._refuse(Invariant.REQUEST_OF_RELEASE, observed, "the opposite in this release")
+
+    def _at_offset(self, replicas: list[Possibility], sent: FetchSent) -> list[Possibility]:
+        """Return the possibilities whose log may end where the follower fetches."""
+        offset = sent.fetch_offset
+        fitting = [one for one in replicas if one.is_out_of_range or one.log.is_end(offset)]
+        was_cut = any(replica.was_cut for replica in replicas)
+        invariant = Invariant.TRUNCATION_OFFSET if was_cut else Invariant.FETCH_OFFSET
+        if was_cut:
+            self._judge.keeps(Invariant.FETCH_OFFSET, bool(fitting))
+        if self._judge.keeps(invariant, bool(fitting)):
+            return fitting
+        observed = f"broker {sent.follower} fetches from {offset} of broker {sent.leader}"
+        ends = _listed(f"{_end(replica)}{' after its cut' if replica.was_cut else ''}" for replica in replicas)
+        self._refuse(invariant, observed, f"from its log end offset, {ends}")
+        return replicas
+
+    def _at_last_epoch(self, replicas: list[Possibility], sent: FetchSent) -> list[Possibility]:
+        """Return the possibilities whose last epoch the follower tells, now that their end is known."""
+        ended = [known for replica in replicas for known in fetching_at(replica, sent.fetch_offset)]
+        told = NO_EPOCH if sent.last_fetched_epoch is None else sent.last_fetched_epoch
+        if not self._speech.tells_last_epoch:
+            expected, fitting = "none", ended if told == NO_EPOCH else []
+        elif told == NO_EPOCH and self._speech.may_forget_last_epoch:
+            return ended
+        else:
+            fitting = [replica for replica in ended if told in _latest_epochs(replica)]
+            expected = _listed(epoch for replica in ended for epoch in _latest_epochs(replica))
+        if self._judge.keeps(Invariant.REQUEST_OF_RELEASE, bool(fitting)):
+            return fitting
+        observed = f"broker {sent.follower} tells {told} as the epoch of its last record"
+        self._refuse(Invariant.REQUEST_OF_RELEASE, observed, expected)
+        return ended
+
+    def _sent(self, follower: Replica, sent: FetchSent | LookupSent, replicas: list[Possibility]) -> Exchange:
+        is_fetch = isinstance(sent, FetchSent)
+        follower.resolve(
+            sent.at, (replace(one, has_taken=False, was_cut=one.was_cut and not is_fetch) for one in replicas)
+        )
+        epochs = frozenset(replica.leader_epoch for replica in follower.possible)
+        follower.under_way = Exchange(sent, epochs)
+        return follower.under_way
+
+    def _refuse(self, invariant: Invariant, observed: str, allowed: str) -> None:
+        self._judge.refuse(invariant, observed, allowed, self._rules.truncation.rule.name)
+
+
+def _after_answer(follower: Replica, sent: FetchSent | LookupSent, reachable: list[Possibility]) -> list[Possibility]:
+    """Leave out what has not handled the answer before: on one connection that comes first."""
+    before = follower.under_way
+    if before is None or not before.is_answered or before.request.key.connection != sent.key.connection:
+        return reachable
+    return [replica for replica in reachable if replica.has_taken]
+
+
+def _in_told_epoch(replica: Possibility, sent: FetchSent | LookupSent) -> Possibility:
+    assert sent.current_leader_epoch is not None
+    return replace(replica, leader_epoch=sent.current_leader_epoch)
+
+
+def _latest_epochs(replica: Possibility) -> tuple[int, ...]:
+    return (replica.log.low.latest_epoch, replica.log.high.latest_epoch)
+
+
+def _doing(sent: FetchSent | LookupSent) -> str:
+    return "fetches" if isinstance(sent, FetchSent) else "asks for the end of an epoch"
+
+
+def _in_epoch(sent: FetchSent | LookupSent) -> str:
+    return "" if sent.current_leader_epoch is None else f" in epoch {sent.current_leader_epoch}"
+
+
+def _role(replica: Possibility) -> str:
+    """Say what the replica may do instead."""
+    if replica.leader is None:
+        return "nothing, as nobody leads"
+    stage = "asks for the end of its last epoch" if replica.truncating else "fetches"
+    return f"{stage} of broker {replica.leader} in epoch {replica.leader_epoch}"
+
+
+def _end(replica: Possibility) -> str:
+    low, high = replica.log.low.end, replica.log.high.end
+    return str(low) if low == high else f"{low} or later"
+
+
+def _listed(things: Iterable[object]) -> str:
+    return " or ".join(dict.fromkeys(map(str, things)))
