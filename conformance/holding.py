@@ -17,6 +17,7 @@ from fault_injection.wire.points import Point
 from oracle.vocabulary import FROM_CONTROLLER, TO_CONTROLLER, PointName
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
     from pathlib import Path
     from typing import Any
 
@@ -60,7 +61,11 @@ def fields_of(hold: Hold | None) -> dict[str, Any]:
 
 
 class Holding:
-    """The holds of one run, by name."""
+    """The holds of one run, by name.
+
+    Attributes:
+        silent_brokers: tells which brokers send nothing at all: a hold on their channel waits.
+    """
 
     def __init__(self, gate: GateProxy, topic: str, *, faults: FaultAccount, trace: Path) -> None:
         self._gate = gate
@@ -70,12 +75,13 @@ class Holding:
         self._armed: dict[str, Entry] = {}
         self._holds: dict[str, Hold] = {}
         self._discharged: set[str] = set()
+        self.silent_brokers: Callable[[], frozenset[int]] = frozenset
 
     def arm(self, step: Hold) -> None:
         """Arm a hold; a metadata fetch is caught before this returns, since a broker sends one after the other."""
         self._holds[step.name] = step
         self._inject(GateAction(self._gate, step.name, point_of(step, self._topic), self._trace))
-        if step.point in _ASKED_ALL_THE_TIME:
+        if step.point in _ASKED_ALL_THE_TIME and step.broker not in self.silent_brokers():
             self.await_caught(step.name)
 
     def delay(self, name: str, step: Delay) -> None:
@@ -157,7 +163,13 @@ class Holding:
 
     def discharge(self, broker: BrokerId) -> None:
         """End the holds on a dead broker's connections: caught frames went with it, armed ones are disarmed."""
-        for name, hold in self._holds.items():
-            if broker in hold.brokers:
-                self._discharged.add(name)
-                self._faults.heal(self._armed[name])
+        self._end(name for name, hold in self._holds.items() if broker in hold.brokers)
+
+    def discharge_link(self, follower: BrokerId, leader: BrokerId) -> None:
+        """End the holds on a link that was cut."""
+        self._end(name for name, hold in self._holds.items() if hold.brokers == (follower, leader))
+
+    def _end(self, names: Iterable[str]) -> None:
+        for name in names:
+            self._discharged.add(name)
+            self._faults.heal(self._armed[name])

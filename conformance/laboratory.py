@@ -20,7 +20,7 @@ from fault_injection.waiting import DeadlineExceededError
 from fault_injection.wire.gate import GateError
 from fault_injection.wire.gate_events import HoldStatus
 from fault_injection.wire.proxy import GateProxy
-from oracle.steps import Kill, Start, Stop
+from oracle.steps import Isolate, Kill, Pause, Rejoin, Resume, Start, Stop
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,9 +43,9 @@ def brokers_for(schedule: Schedule) -> tuple[int, ...]:
     needed = max(BROKERS_MIN, *schedule.brokers)
     down: set[int] = set()
     for step in schedule.steps:
-        if isinstance(step, Kill | Stop):
+        if isinstance(step, Kill | Stop | Pause | Isolate):
             down.add(step.broker)
-        elif isinstance(step, Start):
+        elif isinstance(step, Start | Resume | Rejoin):
             down.discard(step.broker)
         if len(down) == needed:
             needed += 1

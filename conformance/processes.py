@@ -39,11 +39,13 @@ class Processes:
         topic: the topic whose replicas lose something.
         timing: who notices that a broker is gone.
         faults: keeps account of what is done to brokers and their disks.
-        holding: is told of each broker that is gone, and knows the brokers that hear no decision.
+        holding: is told of each broker that is gone.
         await_view: waits for what the controller has committed.
 
     Attributes:
         gone_since: when (monotonic seconds) brokers fell silent that were killed or stopped.
+        deaf: tells which brokers hear no decision.
+        on_death: told of each broker that is gone.
     """
 
     def __init__(
@@ -65,6 +67,8 @@ class Processes:
         self._faults = faults
         self._await_view = await_view
         self.gone_since: dict[BrokerId, float] = {}
+        self.deaf: Callable[[], frozenset[int]] = holding.deaf
+        self.on_death: Callable[[BrokerId], None] = _ignore
 
     def take(self, step: Kill | Stop | Start | LoseTail | LoseCheckpoint) -> None:
         """Do to a broker what a step says, and wait for what follows from it."""
@@ -73,10 +77,10 @@ class Processes:
                 self._kill(broker)
             case Stop(broker):
                 self._end(fault.Stop(broker), "broker_stopped", f"broker {broker} stopped (SIGTERM)")
-                self._await_reaction(broker)
+                self.await_reaction(broker)
             case Start(broker):
                 self._start(broker)
-                await_registered(self._cluster, broker, deadline_s=DEADLINE_S, deaf=self._holding.deaf)
+                await_registered(self._cluster, broker, deadline_s=DEADLINE_S, deaf=self.deaf)
                 self._recorder.mark("broker_started", broker, f"broker {broker} started")
             case LoseTail(broker, offset):
                 lost = self._faults.inject(disk.LoseTail(broker, offset, self._topic, PARTITION))
@@ -88,7 +92,7 @@ class Processes:
     def _kill(self, broker: BrokerId) -> None:
         self._end(fault.Kill(broker), "broker_killed", f"broker {broker} killed (kill -9)")
         if self._timing is Timing.SESSION:
-            self._await_reaction(broker)
+            self.await_reaction(broker)
 
     def _end(self, ending: fault.Stop | fault.Kill, event: str, text: str) -> None:
         broker = BrokerId(ending.broker)
@@ -96,6 +100,7 @@ class Processes:
         self._faults.inject(ending)
         self._recorder.mark(event, broker, text)
         self._holding.discharge(broker)
+        self.on_death(broker)
 
     def _start(self, broker: BrokerId) -> None:
         """Heal what ended a broker."""
@@ -104,10 +109,14 @@ class Processes:
             raise HarnessError(f"broker {broker} is to start, and no step has ended it")
         self._faults.heal(entry)
 
-    def _await_reaction(self, broker: BrokerId) -> None:
+    def await_reaction(self, broker: BrokerId) -> None:
         """Wait until the controller has noticed that a broker is gone, and has done something about it."""
-        await_unregistered(self._cluster, broker, DEADLINE_S, deaf=self._holding.deaf)
+        await_unregistered(self._cluster, broker, DEADLINE_S, deaf=self.deaf)
         self._await_view(
             f"the controller to have reacted to the death of broker {broker}",
             lambda view: view.leader != broker and (broker not in view.isr or view.leader is None),
         )
+
+
+def _ignore(_: BrokerId) -> None:
+    """Nobody asked to be told."""

@@ -86,12 +86,17 @@ class Producing:
         )
         self._sendings[label] = sending
         self._recorder.mark("record_sent", label, f"{label} sent with acks={_acks(step)}")
+
+        def has_arrived() -> object:
+            if sending.poll():
+                return True
+            if leader is not None and (self._log_end_offset(leader) or 0) > (before or 0):
+                sending.appended()
+                return True
+            return False
+
         try:
-            until(
-                lambda: sending.poll() or (leader is not None and (self._log_end_offset(leader) or 0) > (before or 0)),
-                deadline_s=AWAIT_DEADLINE_S,
-                what=f"{label} to reach the leader or be answered",
-            )
+            until(has_arrived, deadline_s=AWAIT_DEADLINE_S, what=f"{label} to reach the leader or be answered")
         except DeadlineExceededError as late:
             self._cluster.check_alive(*(broker for broker, alive in self._rest.alive().items() if alive))
             raise missed(late) from late
@@ -100,7 +105,7 @@ class Producing:
         return None if leader is None else self._probe.live_numbers(BrokerId(leader)).log_end_offset
 
     def _a_live_broker(self) -> int:
-        live: list[int] = [b for b, alive in self._rest.alive().items() if alive]
+        live: list[int] = [b for b, answers in self._rest.answering().items() if answers]
         return (live or list(self._cluster.live_brokers))[0]
 
     def collect(self, label: Label, expect: Expectation) -> None:

@@ -68,6 +68,8 @@ class Rest:
         self._is_kraft = cluster.zookeeper_address is None
         self.blocked: Callable[[], frozenset[tuple[int, int]]] = frozenset
         self.deaf: Callable[[], frozenset[int]] = frozenset
+        self.idle: Callable[[], frozenset[int]] = frozenset
+        self.paused: Callable[[], frozenset[int]] = frozenset
         self.pending: Callable[[], frozenset[int]] = frozenset
 
     def expect_replicas(self, wanted: tuple[BrokerId, ...]) -> None:
@@ -93,6 +95,11 @@ class Rest:
     def alive(self) -> dict[BrokerId, bool]:
         """Tell which of the partition's brokers run."""
         return {broker: self._cluster.is_alive(broker) for broker in self.replicas}
+
+    def answering(self) -> dict[BrokerId, bool]:
+        """Tell which of the partition's brokers answer: they run and are not paused."""
+        paused = self.paused()
+        return {broker: alive and broker not in paused for broker, alive in self.alive().items()}
 
     def view(self) -> ControllerView:
         """Return the controller's committed partition state.
@@ -178,9 +185,9 @@ class Rest:
     def _require_calm(self, view: ControllerView, since: int) -> None:
         """Let followers that may ask the wrong leader, or ask in vain, try a few times: records must not move.
 
-        A deaf broker goes on in its old role, so its links need not be those that the controller has decided.
+        A deaf broker goes on in its old role, on links that nobody has decided; a paused or isolated one has none.
         """
-        deaf = self.deaf()
+        deaf = self.deaf() - self.idle()
         if not deaf:
             return
         if time.monotonic_ns() - since < DEAF_S * 1e9:
@@ -198,8 +205,8 @@ class Rest:
         return [one for one in rounds if one.leader == link.leader]
 
     def _require_checkpoints(self) -> None:
-        for broker, alive in self.alive().items():
-            if not alive:
+        for broker, answers in self.answering().items():
+            if not answers:
                 continue
             high_watermark = self._probe.live_numbers(broker).high_watermark
             on_disk = self._probe.checkpointed_high_watermark(broker) or 0
@@ -262,18 +269,18 @@ class Rest:
     def numbers(self) -> dict[str, Any]:
         """Read every replica's numbers and the controller's view as one JSON value."""
         view = until(self.view, deadline_s=REST_DEADLINE_S, what="the controller's view")
-        numbers = self._probe.numbers(self.alive())
+        numbers, alive = self._probe.numbers(self.answering()), self.alive()
         remote = {
             str(broker): self._gate.last_forwarded_fetch_offset(broker, view.leader, self._topic, 0)
-            for broker, alive in self.alive().items()
-            if view.leader is not None and alive and broker != view.leader
+            for broker, lives in alive.items()
+            if view.leader is not None and lives and broker != view.leader
         }
         return {
             "replicas": {
                 str(broker): {
                     "log_end_offset": n.log_end_offset,
                     "high_watermark": n.high_watermark,
-                    "alive": n.alive,
+                    "alive": alive[broker],
                 }
                 for broker, n in numbers.items()
             },

@@ -16,6 +16,7 @@ from conformance.interruption import (
     missed,
 )
 from conformance.lag_time import LagTime
+from conformance.obstacles import Obstacles
 from conformance.probes.errors import ProbeError
 from conformance.processes import Processes
 from conformance.producing import AWAIT_DEADLINE_S, Producing
@@ -34,13 +35,19 @@ from oracle.steps import (
     AwaitOutcome,
     Checkpoint,
     Close,
+    Cut,
     Delay,
     Drop,
     Elect,
+    Heal,
     Hold,
+    Isolate,
+    Pause,
     Produce,
     Reassign,
+    Rejoin,
     Release,
+    Resume,
     Step,
 )
 from oracle.vocabulary import ElectionKind
@@ -103,8 +110,21 @@ class Runner:
         self._processes = Processes(
             cluster, recorder, topic, schedule.timing, holding=self._holding, faults=faults, await_view=self._await_view
         )
-        rest.blocked = self._holding.blocked_links
-        rest.deaf = self._holding.deaf
+        self._obstacles = Obstacles(
+            cluster,
+            gate,
+            recorder,
+            schedule.timing,
+            faults=faults,
+            holding=self._holding,
+            await_reaction=self._processes.await_reaction,
+        )
+        self._processes.deaf = rest.deaf = self._deaf
+        self._processes.on_death = self._obstacles.discharge
+        self._holding.silent_brokers = self._obstacles.deaf
+        rest.blocked = lambda: self._holding.blocked_links() | self._obstacles.severed()
+        rest.idle = self._obstacles.deaf
+        rest.paused = lambda: self._obstacles.paused
         rest.pending = self._holding.pending
 
     def run(self) -> None:
@@ -183,6 +203,8 @@ class Runner:
                 self._lag_time.let_pass()
             case Checkpoint():
                 pass
+            case Pause() | Resume() | Cut() | Heal() | Isolate() | Rejoin():
+                self._obstacles.take(step)
             case _:
                 self._processes.take(step)
 
@@ -198,10 +220,13 @@ class Runner:
 
     def _silent_since(self) -> dict[BrokerId, float]:
         """Return since when (monotonic seconds) which followers fell silent: held, killed or stopped."""
-        since = dict(self._processes.gone_since)
+        since = self._processes.gone_since | self._obstacles.silent_since()
         for follower, frame in self._holding.silent().items():
             since[follower] = frame.caught_ns / 1e9
         return since
+
+    def _deaf(self) -> frozenset[int]:
+        return self._holding.deaf() | self._obstacles.deaf()
 
     # Brokers
 

@@ -5,6 +5,10 @@ no retries, no idempotence and no batching: one record is one batch is one reque
 took up within ``queue_timeout_ms`` is purged from the client's queue; librdkafka reports such a record apart
 from one in flight, which makes "there was no leader to send it to" a proven refusal. A record in flight is
 never purged: it ends with the broker's answer, the end of its connection, or a timeout, and keeps its doubt.
+
+An answer that the broker does not lead puts the record back into librdkafka's queue although there are no retries:
+the client takes it for proof that nothing was appended, which is not so for a request that was parked. The time
+until it would be sent again is long; a record that is known to be appended is purged from the queue before that.
 """
 
 import time
@@ -26,6 +30,9 @@ ANSWER_MARGIN_MS = 5_000
 MESSAGE_TIMEOUT_MS = 24 * 3_600_000
 """librdkafka's per-message timeout: so long that purging and the socket's timeout always come first."""
 MESSAGE_BYTES_MAX = 16 * 1024 * 1024
+RESEND_AFTER_MS = 120_000
+"""When librdkafka would send a record again: later than any outcome is collected."""
+NOT_LEADER = "NOT_LEADER_OR_FOLLOWER"
 FLUSH_S_MAX = 1.0
 
 
@@ -60,6 +67,7 @@ class Sending:
         self._acks = acks
         self._purge_at = time.monotonic() + queue_timeout_ms / 1000
         self._has_purged = False
+        self._is_appended = False
         self._delivery: Delivery | None = None
 
     def poll(self) -> Delivery | None:
@@ -68,6 +76,10 @@ class Sending:
             self._purge_if_due()
             self._producer.poll(0)
         return self._delivery
+
+    def appended(self) -> None:
+        """Take note that the leader has appended the record: it must not be sent a second time."""
+        self._is_appended = True
 
     def await_delivery(self, deadline_s: float) -> Delivery:
         """Wait until the delivery is known.
@@ -85,13 +97,17 @@ class Sending:
         self._producer.close()
 
     def _purge_if_due(self) -> None:
-        if not self._has_purged and time.monotonic() >= self._purge_at:
+        if self._is_appended:
+            self._producer.purge(in_queue=True, in_flight=False)
+        elif not self._has_purged and time.monotonic() >= self._purge_at:
             self._has_purged = True
             self._producer.purge(in_queue=True, in_flight=False)
 
     def _on_delivery(self, error: _ReportedError | None, message: _ReportedMessage) -> None:
         name = None if error is None else kafka_error_name(error.name())
-        if name == "_PURGE_QUEUE" and self._has_purged:
+        if name == "_PURGE_QUEUE" and self._is_appended:
+            name = NOT_LEADER
+        elif name == "_PURGE_QUEUE" and self._has_purged:
             name = LEADER_NOT_AVAILABLE
         offset = message.offset() if name is None else None
         self._delivery = _delivery(self._acks, name, offset)
@@ -145,6 +161,8 @@ def _configuration(address: str, acks: Acks, timeout_ms: int) -> dict[str, str |
         **quiet_configuration(address),
         "acks": int(acks),
         "retries": 0,
+        "retry.backoff.ms": RESEND_AFTER_MS,
+        "retry.backoff.max.ms": RESEND_AFTER_MS,
         "enable.idempotence": False,
         "linger.ms": 0,
         "batch.num.messages": 1,

@@ -25,6 +25,8 @@ EXAMPLE: dict[str, Any] = {
     "point": "fetch_request",
     "follower": 2,
     "leader": 1,
+    "from": 2,
+    "to": 1,
     "delay_ms": 5,
     "broker": 2,
     "isr": [1, 2],
