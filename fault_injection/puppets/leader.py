@@ -7,7 +7,6 @@ An empty fetch is parked until something is served anew, or its maximum wait is 
 Sources: ``ReplicaFetcherThread``, ``RemoteLeaderEndPoint``; KIP-101, KIP-595.
 """
 
-import threading
 from collections.abc import Callable
 from typing import Any, Literal
 
@@ -16,6 +15,7 @@ from fault_injection.puppets.connection import PuppetError
 from fault_injection.puppets.records import magic_of_fetch
 from fault_injection.puppets.schema import FETCH, LIST_OFFSETS, OFFSETS_FOR_LEADER_EPOCH, Values
 from fault_injection.puppets.served import OFFSET_OUT_OF_RANGE, Served
+from fault_injection.puppets.served_topics import Asking, ServedTopics
 from fault_injection.puppets.server import Asked, PuppetServer
 from fault_injection.puppets.topic import PuppetTopic
 from fault_injection.waiting import DeadlineExceededError, NotYetError, until
@@ -26,9 +26,6 @@ from fault_injection.wire.views import NONE, EpochQuery, FetchPartition
 UNKNOWN_TOPIC_OR_PARTITION = 3
 EARLIEST_TIMESTAMP = -2
 DEADLINE_S = 20.0
-
-Asking = FetchPartition | EpochQuery
-"""One follower's question about one partition."""
 
 
 class LeaderPuppet:
@@ -41,9 +38,7 @@ class LeaderPuppet:
 
     def __init__(self, broker: int, host: str = "127.0.0.1") -> None:
         self.broker = broker
-        self._lock = threading.Lock()
-        self._served: dict[str, tuple[PuppetTopic, Served]] = {}
-        self._asked: list[tuple[str, Asking]] = []
+        self._topics = ServedTopics()
         answers = {FETCH: self._fetch, OFFSETS_FOR_LEADER_EPOCH: self._epochs, LIST_OFFSETS: self._offsets}
         self.server = PuppetServer(answers, SHIPPED, host)
         self.server.listen()
@@ -55,18 +50,32 @@ class LeaderPuppet:
 
     def serve(self, topic: PuppetTopic, served: Served) -> None:
         """Answer about a topic from now on with ``served``; fetches that are parked are looked at again."""
-        with self._lock:
-            self._served[topic.name] = (topic, served)
+        self._topics.serve(topic, served)
 
     def asked(self, topic: PuppetTopic) -> tuple[Asking, ...]:
         """Give what followers have asked about a topic so far, oldest first."""
-        with self._lock:
-            return tuple(asking for name, asking in self._asked if name == topic.name)
+        return self._topics.asked(topic)
 
     def forget(self) -> None:
         """Forget what was asked so far, so that a later wait sees what comes from now on."""
-        with self._lock:
-            self._asked.clear()
+        self._topics.forget()
+
+    def hold(self, deadline_s: float = DEADLINE_S) -> None:
+        """Answer no request that comes from now on until ``release``, and wait until one is there.
+
+        Raises:
+            DeadlineExceededError: nobody asks anything.
+        """
+        self.hold_next()
+        until(lambda: self._topics.held > 0, deadline_s=deadline_s, what=f"a request to leader puppet {self.broker}")
+
+    def hold_next(self) -> None:
+        """Answer no request that comes from now on until ``release``."""
+        self._topics.hold()
+
+    def release(self) -> None:
+        """Answer what is held, with what is served by now, and all that comes later."""
+        self._topics.release()
 
     def await_fetch(self, topic: PuppetTopic, offset: int | None = None, deadline_s: float = DEADLINE_S) -> int:
         """Wait for a fetch, at an offset if one is given, and give the offset that it asked for.
@@ -89,27 +98,28 @@ class LeaderPuppet:
         reached = until(lambda: (came(),), deadline_s=deadline_s, what=f"a fetch of {topic.name} at {offset}")
         return reached[0]
 
+    def die(self) -> None:
+        """Behave as a dead broker: what is held is never answered, all connections end, new ones are refused."""
+        self._topics.discard()
+        self.server.refuse()
+
+    def revive(self) -> None:
+        """Listen again, at the same address."""
+        self._topics.release()
+        self.server.listen()
+
     def close(self) -> None:
         """Stop listening and give the port back."""
+        self.die()
         self.server.close()
-
-    def _by_key(self, name: str | None, topic_id: Any) -> tuple[PuppetTopic, Served] | None:  # noqa: ANN401
-        with self._lock:
-            for topic, served in self._served.values():
-                if topic.name == name or (name is None and topic.id == topic_id):
-                    return topic, served
-        return None
-
-    def _note(self, topic: PuppetTopic, asking: Asking) -> None:
-        with self._lock:
-            self._asked.append((topic.name, asking))
 
     def _fetch(self, asked: Asked) -> Values:
         view, version = fetch_request(asked.message), asked.header.api_version
         for wanted in view.partitions:
-            found = self._by_key(wanted.topic, wanted.topic_id)
+            found = self._topics.find(wanted.topic, wanted.topic_id)
             if found is not None:
-                self._note(found[0], wanted)
+                self._topics.note(found[0], wanted)
+        self._topics.pass_hold()
 
         def answered() -> list[Values] | None:
             given = [self._given(wanted, version) for wanted in view.partitions]
@@ -120,19 +130,24 @@ class LeaderPuppet:
         return {"error_code": 0, "session_id": 0, "responses": given}
 
     def _given(self, wanted: FetchPartition, version: int) -> Values:
-        found = self._by_key(wanted.topic, wanted.topic_id)
+        found = self._topics.find(wanted.topic, wanted.topic_id)
         part = {"partition_index": wanted.partition, **_fetched(found, wanted, version)}
         return {"topic": wanted.topic or "", "topic_id": wanted.topic_id, "partitions": [part]}
 
     def _epochs(self, asked: Asked) -> Values:
-        return {"topics": [self._end(query) for query in epoch_request(asked.message).partitions]}
+        queries = epoch_request(asked.message).partitions
+        for query in queries:
+            found = self._topics.find(query.topic)
+            if found is not None:
+                self._topics.note(found[0], query)
+        self._topics.pass_hold()
+        return {"topics": [self._end(query) for query in queries]}
 
     def _end(self, query: EpochQuery) -> Values:
-        found = self._by_key(query.topic, None)
+        found = self._topics.find(query.topic)
         if found is None:
             part = {"error_code": UNKNOWN_TOPIC_OR_PARTITION, "leader_epoch": NONE, "end_offset": NONE}
         else:
-            self._note(found[0], query)
             error, end = found[1].error_for(query.current_leader_epoch), found[1].end_of_epoch(query.leader_epoch)
             part = {"error_code": error, "leader_epoch": end.leader_epoch, "end_offset": end.end_offset}
         return {"topic": query.topic, "partitions": [{"partition": query.partition, **part}]}
@@ -145,7 +160,7 @@ class LeaderPuppet:
         return {"topics": topics}
 
     def _offset(self, name: str, part: Any) -> Values:  # noqa: ANN401 - kafka-python is untyped
-        found = self._by_key(name, None)
+        found = self._topics.find(name)
         if found is None:
             return {"partition_index": part.partition_index, "error_code": UNKNOWN_TOPIC_OR_PARTITION}
         served = found[1]

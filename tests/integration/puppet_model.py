@@ -74,6 +74,10 @@ class ModelledBroker:
         return self.replica.log.log_end_offset
 
     @property
+    def leader(self) -> int | None:
+        return self.replica.leader
+
+    @property
     def numbers(self) -> tuple[int, int]:
         return self.replica.log.log_end_offset, self.replica.high_watermark
 

@@ -51,6 +51,13 @@ def leaders(run: PuppetRun) -> dict[int, LeaderPuppet]:
     return {broker: run.leader(broker) for broker in (2, 3)}
 
 
+@pytest.fixture(autouse=True)
+def everybody_lives(run: PuppetRun) -> Iterator[None]:
+    yield
+    for broker in (2, 3):
+        run.leader(broker).revive()
+
+
 @pytest.fixture
 def stage(run: PuppetRun, request: pytest.FixtureRequest) -> Iterator[Stage]:
     name = request.node.originalname.removeprefix("test_")
@@ -170,6 +177,15 @@ def test_a_former_leader_cuts_its_uncommitted_records(stage: Stage, leaders: dic
         stage.fetch(follower, 1, 5)
     stage.follow(leaders[3], 6, entries_of((5, "a"), (6, "xy")), high_watermark=2)
     assert stage.run.append(stage.topic, b"late")[0] == NOT_LEADER_OR_FOLLOWER
+
+
+def test_a_follower_whose_leader_dies_before_it_answers_has_not_asked_in_vain(
+    stage: Stage, leaders: dict[int, LeaderPuppet]
+) -> None:
+    stage.follow(leaders[2], 5, entries_of((3, "ab"), (5, "cd")), high_watermark=1)
+    stage.follow_into_silence(leaders[3], 6)
+    stage.lead(7, isr=(1, 2))  # up to 0.10.2 it has cut without asking; later it has not cut at all
+    stage.append("e")
 
 
 def test_becoming_leader_stops_the_fetcher_and_becoming_follower_starts_it(
