@@ -20,6 +20,7 @@ from functools import partial
 from fault_injection.cluster.relay import Address
 from fault_injection.wire.answers import CannotAnswerError
 from fault_injection.wire.channel import Channel
+from fault_injection.wire.cut_through import CutThrough
 from fault_injection.wire.frames import Frame, FrameParser, Malformed, Unframed
 from fault_injection.wire.gate import GateError
 from fault_injection.wire.parking import NS_PER_MS, Word
@@ -133,16 +134,20 @@ class Connection:
 
     def _pump(self, source: socket.socket, target: socket.socket, arrived: Arrived, channel: Channel) -> None:
         parser = UnframedParser() if self.state.link.kind == "zookeeper" else FrameParser()
+        through = CutThrough(partial(self._traffic.may_begin, self.state), partial(self._send, target))
+        is_answers = channel is self._response_channel
         is_reset = True
         try:
             while count := source.recv_into(parser.writable()):
                 events = parser.received(count)
-                if channel is self._response_channel:
+                if is_answers:
                     self._turns.begin()
                 for event in events:
-                    if not self._pass_on(event, source, target, arrived, channel):
+                    if not self._pass_on(event, source, target, arrived, channel, through):
                         return
-                if channel is self._response_channel:
+                if is_answers:
+                    if not through.advance(parser.begun):
+                        return
                     self._turns.end()
             is_reset = parser.pending_bytes > 0
             self._draining(channel)
@@ -160,11 +165,14 @@ class Connection:
         target: socket.socket,
         arrived: Arrived,
         channel: Channel,
+        through: CutThrough,
     ) -> bool:
         match event:
             case Frame(content):
-                if (unread := self._traffic.unread(channel.direction, self.state, content)) is not None:
-                    return self._send_unread(unread, content, target)
+                has_begun = through.has_begun
+                unread = self._traffic.unread(channel.direction, self.state, content, has_begun=has_begun)
+                if unread is not None or has_begun:
+                    return unread is not None and self._send_unread(unread, through.rest(content), target)
                 passage = arrived(self.state, content)
                 word = self._word(passage, source)
                 if word == "forward":
@@ -226,7 +234,7 @@ class Connection:
     def _is_answered(self) -> bool:
         return self._request_channel.is_empty and self._traffic.is_answered(self.state)
 
-    def _send_unread(self, unread: UnreadFrame, content: bytearray, target: socket.socket) -> bool:
+    def _send_unread(self, unread: UnreadFrame, content: memoryview, target: socket.socket) -> bool:
         is_sent = self._send(target, content)
         self._traffic.unread_ended(unread, "forwarded" if is_sent else "aborted")
         return is_sent

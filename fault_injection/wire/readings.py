@@ -56,6 +56,11 @@ class Readings:
             return frame if asked is not None else None
         return SaidResponse(correlation_id, self.codec.response(*asked, frame))
 
+    @staticmethod
+    def is_awaited(connection: ConnectionState, begun: memoryview) -> bool:
+        """Whether the first bytes of an answer belong to a request that went on unread."""
+        return _RESPONSE_START.unpack_from(begun, _LENGTH_BYTES)[0] in connection.asked
+
     def _kept_request(self, connection: ConnectionState, frame: bytearray) -> Content | None:
         api_key, api_version, correlation_id = _REQUEST_START.unpack_from(frame, _LENGTH_BYTES)
         if api_key == PRODUCE_KEY:

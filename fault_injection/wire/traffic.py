@@ -23,7 +23,6 @@ from fault_injection.wire.passage import ConnectionState, Passage, Sent
 from fault_injection.wire.points import Direction, Point
 from fault_injection.wire.readings import Readings
 from fault_injection.wire.rounds import Rounds
-from fault_injection.wire.topic_names import TopicNames
 from fault_injection.wire.trace import Outcome, Trace
 from fault_injection.wire.unread import UnreadFrame, UnreadFrames
 from fault_injection.wire.valve import Valve
@@ -49,6 +48,7 @@ class Traffic:
         self.valve = Valve()
         self.lock = threading.RLock()
         self._readings = Readings(codec)
+        self.names = self._readings.names
         self._trace = Trace()
         self._unread = UnreadFrames(self.read)
         self._is_watched = False
@@ -56,11 +56,6 @@ class Traffic:
         self._spaces: dict[str, ParkingSpace] = {}
         self._seq = count()
         self._connections = count()
-
-    @property
-    def names(self) -> TopicNames:
-        """What topic ids stand for."""
-        return self._readings.names
 
     @property
     def rounds(self) -> Rounds:
@@ -78,12 +73,18 @@ class Traffic:
         """Begin to follow a connection."""
         return ConnectionState(next(self._connections), link, link.source)
 
-    def unread(self, direction: Direction, connection: ConnectionState, frame: bytearray) -> UnreadFrame | None:
+    def may_begin(self, connection: ConnectionState, begun: memoryview) -> bool:
+        """Say of the first bytes of an answer whether they may go on, because nobody can want the frame."""
+        return self._is_free(connection) and self._readings.is_awaited(connection, begun)
+
+    def unread(
+        self, direction: Direction, connection: ConnectionState, frame: bytearray, *, has_begun: bool = False
+    ) -> UnreadFrame | None:
         """Say whether a frame may go on before it is read, because nobody can want it; None if it may not.
 
-        To be called before its first byte goes; ``unread_ended`` follows.
+        To be called before its first byte goes, or its last piece if it ``has_begun``; ``unread_ended`` follows.
         """
-        if self._is_watched or not self.valve.is_open or connection.is_lost or connection.requests < TELLING_REQUESTS:
+        if not has_begun and not self._is_free(connection):
             return None
         arrived_ns = time.monotonic_ns()
         content = self._readings.kept(direction, connection, frame)
@@ -271,6 +272,11 @@ class Traffic:
             if unread.outcome is not None and unread.passage is not None and not unread.is_written:
                 unread.is_written = True
                 self.ended(unread.passage, unread.arrived_ns, unread.outcome)
+
+    def _is_free(self, connection: ConnectionState) -> bool:
+        """Whether nothing can want a frame that arrives now, and nothing new can be learned about its sender."""
+        is_watched = self._is_watched or not self.valve.is_open
+        return not is_watched and connection.requests >= TELLING_REQUESTS and not connection.is_lost
 
     def _decide(self, passage: Passage, decision: Decision) -> None:
         passage.decision = decision

@@ -11,6 +11,7 @@ class UnframedParser:
     """Gives every byte on as it came; receive into ``writable()``, then report ``received(count)``."""
 
     pending_bytes = 0
+    begun = memoryview(b"")
 
     def __init__(self) -> None:
         self._chunk = memoryview(bytearray(CHUNK_BYTES))
