@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 from conformance.comparison import Row, checkpoint_rows, epoch_conflicts, outcome_rows
 from conformance.expectations import AcceptedDeviation, accepted_deviation
 from conformance.interruption import GIVEN_UP, INTERRUPTED, HarnessError, NeverAtRestError
+from conformance.observation.check import check_trace
 from conformance.open_outcomes import measured_prediction
 from conformance.run_directory import RunDirectoryError
 from conformance.verdicts import Conformance, Facts, Verdict, against_expectation, judge, not_run
@@ -77,7 +78,7 @@ def judge_unreadable(run: RunDirectory, why: str) -> Verdict:
 
 
 def gather_facts(run: RunDirectory, about: dict[str, Any]) -> Facts:
-    """Read everything a verdict rests on; write reconciliation/checkpoints.json on the way."""
+    """Read everything a verdict rests on; write reconciliation/checkpoints.json and trace_check.json on the way."""
     prediction = measured_prediction(run)
     observations = run.lines("observations.ndjson")
     failure = about.get("harness_failure")
@@ -97,6 +98,7 @@ def gather_facts(run: RunDirectory, about: dict[str, Any]) -> Facts:
         counts=run.read_json("reconciliation/counts.json") if has_counts else None,
         samples=run.read_json("reconciliation/samples.json") if has_counts else {},
         interruption=_interruption(_in_view_of_races(failure, prediction, run), prediction, compared),
+        trace=check_trace(run),
     )
 
 

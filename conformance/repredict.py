@@ -7,6 +7,7 @@ changes; the new verdict is also written as ``verdict-repredicted-<version>.json
 from __future__ import annotations
 
 import shutil
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from conformance.judging import as_json, judge_run
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
 EVIDENCE = ("ledger", "topic", "replica_logs", "reconciliation")
 FILES = ("schedule.json", "observations.ndjson")
+TRACED = ("wire.ndjson", "timeline.ndjson")
+"""What the check of the wire trace reads besides; a run of old has none. They are linked: the trace is large."""
 
 
 def repredict(
@@ -42,14 +45,15 @@ def repredict(
     about = run.read_json("run.json")
     version, metadata = rules_of or (about["kafka"], about["metadata"])
     second = _copied(run, f"repredicted-{version}-{metadata}")
-    second.write_json("run.json", about | {"run": f"{about['run']}/{second.path.name}", "rules_of": version})
+    by = {"rules_of": version, "rules_metadata": metadata}
+    second.write_json("run.json", about | {"run": f"{about['run']}/{second.path.name}", **by})
     schedule = decode(run.read_json("schedule.json"))
     prediction = predict(schedule, rules_for(version, MetadataMode(metadata)))
     write_prediction(second, prediction, about["record_id_base"])
     write_measured_outcome(second)
     spark.reconcile_again(second)
     verdict = judge_run(second)
-    run.write_json(f"verdict-{second.path.name}.json", as_json(verdict, about) | {"rules_of": version})
+    run.write_json(f"verdict-{second.path.name}.json", as_json(verdict, about) | by)
     return second, verdict
 
 
@@ -62,4 +66,7 @@ def _copied(run: RunDirectory, name: str) -> RunDirectory:
             shutil.copytree(run.path / part, path / part)
     for file in FILES:
         shutil.copy(run.path / file, path / file)
+    for file in TRACED:
+        if (run.path / file).exists():
+            (path / file).symlink_to(Path("..") / file)
     return RunDirectory(path)

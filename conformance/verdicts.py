@@ -10,12 +10,13 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from conformance.deviation_codes import AWAITED_STATE, LEADER_EPOCH, UNSAMPLED
+from conformance.deviation_codes import AWAITED_STATE, LEADER_EPOCH, TRACE, UNSAMPLED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from conformance.comparison import Row
+    from conformance.observation.trace_result import TraceResult
 
 
 class Conformance(StrEnum):
@@ -74,6 +75,7 @@ class Facts:
         counts: reconciliation/counts.json; None if the run never got there.
         samples: reconciliation/samples.json.
         interruption: (verdict word, message) of what ended the run early; None if nothing did.
+        trace: what came out of the check of the wire trace; None if it was never checked.
     """
 
     prediction: Mapping[str, Any]
@@ -82,6 +84,7 @@ class Facts:
     counts: Mapping[str, Any] | None = None
     samples: Mapping[str, Any] = field(default_factory=dict)
     interruption: tuple[str, str] | None = None
+    trace: TraceResult | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +134,7 @@ def against_expectation(verdict: Verdict, accepted: str, codes: Sequence[str] = 
 
 def judge(facts: Facts) -> Verdict:
     """Answer both questions."""
-    findings = (*_row_findings(facts.rows), *_epoch_findings(facts), *_record_findings(facts))
+    findings = (*_row_findings(facts.rows), *_epoch_findings(facts), *_record_findings(facts), *_trace_findings(facts))
     conformance, reason = _conformance(facts, findings)
     codes = _codes(facts, findings)
     if facts.counts is None or conformance is Conformance.HARNESS_ERROR:
@@ -182,6 +185,12 @@ def _record_findings(facts: Facts) -> list[Finding]:
     return [*findings, Finding("record", f"{rest} more deviations", UNSAMPLED)] if rest > 0 else findings
 
 
+def _trace_findings(facts: Facts) -> list[Finding]:
+    if facts.trace is None or facts.trace.violation is None:
+        return []
+    return [Finding("trace", facts.trace.violation.text, TRACE)]
+
+
 def _named(row: Mapping[str, Any]) -> str:
     """Name what deviates: a place in a replica's log, or a record; a phantom has no label and may have no id."""
     if row.get("broker") is not None:
@@ -205,9 +214,12 @@ def _conformance(facts: Facts, findings: Sequence[Finding]) -> tuple[Conformance
         return Conformance.DEVIATES, findings[0].text + more
     if facts.counts is None:
         return Conformance.HARNESS_ERROR, "the records were never reconciled"
+    if facts.trace is None or facts.trace.why_not is not None:
+        why = facts.trace.why_not if facts.trace is not None else "nobody did"
+        return Conformance.HARNESS_ERROR, f"the wire trace was not checked: {why}"
     produced = facts.counts["totals"]["produced"]
     noun = "record" if produced == 1 else "records"
-    text = f"{len(facts.rows)} numbers and {produced} {noun} as predicted"
+    text = f"{len(facts.rows)} numbers and {produced} {noun} as predicted, {facts.trace.frames} frames as allowed"
     return Conformance.CONFORMS, text + _which_outcome(facts.prediction)
 
 

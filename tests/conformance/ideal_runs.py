@@ -65,6 +65,7 @@ def write_ideal_run(
         end_offset=end_offset,
         harness_failure=None,
         brokers=list(scenario.schedule.replicas),
+        is_ideal=True,
     )
     run.write_json("schedule.json", encode(scenario.schedule))
     write_prediction(run, prediction, BASE)

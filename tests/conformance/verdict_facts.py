@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from conformance.comparison import Row
+from conformance.observation.trace_result import TraceResult
 from conformance.verdicts import Facts
 
 AGREES, DIFFERS = Row("leader", 1, 1), Row("end: isr", [1, 2], [1])
+TRACED = TraceResult("0.10.2.2 zookeeper", frames=7)
 CUT = "broker 2 cut it (KAFKA-1211)"
 
 
@@ -41,4 +43,5 @@ def facts(
     }
     samples = {"lost": [{"label": label} for label in lost]} | fields.pop("samples", {})
     prediction = {"records": records, "rules": ["truncate-to-high-watermark"], "diverged": fields.pop("diverged", [])}
-    return Facts(**({"prediction": prediction, "rows": [AGREES], "counts": counts, "samples": samples} | fields))
+    told = {"prediction": prediction, "rows": [AGREES], "counts": counts, "samples": samples, "trace": TRACED}
+    return Facts(**(told | fields))

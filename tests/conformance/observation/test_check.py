@@ -1,0 +1,139 @@
+"""Is a trace replayed by the rules of its release, and is one that cannot be replayed never passed?"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from conformance.observation import check
+from conformance.observation.check import check_trace
+from conformance.run_directory import RunDirectory
+from fault_injection.wire import controller_views, views
+from tests.conformance.observation.wire_files import FETCH, LEADER_AND_ISR, TOPIC, WireFile
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from conformance.observation.trace_result import TraceResult
+
+OWN = ("2.8.2", "zookeeper")
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> RunDirectory:
+    run = RunDirectory.create(tmp_path, "run")
+    run.update_run(topic=TOPIC, kafka=OWN[0], metadata=OWN[1], settings={"imposed": {}})
+    run.write_json("schedule.json", {"settings": {"min.insync.replicas": 1}, "steps": []})
+    return run
+
+
+def healthy(high_watermarks: tuple[int, ...] = (0, 0, 1), *, created: bool = True) -> WireFile:
+    """One leader, one follower that fetches one record: broker 1 sends it, broker 2 shows that it has it."""
+    wire = WireFile()
+    if created:
+        leadership = controller_views.PartitionLeadership(TOPIC, None, 0, 1, 0, (1, 2), (1, 2), 0, 1, is_new=True)
+        for broker in (1, 2):
+            told = controller_views.LeaderAndIsrView(100, 1, 1, (leadership,))
+            asked = wire.request(LEADER_AND_ISR, 100, broker, told, connection=10 + broker, api_version=5)
+            wire.answer(asked, controller_views.ErrorsView(0))
+    for fetch_offset, high_watermark in zip((0, 0, 1), high_watermarks, strict=True):
+        has_records = fetch_offset == 0 and len(wire.entries) > 5
+        epochs = (views.EpochRun(0, 0, 0),) if has_records else ()
+        epoch = -1 if fetch_offset == 0 else 0
+        asking = views.FetchPartition(TOPIC, None, 0, fetch_offset, 0, last_fetched_epoch=epoch, log_start_offset=0)
+        request = views.FetchRequestView(2, -1, 500, 0, 0, (asking,))
+        given = views.FetchedPartition(TOPIC, None, 0, 0, high_watermark, log_start_offset=0, epochs=epochs)
+        asked = wire.request(FETCH, 2, 1, request, api_version=12, connection=20)
+        wire.answer(asked, views.FetchResponseView(0, 0, 0, (given,)))
+    return wire
+
+
+def checked(run: RunDirectory, wire: WireFile, rules_of: tuple[str, str] | None = None) -> TraceResult:
+    wire.write(run.path)
+    result = check_trace(run, rules_of)
+    assert run.read_json("trace_check.json") == json.loads(json.dumps(result.as_json()))
+    return result
+
+
+def test_a_trace_that_the_rules_allow_is_checked(run: RunDirectory) -> None:
+    result = checked(run, healthy())
+    assert (result.why_not, result.violation, result.rules_of) == (None, None, "2.8.2 zookeeper")
+    assert (result.frames, dict(result.checked)) == (10, {"Fetch": 6, "LeaderAndIsr": 4})
+    held = {invariant.number: invariant.held for invariant in result.invariants}
+    assert held[14] > 0
+    assert held[16] > 0
+    assert held[22] == 0
+    assert min(held) == 14
+
+
+def test_a_high_watermark_beyond_the_follower_is_a_violation_at_its_frame(run: RunDirectory) -> None:
+    result = checked(run, healthy((0, 1, 1)))
+    violation = result.violation
+    assert violation is not None
+    assert (violation.invariant, violation.name, violation.frame) == (14, "high_watermark_of_leader", 8)
+    assert [frame.seq for frame in violation.frames][-4:] == [7, 8, 9, 10]
+    assert violation.text.startswith("frame 8: ")
+    written = run.read_json("trace_check.json")["violation"]
+    assert (written["text"], written["frame"]) == (violation.text, 8)
+    assert (
+        "node 1 to node 2, answer to Fetch v12: the leader answers: high watermark 1" in written["frames"][-3]["text"]
+    )
+
+
+def test_the_rules_of_another_release_refuse_it(run: RunDirectory) -> None:
+    result = checked(run, healthy(), ("0.10.2.2", "zookeeper"))
+    assert result.rules_of == "0.10.2.2 zookeeper"
+    assert result.violation is not None
+
+
+def test_a_partition_whose_creation_is_not_shown_is_not_checked(run: RunDirectory) -> None:
+    result = checked(run, healthy(created=False))
+    assert result.why_not == "it does not show how t-0 came to be"
+
+
+def without_trace(path: Path) -> None:
+    path.unlink()
+
+
+def cut_short(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:-30])
+
+
+def one_frame_less(path: Path) -> None:
+    lines = path.read_text().splitlines(keepends=True)
+    path.write_text("".join(lines[:6] + lines[7:]))
+
+
+def one_frame_undecoded(path: Path) -> None:
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    lines[6]["decoded"] = None
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+
+
+@pytest.mark.parametrize(
+    ("doctor", "why_not"),
+    [
+        (without_trace, "wire.ndjson cannot be read: No such file or directory"),
+        (cut_short, "wire.ndjson is cut short: it does not end with the line that ends a trace"),
+        (one_frame_less, "wire.ndjson holds 9 lines of frames, it was ended with 10"),
+        (one_frame_undecoded, "frame 7 (Fetch v12 request) was not decoded"),
+    ],
+)
+def test_a_trace_that_is_not_whole_is_not_checked(
+    run: RunDirectory, doctor: Callable[[Path], None], why_not: str
+) -> None:
+    doctor(healthy().write(run.path))
+    assert check_trace(run).why_not == why_not
+
+
+def test_a_check_that_breaks_down_passes_nothing(run: RunDirectory, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Broken(check.TraceCheck):
+        def feed(self, event: Any) -> Any:  # noqa: ANN401
+            raise ZeroDivisionError(type(event).__name__)
+
+    monkeypatch.setattr(check, "TraceCheck", Broken)
+    result = checked(run, healthy())
+    assert result.why_not == "defect in the tester, at event 1: ZeroDivisionError('MinIsrSet')"
