@@ -105,7 +105,7 @@ class TraceCheck:
 
     def finish(self) -> TraceReport:
         """Return what was seen so far."""
-        unknown = tuple(name for name, partition in self._partitions.items() if not partition.is_followed)
+        unknown = tuple(name for name, partition in self._partitions.items() if not partition.was_followed)
         events = {kind.__name__: count for kind, count in self._counts.items()}
         followed = len(self._partitions) - len(unknown)
         return TraceReport(events, dict(self._judge.held), followed, unknown, self._violation)

@@ -70,7 +70,9 @@ class Answering:
         self._check_error(leader, exchange, answer.error)
         if answer.error != NO_ERROR:
             self._not_recorded(leader, exchange)
-        elif self._settle(leader, exchange):
+            return
+        leader.has_served |= isinstance(answer, FetchAnswered)
+        if self._settle(leader, exchange):
             self._check_served(leader, exchange, answer)
 
     def _check_error(self, leader: Replica, exchange: Exchange, error: int) -> None:

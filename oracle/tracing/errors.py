@@ -57,7 +57,9 @@ def allowed_errors(leader: Replica, exchange: Exchange, rules: RuleSet) -> froze
     epoch = exchange.request.current_leader_epoch
     known = exchange.epochs - {NO_EPOCH}
     if NO_EPOCH in exchange.epochs:
-        allowed |= NO_PARTITION
+        allowed |= NO_PARTITION | {Code.UNKNOWN_SERVER_ERROR}
+    if not leader.has_served:
+        allowed.add(Code.UNKNOWN_TOPIC_OR_PARTITION)
     if exchange.may_lead and (epoch is None or any(rules.serves_epoch(epoch, mine) for mine in known)):
         allowed.add(Code.NONE)
     if exchange.may_not_lead and (epoch is None or epoch in known):

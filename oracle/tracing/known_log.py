@@ -55,10 +55,13 @@ class EpochLog(ReplicaLog):
         return replace(self, epochs=tuple(entries), end=end)
 
     def in_epoch(self, epoch: LeaderEpoch) -> Self:
-        """Return the log with an epoch that starts at its end, unless the cache knows a later or equal one."""
+        """Return the log with an epoch that starts at its end, unless the cache knows a later or equal one.
+
+        An epoch without records that ends there must be gone before: ``KnownLog.settled``.
+        """
         if epoch <= self.latest_epoch:
             return self
-        return replace(self, epochs=ReplicaLog.with_epoch(self, epoch).epochs)
+        return replace(self, epochs=(*self.epochs, EpochEntry(epoch, self.end)))
 
     def appended(self, run: EpochRun) -> Self:
         """Return the log with a run of records at its end."""
@@ -111,6 +114,20 @@ class KnownLog:
         if len(cut.low.epochs) == len(cut.high.epochs):
             return (cut,)
         return (KnownLog(cut.low, cut.low), KnownLog(cut.high, cut.high))
+
+    def settled(self) -> tuple[KnownLog, ...]:
+        """Return what the log may be once an epoch without records at its end is gone.
+
+        It goes when a broker starts, and when a later epoch starts at the same offset.
+        """
+        if not self.low.epochs:
+            return (self,)
+        first, last = self.low.epochs[-1].start_offset, self.high.epochs[-1].start_offset
+        without = self.both(lambda log: replace(log, epochs=log.epochs[:-1]))
+        if first >= self.high.end:
+            return without.settled()
+        kept = self.at_least(Offset(first + 1))
+        return (kept,) if last < self.low.end else (*without.settled(), kept)
 
     def is_end(self, offset: Offset) -> bool:
         """Tell whether the log may end there."""

@@ -105,7 +105,7 @@ class Leadership:
         if heard.leader_epoch != self.leader_epoch:
             self.leader_epoch = heard.leader_epoch
             self.announced = isr
-            for broker in heard.replicas:
+            for broker in set(heard.replicas) - {self.broker}:
                 self.follower(broker).may_join = False
                 self.follower(broker).caught_up_at = heard.at if broker in isr else 0
         self.raise_high()
@@ -131,6 +131,13 @@ class Leadership:
     def maximal_isrs(self) -> list[frozenset[BrokerId]]:
         """Return every maximal ISR that the leader may count with."""
         return [isr | self.proposed for isr in self.committed]
+
+    def largest_isrs(self) -> list[frozenset[BrokerId]]:
+        """Return the ISRs that the leader may have, with whom it may have added without telling us (up to 2.6)."""
+        if self._rules.asks_controller_to_join:
+            return self.maximal_isrs()
+        joined = {broker for broker, known in self.followers.items() if known.may_join}
+        return [isr | joined for isr in self.committed]
 
     def hear(self, told: Offset) -> None:
         """Take note of a high watermark that the leader told."""

@@ -50,11 +50,17 @@ FIRST_EPOCH = 0
 
 
 class PartitionReplay:
-    """Replays the events of one partition from its creation on; before that, it looks at none."""
+    """Replays the events of one partition from its creation until its topic is deleted.
+
+    The controller announces a deletion by a state without leader in the first epoch; a partition that
+    loses its leader gets a new epoch.
+    """
 
     def __init__(self, rules: RuleSet, settings: TraceSettings, judge: Judge) -> None:
         """Replay under a release's rules."""
         self.is_followed = False
+        self.was_followed = False
+        self._partition_epoch = -1
         self._rules = rules
         self._settings = settings
         self._replicas: dict[BrokerId, Replica] = {}
@@ -75,10 +81,16 @@ class PartitionReplay:
         Raises:
             NotAllowed: no rule allows it.
         """
-        if isinstance(event, LeadershipHeard) and event.leader_epoch == FIRST_EPOCH:
-            self.is_followed = True
+        if isinstance(event, LeadershipHeard) and event.leader_epoch == FIRST_EPOCH and not self.is_followed:
+            self._begin()
         if self.is_followed or isinstance(event, MinIsrSet):
             self._replay(event)
+
+    def _begin(self) -> None:
+        """Follow a partition from its creation on, or from its next one."""
+        self.is_followed = self.was_followed = True
+        self._partition_epoch = -1
+        self._replicas, self._exchanges, self._proposals, self._isr_answers = {}, {}, {}, {}
 
     def end_broker(self, broker: BrokerId, *, clean: bool) -> None:
         """End a broker's process."""
@@ -178,7 +190,10 @@ class PartitionReplay:
 
     @_replay.register
     def _announced(self, announced: IsrAnnounced) -> None:
-        if announced.leader is not None:
+        if announced.leader is None:
+            self.is_followed = announced.leader_epoch != FIRST_EPOCH
+        elif announced.partition_epoch is None or announced.partition_epoch > self._partition_epoch:
+            self._partition_epoch = announced.partition_epoch or 0
             self._isr_changes.announce(self._replica(announced.leader), announced, self._settings)
 
     @_replay.register

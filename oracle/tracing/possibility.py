@@ -71,10 +71,6 @@ class Possibility:
         """Return the replica with its log better known."""
         return self if log is self.log else replace(self, log=log)
 
-    def stopped(self) -> Possibility:
-        """Return the replica on the disk of a broker that runs no more."""
-        return Possibility(log=self.log, high_watermark=self.high_watermark)
-
 
 def has_epochs(rules: RuleSet) -> bool:
     """Tell whether the release has an epoch cache at all."""
@@ -106,7 +102,7 @@ def applied(
 
 
 def _leading(replica: Possibility, decision: LeadershipHeard, rules: RuleSet) -> tuple[Possibility, ...]:
-    """Lead: with an entry for the epoch at once, or with the first record that nobody may have seen yet."""
+    """Lead: with an entry for the epoch at once, or only with its first record."""
     led = replace(
         replica,
         leader=decision.broker,
@@ -116,10 +112,21 @@ def _leading(replica: Possibility, decision: LeadershipHeard, rules: RuleSet) ->
     )
     if not has_epochs(rules):
         return (replace(led, log=led.log.opened()),)
-    started = led.log.both(lambda log: log.in_epoch(decision.leader_epoch)).opened()
-    if rules.writes_epoch_on_election:
-        return (replace(led, log=started),)
-    return (led, replace(led, log=started))
+    return started(led) if rules.writes_epoch_on_election else (led,)
+
+
+def started(leader: Possibility) -> tuple[Possibility, ...]:
+    """Return the leader with its epoch in its cache, and its log open to what it appends unseen."""
+    logs = (log.both(lambda known: known.in_epoch(leader.leader_epoch)).opened() for log in leader.log.settled())
+    return tuple(replace(leader, log=log) for log in logs)
+
+
+def with_first_record(leader: Possibility, rules: RuleSet) -> tuple[Possibility, ...]:
+    """Return the leader that has appended unseen, where its epoch enters its cache with the first record."""
+    is_due = has_epochs(rules) and not rules.writes_epoch_on_election
+    if not is_due or leader.log.low.latest_epoch >= leader.leader_epoch:
+        return ()
+    return tuple(replace(one, log=one.log.at_least(Offset(one.log.low.end + 1))) for one in started(leader))
 
 
 def _following(

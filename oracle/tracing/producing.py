@@ -52,7 +52,7 @@ class Producing:
             highest = max(view.high for view in views)
             observed = f"acks=all up to offset {told.last_offset} is acknowledged"
             self._refuse(observed, f"up to the high watermark, which is {highest} at most")
-        is_enough = any(view.may_suffice(isr) for view in views for isr in view.maximal_isrs())
+        is_enough = any(view.may_suffice(isr) for view in views for isr in view.largest_isrs())
         if not self._judge.keeps(Invariant.ACKNOWLEDGEMENT, is_enough):
             observed = "acks=all is acknowledged below min.insync.replicas"
             self._refuse(observed, "NOT_ENOUGH_REPLICAS")

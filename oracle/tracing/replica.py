@@ -11,7 +11,7 @@ from collections import deque
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from oracle.tracing.possibility import Bounds, Possibility, applied
+from oracle.tracing.possibility import Bounds, Possibility, applied, with_first_record
 from oracle.tracing.taking import taken
 from oracle.vocabulary import Offset
 
@@ -46,6 +46,8 @@ class Replica:
         self.leadership: Leadership | None = None
         self.under_way: Exchange | None = None
         self.log_start_offset = Offset(0)
+        self.has_served = False
+        self.earlier: list[Possibility] = []
         self.history: deque[Held] = deque(maxlen=HISTORY)
         self._decisions: list[LeadershipHeard] = []
         self._void: set[int] = set()
@@ -67,7 +69,9 @@ class Replica:
         """Drop what has not applied the decision of a request that is answered by now."""
         places = [place for place, decision in enumerate(self._decisions, 1) if decision.key == key]
         if places:
-            self.keep(replica for replica in self.reachable() if replica.heard >= places[0])
+            reachable = self.reachable()
+            self.earlier = [replica for replica in reachable if replica.heard < places[0]]
+            self.keep(replica for replica in reachable if replica.heard >= places[0])
 
     def has_refused(self, key: RequestKey) -> None:
         """Take note that the broker refused a decision: it never applies it."""
@@ -92,6 +96,8 @@ class Replica:
         exchange = self.under_way
         if exchange is not None and exchange.is_answered and not replica.has_taken:
             yield from taken(replica, exchange, self._rules)
+        if replica.leader == self.broker:
+            yield from with_first_record(replica, self._rules)
         merges = self._rules.delivery.merges
         until = len(self._decisions) if merges else min(replica.heard + 1, len(self._decisions))
         for place in range(replica.heard, until):
@@ -131,17 +137,20 @@ class Replica:
 
     def end(self, *, clean: bool) -> None:
         """End the process: the log stays; whom it followed, and what was under way, is forgotten."""
-        stopped = [self._stopped(replica, clean=clean) for replica in self.reachable()]
+        stopped = [after for replica in self.reachable() for after in self._stopped(replica, clean=clean)]
         self.possible = list(dict.fromkeys(stopped))
+        self.earlier = []
+        self.has_served = False
         self.leadership = None
         self.under_way = None
         self._decisions = []
         self._connections_before = self._last_connection
 
-    def _stopped(self, replica: Possibility, *, clean: bool) -> Possibility:
+    def _stopped(self, replica: Possibility, *, clean: bool) -> Iterator[Possibility]:
         """Return the replica as it will start: at the high watermark of its end, or of some moment before."""
         current = replica.high_watermark
         if self.leadership is not None and replica.leader == self.broker:
             current = Bounds(self.leadership.low, self.leadership.high)
         start = current if clean else Bounds(Offset(0), max(self._highest_ever, current.high))
-        return replace(replica.stopped(), high_watermark=start.at_most(replica.log.low.end, replica.log.high.end))
+        for log in replica.log.settled():
+            yield Possibility(log=log, high_watermark=start.at_most(log.low.end, log.high.end))

@@ -33,6 +33,8 @@ class Sending:
     def fetch(self, follower: Replica, sent: FetchSent) -> Exchange:
         """Check a FETCH."""
         self._check_fetch_version(sent)
+        if _is_late(follower, sent):
+            return self._late(follower, sent)
         replicas = self._in_role(follower, sent, truncating=False)
         replicas = self._at_offset(replicas, sent)
         replicas = self._at_last_epoch(replicas, sent)
@@ -45,6 +47,8 @@ class Sending:
             allowed = "none" if newest < 0 else f"version {newest} at most"
             observed = f"broker {sent.follower} sends OffsetsForLeaderEpoch version {sent.api_version}"
             self._refuse(Invariant.REQUEST_OF_RELEASE, observed, allowed)
+        if _is_late(follower, sent):
+            return self._late(follower, sent)
         replicas = self._in_role(follower, sent, truncating=True)
         fitting = [one for one in replicas if sent.epoch in _latest_epochs(one)]
         if not self._judge.keeps(Invariant.TRUNCATION_OFFSET, bool(fitting)):
@@ -120,7 +124,15 @@ class Sending:
         follower.resolve(
             sent.at, (replace(one, has_taken=False, was_cut=one.was_cut and not is_fetch) for one in replicas)
         )
+        follower.earlier = []
         epochs = frozenset(replica.leader_epoch for replica in follower.possible)
+        follower.under_way = Exchange(sent, epochs)
+        return follower.under_way
+
+    def _late(self, follower: Replica, sent: FetchSent | LookupSent) -> Exchange:
+        """Let a request pass that the fetcher had made before its broker applied the last decision: one may."""
+        epochs = frozenset(replica.leader_epoch for replica in follower.earlier)
+        follower.earlier = []
         follower.under_way = Exchange(sent, epochs)
         return follower.under_way
 
@@ -134,6 +146,22 @@ def _after_answer(follower: Replica, sent: FetchSent | LookupSent, reachable: li
     if before is None or not before.is_answered or before.request.key.connection != sent.key.connection:
         return reachable
     return [replica for replica in reachable if replica.has_taken]
+
+
+def _is_late(follower: Replica, sent: FetchSent | LookupSent) -> bool:
+    """Tell whether only the follower of before its last decision sends this."""
+    if not follower.earlier or any(_sends(replica, sent) for replica in follower.reachable()):
+        return False
+    return any(_sends(replica, sent) for replica in follower.earlier)
+
+
+def _sends(replica: Possibility, sent: FetchSent | LookupSent) -> bool:
+    """Tell whether a follower sends this, as far as its role and the end of its log go."""
+    if replica.leader != sent.leader or sent.current_leader_epoch not in (None, replica.leader_epoch):
+        return False
+    if isinstance(sent, FetchSent):
+        return not replica.truncating and replica.log.is_end(sent.fetch_offset)
+    return replica.truncating and sent.epoch in _latest_epochs(replica)
 
 
 def _in_told_epoch(replica: Possibility, sent: FetchSent | LookupSent) -> Possibility:

@@ -15,6 +15,8 @@ from oracle.tracing.observed import FetchAnswered, FetchSent
 from oracle.tracing.possibility import Bounds, cut
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from oracle.rules.rule_set import RuleSet
     from oracle.tracing.exchange import Exchange
     from oracle.tracing.observed import LookupAnswered
@@ -55,19 +57,20 @@ def _fetched(replica: Possibility, answer: FetchAnswered, rules: RuleSet) -> tup
     if answer.error != NO_ERROR:
         return (replica,)
     if answer.diverging_epoch is None:
-        return (_appended(replica, answer),)
+        return tuple(_appended(replica, answer))
     if rules.takes_high_watermark_before_cut:
-        replica = _appended(replica, answer)
+        (replica,) = _appended(replica, answer)
     return cut(replica, answer.diverging_epoch, rules)
 
 
-def _appended(replica: Possibility, answer: FetchAnswered) -> Possibility:
+def _appended(replica: Possibility, answer: FetchAnswered) -> Iterator[Possibility]:
     """Append the records, then take the leader's high watermark, at most the end."""
-    log = replica.log
-    if answer.runs:
-        log = log.both(lambda known: reduce(EpochLog.appended, answer.runs, known))
-    told = Bounds(answer.high_watermark, answer.high_watermark).at_most(log.low.end, log.high.end)
-    return replace(replica, log=log, high_watermark=told)
+    epoch = answer.runs[0].leader_epoch if answer.runs else None
+    is_new = epoch is not None and epoch > replica.log.low.latest_epoch
+    for known in replica.log.settled() if is_new else (replica.log,):
+        log = known.both(lambda bound: reduce(EpochLog.appended, answer.runs, bound)) if answer.runs else known
+        told = Bounds(answer.high_watermark, answer.high_watermark).at_most(log.low.end, log.high.end)
+        yield replace(replica, log=log, high_watermark=told)
 
 
 def _looked_up(replica: Possibility, answer: LookupAnswered, rules: RuleSet) -> tuple[Possibility, ...]:
