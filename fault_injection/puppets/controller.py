@@ -146,6 +146,15 @@ class ControllerPuppet:
         """Give a topic's committed in-sync replicas, in ascending order."""
         return self._office.isr(topic)
 
+    def unregister_broker(self) -> None:
+        """Take note that the real broker died: its registration goes, and the connection to it."""
+        self._connection.close()
+        self._office.unregister(self.broker_id)
+
+    def is_broker_registered(self) -> bool:
+        """Say whether the real broker is registered in ZooKeeper."""
+        return self._office.is_registered(self.broker_id)
+
     def close(self) -> None:
         """Have the broker delete its replicas of the puppet's topics, and hand the office back to it."""
         for topic in self._topics:

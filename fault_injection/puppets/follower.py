@@ -6,18 +6,13 @@ epochs and waiting time are chosen freely, so the puppet can be behind, in anoth
 Sources: ``ReplicaManager.fetchMessages``, ``Partition.updateFollowerFetchState``; KIP-101, KIP-320, KIP-595, KIP-903.
 """
 
-from typing import Any
-
 from fault_injection.cluster.relay import Address
 from fault_injection.puppets.connection import PuppetConnection
-from fault_injection.puppets.schema import FETCH, OFFSETS_FOR_LEADER_EPOCH, Values
+from fault_injection.puppets.fetching import Fetch, fetched
+from fault_injection.puppets.schema import OFFSETS_FOR_LEADER_EPOCH
 from fault_injection.puppets.topic import PuppetTopic
-from fault_injection.wire.codec_replication import epoch_response, fetch_response
+from fault_injection.wire.codec_replication import epoch_response
 from fault_injection.wire.views import NONE, EpochAnswer, FetchedPartition
-
-NO_SESSION_EPOCH = -1
-REPLICA_STATE_SINCE = 15
-BYTES_MAX = 1 << 20
 
 
 class FollowerPuppet:
@@ -58,31 +53,14 @@ class FollowerPuppet:
         Raises:
             PuppetError: the broker does not answer.
         """
-        asked_version = self._connection.newest_version(FETCH) if version is None else version
-        asked = {
-            "partition": 0,
-            "current_leader_epoch": leader_epoch,
-            "fetch_offset": offset,
-            "last_fetched_epoch": last_fetched_epoch,
-            "log_start_offset": 0,
-            "partition_max_bytes": BYTES_MAX,
-        }
-        wanted = {"topic": topic.name, "topic_id": topic.id, "partitions": [asked]}
-        decoded = self._connection.ask(FETCH, self._request(asked_version, max_wait_ms, wanted), asked_version)
-        view = fetch_response(decoded)
-        return view.partitions[0]
-
-    def _request(self, version: int, max_wait_ms: int, wanted: Values) -> Values:
-        values: dict[str, Any] = {
-            "max_wait_ms": max_wait_ms,
-            "min_bytes": 1,
-            "max_bytes": BYTES_MAX,
-            "session_epoch": NO_SESSION_EPOCH,
-            "topics": [wanted],
-        }
-        if version >= REPLICA_STATE_SINCE:
-            return values | {"replica_state": {"replica_id": self.broker, "replica_epoch": NONE}}
-        return values | {"replica_id": self.broker}
+        fetch = Fetch(
+            offset,
+            replica_id=self.broker,
+            leader_epoch=leader_epoch,
+            last_fetched_epoch=last_fetched_epoch,
+            max_wait_ms=max_wait_ms,
+        )
+        return fetched(self._connection, topic, fetch, version)
 
     def end_of_epoch(
         self, topic: PuppetTopic, leader_epoch: int, *, current_leader_epoch: int = NONE, version: int | None = None

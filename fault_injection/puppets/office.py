@@ -49,6 +49,15 @@ class Office:
         """Give the epoch of a broker's registration (KIP-380): the transaction that created its node."""
         return int(self._client.get(f"/brokers/ids/{broker}")[1].czxid)
 
+    def is_registered(self, broker: int) -> bool:
+        """Say whether a broker has a registration."""
+        return self._client.exists(f"/brokers/ids/{broker}") is not None
+
+    def unregister(self, broker: int) -> None:
+        """Remove the registration of a broker that is dead, before its session would have ended."""
+        if self.is_registered(broker):
+            self._client.delete(f"/brokers/ids/{broker}")
+
     def register(self, topic: PuppetTopic) -> None:
         """Write down that a topic exists, without a state of its partition."""
         assignment = {"version": 1, "partitions": {"0": list(topic.replicas)}}

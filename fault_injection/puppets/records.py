@@ -31,11 +31,13 @@ class Batch:
         base_offset: the offset of the first one.
         leader_epoch: the epoch of the leader; not written before record batches v2.
         values: the records' values; they have no keys.
+        timestamp_ms: of each of them.
     """
 
     base_offset: int
     leader_epoch: int
     values: tuple[bytes, ...]
+    timestamp_ms: int = TIMESTAMP_MS
 
     @property
     def end_offset(self) -> int:
@@ -48,7 +50,7 @@ class Batch:
         first = 0 if is_batch else self.base_offset
         builder = MemoryRecordsBuilder(magic, 0, batch_size=_BATCH_BYTES_MAX, offset=first)
         for value in self.values:
-            builder.append(timestamp=TIMESTAMP_MS, key=None, value=value)
+            builder.append(timestamp=self.timestamp_ms, key=None, value=value)
         builder.close()
         content = bytearray(builder.buffer())
         if is_batch:

@@ -3,7 +3,7 @@
     with PuppetRun.start("2.8.2", directory) as run:
         topic = run.create_topic("t", replicas=(1, 2))
         run.controller.decide(topic.led_by(1, leader_epoch=5))
-        run.append(topic, b"m0")
+        run.client.append(topic, b"m0")
         follower = run.follower(2)
         follower.fetch(topic, 0, leader_epoch=5)
 
@@ -18,19 +18,21 @@ from typing import Self
 
 from fault_injection.cluster.backends.process import ProcessBackend
 from fault_injection.cluster.lifecycle import Cluster
+from fault_injection.cluster.readiness import is_serving
 from fault_injection.cluster.relay import Address, DirectRelay
 from fault_injection.cluster.spec import ClusterSpec
 from fault_injection.puppets.announcements import LiveBroker
-from fault_injection.puppets.appending import append
-from fault_injection.puppets.connection import PuppetConnection
+from fault_injection.puppets.client import ClientPuppet
 from fault_injection.puppets.controller import ControllerPuppet
 from fault_injection.puppets.follower import FollowerPuppet
 from fault_injection.puppets.leader import LeaderPuppet
 from fault_injection.puppets.topic import PuppetTopic
 from fault_injection.releases import MetadataMode, find_release, jars_of, schema_jar
+from fault_injection.waiting import until
 from fault_injection.wire.codec_schemas import load_schemas
 
 BROKER, CONTROLLER = 1, 100
+RESTART_DEADLINE_S = 60.0
 
 
 class PuppetRun:
@@ -42,6 +44,7 @@ class PuppetRun:
     Attributes:
         cluster: for probes, files and logs of the broker.
         controller: the puppet that decides; it is in office from the start.
+        client: produces to the broker and reads from it.
     """
 
     def __init__(self, cluster: Cluster) -> None:
@@ -50,12 +53,12 @@ class PuppetRun:
         self._followers: dict[int, FollowerPuppet] = {}
         self._leaders: dict[int, LeaderPuppet] = {}
         self._broker = LiveBroker(BROKER, _listeners(cluster))
-        self._producer = PuppetConnection(self._broker.listeners["CLIENT"], "puppet-producer")
+        self.client = ClientPuppet(self._broker.listeners["CLIENT"])
         messages = load_schemas(schema_jar())
         assert cluster.zookeeper_address is not None, "puppets are of the ZooKeeper era"
         self.controller = ControllerPuppet(self._broker, CONTROLLER, cluster.zookeeper_address, messages)
         self._stack.callback(self.controller.close)
-        self._stack.callback(self._producer.close)
+        self._stack.callback(self.client.close)
 
     @classmethod
     def start(cls, version: str, directory: Path) -> Self:
@@ -104,9 +107,22 @@ class PuppetRun:
             self.controller.announce_broker(broker, leader.address)
         return self._leaders[broker]
 
-    def append(self, topic: PuppetTopic, *values: bytes, acks: int = 1) -> tuple[int, int]:
-        """Produce records to the broker as one batch and give the error code and the first one's offset."""
-        return append(self._producer, topic, *values, acks=acks)
+    def restart(self, deadline_s: float = RESTART_DEADLINE_S) -> None:
+        """Kill the broker without a warning and start it again; it has no role until the next decision.
+
+        Raises:
+            DeadlineExceededError: it does not come up.
+        """
+        self.cluster.kill(BROKER)
+        for puppet in (self.client, *self._followers.values()):
+            puppet.close()
+        self.controller.unregister_broker()
+        self.cluster.start_broker(BROKER)
+        until(self._is_up, deadline_s=deadline_s, what=f"broker {BROKER} to be registered and to answer")
+
+    def _is_up(self) -> bool:
+        self.cluster.check_alive(BROKER)
+        return self.controller.is_broker_registered() and is_serving(self.cluster.client_address(BROKER))
 
     @property
     def failures(self) -> tuple[str, ...]:

@@ -21,7 +21,7 @@ from oracle.events import (
     ResponseReceived,
 )
 from oracle.log import NO_EPOCH, Entry, ReplicaLog
-from oracle.replication import leading
+from oracle.replication import electing, leading
 from oracle.replication.remote import RemoteReplica
 from oracle.schedule import Settings
 from oracle.state import (
@@ -107,6 +107,11 @@ class ModelledBroker:
         heard = replace(self.replica, undelivered=(decision,))
         self._state = replace(self._state, controller=view).with_replica(heard)
         self._step(DecisionReceived(REAL))
+
+    def restart(self) -> None:
+        """Kill the broker once its high watermark is on disk, and start it: it has no role until it hears a decision."""
+        dead = electing.die(electing.checkpoint_high_watermarks(self._state), REAL, graceful=False)
+        self._state = dead.with_replica(replace(dead.replica(REAL), alive=True))
 
     def append(self, label: str) -> None:
         self._step(RecordSent(Label(label), Acks.LEADER, REAL))

@@ -54,11 +54,22 @@ class Stage:
         assert {answer.error, *(part.error for part in answer.partitions)} == {0}
         self.model.decide(BROKER, leader_epoch, isr)
         self.agree()
+        assert self.epochs_on_disk() == self.model.epochs
+
+    def restart(self) -> None:
+        """Kill the broker once its high watermark is on disk, and start it."""
+        until(
+            lambda: self._probe.checkpointed_high_watermark(REAL) == self.model.numbers[1],
+            deadline_s=DEADLINE_S,
+            what="the high watermark's checkpoint",
+        )
+        self.run.restart()
+        self.model.restart()
 
     def append(self, *labels: str) -> None:
         for label in labels:
             expected = self.model.log_end_offset
-            assert self.run.append(self.topic, label.encode()) == (0, expected)
+            assert self.run.client.append(self.topic, label.encode()) == (0, expected)
             self.model.append(label)
         self.agree()
 

@@ -15,11 +15,12 @@ import pytest
 
 from conformance.probes.connection import BrokerConnection
 from conformance.probes.metadata import partition_metadata
+from fault_injection.puppets.client import LATEST_TIMESTAMP, ListedOffset
 from fault_injection.puppets.run import PuppetRun
 from fault_injection.waiting import DeadlineExceededError, until
 from oracle.rules import controller_epoch
 from oracle.rules.by_version import rules_for
-from oracle.vocabulary import LeaderEpoch, MetadataMode
+from oracle.vocabulary import LeaderEpoch, MetadataMode, Offset
 from tests.integration import puppet_stage
 from tests.integration.puppet_model import entries_of
 from tests.integration.puppet_stage import BROKER, Stage
@@ -35,6 +36,7 @@ pytestmark = [pytest.mark.broker, pytest.mark.timeout(120)]
 RELEASES = os.environ.get("KAFKA_CONFORMANCE_PUPPETS", "0.10.2.2,2.8.2").split(",")
 STALE_CONTROLLER_EPOCH, FENCED_LEADER_EPOCH, STALE_BROKER_EPOCH = 11, 74, 77
 NOT_LEADER_OR_FOLLOWER = 6
+OFFSET_NOT_AVAILABLE = 78
 SEVERAL_ROUNDS_S = 0.5
 DEADLINE_S = 10.0
 
@@ -133,6 +135,9 @@ def test_a_follower_in_another_epoch_is_fenced(stage: Stage) -> None:
     for epoch in (4, 6, 5):
         stage.fetch(2, 2, epoch)
         stage.fetch(3, 1, epoch)
+        if has_release(stage, 2, 1):
+            told = stage.followers[2].end_of_epoch(stage.topic, 5, current_leader_epoch=epoch)
+            assert (told.error == 0) is stage.rules.serves_epoch(LeaderEpoch(epoch), LeaderEpoch(5))
 
 
 def test_a_leader_tells_where_epochs_end(stage: Stage) -> None:
@@ -151,9 +156,9 @@ def test_a_leader_tells_where_epochs_end(stage: Stage) -> None:
 
 
 def test_a_fetch_of_a_diverging_log_is_told_where(stage: Stage) -> None:
-    stage.lead(5, isr=(1, 2, 3))
+    stage.lead(5, isr=(1, 2))
     stage.append("a", "b")
-    stage.lead(7, isr=(1, 2, 3))
+    stage.lead(7, isr=(1, 2))
     stage.append("c")
     for offset, last_epoch in ((3, 6), (3, 5), (2, 5), (4, 7), (3, 7)):
         stage.fetch(2, offset, 7, last_epoch=last_epoch)
@@ -176,7 +181,7 @@ def test_a_former_leader_cuts_its_uncommitted_records(stage: Stage, leaders: dic
     for follower in (2, 3):
         stage.fetch(follower, 1, 5)
     stage.follow(leaders[3], 6, entries_of((5, "a"), (6, "xy")), high_watermark=2)
-    assert stage.run.append(stage.topic, b"late")[0] == NOT_LEADER_OR_FOLLOWER
+    assert stage.run.client.append(stage.topic, b"late")[0] == NOT_LEADER_OR_FOLLOWER
 
 
 def test_a_follower_whose_leader_dies_before_it_answers_has_not_asked_in_vain(
@@ -186,6 +191,31 @@ def test_a_follower_whose_leader_dies_before_it_answers_has_not_asked_in_vain(
     stage.follow_into_silence(leaders[3], 6)
     stage.lead(7, isr=(1, 2))  # up to 0.10.2 it has cut without asking; later it has not cut at all
     stage.append("e")
+
+
+def test_a_follower_that_restarts_begins_at_its_checkpointed_high_watermark(
+    stage: Stage, leaders: dict[int, LeaderPuppet]
+) -> None:
+    log = entries_of((5, "abc"))
+    stage.follow(leaders[2], 5, log, high_watermark=1)
+    stage.restart()
+    stage.follow(leaders[3], 6, log, high_watermark=2)  # KAFKA-1211: up to 0.10.2 it has cut what it had
+    stage.restart()
+    stage.lead(7, isr=(1, 2))
+
+
+def test_a_new_leader_tells_the_latest_offset_as_its_release_does(
+    stage: Stage, leaders: dict[int, LeaderPuppet]
+) -> None:
+    stage.follow(leaders[2], 5, entries_of((5, "abc")), high_watermark=1)
+    stage.lead(6, isr=(1, 3))
+    starts_at = Offset(stage.model.log_end_offset)
+    for fetch_offset in (1, 3):
+        stage.fetch(3, fetch_offset, 6)
+        high_watermark = stage.model.numbers[1]
+        tells = stage.rules.tells_latest_offset(Offset(high_watermark), starts_at)
+        told = stage.run.client.list_offset(stage.topic, LATEST_TIMESTAMP)
+        assert told == (ListedOffset(0, high_watermark) if tells else ListedOffset(OFFSET_NOT_AVAILABLE, -1))
 
 
 def test_becoming_leader_stops_the_fetcher_and_becoming_follower_starts_it(
@@ -225,7 +255,7 @@ def test_a_broker_that_hears_no_update_metadata_answers_with_stale_metadata(stag
     assert leader_in_metadata(stage) == BROKER
     assert errors(controller.leader_and_isr(follows)) == {0}
     assert leader_in_metadata(stage) == BROKER  # although it knows as a replica that it does not lead
-    assert stage.run.append(stage.topic, b"late")[0] == NOT_LEADER_OR_FOLLOWER
+    assert stage.run.client.append(stage.topic, b"late")[0] == NOT_LEADER_OR_FOLLOWER
     assert errors(controller.update_metadata(follows)) == {0}
     assert leader_in_metadata(stage) == 2
 

@@ -1,0 +1,87 @@
+"""How does a test produce to a real broker and read from it, one request at a time and with every field of choice?
+
+Sources: ``ReplicaManager.appendRecords``, ``fetchMessages``, ``fetchOffset``; KIP-74, KIP-79, KIP-207.
+"""
+
+from dataclasses import dataclass
+
+from fault_injection.cluster.relay import Address
+from fault_injection.puppets.connection import PuppetConnection
+from fault_injection.puppets.fetching import Fetch, fetched
+from fault_injection.puppets.records import RECORD_BATCH_MAGIC, TIMESTAMP_MS, Batch
+from fault_injection.puppets.schema import LIST_OFFSETS, PRODUCE
+from fault_injection.puppets.topic import PuppetTopic
+from fault_injection.wire.views import NONE, FetchedPartition
+
+LATEST_TIMESTAMP, EARLIEST_TIMESTAMP = -1, -2
+BATCHES_SINCE = 3
+PRODUCE_VERSION_MAX = 12  # later versions name topics by id
+APPEND_TIMEOUT_MS = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class ListedOffset:
+    """The answer to ListOffsets: an error code, and the offset; -1 for none."""
+
+    error: int
+    offset: int
+
+
+class ClientPuppet:
+    """A producer and consumer of a real broker.
+
+    Args:
+        address: of the broker's CLIENT listener.
+    """
+
+    def __init__(self, address: Address) -> None:
+        self._connection = PuppetConnection(address, "puppet-client")
+
+    def append(
+        self, topic: PuppetTopic, *values: bytes, acks: int = 1, timestamp_ms: int = TIMESTAMP_MS
+    ) -> tuple[int, int]:
+        """Send records as one batch and give the error code and the offset of the first one.
+
+        Args:
+            topic: whose partition.
+            values: of the records; they have no keys.
+            acks: 1 is answered once the leader has appended; -1 once all in-sync replicas have, or after a second.
+            timestamp_ms: of all of them.
+
+        Raises:
+            PuppetError: the broker does not answer.
+        """
+        version = min(self._connection.newest_version(PRODUCE), PRODUCE_VERSION_MAX)
+        magic = RECORD_BATCH_MAGIC if version >= BATCHES_SINCE else 1
+        part = {"index": 0, "records": Batch(0, NONE, values, timestamp_ms).encoded(magic)}
+        request = {
+            "transactional_id": None,
+            "acks": acks,
+            "timeout_ms": APPEND_TIMEOUT_MS,
+            "topic_data": [{"name": topic.name, "partition_data": [part]}],
+        }
+        given = self._connection.ask(PRODUCE, request, version).responses[0].partition_responses[0]
+        return int(given.error_code), int(given.base_offset)
+
+    def fetch(self, topic: PuppetTopic, fetch: Fetch, version: int | None = None) -> FetchedPartition:
+        """Fetch once, as a consumer unless the fetch names a replica.
+
+        Raises:
+            PuppetError: the broker does not answer.
+        """
+        return fetched(self._connection, topic, fetch, version)
+
+    def list_offset(self, topic: PuppetTopic, timestamp: int, version: int | None = None) -> ListedOffset:
+        """Ask for the earliest (-2) or latest (-1) offset, or the first one with at least a timestamp (v1+).
+
+        Raises:
+            PuppetError: the broker does not answer.
+        """
+        asked = {"partition_index": 0, "current_leader_epoch": NONE, "timestamp": timestamp, "max_num_offsets": 1}
+        values = {"replica_id": NONE, "topics": [{"name": topic.name, "partitions": [asked]}]}
+        given = self._connection.ask(LIST_OFFSETS, values, version).topics[0].partitions[0]
+        return ListedOffset(int(given.error_code), int(given.offset))
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._connection.close()
