@@ -20,7 +20,7 @@ from fault_injection.waiting import DeadlineExceededError
 from fault_injection.wire.gate import GateError
 from fault_injection.wire.gate_events import HoldStatus
 from fault_injection.wire.proxy import GateProxy
-from oracle.steps import Isolate, Kill, Pause, Rejoin, Resume, Start, Stop
+from oracle.steps import Isolate, Kill, KillTogether, Pause, Rejoin, Resume, Start, Stop
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -45,6 +45,8 @@ def brokers_for(schedule: Schedule) -> tuple[int, ...]:
     for step in schedule.steps:
         if isinstance(step, Kill | Stop | Pause | Isolate):
             down.add(step.broker)
+        elif isinstance(step, KillTogether):
+            down.update(step.brokers)
         elif isinstance(step, Start | Resume | Rejoin):
             down.discard(step.broker)
         if len(down) == needed:

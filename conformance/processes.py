@@ -13,7 +13,7 @@ from conformance.interruption import HarnessError
 from fault_injection.cluster.readiness import DEADLINE_S, await_registered, await_unregistered
 from fault_injection.faults import disk
 from fault_injection.faults import process as fault
-from oracle.steps import Kill, LoseCheckpoint, LoseTail, Start, Stop
+from oracle.steps import Kill, KillTogether, LoseCheckpoint, LoseTail, Start, Stop
 from oracle.vocabulary import BrokerId, Timing
 
 if TYPE_CHECKING:
@@ -70,11 +70,13 @@ class Processes:
         self.deaf: Callable[[], frozenset[int]] = holding.deaf
         self.on_death: Callable[[BrokerId], None] = _ignore
 
-    def take(self, step: Kill | Stop | Start | LoseTail | LoseCheckpoint) -> None:
+    def take(self, step: Kill | KillTogether | Stop | Start | LoseTail | LoseCheckpoint) -> None:
         """Do to a broker what a step says, and wait for what follows from it."""
         match step:
             case Kill(broker):
                 self._kill(broker)
+            case KillTogether(brokers):
+                self._kill(*brokers)
             case Stop(broker):
                 self._end(fault.Stop(broker), "broker_stopped", f"broker {broker} stopped (SIGTERM)")
                 self.await_reaction(broker)
@@ -89,10 +91,12 @@ class Processes:
                 lost = self._faults.inject(disk.LoseHighWatermarkCheckpoint(broker, self._topic, PARTITION))
                 self._recorder.mark("checkpoint_lost", broker, lost.done)
 
-    def _kill(self, broker: BrokerId) -> None:
-        self._end(fault.Kill(broker), "broker_killed", f"broker {broker} killed (kill -9)")
+    def _kill(self, *brokers: BrokerId) -> None:
+        """End brokers one right after the other: within a small part of a session."""
+        for broker in brokers:
+            self._end(fault.Kill(broker), "broker_killed", f"broker {broker} killed (kill -9)")
         if self._timing is Timing.SESSION:
-            self.await_reaction(broker)
+            self.await_reaction(*brokers)
 
     def _end(self, ending: fault.Stop | fault.Kill, event: str, text: str) -> None:
         broker = BrokerId(ending.broker)
@@ -109,12 +113,13 @@ class Processes:
             raise HarnessError(f"broker {broker} is to start, and no step has ended it")
         self._faults.heal(entry)
 
-    def await_reaction(self, broker: BrokerId) -> None:
-        """Wait until the controller has noticed that a broker is gone, and has done something about it."""
-        await_unregistered(self._cluster, broker, DEADLINE_S, deaf=self.deaf)
+    def await_reaction(self, *brokers: BrokerId) -> None:
+        """Wait until the controller has noticed that brokers are gone, and has done something about it."""
+        for broker in brokers:
+            await_unregistered(self._cluster, broker, DEADLINE_S, deaf=self.deaf)
         self._await_view(
-            f"the controller to have reacted to the death of broker {broker}",
-            lambda view: view.leader != broker and (broker not in view.isr or view.leader is None),
+            f"the controller to have reacted to the end of {fault.named(*brokers)}",
+            lambda view: view.leader is None or {view.leader, *view.isr}.isdisjoint(brokers),
         )
 
 

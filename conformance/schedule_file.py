@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import yaml
 
+from conformance.composite_steps import written_at
 from conformance.scenario import Scenario
 from conformance.schedule_format import decode
 from oracle.schedule import ScheduleError
@@ -51,19 +52,28 @@ def locate(path: Path, error: ScheduleError) -> str:
 
 def located(path: Path, root: yaml.Node | None, error: ScheduleError) -> str:
     """Return a schedule error in words: file, line, step, field, what is wrong."""
-    place = f"{path}:{_line(root, error) + 1}"
-    step = "" if error.step is None else f" step {error.step + 1}:"
+    at = _place(root, error)
+    place = f"{path}:{_line(root, error, at) + 1}"
+    step = "" if at is None else f" step {at + 1}:"
     field = "" if error.field is None else f" field {error.field!r}:"
     return f"{place}:{step}{field} {error}"
 
 
-def _line(root: yaml.Node | None, error: ScheduleError) -> int:
+def _place(root: yaml.Node | None, error: ScheduleError) -> int | None:
+    """Find the place in the file of the step that an error is about."""
+    steps = _value(root, "steps")
+    if error.step is None or not isinstance(steps, yaml.SequenceNode):
+        return error.step
+    return written_at(yaml.safe_load(yaml.serialize(steps)), error.step)
+
+
+def _line(root: yaml.Node | None, error: ScheduleError, place: int | None) -> int:
     """Find the line of the field, else of the step, else of the document."""
     node = root
-    if error.step is not None:
+    if place is not None:
         steps = _value(root, "steps")
-        if isinstance(steps, yaml.SequenceNode) and error.step < len(steps.value):
-            node = steps.value[error.step]
+        if isinstance(steps, yaml.SequenceNode) and place < len(steps.value):
+            node = steps.value[place]
     found = _key_line(node, error.field) if error.field is not None else None
     if found is not None:
         return found

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from enum import Enum
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
+from conformance.composite_steps import COMPOSITES, written_out
 from oracle.schedule import Schedule, ScheduleError, Settings
 from oracle.steps import MIN_ISR, STEP_NAMES, UNCLEAN, Step, written_name
 from oracle.vocabulary import Acks, BrokerId, HighWatermarkCheckpoint, Timing
@@ -99,7 +100,7 @@ def decode(document: Any) -> Schedule:  # noqa: ANN401 - whatever a file held
         settings=_settings(document.get("settings", {})),
         timing=_convert(document.get("timing", "session"), Timing, None, "timing"),
         checkpointing=_convert(document.get("checkpointing", "prompt"), HighWatermarkCheckpoint, None, "checkpointing"),
-        steps=tuple(decode_step(index, step) for index, step in enumerate(steps)),
+        steps=tuple(decode_step(index, step) for index, (_, step) in enumerate(written_out(steps))),
     )
     _check_ids(schedule.brokers)
     return schedule
@@ -151,7 +152,9 @@ def decode_step(index: int, document: Any) -> Step:  # noqa: ANN401 - whatever a
     word, fields = next(iter(document.items()))
     step_class = STEP_NAMES.get(word)
     if step_class is None:
-        raise ScheduleError(f"unknown step {word!r}; steps: {', '.join(STEP_NAMES)}", step=index)
+        raise ScheduleError(f"unknown step {word!r}; steps: {', '.join((*STEP_NAMES, *COMPOSITES))}", step=index)
+    if word == "kill" and isinstance(fields, Sequence) and not isinstance(fields, str):
+        word, step_class = "kill_together", STEP_NAMES["kill_together"]
     if word in SINGLE_FIELD and not isinstance(fields, Mapping):
         fields = {SINGLE_FIELD[word]: fields}
     if not isinstance(fields, Mapping):

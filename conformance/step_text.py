@@ -21,6 +21,7 @@ from oracle.steps import (
     Hold,
     Isolate,
     Kill,
+    KillTogether,
     LoseCheckpoint,
     LoseTail,
     Pause,
@@ -59,6 +60,8 @@ def describe(step: Step) -> str:  # noqa: C901, PLR0912 - one case per step
             return _HOLD_WORDS[type(step)].format(step.name)
         case Kill(broker):
             return f"kill broker {broker} (kill -9)"
+        case KillTogether(brokers):
+            return f"kill {_brokers(brokers)} at once (kill -9)"
         case Stop(broker):
             return f"stop broker {broker} gracefully"
         case Start(broker):

@@ -3,6 +3,7 @@
 Downward: a decision reaches its broker. One frame at a time is under way per broker, so a held one
 keeps back every later decision. In KRaft mode a broker fetches metadata all the time: a hold catches
 the next such fetch at once, and while it stands in the gate the broker hears nothing.
+Before all that: brokers that were killed together are noticed one by one, each when its session ends.
 Upward: a leader's wish to change the ISR reaches the controller, and the answer its leader.
 
 Sources: ControllerChannelManager.RequestSendThread, AlterPartitionManager, KafkaRaftClient; KIP-497.
@@ -14,6 +15,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from oracle.events import (
+    BrokerRemoved,
     DecisionReceived,
     JoinAnswered,
     JoinCommitted,
@@ -23,13 +25,14 @@ from oracle.events import (
 )
 from oracle.replication import joining
 from oracle.replication.electing import awaiting
-from oracle.vocabulary import PointName
+from oracle.vocabulary import PointName, Timing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from oracle.events import Event
     from oracle.state import ReplicaState
+    from oracle.vocabulary import BrokerId
     from oracle.world import World
 
     Move = tuple[Event | None, World]
@@ -47,7 +50,21 @@ def moves(world: World) -> tuple[Move, ...]:
     caught = _caught_at_once(world)
     if caught is not None:
         return ((None, caught),)
-    return (*_isr_changes(world), *_deliveries(world))
+    return (*_removals(world), *_isr_changes(world), *_deliveries(world))
+
+
+def unnoticed(world: World) -> tuple[BrokerId, ...]:
+    """Return the dead brokers whose sessions are about to end."""
+    if world.timing is not Timing.SESSION:
+        return ()
+    registered = world.state.controller.registered
+    return tuple(r.broker for r in world.state.replicas if not r.alive and r.broker in registered)
+
+
+def _removals(world: World) -> Iterator[Move]:
+    for broker in unnoticed(world):
+        event = BrokerRemoved(broker)
+        yield event, world.apply(event)
 
 
 def _caught_at_once(world: World) -> World | None:

@@ -11,23 +11,6 @@ from oracle.vocabulary import BrokerId  # noqa: TC001 - schedule files are decod
 
 
 @dataclass(frozen=True, slots=True)
-class Pause:
-    """Freeze a broker (SIGSTOP): its connections stay, but it neither fetches, serves nor hears.
-
-    Under timing: session the controller takes it for dead, as after a kill; under lag a follower only is silent.
-    """
-
-    broker: BrokerId = described("the broker")
-
-
-@dataclass(frozen=True, slots=True)
-class Resume:
-    """Let a paused broker go on (SIGCONT) in its old role until it hears what was decided; ends registered."""
-
-    broker: BrokerId = described("a paused broker")
-
-
-@dataclass(frozen=True, slots=True)
 class Cut:
     """Let no fetch of one broker reach another one: connections are reset, and again whenever they are tried."""
 

@@ -12,9 +12,13 @@ from dataclasses import dataclass
 from oracle.obstacle_steps import Cut as Cut  # the steps of the other modules are this module's public names too
 from oracle.obstacle_steps import Heal as Heal
 from oracle.obstacle_steps import Isolate as Isolate
-from oracle.obstacle_steps import Pause as Pause
 from oracle.obstacle_steps import Rejoin as Rejoin
-from oracle.obstacle_steps import Resume as Resume
+from oracle.process_steps import Kill as Kill
+from oracle.process_steps import KillTogether as KillTogether
+from oracle.process_steps import Pause as Pause
+from oracle.process_steps import Resume as Resume
+from oracle.process_steps import Start as Start
+from oracle.process_steps import Stop as Stop
 from oracle.step_fields import described
 from oracle.step_fields import written_name as written_name  # part of this module's public names
 from oracle.vocabulary import Acks, BrokerId, ElectionKind, Expectation, Label, Offset, PointName
@@ -118,27 +122,6 @@ class Close:
 
 
 @dataclass(frozen=True, slots=True)
-class Kill:
-    """kill -9 a broker; ends when its registration is gone and any election this causes is done."""
-
-    broker: BrokerId = described("the broker")
-
-
-@dataclass(frozen=True, slots=True)
-class Stop:
-    """Stop a broker gracefully (SIGTERM, controlled shutdown)."""
-
-    broker: BrokerId = described("the broker")
-
-
-@dataclass(frozen=True, slots=True)
-class Start:
-    """Start a stopped or killed broker with the same files; ends registered and unfenced."""
-
-    broker: BrokerId = described("the broker")
-
-
-@dataclass(frozen=True, slots=True)
 class Elect:
     """Ask the controller for a leader election, as kafka-leader-election does; ends when there is a new leader."""
 
@@ -217,6 +200,7 @@ Step = (
     | Drop
     | Close
     | Kill
+    | KillTogether
     | Stop
     | Start
     | Pause
@@ -246,6 +230,7 @@ STEP_NAMES: dict[str, type[Step]] = {
     "drop": Drop,
     "close": Close,
     "kill": Kill,
+    "kill_together": KillTogether,
     "stop": Stop,
     "start": Start,
     "pause": Pause,

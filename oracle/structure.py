@@ -22,6 +22,7 @@ from oracle.steps import (
     Hold,
     Isolate,
     Kill,
+    KillTogether,
     LoseCheckpoint,
     LoseTail,
     Pause,
@@ -75,6 +76,10 @@ def _check_processes(index: int, step: Step, schedule: Schedule) -> None:
             _check_known(index, "broker", {broker} - set(schedule.brokers))
         case Pause(broker) | Resume(broker) | Isolate(broker) | Rejoin(broker):
             _check_known(index, "broker", {broker} - set(schedule.brokers))
+        case KillTogether(brokers):
+            _check_known(index, "brokers", set(brokers) - set(schedule.brokers))
+            if len(set(brokers)) != len(brokers) or not brokers:
+                raise ScheduleError("brokers must be distinct broker ids", step=index, field="brokers")
         case Cut(follower, leader) | Heal(follower, leader):
             _check_ends(index, follower, leader, schedule, names=("from", "to"))
         case _:

@@ -32,6 +32,13 @@ def end(world: World, broker: BrokerId, *, graceful: bool) -> World:
     return world.apply(BrokerRemoved(broker)) if is_noticed else world
 
 
+def end_together(world: World, brokers: tuple[BrokerId, ...]) -> World:
+    """Kill brokers at once; by the session the controller notices them later, in whatever order (``controlling``)."""
+    for broker in brokers:
+        world = world.apply(BrokerDied(broker, graceful=False))
+    return world
+
+
 def start(world: World, broker: BrokerId) -> World:
     """Start a broker with its old files.
 

@@ -8,6 +8,7 @@ from enum import Enum
 from types import NoneType
 from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
 
+from conformance.composite_steps import COMPOSITES
 from conformance.run_directory import RunDirectory, RunDirectoryError
 from conformance.schedule_format import KINDS, SINGLE_FIELD, plain
 from fault_injection.releases import RELEASES, UsageError
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from conformance.console import Console
     from fault_injection.releases import MetadataMode as ReleaseMode
     from fault_injection.releases import Release
-    from oracle.steps import Step
 
 HEAD = """A schedule is a YAML file:
 
@@ -32,6 +32,10 @@ HEAD = """A schedule is a YAML file:
   sources: [KIP-101]               # optional
   replicas: [1, 2]                 # the first one leads
   settings: {min.insync.replicas: 1, unclean.leader.election.enable: true}
+  timing: session                  # who removes a silent replica from the ISR: the controller (session), or the
+                                   # leader (lag: replica.lag.time.max.ms is 3 s and passes at await_lag; a broker's
+                                   # session is 60 s, so nobody notices a kill or a pause, and who was killed cannot
+                                   # start again; a follower may be silent for 2.5 s before await_lag)
   checkpointing: prompt            # or never: the high watermark reaches no disk while a broker runs
   steps: [...]
 
@@ -62,17 +66,18 @@ def _rules(release: Release, mode: ReleaseMode) -> tuple[str, ...]:
 
 
 def schedule_help(console: Console) -> int:
-    """Print every step with its fields."""
+    """Print every step with its fields, and the words that stand for several steps."""
+    words: dict[str, type[Any]] = {**STEP_NAMES, **COMPOSITES}
     if console.as_json:
-        console.answer_json({"steps": [_step_json(word, step) for word, step in STEP_NAMES.items()]})
+        console.answer_json({"steps": [_step_json(word, step) for word, step in words.items()]})
         return 0
     console.answer(HEAD)
-    for word, step in STEP_NAMES.items():
+    for word, step in words.items():
         console.answer("\n".join(_step_text(word, step)))
     return 0
 
 
-def _step_json(word: str, step: type[Step]) -> dict[str, Any]:
+def _step_json(word: str, step: type[Any]) -> dict[str, Any]:
     hints = get_type_hints(step)
     fields = [
         {
@@ -87,9 +92,9 @@ def _step_json(word: str, step: type[Step]) -> dict[str, Any]:
     return {"step": word, "help": inspect.cleandoc(step.__doc__ or ""), "fields": fields}
 
 
-def _step_text(word: str, step: type[Step]) -> list[str]:
+def _step_text(word: str, step: type[Any]) -> list[str]:
     described = _step_json(word, step)
-    short = f"   (short: `{word}: …`)" if word in SINGLE_FIELD else ""
+    short = f"   (short: `{word}: …`)" if word in (*SINGLE_FIELD, *COMPOSITES) else ""
     lines = [f"- {word}:{short}", f"    {described['help']}"]
     for field in described["fields"]:
         default = "none" if field["default"] is None else field["default"]

@@ -151,7 +151,7 @@ def _is_calm(world: World) -> bool:
     leader = world.state.serving_leader()
     is_shrinking = leader is not None and leader.leaving
     heard = (world.blocks_decisions(broker) for broker in awaiting(world.state))
-    return not is_shrinking and all(heard)
+    return not is_shrinking and not controlling.unnoticed(world) and all(heard)
 
 
 def _event(follower: BrokerId, fetch: Fetch | None) -> Event:

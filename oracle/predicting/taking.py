@@ -28,6 +28,7 @@ from oracle.steps import (
     Hold,
     Isolate,
     Kill,
+    KillTogether,
     LoseCheckpoint,
     LoseTail,
     Pause,
@@ -74,6 +75,8 @@ def strokes(step: Step) -> tuple[Stroke, ...]:
             return (partial(_let_go, step=step),)
         case Kill(broker) | Stop(broker):
             return (partial(timing.end, broker=broker, graceful=isinstance(step, Stop)),)
+        case KillTogether(brokers):
+            return (partial(timing.end_together, brokers=brokers),)
         case Elect() | Reassign() | Alter():
             return (partial(_order, step=step),)
         case Start(broker):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from oracle.events import (
+    BrokerRemoved,
     DecisionReceived,
     FetchCompleted,
     JoinAnswered,
@@ -73,6 +74,8 @@ def event_words(event: Event | None, before: World) -> str:
             return "the leader hears that the lagging replicas are out of the ISR"
         case ShrinkCommitted():
             return "the controller removes the lagging replicas from the ISR"
+        case BrokerRemoved(broker):
+            return f"the controller notices that broker {broker} is gone"
         case DecisionReceived(broker):
             return f"broker {broker} hears the controller's decision"
         case RequestSent(follower):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from conformance.cli import main
+from conformance.composite_steps import COMPOSITES
 from conformance.registry import CATALOGUE
 from conformance.run_directory import RunDirectory
 from conformance.schedule_format import decode_step
@@ -159,7 +160,7 @@ def test_the_schedule_help_describes_every_step_and_field(capsys: pytest.Capture
     told = answer_json(capsys, "schedule-help")["steps"]
     said = answer(capsys, "schedule-help")
 
-    assert [one["step"] for one in told] == list(STEP_NAMES)
+    assert [one["step"] for one in told] == [*STEP_NAMES, *COMPOSITES]
     assert all(one["help"] and set(one) == {"step", "help", "fields"} for one in told)
     fields = [field for one in told for field in one["fields"]]
     assert all(set(field) == {"name", "type", "required", "default", "help"} for field in fields)

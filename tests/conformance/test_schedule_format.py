@@ -14,7 +14,19 @@ from conformance.registry import CATALOGUE
 from conformance.scenarios.vocabulary import brokers
 from conformance.schedule_format import SINGLE_FIELD, decode, decode_step, encode, encode_step
 from oracle.schedule import Schedule, ScheduleError
-from oracle.steps import STEP_NAMES, Alter, AwaitIsr, AwaitLeader, Checkpoint, Hold, Kill, Produce, Step, written_name
+from oracle.steps import (
+    STEP_NAMES,
+    Alter,
+    AwaitIsr,
+    AwaitLeader,
+    Checkpoint,
+    Hold,
+    Kill,
+    KillTogether,
+    Produce,
+    Step,
+    written_name,
+)
 from oracle.vocabulary import Acks, BrokerId, Expectation, Label, PointName
 from tests.conformance.schedules import SCHEDULES
 
@@ -29,6 +41,7 @@ EXAMPLE: dict[str, Any] = {
     "to": 1,
     "delay_ms": 5,
     "broker": 2,
+    "brokers": [1, 2],
     "isr": [1, 2],
     "followers": [2],
     "min.insync.replicas": 1,
@@ -57,6 +70,7 @@ def test_every_schedule_of_the_catalogue_comes_back(schedule: Schedule) -> None:
     [
         ({"kill": 2}, Kill(BrokerId(2))),
         ({"kill": {"broker": 2}}, Kill(BrokerId(2))),
+        ({"kill": [1, 2]}, KillTogether(brokers(1, 2))),
         ({"await_leader": "none"}, AwaitLeader(None)),
         ({"await_leader": None}, AwaitLeader(None)),
         ({"await_isr": [1, 2]}, AwaitIsr(brokers(1, 2))),

@@ -48,6 +48,7 @@ SENTENCES: list[tuple[dict[str, object], str]] = [
     ({"drop": "gap"}, "drop 'gap'"),
     ({"close": "gap"}, "close the connection of 'gap'"),
     ({"kill": 2}, "kill broker 2 (kill -9)"),
+    ({"kill_together": [1, 2]}, "kill broker 1, broker 2 at once (kill -9)"),
     ({"stop": 2}, "stop broker 2 gracefully"),
     ({"start": 2}, "start broker 2"),
     ({"pause": 2}, "pause broker 2 (SIGSTOP)"),

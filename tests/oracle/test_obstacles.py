@@ -16,6 +16,7 @@ from oracle.steps import (
     Heal,
     Isolate,
     Kill,
+    KillTogether,
     LoseTail,
     Pause,
     Produce,
@@ -55,6 +56,9 @@ UNKNOWN: dict[str, tuple[Step, str]] = {
     "cut from": (Cut(NINE, ONE), "from"),
     "cut to": (Cut(ONE, NINE), "to"),
     "heal from": (Heal(NINE, ONE), "from"),
+    "kill together": (KillTogether((ONE, NINE)), "brokers"),
+    "kill one twice": (KillTogether((ONE, ONE)), "brokers"),
+    "kill nobody": (KillTogether(()), "brokers"),
     "cut from a broker to itself": (Cut(ONE, ONE), "to"),
 }
 
@@ -135,3 +139,19 @@ def test_under_lag_a_paused_follower_keeps_a_record_from_being_committed() -> No
     prediction = predict(schedule(*steps, replicas=ALL, timing=Timing.LAG), ZOOKEEPER)
     assert prediction.checkpoints[0].replicas[ONE].high_watermark == 0
     assert prediction.records[0].outcome is Outcome.ACKNOWLEDGED
+
+
+def test_brokers_killed_together_are_noticed_in_any_order() -> None:
+    """The last one to be noticed stays in the ISR."""
+    steps = (Kill(THREE), KillTogether((ONE, TWO)), Checkpoint("none"), Start(ONE), Start(TWO), Checkpoint("end"))
+    prediction = predict(schedule(*steps, replicas=ALL, unclean=True), ZOOKEEPER)
+    assert {one.prediction.checkpoints[0].isr for one in prediction.alternatives} == {(ONE,), (TWO,)}
+    assert any(
+        "the controller notices that broker 1 is gone before" in text for text in prediction.alternatives[0].race
+    )
+
+
+def test_under_lag_nobody_notices_who_was_killed_together() -> None:
+    steps = (KillTogether((TWO, THREE)), Checkpoint("end"))
+    prediction = predict(schedule(*steps, replicas=ALL, timing=Timing.LAG), ZOOKEEPER)
+    assert prediction.checkpoints[0].isr == ALL
