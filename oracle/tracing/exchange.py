@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from oracle.tracing.known_log import UNBOUNDED
-from oracle.vocabulary import Offset
+from oracle.tracing.known_log import START, UNBOUNDED
 
 if TYPE_CHECKING:
     from oracle.tracing.observed import FetchAnswered, FetchSent, LookupAnswered, LookupSent
-    from oracle.vocabulary import LeaderEpoch
+    from oracle.vocabulary import LeaderEpoch, Offset
 
 NO_ERROR = 0
 CAPACITY = 256
@@ -42,8 +41,8 @@ class Exchange:
     received_at: int | None = None
     answer: FetchAnswered | LookupAnswered | None = None
     is_delivered: bool = False
-    low: Offset = Offset(0)
-    high: Offset = Offset(0)
+    low: Offset = START
+    high: Offset = START
     offset_before: Offset | None = None
     is_immediate: bool = False
     epochs: frozenset[LeaderEpoch] = field(default_factory=frozenset)

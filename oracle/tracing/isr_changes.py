@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from oracle.tracing.invariants import Invariant
+from oracle.tracing.speech import in_words
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -37,11 +38,10 @@ class IsrChanges:
 
     def propose(self, leader: Replica, proposed: IsrProposed, settings: TraceSettings) -> None:
         """Check a leader's wish."""
-        newest = self._speech.alter_partition
-        if not self._judge.keeps(Invariant.REQUEST_OF_RELEASE, proposed.api_version <= newest):
+        versions = self._speech.alter_partition
+        if not self._judge.keeps(Invariant.REQUEST_OF_RELEASE, proposed.api_version in versions):
             observed = f"broker {proposed.leader} sends AlterPartition version {proposed.api_version}"
-            allowed = "none: a leader writes the ISR itself" if newest < 0 else f"version {newest} at most"
-            self._judge.refuse(Invariant.REQUEST_OF_RELEASE, observed, allowed, "maximal-isr")
+            self._judge.refuse(Invariant.REQUEST_OF_RELEASE, observed, in_words(versions), "maximal-isr")
         view = leader.leadership
         if view is None:
             return

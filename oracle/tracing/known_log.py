@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from oracle.log import EpochEnd
     from oracle.tracing.observed import EpochRun
 
+START = Offset(0)
+"""Where every log begins."""
 UNBOUNDED = Offset(2**62)
 """An end that nothing bounds from above."""
 
@@ -33,7 +35,7 @@ class EpochLog(ReplicaLog):
         end: the log end offset.
     """
 
-    end: Offset = Offset(0)
+    end: Offset = START
 
     @property
     def log_end_offset(self) -> Offset:  # type: ignore[explicit-override] # typing has it from 3.12 on

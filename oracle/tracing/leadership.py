@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING
 
 from oracle.log import NO_EPOCH
 from oracle.replication.remote import RemoteReplica
-from oracle.tracing.known_log import UNBOUNDED
-from oracle.vocabulary import Offset
+from oracle.tracing.known_log import START, UNBOUNDED
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
     from oracle.tracing.exchange import Exchange
     from oracle.tracing.observed import LeadershipHeard
     from oracle.tracing.possibility import Bounds
-    from oracle.vocabulary import BrokerId, LeaderEpoch
+    from oracle.vocabulary import BrokerId, LeaderEpoch, Offset
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,11 +34,13 @@ class TraceSettings:
     Attributes:
         min_insync_replicas: of the topic.
         lag_time_max_ms: replica.lag.time.max.ms.
+        has_own_protocol: brokers speak the newest protocol of their release, as by default.
         min_insync_replicas_before: what some broker may still go by; None if it never changed.
     """
 
     min_insync_replicas: int = 1
     lag_time_max_ms: int = 30_000
+    has_own_protocol: bool = True
     min_insync_replicas_before: int | None = None
 
     @property
@@ -63,7 +64,7 @@ class Follower:
 
     recorded: Offset | None = None
     received: Offset | None = None
-    peak: Offset = Offset(0)
+    peak: Offset = START
     may_join: bool = False
     caught_up_at: int = 0
     fetched_at: int | None = None

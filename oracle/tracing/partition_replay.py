@@ -68,7 +68,7 @@ class PartitionReplay:
         self._proposals: dict[RequestKey, IsrProposed] = {}
         self._isr_answers: dict[RequestKey, IsrAnswered] = {}
         self._dead: set[BrokerId] = set()
-        speech = speech_of(rules)
+        speech = speech_of(rules, settings)
         self._sending = Sending(rules, speech, judge)
         self._answering = Answering(rules, judge)
         self._isr_changes = IsrChanges(rules, speech, judge)

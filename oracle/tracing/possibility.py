@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from oracle.log import NO_EPOCH, UNDEFINED
-from oracle.tracing.known_log import EpochLog, KnownLog
+from oracle.tracing.known_log import START, EpochLog, KnownLog
 from oracle.vocabulary import Offset
 
 if TYPE_CHECKING:
@@ -19,9 +19,6 @@ if TYPE_CHECKING:
     from oracle.rules.rule_set import RuleSet
     from oracle.tracing.observed import LeadershipHeard
     from oracle.vocabulary import BrokerId, LeaderEpoch
-
-
-START = Offset(0)
 
 
 @dataclass(frozen=True, slots=True)

@@ -106,7 +106,7 @@ class Replica:
                 yield replace(after, heard=place + 1)
 
     def keep(self, possible: Iterable[Possibility]) -> None:
-        """Keep these possibilities; forget the decisions that all of them have applied, and a leadership that is over."""
+        """Keep these possibilities; forget decisions that all of them have applied, and a leadership that is over."""
         kept = list(dict.fromkeys(possible))
         done = min((replica.heard for replica in kept), default=0)
         if done:

@@ -10,6 +10,7 @@ from oracle.tracing.exchange import Exchange
 from oracle.tracing.invariants import Invariant
 from oracle.tracing.observed import FetchSent
 from oracle.tracing.possibility import Possibility, fetching_at
+from oracle.tracing.speech import in_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -32,7 +33,7 @@ class Sending:
 
     def fetch(self, follower: Replica, sent: FetchSent) -> Exchange:
         """Check a FETCH."""
-        self._check_fetch_version(sent)
+        self._check_version("FETCH", sent, self._speech.fetch)
         if _is_late(follower, sent):
             return self._late(follower, sent)
         replicas = self._in_role(follower, sent, truncating=False)
@@ -42,11 +43,7 @@ class Sending:
 
     def lookup(self, follower: Replica, sent: LookupSent) -> Exchange:
         """Check an OffsetsForLeaderEpoch request."""
-        newest = self._speech.lookup
-        if not self._judge.keeps(Invariant.REQUEST_OF_RELEASE, sent.api_version <= newest):
-            allowed = "none" if newest < 0 else f"version {newest} at most"
-            observed = f"broker {sent.follower} sends OffsetsForLeaderEpoch version {sent.api_version}"
-            self._refuse(Invariant.REQUEST_OF_RELEASE, observed, allowed)
+        self._check_version("OffsetsForLeaderEpoch", sent, self._speech.lookup)
         if _is_late(follower, sent):
             return self._late(follower, sent)
         replicas = self._in_role(follower, sent, truncating=True)
@@ -57,11 +54,10 @@ class Sending:
             self._refuse(Invariant.TRUNCATION_OFFSET, observed, allowed)
         return self._sent(follower, sent, fitting or replicas)
 
-    def _check_fetch_version(self, sent: FetchSent) -> None:
-        newest = self._speech.fetch
-        if not self._judge.keeps(Invariant.REQUEST_OF_RELEASE, sent.api_version <= newest):
-            observed = f"broker {sent.follower} sends FETCH version {sent.api_version}"
-            self._refuse(Invariant.REQUEST_OF_RELEASE, observed, f"version {newest} at most")
+    def _check_version(self, name: str, sent: FetchSent | LookupSent, versions: range) -> None:
+        if not self._judge.keeps(Invariant.REQUEST_OF_RELEASE, sent.api_version in versions):
+            observed = f"broker {sent.follower} sends {name} version {sent.api_version}"
+            self._refuse(Invariant.REQUEST_OF_RELEASE, observed, in_words(versions))
 
     def _in_role(self, follower: Replica, sent: FetchSent | LookupSent, *, truncating: bool) -> list[Possibility]:
         """Return the possibilities that follow this leader, in this epoch, at this stage."""

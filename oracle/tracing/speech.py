@@ -1,8 +1,8 @@
 """Which requests does a release send to its peers? The versions, and the fields that come with them.
 
 Brokers of one release talk to each other in the newest versions that its own inter-broker protocol or
-metadata version knows. An older protocol may be configured (inter.broker.protocol.version), so an older
-version is no deviation; a newer one is.
+metadata version knows, unless an older one is configured (inter.broker.protocol.version): then a version
+is a deviation only if it is newer.
 
 Sources: ReplicaFetcherThread and RemoteLeaderEndPoint (fetchRequestVersion,
 offsetForLeaderEpochRequestVersion), MetadataVersion; KIP-101, KIP-320, KIP-497, KIP-595.
@@ -17,6 +17,7 @@ from oracle.rules.release import parse_version
 
 if TYPE_CHECKING:
     from oracle.rules.rule_set import RuleSet
+    from oracle.tracing.leadership import TraceSettings
 
 FETCH = {
     "0.10.1": 3,
@@ -41,34 +42,43 @@ class Speech:
     """What a release sends.
 
     Attributes:
-        fetch: the newest version of FETCH.
-        lookup: the newest version of OffsetsForLeaderEpoch; -1 if followers never ask.
-        alter_partition: the newest version of AlterPartition; -1 if leaders never ask.
+        fetch: the versions of FETCH.
+        lookup: those of OffsetsForLeaderEpoch; none if followers never ask.
+        alter_partition: those of AlterPartition; none if leaders never ask.
         tells_epoch: whether requests carry the leader epoch that the follower is in.
         tells_last_epoch: whether FETCH carries the epoch of the follower's last record.
         may_forget_last_epoch: an empty answer wipes that epoch (KAFKA-15510).
     """
 
-    fetch: int
-    lookup: int
-    alter_partition: int
+    fetch: range
+    lookup: range
+    alter_partition: range
     tells_epoch: bool
     tells_last_epoch: bool
     may_forget_last_epoch: bool
 
 
-def speech_of(rules: RuleSet) -> Speech:
+def speech_of(rules: RuleSet, settings: TraceSettings) -> Speech:
     """Return what the brokers of a release send to each other."""
     version = parse_version(rules.version)
+    is_exact = settings.has_own_protocol
     return Speech(
-        fetch=_newest(FETCH, version),
-        lookup=_newest(LOOKUP, version) if rules.truncation.asks_leader else -1,
-        alter_partition=_newest(ALTER_PARTITION, version) if rules.asks_controller_to_join else -1,
+        fetch=_versions(FETCH, version, is_exact=is_exact),
+        lookup=_versions(LOOKUP if rules.truncation.asks_leader else {}, version, is_exact=is_exact),
+        alter_partition=_versions(ALTER_PARTITION, version, is_exact=is_exact),
         tells_epoch=version >= (2, 1),
         tells_last_epoch=rules.truncation.checks_on_fetch,
         may_forget_last_epoch=(3, 5) <= version < (3, 7),
     )
 
 
-def _newest(table: dict[str, int], version: tuple[int, ...]) -> int:
-    return max((number for since, number in table.items() if version >= parse_version(since)), default=-1)
+def in_words(versions: range) -> str:
+    """Say which versions of a request a release sends."""
+    if not versions:
+        return "no such request in this release"
+    return f"version {versions[-1]}" if len(versions) == 1 else f"version {versions[-1]} at most"
+
+
+def _versions(table: dict[str, int], version: tuple[int, ...], *, is_exact: bool) -> range:
+    newest = max((number for since, number in table.items() if version >= parse_version(since)), default=-1)
+    return range(newest if is_exact and newest >= 0 else 0, newest + 1)

@@ -31,7 +31,7 @@ class Watermarks:
         """Check the high watermark in an answer: an immediate one was read before its own fetch counted."""
         told = answer.high_watermark
         is_after = self._rules.answers_new_high_watermark
-        low = view.low if is_after and exchange.is_immediate else exchange.low
+        low = view.low if is_after else exchange.low
         high = view.high if is_after or not exchange.is_immediate else view.highest_without(exchange)
         if view.is_frozen():
             is_still = self._judge.keeps(Invariant.FROZEN_HIGH_WATERMARK, told <= high or told > view.thawed_high)
