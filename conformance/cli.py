@@ -24,6 +24,7 @@ try:
     from conformance.commands.prediction import predict_scenarios
     from conformance.commands.reference import list_versions, report_runs, schedule_help
     from conformance.commands.running import RunOptions, run_scenarios
+    from conformance.commands.trace_arguments import add_trace
     from conformance.console import Console
     from conformance.run_directory import RunDirectoryError
     from conformance.spark_master import DEFAULT_MASTER
@@ -47,6 +48,7 @@ EPILOG = """examples:
   kafka-conformance run --kafka 4.3.1                     the quick profile, eight requirements
   kafka-conformance run --schedule my.yaml --kafka 3.9    your own schedule (see schedule-help)
   kafka-conformance judge runs/RUN --rules-of 4.3.1       the same run under another release's rules
+  kafka-conformance trace runs/RUN                        its wire, frame by frame, as the model reads it
 
 exit codes: 0 conforms, 1 deviates, 2 usage, 3 inconclusive, 4 harness error
 """
@@ -121,6 +123,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_predict(commands)
     _add_run(commands)
     _add_judge(commands)
+    add_trace(commands)
     add_explore(commands)
     add_guarantees(commands)
     _add_reference(commands)

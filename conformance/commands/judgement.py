@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from conformance.commands.choosing import Choice, release_of
+from conformance.commands.other_rules import other_rules
 from conformance.judging import as_json, judge_run
 from conformance.reconcile.errors import ReconcileError
 from conformance.repredict import repredict
@@ -13,7 +13,6 @@ from conformance.run_directory import RunDirectory, RunDirectoryError
 from conformance.spark_master import DEFAULT_MASTER, check_master
 from conformance.spark_room import SparkRoom
 from conformance.verdicts import Conformance, Verdict, exit_code, not_run
-from fault_injection.releases import UsageError
 from oracle.predict import PointUnavailableError
 from oracle.schedule import ScheduleError
 
@@ -59,7 +58,7 @@ def _judged(run: RunDirectory, options: JudgeOptions) -> Verdict:
     if about.get("not_run"):
         return judge_run(run)
     run.check_frozen()
-    rules = _rules_of(run, options)
+    rules = other_rules(run, options.rules_of, options.metadata)
     is_predicted_anew = options.repredict or rules is not None
     if not is_predicted_anew and not _has_records(run, about):
         return judge_run(run)
@@ -77,19 +76,6 @@ def _has_records(run: RunDirectory, about: dict[str, Any]) -> bool:
     if about.get("end_offset") is None:
         return False
     return about.get("harness_failure") is None or any((run.path / "topic").glob("*.parquet"))
-
-
-def _rules_of(run: RunDirectory, options: JudgeOptions) -> tuple[str, str] | None:
-    if options.rules_of is None and options.metadata is not None:
-        raise UsageError("--metadata chooses the mode of --rules-of: give both.")
-    if options.rules_of is None:
-        return None
-    own = run.read_json("run.json")["metadata"]
-    release, _ = release_of(Choice(kafka=options.rules_of))
-    modes = [mode.value for mode in release.metadata_modes]
-    wanted = options.metadata or (own if own in modes else modes[0])
-    _, metadata = release_of(Choice(kafka=options.rules_of, metadata=wanted))
-    return release.version, metadata.value
 
 
 def _print(console: Console, run: RunDirectory, verdict: Verdict) -> None:

@@ -7,6 +7,7 @@ trace that is missing, cut short or cannot be read makes a result that says why 
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from conformance.observation.errors import TraceUnreadableError
@@ -41,9 +42,8 @@ def check_trace(run: RunDirectory, rules_of: tuple[str, str] | None = None) -> T
         run: a run whose schedule was taken on brokers.
         rules_of: release and metadata mode whose rules to use; None takes the run's own.
     """
-    about = run.read_json("run.json")
-    version, metadata = rules_of or own_rules(about)
-    result = _checked(run, version, metadata)
+    version, metadata = rules_of or own_rules(run.read_json("run.json"))
+    result = check_again(run, version, metadata)
     run.write_json(TRACE_CHECK_FILE, result.as_json())
     return result
 
@@ -57,30 +57,29 @@ def settings_of(run: RunDirectory) -> TraceSettings:
     """Give what the run's brokers were configured with, as far as a trace shows it."""
     imposed = run.read_json("run.json").get("settings", {}).get("imposed", {})
     topic = run.read_json("schedule.json")["settings"]
-    known = {"lag_time_max_ms": int(imposed[LAG_TIME])} if LAG_TIME in imposed else {}
-    return TraceSettings(min_insync_replicas=topic[MIN_ISR], **known)
+    lag_time_max_ms = int(imposed.get(LAG_TIME, TraceSettings().lag_time_max_ms))
+    return TraceSettings(min_insync_replicas=topic[MIN_ISR], lag_time_max_ms=lag_time_max_ms)
 
 
-def _checked(run: RunDirectory, version: str, metadata: str) -> TraceResult:
-    rules_of = f"{version} {metadata}"
+def check_again(run: RunDirectory, version: str, metadata: str) -> TraceResult:
+    """Replay a run's trace by the rules of a release and write nothing."""
     began = time.monotonic()
     try:
-        stream = EventStream(run)
+        replay = begin_replay(run, version, metadata)
     except TraceUnreadableError as error:
-        return TraceResult(rules_of, why_not=str(error), invariants=_counts({}))
-    replay = Replay(stream, TraceCheck(rules_for(version, MetadataMode(metadata)), settings_of(run)))
-    why_not = replay.run()
-    report = replay.check.finish()
-    return TraceResult(
-        rules_of,
-        why_not=why_not or _not_followed(report),
-        violation=replay.violation,
-        frames=stream.moments.lines,
-        checked=dict(sorted(stream.frames.checked.items())),
-        events=replay.events,
-        invariants=_counts(report.held),
-        seconds=round(time.monotonic() - began, 3),
-    )
+        return TraceResult(f"{version} {metadata}", why_not=str(error), invariants=_counts({}))
+    replay.run()
+    return replace(replay.result(), seconds=round(time.monotonic() - began, 3))
+
+
+def begin_replay(run: RunDirectory, version: str, metadata: str) -> Replay:
+    """Open a run's files to be replayed by the rules of a release.
+
+    Raises:
+        TraceUnreadableError: there is no trace, or it is cut short.
+    """
+    rules = rules_for(version, MetadataMode(metadata))
+    return Replay(EventStream(run), TraceCheck(rules, settings_of(run)), f"{version} {metadata}")
 
 
 def _not_followed(report: TraceReport) -> str | None:
@@ -102,45 +101,56 @@ class Replay:
     """Feeds a stream to a check until an event is not allowed.
 
     Attributes:
-        check: the oracle's.
-        events: how many events were fed.
         violation: the first event that no rule allows; None so far.
+        why_not: why the trace cannot be relied on; None so far.
     """
 
-    def __init__(self, stream: EventStream, check: TraceCheck) -> None:
+    def __init__(self, stream: EventStream, check: TraceCheck, rules_of: str) -> None:
         self._stream = stream
-        self.check = check
-        self.events = 0
+        self._check = check
+        self._rules_of = rules_of
+        self._events = 0
         self.violation: TraceViolation | None = None
+        self.why_not: str | None = None
 
-    def run(self) -> str | None:
-        """Replay everything; give why the trace cannot be relied on, None if it can."""
-        try:
-            for _ in self.replayed():
-                pass
-        except TraceUnreadableError as error:
-            return str(error)
-        except Exception as defect:  # noqa: BLE001 - a check that breaks down has found nothing, and passed nothing
-            return f"defect in the tester, at event {self.events}: {defect!r}"
-        return None
+    def run(self) -> None:
+        """Replay everything."""
+        for _ in self.replayed():
+            pass
 
     def replayed(self) -> Iterator[tuple[Event, Violation | None]]:
-        """Give each event with what the check says; after a violation the rest is read, not replayed.
-
-        Raises:
-            TraceUnreadableError: the trace cannot be relied on.
-        """
+        """Give each event with what the check says; after a violation the rest is read, not replayed."""
         violation: Violation | None = None
         try:
             for event in self._stream:
                 if violation is None:
-                    self.events += 1
-                    violation = self.check.feed(event)
+                    self._events += 1
+                    violation = self._check.feed(event)
                     if violation is not None:
                         self._stream.nearby.stop_soon()
                     yield event, violation
-        finally:
-            self.violation = self._described(violation) if violation is not None else None
+        except TraceUnreadableError as error:
+            self.why_not = str(error)
+        except Exception as defect:  # noqa: BLE001 - a check that breaks down has found nothing, and passed nothing
+            self.why_not = f"defect in the tester, at event {self._events}: {defect!r}"
+        self.violation = self._described(violation) if violation is not None else None
+
+    def seconds(self, at: int) -> float:
+        """Give a monotonic time as seconds since the trace began."""
+        return self._stream.nearby.seconds(at)
+
+    def result(self) -> TraceResult:
+        """Give what came out, once everything was replayed."""
+        report = self._check.finish()
+        return TraceResult(
+            self._rules_of,
+            why_not=self.why_not or _not_followed(report),
+            violation=self.violation,
+            frames=self._stream.moments.lines,
+            checked=dict(sorted(self._stream.frames.checked.items())),
+            events=self._events,
+            invariants=_counts(report.held),
+        )
 
     def _described(self, violation: Violation) -> TraceViolation:
         nearby = self._stream.nearby

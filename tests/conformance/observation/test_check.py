@@ -9,46 +9,20 @@ import pytest
 
 from conformance.observation import check
 from conformance.observation.check import check_trace
-from conformance.run_directory import RunDirectory
-from fault_injection.wire import controller_views, views
-from tests.conformance.observation.wire_files import FETCH, LEADER_AND_ISR, TOPIC, WireFile
+from tests.conformance.observation.healthy_runs import OWN, begin_run, healthy
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
     from conformance.observation.trace_result import TraceResult
-
-OWN = ("2.8.2", "zookeeper")
+    from conformance.run_directory import RunDirectory
+    from tests.conformance.observation.wire_files import WireFile
 
 
 @pytest.fixture
 def run(tmp_path: Path) -> RunDirectory:
-    run = RunDirectory.create(tmp_path, "run")
-    run.update_run(topic=TOPIC, kafka=OWN[0], metadata=OWN[1], settings={"imposed": {}})
-    run.write_json("schedule.json", {"settings": {"min.insync.replicas": 1}, "steps": []})
-    return run
-
-
-def healthy(high_watermarks: tuple[int, ...] = (0, 0, 1), *, created: bool = True) -> WireFile:
-    """One leader, one follower that fetches one record: broker 1 sends it, broker 2 shows that it has it."""
-    wire = WireFile()
-    if created:
-        leadership = controller_views.PartitionLeadership(TOPIC, None, 0, 1, 0, (1, 2), (1, 2), 0, 1, is_new=True)
-        for broker in (1, 2):
-            told = controller_views.LeaderAndIsrView(100, 1, 1, (leadership,))
-            asked = wire.request(LEADER_AND_ISR, 100, broker, told, connection=10 + broker, api_version=5)
-            wire.answer(asked, controller_views.ErrorsView(0))
-    for fetch_offset, high_watermark in zip((0, 0, 1), high_watermarks, strict=True):
-        has_records = fetch_offset == 0 and len(wire.entries) > 5
-        epochs = (views.EpochRun(0, 0, 0),) if has_records else ()
-        epoch = -1 if fetch_offset == 0 else 0
-        asking = views.FetchPartition(TOPIC, None, 0, fetch_offset, 0, last_fetched_epoch=epoch, log_start_offset=0)
-        request = views.FetchRequestView(2, -1, 500, 0, 0, (asking,))
-        given = views.FetchedPartition(TOPIC, None, 0, 0, high_watermark, log_start_offset=0, epochs=epochs)
-        asked = wire.request(FETCH, 2, 1, request, api_version=12, connection=20)
-        wire.answer(asked, views.FetchResponseView(0, 0, 0, (given,)))
-    return wire
+    return begin_run(tmp_path)
 
 
 def checked(run: RunDirectory, wire: WireFile, rules_of: tuple[str, str] | None = None) -> TraceResult:
@@ -60,7 +34,7 @@ def checked(run: RunDirectory, wire: WireFile, rules_of: tuple[str, str] | None 
 
 def test_a_trace_that_the_rules_allow_is_checked(run: RunDirectory) -> None:
     result = checked(run, healthy())
-    assert (result.why_not, result.violation, result.rules_of) == (None, None, "2.8.2 zookeeper")
+    assert (result.why_not, result.violation, result.rules_of) == (None, None, " ".join(OWN))
     assert (result.frames, dict(result.checked)) == (10, {"Fetch": 6, "LeaderAndIsr": 4})
     held = {invariant.number: invariant.held for invariant in result.invariants}
     assert held[14] > 0
