@@ -48,6 +48,7 @@ class ControllerPuppet:
         self._connection = PuppetConnection(broker.listeners["CLIENT"], str(controller_id), messages)
         self._live = {broker.id: broker}
         self._topics: list[PuppetTopic] = []
+        self._is_closed = False
         self.announce_broker(controller_id, self.server.address)
 
     def announce_broker(self, broker: int, address: Address) -> None:
@@ -156,7 +157,10 @@ class ControllerPuppet:
         return self._office.is_registered(self.broker_id)
 
     def close(self) -> None:
-        """Have the broker delete its replicas of the puppet's topics, and hand the office back to it."""
+        """Have the broker delete its replicas of the puppet's topics, and hand the office back to it; once."""
+        if self._is_closed:
+            return
+        self._is_closed = True
         for topic in self._topics:
             self.stop_replica(topic, is_deleted=True, leader_epoch=-2)
         self._connection.close()

@@ -13,8 +13,6 @@ import json
 from contextlib import ExitStack
 from typing import Any
 
-from kazoo.exceptions import NoNodeError
-
 from fault_injection.cluster.readiness import zookeeper
 from fault_injection.puppets.topic import PuppetTopic
 from fault_injection.wire.controller_views import PartitionLeadership
@@ -93,13 +91,6 @@ class Office:
                 self._client.delete(f"/isr_change_notification/{noted}")
         self._client.set(CONTROLLER_EPOCH, str(last_epoch).encode())
         self._stack.close()
-
-    def controller(self) -> int | None:
-        """Give the id of the broker, or puppet, that holds the office; None while nobody does."""
-        try:
-            return int(json.loads(self._client.get(CONTROLLER)[0])["brokerid"])
-        except NoNodeError:
-            return None
 
 
 def _state_path(topic: str | None, partition: int) -> str:

@@ -114,8 +114,9 @@ class PuppetRun:
             DeadlineExceededError: it does not come up.
         """
         self.cluster.kill(BROKER)
-        for puppet in (self.client, *self._followers.values()):
-            puppet.close()
+        self.client.close()
+        for follower in self._followers.values():
+            follower.close()
         self.controller.unregister_broker()
         self.cluster.start_broker(BROKER)
         until(self._is_up, deadline_s=deadline_s, what=f"broker {BROKER} to be registered and to answer")

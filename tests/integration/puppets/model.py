@@ -109,7 +109,7 @@ class ModelledBroker:
         self._step(DecisionReceived(REAL))
 
     def restart(self) -> None:
-        """Kill the broker once its high watermark is on disk, and start it: it has no role until it hears a decision."""
+        """Kill the broker once its high watermark is on disk, and start it: it has no role until the next decision."""
         dead = electing.die(electing.checkpoint_high_watermarks(self._state), REAL, graceful=False)
         self._state = dead.with_replica(replace(dead.replica(REAL), alive=True))
 

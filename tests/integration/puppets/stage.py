@@ -9,11 +9,11 @@ from conformance.probes.messages import MemoryRecords
 from conformance.probes.replica_probe import ReplicaProbe
 from fault_injection.puppets.records import Batch
 from fault_injection.puppets.served import Served
-from fault_injection.waiting import NotYetError, until
+from fault_injection.waiting import DeadlineExceededError, NotYetError, until
 from fault_injection.wire.views import NONE, EpochEnd, EpochQuery, FetchPartition
 from oracle.log import ReplicaLog
 from oracle.vocabulary import LeaderEpoch
-from tests.integration.puppet_model import FENCED, OUT_OF_RANGE, REAL, ModelledBroker
+from tests.integration.puppets.model import FENCED, OUT_OF_RANGE, REAL, ModelledBroker
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -29,6 +29,7 @@ Words = tuple[str, int, int]
 
 BROKER = REAL
 DEADLINE_S = 4.0
+SEVERAL_ROUNDS_S = 0.5
 PARKED_MS = 50
 
 
@@ -46,6 +47,9 @@ class Stage:
     def close(self) -> None:
         self.run.controller.stop_replica(self.topic, is_deleted=True)
         self._probe.close()
+
+    def has_release(self, *minor: int) -> bool:
+        return self.run.cluster.spec.release.is_at_least(*minor)
 
     # The broker leads
 
@@ -146,6 +150,16 @@ class Stage:
         """Leave out repetitions, and first of all those of the fetch that the broker rested with before."""
         once = [words for words, _ in groupby(asked)]
         return once[1:] if once[:1] == [self._idle] else once
+
+    def falls_silent(self, leader: LeaderPuppet) -> bool:
+        """Tell whether the broker fetches from a puppet no more, after one request that may have been under way."""
+        for _ in range(2):
+            leader.forget()
+            try:
+                leader.await_fetch(self.topic, deadline_s=SEVERAL_ROUNDS_S)
+            except DeadlineExceededError:
+                return True
+        return False
 
     def values_on_disk(self) -> list[str]:
         content = self.run.cluster.read_file(BROKER, f"{self.topic.name}-0/{0:020}.log")

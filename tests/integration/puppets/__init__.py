@@ -1,0 +1,1 @@
+"""One real broker among puppets, held against the model of its release: the ZooKeeper-era rows, and what follows."""
