@@ -41,7 +41,7 @@ class Answering:
         if view is None or not isinstance(request, FetchSent):
             return
         leading = [replica for replica in reachable if replica.leader == leader.broker]
-        view.may_silently_lose(at)
+        view.pass_time(at)
         exchange.low, exchange.high = view.low, view.high
         exchange.offset_before = view.follower(request.follower).received
         exchange.is_immediate = bool(leading) and all(one.log.low.end > request.fetch_offset for one in leading)

@@ -151,7 +151,7 @@ class Leadership:
         self.low = max(self.low, end)
         self.high = max(self.high, end)
 
-    def may_silently_lose(self, now: int) -> None:
+    def pass_time(self, now: int) -> None:
         """Take note of an ISR that the leader may have shrunk itself without telling us (up to 2.6)."""
         if self._rules.asks_controller_to_join:
             return
@@ -159,6 +159,7 @@ class Leadership:
             late = {b for b in isr if b != self.broker and now - self.follower(b).caught_up_at > self.settings.lag_ns}
             if late and isr - late not in self.committed:
                 self.committed.append(isr - late)
+                self.raise_high()
 
     def received(self, follower: BrokerId, offset: Offset, at: int) -> None:
         """Take note that the leader may have recorded a follower's end from now on."""

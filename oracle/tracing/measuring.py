@@ -32,6 +32,7 @@ class Measuring:
         invariant, rule = Invariant.HIGH_WATERMARK_OF_FOLLOWER, OF_FOLLOWER
         if replica.leadership is not None:
             invariant, rule = Invariant.HIGH_WATERMARK_OF_LEADER, OF_LEADER
+            replica.leadership.pass_time(measured.at)
             watermarks.append(Bounds(replica.leadership.start.low, replica.leadership.high))
         end = "follower-appends-what-it-fetched"
         self._compare(

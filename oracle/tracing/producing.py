@@ -33,7 +33,7 @@ class Producing:
     def acknowledge(self, replicas: Iterable[Replica], told: Acknowledged, dead: Collection[BrokerId]) -> None:
         """Check a success, and note what the leader must have appended."""
         leaders = [one for one in replicas if one.leadership is not None and told.leader in (None, one.broker)]
-        views = [one.leadership for one in leaders if one.leadership is not None]
+        views = _views(leaders, told.at)
         if told.acks is Acks.ALL and views:
             self._check_all(views, told)
         if told.last_offset is None or len(leaders) != 1:
@@ -59,7 +59,7 @@ class Producing:
 
     def refuse(self, replicas: Iterable[Replica], told: Refused) -> None:
         """Check an error: too few in-sync replicas is told only where the ISR may be too small."""
-        views = [one.leadership for one in replicas if one.leadership is not None]
+        views = _views(replicas, told.at)
         if told.error not in NOT_ENOUGH_REPLICAS or not views:
             return
         is_small = any(not view.suffices(isr) for view in views for isr in view.maximal_isrs())
@@ -69,6 +69,14 @@ class Producing:
 
     def _refuse(self, observed: str, allowed: str) -> None:
         self._judge.refuse(Invariant.ACKNOWLEDGEMENT, observed, allowed, RULE)
+
+
+def _views(replicas: Iterable[Replica], at: int) -> list[Leadership]:
+    """Return what is known of the brokers that may lead, as of now."""
+    views = [replica.leadership for replica in replicas if replica.leadership is not None]
+    for view in views:
+        view.pass_time(at)
+    return views
 
 
 def _note_end(leader: Replica, end: Offset) -> None:
