@@ -80,12 +80,19 @@ def _deliveries(world: World) -> Iterator[Move]:
         if world.blocks_decisions(broker):
             continue
         is_stop = world.state.replica(broker).undelivered[0].deletes
-        gate = None if is_stop else world.gate.caught_by(PointName.LEADER_AND_ISR, broker)
+        request = PointName.STOP_REPLICA if is_stop else PointName.LEADER_AND_ISR
+        gate = world.gate.caught_by(request, broker)
         if gate is None:
             event = DecisionReceived(broker)
-            yield event, world.apply(event)
+            yield event, _answered(world.apply(event), broker, is_stop=is_stop)
         else:
             yield None, replace(world, gate=gate)
+
+
+def _answered(world: World, broker: BrokerId, *, is_stop: bool) -> World:
+    """Let a hold catch a broker's answer to LeaderAndIsr: the controller sends nothing more until it has that."""
+    gate = None if is_stop else world.gate.caught_by(PointName.LEADER_AND_ISR_RESPONSE, broker)
+    return world if gate is None else replace(world, gate=gate)
 
 
 def _isr_changes(world: World) -> Iterator[Move]:

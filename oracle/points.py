@@ -9,7 +9,14 @@ from oracle.rules import requested_election
 from oracle.schedule import ScheduleError
 from oracle.state import FetchKind
 from oracle.steps import Delay, Elect, Hold
-from oracle.vocabulary import FROM_CONTROLLER, TO_CONTROLLER, MetadataMode, PointName
+from oracle.vocabulary import (
+    FROM_CONTROLLER,
+    REQUESTS_OF_CONTROLLER,
+    TO_CONTROLLER,
+    LeaderEpoch,
+    MetadataMode,
+    PointName,
+)
 
 if TYPE_CHECKING:
     from oracle.rules.rule_set import RuleSet
@@ -56,6 +63,11 @@ def _why_missing(point: PointName, rules: RuleSet) -> str | None:
     if point in TO_CONTROLLER:
         return None if rules.asks_controller_to_join else "leaders write the ISR themselves"
     in_zookeeper_mode = rules.metadata is MetadataMode.ZOOKEEPER
-    if point in (PointName.LEADER_AND_ISR, PointName.UPDATE_METADATA):
-        return None if in_zookeeper_mode else f"has no {point.value} in KRaft mode: brokers read the metadata log"
+    if point in REQUESTS_OF_CONTROLLER:
+        if not in_zookeeper_mode:
+            return f"has no {point.value} in KRaft mode: brokers read the metadata log"
+        is_served = rules.serves_epoch(LeaderEpoch(0), LeaderEpoch(1))
+        if point is PointName.STOP_REPLICA and is_served:
+            return "serves a replica that is not assigned any more: what it does until StopReplica is not predicted"
+        return None
     return "brokers read no metadata log in ZooKeeper mode" if in_zookeeper_mode else None

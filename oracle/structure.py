@@ -35,7 +35,7 @@ from oracle.steps import (
     Step,
     Stop,
 )
-from oracle.vocabulary import FROM_CONTROLLER, TO_CONTROLLER, BrokerId, Expectation, Label, PointName, Timing
+from oracle.vocabulary import FROM_CONTROLLER, TO_CONTROLLER, BrokerId, Expectation, Label, Timing
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -162,7 +162,7 @@ def _check_new_hold(index: int, step: Hold, holds: set[str]) -> None:
 
 def _check_hold(index: int, step: Hold, schedule: Schedule) -> None:
     """Check that a hold names a link between two brokers, or one broker's channel to the controller."""
-    if step.point not in (*FROM_CONTROLLER, *TO_CONTROLLER, PointName.STOP_REPLICA):
+    if step.point not in (*FROM_CONTROLLER, *TO_CONTROLLER):
         for name in ("follower", "leader"):
             if getattr(step, name) is None:
                 raise ScheduleError(f"hold needs {name!r}", step=index, field=name)

@@ -116,9 +116,16 @@ class PointName(StrEnum):
     CLIENT_FETCH_RESPONSE = "client_fetch_response"
 
 
-FROM_CONTROLLER = (
+REQUESTS_OF_CONTROLLER = (
     PointName.LEADER_AND_ISR,
+    PointName.LEADER_AND_ISR_RESPONSE,
+    PointName.STOP_REPLICA,
     PointName.UPDATE_METADATA,
+)
+"""Points at which a ZooKeeper-era controller's requests to a broker, one under way at a time, stand still."""
+
+FROM_CONTROLLER = (
+    *REQUESTS_OF_CONTROLLER,
     PointName.CONTROLLER_FETCH_REQUEST,
     PointName.CONTROLLER_FETCH_RESPONSE,
 )

@@ -37,14 +37,23 @@ def test_a_hold_names_its_link(step: Hold, field: str, message: str) -> None:
     assert (refused.value.step, refused.value.field) == (1, field)
 
 
-@pytest.mark.parametrize("step", [Hold("x", PointName.STOP_REPLICA, broker=TWO), Delay(LEADER_AND_ISR, TWO, ONE, 1)])
+@pytest.mark.parametrize(
+    "step", [Hold("x", PointName.STOP_REPLICA_RESPONSE, TWO, ONE), Delay(LEADER_AND_ISR, TWO, ONE, 1)]
+)
 def test_what_the_model_cannot_predict_is_refused(step: Hold | Delay) -> None:
     with pytest.raises(ScheduleError, match="cannot be predicted; points: fetch_request") as refused:
         predict(schedule(produce("m0"), step), ZOOKEEPER)
     assert not isinstance(refused.value, PointUnavailableError)
 
 
-@pytest.mark.parametrize("point", [LEADER_AND_ISR, UPDATE_METADATA])
+def test_what_an_unassigned_replica_is_served_is_not_predicted() -> None:
+    with pytest.raises(PointUnavailableError, match=r"Kafka 2.0.1 serves a replica that is not assigned any more"):
+        predict(schedule(Hold("x", PointName.STOP_REPLICA, broker=TWO)), rules_for("2.0.1", MetadataMode.ZOOKEEPER))
+
+
+@pytest.mark.parametrize(
+    "point", [LEADER_AND_ISR, PointName.LEADER_AND_ISR_RESPONSE, PointName.STOP_REPLICA, UPDATE_METADATA]
+)
 def test_kraft_has_no_requests_of_the_controller(point: PointName) -> None:
     with pytest.raises(PointUnavailableError, match="in KRaft mode: brokers read the metadata log"):
         predict(schedule(produce("m0"), Hold("x", point, broker=TWO)), KRAFT)
