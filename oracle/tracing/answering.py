@@ -107,6 +107,7 @@ class Answering:
         self._epochs.check_divergence(leader, request, answer)
         self._epochs.check_runs(leader, answer)
         assert view is not None
+        view.pass_time(answer.at)
         if answer.diverging_epoch is None or self._rules.counts_diverging_fetch:
             end = min(one.log.low.end for one in leader.possible)
             view.recorded(request.follower, request.fetch_offset, end)

@@ -10,6 +10,7 @@ Sources: Partition.maybeIncrementLeaderHW, Partition.PartitionState (KIP-497), K
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -25,6 +26,10 @@ if TYPE_CHECKING:
     from oracle.tracing.observed import LeadershipHeard
     from oracle.tracing.possibility import Bounds
     from oracle.vocabulary import BrokerId, LeaderEpoch, Offset
+
+
+HISTORY = 64
+"""So many earlier lower bounds are kept, for measurements that took a while."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +96,8 @@ class Leadership:
         self.replicas: tuple[BrokerId, ...] = ()
         self.followers: dict[BrokerId, Follower] = {}
         self._rules = rules
+        self._now = 0
+        self._raises: deque[tuple[int, Offset]] = deque(maxlen=HISTORY)
         self.settings = settings
 
     def follower(self, broker: BrokerId) -> Follower:
@@ -101,7 +108,7 @@ class Leadership:
         """Take note of an ISR that the leader was told: it may know it from now on."""
         self.replicas = heard.replicas
         isr = frozenset(heard.isr)
-        if isr not in self.committed:
+        if not self.committed or self.committed[-1] != isr:
             self.committed.append(isr)
         if heard.leader_epoch != self.leader_epoch:
             self.leader_epoch = heard.leader_epoch
@@ -125,6 +132,11 @@ class Leadership:
         self.committed = [known for known in self.committed if known <= wished or wished <= known] or self.committed
         self.proposed = wished
 
+    def was_too_small(self) -> None:
+        """Take note that the ISR was too small for acks=all: what the leader knew before that is past."""
+        while len(self.committed) > 1 and self.suffices(self.committed[0]):
+            del self.committed[0]
+
     def give_up(self) -> None:
         """Take note that the controller has refused the wish: it may be forgotten, or asked again."""
         self.proposed = frozenset()
@@ -143,16 +155,17 @@ class Leadership:
     def hear(self, told: Offset) -> None:
         """Take note of a high watermark that the leader told."""
         self.has_told = True
-        self.low = max(self.low, told)
+        self._raise_low(told)
         self.high = max(self.high, told)
 
     def reach(self, end: Offset) -> None:
         """Take note that the high watermark covers an offset."""
-        self.low = max(self.low, end)
+        self._raise_low(end)
         self.high = max(self.high, end)
 
     def pass_time(self, now: int) -> None:
-        """Take note of an ISR that the leader may have shrunk itself without telling us (up to 2.6)."""
+        """Take note that it is later: the leader may have shrunk the ISR itself without telling us (up to 2.6)."""
+        self._now = now
         if self._rules.asks_controller_to_join:
             return
         for isr in list(self.committed):
@@ -180,7 +193,7 @@ class Leadership:
                 if end is None:
                     return
                 lowest = min(lowest, end)
-            self.low = max(self.low, lowest)
+            self._raise_low(lowest)
 
     def not_recorded(self, follower: BrokerId, before: Offset | None) -> None:
         """Take note that a fetch was answered without being recorded."""
@@ -195,7 +208,18 @@ class Leadership:
             if broker != self.broker and self._may_count(broker, sent_at, dead):
                 recorded = self.follower(broker).recorded
                 lowest = min(lowest, self.low if recorded is None else recorded)
-        self.low = max(self.low, lowest)
+        self._raise_low(lowest)
+
+    def _raise_low(self, low: Offset) -> None:
+        if low > self.low:
+            self._raises.append((self._now, self.low))
+            self.low = low
+
+    def low_at(self, moment: int) -> Offset:
+        """Return the lower bound of an earlier moment."""
+        if self._raises.maxlen == len(self._raises) and moment < self._raises[0][0]:
+            return START
+        return next((before for at, before in self._raises if at > moment), self.low)
 
     def _may_count(self, broker: BrokerId, sent_at: int, dead: Collection[BrokerId]) -> bool:
         """Tell whether a replica may hold the high watermark back: in the ISR, or outside but caught up."""

@@ -33,7 +33,7 @@ class Measuring:
         if replica.leadership is not None:
             invariant, rule = Invariant.HIGH_WATERMARK_OF_LEADER, OF_LEADER
             replica.leadership.pass_time(measured.at)
-            watermarks.append(Bounds(replica.leadership.start.low, replica.leadership.high))
+            watermarks.append(Bounds(replica.leadership.low_at(measured.since), replica.leadership.high))
         end = "follower-appends-what-it-fetched"
         self._compare(
             Invariant.FETCH_OFFSET, f"broker {measured.broker} log end offset", measured.log_end_offset, ends, end

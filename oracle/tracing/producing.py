@@ -66,6 +66,8 @@ class Producing:
         is_small_still = any(not view.suffices(isr) for view in views for isr in view.committed)
         if not self._judge.keeps(Invariant.ACKNOWLEDGEMENT, told.acks is Acks.ALL and (is_small or is_small_still)):
             self._refuse(f"a record is refused with {told.error}", "with acks=all, below min.insync.replicas")
+        if len(views) == 1:
+            views[0].was_too_small()
 
     def _refuse(self, observed: str, allowed: str) -> None:
         self._judge.refuse(Invariant.ACKNOWLEDGEMENT, observed, allowed, RULE)
