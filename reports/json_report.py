@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from reports.model import RunView
+    from reports.wire import Wire
 
 
 def render_json(runs: Sequence[RunView]) -> str:
@@ -42,4 +43,19 @@ def _run(run: RunView) -> dict[str, object]:
         "reason": run.verdict.reason,
         "seconds": run.seconds,
         "run": run.run,
+        "wire": _wire(run.wire),
+    }
+
+
+def _wire(wire: Wire | None) -> dict[str, object] | None:
+    if wire is None:
+        return None
+    return {
+        "answer": wire.answer.value,
+        "says": wire.sentence,
+        "rules_of": wire.rules_of,
+        "frames": wire.frames,
+        "shown": dict(wire.shown),
+        "events": wire.events,
+        "held": {str(invariant.number): invariant.held for invariant in wire.invariants},
     }

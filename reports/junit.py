@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from reports.model import RunView
+    from reports.wire import Wire
 
 _RESULTS = {
     Conformance.DEVIATES: "failure",
@@ -74,6 +75,19 @@ def _properties(run: RunView) -> dict[str, str]:
         "promise": run.verdict.promise.value,
         "seed": run.seed,
         "run": run.run,
+        **_wire_properties(run.wire),
+    }
+
+
+def _wire_properties(wire: Wire | None) -> dict[str, str]:
+    if wire is None:
+        return {}
+    held = " ".join(f"{invariant.number}:{invariant.held}" for invariant in wire.invariants)
+    return {
+        "wire": wire.answer.value,
+        "wire.frames": str(wire.frames),
+        "wire.events": str(wire.events),
+        "wire.held": held,
     }
 
 
@@ -82,6 +96,7 @@ def _output(run: RunView) -> str:
         run.requirement,
         f"conformance: {CONFORMANCE_LOOKS[run.verdict.conformance].word}. {run.verdict.reason}",
         f"promise: {PROMISE_LOOKS[run.verdict.promise].word}.",
+        *([f"wire: {run.wire.sentence}"] if run.wire is not None else ()),
         *(f"lost {loss.label}: {loss.reason}" for loss in run.verdict.losses),
     ]
     return "\n".join(line for line in lines if line)

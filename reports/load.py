@@ -18,6 +18,7 @@ from reports.load_race import load_race, raced_steps
 from reports.load_records import load_records
 from reports.load_story import load_story
 from reports.load_verdict import load_verdict
+from reports.load_wire import load_wire
 from reports.model import RunView, VerdictView
 from reports.run_files import BrokenRunDirectory, read_object
 from reports.verdict_words import Conformance, Promise
@@ -101,6 +102,7 @@ def _with_parts(path: Path, view: RunView, run: Mapping[str, Any]) -> RunView:
         records=records,
         final_logs=load_final_logs(path, run, prediction, records),
         evidence=load_evidence(path),
+        wire=load_wire(read_object(path / "trace_check.json")),
     )
 
 

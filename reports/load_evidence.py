@@ -18,6 +18,7 @@ _FILES = (
     ("observations.ndjson", "every number that was measured"),
     ("timeline.ndjson", "every step, fault and held frame with its time"),
     ("wire.ndjson", "every frame between the brokers"),
+    ("trace_check.json", "what the model says of these frames"),
     ("ledger", "what was sent, and what the producer was told"),
     ("topic", "what was read back from the topic"),
     ("replica_logs", "the decoded segments of every replica"),

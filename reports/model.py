@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from reports.race import OpenRace
     from reports.verdict_words import Conformance, Promise
+    from reports.wire import Wire
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,6 +160,7 @@ class RunView:
         name: the scenario's full name, by which people select it (``EL-02/unsafe``).
         scenario: the name without its variant.
         explanation: what a reader should look for.
+        wire: what the check of the wire trace found; None for a run that was never checked.
     """
 
     name: str
@@ -188,6 +190,7 @@ class RunView:
     records: Records = field(default_factory=Records)
     final_logs: FinalLogs = field(default_factory=FinalLogs)
     evidence: tuple[Evidence, ...] = ()
+    wire: Wire | None = None
 
     @property
     def short_reason(self) -> str:

@@ -127,7 +127,7 @@ class Replay:
                     self._events += 1
                     violation = self._check.feed(event)
                     if violation is not None:
-                        self._stream.nearby.stop_soon()
+                        self._stream.nearby.stop_soon(event.frame)
                     yield event, violation
         except TraceUnreadableError as error:
             self.why_not = str(error)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from conformance.observation.event_text import event_text
+from oracle.tracing.observed import FetchDelivered, FetchReceived, IsrDelivered, LookupDelivered, LookupReceived
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -12,6 +13,8 @@ if TYPE_CHECKING:
     from oracle.tracing.observed import Event
 
 NS_PER_MS = 1_000_000
+ARRIVALS = (FetchReceived, FetchDelivered, LookupReceived, LookupDelivered, IsrDelivered)
+"""They say no more than that the frame went on, and its fate says so too."""
 
 
 def frame_text(frame: dict[str, Any], shown: Sequence[Event]) -> str:
@@ -26,7 +29,7 @@ def frame_text(frame: dict[str, Any], shown: Sequence[Event]) -> str:
         (frame["source"], frame["destination"]) if is_request else (frame["destination"], frame["source"])
     )
     kind = frame["api"] if is_request else f"answer to {frame['api']}"
-    said = "; ".join(dict.fromkeys(event_text(event).strip() for event in shown))
+    said = "; ".join(dict.fromkeys(event_text(event).strip() for event in shown if not isinstance(event, ARRIVALS)))
     return f"{_node(sender)} to {_node(receiver)}, {kind} v{frame['api_version']}{_fate(frame)}: {said}"
 
 

@@ -53,10 +53,12 @@ class NearbyFrames:
         """Whether the frames after the violation are complete."""
         return self._still_wanted == 0
 
-    def stop_soon(self) -> None:
-        """Take note that the violation is here: only a few more frames are wanted."""
+    def stop_soon(self, seq: int | None) -> None:
+        """Take note that the violation is here, shown by this frame: only a few more frames are wanted."""
         self._still_wanted = NEARBY
-        self._kept = deque(self._kept, maxlen=2 * NEARBY + len(self._kept))
+        kept = list(self._kept)
+        place = next((index for index, (frame, _) in enumerate(kept) if frame["seq"] == seq), len(kept))
+        self._kept = deque(kept[max(place - NEARBY, 0) :])
 
     def shown(self, moment: Moment, events: Sequence[Event]) -> None:
         """Take note of a moment and of the events that it shows."""

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from tests.reports.golden_traces import allowed, violated
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -91,9 +93,16 @@ def write_golden(golden: GoldenRun, folder: Path) -> Path:
         _write(path / "reconciliation" / "counts.json", json.dumps(golden.counts))
         _write(path / "reconciliation" / "checkpoints.json", json.dumps(_checkpoints(golden)))
         _write(path / "reconciliation" / "samples.json", json.dumps(_samples(golden)))
+        _write(path / "trace_check.json", json.dumps(_trace_check(golden)))
         _write(path / "brokers" / "1" / "server.log", "started\n")
         _tables(golden, path)
     return path
+
+
+def _trace_check(golden: GoldenRun) -> dict[str, Any]:
+    rules_of = f"{golden.run['kafka']} {golden.run['metadata']}"
+    deviates = golden.verdict is not None and golden.verdict["conformance"] == "DEVIATES"
+    return violated(rules_of) if deviates else allowed(rules_of)
 
 
 def _write(path: Path, text: str) -> None:
