@@ -1,0 +1,86 @@
+"""Are real traces allowed by their own release's rules, and refused by those that differ on them?"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from oracle.tracing.invariants import Invariant
+from tests.oracle.tracing.recording import ALL, RECORDED, names, recording
+
+GOLDEN = Path(__file__).parent / "wrong_rules.json"
+RELEASES = (
+    ("0.10.2.2", "zookeeper"),
+    ("0.11.0.3", "zookeeper"),
+    ("1.1.1", "zookeeper"),
+    ("2.0.1", "zookeeper"),
+    ("2.4.1", "zookeeper"),
+    ("2.8.2", "zookeeper"),
+    ("3.2.3", "zookeeper"),
+    ("3.6.2", "zookeeper"),
+    ("3.9.2", "zookeeper"),
+    ("3.9.2", "kraft"),
+    ("4.3.1", "kraft"),
+)
+BEHAVIOUR = tuple(invariant for invariant in ALL if invariant is not Invariant.REQUEST_OF_RELEASE)
+SIZE_MAX = 60_000
+
+
+@pytest.mark.parametrize("name", names())
+def test_a_real_trace_is_allowed_by_its_own_rules(name: str) -> None:
+    report = recording(name).check()
+    assert report.violation is None, str(report.violation)
+    assert report.partitions == 1
+    assert report.not_followed == ()
+
+
+def test_every_invariant_was_looked_at() -> None:
+    held = dict.fromkeys(Invariant, 0)
+    for name in names():
+        for invariant, count in recording(name).check().held.items():
+            held[invariant] += count
+    assert all(held.values()), held
+
+
+def test_recordings_are_small() -> None:
+    assert all(path.stat().st_size < SIZE_MAX for path in RECORDED.iterdir())
+
+
+@pytest.mark.parametrize("name", names())
+def test_wrong_rules_are_refused_where_they_differ(name: str) -> None:
+    golden = json.loads(GOLDEN.read_text())
+    assert refusals(name) == golden[name]
+
+
+def refusals(name: str) -> dict[str, str]:
+    """Say for every release at which event its rules refuse a trace, and at which by behaviour alone."""
+    found = {}
+    for release in RELEASES:
+        any_way, by_behaviour = (_refused(name, release, enforced) for enforced in (ALL, BEHAVIOUR))
+        found[" ".join(release)] = any_way if any_way == by_behaviour else f"{any_way}; by behaviour {by_behaviour}"
+    return found
+
+
+def _refused(name: str, release: tuple[str, str], enforced: tuple[Invariant, ...]) -> str:
+    report = recording(name).check(rules_of=release, enforced=enforced)
+    if report.violation is None:
+        return "allowed"
+    place = sum(report.events.values()) - 1
+    return f"{report.violation.invariant.name.lower()} at event {place}"
+
+
+@pytest.mark.parametrize("name", names())
+def test_rules_of_other_releases_are_told_apart(name: str) -> None:
+    """The rules of every release that speaks other requests, or behaves otherwise here, are refused."""
+    own = recording(name)
+    allowed = {release for release, found in refusals(name).items() if found.startswith("allowed")}
+    assert f"{own.kafka} {own.metadata.value}" in allowed
+    assert {release.split()[0] for release in allowed} == {own.kafka}
+
+
+def write_golden() -> None:
+    """Write the table anew: python -c "from tests.oracle.tracing.test_recorded import *; write_golden()"."""
+    table = {name: refusals(name) for name in names()}
+    GOLDEN.write_text(json.dumps(table, indent=1, sort_keys=True) + "\n")
