@@ -24,6 +24,12 @@ _MARK_KINDS = {
     "tail_lost": "tail_lost",
     "checkpoint_lost": "checkpoint_lost",
     "election_requested": "election_requested",
+    "broker_paused": "paused",
+    "broker_resumed": "resumed",
+    "broker_isolated": "isolated",
+    "broker_rejoined": "rejoined",
+    "link_cut": "link_cut",
+    "link_healed": "link_healed",
 }
 
 

@@ -15,6 +15,14 @@ _MAIN_FIELD = {
     "drop": "name",
     "close": "name",
     "kill": "broker",
+    "kill_together": "brokers",
+    "pause": "broker",
+    "resume": "broker",
+    "isolate": "broker",
+    "rejoin": "broker",
+    "add_partitions": "count",
+    "create_topic": "name",
+    "delete_topic": "name",
     "stop": "broker",
     "start": "broker",
     "elect": "kind",
@@ -112,6 +120,10 @@ def _link_words(step: Arguments) -> str:
     return f"the {which} {frame} between follower {step.get('follower')} and leader {step.get('leader')}"
 
 
+def _link(step: Arguments) -> str:
+    return f"the link by which broker {step.get('from')} fetches from broker {step.get('to')}"
+
+
 def _await_leader(step: Arguments) -> str:
     leader = step.get("leader")
     if leader in {None, "none"}:
@@ -152,11 +164,21 @@ _PROSE: dict[str, Callable[[Arguments], str]] = {
     "drop": lambda step: f"Throw away the frame held by “{step.get('name')}”.",
     "close": lambda step: f"Throw away the frame held by “{step.get('name')}” and abort its connection.",
     "kill": lambda step: f"Kill broker {step.get('broker')} (kill -9).",
+    "kill_together": lambda step: f"Kill {_brokers(step.get('brokers', ()))} at once (kill -9).",
     "stop": lambda step: f"Stop broker {step.get('broker')} gracefully.",
     "start": lambda step: f"Start broker {step.get('broker')} again with the same files.",
+    "pause": lambda step: f"Pause broker {step.get('broker')} (SIGSTOP): it neither fetches, serves nor hears.",
+    "resume": lambda step: f"Let broker {step.get('broker')} go on (SIGCONT).",
+    "cut": lambda step: f"Cut {_link(step)}.",
+    "heal": lambda step: f"Heal {_link(step)}.",
+    "isolate": lambda step: f"Cut broker {step.get('broker')} off from all other nodes; clients still reach it.",
+    "rejoin": lambda step: f"Let the links of broker {step.get('broker')} work again.",
     "elect": _elect,
     "alter": lambda step: f"Set {_settings(step)}.",
     "reassign": lambda step: f"Move the partition to {_brokers(step.get('replicas', ()))}.",
+    "add_partitions": lambda step: f"Give the topic {step.get('count')} partitions; the new ones stay empty.",
+    "create_topic": lambda step: f"Create another topic, {step.get('name')}.",
+    "delete_topic": lambda step: f"Delete the other topic, {step.get('name')}.",
     "await_leader": _await_leader,
     "await_isr": lambda step: f"Wait until the in-sync replicas are {listed(step.get('isr', ''))}.",
     "await_lag": _await_lag,
@@ -177,11 +199,21 @@ _SHORT: dict[str, Callable[[Arguments], str]] = {
     "drop": lambda step: f"drop {step.get('name')}",
     "close": lambda step: f"close {step.get('name')}",
     "kill": lambda step: f"kill {step.get('broker')}",
+    "kill_together": lambda step: f"kill {listed(step.get('brokers', ()))}",
     "stop": lambda step: f"stop {step.get('broker')}",
     "start": lambda step: f"start {step.get('broker')}",
+    "pause": lambda step: f"pause {step.get('broker')}",
+    "resume": lambda step: f"resume {step.get('broker')}",
+    "cut": lambda step: f"cut {step.get('from')} from {step.get('to')}",
+    "heal": lambda step: f"heal {step.get('from')} to {step.get('to')}",
+    "isolate": lambda step: f"isolate {step.get('broker')}",
+    "rejoin": lambda step: f"rejoin {step.get('broker')}",
     "elect": lambda step: f"elect {step.get('kind')}",
     "alter": lambda step: f"set {_settings(step)}",
     "reassign": lambda step: f"reassign to {listed(step.get('replicas', ''))}",
+    "add_partitions": lambda step: f"{step.get('count')} partitions",
+    "create_topic": lambda step: f"create {step.get('name')}",
+    "delete_topic": lambda step: f"delete {step.get('name')}",
     "await_leader": lambda step: f"await leader {step.get('leader') or 'none'}",
     "await_isr": lambda step: f"await ISR {listed(step.get('isr', ''))}",
     "await_lag": lambda step: f"lag of {listed(step.get('followers', ()))}",

@@ -29,6 +29,12 @@ _WORDS = {
     "tail_lost": "⌫ lost {detail}",
     "checkpoint_lost": "⊘ lost its HW",
     "election_requested": "☆ {detail} election asked for",
+    "paused": "‖ paused",
+    "resumed": "▶ resumed",
+    "isolated": "⊗ isolated",
+    "rejoined": "⊕ rejoined",
+    "link_cut": "⊗ link cut",
+    "link_healed": "⊕ link healed",
 }
 
 
@@ -63,6 +69,8 @@ def mark_words(mark: Mark) -> str:
     said = {
         "tail_lost": f"lost offsets {mark.detail}",
         "checkpoint_lost": "lost its high watermark checkpoint",
+        "link_cut": "cannot fetch: its link is cut",
+        "link_healed": "can fetch again: its link is healed",
     }
     if mark.kind == "election_requested":
         return f"{mark.detail} election asked for"

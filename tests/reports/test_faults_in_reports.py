@@ -86,6 +86,24 @@ def test_a_lost_checkpoint_says_how_far_the_high_watermark_fell(view: Callable[[
     assert not words(run, "gone")
 
 
+@pytest.mark.parametrize(
+    ("event", "css", "said"),
+    [
+        ("broker_paused", "paused", "‖ paused"),
+        ("broker_resumed", "resumed", "▶ resumed"),
+        ("broker_isolated", "isolated", "⊗ isolated"),
+        ("broker_rejoined", "rejoined", "⊕ rejoined"),
+        ("link_cut", "link-cut", "⊗ link cut"),
+        ("link_healed", "link-healed", "⊕ link healed"),
+    ],
+)
+def test_pauses_and_cut_links_are_marked(tmp_path: Path, event: str, css: str, said: str) -> None:
+    path = write_golden(loss(), tmp_path)
+    timeline = path / "timeline.ndjson"
+    timeline.write_text(timeline.read_text().replace("broker_killed", event))
+    assert set(words(load_run(path), css)) == {said}
+
+
 def test_a_run_without_faults_of_the_disk_shows_none(view: Callable[[GoldenRun], RunView]) -> None:
     run = view(loss())
     assert not boxes(run, "vanished")
