@@ -96,6 +96,7 @@ class Leadership:
         self.replicas: tuple[BrokerId, ...] = ()
         self.followers: dict[BrokerId, Follower] = {}
         self._rules = rules
+        self._settled_epoch: LeaderEpoch = NO_EPOCH
         self._now = 0
         self._raises: deque[tuple[int, Offset]] = deque(maxlen=HISTORY)
         self.settings = settings
@@ -117,6 +118,14 @@ class Leadership:
                 self.follower(broker).may_join = False
                 self.follower(broker).caught_up_at = heard.at if broker in isr else 0
         self.raise_high()
+
+    def begin_epoch(self, applied: LeadershipHeard) -> None:
+        """Take note that the leader has begun an epoch for certain, with the ISR that it was told."""
+        if self.broker == applied.leader and applied.leader_epoch == self.leader_epoch != self._settled_epoch:
+            self._settled_epoch = applied.leader_epoch
+            self.committed = [frozenset(applied.isr)]
+            self.proposed = frozenset()
+            self.raise_high()
 
     def settle_isr(self, isr: Collection[BrokerId]) -> None:
         """Take note that the leader knows this ISR for certain: nothing older counts."""
@@ -223,7 +232,7 @@ class Leadership:
 
     def _may_count(self, broker: BrokerId, sent_at: int, dead: Collection[BrokerId]) -> bool:
         """Tell whether a replica may hold the high watermark back: in the ISR, or outside but caught up."""
-        if any(broker in isr for isr in self.maximal_isrs()):
+        if any(broker in isr for isr in self.largest_isrs()):
             return True
         fetched_at = self.follower(broker).fetched_at
         if fetched_at is not None and sent_at - fetched_at > self.settings.lag_ns:

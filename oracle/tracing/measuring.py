@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING
 
 from oracle.tracing.invariants import Invariant
 from oracle.tracing.possibility import Bounds
-from oracle.tracing.watermarks import OF_FOLLOWER, OF_LEADER
+from oracle.tracing.watermarks import OF_FOLLOWER, OF_LEADER, STRICT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from oracle.tracing.invariants import Judge
+    from oracle.tracing.leadership import Leadership
     from oracle.tracing.observed import ReplicaMeasured
     from oracle.tracing.replica import Replica
 
@@ -31,8 +32,8 @@ class Measuring:
         watermarks = [one.high_watermark for one in reachable] + [held.high_watermark for held in earlier]
         invariant, rule = Invariant.HIGH_WATERMARK_OF_FOLLOWER, OF_FOLLOWER
         if replica.leadership is not None:
-            invariant, rule = Invariant.HIGH_WATERMARK_OF_LEADER, OF_LEADER
             replica.leadership.pass_time(measured.at)
+            invariant, rule = self._of_leader(replica.leadership, measured.high_watermark)
             watermarks.append(Bounds(replica.leadership.low_at(measured.since), replica.leadership.high))
         end = "follower-appends-what-it-fetched"
         self._compare(
@@ -40,6 +41,15 @@ class Measuring:
         )
         watermark = measured.high_watermark
         self._compare(invariant, f"broker {measured.broker} high watermark", watermark, watermarks, rule)
+
+    def _of_leader(self, view: Leadership, number: int | None) -> tuple[Invariant, str]:
+        """Return which invariant a leader's high watermark would break: what only a frozen one must not be, or any."""
+        if not view.is_frozen() or number is None:
+            return Invariant.HIGH_WATERMARK_OF_LEADER, OF_LEADER
+        if view.high < number <= view.thawed_high:
+            return Invariant.FROZEN_HIGH_WATERMARK, STRICT
+        self._judge.keeps(Invariant.FROZEN_HIGH_WATERMARK, holds=True)
+        return Invariant.HIGH_WATERMARK_OF_LEADER, OF_LEADER
 
     def _compare(
         self, invariant: Invariant, name: str, number: int | None, bounds: Iterable[Bounds], rule: str

@@ -180,8 +180,10 @@ class PartitionReplay:
         replica = self._replica(applied.broker)
         if applied.error:
             replica.has_refused(applied.key)
-        else:
-            replica.has_applied(applied.key)
+            return
+        decision = replica.has_applied(applied.key)
+        if decision is not None and replica.leadership is not None:
+            replica.leadership.begin_epoch(decision)
 
     @_replay.register
     def _stopped(self, stopped: ReplicaStopped) -> None:

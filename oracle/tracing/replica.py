@@ -65,13 +65,15 @@ class Replica:
         """Take note of a decision that the broker may apply from now on."""
         self._decisions.append(decision)
 
-    def has_applied(self, key: RequestKey) -> None:
-        """Drop what has not applied the decision of a request that is answered by now."""
+    def has_applied(self, key: RequestKey) -> LeadershipHeard | None:
+        """Drop what has not applied the decision of a request that is answered by now; return the decision."""
+        decision = next((known for known in self._decisions if known.key == key), None)
         places = [place for place, decision in enumerate(self._decisions, 1) if decision.key == key]
         if places:
             reachable = self.reachable()
             self.earlier = [replica for replica in reachable if replica.heard < places[0]]
             self.keep(replica for replica in reachable if replica.heard >= places[0])
+        return decision
 
     def has_refused(self, key: RequestKey) -> None:
         """Take note that the broker refused a decision: it never applies it."""
