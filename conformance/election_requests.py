@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 PREFERRED_ELECTION_PATH = "/admin/preferred_replica_election"
 
 
-def request_election(cluster: Cluster, topic: str, kind: ElectionKind) -> None:
+def request_election(cluster: Cluster, asked: int, topic: str, kind: ElectionKind) -> None:
     """Ask for an election of a topic's only partition; returns when the request is accepted.
 
     Raises:
@@ -33,7 +33,7 @@ def request_election(cluster: Cluster, topic: str, kind: ElectionKind) -> None:
     if zookeeper is not None and kind is ElectionKind.PREFERRED:
         _write_node(zookeeper, topic)
     else:
-        _ask_broker(cluster.client_address(min(cluster.live_brokers)), topic, kind)
+        _ask_broker(cluster.client_address(asked), topic, kind)
 
 
 def _write_node(zookeeper: str, topic: str) -> None:

@@ -22,7 +22,7 @@ REASSIGNMENT_PATH = "/admin/reassign_partitions"
 VERSION = 0
 
 
-def request_reassignment(cluster: Cluster, topic: str, replicas: tuple[BrokerId, ...]) -> None:
+def request_reassignment(cluster: Cluster, asked: int, topic: str, replicas: tuple[BrokerId, ...]) -> None:
     """Ask for a topic's only partition to be moved; returns when the request is accepted.
 
     Raises:
@@ -32,7 +32,7 @@ def request_reassignment(cluster: Cluster, topic: str, replicas: tuple[BrokerId,
     if zookeeper is not None:
         _write_node(zookeeper, topic, replicas)
     else:
-        _ask_broker(cluster.client_address(min(cluster.live_brokers)), topic, replicas)
+        _ask_broker(cluster.client_address(asked), topic, replicas)
 
 
 def _write_node(zookeeper: str, topic: str, replicas: tuple[BrokerId, ...]) -> None:

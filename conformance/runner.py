@@ -24,9 +24,11 @@ from conformance.reassignment_requests import request_reassignment
 from conformance.schedule_format import WORDS
 from conformance.settings_requests import request_settings
 from conformance.step_text import describe
+from conformance.topic_requests import TopicRequests
 from conformance.topic_settings import configs_of
 from fault_injection.waiting import DeadlineExceededError, NotYetError, until
 from oracle.steps import (
+    AddPartitions,
     Alter,
     AwaitHold,
     AwaitIsr,
@@ -35,8 +37,10 @@ from oracle.steps import (
     AwaitOutcome,
     Checkpoint,
     Close,
+    CreateTopic,
     Cut,
     Delay,
+    DeleteTopic,
     Drop,
     Elect,
     Heal,
@@ -50,7 +54,7 @@ from oracle.steps import (
     Resume,
     Step,
 )
-from oracle.vocabulary import ElectionKind
+from oracle.vocabulary import BrokerId, ElectionKind
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -65,7 +69,6 @@ if TYPE_CHECKING:
     from fault_injection.wire.gate_events import GateEvent
     from fault_injection.wire.proxy import GateProxy
     from oracle.schedule import Schedule
-    from oracle.vocabulary import BrokerId
 
 
 class Runner:
@@ -87,13 +90,8 @@ class Runner:
         progress: Callable[[str], None] = lambda _: None,
     ) -> None:
         self._schedule, self._settings = schedule, schedule.settings
-        self._cluster = cluster
-        self._gate = gate
-        self._probe = probe
-        self._rest = rest
-        self._recorder = recorder
-        self._topic = topic
-        self._progress = progress
+        self._cluster, self._gate, self._rest = cluster, gate, rest
+        self._recorder, self._topic, self._progress = recorder, topic, progress
         self._producing = Producing(
             schedule,
             cluster=cluster,
@@ -119,6 +117,11 @@ class Runner:
             holding=self._holding,
             await_reaction=self._processes.await_reaction,
         )
+        self._topics = TopicRequests(cluster, recorder, topic, hearing=self._hearing, replicas=lambda: rest.replicas)
+        self._tell_of_silence(rest)
+
+    def _tell_of_silence(self, rest: Rest) -> None:
+        """Let everybody who waits for brokers know which of them are cut off, and how."""
         self._processes.deaf = rest.deaf = self._deaf
         self._processes.on_death = self._obstacles.discharge
         self._holding.silent_brokers = self._obstacles.deaf
@@ -139,6 +142,7 @@ class Runner:
         finally:
             self._recorder.step = None
             self._producing.give_up_pending()
+            self._topics.remove_others()
 
     def _take_whole(self, index: int, step: Step) -> None:
         self._recorder.step = index
@@ -173,27 +177,16 @@ class Runner:
             case AwaitOutcome():
                 for label in step.records:
                     self._producing.collect(label, step.expect)
-            case Hold():
-                self._holding.arm(step)
-            case Delay():
-                self._holding.delay(f"delay {self._recorder.step}", step)
-            case AwaitHold(name):
-                self._holding.await_caught(name)
-            case Release(name):
-                self._gate.release(name)
-                self._holding.ended(name)
-            case Drop(name):
-                self._gate.drop(name)
-                self._holding.ended(name)
-            case Close(name):
-                self._gate.close_connection(name)
-                self._holding.ended(name)
+            case Hold() | Delay() | AwaitHold() | Release() | Drop() | Close():
+                self._gate_frames(step)
             case Elect(kind):
                 self._elect(kind)
             case Alter():
                 self._alter(step)
             case Reassign(replicas):
                 self._reassign(replicas)
+            case AddPartitions() | CreateTopic() | DeleteTopic():
+                self._topics.take(step)
             case AwaitLeader(leader):
                 self._await_view(f"leader {leader or 'none'}", lambda view: view.leader == leader)
             case AwaitIsr(isr):
@@ -218,6 +211,24 @@ class Runner:
         text = f"{event.name}: {event.status.value}{shown}"
         self._recorder.mark(word, event.name, text, offset=offset, **self._holding.fields(event))
 
+    def _gate_frames(self, step: Hold | Delay | AwaitHold | Release | Drop | Close) -> None:
+        match step:
+            case Hold():
+                self._holding.arm(step)
+            case Delay():
+                self._holding.delay(f"delay {self._recorder.step}", step)
+            case AwaitHold(name):
+                self._holding.await_caught(name)
+            case Release(name):
+                self._gate.release(name)
+                self._holding.ended(name)
+            case Drop(name):
+                self._gate.drop(name)
+                self._holding.ended(name)
+            case Close(name):
+                self._gate.close_connection(name)
+                self._holding.ended(name)
+
     def _silent_since(self) -> dict[BrokerId, float]:
         """Return since when (monotonic seconds) which followers fell silent: held, killed or stopped."""
         since = self._processes.gone_since | self._obstacles.silent_since()
@@ -228,10 +239,15 @@ class Runner:
     def _deaf(self) -> frozenset[int]:
         return self._holding.deaf() | self._obstacles.deaf()
 
+    def _hearing(self) -> list[BrokerId]:
+        """Return the brokers that run and hear the controller, which an operator can ask."""
+        deaf = self._deaf()
+        return [BrokerId(broker) for broker in sorted(self._cluster.live_brokers) if broker not in deaf]
+
     # Brokers
 
     def _elect(self, kind: ElectionKind) -> None:
-        request_election(self._cluster, self._topic, kind)
+        request_election(self._cluster, self._hearing()[0], self._topic, kind)
         self._recorder.mark("election_requested", kind.value, f"{kind.value} election requested")
         preferred = self._rest.replicas[0]
         self._await_view(
@@ -240,7 +256,7 @@ class Runner:
         )
 
     def _reassign(self, replicas: tuple[BrokerId, ...]) -> None:
-        request_reassignment(self._cluster, self._topic, replicas)
+        request_reassignment(self._cluster, self._hearing()[0], self._topic, replicas)
         wanted = ", ".join(map(str, replicas))
         self._recorder.mark("reassignment_requested", wanted, f"reassignment to {wanted} requested")
         self._rest.expect_replicas(replicas)
@@ -249,7 +265,7 @@ class Runner:
     def _alter(self, step: Alter) -> None:
         self._settings = self._settings.altered(step)
         configs = configs_of(self._settings)
-        request_settings(self._cluster, self._topic, configs)
+        request_settings(self._cluster, self._hearing()[0], self._topic, configs)
         self._recorder.mark("settings_changed", self._topic, describe(step))
         self._rest.min_insync_replicas = self._settings.min_insync_replicas
 

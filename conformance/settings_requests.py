@@ -22,11 +22,12 @@ if TYPE_CHECKING:
 NOTICE_PATH = "/config/changes/config_change_"
 
 
-def request_settings(cluster: Cluster, topic: str, configs: dict[str, str]) -> None:
+def request_settings(cluster: Cluster, asked: int, topic: str, configs: dict[str, str]) -> None:
     """Give a topic other settings; returns when the request is accepted.
 
     Args:
         cluster: the brokers.
+        asked: the broker to ask in KRaft mode.
         topic: the topic.
         configs: every setting that the topic shall have from now on.
 
@@ -37,7 +38,7 @@ def request_settings(cluster: Cluster, topic: str, configs: dict[str, str]) -> N
     if zookeeper is not None:
         _write_nodes(zookeeper, topic, configs)
     else:
-        _ask_broker(cluster.client_address(min(cluster.live_brokers)), topic, configs)
+        _ask_broker(cluster.client_address(asked), topic, configs)
 
 
 def _write_nodes(zookeeper: str, topic: str, configs: dict[str, str]) -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import TYPE_CHECKING
 
 from oracle.steps import (
+    AddPartitions,
     Alter,
     AwaitHold,
     AwaitIsr,
@@ -13,8 +15,10 @@ from oracle.steps import (
     AwaitOutcome,
     Checkpoint,
     Close,
+    CreateTopic,
     Cut,
     Delay,
+    DeleteTopic,
     Drop,
     Elect,
     Heal,
@@ -48,56 +52,51 @@ def describe(step: Step) -> str:  # noqa: C901, PLR0912 - one case per step
             return f"collect the outcome of {', '.join(records)}" + _expected(expect, step.error)
         case Hold():
             return f"hold {_held(step)} as {step.name!r}"
-        case Elect(kind):
-            return f"ask for the {kind.value} leader election"
-        case Reassign(replicas):
-            return f"move the partition to {_brokers(replicas)}"
-        case Alter():
-            return f"set {_settings(step)}"
         case Delay(delay_ms=delay_ms):
             return f"delay the next {_frame(step)} by {delay_ms} ms"
-        case AwaitHold() | Release() | Drop() | Close():
-            return _HOLD_WORDS[type(step)].format(step.name)
-        case Kill(broker):
-            return f"kill broker {broker} (kill -9)"
-        case KillTogether(brokers):
-            return f"kill {_brokers(brokers)} at once (kill -9)"
-        case Stop(broker):
-            return f"stop broker {broker} gracefully"
-        case Start(broker):
-            return f"start broker {broker}"
-        case Pause() | Resume() | Isolate() | Rejoin():
-            return _OBSTACLE_WORDS[type(step)].format(step.broker)
+        case Elect(kind):
+            return f"ask for the {kind.value} leader election"
+        case Alter():
+            return f"set {_settings(step)}"
+        case LoseTail(broker, offset):
+            return f"lose the log of broker {broker} from offset {offset} on"
         case Cut(follower, leader):
             return f"cut the link by which broker {follower} fetches from broker {leader}"
         case Heal(follower, leader):
             return f"heal the link by which broker {follower} fetches from broker {leader}"
-        case AwaitLeader(leader):
-            return "wait until there is no leader" if leader is None else f"wait until broker {leader} leads"
+        case AwaitLeader(None):
+            return "wait until there is no leader"
         case AwaitIsr(isr):
             return f"wait until the ISR is {{{', '.join(str(broker) for broker in isr)}}}"
-        case AwaitLag(followers):
-            return f"let the lag time pass without fetches of {_brokers(followers)}"
-        case LoseTail(broker, offset):
-            return f"lose the log of broker {broker} from offset {offset} on"
-        case LoseCheckpoint(broker):
-            return f"lose the high watermark checkpoint of broker {broker}"
-        case Checkpoint(name):
-            return f"checkpoint: {name}"
+        case Reassign(brokers) | KillTogether(brokers) | AwaitLag(brokers):
+            return _WORDS[type(step)].format(_brokers(brokers))
+        case _:
+            return _WORDS[type(step)].format(getattr(step, fields(step)[0].name))
 
 
-_OBSTACLE_WORDS: dict[type[Step], str] = {
-    Pause: "pause broker {} (SIGSTOP)",
-    Resume: "resume broker {}",
-    Isolate: "cut broker {} off from all other nodes",
-    Rejoin: "let broker {} rejoin",
-}
-_HOLD_WORDS: dict[type[Step], str] = {
+_WORDS: dict[type[Step], str] = {
     AwaitHold: "wait until {!r} has caught its frame",
     Release: "release {!r}",
     Drop: "drop {!r}",
     Close: "close the connection of {!r}",
+    Kill: "kill broker {} (kill -9)",
+    KillTogether: "kill {} at once (kill -9)",
+    Stop: "stop broker {} gracefully",
+    Start: "start broker {}",
+    Pause: "pause broker {} (SIGSTOP)",
+    Resume: "resume broker {}",
+    Isolate: "cut broker {} off from all other nodes",
+    Rejoin: "let broker {} rejoin",
+    Reassign: "move the partition to {}",
+    AddPartitions: "give the topic {} partitions",
+    CreateTopic: "create another topic {!r}",
+    DeleteTopic: "delete the other topic {!r}",
+    AwaitLeader: "wait until broker {} leads",
+    AwaitLag: "let the lag time pass without fetches of {}",
+    LoseCheckpoint: "lose the high watermark checkpoint of broker {}",
+    Checkpoint: "checkpoint: {}",
 }
+"""The steps that are about one thing."""
 
 
 def _settings(step: Alter) -> str:

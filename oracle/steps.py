@@ -21,6 +21,9 @@ from oracle.process_steps import Start as Start
 from oracle.process_steps import Stop as Stop
 from oracle.step_fields import described
 from oracle.step_fields import written_name as written_name  # part of this module's public names
+from oracle.topic_steps import AddPartitions as AddPartitions
+from oracle.topic_steps import CreateTopic as CreateTopic
+from oracle.topic_steps import DeleteTopic as DeleteTopic
 from oracle.vocabulary import Acks, BrokerId, ElectionKind, Expectation, Label, Offset, PointName
 
 MIN_ISR = "min.insync.replicas"
@@ -213,6 +216,9 @@ Step = (
     | Elect
     | Reassign
     | Alter
+    | AddPartitions
+    | CreateTopic
+    | DeleteTopic
     | AwaitLeader
     | AwaitIsr
     | AwaitLag
@@ -243,6 +249,9 @@ STEP_NAMES: dict[str, type[Step]] = {
     "elect": Elect,
     "reassign": Reassign,
     "alter": Alter,
+    "add_partitions": AddPartitions,
+    "create_topic": CreateTopic,
+    "delete_topic": DeleteTopic,
     "await_leader": AwaitLeader,
     "await_isr": AwaitIsr,
     "await_lag": AwaitLag,

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from oracle.beside import Beside
 from oracle.schedule import Schedule, ScheduleError
 from oracle.steps import (
     MIN_ISR,
+    AddPartitions,
     Alter,
     AwaitHold,
     AwaitIsr,
@@ -15,8 +17,10 @@ from oracle.steps import (
     AwaitOutcome,
     Checkpoint,
     Close,
+    CreateTopic,
     Cut,
     Delay,
+    DeleteTopic,
     Drop,
     Heal,
     Hold,
@@ -50,6 +54,7 @@ def check_structure(schedule: Schedule) -> None:
     _check_whole(schedule)
     labels: set[Label] = set()
     holds: set[str] = set()
+    beside = Beside()
     for index, step in enumerate(schedule.steps):
         match step:
             case Produce():
@@ -64,6 +69,8 @@ def check_structure(schedule: Schedule) -> None:
                 _check_at_least(index, "delay_ms", step.delay_ms, 0)
             case AwaitHold(name) | Release(name) | Drop(name) | Close(name):
                 _check_known(index, "name", {name} - holds)
+            case AddPartitions() | CreateTopic() | DeleteTopic():
+                beside.check(index, step)
             case _:
                 _check_processes(index, step, schedule)
                 _check_brokers(index, step, schedule)

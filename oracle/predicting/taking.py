@@ -18,10 +18,13 @@ from oracle.events import (
 )
 from oracle.predicting.assumptions import check
 from oracle.steps import (
+    AddPartitions,
     Alter,
     AwaitLag,
     Close,
+    CreateTopic,
     Cut,
+    DeleteTopic,
     Drop,
     Elect,
     Heal,
@@ -50,6 +53,7 @@ if TYPE_CHECKING:
     from oracle.world import World
 
     Stroke = Callable[[World], World]
+    Order = Elect | Reassign | Alter | AddPartitions | CreateTopic | DeleteTopic
 
 
 def take(world: World, step: Step) -> World:
@@ -77,7 +81,7 @@ def strokes(step: Step) -> tuple[Stroke, ...]:
             return (partial(timing.end, broker=broker, graceful=isinstance(step, Stop)),)
         case KillTogether(brokers):
             return (partial(timing.end_together, brokers=brokers),)
-        case Elect() | Reassign() | Alter():
+        case Elect() | Reassign() | Alter() | AddPartitions() | CreateTopic() | DeleteTopic():
             return (partial(_order, step=step),)
         case Start(broker):
             return (partial(timing.start, broker=broker),)
@@ -114,7 +118,7 @@ def _send(world: World, label: Label, step: Produce) -> World:
     return world.apply(RecordSent(label, step.acks, step.leader))
 
 
-def _order(world: World, step: Elect | Reassign | Alter) -> World:
+def _order(world: World, step: Order) -> World:
     """Let an operator ask something of the controller."""
     match step:
         case Elect(kind):
@@ -123,8 +127,22 @@ def _order(world: World, step: Elect | Reassign | Alter) -> World:
             for broker in sorted({*replicas, *world.state.assignment}):
                 obstructing.require_hearing(world, broker, "moved to or away from")
             return world.apply(ReassignmentRequested(replicas))
-        case _:
+        case Alter():
             return world.apply(SettingsChanged(world.state.settings.altered(step)))
+        case _:
+            return _leave_alone(world)
+
+
+def _leave_alone(world: World) -> World:
+    """Do something beside the partition: possible if all its brokers take part, and then it changes nothing."""
+    if world.state.reassignment is not None:
+        raise ImpossibleEventError("a reassignment is under way")
+    for broker in sorted(world.state.assignment):
+        if broker not in world.state.controller.registered or not world.state.replica(broker).alive:
+            raise ImpossibleEventError(f"broker {broker} is down: it takes part in no change of topics")
+        if world.blocks_decisions(broker):
+            raise ImpossibleEventError(f"broker {broker} hears no decision: it takes part in no change of topics")
+    return world
 
 
 def _arm(world: World, hold: Hold) -> World:

@@ -40,6 +40,7 @@ EXAMPLE: dict[str, Any] = {
     "from": 2,
     "to": 1,
     "delay_ms": 5,
+    "count": 3,
     "broker": 2,
     "brokers": [1, 2],
     "isr": [1, 2],

@@ -1,0 +1,41 @@
+"""What has a schedule made beside its partition? More partitions of its topic, and other topics by name."""
+
+from __future__ import annotations
+
+import re
+
+from oracle.schedule import ScheduleError
+from oracle.steps import AddPartitions, CreateTopic, DeleteTopic
+
+NAME = re.compile(r"[A-Za-z0-9.-]{1,60}")
+PARTITIONS_MAX = 50
+
+
+class Beside:
+    """What there is beside the partition so far, while a schedule's steps are looked through."""
+
+    def __init__(self) -> None:
+        self._partitions = 1
+        self._topics: set[str] = set()
+
+    def check(self, index: int, step: AddPartitions | CreateTopic | DeleteTopic) -> None:
+        """Refuse what cannot be made or deleted, and take note of the rest.
+
+        Raises:
+            ScheduleError: naming the step and the field.
+        """
+        match step:
+            case AddPartitions(count) if not self._partitions < count <= PARTITIONS_MAX:
+                message = f"count must be from {self._partitions + 1} to {PARTITIONS_MAX}"
+                raise ScheduleError(message, step=index, field="count")
+            case AddPartitions(count):
+                self._partitions = count
+            case CreateTopic(name) if name in self._topics or not NAME.fullmatch(name):
+                message = f"{name!r} cannot name another topic: letters, digits, dots and hyphens, each name once"
+                raise ScheduleError(message, step=index, field="name")
+            case CreateTopic(name):
+                self._topics.add(name)
+            case DeleteTopic(name):
+                if name not in self._topics:
+                    raise ScheduleError(f"no topic {name!r} is there", step=index, field="name")
+                self._topics.remove(name)
