@@ -90,7 +90,7 @@ class Runner:
         progress: Callable[[str], None] = lambda _: None,
     ) -> None:
         self._schedule, self._settings = schedule, schedule.settings
-        self._cluster, self._gate, self._rest = cluster, gate, rest
+        self._cluster, self._gate, self._rest, self._faults = cluster, gate, rest, faults
         self._recorder, self._topic, self._progress = recorder, topic, progress
         self._producing = Producing(
             schedule,
@@ -102,20 +102,14 @@ class Runner:
             topic=topic,
             record_id_base=record_id_base,
         )
-        self._faults = faults
         self._holding = Holding(gate, topic, faults=faults, trace=recorder.directory / "wire.ndjson")
-        self._lag_time = LagTime(schedule.timing)
+        self._lag_time, timing = LagTime(schedule.timing), schedule.timing
         self._processes = Processes(
-            cluster, recorder, topic, schedule.timing, holding=self._holding, faults=faults, await_view=self._await_view
+            cluster, recorder, topic, timing, holding=self._holding, faults=faults, await_view=self._await_view
         )
+        reacted = self._processes.await_reaction
         self._obstacles = Obstacles(
-            cluster,
-            gate,
-            recorder,
-            schedule.timing,
-            faults=faults,
-            holding=self._holding,
-            await_reaction=self._processes.await_reaction,
+            cluster, gate, recorder, timing, faults=faults, holding=self._holding, await_reaction=reacted
         )
         self._topics = TopicRequests(cluster, recorder, topic, hearing=self._hearing, replicas=lambda: rest.replicas)
         self._tell_of_silence(rest)
