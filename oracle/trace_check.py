@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from oracle.tracing.invariants import Invariant, Judge, NotAllowed, Violation
+from oracle.tracing.invariants import Invariant, Judge, NotAllowed, PassedOver, Violation
 from oracle.tracing.leadership import TraceSettings
 from oracle.tracing.observed import BrokerEnded, BrokerStarted, CheckpointLost, PartitionObserved
 from oracle.tracing.partition_replay import PartitionReplay
@@ -83,6 +83,8 @@ class TraceCheck:
             self._replay(event)
         except NotAllowed as refused:
             self._violation = refused.at(event)
+        except PassedOver:
+            pass
         return self._violation
 
     def _replay(self, event: Event) -> None:

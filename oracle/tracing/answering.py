@@ -8,7 +8,7 @@ from oracle.tracing.epoch_answers import EpochAnswers, is_prefix_possible
 from oracle.tracing.errors import allowed_errors
 from oracle.tracing.exchange import NO_ERROR
 from oracle.tracing.invariants import Invariant
-from oracle.tracing.observed import FetchAnswered, FetchSent
+from oracle.tracing.observed import FetchAnswered, FetchSent, LookupAnswered, LookupSent
 from oracle.tracing.watermarks import Watermarks
 
 if TYPE_CHECKING:
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from oracle.tracing.exchange import Exchange
     from oracle.tracing.invariants import Judge
     from oracle.tracing.leadership import Leadership
-    from oracle.tracing.observed import LookupAnswered
     from oracle.tracing.possibility import Possibility
     from oracle.tracing.replica import Replica
 
@@ -62,10 +61,8 @@ class Answering:
             return False
         return self._rules.counts_diverging_fetch or is_prefix_possible(replica, request, self._rules)
 
-    def answer(self, leader: Replica, exchange: Exchange) -> None:
+    def answer(self, leader: Replica, exchange: Exchange, answer: FetchAnswered | LookupAnswered) -> None:
         """Check an answer."""
-        answer = exchange.answer
-        assert answer is not None
         _note_roles(exchange, leader.reachable(), leader)
         self._check_error(leader, exchange, answer.error)
         if answer.error != NO_ERROR:
@@ -81,7 +78,7 @@ class Answering:
             observed = f"broker {leader.broker} answers broker {exchange.request.follower} with error {error}"
             listed = ", ".join(map(str, sorted(allowed)))
             rule = "fence-leader-epoch" if exchange.request.current_leader_epoch is not None else "nobody-to-send-to"
-            self._judge.refuse(Invariant.ERROR_CODE, observed, f"one of {listed}", rule)
+            raise self._judge.refusal(Invariant.ERROR_CODE, observed, f"one of {listed}", rule)
 
     def _settle(self, leader: Replica, exchange: Exchange) -> bool:
         """Drop what cannot have served the request's epoch: it was served; return whether anything is left."""
@@ -101,9 +98,11 @@ class Answering:
 
     def _check_served(self, leader: Replica, exchange: Exchange, answer: FetchAnswered | LookupAnswered) -> None:
         view, request = leader.leadership, exchange.request
-        if not isinstance(answer, FetchAnswered) or not isinstance(request, FetchSent):
-            self._epochs.check_lookup(leader, exchange)
+        if isinstance(request, LookupSent):
+            assert isinstance(answer, LookupAnswered)
+            self._epochs.check_lookup(leader, request, answer)
             return
+        assert isinstance(answer, FetchAnswered)
         self._epochs.check_divergence(leader, request, answer)
         self._epochs.check_runs(leader, answer)
         assert view is not None

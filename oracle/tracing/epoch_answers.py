@@ -9,15 +9,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from oracle.tracing.invariants import Invariant
-from oracle.tracing.observed import EpochRun, LookupAnswered, LookupSent
 from oracle.tracing.possibility import Possibility, has_epochs
 
 if TYPE_CHECKING:
     from oracle.log import EpochEnd
     from oracle.rules.rule_set import RuleSet
-    from oracle.tracing.exchange import Exchange
     from oracle.tracing.invariants import Judge
-    from oracle.tracing.observed import FetchAnswered, FetchSent
+    from oracle.tracing.observed import EpochRun, FetchAnswered, FetchSent, LookupAnswered, LookupSent
     from oracle.tracing.replica import Replica
     from oracle.vocabulary import LeaderEpoch, Offset
 
@@ -59,7 +57,7 @@ class EpochAnswers:
             f"broker {leader.broker} answers {told} to a fetch from {request.fetch_offset} "
             f"after epoch {request.last_fetched_epoch}"
         )
-        self._refuse(observed, self._expected(leader, request.last_fetched_epoch))
+        raise self._refusal(observed, self._expected(leader, request.last_fetched_epoch))
 
     def _may_tell(self, replica: Possibility, request: FetchSent, told: EpochEnd | None) -> bool:
         asked = request.last_fetched_epoch
@@ -85,17 +83,14 @@ class EpochAnswers:
             return replica
         return replica.with_log(replica.log.with_end_of(epoch, told.end_offset))
 
-    def check_lookup(self, leader: Replica, exchange: Exchange) -> None:
+    def check_lookup(self, leader: Replica, request: LookupSent, answer: LookupAnswered) -> None:
         """Check that the leader answered a lookup with what its cache says."""
-        request, answer = exchange.request, exchange.answer
-        assert isinstance(request, LookupSent)
-        assert isinstance(answer, LookupAnswered)
         fitting = [one for one in leader.possible if self._may_end(one, request.epoch, answer.end)]
         if self._judge.keeps(Invariant.EPOCH_ANSWER, bool(fitting)):
             leader.keep(self._ending(one, request.epoch, answer.end) for one in fitting)
             return
         observed = f"broker {leader.broker} answers {_shown(answer.end)} about the end of epoch {request.epoch}"
-        self._refuse(observed, self._expected(leader, request.epoch))
+        raise self._refusal(observed, self._expected(leader, request.epoch))
 
     def check_runs(self, leader: Replica, answer: FetchAnswered) -> None:
         """Check that the records lie in the leader's log, in the epochs they tell."""
@@ -105,8 +100,7 @@ class EpochAnswers:
             if not self._judge.keeps(Invariant.EPOCH_ANSWER, bool(holding)):
                 observed = f"broker {leader.broker} sends records {run.first_offset} to {run.last_offset}"
                 caches = " or ".join(dict.fromkeys(_cache(one) for one in possible))
-                self._refuse(f"{observed} of epoch {run.leader_epoch}", f"records of its log: {caches}")
-                return
+                raise self._refusal(f"{observed} of epoch {run.leader_epoch}", f"records of its log: {caches}")
             possible = [one.with_log(one.log.holding(run)) for one in holding]
         if answer.runs:
             leader.keep(possible)
@@ -120,8 +114,8 @@ class EpochAnswers:
         pairs = [one.log.ends_of(self._rules.truncation.end_offset_for, epoch) for one in leader.possible]
         return " or ".join(dict.fromkeys(_between(low, high) for low, high in pairs))
 
-    def _refuse(self, observed: str, allowed: str) -> None:
-        self._judge.refuse(Invariant.EPOCH_ANSWER, observed, allowed, self._rules.truncation.rule.name)
+    def _refusal(self, observed: str, allowed: str) -> Exception:
+        return self._judge.refusal(Invariant.EPOCH_ANSWER, observed, allowed, self._rules.truncation.rule.name)
 
 
 def _reaching(replica: Possibility, offset: Offset) -> Possibility:

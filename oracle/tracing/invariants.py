@@ -1,7 +1,7 @@
 """What must every trace keep? The wire invariants by number, and the judge that counts and enforces them.
 
 Each check tells the judge whether its invariant held. One that did not ends the replay, unless the judge
-does not enforce it: then the replay goes on with what was observed.
+does not enforce it: then the event is passed over, and nothing is learned from it.
 """
 
 from __future__ import annotations
@@ -95,6 +95,10 @@ class NotAllowed(Exception):  # noqa: N818 - a finding about brokers, no fault o
         return Violation(event, self.invariant, self.observed, self.allowed, self.rule)
 
 
+class PassedOver(Exception):  # noqa: N818 - no error: the event is left out
+    """Raised by the judge at an event that an invariant does not allow which is not enforced."""
+
+
 class Judge:
     """Counts how often each invariant held, and ends the replay when one does not."""
 
@@ -109,11 +113,17 @@ class Judge:
             self.held[invariant] += 1
         return holds
 
-    def refuse(self, invariant: Invariant, observed: str, allowed: str, rule: str) -> None:
-        """End the replay, unless the invariant is not enforced.
+    def refusal(self, invariant: Invariant, observed: str, allowed: str, rule: str) -> NotAllowed | PassedOver:
+        """Return what a check raises: the end of the replay, or of this event alone if that is not enforced."""
+        if invariant in self._enforced:
+            return NotAllowed(invariant, observed, allowed, rule)
+        return PassedOver()
+
+    def object_to(self, invariant: Invariant, observed: str, allowed: str, rule: str) -> None:
+        """End the replay, or go on with what was observed: it misleads no other check.
 
         Raises:
-            NotAllowed: it is.
+            NotAllowed: the invariant is enforced.
         """
         if invariant in self._enforced:
             raise NotAllowed(invariant, observed, allowed, rule)

@@ -41,7 +41,7 @@ class IsrChanges:
         versions = self._speech.alter_partition
         if not self._judge.keeps(Invariant.REQUEST_OF_RELEASE, proposed.api_version in versions):
             observed = f"broker {proposed.leader} sends AlterPartition version {proposed.api_version}"
-            self._judge.refuse(Invariant.REQUEST_OF_RELEASE, observed, in_words(versions), "maximal-isr")
+            self._judge.object_to(Invariant.REQUEST_OF_RELEASE, observed, in_words(versions), "maximal-isr")
         view = leader.leadership
         if view is None:
             return
@@ -58,10 +58,7 @@ class IsrChanges:
             return
         if leader.epochs() != {announced.leader_epoch}:
             return
-        isr = frozenset(announced.isr)
-        if isr == view.announced:
-            return
-        before = view.announced
+        isr, before = frozenset(announced.isr), view.announced
         self._check_growth(view, isr - before)
         self._check_shrink(view, before - isr, announced.at, settings)
         view.announced = isr
@@ -74,7 +71,7 @@ class IsrChanges:
             observed = f"leader {view.broker} adds broker {broker} to the ISR"
             allowed = f"once it has fetched from offset {view.low} or later, in this leader epoch"
             rule = next(rule.name for rule in self._rules.rules if rule.name.startswith("join-isr"))
-            self._judge.refuse(Invariant.ISR_EXPANSION, observed, allowed, rule)
+            raise self._judge.refusal(Invariant.ISR_EXPANSION, observed, allowed, rule)
 
     def _check_shrink(self, view: Leadership, leaving: Collection[BrokerId], at: int, settings: TraceSettings) -> None:
         for broker in sorted(leaving):
@@ -84,4 +81,4 @@ class IsrChanges:
             observed = f"leader {view.broker} removes broker {broker}, caught up {late_ns // MS} ms ago, from the ISR"
             allowed = f"after {settings.lag_time_max_ms} ms"
             rule = next(rule.name for rule in self._rules.rules if rule.name.endswith("-leaves-isr"))
-            self._judge.refuse(Invariant.ISR_SHRINK, observed, allowed, rule)
+            raise self._judge.refusal(Invariant.ISR_SHRINK, observed, allowed, rule)

@@ -165,12 +165,10 @@ class Leadership:
         """Take note of a high watermark that the leader told."""
         self.has_told = True
         self._raise_low(told)
-        self.high = max(self.high, told)
 
     def reach(self, end: Offset) -> None:
         """Take note that the high watermark covers an offset."""
         self._raise_low(end)
-        self.high = max(self.high, end)
 
     def pass_time(self, now: int) -> None:
         """Take note that it is later: the leader may have shrunk the ISR itself without telling us (up to 2.6)."""

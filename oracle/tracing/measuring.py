@@ -58,4 +58,4 @@ class Measuring:
             return
         if not self._judge.keeps(invariant, any(bound.low <= number <= bound.high for bound in bounds)):
             allowed = " or ".join(dict.fromkeys(f"{bound.low} to {bound.high}" for bound in bounds))
-            self._judge.refuse(invariant, f"{name} is {number}", allowed, rule)
+            raise self._judge.refusal(invariant, f"{name} is {number}", allowed, rule)

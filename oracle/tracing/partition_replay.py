@@ -143,11 +143,11 @@ class PartitionReplay:
         exchange = self._exchanges.get(answered.key)
         if exchange is None:
             return
-        exchange.answer = answered
         leader = self._replica(exchange.request.leader)
         if isinstance(answered, FetchAnswered) and answered.log_start_offset is not None:
             leader.log_start_offset = max(leader.log_start_offset, answered.log_start_offset)
-        self._answering.answer(leader, exchange)
+        self._answering.answer(leader, exchange, answered)
+        exchange.answer = answered
 
     @_replay.register(FetchDelivered)
     @_replay.register(LookupDelivered)
@@ -194,8 +194,8 @@ class PartitionReplay:
     def _announced(self, announced: IsrAnnounced) -> None:
         if announced.leader is None:
             self.is_followed = announced.leader_epoch != FIRST_EPOCH
-        elif announced.partition_epoch is None or announced.partition_epoch > self._partition_epoch:
-            self._partition_epoch = announced.partition_epoch or 0
+        elif announced.partition_epoch is not None and announced.partition_epoch > self._partition_epoch:
+            self._partition_epoch = announced.partition_epoch
             self._isr_changes.announce(self._replica(announced.leader), announced, self._settings)
 
     @_replay.register

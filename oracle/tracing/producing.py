@@ -51,11 +51,11 @@ class Producing:
         if not self._judge.keeps(Invariant.ACKNOWLEDGEMENT, is_covered):
             highest = max(view.high for view in views)
             observed = f"acks=all up to offset {told.last_offset} is acknowledged"
-            self._refuse(observed, f"up to the high watermark, which is {highest} at most")
+            raise self._refusal(observed, f"up to the high watermark, which is {highest} at most")
         is_enough = any(view.may_suffice(isr) for view in views for isr in view.largest_isrs())
         if not self._judge.keeps(Invariant.ACKNOWLEDGEMENT, is_enough):
             observed = "acks=all is acknowledged below min.insync.replicas"
-            self._refuse(observed, "NOT_ENOUGH_REPLICAS")
+            raise self._refusal(observed, "NOT_ENOUGH_REPLICAS")
 
     def refuse(self, replicas: Iterable[Replica], told: Refused) -> None:
         """Check an error: too few in-sync replicas is told only where the ISR may be too small."""
@@ -65,12 +65,12 @@ class Producing:
         is_small = any(not view.suffices(isr) for view in views for isr in view.maximal_isrs())
         is_small_still = any(not view.suffices(isr) for view in views for isr in view.committed)
         if not self._judge.keeps(Invariant.ACKNOWLEDGEMENT, told.acks is Acks.ALL and (is_small or is_small_still)):
-            self._refuse(f"a record is refused with {told.error}", "with acks=all, below min.insync.replicas")
+            raise self._refusal(f"a record is refused with {told.error}", "with acks=all, below min.insync.replicas")
         if len(views) == 1:
             views[0].was_too_small()
 
-    def _refuse(self, observed: str, allowed: str) -> None:
-        self._judge.refuse(Invariant.ACKNOWLEDGEMENT, observed, allowed, RULE)
+    def _refusal(self, observed: str, allowed: str) -> Exception:
+        return self._judge.refusal(Invariant.ACKNOWLEDGEMENT, observed, allowed, RULE)
 
 
 def _views(replicas: Iterable[Replica], at: int) -> list[Leadership]:

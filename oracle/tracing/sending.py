@@ -51,13 +51,13 @@ class Sending:
         if not self._judge.keeps(Invariant.TRUNCATION_OFFSET, bool(fitting)):
             allowed = f"its latest epoch, {_listed(epoch for one in replicas for epoch in _latest_epochs(one))}"
             observed = f"broker {sent.follower} asks where epoch {sent.epoch} ends"
-            self._refuse(Invariant.TRUNCATION_OFFSET, observed, allowed)
-        return self._sent(follower, sent, fitting or replicas)
+            raise self._refusal(Invariant.TRUNCATION_OFFSET, observed, allowed)
+        return self._sent(follower, sent, fitting)
 
     def _check_version(self, name: str, sent: FetchSent | LookupSent, versions: range) -> None:
         if not self._judge.keeps(Invariant.REQUEST_OF_RELEASE, sent.api_version in versions):
             observed = f"broker {sent.follower} sends {name} version {sent.api_version}"
-            self._refuse(Invariant.REQUEST_OF_RELEASE, observed, in_words(versions))
+            self._object_to(observed, in_words(versions))
 
     def _in_role(self, follower: Replica, sent: FetchSent | LookupSent, *, truncating: bool) -> list[Possibility]:
         """Return the possibilities that follow this leader, in this epoch, at this stage."""
@@ -73,15 +73,15 @@ class Sending:
         if self._judge.keeps(Invariant.REQUEST_OF_RELEASE, bool(fitting)):
             return fitting
         observed = f"broker {sent.follower} {_doing(sent)} of broker {sent.leader}{_in_epoch(sent)}"
-        self._refuse(Invariant.REQUEST_OF_RELEASE, observed, _listed(map(_role, reachable)))
-        told = reachable[-1] if sent.current_leader_epoch is None else _in_told_epoch(reachable[-1], sent)
-        return [replace(told, leader=sent.leader, truncating=truncating)]
+        self._object_to(observed, _listed(map(_role, reachable)))
+        told = reachable[-1].leader_epoch if sent.current_leader_epoch is None else sent.current_leader_epoch
+        return [replace(reachable[-1], leader=sent.leader, leader_epoch=told, truncating=truncating)]
 
     def _check_epoch_told(self, sent: FetchSent | LookupSent) -> None:
         is_told = sent.current_leader_epoch is not None
         if not self._judge.keeps(Invariant.REQUEST_OF_RELEASE, is_told == self._speech.tells_epoch):
             observed = f"broker {sent.follower} {_doing(sent)} {'with' if is_told else 'without'} its leader epoch"
-            self._refuse(Invariant.REQUEST_OF_RELEASE, observed, "the opposite in this release")
+            self._object_to(observed, "the opposite in this release")
 
     def _at_offset(self, replicas: list[Possibility], sent: FetchSent) -> list[Possibility]:
         """Return the possibilities whose log may end where the follower fetches."""
@@ -95,25 +95,31 @@ class Sending:
             return fitting
         observed = f"broker {sent.follower} fetches from {offset} of broker {sent.leader}"
         ends = _listed(f"{_end(replica)}{' after its cut' if replica.was_cut else ''}" for replica in replicas)
-        self._refuse(invariant, observed, f"from its log end offset, {ends}")
-        return replicas
+        raise self._refusal(invariant, observed, f"from its log end offset, {ends}")
 
     def _at_last_epoch(self, replicas: list[Possibility], sent: FetchSent) -> list[Possibility]:
         """Return the possibilities whose last epoch the follower tells, now that their end is known."""
         ended = [known for replica in replicas for known in fetching_at(replica, sent.fetch_offset)]
         told = NO_EPOCH if sent.last_fetched_epoch is None else sent.last_fetched_epoch
         if not self._speech.tells_last_epoch:
-            expected, fitting = "none", ended if told == NO_EPOCH else []
-        elif told == NO_EPOCH and self._speech.may_forget_last_epoch:
+            self._check_no_last_epoch(sent)
             return ended
-        else:
-            fitting = [replica for replica in ended if told in _latest_epochs(replica)]
-            expected = _listed(epoch for replica in ended for epoch in _latest_epochs(replica))
-        if self._judge.keeps(Invariant.REQUEST_OF_RELEASE, bool(fitting)):
+        if told == NO_EPOCH and self._speech.may_forget_last_epoch:
+            return ended
+        fitting = [replica for replica in ended if told in _latest_epochs(replica)]
+        if self._judge.keeps(Invariant.FETCH_OFFSET, bool(fitting)):
             return fitting
+        expected = _listed(epoch for replica in ended for epoch in _latest_epochs(replica))
+        if told == NO_EPOCH:
+            self._object_to(f"broker {sent.follower} tells no epoch of its last record", expected)
+            return ended
         observed = f"broker {sent.follower} tells {told} as the epoch of its last record"
-        self._refuse(Invariant.REQUEST_OF_RELEASE, observed, expected)
-        return ended
+        raise self._refusal(Invariant.FETCH_OFFSET, observed, expected)
+
+    def _check_no_last_epoch(self, sent: FetchSent) -> None:
+        if not self._judge.keeps(Invariant.REQUEST_OF_RELEASE, sent.last_fetched_epoch is None):
+            observed = f"broker {sent.follower} tells the epoch of its last record"
+            self._object_to(observed, "no such field in this release")
 
     def _sent(self, follower: Replica, sent: FetchSent | LookupSent, replicas: list[Possibility]) -> Exchange:
         is_fetch = isinstance(sent, FetchSent)
@@ -132,8 +138,11 @@ class Sending:
         follower.under_way = Exchange(sent, epochs)
         return follower.under_way
 
-    def _refuse(self, invariant: Invariant, observed: str, allowed: str) -> None:
-        self._judge.refuse(invariant, observed, allowed, self._rules.truncation.rule.name)
+    def _object_to(self, observed: str, allowed: str) -> None:
+        self._judge.object_to(Invariant.REQUEST_OF_RELEASE, observed, allowed, self._rules.truncation.rule.name)
+
+    def _refusal(self, invariant: Invariant, observed: str, allowed: str) -> Exception:
+        return self._judge.refusal(invariant, observed, allowed, self._rules.truncation.rule.name)
 
 
 def _after_answer(follower: Replica, sent: FetchSent | LookupSent, reachable: list[Possibility]) -> list[Possibility]:
@@ -158,11 +167,6 @@ def _sends(replica: Possibility, sent: FetchSent | LookupSent) -> bool:
     if isinstance(sent, FetchSent):
         return not replica.truncating and replica.log.is_end(sent.fetch_offset)
     return replica.truncating and sent.epoch in _latest_epochs(replica)
-
-
-def _in_told_epoch(replica: Possibility, sent: FetchSent | LookupSent) -> Possibility:
-    assert sent.current_leader_epoch is not None
-    return replace(replica, leader_epoch=sent.current_leader_epoch)
 
 
 def _latest_epochs(replica: Possibility) -> tuple[int, ...]:

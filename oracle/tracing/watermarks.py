@@ -36,9 +36,7 @@ class Watermarks:
         if view.is_frozen():
             is_still = self._judge.keeps(Invariant.FROZEN_HIGH_WATERMARK, told <= high or told > view.thawed_high)
             if not is_still:
-                self._refuse(Invariant.FROZEN_HIGH_WATERMARK, view, told, f"at most {high}", STRICT)
-                view.high = told
-                return
+                raise self._refusal(Invariant.FROZEN_HIGH_WATERMARK, view, told, f"at most {high}", STRICT)
         self._check_bounds(view, told, low, high)
         view.hear(told)
 
@@ -49,7 +47,7 @@ class Watermarks:
             if (low, high) == (view.start.low, view.start.high):
                 invariant, rule = Invariant.HIGH_WATERMARK_OF_FOLLOWER, OF_FOLLOWER
         if not self._judge.keeps(invariant, low <= told <= high):
-            self._refuse(invariant, view, told, f"between {low} and {high}" if low < high else str(low), rule)
+            raise self._refusal(invariant, view, told, f"between {low} and {high}" if low < high else str(low), rule)
 
-    def _refuse(self, invariant: Invariant, view: Leadership, told: Offset, allowed: str, rule: str) -> None:
-        self._judge.refuse(invariant, f"leader {view.broker} tells the high watermark {told}", allowed, rule)
+    def _refusal(self, invariant: Invariant, view: Leadership, told: Offset, allowed: str, rule: str) -> Exception:
+        return self._judge.refusal(invariant, f"leader {view.broker} tells the high watermark {told}", allowed, rule)
