@@ -23,6 +23,7 @@ _PREFERRED_REPLICA_SINCE, _FLEXIBLE_SINCE, _TOPIC_IDS_SINCE = 11, 12, 13
 _DIVERGING_EPOCH, _CURRENT_LEADER = 0, 1
 _ABORTED_BYTES = 16
 _CONTINUATION = 0x80
+_VARINT_SHIFTS = range(0, 35, 7)
 
 _INT16, _INT32 = struct.Struct(">h"), struct.Struct(">i")
 _HEAD = struct.Struct(">ihi")  # throttle time, error, session id
@@ -154,14 +155,14 @@ class _Reader:
         return int(number)
 
     def _varint(self) -> int:
-        value = shift = 0
-        while True:
+        value = 0
+        for shift in _VARINT_SHIFTS:
             byte = self._frame[self._at]
             self._at += 1
             value |= (byte & ~_CONTINUATION) << shift
             if byte < _CONTINUATION:
                 return value
-            shift += 7
+        raise ValueError("a varint of more than five bytes")
 
     def _taken(self, length: int) -> memoryview:
         end = self._at + length
