@@ -34,6 +34,11 @@ _MAIN_CLASS = {
 }
 
 
+def log_directories(spec: ClusterSpec) -> list[str]:
+    """Give the names of the log directories in a node's directory: ``data``, or those of ``log.dirs`` of the user."""
+    return spec.overrides.get("log.dirs", DATA).split(",")
+
+
 def write_files(spec: ClusterSpec, directory: Path, settings: NodeProperties) -> None:
     """Write a node's settings and logging configuration."""
     (directory / DATA).mkdir(parents=True, exist_ok=True)

@@ -106,6 +106,10 @@ class Cluster:
         host, port = self._by_id[broker].listeners.advertised["CLIENT"]
         return f"{host}:{port}"
 
+    def node(self, node_id: int) -> Node:
+        """Give a node by its id, as backends know it."""
+        return self._by_id[node_id].node
+
     def settings(self, node_id: int) -> NodeProperties:
         """Give a node's settings, by where they come from."""
         plan = self._by_id[node_id]

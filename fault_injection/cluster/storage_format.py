@@ -12,7 +12,7 @@ from pathlib import Path
 
 from fault_injection.cluster.backend import Backend
 from fault_injection.cluster.errors import StorageFormatError
-from fault_injection.cluster.launches import DATA, SETTINGS, storage_tool_launch
+from fault_injection.cluster.launches import SETTINGS, log_directories, storage_tool_launch
 from fault_injection.cluster.spec import ClusterSpec
 from fault_injection.releases import JarSet
 
@@ -43,7 +43,8 @@ def format_storage(spec: ClusterSpec, directories: dict[int, Path], jars: JarSet
         raise StorageFormatError(printed.strip()[-2000:])
     for node_id, directory in directories.items():
         if node_id != controller.id:
-            _copy(formatted / DATA, directory / DATA, node_id)
+            for name in log_directories(spec):
+                _copy(formatted / name, directory / name, node_id)
 
 
 def _copy(formatted: Path, to: Path, node_id: int) -> None:

@@ -14,7 +14,12 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from fault_injection.cluster.lifecycle import Cluster
+from fault_injection.cluster.readiness import zookeeper
+from fault_injection.cluster.spec import Timing
 from fault_injection.faults.fault import AVAILABLE, Availability, FaultError
+from fault_injection.waiting import until
+
+_SESSION_DEADLINE_S = 20.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,11 +132,27 @@ def runs(cluster: Cluster, broker: int) -> Availability:
 
 
 def started(cluster: Cluster, *brokers: int) -> str | None:
-    """Start those of the brokers that are down, in the order given; say which, or None if none was."""
+    """Start those of the brokers that are down, in the order given; say which, or None if none was.
+
+    In ZooKeeper mode a broker of old does not start while its registration from before is there
+    (``ZkUtils.registerBrokerInZk`` of 0.10.2), so that is waited for where sessions are short.
+    """
     down = [broker for broker in brokers if not cluster.is_alive(broker)]
+    if down and cluster.zookeeper_address is not None and cluster.spec.timing is Timing.SESSION:
+        _await_session_end(cluster.zookeeper_address, *down)
     for broker in down:
         cluster.start_broker(broker)
     return f"{named(*down)} started" if down else None
+
+
+def _await_session_end(address: str, *brokers: int) -> None:
+    """Wait until ZooKeeper has forgotten brokers that are down."""
+    with zookeeper(address) as client:
+        until(
+            lambda: not any(client.exists(f"/brokers/ids/{broker}") for broker in brokers),
+            deadline_s=_SESSION_DEADLINE_S,
+            what=f"{named(*brokers)} to be forgotten by ZooKeeper",
+        )
 
 
 def killed(cluster: Cluster, *brokers: int) -> str | None:

@@ -18,6 +18,8 @@ LOCAL_JRE_IMAGE = "kafka-conformance/jre:17"
 PUBLIC_JRE_IMAGE = "eclipse-temurin:17-jre"
 JAR_DIRECTORIES = ("/opt/kafka/libs", "/usr/share/java/kafka")
 """Where our images, Apache's and Confluent's keep a broker's jars."""
+CLASS_PATH = ":".join(f"{directory}/*" for directory in JAR_DIRECTORIES)
+"""The class path in all of them; a directory that an image does not have does no harm."""
 
 _JARS_LABEL = "org.kafka-conformance.jars"
 _DOCKERFILE = "FROM {jre}\nCOPY libs /opt/kafka/libs\n"

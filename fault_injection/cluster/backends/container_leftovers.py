@@ -1,6 +1,6 @@
-"""Which containers and networks did a dead tester leave behind, and how are they told from anybody else's?
+"""Which containers, volumes and networks did a dead tester leave behind, and how are they told from anybody else's?
 
-Containers and networks carry the label of their owner, the tester's process, known by its id and its start time; a
+They carry the label of their owner, the tester's process, known by its id and its start time; a
 later tester removes those whose owner is gone.
 """
 
@@ -22,7 +22,7 @@ def owner_of_this_process() -> str:
 
 
 def sweep() -> list[str]:
-    """Remove the containers and networks whose owner is gone; return their names."""
+    """Remove the containers, volumes and networks whose owner is gone; return their names."""
     with contextlib.closing(docker.from_env()) as client:
         return swept(client)
 
@@ -36,6 +36,11 @@ def swept(client: Any) -> list[str]:  # noqa: ANN401 - untyped library
             with contextlib.suppress(NotFound):
                 container.remove(force=True, v=True)
                 removed.append(str(container.name))
+    for volume in client.volumes.list(filters=filters):
+        if _is_orphan(volume.attrs["Labels"][OWNER_LABEL]):
+            with contextlib.suppress(NotFound):
+                volume.remove(force=True)
+                removed.append(str(volume.name))
     for network in client.networks.list(filters=filters):
         if _is_orphan(network.attrs["Labels"][OWNER_LABEL]):
             with contextlib.suppress(NotFound):

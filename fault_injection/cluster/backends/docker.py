@@ -28,9 +28,10 @@ from testcontainers.core.network import Network
 
 from fault_injection.cluster.backend import NodeLaunch, ProcessState
 from fault_injection.cluster.backends.container_archive import archive
+from fault_injection.cluster.backends.container_end import kill_paused
 from fault_injection.cluster.backends.container_files import ContainerFiles
 from fault_injection.cluster.backends.container_image import (
-    JAR_DIRECTORIES,
+    CLASS_PATH,
     PUBLIC_JRE_IMAGE,
     first_line,
     image_with_jars,
@@ -38,15 +39,13 @@ from fault_injection.cluster.backends.container_image import (
     problem_with_pulling,
 )
 from fault_injection.cluster.backends.container_leftovers import OWNER_LABEL, owner_of_this_process, swept
+from fault_injection.cluster.backends.container_storage import NodeVolumes
 from fault_injection.cluster.errors import ClusterError
 from fault_injection.cluster.launches import LOG, OUTPUT
-from fault_injection.cluster.leftovers import is_node
 from fault_injection.cluster.spec import Node
 from fault_injection.waiting import until
 
 _KILL_DEADLINE_S = 30.0
-_CLASS_PATH = ":".join(f"{directory}/*" for directory in JAR_DIRECTORIES)
-"""A directory that an image does not have does no harm."""
 
 testcontainers_config.ryuk_disabled = True  # containers are swept by label; the reaper's image may not be had
 logging.getLogger("testcontainers").setLevel(logging.WARNING)
@@ -97,6 +96,7 @@ class DockerBackend:
         network = self._client.networks.get(self._network.name)
         self.host = str(network.attrs["IPAM"]["Config"][0]["Gateway"])
         self._placed: dict[Node, _Placed] = {}
+        self._volumes = NodeVolumes(self._client, self._labels)
         self._image_digest: str | None = None
 
     @property
@@ -109,17 +109,19 @@ class DockerBackend:
         if self.is_running(launch.node):
             raise ClusterError(f"{launch.node.name} runs already")
         known = self._placed.get(launch.node)
-        if known is not None and known.launch == launch:
+        is_known = known is not None and known.launch == launch
+        if known is not None and is_known and self._volumes.is_settled(launch.node):
             known.container.get_wrapped_container().start()
             known.files.forget()
             return
+        container = self._container(launch, known if is_known else None)
         self._remove(launch.node)
-        container = self._container(launch)
         try:
             container.start()
         except BaseException:
             container.stop()
             raise
+        self._volumes.settle(launch.node)
         wrapped = container.get_wrapped_container()
         self._placed[launch.node] = _Placed(launch, container, ContainerFiles(wrapped, launch.directory))
         self._image_digest = str(wrapped.attrs["Image"])
@@ -164,7 +166,7 @@ class DockerBackend:
 
     def _kill(self, node: Node, container: Any) -> None:  # noqa: ANN401 - untyped library
         if self._status(node) == "paused":
-            self._kill_paused(container)
+            kill_paused(container)
         else:
             container.kill()
         until(lambda: not self.is_running(node), deadline_s=_KILL_DEADLINE_S, what=f"end of {node.name}")
@@ -202,9 +204,9 @@ class DockerBackend:
 
     def read(self, node: Node, relative: str) -> bytes:
         """Give the content of a file of a node's directory."""
-        if node not in self._placed:
-            raise FileNotFoundError(relative)
-        return self._placed[node].files.read(relative)
+        if node in self._placed:
+            return self._placed[node].files.read(relative)
+        raise FileNotFoundError(relative)
 
     def write(self, node: Node, relative: str, content: bytes) -> None:
         """Put a file into a dead node's directory."""
@@ -214,26 +216,56 @@ class DockerBackend:
         """Remove files from a dead node's directory."""
         self._placed[node].files.remove(*relative)
 
+    def storage_obstacle(self) -> str | None:
+        """Say that a directory can be put on a volume."""
+        return None
+
+    def limit_storage(self, node: Node, relative: str, room_bytes: int) -> None:
+        """Leave a directory of a dead node no more room than so many bytes, from its next start on."""
+        container = self._placed[node].container.get_wrapped_container()
+        self._volumes.limit(node, container, self._placed[node].launch.directory / relative, room_bytes)
+
+    def protect_storage(self, node: Node, relative: str) -> None:
+        """Make a directory of a dead node read-only, from its next start on."""
+        container = self._placed[node].container.get_wrapped_container()
+        self._volumes.protect(node, container, self._placed[node].launch.directory / relative)
+
+    def restore_storage(self, node: Node, relative: str) -> bool:
+        """Give a directory of a dead node its ordinary storage back, from its next start on."""
+        return self._volumes.restore(node, self._placed[node].launch.directory / relative)
+
+    def storage_proof(self, node: Node, relative: str) -> str | None:
+        """Say in words what a directory lies on, if that is not ordinary storage."""
+        return self._volumes.proof(node, self._placed[node].launch.directory / relative)
+
     def output(self, node: Node) -> str:
         """Give what a node printed, beside its log."""
-        if node not in self._placed:
-            return ""
-        return str(self._placed[node].container.get_wrapped_container().logs().decode(errors="replace"))
+        placed = self._placed.get(node)
+        return "" if placed is None else str(placed.container.get_wrapped_container().logs().decode(errors="replace"))
 
     def close(self) -> None:
         """Remove every container and the network."""
         for node in list(self._placed):
             self._remove(node)
+            self._volumes.remove(node)
         self._network.remove()
         self._network._docker.client.close()  # noqa: SLF001 - it has no other way to give its connections back
         self._client.close()
 
-    def _container(self, launch: NodeLaunch) -> DockerContainer:
+    def _container(self, launch: NodeLaunch, before: _Placed | None = None) -> DockerContainer:
+        """Make a container with a node's prepared files, and with those of the container before it."""
         container = DockerContainer(self._kafka_image or image_with_jars(self._client, launch, self._jre_image))
         container.with_network(self._network)
-        for file in filter(Path.is_file, launch.directory.rglob("*")):
-            container.with_copy_into_container(file.read_bytes(), str(file))
-        container.with_command(["-cp", _CLASS_PATH, *launch.arguments])
+        contents = {path: path.read_bytes() for path in filter(Path.is_file, launch.directory.rglob("*"))}
+        if before is not None:
+            contents = {launch.directory / name: before.files.read(name) for name in before.files.names()}
+        volume = self._volumes.of_next(launch.node)
+        if volume is not None:
+            container.volumes[volume.volume.name] = volume.mount
+        for path, content in contents.items():
+            if volume is None or volume.directory not in path.parents:
+                container.with_copy_into_container(content, str(path))
+        container.with_command(["-cp", CLASS_PATH, *launch.arguments])
         for host, ports in ((self.client_host, launch.client_ports), (self.host, launch.node_ports)):
             container.ports |= {f"{port}/tcp": (host, port) for port in ports}
         container.with_kwargs(
@@ -245,8 +277,7 @@ class DockerBackend:
         return container
 
     def _status(self, node: Node) -> str:
-        container = self._placed[node].container
-        container.reload()
+        (container := self._placed[node].container).reload()
         return str(container.status)
 
     def _running(self, node: Node) -> Any:  # noqa: ANN401 - untyped library
@@ -259,18 +290,6 @@ class DockerBackend:
         if placed is not None:
             placed.files.forget()
             placed.container.stop()
-
-    def _kill_paused(self, container: Any) -> None:  # noqa: ANN401 - untyped library
-        """Kill a frozen container; a daemon that refuses to is made to thaw it dying, if it is on this machine."""
-        try:
-            container.kill()
-        except APIError:
-            pid = int(container.attrs["State"]["Pid"])
-            if is_node(pid):
-                os.kill(pid, 9)
-            container.unpause()
-            with contextlib.suppress(APIError):
-                container.kill()
 
 
 def _knock() -> None:
