@@ -88,7 +88,6 @@ class Leadership:
         self.thawed_high = start.high
         self.start = start
         self.is_from_follower = is_from_follower
-        self.has_told = False
         self.committed: list[frozenset[BrokerId]] = []
         self.leader_epoch: LeaderEpoch = NO_EPOCH
         self.announced: frozenset[BrokerId] = frozenset()
@@ -161,9 +160,12 @@ class Leadership:
         joined = {broker for broker, known in self.followers.items() if known.may_join}
         return [isr | joined for isr in self.committed]
 
+    def knows_start_only(self) -> bool:
+        """Tell whether a follower that leads now can have no other high watermark than it had before."""
+        return self.is_from_follower and (self.low, self.high) == (self.start.low, self.start.high)
+
     def hear(self, told: Offset) -> None:
         """Take note of a high watermark that the leader told."""
-        self.has_told = True
         self._raise_low(told)
 
     def reach(self, end: Offset) -> None:

@@ -44,6 +44,8 @@ class Measuring:
 
     def _of_leader(self, view: Leadership, number: int | None) -> tuple[Invariant, str]:
         """Return which invariant a leader's high watermark would break: what only a frozen one must not be, or any."""
+        if view.knows_start_only():
+            return Invariant.HIGH_WATERMARK_OF_FOLLOWER, OF_FOLLOWER
         if not view.is_frozen() or number is None:
             return Invariant.HIGH_WATERMARK_OF_LEADER, OF_LEADER
         if view.high < number <= view.thawed_high:

@@ -143,11 +143,11 @@ class PartitionReplay:
         exchange = self._exchanges.get(answered.key)
         if exchange is None:
             return
+        exchange.answer = answered
         leader = self._replica(exchange.request.leader)
         if isinstance(answered, FetchAnswered) and answered.log_start_offset is not None:
             leader.log_start_offset = max(leader.log_start_offset, answered.log_start_offset)
         self._answering.answer(leader, exchange, answered)
-        exchange.answer = answered
 
     @_replay.register(FetchDelivered)
     @_replay.register(LookupDelivered)

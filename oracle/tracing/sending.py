@@ -89,13 +89,15 @@ class Sending:
         fitting = [one for one in replicas if one.is_out_of_range or one.log.is_end(offset)]
         was_cut = any(replica.was_cut for replica in replicas)
         invariant = Invariant.TRUNCATION_OFFSET if was_cut else Invariant.FETCH_OFFSET
-        if was_cut:
-            self._judge.keeps(Invariant.FETCH_OFFSET, bool(fitting))
         if self._judge.keeps(invariant, bool(fitting)):
             return fitting
         observed = f"broker {sent.follower} fetches from {offset} of broker {sent.leader}"
         ends = _listed(f"{_end(replica)}{' after its cut' if replica.was_cut else ''}" for replica in replicas)
-        raise self._refusal(invariant, observed, f"from its log end offset, {ends}")
+        allowed = f"from its log end offset, {ends}"
+        if was_cut:
+            self._judge.object_to(invariant, observed, allowed, self._rules.truncation.rule.name)
+            return replicas
+        raise self._refusal(invariant, observed, allowed)
 
     def _at_last_epoch(self, replicas: list[Possibility], sent: FetchSent) -> list[Possibility]:
         """Return the possibilities whose last epoch the follower tells, now that their end is known."""

@@ -42,10 +42,8 @@ class Watermarks:
 
     def _check_bounds(self, view: Leadership, told: Offset, low: Offset, high: Offset) -> None:
         invariant, rule = Invariant.HIGH_WATERMARK_OF_LEADER, OF_LEADER
-        if not view.has_told and view.is_from_follower:
-            self._judge.keeps(invariant, low <= told <= high)
-            if (low, high) == (view.start.low, view.start.high):
-                invariant, rule = Invariant.HIGH_WATERMARK_OF_FOLLOWER, OF_FOLLOWER
+        if view.knows_start_only():
+            invariant, rule = Invariant.HIGH_WATERMARK_OF_FOLLOWER, OF_FOLLOWER
         if not self._judge.keeps(invariant, low <= told <= high):
             raise self._refusal(invariant, view, told, f"between {low} and {high}" if low < high else str(low), rule)
 
