@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from conformance.hold_faults import GateAction
 from conformance.interruption import HarnessError, HoldNeverCaughtError
+from fault_injection.faults import gate_faults
 from fault_injection.waiting import DeadlineExceededError, until
 from fault_injection.wire.gate_events import HoldStatus
 from fault_injection.wire.points import Point
@@ -18,7 +18,6 @@ from oracle.vocabulary import FROM_CONTROLLER, TO_CONTROLLER, PointName
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
-    from pathlib import Path
     from typing import Any
 
     from fault_injection.faults.account import Entry, FaultAccount
@@ -67,11 +66,10 @@ class Holding:
         silent_brokers: tells which brokers send nothing at all: a hold on their channel waits.
     """
 
-    def __init__(self, gate: GateProxy, topic: str, *, faults: FaultAccount, trace: Path) -> None:
+    def __init__(self, gate: GateProxy, topic: str, *, faults: FaultAccount) -> None:
         self._gate = gate
         self._topic = topic
         self._faults = faults
-        self._trace = trace
         self._armed: dict[str, Entry] = {}
         self._holds: dict[str, Hold] = {}
         self._discharged: set[str] = set()
@@ -80,17 +78,16 @@ class Holding:
     def arm(self, step: Hold) -> None:
         """Arm a hold; a metadata fetch is caught before this returns, since a broker sends one after the other."""
         self._holds[step.name] = step
-        self._inject(GateAction(self._gate, step.name, point_of(step, self._topic), self._trace))
+        self._inject(gate_faults.hold(self._gate, step.name, point_of(step, self._topic)))
         if step.point in _ASKED_ALL_THE_TIME and step.broker not in self.silent_brokers():
             self.await_caught(step.name)
 
     def delay(self, name: str, step: Delay) -> None:
         """Arm a delay."""
-        point = point_of(step, self._topic)
-        self._inject(GateAction(self._gate, name, point, self._trace, action="delay", delay_ms=step.delay_ms))
+        self._inject(gate_faults.delay(self._gate, name, point_of(step, self._topic), step.delay_ms))
 
-    def _inject(self, action: GateAction) -> None:
-        self._armed[action.label] = self._faults.inject(action)
+    def _inject(self, fault: gate_faults.GateFault) -> None:
+        self._armed[fault.hold] = self._faults.inject(fault)
 
     def ended(self, name: str) -> None:
         """Take note that a step ended a hold, whose frame went on or was thrown away."""

@@ -40,6 +40,7 @@ from oracle.steps import (
     CreateTopic,
     Cut,
     Delay,
+    DeleteRecords,
     DeleteTopic,
     Drop,
     Elect,
@@ -102,7 +103,7 @@ class Runner:
             topic=topic,
             record_id_base=record_id_base,
         )
-        self._holding = Holding(gate, topic, faults=faults, trace=recorder.directory / "wire.ndjson")
+        self._holding = Holding(gate, topic, faults=faults)
         self._lag_time, timing = LagTime(schedule.timing), schedule.timing
         self._processes = Processes(
             cluster, recorder, topic, timing, holding=self._holding, faults=faults, await_view=self._await_view
@@ -181,6 +182,8 @@ class Runner:
                 self._reassign(replicas)
             case AddPartitions() | CreateTopic() | DeleteTopic():
                 self._topics.take(step)
+            case DeleteRecords(offset):
+                self._delete_records(offset)
             case AwaitLeader(leader):
                 self._await_view(f"leader {leader or 'none'}", lambda view: view.leader == leader)
             case AwaitIsr(isr):
@@ -255,6 +258,12 @@ class Runner:
         self._recorder.mark("reassignment_requested", wanted, f"reassignment to {wanted} requested")
         self._rest.expect_replicas(replicas)
         until(self._rest.has_begun, deadline_s=AWAIT_DEADLINE_S, what="the brokers to know the reassignment")
+
+    def _delete_records(self, offset: int) -> None:
+        leader = self._rest.view().leader
+        if leader is None:
+            raise HarnessError("nobody leads: there is no leader to delete records")
+        self._topics.delete_records(BrokerId(leader), offset)
 
     def _alter(self, step: Alter) -> None:
         self._settings = self._settings.altered(step)

@@ -36,15 +36,15 @@ def _ends(
     deaf: frozenset[int],
 ) -> bool:
     """Tell whether a step ends, given which brokers each live broker knows."""
-    answers = iter((True, False))
+    dead: set[int] = set()
     cluster = SimpleNamespace(
         live_brokers=tuple(views),
         zookeeper_address=None,
         client_address=lambda broker: broker,
         check_alive=lambda *_: None,
-        kill=lambda _: None,
-        start_broker=lambda _: None,
-        is_alive=lambda _: next(answers),
+        kill=dead.add,
+        start_broker=dead.discard,
+        is_alive=lambda broker: broker not in dead,
         process_state=lambda _: ProcessState(137),
     )
     faults = FaultAccount(cast("Any", cluster), checks_health=False)

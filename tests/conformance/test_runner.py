@@ -15,6 +15,7 @@ from conformance.runner import Runner
 from conformance.scenarios.vocabulary import await_hold, await_leader, brokers, checkpoint, hold_response, kill
 from fault_injection.cluster.backend import ProcessState
 from fault_injection.faults.account import FaultAccount
+from fault_injection.wire.gate import GateError
 from fault_injection.wire.gate_events import HoldStatus
 from oracle.schedule import Schedule
 
@@ -33,8 +34,20 @@ class _Gate:
     status_of_hold = HoldStatus.CAUGHT
     failures: tuple[str, ...] = ()
 
-    def arm(self, *_: object) -> None:
+    def __init__(self) -> None:
+        self._armed: dict[str, HoldStatus] = {}
+
+    def arm(self, name: str, *_: object, **__: object) -> None:
         """It is caught already."""
+        self._armed[name] = self.status_of_hold
+
+    def holds(self) -> dict[str, HoldStatus]:
+        return self._armed
+
+    def disarm(self, _: str) -> None:
+        raise GateError
+
+    release = drop = close_connection = disarm
 
     def caught(self, _: str) -> object:
         request = SimpleNamespace(connection=1, api_key=1, correlation_id=1)
@@ -78,8 +91,10 @@ class _Cluster:
     live_brokers: tuple[int, ...] = ()
     zookeeper_address = None
 
+    spec = SimpleNamespace(release=None)
+
     def __init__(self, gate: _Gate) -> None:
-        self._gate = gate
+        self._gate = self.relay = gate
 
     def is_alive(self, _: int) -> bool:
         return True
