@@ -8,7 +8,7 @@ number, so it is derived here.
 from collections import deque
 from dataclasses import dataclass
 
-from fault_injection.wire.points import ObservedRequest, is_metadata_fetch
+from fault_injection.wire.points import ObservedRequest, fetch_kind
 from fault_injection.wire.views import (
     EpochEnd,
     FetchedPartition,
@@ -77,7 +77,7 @@ class Rounds:
 
     def on_forwarded(self, request: ObservedRequest, now_ns: int) -> None:
         """Take note that a request goes to its leader now."""
-        if not isinstance(request.view, FetchRequestView) or is_metadata_fetch(request):
+        if not isinstance(request.view, FetchRequestView) or fetch_kind(request) != "data":
             return
         self._in_flight[request.connection, request.correlation_id] = (request, request.view, now_ns)
         for asked in request.view.partitions:

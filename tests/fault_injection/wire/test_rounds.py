@@ -110,3 +110,11 @@ def test_metadata_fetches_and_undecoded_requests_are_no_rounds() -> None:
         rounds.on_forwarded(request, 3)
         rounds.on_response_forwarded(request, answer_of(given()), 4, 5)
     assert rounds.rounds_since(0) == ()
+
+
+def test_a_consumer_makes_no_rounds() -> None:
+    rounds = Rounds()
+    for replica_id in (-1, -2):
+        rounds.on_forwarded(observed(fetch_of(asked(4), follower=replica_id), arrived_ns=10, link_kind="client"), 20)
+    assert rounds.in_flight() == ()
+    assert rounds.last_forwarded_fetch_offset(2, 1, "t", 0) is None
