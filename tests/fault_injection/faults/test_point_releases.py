@@ -1,0 +1,67 @@
+"""Does a cluster have exactly the protocol points whose requests its release sends?"""
+
+import pytest
+
+from fault_injection.cluster.spec import ClusterSpec
+from fault_injection.faults.point_releases import points_of, why_no_point
+from fault_injection.releases import MetadataMode, find_release
+from fault_injection.wire.points import POINTS
+from oracle.vocabulary import PointName
+
+EVERYWHERE = {"fetch", "produce", "client_fetch"}
+OF_ZOOKEEPER = {"leader_and_isr", "update_metadata", "stop_replica", "controlled_shutdown"}
+OF_KRAFT = {"broker_registration", "broker_heartbeat", "controller_fetch"}
+LOOKUP, ALTER = "offsets_for_leader_epoch", "alter_partition"
+
+
+def spec(version: str, mode: MetadataMode | None = None, *, client_links: bool = True) -> ClusterSpec:
+    release = find_release(version)
+    return ClusterSpec(release, release.metadata_mode(mode), client_links=client_links)
+
+
+@pytest.mark.parametrize(
+    ("version", "mode", "requests"),
+    [
+        ("0.10.2", None, EVERYWHERE | OF_ZOOKEEPER),
+        ("0.11", None, EVERYWHERE | OF_ZOOKEEPER | {LOOKUP}),
+        ("2.6", None, EVERYWHERE | OF_ZOOKEEPER | {LOOKUP}),
+        ("2.7", None, EVERYWHERE | OF_ZOOKEEPER | {LOOKUP, ALTER}),
+        ("2.8", MetadataMode.ZOOKEEPER, EVERYWHERE | OF_ZOOKEEPER | {ALTER}),
+        ("3.9", MetadataMode.ZOOKEEPER, EVERYWHERE | OF_ZOOKEEPER | {ALTER}),
+        ("3.9", MetadataMode.KRAFT, EVERYWHERE | OF_KRAFT | {ALTER}),
+        ("4.3", None, EVERYWHERE | OF_KRAFT | {ALTER}),
+    ],
+)
+def test_the_points_of_a_release(version: str, mode: MetadataMode | None, requests: set[str]) -> None:
+    names = points_of(spec(version, mode))
+    assert {name.removesuffix("_request").removesuffix("_response") for name in names} == requests
+    assert len(names) == 2 * len(requests)
+
+
+def test_clients_have_points_only_where_they_pass_the_relay() -> None:
+    direct = set(points_of(spec("4.3", client_links=False)))
+    assert set(points_of(spec("4.3"))) - direct == {
+        "produce_request",
+        "produce_response",
+        "client_fetch_request",
+        "client_fetch_response",
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "version", "why"),
+    [
+        ("leader_and_isr", "4.3", "no LeaderAndIsr is sent in KRaft mode: brokers read the metadata log"),
+        ("controller_fetch_request", "0.11", "no fetch of the metadata log is sent in ZooKeeper mode"),
+        ("broker_heartbeat_response", "0.11", "no BrokerHeartbeat is sent in ZooKeeper mode"),
+        ("alter_partition_request", "0.11", "leaders of Kafka 0.11.0.3 write the in-sync replicas to ZooKeeper"),
+        ("offsets_for_leader_epoch_request", "4.3", "followers of Kafka 4.3.1 send no OffsetForLeaderEpoch"),
+    ],
+)
+def test_a_missing_point_says_why(name: str, version: str, why: str) -> None:
+    assert why in why_no_point(name, spec(version))
+
+
+def test_the_model_and_the_gate_name_the_same_points() -> None:
+    assert [point.value for point in PointName if point.value not in POINTS] == []
+    assert [name for name in POINTS if name not in list(PointName)] == []
