@@ -19,6 +19,7 @@ try:
     from conformance.commands.catalogue import explain, list_scenarios
     from conformance.commands.choosing import USAGE_ERRORS, Choice
     from conformance.commands.explore_arguments import add_explore
+    from conformance.commands.faults import add_faults
     from conformance.commands.guarantee_arguments import add_guarantees
     from conformance.commands.judgement import JudgeOptions, judge_again
     from conformance.commands.prediction import predict_scenarios
@@ -124,6 +125,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_run(commands)
     _add_judge(commands)
     add_trace(commands)
+    add_faults(commands)
     add_explore(commands)
     add_guarantees(commands)
     _add_reference(commands)

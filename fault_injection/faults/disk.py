@@ -77,6 +77,18 @@ class LoseTail:
     def heal(self, cluster: Cluster) -> None:
         """Do nothing: what a disk lost comes back by replication only."""
 
+    def proof(self, cluster: Cluster) -> str | None:
+        """Say where the log ends, if that is where it was cut."""
+        segment = self._active_segment(cluster)
+        if segment is None:
+            return None
+        log_end_offset = max(batch_boundaries(cluster.read_file(self.broker, segment), base_offset(segment)))
+        return (
+            None
+            if log_end_offset != self.offset
+            else f"the log of {self.topic}-{self.partition} on its disk ends at {self.offset}"
+        )
+
     def _no_replica(self) -> str:
         return f"broker {self.broker} holds no replica of {self.topic}-{self.partition}"
 
@@ -156,6 +168,14 @@ class LoseHighWatermarkCheckpoint:
 
     def heal(self, cluster: Cluster) -> None:
         """Do nothing: the broker writes a new line when it has a high watermark again."""
+
+    def proof(self, cluster: Cluster) -> str | None:
+        """Say that the file has no line for the replica, if that is so."""
+        if HIGH_WATERMARKS in cluster.files(self.broker):
+            content = cluster.read_file(self.broker, HIGH_WATERMARKS)
+            if checkpointed_offset(content, self.topic, self.partition) is not None:
+                return None
+        return f"{HIGH_WATERMARKS} has no line for {self.topic}-{self.partition}"
 
 
 def lose_tail(cluster: Cluster, broker: int, topic: str, partition: int, offset: int) -> str:

@@ -128,6 +128,22 @@ def test_a_replica_that_is_not_there_is_refused() -> None:
     assert not LoseTail(1, 11, "t", 1).available(cast("Cluster", disk))
 
 
+@pytest.mark.parametrize(
+    ("fault", "proof"),
+    [
+        (LoseTail(1, 11, "t"), "the log of t-0 on its disk ends at 11"),
+        (LoseHighWatermarkCheckpoint(1, "t"), "replication-offset-checkpoint has no line for t-0"),
+    ],
+)
+def test_the_files_prove_what_was_lost(fault: LoseTail | LoseHighWatermarkCheckpoint, proof: str) -> None:
+    disk = disk_of(**{"replication-offset-checkpoint": b"0\n2\nt 0 14\nu 0 3\n"})
+    assert fault.proof(cast("Cluster", disk)) is None
+    inject(fault, disk)
+    assert fault.proof(cast("Cluster", disk)) == proof
+    fault.heal(cast("Cluster", disk))
+    assert fault.proof(cast("Cluster", disk)) == proof
+
+
 @pytest.mark.parametrize("fault", [LoseTail(1, 11, "t"), LoseHighWatermarkCheckpoint(1, "t")])
 def test_a_broker_that_runs_is_refused(fault: Fault) -> None:
     disk = disk_of()

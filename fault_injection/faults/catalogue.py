@@ -1,0 +1,132 @@
+"""Which faults are there, what does each do, where can it be injected, and how is it healed?
+
+What a single cluster lacks, ``available`` of the fault says in words. The releases of single protocol points are in
+``point_releases``.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+Family = Literal["process", "disk", "network", "frame"]
+BOTH = ("process", "docker")
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogueEntry:
+    """One fault, for people.
+
+    Attributes:
+        name: the fault's name.
+        family: what it is done to.
+        does: what it does, in one sentence.
+        heals: how it is taken back, in one sentence.
+        proof: what shows that it fired.
+        backends: where it can be injected.
+        since: the oldest release line that can meet it.
+        needs: what a cluster must have for it, beside the release; empty if nothing.
+    """
+
+    name: str
+    family: Family
+    does: str
+    heals: str
+    proof: str
+    backends: tuple[str, ...] = BOTH
+    since: str = "0.10.2"
+    needs: str = ""
+
+
+_STARTS = "The broker is started again with the data that it has."
+_GATE = "the relay between the nodes"
+_PASSES = "Traffic passes again; what a blackhole stopped goes on, or its connections are reset."
+_DISARMS = "It is disarmed, and frames that are held go on, are dropped or end with their connections."
+_FRAME = "the frame that it caught"
+_DOWN = "a broker that is down"
+
+CATALOGUE: tuple[CatalogueEntry, ...] = (
+    CatalogueEntry(
+        "stop", "process", "A broker shuts down in order (SIGTERM) and hands its leaderships over.", _STARTS,
+        "the exit code of the process",
+    ),
+    CatalogueEntry(
+        "kill", "process", "A broker ends without a warning (SIGKILL).", _STARTS, "that SIGKILL ended the process",
+    ),
+    CatalogueEntry(
+        "pause", "process", "A broker stands still: its connections stay and nothing answers.",
+        "The broker goes on.", "that every thread of the process stands still",
+    ),
+    CatalogueEntry(
+        "rolling_restart", "process", "Brokers end and come back one after the other.",
+        "Brokers that are down are started.", "that each was unregistered and registered again",
+    ),
+    CatalogueEntry(
+        "kill_together", "process", "Several brokers end without a warning, before anybody notices the first.",
+        "They are started, in an order of choice.", "that SIGKILL ended each of the processes",
+    ),
+    CatalogueEntry(
+        "restart_in_order", "process", "Several brokers end at once and come back in an order of choice.",
+        "Brokers that are down are started.", "that each was unregistered and registered again",
+    ),
+    CatalogueEntry(
+        "lose_tail", "disk", "The end of a replica's log is lost, as what was not flushed is in a power cut.",
+        "Nothing brings it back but replication.", "where the log ends", needs=_DOWN,
+    ),
+    CatalogueEntry(
+        "lose_high_watermark_checkpoint", "disk", "The high watermark of a replica is lost on disk.",
+        "The broker writes a new one.", "that the file has no line for the replica", needs=_DOWN,
+    ),
+    CatalogueEntry(
+        "full_log_directory", "disk", "A log directory takes no more than a room of choice.",
+        "It gets its ordinary storage back with all that was written; a broker that runs is restarted.",
+        "what the directory lies on", needs=f"{_DOWN}; Linux, and root or user namespaces, for child processes",
+    ),
+    CatalogueEntry(
+        "read_only_log_directory", "disk", "A log directory can be read and not written.",
+        "It can be written again; a broker that runs is restarted.",
+        "how the directory is mounted", needs=f"{_DOWN}; Linux, and root or user namespaces, for child processes",
+    ),
+    CatalogueEntry(
+        "cut", "network", "A node does not hear another one, or neither hears the other.", _PASSES,
+        "the frame or connection that it stopped", needs=_GATE,
+    ),
+    CatalogueEntry(
+        "isolate", "network", "A broker hears nobody and nobody hears it.", _PASSES,
+        "the frame or connection that it stopped", needs=_GATE,
+    ),
+    CatalogueEntry(
+        "delay", "network", "What a node sends to another one arrives later.", "It arrives at once again.",
+        "the frame that it delayed", needs=_GATE,
+    ),
+    CatalogueEntry(
+        "throttle", "network", "Only so many bytes a second pass from a node to another one.",
+        "All pass again.", "the frame that it slowed down", needs=_GATE,
+    ),
+    CatalogueEntry(
+        "reset", "network", "The connections between two nodes end, once.", "The nodes open new ones.",
+        "which connections ended", needs=_GATE,
+    ),
+    CatalogueEntry(
+        "disconnect", "network", "A broker's container is taken off its network.", "It is put back.",
+        "that the broker runs and does not answer", backends=("docker",),
+    ),
+    CatalogueEntry(
+        "hold_frame", "frame", "A frame at a protocol point waits, and what comes behind it with it.", _DISARMS,
+        _FRAME, needs=_GATE,
+    ),
+    CatalogueEntry(
+        "drop_frame", "frame", "A frame at a protocol point is thrown away; its connection stays.",
+        "It is disarmed, and connections on which an answer is still awaited are reset.", _FRAME, needs=_GATE,
+    ),
+    CatalogueEntry(
+        "delay_frame", "frame", "A frame at a protocol point goes on later.", _DISARMS, _FRAME, needs=_GATE,
+    ),
+    CatalogueEntry(
+        "close_frame", "frame", "A frame at a protocol point is thrown away and its connection reset.", _DISARMS,
+        _FRAME, needs=_GATE,
+    ),
+    CatalogueEntry(
+        "answer_frame", "frame", "A request is answered with an error of Kafka's in place of its destination.",
+        _DISARMS, _FRAME, needs=_GATE,
+    ),
+)  # fmt: skip
+"""Every fault, by family."""
