@@ -15,6 +15,8 @@ from fault_injection.wire.messages import RequestView, ResponseView
 from fault_injection.wire.points import POINTS
 from fault_injection.wire.views import EpochQuery, EpochRequestView, FetchPartition, FetchRequestView
 from tests.fault_injection.wire.frames_of import TOPIC_ID
+from tests.fault_injection.wire.kio_views import view_of
+from tests.fault_injection.wire.raw_frames import RawFrame
 
 OTHER_ID = UUID(int=78)
 FENCED_LEADER_EPOCH, INVALID_FETCH_SESSION_EPOCH, NOT_ENOUGH_REPLICAS_AFTER_APPEND = 74, 71, 20
@@ -25,13 +27,14 @@ def header(api_key: int, version: int) -> RequestHeader:
 
 
 def read(api_key: int, version: int, view: RequestView, error: int) -> Any:  # noqa: ANN401 - any view
-    """Give what the sender of a request reads in the error answer to it."""
+    """Give what the sender of a request reads in the error answer to it; kio reads the same, to the last byte."""
     frame = error_answer(SHIPPED, header(api_key, version), view, error)
     assert struct.unpack_from(">i", frame)[0] == len(frame) - 4
     assert response_correlation_id(frame) == 4711
     codec = Codec()
     response: ResponseView | None = codec.response(api_key, version, frame)
     assert codec.undecodable == 0
+    assert view_of(RawFrame("response", api_key, version, frame)) in (None, response)  # None: kio lacks the version
     return response
 
 
