@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import singledispatchmethod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from oracle.tracing.answering import Answering
 from oracle.tracing.exchange import CAPACITY, Exchange
@@ -41,6 +40,8 @@ from oracle.tracing.sending import Sending
 from oracle.tracing.speech import speech_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from oracle.rules.rule_set import RuleSet
     from oracle.tracing.invariants import Judge
     from oracle.tracing.observed import RequestKey
@@ -74,6 +75,28 @@ class PartitionReplay:
         self._isr_changes = IsrChanges(rules, speech, judge)
         self._producing = Producing(judge)
         self._measuring = Measuring(judge)
+        self._replays: dict[type[Event], Callable[[Any], None]] = {
+            FetchSent: self._sent,
+            LookupSent: self._sent,
+            FetchReceived: self._received,
+            LookupReceived: self._received,
+            FetchAnswered: self._answered,
+            LookupAnswered: self._answered,
+            FetchDelivered: self._delivered,
+            LookupDelivered: self._delivered,
+            LeadershipHeard: self._heard,
+            LeadershipApplied: self._applied,
+            ReplicaStopped: self._stopped,
+            IsrAnnounced: self._announced,
+            IsrProposed: self._proposed,
+            IsrAnswered: self._isr_answered,
+            IsrDelivered: self._isr_delivered,
+            TailLost: self._lost_tail,
+            MinIsrSet: self._min_isr_set,
+            Acknowledged: self._acknowledged,
+            Refused: self._refused,
+            ReplicaMeasured: self._measured,
+        }
 
     def feed(self, event: Event) -> None:
         """Replay one event.
@@ -84,7 +107,7 @@ class PartitionReplay:
         if isinstance(event, LeadershipHeard) and event.leader_epoch == FIRST_EPOCH and not self.is_followed:
             self._begin()
         if self.is_followed or isinstance(event, MinIsrSet):
-            self._replay(event)
+            self._replays[type(event)](event)
 
     def _begin(self) -> None:
         """Follow a partition from its creation on, or from its next one."""
@@ -112,13 +135,6 @@ class PartitionReplay:
             self._replicas[broker] = Replica(broker, self._rules)
         return self._replicas[broker]
 
-    @singledispatchmethod
-    def _replay(self, event: Event) -> None:
-        """Replay an event; those that have no meaning for a partition are left to the trace check."""
-        raise AssertionError(event)
-
-    @_replay.register(FetchSent)
-    @_replay.register(LookupSent)
     def _sent(self, sent: FetchSent | LookupSent) -> None:
         follower = self._replica(sent.follower)
         if follower.is_of_earlier_life(sent.key):
@@ -130,15 +146,11 @@ class PartitionReplay:
         while len(self._exchanges) > CAPACITY:
             del self._exchanges[next(iter(self._exchanges))]
 
-    @_replay.register(FetchReceived)
-    @_replay.register(LookupReceived)
     def _received(self, received: FetchReceived | LookupReceived) -> None:
         exchange = self._exchanges.get(received.key)
         if exchange is not None:
             self._answering.receive(self._replica(exchange.request.leader), exchange, received.at)
 
-    @_replay.register(FetchAnswered)
-    @_replay.register(LookupAnswered)
     def _answered(self, answered: FetchAnswered | LookupAnswered) -> None:
         exchange = self._exchanges.get(answered.key)
         if exchange is None:
@@ -149,14 +161,11 @@ class PartitionReplay:
             leader.log_start_offset = max(leader.log_start_offset, answered.log_start_offset)
         self._answering.answer(leader, exchange, answered)
 
-    @_replay.register(FetchDelivered)
-    @_replay.register(LookupDelivered)
     def _delivered(self, delivered: FetchDelivered | LookupDelivered) -> None:
         exchange = self._exchanges.pop(delivered.key, None)
         if exchange is not None:
             exchange.is_delivered = True
 
-    @_replay.register
     def _heard(self, heard: LeadershipHeard) -> None:
         if heard.broker in self._dead:
             return
@@ -175,7 +184,6 @@ class PartitionReplay:
         is_new = all(one.log.high.end == 0 for one in replica.possible)
         return Leadership(replica.broker, self._rules, self._settings, start, is_from_follower=not is_new)
 
-    @_replay.register
     def _applied(self, applied: LeadershipApplied) -> None:
         replica = self._replica(applied.broker)
         if applied.error:
@@ -185,12 +193,10 @@ class PartitionReplay:
         if decision is not None and replica.leadership is not None:
             replica.leadership.begin_epoch(decision)
 
-    @_replay.register
     def _stopped(self, stopped: ReplicaStopped) -> None:
         if stopped.is_deleted:
             self._replicas.pop(stopped.broker, None)
 
-    @_replay.register
     def _announced(self, announced: IsrAnnounced) -> None:
         if announced.leader is None:
             self.is_followed = announced.leader_epoch != FIRST_EPOCH
@@ -198,17 +204,14 @@ class PartitionReplay:
             self._partition_epoch = announced.partition_epoch
             self._isr_changes.announce(self._replica(announced.leader), announced, self._settings)
 
-    @_replay.register
     def _proposed(self, proposed: IsrProposed) -> None:
         leader = self._replica(proposed.leader)
         self._isr_changes.propose(leader, proposed, self._settings)
         self._proposals[proposed.key] = proposed
 
-    @_replay.register
     def _isr_answered(self, answered: IsrAnswered) -> None:
         self._isr_answers[answered.key] = answered
 
-    @_replay.register
     def _isr_delivered(self, delivered: IsrDelivered) -> None:
         proposal = self._proposals.pop(delivered.key, None)
         answer = self._isr_answers.pop(delivered.key, None)
@@ -222,12 +225,10 @@ class PartitionReplay:
         elif answer.leader_epoch == proposal.leader_epoch:
             view.settle_isr(answer.isr)
 
-    @_replay.register
     def _lost_tail(self, tail: TailLost) -> None:
         replica = self._replica(tail.broker)
         replica.keep(after for one in replica.possible for after in lost(one, tail.offset))
 
-    @_replay.register
     def _min_isr_set(self, setting: MinIsrSet) -> None:
         before = self._settings.min_insync_replicas if self.is_followed else setting.min_insync_replicas
         self._settings = replace(
@@ -237,14 +238,11 @@ class PartitionReplay:
             if replica.leadership is not None:
                 replica.leadership.settings = self._settings
 
-    @_replay.register
     def _acknowledged(self, told: Acknowledged) -> None:
         self._producing.acknowledge(self._replicas.values(), told, self._dead)
 
-    @_replay.register
     def _refused(self, told: Refused) -> None:
         self._producing.refuse(self._replicas.values(), told)
 
-    @_replay.register
     def _measured(self, measured: ReplicaMeasured) -> None:
         self._measuring.check(self._replica(measured.broker), measured)

@@ -85,6 +85,8 @@ class Replica:
 
     def reachable(self) -> list[Possibility]:
         """Return every possibility after any hidden steps, those with the most steps last."""
+        if not self._may_step():
+            return self.possible
         found = dict.fromkeys(self.possible)
         queue = list(found)
         for replica in queue:
@@ -93,6 +95,13 @@ class Replica:
                     found[after] = None
                     queue.append(after)
         return queue
+
+    def _may_step(self) -> bool:
+        """Tell whether anything hidden may have happened."""
+        exchange = self.under_way
+        if self._decisions or (exchange is not None and exchange.is_answered):
+            return True
+        return self.leadership is not None and not self._rules.writes_epoch_on_election
 
     def _steps(self, replica: Possibility) -> Iterator[Possibility]:
         exchange = self.under_way
