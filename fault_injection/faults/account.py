@@ -20,8 +20,12 @@ from fault_injection.cluster.errors import ClusterError
 from fault_injection.cluster.health import RECOVERY_DEADLINE_S, UnhealthyClusterError, require_healthy
 from fault_injection.cluster.lifecycle import Cluster
 from fault_injection.faults.fault import Fault, FaultError, FiredFrame, Proven, Waiting
+from fault_injection.faults.leftovers import require_untouched
 from fault_injection.faults.termination import termination_raises
 from fault_injection.timeline import FaultEvent, Stage
+
+_SETTLE_S = 3.0
+"""How long followers may take to be in sync again after what was before, such as a topic that was just made."""
 
 
 class FaultAccountError(ClusterError):
@@ -79,13 +83,14 @@ class FaultAccount:
         self._termination = ExitStack()
 
     def __enter__(self) -> Self:
-        """Make sure that the cluster is healthy.
+        """Make sure that the cluster is healthy and no fault is left over.
 
         Raises:
             UnhealthyClusterError: it is not, and what is wrong.
         """
         if self._checks_health:
-            require_healthy(self._cluster, "before the first fault")
+            require_untouched(self._cluster)
+            require_healthy(self._cluster, "before the first fault", _SETTLE_S)
         self._termination.enter_context(termination_raises())
         return self
 
