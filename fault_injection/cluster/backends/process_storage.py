@@ -2,7 +2,7 @@
 
 The supervisor mounts a file system of limited size over the directory, or the directory over itself read-only, in a
 mount namespace of its own: nobody else sees it, and nothing is left behind when the supervisor is gone. The node
-must be down meanwhile. The tester reads what is in there through ``/proc/<supervisor>/root``.
+must be down meanwhile. The tester reads what is in there through the supervisor's entry in ``/proc``.
 """
 
 import shutil
