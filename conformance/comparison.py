@@ -52,6 +52,9 @@ def checkpoint_rows(predicted: Mapping[str, Any], measured: Mapping[str, Any]) -
         rows.append(_number(f"broker {broker} log end offset", numbers, seen, "log_end_offset"))
         rows.append(_number(f"broker {broker} high watermark", numbers, seen, "high_watermark"))
         rows.append(_number(f"broker {broker} alive", numbers, seen, "alive"))
+        start, seen_start = numbers.get("log_start_offset", 0), seen.get("log_start_offset", 0)
+        if start or seen_start:
+            rows.append(Row(f"broker {broker} log start offset", start, seen_start, code="log_start_offset"))
     rows.append(Row("leader", predicted["leader"], measured["leader"], code="leader"))
     rows.append(Row("isr", sorted(predicted["isr"]), sorted(measured["isr"]), code="isr"))
     if measured.get("elr") is not None:

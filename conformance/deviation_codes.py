@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-NUMBERS = ("log_end_offset", "high_watermark", "alive", "leader", "isr", "elr", "remote_log_end_offset")
+NUMBERS = (
+    *("log_start_offset", "log_end_offset", "high_watermark", "alive"),
+    *("leader", "isr", "elr", "remote_log_end_offset"),
+)
 """A number of a checkpoint that differs."""
 RECORDS = (
     *("missing", "unexpected", "phantom", "duplicated", "value_changed"),

@@ -10,7 +10,7 @@ leader's partition already obeys the ISR that its metadata shows (KRaft publishe
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from conformance.interruption import NeverAtRestError
@@ -276,14 +276,7 @@ class Rest:
             if view.leader is not None and lives and broker != view.leader
         }
         return {
-            "replicas": {
-                str(broker): {
-                    "log_end_offset": n.log_end_offset,
-                    "high_watermark": n.high_watermark,
-                    "alive": alive[broker],
-                }
-                for broker, n in numbers.items()
-            },
+            "replicas": {str(broker): {**asdict(n), "alive": alive[broker]} for broker, n in numbers.items()},
             "leader": view.leader,
             "leader_epoch": view.leader_epoch,
             "isr": sorted(view.isr),

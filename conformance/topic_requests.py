@@ -11,7 +11,7 @@ import json
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from confluent_kafka import KafkaException
+from confluent_kafka import KafkaError, KafkaException, TopicPartition
 from confluent_kafka.admin import AdminClient, NewPartitions
 
 from conformance.asking_zookeeper import DEADLINE_S, asking_zookeeper
@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     from oracle.vocabulary import BrokerId
 
     Brokers = Callable[[], Sequence[BrokerId]]
+
+FOLLOWERS_S = 3.0
+"""How long a leader that has deleted records waits for its followers to do so, before it answers."""
 
 
 class TopicRequests:
@@ -75,6 +78,21 @@ class TopicRequests:
                     self._recorder.mark("topic_deleted", name, f"topic {self._named(name)} deleted")
         except TopicError as failed:
             raise HarnessError(str(failed)) from failed
+
+    def delete_records(self, leader: BrokerId, offset: int) -> None:
+        """Have the leader delete the records before an offset; its followers may hear of it later.
+
+        Raises:
+            HarnessError: the request was refused.
+        """
+        admin = AdminClient(quiet_configuration(self._cluster.client_address(leader)))
+        wanted = TopicPartition(self._topic, 0, offset)
+        try:
+            admin.delete_records([wanted], operation_timeout=FOLLOWERS_S)[wanted].result(DEADLINE_S)
+        except (KafkaException, TimeoutError) as failed:
+            if not isinstance(failed, KafkaException) or failed.args[0].code() != KafkaError.REQUEST_TIMED_OUT:
+                raise HarnessError(f"records could not be deleted: {failed}") from failed
+        self._recorder.mark("records_deleted", str(offset), f"records before offset {offset} deleted on request")
 
     def remove_others(self) -> None:
         """Delete the other topics that are left; a cluster that cannot do that is not healthy afterwards."""

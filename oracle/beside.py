@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from oracle.schedule import ScheduleError
-from oracle.steps import AddPartitions, CreateTopic, DeleteTopic
+from oracle.steps import AddPartitions, CreateTopic, DeleteRecords, DeleteTopic
 
 NAME = re.compile(r"[A-Za-z0-9.-]{1,60}")
 PARTITIONS_MAX = 50
@@ -17,8 +17,9 @@ class Beside:
     def __init__(self) -> None:
         self._partitions = 1
         self._topics: set[str] = set()
+        self._has_deleted_records = False
 
-    def check(self, index: int, step: AddPartitions | CreateTopic | DeleteTopic) -> None:
+    def check(self, index: int, step: AddPartitions | CreateTopic | DeleteTopic | DeleteRecords) -> None:
         """Refuse what cannot be made or deleted, and take note of the rest.
 
         Raises:
@@ -35,6 +36,11 @@ class Beside:
                 raise ScheduleError(message, step=index, field="name")
             case CreateTopic(name):
                 self._topics.add(name)
+            case DeleteRecords():
+                self._has_deleted_records = True
+            case DeleteTopic() if self._has_deleted_records:
+                message = "deleting a topic writes down where logs start: not predicted after delete_records"
+                raise ScheduleError(message, step=index, field="name")
             case DeleteTopic(name):
                 if name not in self._topics:
                     raise ScheduleError(f"no topic {name!r} is there", step=index, field="name")

@@ -85,6 +85,13 @@ class SettingsChanged:
 
 
 @dataclass(frozen=True, slots=True)
+class RecordsDeleted:
+    """An operator had the leader delete the records before an offset (KIP-107)."""
+
+    offset: Offset
+
+
+@dataclass(frozen=True, slots=True)
 class ElectionRequested:
     """An operator asked the controller to elect the preferred leader, or one outside the ISR."""
 
@@ -164,6 +171,6 @@ class HighWatermarkLost:
 LinkEvent = RequestSent | RequestReceived | FetchCompleted | ResponseReceived | RequestLost
 DiskEvent = TailLost | HighWatermarkLost
 IsrEvent = JoinCommitted | JoinAnswered | JoinRefused | LagPassed | ShrinkCommitted | ShrinkAnswered
-OperatorEvent = ElectionRequested | ReassignmentRequested | SettingsChanged
+OperatorEvent = ElectionRequested | ReassignmentRequested | SettingsChanged | RecordsDeleted
 BrokerEvent = BrokerDied | BrokerRemoved | BrokerReturned | DecisionReceived
 Event = RecordSent | LinkEvent | BrokerEvent | OperatorEvent | DiskEvent | IsrEvent

@@ -8,7 +8,7 @@ from oracle.gate import POINTS
 from oracle.rules import requested_election
 from oracle.schedule import ScheduleError
 from oracle.state import FetchKind
-from oracle.steps import Delay, Elect, Hold
+from oracle.steps import Delay, DeleteRecords, Elect, Hold
 from oracle.vocabulary import (
     FROM_CONTROLLER,
     REQUESTS_OF_CONTROLLER,
@@ -37,6 +37,9 @@ def check_points(schedule: Schedule, rules: RuleSet) -> None:
     for index, step in enumerate(schedule.steps):
         if isinstance(step, Elect):
             _check_election(index, step, rules)
+        if isinstance(step, DeleteRecords) and rules.truncation.cuts_to_high_watermark:
+            message = f"Kafka {rules.version} has no request to delete records (KIP-107: 0.11)"
+            raise PointUnavailableError(message, step=index, field="offset")
         if not isinstance(step, Hold | Delay):
             continue
         predicted = [*POINTS, *FROM_CONTROLLER, *TO_CONTROLLER] if isinstance(step, Hold) else [*POINTS]

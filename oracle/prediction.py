@@ -5,13 +5,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
+
+from oracle.vocabulary import Offset
 
 if TYPE_CHECKING:
     from oracle.guarantees import Promise
     from oracle.predicting.chronicle import Chronicle
-    from oracle.vocabulary import Acks, BrokerId, Fate, Label, Leadership, Offset, Outcome
+    from oracle.vocabulary import Acks, BrokerId, Fate, Label, Leadership, Outcome
 
 
 FORMAT_VERSION = 2
@@ -20,11 +22,18 @@ FORMAT_VERSION = 2
 
 @dataclass(frozen=True, slots=True)
 class ReplicaNumbers:
-    """One replica's two numbers; those of a dead broker are what its files say."""
+    """One replica's numbers; those of a dead broker are what its files say."""
 
     log_end_offset: Offset
     high_watermark: Offset
     alive: bool
+    log_start_offset: Offset = field(default=Offset(0))
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the numbers; where the log starts only if records were deleted."""
+        start = {"log_start_offset": self.log_start_offset} if self.log_start_offset else {}
+        numbers = {"log_end_offset": self.log_end_offset, "high_watermark": self.high_watermark, "alive": self.alive}
+        return {**numbers, **start}
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,14 +56,7 @@ class Moment:
 
     def as_json(self) -> dict[str, Any]:
         """Return the moment with string keys, as JSON has them."""
-        replicas = {
-            str(broker): {
-                "log_end_offset": numbers.log_end_offset,
-                "high_watermark": numbers.high_watermark,
-                "alive": numbers.alive,
-            }
-            for broker, numbers in self.replicas.items()
-        }
+        replicas = {str(broker): numbers.as_json() for broker, numbers in self.replicas.items()}
         return {
             "step": self.step,
             "name": self.name,

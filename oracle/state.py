@@ -44,6 +44,7 @@ class FetchAnswer:
     entries: tuple[Entry, ...]
     high_watermark: Offset
     diverging: EpochEnd | None = None
+    log_start_offset: Offset = LOG_START
     out_of_range: bool = False
 
 
@@ -92,6 +93,8 @@ class ReplicaState:
         log: what is on its disk; survives kill -9 (the page cache does).
         high_watermark: first offset it does not know to be committed. Invariant: <= log end offset.
         checkpointed_high_watermark: what replication-offset-checkpoint says.
+        log_start_offset: the first offset that it serves; what is before stays on its disk for a while.
+        checkpointed_log_start_offset: what log-start-offset-checkpoint says, written at a graceful stop.
         leader: the leader it believes in.
         leader_epoch: the epoch of that belief.
         epoch_start_offset: as leader, its log end offset when it took the epoch.
@@ -113,6 +116,8 @@ class ReplicaState:
     log: ReplicaLog = field(default_factory=ReplicaLog)
     high_watermark: Offset = LOG_START
     checkpointed_high_watermark: Offset = LOG_START
+    log_start_offset: Offset = LOG_START
+    checkpointed_log_start_offset: Offset = LOG_START
     role: Role = Role.NONE
     leader: BrokerId | None = None
     leader_epoch: LeaderEpoch = NO_EPOCH

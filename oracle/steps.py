@@ -23,6 +23,7 @@ from oracle.step_fields import described
 from oracle.step_fields import written_name as written_name  # part of this module's public names
 from oracle.topic_steps import AddPartitions as AddPartitions
 from oracle.topic_steps import CreateTopic as CreateTopic
+from oracle.topic_steps import DeleteRecords as DeleteRecords
 from oracle.topic_steps import DeleteTopic as DeleteTopic
 from oracle.vocabulary import Acks, BrokerId, ElectionKind, Expectation, Label, Offset, PointName
 
@@ -216,6 +217,7 @@ Step = (
     | Elect
     | Reassign
     | Alter
+    | DeleteRecords
     | AddPartitions
     | CreateTopic
     | DeleteTopic
@@ -249,6 +251,7 @@ STEP_NAMES: dict[str, type[Step]] = {
     "elect": Elect,
     "reassign": Reassign,
     "alter": Alter,
+    "delete_records": DeleteRecords,
     "add_partitions": AddPartitions,
     "create_topic": CreateTopic,
     "delete_topic": DeleteTopic,

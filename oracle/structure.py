@@ -20,6 +20,7 @@ from oracle.steps import (
     CreateTopic,
     Cut,
     Delay,
+    DeleteRecords,
     DeleteTopic,
     Drop,
     Heal,
@@ -69,7 +70,7 @@ def check_structure(schedule: Schedule) -> None:
                 _check_at_least(index, "delay_ms", step.delay_ms, 0)
             case AwaitHold(name) | Release(name) | Drop(name) | Close(name):
                 _check_known(index, "name", {name} - holds)
-            case AddPartitions() | CreateTopic() | DeleteTopic():
+            case AddPartitions() | CreateTopic() | DeleteTopic() | DeleteRecords():
                 beside.check(index, step)
             case _:
                 _check_processes(index, step, schedule)

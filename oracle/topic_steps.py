@@ -1,10 +1,20 @@
-"""Which steps create and delete what is beside the partition? None of them may change anything of it."""
+"""Which steps change what there is of topics? Records of the partition are deleted; what is beside it is made."""
+
+# ruff: noqa: RUF009 - described() declares a field, as dataclasses.field does
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from oracle.step_fields import described
+from oracle.vocabulary import Offset  # noqa: TC001 - schedule files are decoded by these types
+
+
+@dataclass(frozen=True, slots=True)
+class DeleteRecords:
+    """Delete the records before an offset, as kafka-delete-records does (0.11 on); kill -9 may bring them back."""
+
+    offset: Offset = described("the first offset that stays; at most the leader's high watermark")
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,6 +28,7 @@ from oracle.events import (
     LinkEvent,
     OperatorEvent,
     ReassignmentRequested,
+    RecordsDeleted,
     RecordSent,
     RequestReceived,
     RequestSent,
@@ -37,7 +38,7 @@ from oracle.events import (
     ShrinkCommitted,
     TailLost,
 )
-from oracle.replication import decisions, disks, electing, following, joining, lagging, leading, reassigning
+from oracle.replication import decisions, deleting, disks, electing, following, joining, lagging, leading, reassigning
 from oracle.state import FetchStage
 from oracle.vocabulary import Role
 
@@ -80,7 +81,7 @@ def _applied(state: PartitionState, event: Event, rules: RuleSet) -> PartitionSt
             return leading.append(state, event, rules)
         case BrokerDied() | BrokerRemoved() | BrokerReturned() | DecisionReceived():
             return _applied_to_broker(state, event, rules)
-        case ElectionRequested() | ReassignmentRequested() | SettingsChanged():
+        case ElectionRequested() | ReassignmentRequested() | SettingsChanged() | RecordsDeleted():
             return _applied_by_operator(state, event, rules)
         case TailLost() | HighWatermarkLost():
             return _applied_to_disk(state, event)
@@ -115,6 +116,8 @@ def _applied_by_operator(state: PartitionState, event: OperatorEvent, rules: Rul
     match event:
         case ElectionRequested(kind):
             return electing.request_election(state, kind, rules)
+        case RecordsDeleted(offset):
+            return deleting.delete_records(state, offset)
         case ReassignmentRequested(replicas):
             return reassigning.begin(state, replicas, rules)
         case _:

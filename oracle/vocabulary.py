@@ -42,12 +42,14 @@ class Fate(StrEnum):
     """What becomes of a record once the schedule has ended.
 
     PRESENT: readable below the high watermark. LOST: was committed and is gone. ABSENT: never
-    committed and not readable. UNDETERMINED: the model allows more than one end.
+    committed and not readable. DELETED: was committed, and an operator had it deleted. UNDETERMINED: the
+    model allows more than one end.
     """
 
     PRESENT = "present"
     LOST = "lost"
     ABSENT = "absent"
+    DELETED = "deleted"
     UNDETERMINED = "undetermined"
 
 

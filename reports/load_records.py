@@ -116,6 +116,8 @@ def _measured_fate(record: Mapping[str, Any], measured: _Measured) -> tuple[str,
         return ("present" if len(found) == 1 else "present more than once"), found[0]
     if not measured.topic_was_read:
         return "", None
+    if record.get("fate") == "deleted":
+        return "deleted", None
     outcome = measured.outcomes.get(record_id, {}).get("outcome")
     was_committed = bool(record.get("was_committed")) or outcome == "acknowledged"
     return ("lost" if was_committed else "absent"), None

@@ -95,6 +95,7 @@ CLASS_MEANINGS = {
     "kept": "in the topic once, at the offset it was acknowledged at",
     "lost": "committed or acknowledged, and not in the topic",
     "absent": "never acknowledged, and not in the topic",
+    "deleted": "deleted on an operator's request, as predicted",
     "phantom": "in the topic, and nobody produced it",
     "resurrected": "refused, and yet in the topic",
     "duplicated": "in the topic more than once",

@@ -11,6 +11,7 @@ Sources: ``OffsetCheckpointFile``, ``LeaderEpochCheckpointFile``.
 from dataclasses import dataclass
 
 HIGH_WATERMARK_FILE = "replication-offset-checkpoint"
+LOG_START_FILE = "log-start-offset-checkpoint"
 LEADER_EPOCH_FILE = "leader-epoch-checkpoint"
 
 

@@ -3,6 +3,7 @@
 | number | asked with | why it is that replica's own |
 |---|---|---|
 | log end offset | ListOffsets v1, timestamp -1, replica id -2 | the debugging id skips the leader check |
+| log start offset | ListOffsets v1, timestamp -2, replica id -2 | likewise |
 | high watermark | Fetch at the log end offset, replica id -2 | the answer's high watermark is local |
 
 A follower answers such a Fetch up to version 10 only in releases before 2.4 (debugging id), and from
@@ -19,7 +20,7 @@ from conformance.probes.errors import ProbeError
 from conformance.probes.messages import FetchRequest, FetchResponse, ListOffsetsRequest, ListOffsetsResponse
 
 DEBUGGING_REPLICA_ID = -2
-LATEST_TIMESTAMP = -1
+LATEST_TIMESTAMP, EARLIEST_TIMESTAMP = -1, -2
 LIST_OFFSETS_VERSION = 1
 FETCH_VERSION_NEWEST = 12
 """From version 13 on a Fetch names topics by id; every release still speaks an earlier one."""
@@ -38,7 +39,20 @@ def log_end_offset(connection: BrokerConnection, topic: str, partition: int) -> 
     Raises:
         ProbeError: it does not answer, or has no such replica.
     """
-    asked = _Topic.ListOffsetsPartition(partition_index=partition, timestamp=LATEST_TIMESTAMP)
+    return _listed(connection, topic, partition, LATEST_TIMESTAMP)
+
+
+def log_start_offset(connection: BrokerConnection, topic: str, partition: int) -> int:
+    """Ask a broker where the log of its own replica starts.
+
+    Raises:
+        ProbeError: it does not answer, or has no such replica.
+    """
+    return _listed(connection, topic, partition, EARLIEST_TIMESTAMP)
+
+
+def _listed(connection: BrokerConnection, topic: str, partition: int, timestamp: int) -> int:
+    asked = _Topic.ListOffsetsPartition(partition_index=partition, timestamp=timestamp)
     request = ListOffsetsRequest(replica_id=DEBUGGING_REPLICA_ID, topics=[_Topic(name=topic, partitions=[asked])])
     answer = connection.ask(request, ListOffsetsResponse, LIST_OFFSETS_VERSION).topics[0].partitions[0]
     _require_success(connection, "ListOffsets", answer.error_code)

@@ -13,6 +13,7 @@ from conformance.probes.admission import Admission, admission
 from conformance.probes.checkpoints import (
     HIGH_WATERMARK_FILE,
     LEADER_EPOCH_FILE,
+    LOG_START_FILE,
     EpochStart,
     high_watermark_checkpoint,
     leader_epoch_checkpoint,
@@ -20,7 +21,7 @@ from conformance.probes.checkpoints import (
 from conformance.probes.connection import BrokerConnection
 from conformance.probes.controller import ControllerView, broker_view, newest, zookeeper_replicas, zookeeper_view
 from conformance.probes.metadata import PartitionMetadata, partition_metadata
-from conformance.probes.replica import replica_offsets
+from conformance.probes.replica import log_start_offset, replica_offsets
 from conformance.probes.segments import ReplicaLog, replica_log
 from conformance.probes.zookeeper_session import ZooKeeperSession
 from oracle.vocabulary import BrokerId
@@ -51,11 +52,13 @@ class ReplicaNumbers:
         log_end_offset: the offset that its next record will get.
         high_watermark: the first offset that it does not know to be committed.
         alive: whether its broker answered; else the numbers are those of its files.
+        log_start_offset: the first offset that it serves.
     """
 
     log_end_offset: int
     high_watermark: int
     alive: bool
+    log_start_offset: int = 0
 
 
 class ReplicaProbe:
@@ -98,12 +101,15 @@ class ReplicaProbe:
             ProbeError: it does not answer, or has no such replica.
         """
         end, high_watermark = replica_offsets(self._connection(broker), self._topic, self._partition)
-        return ReplicaNumbers(end, high_watermark, alive=True)
+        start = log_start_offset(self._connection(broker), self._topic, self._partition)
+        return ReplicaNumbers(end, high_watermark, alive=True, log_start_offset=start)
 
     def resting_numbers(self, broker: BrokerId) -> ReplicaNumbers:
         """Read the numbers of a replica whose broker is down from its files."""
         end = self.log(broker).log_end_offset
-        return ReplicaNumbers(end, min(self.checkpointed_high_watermark(broker) or 0, end), alive=False)
+        high_watermark = min(self._checkpointed(broker, HIGH_WATERMARK_FILE) or 0, end)
+        start = self._checkpointed(broker, LOG_START_FILE) or 0
+        return ReplicaNumbers(end, high_watermark, alive=False, log_start_offset=start)
 
     def log(self, broker: BrokerId) -> ReplicaLog:
         """Decode a replica's segment files, whether its broker runs or not."""
@@ -116,10 +122,13 @@ class ReplicaProbe:
 
     def checkpointed_high_watermark(self, broker: BrokerId) -> int | None:
         """Read the high watermark that a broker has on disk; None when it has written none yet."""
-        if HIGH_WATERMARK_FILE not in self._cluster.files(broker):
+        return self._checkpointed(broker, HIGH_WATERMARK_FILE)
+
+    def _checkpointed(self, broker: BrokerId, file: str) -> int | None:
+        """Read the partition's offset from one of a broker's checkpoint files; None when it is in none."""
+        if file not in self._cluster.files(broker):
             return None
-        content = self._cluster.read_file(broker, HIGH_WATERMARK_FILE)
-        return high_watermark_checkpoint(content).get((self._topic, self._partition))
+        return high_watermark_checkpoint(self._cluster.read_file(broker, file)).get((self._topic, self._partition))
 
     def epoch_starts(self, broker: BrokerId) -> tuple[EpochStart, ...]:
         """Read the leader epochs that a replica has on disk; none before 0.11."""

@@ -10,6 +10,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from conformance.reconcile.anomalies.absent import absent
+from conformance.reconcile.anomalies.deleted import deleted
 from conformance.reconcile.anomalies.duplicated import duplicated
 from conformance.reconcile.anomalies.facts import is_true
 from conformance.reconcile.anomalies.kept import kept
@@ -31,6 +32,7 @@ CLASSES = (
     "moved",
     "reordered",
     "absent",
+    "deleted",
     "kept",
 )
 
@@ -41,6 +43,7 @@ UNDETERMINED = "undetermined"
 UNATTEMPTED = "unattempted"
 
 _STEPS: tuple[Callable[[DataFrame], DataFrame], ...] = (
+    deleted,
     lost,
     absent,
     phantom,

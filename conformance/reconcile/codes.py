@@ -15,7 +15,7 @@ from conformance.reconcile.run_files import OUTCOMES as OUTCOME_FILES
 from conformance.reconcile.run_files import PREDICTED_RECORDS
 
 OUTCOMES = (ACKNOWLEDGED, REFUSED, INDETERMINATE)
-FATES = ("present", "lost", "absent", "undetermined")
+FATES = ("present", "lost", "absent", "undetermined", "deleted")
 
 
 def code_of(word: Column, words: Sequence[str]) -> Column:

@@ -25,7 +25,7 @@ def _conditions() -> dict[str, Column]:
     is_predicted = F.col("predictions") > 0
     return {
         MISSING: is_attempted() & (F.col("fate") == PRESENT) & ~is_present(),
-        UNEXPECTED: F.col("fate").isin("lost", "absent") & is_present(),
+        UNEXPECTED: F.col("fate").isin("lost", "absent", "deleted") & is_present(),
         "phantom": F.col("phantom"),
         "duplicated": F.col("duplicated"),
         "value_changed": F.col("value_changed"),

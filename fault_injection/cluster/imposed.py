@@ -31,6 +31,8 @@ def _replication(spec: ClusterSpec) -> dict[str, str]:
         "replica.fetch.wait.max.ms": spec.fetch_wait_max_ms,
         "replica.fetch.backoff.ms": 100,
     }
+    if spec.release.is_at_least(0, 11):
+        settings["log.flush.start.offset.checkpoint.interval.ms"] = _NEVER_MS
     if not spec.fetch_sessions and spec.release.is_at_least(1, 1):
         settings["max.incremental.fetch.session.cache.slots"] = 0
     return _as_text(settings)

@@ -37,6 +37,9 @@ def _on_leader(
     label: Label, state: PartitionState, leader: ReplicaState, rules: RuleSet, chronicle: Chronicle
 ) -> tuple[Fate, str]:
     offset = [entry.label for entry in leader.log.entries].index(label)
+    if offset < leader.log_start_offset:
+        why = f"the log of leader {leader.broker} starts at {leader.log_start_offset}"
+        return Fate.DELETED, f"deleted by request: {why} (KIP-107)"
     if offset < leader.high_watermark:
         committed = _told(chronicle, ChangeKind.COMMITTED, label)
         why = f"on leader {leader.broker} below the high watermark {leader.high_watermark}"

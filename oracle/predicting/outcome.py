@@ -48,7 +48,9 @@ def moment(state: PartitionState, step: int, name: str | None, paused: frozenset
 
 def _numbers(replica: ReplicaState, *, is_paused: bool) -> ReplicaNumbers:
     shown = replica.checkpointed_high_watermark if is_paused else replica.high_watermark
-    return ReplicaNumbers(replica.log.log_end_offset, min(shown, replica.log.log_end_offset), replica.alive)
+    end = replica.log.log_end_offset
+    start = replica.checkpointed_log_start_offset if is_paused else replica.log_start_offset
+    return ReplicaNumbers(end, min(shown, end), replica.alive, start)
 
 
 def conclude(

@@ -11,6 +11,7 @@ from oracle.events import (
     ElectionRequested,
     HighWatermarkLost,
     ReassignmentRequested,
+    RecordsDeleted,
     RecordSent,
     RequestLost,
     SettingsChanged,
@@ -24,6 +25,7 @@ from oracle.steps import (
     Close,
     CreateTopic,
     Cut,
+    DeleteRecords,
     DeleteTopic,
     Drop,
     Elect,
@@ -53,7 +55,7 @@ if TYPE_CHECKING:
     from oracle.world import World
 
     Stroke = Callable[[World], World]
-    Order = Elect | Reassign | Alter | AddPartitions | CreateTopic | DeleteTopic
+    Order = Elect | Reassign | Alter | DeleteRecords | AddPartitions | CreateTopic | DeleteTopic
 
 
 def take(world: World, step: Step) -> World:
@@ -81,7 +83,7 @@ def strokes(step: Step) -> tuple[Stroke, ...]:
             return (partial(timing.end, broker=broker, graceful=isinstance(step, Stop)),)
         case KillTogether(brokers):
             return (partial(timing.end_together, brokers=brokers),)
-        case Elect() | Reassign() | Alter() | AddPartitions() | CreateTopic() | DeleteTopic():
+        case Elect() | Reassign() | Alter() | DeleteRecords() | AddPartitions() | CreateTopic() | DeleteTopic():
             return (partial(_order, step=step),)
         case Start(broker):
             return (partial(timing.start, broker=broker),)
@@ -126,7 +128,13 @@ def _order(world: World, step: Order) -> World:
         case Reassign(replicas):
             for broker in sorted({*replicas, *world.state.assignment}):
                 obstructing.require_hearing(world, broker, "moved to or away from")
+            if any(replica.log_start_offset for replica in world.state.replicas):
+                raise ImpossibleEventError(
+                    "records were deleted: where the log of a new replica starts is not predicted"
+                )
             return world.apply(ReassignmentRequested(replicas))
+        case DeleteRecords(offset):
+            return world.apply(RecordsDeleted(offset))
         case Alter():
             return world.apply(SettingsChanged(world.state.settings.altered(step)))
         case _:

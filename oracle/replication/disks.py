@@ -46,6 +46,9 @@ def why_not(state: PartitionState, broker: BrokerId, offset: Offset | None = Non
     replica = state.replica(broker)
     if replica.alive:
         return f"broker {broker} runs: only a broker that is down can lose what its disk holds"
+    start = replica.log_start_offset if offset is None else max(r.log_start_offset for r in state.replicas)
+    if (offset or 0) < start:
+        return f"records before offset {start} were deleted: what is left then is not predicted"
     if offset is not None and offset >= replica.log.log_end_offset:
         return f"the log of broker {broker} ends at {replica.log.log_end_offset}: nothing is lost from {offset} on"
     return None

@@ -39,12 +39,15 @@ def die(state: PartitionState, broker: BrokerId, *, graceful: bool) -> Partition
     """
     replica = state.replica(broker)
     checkpointed = replica.high_watermark if graceful else replica.checkpointed_high_watermark
+    start = replica.log_start_offset if graceful else replica.checkpointed_log_start_offset
     dead = ReplicaState(
         broker,
         alive=False,
         log=replica.log.truncate_to(replica.log.log_end_offset),
         high_watermark=min(checkpointed, replica.log.log_end_offset),
         checkpointed_high_watermark=checkpointed,
+        log_start_offset=start,
+        checkpointed_log_start_offset=start,
         shut_down_cleanly=graceful,
         history_appended=replica.history_appended,
     )

@@ -54,7 +54,8 @@ def truncate(state: PartitionState, replica: ReplicaState, offset: Offset, reaso
     log = replica.log.truncate_to(offset)
     watermark = min(replica.high_watermark, log.log_end_offset)
     state = replace(state, history_truncations=state.history_truncations + removed)
-    return state.with_replica(replace(replica, log=log, high_watermark=watermark))
+    start = min(replica.log_start_offset, log.log_end_offset)
+    return state.with_replica(replace(replica, log=log, high_watermark=watermark, log_start_offset=start))
 
 
 def send_request(state: PartitionState, replica: ReplicaState, leader: BrokerId) -> PartitionState:
@@ -99,6 +100,7 @@ def _receive_fetch(state: PartitionState, replica: ReplicaState, answer: FetchAn
         replica,
         log=log,
         high_watermark=min(log.log_end_offset, answer.high_watermark),
+        log_start_offset=max(replica.log_start_offset, answer.log_start_offset),
         history_appended=replica.history_appended | {entry.label for entry in answer.entries},
     )
     if answer.diverging is None:

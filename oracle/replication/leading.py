@@ -132,7 +132,9 @@ def _receive_fetch(
         return state.with_replica(replace(follower, fetch=replace(fetch, stage=FetchStage.PARKED)))
     current = state.replica(leader.broker)
     high_watermark = current.high_watermark if rules.answers_new_high_watermark else before
-    return _answered(state, follower, fetch, FetchAnswer(current.log.entries[fetch.offset :], high_watermark))
+    start = current.log_start_offset
+    answer = FetchAnswer(current.log.entries[fetch.offset :], high_watermark, log_start_offset=start)
+    return _answered(state, follower, fetch, answer)
 
 
 def complete(state: PartitionState, follower: ReplicaState, fetch: Fetch, rules: RuleSet) -> PartitionState:
@@ -140,7 +142,8 @@ def complete(state: PartitionState, follower: ReplicaState, fetch: Fetch, rules:
     leader = _serving(state, fetch, rules)
     if leader is None:
         return state.with_replica(replace(follower, fetch=None))
-    answer = FetchAnswer(leader.log.entries[fetch.offset :], leader.high_watermark)
+    entries, start = leader.log.entries[fetch.offset :], leader.log_start_offset
+    answer = FetchAnswer(entries, leader.high_watermark, log_start_offset=start)
     return _answered(state, follower, fetch, answer)
 
 

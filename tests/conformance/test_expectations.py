@@ -56,7 +56,7 @@ def test_an_entry_may_name_what_it_accepts(tmp_path: Path) -> None:
 
 
 def test_every_number_that_is_compared_has_a_code() -> None:
-    replica = {"log_end_offset": 1, "high_watermark": 1, "alive": True}
+    replica = {"log_end_offset": 1, "high_watermark": 1, "alive": True, "log_start_offset": 1}
     checkpoint = {"replicas": {"1": replica}, "leader": 1, "isr": [1], "elr": [], "remote_log_end_offsets": {"2": 1}}
 
     assert {row.code for row in checkpoint_rows(checkpoint, checkpoint)} == set(NUMBERS)

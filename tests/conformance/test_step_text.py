@@ -64,6 +64,7 @@ SENTENCES: list[tuple[dict[str, object], str]] = [
         {"alter": {"min.insync.replicas": 2, "unclean.leader.election.enable": False}},
         "set min.insync.replicas to 2 and unclean.leader.election.enable to false",
     ),
+    ({"delete_records": 2}, "delete the records before offset 2"),
     ({"add_partitions": 3}, "give the topic 3 partitions"),
     ({"create_topic": "b"}, "create another topic 'b'"),
     ({"delete_topic": "b"}, "delete the other topic 'b'"),

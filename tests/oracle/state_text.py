@@ -69,6 +69,7 @@ def _replica(replica: ReplicaState, *, has_epochs: bool) -> str:
     ]
     cache = " ".join(f"{entry.leader_epoch}@{entry.start_offset}" for entry in replica.log.epochs)
     parts += [f"epochs {cache}"] if cache and has_epochs else []
+    parts += [f"starts at {replica.log_start_offset}"] if replica.log_start_offset else []
     remotes = [f"{remote.broker} at {_offset(remote.log_end_offset)}" for remote in replica.remotes]
     parts += [f"knows {', '.join(remotes)}"] if remotes else []
     if replica.fetch is not None:

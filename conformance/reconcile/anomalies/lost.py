@@ -7,5 +7,9 @@ from conformance.reconcile.anomalies.facts import is_acknowledged, is_attempted,
 
 
 def lost(records: DataFrame) -> DataFrame:
-    """Mark attempted records that were acknowledged, or committed by the prediction, and are not there."""
-    return records.withColumn("lost", is_attempted() & ~is_present() & (is_acknowledged() | F.col("was_committed")))
+    """Mark attempted records that were acknowledged, or committed by the prediction, and are not there.
+
+    Needs the column ``deleted``.
+    """
+    is_gone = is_attempted() & ~is_present() & ~F.col("deleted")
+    return records.withColumn("lost", is_gone & (is_acknowledged() | F.col("was_committed")))

@@ -14,6 +14,7 @@ pytestmark = pytest.mark.spark
 Mark = Callable[[DataFrame], DataFrame]
 _UNSURE = {"outcome": "indeterminate", "acknowledged_offset": None, "was_committed": False}
 _REFUSED = {"outcome": "refused", "acknowledged_offset": None, "was_committed": False}
+_DELETED = {"fate": "deleted"}
 _NEVER_SENT = {"attempts": 0, "outcome": None, "acknowledged_offset": None}
 
 
@@ -22,6 +23,7 @@ _SHOWS = [
     ("lost", GONE | _UNSURE | {"was_committed": True}),
     ("absent", GONE | _REFUSED),
     ("absent", GONE | _UNSURE),
+    ("deleted", GONE | _DELETED),
     ("phantom", _NEVER_SENT),
     ("phantom", _NEVER_SENT | {"record_id": None}),
     ("resurrected", _REFUSED),
@@ -35,8 +37,12 @@ _LACKS = [
     ("lost", {}),
     ("lost", GONE | _UNSURE),
     ("lost", GONE | _NEVER_SENT),
+    ("lost", GONE | _DELETED),
     ("absent", {}),
     ("absent", GONE),
+    ("absent", GONE | _DELETED | _REFUSED),
+    ("deleted", _DELETED),
+    ("deleted", GONE),
     ("absent", _REFUSED),
     ("phantom", {}),
     ("phantom", GONE | _NEVER_SENT),
@@ -57,6 +63,8 @@ _PRIMARY = [
     (_UNSURE, "kept"),
     (GONE, "lost"),
     (GONE | _UNSURE, "absent"),
+    (GONE | _DELETED, "deleted"),
+    (_DELETED, "kept"),
     (_NEVER_SENT, "phantom"),
     (_REFUSED, "resurrected"),
     (_REFUSED | {"copies": 2}, "duplicated"),

@@ -43,6 +43,7 @@ _LEDGER: list[tuple[str, Doctor, list[tuple[str | None, str]]]] = [
 _PREDICTION: list[tuple[str, Doctor, list[tuple[str | None, str]]]] = [
     ("kept", lambda run: run.predicted[1].update(fate="lost", offset=None), [("m1", "unexpected")]),
     ("absent", lambda run: run.predicted[3].update(fate="present", offset=2), [("m3", "missing")]),
+    ("kept", lambda run: run.predicted[1].update(fate="deleted", offset=None), [("m1", "unexpected")]),
     ("kept", lambda run: run.predicted[1].update(offset=2), [("m1", "moved")]),
     ("kept", lambda run: run.predicted.pop(0), [("m0", "unpredicted")]),
 ]
