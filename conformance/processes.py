@@ -13,6 +13,7 @@ from conformance.interruption import HarnessError
 from fault_injection.cluster.readiness import DEADLINE_S, await_registered, await_unregistered
 from fault_injection.faults import disk
 from fault_injection.faults import process as fault
+from fault_injection.faults.restarts import KillTogether as Together
 from oracle.steps import Kill, KillTogether, LoseCheckpoint, LoseTail, Start, Stop
 from oracle.vocabulary import BrokerId, Timing
 
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from conformance.probes.controller import ControllerView
     from conformance.recorder import Recorder
     from fault_injection.cluster.lifecycle import Cluster
-    from fault_injection.faults.account import FaultAccount
+    from fault_injection.faults.account import Entry, FaultAccount
 
     AwaitView = Callable[[str, Callable[[ControllerView], bool]], None]
 
@@ -78,7 +79,7 @@ class Processes:
             case KillTogether(brokers):
                 self._kill(*brokers)
             case Stop(broker):
-                self._end(fault.Stop(broker), "broker_stopped", f"broker {broker} stopped (SIGTERM)")
+                self._end(fault.Stop(broker), broker, event="broker_stopped", how="stopped (SIGTERM)")
                 self.await_reaction(broker)
             case Start(broker):
                 self._start(broker)
@@ -92,26 +93,34 @@ class Processes:
                 self._recorder.mark("checkpoint_lost", broker, lost.done)
 
     def _kill(self, *brokers: BrokerId) -> None:
-        """End brokers one right after the other: within a small part of a session."""
-        for broker in brokers:
-            self._end(fault.Kill(broker), "broker_killed", f"broker {broker} killed (kill -9)")
+        """End brokers, several at once: every signal is under way before any end is waited for."""
+        ending = fault.Kill(*brokers) if len(brokers) == 1 else Together(brokers)
+        self._end(ending, *brokers, event="broker_killed", how="killed (kill -9)")
         if self._timing is Timing.SESSION:
             self.await_reaction(*brokers)
 
-    def _end(self, ending: fault.Stop | fault.Kill, event: str, text: str) -> None:
-        broker = BrokerId(ending.broker)
-        self.gone_since[broker] = time.monotonic()
+    def _end(self, ending: fault.Stop | fault.Kill | Together, *brokers: BrokerId, event: str, how: str) -> None:
+        self.gone_since |= dict.fromkeys(brokers, time.monotonic())
         self._faults.inject(ending)
-        self._recorder.mark(event, broker, text)
-        self._holding.discharge(broker)
-        self.on_death(broker)
+        for broker in brokers:
+            self._recorder.mark(event, broker, f"broker {broker} {how}")
+            self._holding.discharge(broker)
+            self.on_death(broker)
 
     def _start(self, broker: BrokerId) -> None:
-        """Heal what ended a broker."""
+        """Heal what ended a broker; what ended several is healed when the last of them is started."""
         entry = self._faults.find(fault.Kill(broker)) or self._faults.find(fault.Stop(broker))
         if entry is None:
-            raise HarnessError(f"broker {broker} is to start, and no step has ended it")
-        self._faults.heal(entry)
+            entry = self._start_of_several(broker)
+        if entry is not None:
+            self._faults.heal(entry)
+
+    def _start_of_several(self, broker: BrokerId) -> Entry | None:
+        for entry in self._faults.standing:
+            if isinstance(entry.fault, Together) and broker in entry.fault.brokers:
+                fault.started(self._cluster, broker)
+                return entry if all(map(self._cluster.is_alive, entry.fault.brokers)) else None
+        raise HarnessError(f"broker {broker} is to start, and no step has ended it")
 
     def await_reaction(self, *brokers: BrokerId) -> None:
         """Wait until the controller has noticed that brokers are gone, and has done something about it."""

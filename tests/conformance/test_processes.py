@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 
 from conformance import processes
+from conformance.interruption import HarnessError
 from conformance.processes import Processes
 from conformance.recorder import Recorder
 from fault_injection.cluster import readiness
@@ -15,7 +16,7 @@ from fault_injection.cluster.backend import ProcessState
 from fault_injection.faults.account import FaultAccount
 from fault_injection.faults.process import Kill as KillFault
 from fault_injection.waiting import DeadlineExceededError
-from oracle.steps import Kill, Start
+from oracle.steps import Kill, KillTogether, Start
 from oracle.vocabulary import BrokerId, Timing
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ def _ends(
         zookeeper_address=None,
         client_address=lambda broker: broker,
         check_alive=lambda *_: None,
-        kill=dead.add,
+        kill=lambda *brokers: dead.update(brokers),
         start_broker=dead.discard,
         is_alive=lambda broker: broker not in dead,
         process_state=lambda _: ProcessState(137),
@@ -106,3 +107,43 @@ def test_a_return_is_awaited_of_those_who_hear_of_it(
     ends: bool,
 ) -> None:
     assert _ends(monkeypatch, tmp_path, Start(BrokerId(1)), views, deaf) is ends
+
+
+def test_brokers_that_are_killed_together_get_their_signals_at_once_and_are_healed_with_the_last(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    dead: set[int] = set()
+    kills: list[tuple[int, ...]] = []
+
+    def kill(*brokers: int) -> None:
+        kills.append(brokers)
+        dead.update(brokers)
+
+    cluster = SimpleNamespace(
+        zookeeper_address=None,
+        kill=kill,
+        start_broker=dead.discard,
+        is_alive=lambda broker: broker not in dead,
+        process_state=lambda _: ProcessState(137),
+    )
+    faults = FaultAccount(cast("Any", cluster), checks_health=False)
+    for wait in ("await_registered", "await_unregistered"):
+        monkeypatch.setattr(processes, wait, lambda *_, **__: None)
+    with Recorder(tmp_path) as recorder:
+        ending = Processes(
+            cast("Any", cluster),
+            recorder,
+            "t",
+            Timing.SESSION,
+            holding=cast("Any", SimpleNamespace(discharge=lambda _: None, deaf=frozenset)),
+            faults=faults,
+            await_view=lambda *_: None,
+        )
+        ending.take(KillTogether((BrokerId(1), BrokerId(2))))
+        assert kills == [(1, 2)]
+        ending.take(Start(BrokerId(2)))
+        assert (dead, len(faults.standing)) == ({1}, 1)
+        ending.take(Start(BrokerId(1)))
+        assert (dead, faults.standing) == (set(), ())
+        with pytest.raises(HarnessError, match="broker 1 is to start, and no step has ended it"):
+            ending.take(Start(BrokerId(1)))
