@@ -15,8 +15,10 @@ RELEASES = (
     ("0.10.2.2", "zookeeper"),
     ("0.11.0.3", "zookeeper"),
     ("1.1.1", "zookeeper"),
+    ("2.0.0", "zookeeper"),
     ("2.0.1", "zookeeper"),
     ("2.4.1", "zookeeper"),
+    ("2.8.0", "zookeeper"),
     ("2.8.2", "zookeeper"),
     ("3.2.3", "zookeeper"),
     ("3.6.2", "zookeeper"),
@@ -73,11 +75,27 @@ def _refused(name: str, release: tuple[str, str], enforced: tuple[Invariant, ...
 
 @pytest.mark.parametrize("name", names())
 def test_rules_of_other_releases_are_told_apart(name: str) -> None:
-    """The rules of every release that speaks other requests, or behaves otherwise here, are refused."""
+    """The rules of every release that speaks other requests are refused."""
     own = recording(name)
     allowed = {release for release, found in refusals(name).items() if found.startswith("allowed")}
     assert f"{own.kafka} {own.metadata.value}" in allowed
-    assert {release.split()[0] for release in allowed} == {own.kafka}
+    assert {release.split()[0][:3] for release in allowed} == {own.kafka[:3]}
+
+
+@pytest.mark.parametrize(
+    ("name", "fixed_in", "invariant"),
+    [
+        ("2.0.0-zookeeper-without-epoch-entry", "2.0.1", Invariant.EPOCH_ANSWER),
+        ("2.8.0-zookeeper-diverging-fetch", "2.8.2", Invariant.ISR_EXPANSION),
+        ("2.4.1-zookeeper-divergence", "1.1.1", Invariant.EPOCH_ANSWER),
+        ("3.6.2-zookeeper-below-min-isr", "3.9.2", Invariant.FROZEN_HIGH_WATERMARK),
+        ("3.9.2-zookeeper-below-min-isr", "3.6.2", Invariant.HIGH_WATERMARK_OF_LEADER),
+    ],
+)
+def test_one_changed_rule_is_told_apart_by_behaviour(name: str, fixed_in: str, invariant: Invariant) -> None:
+    report = recording(name).check(rules_of=(fixed_in, "zookeeper"), enforced=BEHAVIOUR)
+    assert report.violation is not None
+    assert report.violation.invariant is invariant, str(report.violation)
 
 
 def write_golden() -> None:
