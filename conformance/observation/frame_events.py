@@ -22,6 +22,9 @@ Frame field <-> model field <-> broker state:
 | metadata log | Partition(Change)Record | IsrAnnounced, LeadershipHeard | the controller's state (KRaft) |
 
 ``at`` is when the frame reached the gate (sent, answered) or went on from there (received, delivered, heard).
+
+Choices: an answer that the gate made up shows nothing of who should have answered, so it is no event; but to a
+leader that proposed an ISR it is the controller's refusal, as a leader cannot tell them apart.
 """
 
 from __future__ import annotations
@@ -44,6 +47,7 @@ if TYPE_CHECKING:
 
 FETCH, LEADER_AND_ISR, STOP_REPLICA, UPDATE_METADATA, OFFSETS_FOR_LEADER_EPOCH, ALTER_PARTITION = 1, 4, 5, 6, 23, 56
 CHECKED = (FETCH, LEADER_AND_ISR, STOP_REPLICA, UPDATE_METADATA, OFFSETS_FOR_LEADER_EPOCH, ALTER_PARTITION)
+FABRICATED = "fabricated"
 METADATA_TOPIC = "__cluster_metadata"
 BETWEEN_NODES = ("replication", "controller")
 
@@ -72,6 +76,8 @@ class FrameEvents:
         """
         frame = moment.frame
         if frame["link"] not in BETWEEN_NODES or frame["api_key"] not in CHECKED:
+            return iter(())
+        if frame["outcome"] == FABRICATED and frame["api_key"] != ALTER_PARTITION:
             return iter(())
         if frame["decoded"] is None:
             raise TraceUnreadableError(

@@ -28,6 +28,9 @@ SLACK_NS = 50_000_000
 LAST_INSTANT = 64
 """How many of the last frames may have arrived while the file was being ended."""
 
+GONE_ON = ("forwarded", "fabricated")
+"""Outcomes of frames that reached their receiver; the gate itself sent the fabricated ones."""
+
 COLUMNS = {
     *("seq", "arrived_ns", "forwarded_ns", "connection", "link", "source", "destination", "direction"),
     *("api_key", "api", "api_version", "correlation_id", "decoded", "hold", "outcome"),
@@ -108,7 +111,7 @@ class WireMoments:
             heapq.heappush(self._waiting, (frame["arrived_ns"], seq, False, self.lines, frame))
         if frame["outcome"] == "held":
             self._held.add(seq)
-        elif frame["outcome"] == "forwarded":
+        elif frame["outcome"] in GONE_ON:
             heapq.heappush(self._waiting, (frame["forwarded_ns"], seq, True, self.lines, frame))
 
     def _note_arrival(self, seq: int, arrived_ns: int) -> None:

@@ -115,3 +115,62 @@ def prediction_changes_one_byte(run: RunDirectory) -> None:
     """Change one byte of the frozen prediction: the fate of m1."""
     path = run.path / "prediction" / "prediction.json"
     path.write_bytes(path.read_bytes().replace(b'"fate": "lost"', b'"fate": "lose"', 1))
+
+
+def _change_wire(run: RunDirectory, change: Callable[[list[dict[str, Any]]], list[dict[str, Any]]]) -> None:
+    path = run.path / "wire.ndjson"
+    lines = change([json.loads(line) for line in path.read_text().splitlines()])
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+
+
+def _followed(line: dict[str, Any], run: RunDirectory, direction: str) -> dict[str, Any] | None:
+    """Return what a follower's FETCH or its answer says of the run's topic; None if the line is another frame."""
+    if line.get("api") != "Fetch" or line["direction"] != direction:
+        return None
+    topic = run.read_json("run.json")["topic"]
+    return next((entry for entry in line["decoded"]["partitions"] if entry["topic"] == topic), None)
+
+
+def wire_is_gone(run: RunDirectory) -> None:
+    """Remove the wire trace."""
+    (run.path / "wire.ndjson").unlink()
+
+
+def wire_is_cut_short(run: RunDirectory) -> None:
+    """Cut the wire trace in the middle of a line, as a full disk does."""
+    path = run.path / "wire.ndjson"
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+
+
+def wire_misses_a_frame(run: RunDirectory) -> None:
+    """Remove one frame from the middle of the wire trace."""
+    _change_wire(run, lambda lines: lines[: len(lines) // 2] + lines[len(lines) // 2 + 1 :])
+
+
+def wire_has_an_undecoded_frame(run: RunDirectory) -> None:
+    """Let one FETCH be one that the tester could not read."""
+    _change_wire(
+        run, lambda lines: [line | {"decoded": None} if _followed(line, run, "request") else line for line in lines]
+    )
+
+
+def wire_tells_a_higher_watermark(run: RunDirectory) -> None:
+    """Let the leader tell its follower a high watermark above what the follower has."""
+
+    def change(lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        told = [entry for line in lines if (entry := _followed(line, run, "response")) is not None]
+        next(entry for entry in told if entry["error"] == 0)["high_watermark"] += 1
+        return lines
+
+    _change_wire(run, change)
+
+
+def wire_moves_a_fetch_back(run: RunDirectory) -> None:
+    """Let a follower fetch again what it has, in the last of its requests."""
+
+    def change(lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        asked = [entry for line in lines if (entry := _followed(line, run, "request")) is not None]
+        asked[-1]["fetch_offset"] -= 1
+        return lines
+
+    _change_wire(run, change)

@@ -105,6 +105,57 @@ def test_a_doctored_run_deviates_and_names_what_was_doctored(
     assert run.read_json("verdict.json")["conformance"] == "DEVIATES"
 
 
+@pytest.mark.parametrize(
+    ("doctor", "named"),
+    [
+        (doctoring.wire_tells_a_higher_watermark, "wire invariant 14, high watermark of leader"),
+        (doctoring.wire_moves_a_fetch_back, "wire invariant 16, fetch offset"),
+    ],
+    ids=lambda value: getattr(value, "__name__", None),
+)
+def test_a_doctored_frame_deviates_at_that_frame(
+    run: RunDirectory, doctor: Callable[[RunDirectory], None], named: str
+) -> None:
+    doctor(run)
+    verdict = judge_run(run)
+
+    assert (verdict.conformance, verdict.promise) == (DEVIATES, PromiseKept.BROKEN_AS_PREDICTED)
+    assert verdict.codes == ("trace",)
+    assert named in texts(verdict)
+    assert run.read_json("trace_check.json")["violation"]["frames"]
+
+
+@pytest.mark.parametrize(
+    ("doctor", "why"),
+    [
+        (doctoring.wire_is_gone, "wire.ndjson cannot be read"),
+        (doctoring.wire_is_cut_short, "wire.ndjson is cut short"),
+        (doctoring.wire_misses_a_frame, "it was ended with"),
+        (doctoring.wire_has_an_undecoded_frame, "was not decoded"),
+    ],
+    ids=lambda value: getattr(value, "__name__", None),
+)
+def test_a_wire_trace_that_was_not_checked_is_a_harness_error(
+    run: RunDirectory, doctor: Callable[[RunDirectory], None], why: str
+) -> None:
+    doctor(run)
+    verdict = judge_run(run)
+
+    assert (verdict.conformance, verdict.promise) == (HARNESS_ERROR, None)
+    assert verdict.reason.startswith("the wire trace was not checked: ")
+    assert why in verdict.reason
+    assert run.read_json("trace_check.json")["is_checked"] is False
+
+
+def test_the_wire_of_a_real_run_exercises_what_its_release_can_do(run: RunDirectory) -> None:
+    judge_run(run)
+    checked = run.read_json("trace_check.json")
+    held = {invariant["number"]: invariant["held"] for invariant in checked["invariants"]}
+
+    assert (checked["why_not"], checked["violation"], checked["rules_of"]) == (None, None, "0.10.2.2 zookeeper")
+    assert all(held[number] > 0 for number in (14, 15, 16, 18, 21, 23))
+
+
 def test_an_outcome_of_a_record_never_attempted_discredits_the_ledger(run: RunDirectory, pipeline: Pipeline) -> None:
     doctoring.ledger_forgets_the_attempt_of_m2(run)
     verdict = judged_again(run, pipeline.spark)

@@ -12,7 +12,6 @@ from conformance.observation.errors import TraceUnreadableError
 from conformance.observation.frame_events import FrameEvents
 from conformance.observation.wire_moments import WireMoments
 from fault_injection.wire import controller_views as controller
-from fault_injection.wire import metadata_views as metadata
 from fault_injection.wire import views
 from oracle.log import EpochEnd
 from oracle.tracing import observed
@@ -199,62 +198,34 @@ def test_a_proposed_isr_and_what_the_controller_says(wire: WireFile, tmp_path: P
     assert delivered.key == sent.key
 
 
-def metadata_answer(*records: metadata.MetadataRecord, high_watermark: int) -> views.FetchResponseView:
-    runs = (views.EpochRun(1, records[0].offset, records[-1].offset),) if records else ()
-    return given(
-        views.FetchedPartition("__cluster_metadata", UUID(int=1), 0, 0, high_watermark, epochs=runs, metadata=records)
-    )
-
-
-CREATED = (
-    metadata.TopicRecord(10, TOPIC, ID),
-    metadata.PartitionRecord(11, ID, 0, (1, 2), (1, 2), leader=1, leader_epoch=0, partition_epoch=0),
-)
-SHRUNK = metadata.PartitionChangeRecord(12, ID, 0, isr=(2,))
-ELECTED = metadata.PartitionChangeRecord(13, ID, 0, leader=2)
-
-
-def metadata_fetch(wire: WireFile, broker: int, offset: int, answer: views.FetchResponseView) -> None:
-    asked = fetch(offset, broker, topic="__cluster_metadata", topic_id=UUID(int=1))
-    wire.answer(wire.request(FETCH, broker, 100, asked, link="controller", connection=broker), answer)
-
-
-def test_the_metadata_log_is_announced_once_and_heard_by_each_broker(wire: WireFile, tmp_path: Path) -> None:
-    for broker in (1, 2):
-        metadata_fetch(wire, broker, 10, metadata_answer(*CREATED, SHRUNK, ELECTED, high_watermark=14))
-    events = shown(wire, tmp_path)
-    assert names(events) == ["IsrAnnounced"] * 3 + ["LeadershipHeard"] * 6
-    states = [(e.leader, e.leader_epoch, e.isr, e.partition_epoch) for e in events]
-    assert states[:3] == [(1, 0, (1, 2), 0), (1, 0, (2,), 1), (2, 1, (2,), 2)]
-    assert states[3:6] == states[6:] == states[:3]
-    assert [e.broker for e in events[3:]] == [1, 1, 1, 2, 2, 2]
-
-
-def test_a_record_is_heard_once_the_high_watermark_is_above_it(wire: WireFile, tmp_path: Path) -> None:
-    metadata_fetch(wire, 1, 10, metadata_answer(*CREATED, high_watermark=11))
-    metadata_fetch(wire, 1, 12, metadata_answer(high_watermark=12))
-    events = shown(wire, tmp_path)
-    assert names(events) == ["IsrAnnounced", "LeadershipHeard"]
-    assert [event.frame for event in events] == [2, 4]
-
-
-def test_a_broker_that_starts_hears_the_newest_state_again(wire: WireFile, tmp_path: Path) -> None:
-    metadata_fetch(wire, 1, 10, metadata_answer(*CREATED, SHRUNK, high_watermark=13))
-    metadata_fetch(wire, 1, 13, metadata_answer(high_watermark=13))
+def test_an_answer_that_the_gate_made_up_is_none_of_the_leaders(wire: WireFile, tmp_path: Path) -> None:
+    asked = wire.request(FETCH, 2, 1, fetch(), outcome="answered", forwarded_ns=None)
+    wire.answer(asked, given(views.FetchedPartition(TOPIC, None, 0, 74, -1)), outcome="fabricated")
     frames = FrameEvents(TOPIC)
-    events: list[Any] = []
-    for moment in WireMoments(wire.write(tmp_path)):
-        if moment.seq == 3 and not moment.is_delivery:
-            frames.broker_started(1)
-        events += frames.of(moment)
-    assert names(events) == ["IsrAnnounced"] * 2 + ["LeadershipHeard"] * 3
-    assert (events[-1].isr, events[-1].frame) == ((2,), 4)
+    events = [event for moment in WireMoments(wire.write(tmp_path)) for event in frames.of(moment)]
+    assert names(events) == ["FetchSent"]
+    assert frames.checked == {"Fetch": 1}
 
 
-def test_a_record_that_was_not_decoded_is_refused(wire: WireFile, tmp_path: Path) -> None:
-    metadata_fetch(wire, 1, 10, metadata_answer(metadata.UnreadableRecord(10, 5, 9), high_watermark=11))
-    with pytest.raises(TraceUnreadableError, match=r"frame 2: a record of the metadata log \(api key 5, version 9\)"):
-        shown(wire, tmp_path)
+def test_an_answer_in_place_of_the_leaders_keeps_what_the_leader_said(wire: WireFile, tmp_path: Path) -> None:
+    asked = wire.request(FETCH, 2, 1, fetch())
+    said = given(views.FetchedPartition(TOPIC, None, 0, 0, 4))
+    wire.answer(asked, said, outcome="answered", forwarded_ns=None)
+    wire.answer(asked, given(views.FetchedPartition(TOPIC, None, 0, 74, -1)), outcome="fabricated")
+    events = shown(wire, tmp_path)
+    assert names(events) == ["FetchSent", "FetchReceived", "FetchAnswered"]
+    assert events[-1].high_watermark == 4
+
+
+def test_a_leader_takes_a_made_up_refusal_for_the_controllers(wire: WireFile, tmp_path: Path) -> None:
+    proposed = controller.ProposedIsr(TOPIC, None, 0, 5, (1, 2), 3)
+    said = controller.AlterPartitionView(1, 8, (proposed,))
+    asked = wire.request(ALTER_PARTITION, 1, 100, said, api_version=0, outcome="answered", forwarded_ns=None)
+    refusal = controller.AlterPartitionResponseView(41, 0, ())
+    wire.answer(asked, refusal, outcome="fabricated")
+    events = shown(wire, tmp_path)
+    assert names(events) == ["IsrProposed", "IsrAnswered", "IsrDelivered"]
+    assert events[1].error == 41
 
 
 def test_a_frame_that_matters_and_was_not_decoded_is_refused(wire: WireFile, tmp_path: Path) -> None:
