@@ -2,5 +2,5 @@
 
 Everything but ``proxy`` and its parts is free of sockets, threads and clocks, so each rule of the gate
 can be read and tested as a transcript. The original bytes always travel on unchanged; what is decoded is
-a copy.
+a copy. The only bytes of its own that the gate ever sends are error answers it was asked for.
 """
