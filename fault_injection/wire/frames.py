@@ -2,8 +2,9 @@
 
 Theory of operation: a Kafka connection carries frames of a four-byte big-endian length and that many
 bytes. ``FrameParser`` owns the memory that bytes are received into: small frames are cut out of a shared
-chunk, the rest of a large frame is received straight into its own buffer, so no byte is copied twice. A
-length that no frame can have ends framing on the connection: all later bytes come out as ``Unframed``.
+chunk, the rest of a large frame is received straight into its own buffer, so no byte is copied twice. The
+buffer of a frame beyond ``BELIEVED_BYTES`` grows with what comes, so a length alone costs no memory. A length
+that no frame can have ends framing on the connection: all later bytes come out as ``Unframed``.
 
 Sources: Kafka protocol guide ("Network", "Common Request and Response Structure").
 """
@@ -13,6 +14,8 @@ from dataclasses import dataclass
 
 FRAME_BYTES_MAX = 256 * 1024 * 1024
 CHUNK_BYTES = 64 * 1024
+BELIEVED_BYTES = 1024 * 1024 + CHUNK_BYTES
+GROWTH = 16
 LENGTH_BYTES = 4
 
 _LENGTH = struct.Struct(">i")
@@ -46,7 +49,8 @@ FrameEvent = Frame | Malformed | Unframed
 class FrameParser:
     """Cuts a byte stream into frames; receive into ``writable()``, then report ``received(count)``.
 
-    Invariant: at most one chunk and one unfinished frame are kept, whatever the peer sends.
+    Invariant: at most one chunk and one unfinished frame are kept, whatever the peer sends; the room for the
+    frame is ``BELIEVED_BYTES`` or ``GROWTH`` times what came of it.
 
     Args:
         frame_bytes_max: the longest believable frame, in bytes without its prefix.
@@ -59,6 +63,7 @@ class FrameParser:
         self._prefix = bytearray()
         self._frame: bytearray | None = None
         self._filled = 0
+        self._size = 0
         self._is_direct = False
         self._is_lost = False
 
@@ -74,8 +79,10 @@ class FrameParser:
 
     def writable(self) -> memoryview:
         """Give the memory for the next bytes: the rest of a large frame, otherwise the chunk."""
-        if self._frame is not None and len(self._frame) - self._filled >= len(self._chunk):
+        if self._frame is not None and self._size - self._filled >= len(self._chunk):
             self._is_direct = True
+            if len(self._frame) == self._filled:
+                self._grow(self._frame)
             return memoryview(self._frame)[self._filled :]
         self._is_direct = False
         return self._chunk
@@ -95,6 +102,7 @@ class FrameParser:
             into = self.writable()
             count = min(len(into), len(rest))
             into[:count] = rest[:count]
+            del into  # the buffer grows only while nobody looks at it
             rest = rest[count:]
             events += self.received(count)
         return events
@@ -108,7 +116,9 @@ class FrameParser:
             if self._frame is None:
                 rest = self._take_prefix(rest, events)
             else:
-                count = min(len(self._frame) - self._filled, len(rest))
+                count = min(self._size - self._filled, len(rest))
+                if len(self._frame) - self._filled < count:
+                    self._grow(self._frame)
                 self._frame[self._filled : self._filled + count] = rest[:count]
                 self._filled += count
                 rest = rest[count:]
@@ -122,17 +132,20 @@ class FrameParser:
             return rest[count:]
         (length,) = _LENGTH.unpack(self._prefix)
         if 0 <= length <= self._frame_bytes_max:
-            self._frame = bytearray(LENGTH_BYTES + length)
+            self._frame = bytearray(LENGTH_BYTES + min(length, BELIEVED_BYTES))
             self._frame[:LENGTH_BYTES] = self._prefix
-            self._filled = LENGTH_BYTES
+            self._filled, self._size = LENGTH_BYTES, LENGTH_BYTES + length
         else:
             self._is_lost = True
             events += [Malformed(length), Unframed(bytes(self._prefix))]
         self._prefix = bytearray()
         return rest[count:]
 
+    def _grow(self, frame: bytearray) -> None:
+        frame.extend(bytes(min(self._size - len(frame), (GROWTH - 1) * len(frame))))
+
     def _completed(self) -> list[FrameEvent]:
-        if self._frame is None or self._filled < len(self._frame):
+        if self._frame is None or self._filled < self._size:
             return []
         frame, self._frame, self._filled = self._frame, None, 0
         return [Frame(frame)]

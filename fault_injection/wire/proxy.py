@@ -20,8 +20,8 @@ from fault_injection.wire.gate_armed import Exchange
 from fault_injection.wire.gate_events import Action, CaughtFrame, GateEvent, HoldStatus
 from fault_injection.wire.network import JOIN_TIMEOUT_S, Network, abort
 from fault_injection.wire.points import Point
-from fault_injection.wire.proxy_connection import RESET_ON_CLOSE, Connection
-from fault_injection.wire.proxy_endpoint import Endpoint
+from fault_injection.wire.proxy_connection import Connection
+from fault_injection.wire.proxy_endpoint import RESET_ON_CLOSE, Endpoint
 from fault_injection.wire.rounds import Round
 from fault_injection.wire.traffic import Traffic
 
@@ -71,7 +71,7 @@ class GateProxy:
             endpoint = self._endpoints.get(link)
             if endpoint is None:
                 address = (self._bind_host, self._ports.port())
-                endpoint = self._endpoints[link] = Endpoint(address, partial(self._admit, link))
+                endpoint = self._endpoints[link] = Endpoint(address, partial(self._admit, link), self._traffic.failed)
             endpoint.listen()
             return self._advertise_host, endpoint.address[1]
 
@@ -248,8 +248,8 @@ class GateProxy:
                 return
             state = self._traffic.connected(link)
             connection = Connection(accepted, upstream, self._traffic, state, self._forget)
-            self._connections.add(connection)
             connection.start()
+            self._connections.add(connection)
 
     def _open_connections(self) -> list[Connection]:
         with self._lock:

@@ -12,7 +12,6 @@ bytes may go, and a side hears of the other's end only over a way that is not cu
 
 import contextlib
 import socket
-import struct
 import threading
 from collections.abc import Callable
 from functools import partial
@@ -26,7 +25,7 @@ from fault_injection.wire.gate import GateError
 from fault_injection.wire.parking import NS_PER_MS, Word
 from fault_injection.wire.passage import ConnectionState, Passage
 from fault_injection.wire.points import Direction
-from fault_injection.wire.proxy_endpoint import has_hung_up
+from fault_injection.wire.proxy_endpoint import connected_to, has_hung_up, shut
 from fault_injection.wire.trace import Outcome
 from fault_injection.wire.traffic import Traffic
 from fault_injection.wire.turns import Turns
@@ -34,8 +33,8 @@ from fault_injection.wire.unframed import UnframedParser
 from fault_injection.wire.unread import UnreadFrame
 from fault_injection.wire.valve import mark_of
 
-CONNECT_TIMEOUT_S = 10.0
-RESET_ON_CLOSE = struct.pack("ii", 1, 0)
+STUCK_S = 0.02
+"""A send that takes longer than this is stuck: nobody reads."""
 _OUTCOMES: dict[Word, Outcome] = {"drop": "dropped", "close": "closed", "abort": "aborted"}
 
 Arrived = Callable[[ConnectionState, bytearray], Passage]
@@ -67,6 +66,7 @@ class Connection:
         self._upstream: socket.socket | None = None
         self._on_closed = on_closed
         self._lock = threading.Lock()
+        self._sent = threading.Condition(self._lock)
         self._is_ended = False
         self._sending: set[socket.socket] = set()
         self._valve = traffic.valve
@@ -97,6 +97,8 @@ class Connection:
                 self._responses.start()
                 self._pump(self._client, upstream, self._traffic.request_arrived, self._request_channel)
                 self._responses.join()
+        except RuntimeError as no_thread:
+            self._traffic.failed(no_thread)
         finally:
             self._end(is_reset=True)
             self._request_channel.close()
@@ -119,11 +121,9 @@ class Connection:
             return None
         if self._was_given_up():
             return None
-        try:
-            upstream = socket.create_connection(self._upstream_address, timeout=CONNECT_TIMEOUT_S)
-        except OSError:
+        upstream = connected_to(self._upstream_address, self._traffic.failed)
+        if upstream is None:
             return None
-        upstream.settimeout(None)
         with self._lock:
             self._upstream = upstream
             if self._is_ended:
@@ -142,8 +142,8 @@ class Connection:
                 events = parser.received(count)
                 if is_answers:
                     self._turns.begin()
-                for event in events:
-                    if not self._pass_on(event, source, target, arrived, channel, through):
+                while events:  # and no name for one that has gone on: it may be large
+                    if not self._pass_on(events.pop(0), source, target, arrived, channel, through):
                         return
                 if is_answers:
                     if not through.advance(parser.begun):
@@ -288,12 +288,10 @@ class Connection:
             if self._is_ended:
                 return
             self._is_ended = True
+            if is_reset:  # nobody notifies: it looks again after that time
+                self._sent.wait_for(lambda: not self._sending, STUCK_S)
             for side in self._sides():
-                how = socket.SHUT_RD if is_reset and side not in self._sending else socket.SHUT_RDWR
-                with contextlib.suppress(OSError):  # it may be gone already
-                    if is_reset:
-                        side.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET_ON_CLOSE)
-                    side.shutdown(how)
+                shut(side, is_reset=is_reset, is_stuck=side in self._sending)
         self._valve.wake()
 
     def _sides(self) -> list[socket.socket]:
