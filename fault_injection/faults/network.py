@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from fault_injection.cluster.lifecycle import Cluster
+from fault_injection.cluster.readiness import is_serving
 from fault_injection.cluster.relay import CLIENTS, ZOOKEEPER
 from fault_injection.faults.fault import AVAILABLE, Availability, FaultError, FiredFrame
 from fault_injection.wire.impairments import Cut, Delay, Evidence, Impairment, Throttle, Touched
@@ -140,6 +141,52 @@ class ResetConnections:
     def heal(self, cluster: Cluster) -> str | None:  # noqa: ARG002
         """Do nothing: the nodes open new connections."""
         return None
+
+
+@dataclass(frozen=True, slots=True)
+class Disconnect:
+    """Take a broker's container off the network: nobody reaches it, the tester neither.
+
+    Attributes:
+        broker: the broker.
+    """
+
+    name: ClassVar[str] = "disconnect"
+    broker: int
+
+    def available(self, cluster: Cluster) -> Availability:
+        """Say whether the broker has a network of its own and is reached."""
+        if cluster.backend.name != "docker":
+            return Availability("child processes share this machine's network: isolate cuts a broker's links instead")
+        if not self._is_reached(cluster):
+            return Availability(f"broker {self.broker} does not answer")
+        return AVAILABLE
+
+    def inject(self, cluster: Cluster) -> str:
+        """Disconnect the container.
+
+        Raises:
+            FaultError: there is no container, or the broker does not answer.
+        """
+        _require(self.available(cluster))
+        cluster.disconnect(self.broker)
+        return f"broker {self.broker} taken off the network"
+
+    def heal(self, cluster: Cluster) -> str | None:
+        """Connect it again, if it is not reached; the connections that it had are reset."""
+        if cluster.backend.name != "docker" or not cluster.is_alive(self.broker) or self._is_reached(cluster):
+            return None
+        cluster.reconnect(self.broker)
+        return f"broker {self.broker} back on the network"
+
+    def proof(self, cluster: Cluster) -> str | None:
+        """Say that the broker runs and is not reached, if that is so."""
+        if not cluster.is_alive(self.broker) or self._is_reached(cluster):
+            return None
+        return f"broker {self.broker} runs and does not answer"
+
+    def _is_reached(self, cluster: Cluster) -> bool:
+        return is_serving(cluster.client_address(self.broker))
 
 
 def cut(

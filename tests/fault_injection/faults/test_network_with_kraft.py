@@ -11,7 +11,7 @@ from fault_injection.cluster.readiness import await_registered, brokers_known_to
 from fault_injection.cluster.relay import ZOOKEEPER
 from fault_injection.faults.account import FaultAccount
 from fault_injection.faults.fault import FaultError
-from fault_injection.faults.network import cut, delay, isolate, reset, throttle
+from fault_injection.faults.network import Disconnect, cut, delay, isolate, reset, throttle
 from fault_injection.releases import MetadataMode
 from fault_injection.waiting import until
 from fault_injection.wire.proxy import GateProxy
@@ -120,6 +120,9 @@ def test_a_link_that_does_not_lead_through_the_relay_is_not_available(cluster: C
             fault.inject(cluster)
     with GateProxy() as other:
         assert "not started with this relay" in cut(other, 1, 2).available(cluster).obstacle
+    with pytest.raises(FaultError, match="isolate cuts a broker's links instead"):
+        Disconnect(1).inject(cluster)
+    assert Disconnect(1).heal(cluster) is None
     cut(gate, 1, 2).inject(cluster)
     assert "imposed already" in cut(gate, 1, 2).available(cluster).obstacle
     cut(gate, 1, 2).heal(cluster)
