@@ -41,7 +41,7 @@ class Beside:
             case DeleteTopic() if self._has_deleted_records:
                 message = "deleting a topic writes down where logs start: not predicted after delete_records"
                 raise ScheduleError(message, step=index, field="name")
-            case DeleteTopic(name):
-                if name not in self._topics:
-                    raise ScheduleError(f"no topic {name!r} is there", step=index, field="name")
-                self._topics.remove(name)
+            case _:
+                if step.name not in self._topics:
+                    raise ScheduleError(f"no topic {step.name!r} is there", step=index, field="name")
+                self._topics.remove(step.name)

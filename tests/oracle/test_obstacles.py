@@ -155,3 +155,10 @@ def test_under_lag_nobody_notices_who_was_killed_together() -> None:
     steps = (KillTogether((TWO, THREE)), Checkpoint("end"))
     prediction = predict(schedule(*steps, replicas=ALL, timing=Timing.LAG), ZOOKEEPER)
     assert prediction.checkpoints[0].isr == ALL
+
+
+def test_a_broker_that_follows_nobody_can_be_isolated() -> None:
+    steps = (Kill(TWO), Kill(ONE), Start(TWO), Isolate(TWO), Checkpoint("alone"), Rejoin(TWO), Start(ONE))
+    prediction = predict(schedule(*steps), KRAFT)
+    assert prediction.checkpoints[0].leader is None
+    assert prediction.moments[-1].isr == (ONE, TWO)
