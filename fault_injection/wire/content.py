@@ -27,7 +27,7 @@ class Content:
         high_watermark: the one a fetch answer carries.
         log_start_offset: of the follower in a fetch, of the leader in its answer.
         has_records: whether records are carried.
-        record_count: how many, in a Produce request.
+        record_count: how many, in a Produce request or a fetch answer.
         has_diverging_epoch: whether the leader tells the follower to truncate (Fetch v12+).
         end_offset: where the epoch ends, in an OffsetsForLeaderEpoch answer.
         leader_epoch: of the partition: the current one of a fetch, the one asked for or announced otherwise.

@@ -103,6 +103,11 @@ class FetchedPartition:
         return self.record_bytes > 0
 
     @property
+    def record_count(self) -> int:
+        """How many offsets its records span; a compressed message set counts as one, as its header says no more."""
+        return sum(1 if run.first_offset is None else run.last_offset - run.first_offset + 1 for run in self.epochs)
+
+    @property
     def has_diverging_epoch(self) -> bool:
         """Whether the leader tells the follower to truncate."""
         return self.diverging_epoch is not None

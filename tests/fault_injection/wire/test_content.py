@@ -28,6 +28,7 @@ from fault_injection.wire.points import ObservedRequest, Point, matches, matches
 from fault_injection.wire.views import (
     EpochAnswer,
     EpochEnd,
+    EpochRun,
     EpochResponseView,
     FetchedPartition,
     FetchPartition,
@@ -40,6 +41,12 @@ FETCHED = FetchResponseView(
     0, 99, 0, (FetchedPartition("t", None, 0, 0, 7, log_start_offset=1, record_bytes=70, leader_epoch=5),)
 )
 DIVERGED = FetchResponseView(0, 0, 0, (FetchedPartition("t", None, 0, 0, 7, diverging_epoch=EpochEnd(4, 2)),))
+CARRIED = FetchResponseView(
+    0,
+    0,
+    0,
+    (FetchedPartition("t", None, 0, 0, 7, epochs=(EpochRun(4, 2, 3), EpochRun(5, 4, 5), EpochRun(None, None, 9))),),
+)
 EPOCH_END = EpochResponseView(0, (EpochAnswer("t", 0, 0, 4, 6),))
 LEADERSHIP = LeaderAndIsrView(9, 3, 8, (PartitionLeadership("t", None, 0, 1, 5, (2, 1), (1, 2), 6, 3),))
 STOPPED = StopReplicaView(9, 3, 8, (StoppedReplica("t", 0, is_deleted=True),))
@@ -70,6 +77,7 @@ CASES: list[tuple[RequestView | ResponseView, str, Any, Any]] = [
     (STOPPED, "is_deleted", True, False),
     (PRODUCED, "acks", -1, 1),
     (PRODUCED, "record_count", 2, 1),
+    (CARRIED, "record_count", 5, 4),
     (APPENDED, "base_offset", -1, 0),
     (HEARTBEAT, "want_fence", False, True),
     (HEARTBEAT, "want_shut_down", True, False),
