@@ -12,7 +12,8 @@ import json
 import queue
 import threading
 from contextlib import suppress
-from dataclasses import MISSING, asdict, dataclass, fields, is_dataclass, replace
+from dataclasses import asdict, dataclass, fields, is_dataclass, replace
+from functools import cache
 from io import TextIOBase
 from pathlib import Path
 from typing import Any, Literal
@@ -88,25 +89,36 @@ class TraceEntry:
 
 def line(entry: TraceEntry) -> str:
     """Give the entry as one line of JSON without its end of line."""
-    columns: dict[str, Json] = {field.name: getattr(entry, field.name) for field in fields(entry)}
+    columns: dict[str, Json] = {name: getattr(entry, name) for name in _COLUMNS}
     columns["decoded"] = as_json(entry.decoded)
-    return json.dumps(columns, separators=(",", ":"))
+    return _ENCODE(columns)
 
 
 def as_json(value: Any) -> Json:  # noqa: ANN401 - any view or part of one
     """Give a view as JSON; fields that have their default are left out, topic ids are text."""
-    if is_dataclass(value) and not isinstance(value, type):
-        kind = {"record": type(value).__name__} if isinstance(value, MetadataRecord) else {}
-        return kind | {name: as_json(getattr(value, name)) for name in _told(value)}
-    if isinstance(value, tuple):
+    kind = type(value)
+    if kind in _PLAIN:
+        return value  # type: ignore[no-any-return]
+    if kind is tuple:
         return [as_json(item) for item in value]
-    return str(value) if isinstance(value, UUID) else value
+    if is_dataclass(kind):
+        told: dict[str, Json] = {"record": kind.__name__} if issubclass(kind, MetadataRecord) else {}
+        for name, default in _fields(kind):
+            content = getattr(value, name)
+            if content is not default and content != default:
+                told[name] = as_json(content)
+        return told
+    return str(value) if kind is UUID else value
 
 
-def _told(value: Any) -> list[str]:  # noqa: ANN401
-    return [
-        field.name for field in fields(value) if field.default is MISSING or getattr(value, field.name) != field.default
-    ]
+@cache
+def _fields(kind: type[Any]) -> tuple[tuple[str, object], ...]:
+    return tuple((field.name, field.default) for field in fields(kind))
+
+
+_PLAIN = frozenset((int, str, bool, type(None)))
+_COLUMNS = tuple(field.name for field in fields(TraceEntry))
+_ENCODE = json.JSONEncoder(separators=(",", ":")).encode
 
 
 class Trace:

@@ -196,6 +196,9 @@ def test_the_rules_of_another_release_deviate(run: RunDirectory, pipeline: Pipel
     assert "lost (m1)" in verdict.reason
     assert run.read_json("verdict.json") == first
     assert run.read_json(f"verdict-{second.path.name}.json")["rules_of"] == "4.3.1"
+    checked = second.read_json("trace_check.json")
+    assert (checked["rules_of"], checked["violation"]["invariant"]) == ("4.3.1 kraft", 24)
+    assert run.read_json("trace_check.json")["violation"] is None
     run.check_frozen()
 
 
