@@ -28,8 +28,8 @@ from fault_injection.wire.points import ObservedRequest, Point, matches, matches
 from fault_injection.wire.views import (
     EpochAnswer,
     EpochEnd,
-    EpochRun,
     EpochResponseView,
+    EpochRun,
     FetchedPartition,
     FetchPartition,
     FetchRequestView,
