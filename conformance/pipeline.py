@@ -252,6 +252,7 @@ class Pipeline:
         learned = stage.probe.metadata(replicas[0])
         if learned is not None and learned.topic_id is not None:
             gate.learn_topic(learned.topic_id, stage.topic)
+            stage.run.update_run(topic_id=str(learned.topic_id))
         stage.rest.wait()
         try:
             runner.run()
