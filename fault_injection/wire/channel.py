@@ -107,10 +107,12 @@ class Channel:
                 self._valve.changed.wait()
         return "abort"
 
-    def paced(self, content: bytes | bytearray, send: Callable[[memoryview], bool]) -> bool:
-        """Send bytes, in pieces if they are throttled; tell whether all were sent."""
+    def paced(self, content: bytes | bytearray | memoryview, send: Callable[[memoryview], bool]) -> bool:
+        """Send bytes as soon as the network lets them, in pieces if throttled; tell whether all were sent."""
         rest = memoryview(content)
         while rest:
+            if self._valve.is_open:
+                return send(rest)
             piece = rest[: self._through_throttle(len(rest))]
             if self.cleared() != "forward" or not send(piece):
                 return False

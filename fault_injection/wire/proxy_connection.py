@@ -134,7 +134,9 @@ class Connection:
 
     def _pump(self, source: socket.socket, target: socket.socket, arrived: Arrived, channel: Channel) -> None:
         parser = UnframedParser() if self.state.link.kind == "zookeeper" else FrameParser()
-        through = CutThrough(partial(self._traffic.may_begin, self.state), partial(self._send, target))
+        through = CutThrough(
+            partial(self._traffic.may_begin, self.state), partial(channel.paced, send=partial(self._send, target))
+        )
         is_answers = channel is self._response_channel
         is_reset = True
         try:
@@ -172,7 +174,7 @@ class Connection:
                 has_begun = through.has_begun
                 unread = self._traffic.unread(channel.direction, self.state, content, has_begun=has_begun)
                 if unread is not None or has_begun:
-                    return unread is not None and self._send_unread(unread, through.rest(content), target)
+                    return unread is not None and self._send_unread(unread, through.rest(content), target, channel)
                 passage = arrived(self.state, content)
                 word = self._word(passage, source)
                 if word == "forward":
@@ -234,8 +236,8 @@ class Connection:
     def _is_answered(self) -> bool:
         return self._request_channel.is_empty and self._traffic.is_answered(self.state)
 
-    def _send_unread(self, unread: UnreadFrame, content: memoryview, target: socket.socket) -> bool:
-        is_sent = self._send(target, content)
+    def _send_unread(self, unread: UnreadFrame, content: memoryview, target: socket.socket, channel: Channel) -> bool:
+        is_sent = channel.paced(content, partial(self._send, target))
         self._traffic.unread_ended(unread, "forwarded" if is_sent else "aborted")
         return is_sent
 

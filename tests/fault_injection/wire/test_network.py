@@ -3,7 +3,7 @@
 import json
 import socket
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -201,23 +201,6 @@ def test_connections_are_reset_once(
         await_received(leader, REQUEST + SECOND)
 
 
-def test_a_cut_stops_in_the_middle_of_a_frame_and_it_goes_on_where_it_stopped(
-    proxy: GateProxy, leader: StubNode, follower: socket.socket
-) -> None:
-    frame = (200_000).to_bytes(4, "big") + bytes(range(250)) * 800
-    proxy.network.impose("slow", Throttle((Way(2, 1),), 400_000))
-    follower.sendall(frame)
-    until(lambda: leader.count > len(REQUEST), deadline_s=DEADLINE_S, what="the frame begins")
-    proxy.network.impose("cut", Cut((Way(2, 1),)))
-    is_silent(follower)
-    at_cut = leader.count
-    is_silent(follower)
-    assert leader.count == at_cut < len(REQUEST + frame)
-    proxy.network.lift("slow")
-    proxy.network.lift("cut")
-    await_received(leader, REQUEST + frame)
-
-
 def test_a_way_to_zookeeper_is_cut_like_any_other(proxy: GateProxy, leader: StubNode) -> None:
     leader.echoes = True
     content = b"\x00\x00\x00\x08no frame of Kafka's at all"
@@ -265,15 +248,14 @@ def test_everything_ends_with_the_proxy_whatever_is_imposed(address: tuple[str, 
     with connected(address) as second, connected(address) as third, connected(address) as fourth:
         for broker, connection in {2: second, 3: third, 4: fourth}.items():
             connection.sendall(fetch_request(offset=1, replica=broker))
-        names = ("cut", "far", "slow")
-        until(lambda: all(map(has_fired(proxy), names)), deadline_s=DEADLINE_S, what="each has met its frame")
+        until(
+            lambda: all(proxy.network.evidence(name).has_fired for name in ("cut", "far", "slow")),
+            deadline_s=DEADLINE_S,
+            what="each has met its frame",
+        )
         proxy.close()
         for connection in (second, third, fourth):
             assert is_reset(connection)
-
-
-def has_fired(proxy: GateProxy) -> Callable[[str], bool]:
-    return lambda name: proxy.network.evidence(name).has_fired
 
 
 def test_a_dead_node_ends_its_connections_also_over_a_cut(proxy: GateProxy, follower: socket.socket) -> None:

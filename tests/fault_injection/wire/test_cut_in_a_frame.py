@@ -1,0 +1,79 @@
+"""Does a cut stop a frame that has begun to go on, and does the rest of it come when the cut heals?"""
+
+import socket
+import threading
+from collections.abc import Iterator
+
+import pytest
+
+from fault_injection.cluster.relay import LinkName
+from fault_injection.waiting import until
+from fault_injection.wire.impairments import Cut, Throttle
+from fault_injection.wire.proxy import GateProxy
+from fault_injection.wire.traffic import TELLING_REQUESTS
+from fault_injection.wire.ways import Way
+from tests.fault_injection.wire.frames_of import fetch_request, fetch_response
+from tests.fault_injection.wire.stub_node import DEADLINE_S, StubNode, await_received, connected, is_silent, read
+
+REQUEST = fetch_request(offset=1)
+COUNT = TELLING_REQUESTS + 2
+"""Requests after which frames go on before they are read."""
+
+
+@pytest.fixture
+def leader() -> Iterator[StubNode]:
+    node = StubNode()
+    yield node
+    node.close()
+
+
+@pytest.fixture
+def proxy() -> Iterator[GateProxy]:
+    with GateProxy() as gate_proxy:
+        yield gate_proxy
+        assert gate_proxy.failures == ()
+    assert not [thread.name for thread in threading.enumerate() if thread.name.startswith("wire-")]
+
+
+@pytest.fixture
+def follower(proxy: GateProxy, leader: StubNode) -> Iterator[socket.socket]:
+    """Broker 2 on a connection on which it has fetched once."""
+    with connected(proxy.open(LinkName.replication(1), leader.address)) as connection:
+        connection.sendall(REQUEST)
+        await_received(leader, REQUEST)
+        yield connection
+
+
+def test_a_cut_stops_in_the_middle_of_a_frame_and_it_goes_on_where_it_stopped(
+    proxy: GateProxy, leader: StubNode, follower: socket.socket
+) -> None:
+    frame = (200_000).to_bytes(4, "big") + bytes(range(250)) * 800
+    proxy.network.impose("slow", Throttle((Way(2, 1),), 400_000))
+    follower.sendall(frame)
+    until(lambda: leader.count > len(REQUEST), deadline_s=DEADLINE_S, what="the frame begins")
+    proxy.network.impose("cut", Cut((Way(2, 1),)))
+    is_silent(follower)
+    at_cut = leader.count
+    is_silent(follower)
+    assert leader.count == at_cut < len(REQUEST + frame)
+    proxy.network.lift("slow")
+    proxy.network.lift("cut")
+    await_received(leader, REQUEST + frame)
+
+
+def test_a_large_answer_that_goes_on_while_it_arrives_stops_in_the_middle(
+    proxy: GateProxy, leader: StubNode, follower: socket.socket
+) -> None:
+    answer = fetch_response(correlation_id=COUNT, records=bytes(300_000))
+    for number in range(1, COUNT + 1):
+        follower.sendall(fetch_request(offset=number, correlation_id=number))
+        small = fetch_response(correlation_id=number) if number < COUNT else b""
+        leader.connections[0].sendall(small)
+        assert read(follower, len(small)) == small
+    leader.connections[0].sendall(answer[:100_000])
+    assert read(follower, 100_000) == answer[:100_000]
+    proxy.network.impose("deaf follower", Cut((Way(1, 2),)))
+    leader.connections[0].sendall(answer[100_000:])
+    assert is_silent(follower)
+    proxy.network.lift("deaf follower")
+    assert read(follower, 200_000) == answer[100_000:300_000]
