@@ -70,6 +70,7 @@ def test_a_large_answer_that_goes_on_while_it_arrives_stops_in_the_middle(
         small = fetch_response(correlation_id=number) if number < COUNT else b""
         leader.connections[0].sendall(small)
         assert read(follower, len(small)) == small
+    until(lambda: leader.count == (1 + COUNT) * len(REQUEST), deadline_s=DEADLINE_S, what="the last request came")
     leader.connections[0].sendall(answer[:100_000])
     assert read(follower, 100_000) == answer[:100_000]
     proxy.network.impose("deaf follower", Cut((Way(1, 2),)))
