@@ -125,6 +125,7 @@ class FaultAccount:
         Raises:
             FaultError: it cannot be injected, or nothing shows that it fired.
         """
+        self.look()
         available = fault.available(self._cluster)
         if not available:
             raise FaultError(f"{fault.name} cannot be injected: {available.obstacle}")
