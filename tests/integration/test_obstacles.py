@@ -1,4 +1,4 @@
-"""Do real brokers that are paused, cut off from one another or isolated do what the model says?"""
+"""Do real brokers that are paused, cut off from one another, isolated or told to delete do what the model says?"""
 
 from __future__ import annotations
 
@@ -67,15 +67,26 @@ REGISTERED = document(
     {"await_outcome": {"records": ["m1"], "expect": "acknowledged"}},
     {"checkpoint": "the end"},
 )
+DELETED = document(
+    "deleted-records",
+    {"produce": {"records": ["m0", "m1"]}},
+    {"delete_records": 1},
+    {"checkpoint": "deleted on all"},
+    {"kill": 2},
+    {"checkpoint": "broker 2 has not written it down"},
+    {"start": 2},
+    {"await_isr": [1, 2, 3]},
+    {"checkpoint": "broker 2 has heard of it again"},
+)
 
 
-@pytest.mark.parametrize(("version", "isolated"), [("2.8.2", REGISTERED), ("4.3.1", FENCED)])
+@pytest.mark.parametrize(("version", "others"), [("2.8.2", (REGISTERED,)), ("4.3.1", (FENCED, DELETED))])
 def test_brokers_in_the_way_of_each_other_do_as_predicted(
-    version: str, isolated: dict[str, Any], tmp_path: Path
+    version: str, others: tuple[dict[str, Any], ...], tmp_path: Path
 ) -> None:
     promises = {"isolated-leader-is-fenced": PromiseKept.ALLOWED_BY_SETTINGS}
     with real_pipeline(version, tmp_path) as running:
-        for written in (PAUSED, isolated):
+        for written in (PAUSED, *others):
             schedule = decode(written)
             verdict = running.run(Scenario(schedule.id, schedule, schedule.requirement)).verdict
             promise = promises.get(schedule.id.split("/")[1], PromiseKept.KEPT)
