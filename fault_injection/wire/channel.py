@@ -23,6 +23,7 @@ from fault_injection.wire.valve import Valve
 from fault_injection.wire.ways import Flow
 
 LINE_BYTES_MAX = 64 * 1024 * 1024
+DESERTED_CHECK_S = 0.5
 
 Go = Callable[[Word], bool]
 """Sends a frame on, or gives it up, as the word says; tells whether the connection goes on."""
@@ -46,10 +47,8 @@ class Channel:
         state: the connection.
         direction: which way.
         is_ended: whether the connection is over, so that waiting makes no sense.
+        is_deserted: whether who opened the connection has hung up.
         on_broken: called when a late frame could not be sent.
-
-    Attributes:
-        was_unopened: whether it waited because the connection was opened over a way that was cut.
     """
 
     def __init__(
@@ -58,16 +57,17 @@ class Channel:
         state: ConnectionState,
         direction: Direction,
         is_ended: Callable[[], bool],
+        is_deserted: Callable[[], bool],
         on_broken: Callable[[], None],
     ) -> None:
         self._valve, self._state, self._direction = valve, state, direction
-        self._is_ended, self._on_broken = is_ended, on_broken
+        self._is_ended, self._is_deserted, self._on_broken = is_ended, is_deserted, on_broken
         self._opened_ns = time.monotonic_ns()
         self._line: deque[_Late] = deque()
         self._line_bytes = 0
         self._thread: threading.Thread | None = None
         self._is_closing = False
-        self.was_unopened = False
+        self._was_unopened = False
 
     @property
     def direction(self) -> Direction:
@@ -90,12 +90,17 @@ class Channel:
         return go("abort" if is_late else self.cleared(size, frame))
 
     def cleared(self, size: int = 0, frame: FrameMark | None = None) -> Word:
-        """Wait until the way is free and give the word: forward, close if it is reset, abort if the end came."""
+        """Wait until the way is free and give the word: forward, close if it is reset, abort if the end came.
+
+        A connection that could not be opened over a cut, and that was given up meanwhile, never was.
+        """
         is_told = False
         with self._valve.changed:
             while not self._is_ended():
                 load = self._load(size, frame)
                 verdict = self._valve.shaping.verdict(load)
+                if self._was_unopened and self._is_deserted():
+                    return "abort"
                 if verdict == "forward":
                     return "forward"
                 if not is_told:
@@ -103,8 +108,8 @@ class Channel:
                     is_told = True
                 if verdict == "close":
                     return "close"
-                self.was_unopened = self.was_unopened or self._valve.shaping.is_unopened(load)
-                self._valve.changed.wait()
+                self._was_unopened = self._was_unopened or self._valve.shaping.is_unopened(load)
+                self._valve.changed.wait(DESERTED_CHECK_S if self._was_unopened else None)
         return "abort"
 
     def paced(self, content: bytes | bytearray | memoryview, send: Callable[[memoryview], bool]) -> bool:

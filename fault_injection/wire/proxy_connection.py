@@ -113,13 +113,12 @@ class Connection:
             self._pump(upstream, self._client, self._traffic.response_arrived, self._response_channel)
 
     def _channel(self, direction: Direction) -> Channel:
-        return Channel(self._valve, self.state, direction, lambda: self._is_ended, self.abort)
+        is_deserted = partial(has_hung_up, self._client)
+        return Channel(self._valve, self.state, direction, lambda: self._is_ended, is_deserted, self.abort)
 
     def _connect(self) -> socket.socket | None:
         is_known = self.state.source is not None  # else its first frame tells whether it may live
         if is_known and not self._valve.is_open and self._request_channel.cleared() != "forward":
-            return None
-        if self._was_given_up():
             return None
         upstream = connected_to(self._upstream_address, self._traffic.failed)
         if upstream is None:
@@ -243,8 +242,6 @@ class Connection:
 
     def _go(self, passage: Passage, content: bytearray, target: socket.socket, channel: Channel, word: Word) -> bool:
         """Do with a frame on an impaired network what the network says."""
-        if word == "forward" and self._was_given_up():
-            word = "abort"
         if word != "forward":
             self._traffic.ended(passage, None, _OUTCOMES[word])
             return False
@@ -260,10 +257,6 @@ class Connection:
         if not is_sent:
             (self._response_channel if channel is self._request_channel else self._request_channel).cleared()
         return is_sent
-
-    def _was_given_up(self) -> bool:
-        """Whether this connection could not be opened over a cut, and who tried is gone: nobody heard of it."""
-        return self._request_channel.was_unopened and has_hung_up(self._client)
 
     def _draining(self, channel: Channel) -> None:
         """Wait until the other side may hear that the side a channel begins at is gone."""
