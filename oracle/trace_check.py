@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from oracle.tracing.invariants import Invariant, Judge, NotAllowed, PassedOver, Violation
 from oracle.tracing.leadership import TraceSettings
-from oracle.tracing.observed import BrokerEnded, BrokerStarted, CheckpointLost, PartitionObserved
+from oracle.tracing.observed import BrokerEnded, BrokerStarted, PartitionObserved
 from oracle.tracing.partition_replay import PartitionReplay
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ class TraceCheck:
                     partition.end_broker(event.broker, clean=event.clean)
                 case BrokerStarted():
                     partition.start_broker(event.broker)
-                case CheckpointLost():
+                case _:
                     partition.lose_checkpoint(event.broker)
 
     def _partition(self, name: TopicPartition) -> PartitionReplay:

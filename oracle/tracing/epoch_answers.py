@@ -45,7 +45,8 @@ class EpochAnswers:
             asked = request.last_fetched_epoch
             if end is None:
                 leader.keep(_reaching(one, request.fetch_offset) for one in fitting)
-            elif asked is not None:
+            else:
+                assert asked is not None, "a follower that tells no epoch cannot diverge"
                 leader.keep(self._ending(one, asked, end) for one in fitting)
             return
         told = (

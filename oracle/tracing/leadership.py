@@ -94,6 +94,7 @@ class Leadership:
         self.proposed: frozenset[BrokerId] = frozenset()
         self.replicas: tuple[BrokerId, ...] = ()
         self.followers: dict[BrokerId, Follower] = {}
+        self.began_at = 0
         self._rules = rules
         self._settled_epoch: LeaderEpoch = NO_EPOCH
         self._now = 0
@@ -107,6 +108,7 @@ class Leadership:
     def hear_isr(self, heard: LeadershipHeard) -> None:
         """Take note of an ISR that the leader was told: it may know it from now on."""
         self.replicas = heard.replicas
+        self.began_at = self.began_at or heard.at
         isr = frozenset(heard.isr)
         if not self.committed or self.committed[-1] != isr:
             self.committed.append(isr)

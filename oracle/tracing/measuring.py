@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from oracle.tracing.leadership import Leadership
     from oracle.tracing.observed import ReplicaMeasured
     from oracle.tracing.replica import Replica
+    from oracle.vocabulary import Offset
 
 
 class Measuring:
@@ -54,10 +55,10 @@ class Measuring:
         return Invariant.HIGH_WATERMARK_OF_LEADER, OF_LEADER
 
     def _compare(
-        self, invariant: Invariant, name: str, number: int | None, bounds: Iterable[Bounds], rule: str
+        self, invariant: Invariant, name: str, number: Offset | None, bounds: Iterable[Bounds], rule: str
     ) -> None:
         if number is None:
             return
-        if not self._judge.keeps(invariant, any(bound.low <= number <= bound.high for bound in bounds)):
+        if not self._judge.keeps(invariant, any(bound.has(number) for bound in bounds)):
             allowed = " or ".join(dict.fromkeys(f"{bound.low} to {bound.high}" for bound in bounds))
             raise self._judge.refusal(invariant, f"{name} is {number}", allowed, rule)

@@ -143,8 +143,7 @@ class PartitionReplay:
             self._exchanges[sent.key] = self._sending.fetch(follower, sent)
         else:
             self._exchanges[sent.key] = self._sending.lookup(follower, sent)
-        while len(self._exchanges) > CAPACITY:
-            del self._exchanges[next(iter(self._exchanges))]
+        _forget_oldest(self._exchanges)
 
     def _received(self, received: FetchReceived | LookupReceived) -> None:
         exchange = self._exchanges.get(received.key)
@@ -208,9 +207,11 @@ class PartitionReplay:
         leader = self._replica(proposed.leader)
         self._isr_changes.propose(leader, proposed, self._settings)
         self._proposals[proposed.key] = proposed
+        _forget_oldest(self._proposals)
 
     def _isr_answered(self, answered: IsrAnswered) -> None:
-        self._isr_answers[answered.key] = answered
+        if answered.key in self._proposals:
+            self._isr_answers[answered.key] = answered
 
     def _isr_delivered(self, delivered: IsrDelivered) -> None:
         proposal = self._proposals.pop(delivered.key, None)
@@ -218,11 +219,9 @@ class PartitionReplay:
         if proposal is None or answer is None:
             return
         view = self._replica(proposal.leader).leadership
-        if view is None:
-            return
-        if answer.error:
+        if view is not None and answer.error:
             view.give_up()
-        elif answer.leader_epoch == proposal.leader_epoch:
+        elif view is not None and answer.leader_epoch == proposal.leader_epoch:
             view.settle_isr(answer.isr)
 
     def _lost_tail(self, tail: TailLost) -> None:
@@ -246,3 +245,9 @@ class PartitionReplay:
 
     def _measured(self, measured: ReplicaMeasured) -> None:
         self._measuring.check(self._replica(measured.broker), measured)
+
+
+def _forget_oldest(known: dict[RequestKey, Any]) -> None:
+    """Forget requests that nobody will answer any more."""
+    while len(known) > CAPACITY:
+        del known[next(iter(known))]

@@ -32,7 +32,7 @@ class Producing:
 
     def acknowledge(self, replicas: Iterable[Replica], told: Acknowledged, dead: Collection[BrokerId]) -> None:
         """Check a success, and note what the leader must have appended."""
-        leaders = [one for one in replicas if one.leadership is not None and told.leader in (None, one.broker)]
+        leaders = [one for one in replicas if told.leader in (None, one.broker) and _led_already(one, told)]
         views = _views(leaders, told.at)
         if told.acks is Acks.ALL and views:
             self._check_all(views, told)
@@ -71,6 +71,12 @@ class Producing:
 
     def _refusal(self, observed: str, allowed: str) -> Exception:
         return self._judge.refusal(Invariant.ACKNOWLEDGEMENT, observed, allowed, RULE)
+
+
+def _led_already(replica: Replica, told: Acknowledged) -> bool:
+    """Tell whether a broker may lead, and may have when the records were sent."""
+    sent_at = told.at if told.sent_at is None else told.sent_at
+    return replica.leadership is not None and replica.leadership.began_at <= sent_at
 
 
 def _views(replicas: Iterable[Replica], at: int) -> list[Leadership]:

@@ -136,6 +136,7 @@ class Sending:
     def _late(self, follower: Replica, sent: FetchSent | LookupSent) -> Exchange:
         """Let a request pass that the fetcher had made before its broker applied the last decision: one may."""
         epochs = frozenset(replica.leader_epoch for replica in follower.earlier)
+        follower.possible = [replace(replica, has_taken=False) for replica in follower.reachable()]
         follower.earlier = []
         follower.under_way = Exchange(sent, epochs)
         return follower.under_way

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -56,6 +57,7 @@ def test_wrong_rules_are_refused_where_they_differ(name: str) -> None:
     assert refusals(name) == golden[name]
 
 
+@cache
 def refusals(name: str) -> dict[str, str]:
     """Say for every release at which event its rules refuse a trace, and at which by behaviour alone."""
     found = {}
