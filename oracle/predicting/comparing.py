@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from oracle.predicting.chronicle import Change, ChangeKind
+from oracle.predicting.obstacle_changes import obstacle_words, start_words
 from oracle.predicting.wording import brokers, controller_frame, frame, labels, why_high_watermark_moved
 from oracle.replication.disks import TAIL_LOST
 from oracle.rules import base_protocol, isr_join, isr_shrink
@@ -41,6 +42,8 @@ class Comparison:
 
     def changes(self) -> Iterator[Change]:
         """Yield what changed, causes before effects."""
+        for broker, text in obstacle_words(self.before.obstacles, self.after.obstacles):
+            yield self._change(ChangeKind.PROCESS, text, None, broker=broker)
         for old, new in zip(self.before.state.replicas, self.after.state.replicas, strict=True):
             if old is not new:
                 yield from self._process(old, new)
@@ -64,6 +67,8 @@ class Comparison:
         if is_deleted(old, new):
             text = f"broker {new.broker} deletes its replica: it is not assigned any more"
             yield self._change(ChangeKind.PROCESS, text, self.after.rules.reassignment.rule, broker=new.broker)
+        elif (started := start_words(old, new)) is not None:
+            yield self._change(ChangeKind.PROCESS, started, None, broker=new.broker)
         if new.stuck and not old.stuck:
             text = f"the fetcher of broker {new.broker} stops for good: it is ahead of its leader"
             yield self._change(ChangeKind.PROCESS, text, base_protocol.OUT_OF_RANGE, broker=new.broker)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from oracle.predict import PointUnavailableError, predict
+from oracle.predicting.chronicle import ChangeKind
 from oracle.rules.by_version import rules_for
 from oracle.schedule import ScheduleError
 from oracle.steps import Checkpoint, CreateTopic, DeleteRecords, DeleteTopic, Kill, Pause, Reassign, Resume, Step
@@ -63,3 +64,14 @@ def test_what_is_not_predicted_is_refused(case: str) -> None:
     with pytest.raises(ScheduleError, match=message) as refused:
         predict(schedule(*steps), KRAFT)
     assert (refused.value.step, refused.value.field) == (len(steps) - 1, field)
+
+
+def test_the_chronicle_tells_where_logs_start() -> None:
+    prediction = predict(schedule(produce("m0"), DELETED, Kill(TWO), replicas=(ONE, TWO)), KRAFT)
+    told = [change.text for change in prediction.chronicle if change.kind is ChangeKind.PROCESS]
+    assert told == [
+        "broker 1 deletes what is before offset 1: its log starts there",
+        "broker 2 deletes what is before offset 1: its log starts there",
+        "broker 2 is killed",
+        "broker 2 has not written down where its log starts: at 0 again",
+    ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from oracle.predict import predict
+from oracle.predicting.chronicle import ChangeKind
 from oracle.rules.by_version import rules_for
 from oracle.schedule import ScheduleError
 from oracle.steps import (
@@ -162,3 +163,17 @@ def test_a_broker_that_follows_nobody_can_be_isolated() -> None:
     prediction = predict(schedule(*steps), KRAFT)
     assert prediction.checkpoints[0].leader is None
     assert prediction.moments[-1].isr == (ONE, TWO)
+
+
+def test_the_chronicle_tells_what_stood_in_the_way() -> None:
+    steps = (Cut(TWO, ONE), Heal(TWO, ONE), Pause(TWO), Resume(TWO), Isolate(THREE), Rejoin(THREE))
+    prediction = predict(schedule(produce("m0"), *steps, replicas=ALL), KRAFT)
+    told = [change.text for change in prediction.chronicle if change.kind is ChangeKind.PROCESS]
+    assert told == [
+        "no fetch of broker 2 reaches broker 1",
+        "fetches of broker 2 reach broker 1 again",
+        "broker 2 is paused: it neither fetches, serves nor hears",
+        "broker 2 stands still no more",
+        "broker 3 is cut off from every other node",
+        "broker 3 reaches the other nodes again",
+    ]
