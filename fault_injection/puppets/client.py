@@ -38,14 +38,20 @@ class ClientPuppet:
         self._connection = PuppetConnection(address, "puppet-client")
 
     def append(
-        self, topic: PuppetTopic, *values: bytes, acks: int = 1, timestamp_ms: int = TIMESTAMP_MS
+        self,
+        topic: PuppetTopic,
+        *values: bytes,
+        acks: int = 1,
+        timeout_ms: int = APPEND_TIMEOUT_MS,
+        timestamp_ms: int = TIMESTAMP_MS,
     ) -> tuple[int, int]:
         """Send records as one batch and give the error code and the offset of the first one.
 
         Args:
             topic: whose partition.
             values: of the records; they have no keys.
-            acks: 1 is answered once the leader has appended; -1 once all in-sync replicas have, or after a second.
+            acks: 1 is answered once the leader has appended; -1 once all in-sync replicas have.
+            timeout_ms: how long the broker waits for these.
             timestamp_ms: of all of them.
 
         Raises:
@@ -57,7 +63,7 @@ class ClientPuppet:
         request = {
             "transactional_id": None,
             "acks": acks,
-            "timeout_ms": APPEND_TIMEOUT_MS,
+            "timeout_ms": timeout_ms,
             "topic_data": [{"name": topic.name, "partition_data": [part]}],
         }
         given = self._connection.ask(PRODUCE, request, version).responses[0].partition_responses[0]

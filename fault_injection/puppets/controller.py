@@ -8,11 +8,14 @@ Sources: ``ControllerChannelManager``, ``ReplicaManager.becomeLeaderOrFollower``
 ``maybeUpdateMetadataCache``; KIP-380, KIP-497, KIP-570.
 """
 
+import contextlib
+from collections.abc import Mapping
 from dataclasses import replace
+from types import MappingProxyType
 
 from fault_injection.cluster.relay import Address
 from fault_injection.puppets.announcements import LiveBroker, Sender, leader_and_isr, stop_replica, update_metadata
-from fault_injection.puppets.connection import PuppetConnection
+from fault_injection.puppets.connection import PuppetConnection, PuppetError
 from fault_injection.puppets.isr_requests import IsrRequests
 from fault_injection.puppets.office import Office
 from fault_injection.puppets.schema import ALTER_PARTITION, LEADER_AND_ISR, STOP_REPLICA, UPDATE_METADATA
@@ -22,6 +25,8 @@ from fault_injection.wire import codec_controller
 from fault_injection.wire.codec_schemas import Messages
 from fault_injection.wire.controller_views import ErrorsView, PartitionLeadership, StoppedReplica
 from fault_injection.wire.views import NONE
+
+TOPIC_IS_DELETED = -2
 
 
 class ControllerPuppet:
@@ -59,10 +64,18 @@ class ControllerPuppet:
         """Name a broker no more: it is dead, as far as the real one is told."""
         self._live.pop(broker, None)
 
-    def create_topic(self, name: str, replicas: tuple[int, ...]) -> PuppetTopic:
-        """Write down a topic of one partition; no broker hears of it before a decision is sent."""
+    def create_topic(
+        self, name: str, replicas: tuple[int, ...], configs: Mapping[str, str] = MappingProxyType({})
+    ) -> PuppetTopic:
+        """Write down a topic of one partition; no broker hears of it before a decision is sent.
+
+        Args:
+            name: of the topic; used once per run.
+            replicas: the broker ids it is assigned to, preferred leader first.
+            configs: topic settings, such as ``min.insync.replicas``; the broker reads them with its first decision.
+        """
         topic = PuppetTopic(name, replicas)
-        self._office.register(topic)
+        self._office.register(topic, configs)
         self._topics.append(topic)
         return topic
 
@@ -127,7 +140,7 @@ class ControllerPuppet:
         Args:
             topic: whose replica.
             is_deleted: whether the replica's files go.
-            leader_epoch: of the decision (v3+); -1 is not checked, -2 stands for a deleted topic.
+            leader_epoch: of the decision (v3+); -1 is not checked, ``TOPIC_IS_DELETED`` is above all.
             controller_epoch: the puppet's own unless another is chosen.
             broker_epoch: the broker's registration it is meant for (v1+); -1 is not checked.
             version: of the request; the newest common one if none is chosen.
@@ -161,8 +174,9 @@ class ControllerPuppet:
         if self._is_closed:
             return
         self._is_closed = True
-        for topic in self._topics:
-            self.stop_replica(topic, is_deleted=True, leader_epoch=-2)
+        with contextlib.suppress(PuppetError):  # a broker that is dead deletes nothing
+            for topic in self._topics:
+                self.stop_replica(topic, is_deleted=True, leader_epoch=TOPIC_IS_DELETED)
         self._connection.close()
         self.server.close()
         self._office.leave(self.epoch)

@@ -10,6 +10,7 @@ Sources: ``KafkaController``, ``ZookeeperLeaderElector`` (0.10.2), ``Replication
 """
 
 import json
+from collections.abc import Mapping
 from contextlib import ExitStack
 from typing import Any
 
@@ -56,8 +57,9 @@ class Office:
         if self.is_registered(broker):
             self._client.delete(f"/brokers/ids/{broker}")
 
-    def register(self, topic: PuppetTopic) -> None:
-        """Write down that a topic exists, without a state of its partition."""
+    def register(self, topic: PuppetTopic, configs: Mapping[str, str]) -> None:
+        """Write down that a topic exists and how it is configured, without a state of its partition."""
+        self._client.create(_config_path(topic), _json({"version": 1, "config": dict(configs)}), makepath=True)
         assignment = {"version": 1, "partitions": {"0": list(topic.replicas)}}
         self._client.create(f"/brokers/topics/{topic.name}", _json(assignment))
         self._topics.append(topic)
@@ -86,11 +88,16 @@ class Office:
         """Remove all topics and let the real brokers elect a controller with an epoch above ``last_epoch``."""
         for topic in self._topics:
             self._client.delete(f"/brokers/topics/{topic.name}", recursive=True)
+            self._client.delete(_config_path(topic))
         if self._client.exists("/isr_change_notification") is not None:
             for noted in self._client.get_children("/isr_change_notification"):
                 self._client.delete(f"/isr_change_notification/{noted}")
         self._client.set(CONTROLLER_EPOCH, str(last_epoch).encode())
         self._stack.close()
+
+
+def _config_path(topic: PuppetTopic) -> str:
+    return f"/config/topics/{topic.name}"
 
 
 def _state_path(topic: str | None, partition: int) -> str:

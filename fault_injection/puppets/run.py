@@ -11,13 +11,15 @@ The broker is number 1, with a ZooKeeper of its own; puppets take any other numb
 Leaving the block stops the puppets, removes their topics, hands the office back and ends the broker.
 """
 
+from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
-from types import TracebackType
+from types import MappingProxyType, TracebackType
 from typing import Self
 
 from fault_injection.cluster.backends.process import ProcessBackend
 from fault_injection.cluster.lifecycle import Cluster
+from fault_injection.cluster.ports import PortReservation
 from fault_injection.cluster.readiness import is_serving
 from fault_injection.cluster.relay import Address, DirectRelay
 from fault_injection.cluster.spec import ClusterSpec
@@ -32,6 +34,7 @@ from fault_injection.waiting import until
 from fault_injection.wire.codec_schemas import load_schemas
 
 BROKER, CONTROLLER = 1, 100
+HOST = ProcessBackend.host
 RESTART_DEADLINE_S = 60.0
 
 
@@ -53,6 +56,9 @@ class PuppetRun:
         self._followers: dict[int, FollowerPuppet] = {}
         self._leaders: dict[int, LeaderPuppet] = {}
         self._broker = LiveBroker(BROKER, _listeners(cluster))
+        ports = PortReservation()
+        self._stack.callback(ports.close)
+        self._nowhere = (HOST, ports.port())
         self.client = ClientPuppet(self._broker.listeners["CLIENT"])
         messages = load_schemas(schema_jar())
         assert cluster.zookeeper_address is not None, "puppets are of the ZooKeeper era"
@@ -61,42 +67,58 @@ class PuppetRun:
         self._stack.callback(self.client.close)
 
     @classmethod
-    def start(cls, version: str, directory: Path) -> Self:
+    def start(
+        cls,
+        version: str,
+        directory: Path,
+        *,
+        settings: Mapping[str, str] = MappingProxyType({}),
+        kafka_home: Path | None = None,
+    ) -> Self:
         """Start a broker of a release and take the controller's office.
 
         Args:
             version: ``0.10.2.2`` to ``3.9.2``, a line such as ``2.8``, or a patch.
             directory: gets the broker's and ZooKeeper's directories.
+            settings: of the broker; they win over the tester's own.
+            kafka_home: the directory of an unpacked Kafka of that release whose jars are to be used.
 
         Raises:
             UsageError: the release has no ZooKeeper mode.
+            JarsUnavailableError: its jars are not cached and cannot be resolved.
             ClusterError: the broker does not come up.
         """
         release = find_release(version)
         mode = release.metadata_mode(MetadataMode.ZOOKEEPER)
-        spec = ClusterSpec(release, mode, broker_ids=(BROKER,), controller_id=None)
+        spec = ClusterSpec(release, mode, broker_ids=(BROKER,), controller_id=None, overrides=settings)
+        jars = jars_of(release, kafka_home)
         stack = ExitStack()
         with stack:
             backend = ProcessBackend()
             stack.callback(backend.close)
-            cluster = stack.enter_context(Cluster.start(spec, jars_of(release), backend, DirectRelay(), directory))
+            cluster = stack.enter_context(Cluster.start(spec, jars, backend, DirectRelay(), directory))
             run = cls(cluster)
             # What is entered last is left first: puppets, then the broker, then the backend.
             own, run._stack = run._stack, stack.pop_all()
             run._stack.push(own.__exit__)
         return run
 
-    def create_topic(self, name: str, replicas: tuple[int, ...]) -> PuppetTopic:
+    def create_topic(
+        self, name: str, replicas: tuple[int, ...], configs: Mapping[str, str] = MappingProxyType({})
+    ) -> PuppetTopic:
         """Write down a topic of one partition; the broker hears of it with the first decision."""
-        return self.controller.create_topic(name, replicas)
+        return self.controller.create_topic(name, replicas, configs)
 
     def follower(self, broker: int) -> FollowerPuppet:
-        """Give the puppet that fetches from the broker as replica ``broker``; the next decision calls it alive."""
+        """Give the puppet that fetches from the broker as replica ``broker``; the next decision calls it alive.
+
+        Who tries to fetch from it is refused, unless there is a leader puppet of the same id.
+        """
         if broker not in self._followers:
             follower = self._followers[broker] = FollowerPuppet(broker, self._broker.listeners["CLIENT"])
             self._stack.callback(follower.close)
             if broker not in self._leaders:
-                self.controller.announce_broker(broker, self.controller.server.address)
+                self.controller.announce_broker(broker, self._nowhere)
         return self._followers[broker]
 
     def leader(self, broker: int) -> LeaderPuppet:

@@ -15,13 +15,17 @@ from typing import Any
 from fault_injection.cluster.ports import PortReservation
 from fault_injection.cluster.relay import Address
 from fault_injection.puppets.schema import API_VERSIONS, CLIENT_MESSAGES, Values, response_frame
-from fault_injection.wire.codec_schemas import Messages
+from fault_injection.wire.codec_schemas import Messages, api_name
 from fault_injection.wire.headers import RequestHeader, request_header
 from fault_injection.wire.proxy_endpoint import Endpoint
 
 JOIN_TIMEOUT_S = 10.0
 UNSUPPORTED_VERSION = 35
 _LENGTH = struct.Struct(">i")
+
+
+class NotServedError(Exception):
+    """A puppet got a request that it has no answer for; its connection is closed, as a broker would do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +106,8 @@ class PuppetServer:
 
     def _answered(self, frame: bytes) -> bytes:
         header = request_header(frame)
+        if header.api_key not in self._answers:
+            raise NotServedError(f"{api_name(header.api_key)} was asked, which this puppet does not serve")
         message = self._messages[header.api_key]
         if header.api_key == API_VERSIONS and header.api_version > int(message.request.max_version):
             values = self._version_table(UNSUPPORTED_VERSION)

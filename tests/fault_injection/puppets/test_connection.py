@@ -62,3 +62,14 @@ def test_a_puppet_that_fails_says_so() -> None:
 
     assert server.failures == ["ZeroDivisionError: a defect"]
     assert not [thread for thread in threading.enumerate() if thread.name == f"puppet-{server.address[1]}"]
+
+
+def test_what_a_puppet_does_not_serve_is_named(leader: LeaderPuppet) -> None:
+    connection = PuppetConnection(leader.address, "1")
+    with pytest.raises(PuppetError):
+        connection.ask(PRODUCE, {"topic_data": []}, version=3)
+    connection.close()
+    leader.die()
+
+    assert leader.server.failures == ["NotServedError: Produce was asked, which this puppet does not serve"]
+    leader.server.failures.clear()

@@ -59,11 +59,11 @@ def entries_of(*epochs: tuple[int, str]) -> ReplicaLog:
 class ModelledBroker:
     """The partition of broker 1, with puppets as the others."""
 
-    def __init__(self, rules: RuleSet) -> None:
+    def __init__(self, rules: RuleSet, min_insync_replicas: int = 1) -> None:
         self.rules = rules
         replicas = tuple(map(ReplicaState, ASSIGNMENT))
         view = ControllerView(frozenset(ASSIGNMENT), None, NO_EPOCH, ())
-        self._state = PartitionState(ASSIGNMENT, Settings(), replicas, view)
+        self._state = PartitionState(ASSIGNMENT, Settings(min_insync_replicas), replicas, view)
 
     @property
     def replica(self) -> ReplicaState:
@@ -113,8 +113,10 @@ class ModelledBroker:
         dead = electing.die(electing.checkpoint_high_watermarks(self._state), REAL, graceful=False)
         self._state = dead.with_replica(replace(dead.replica(REAL), alive=True))
 
-    def append(self, label: str) -> None:
-        self._step(RecordSent(Label(label), Acks.LEADER, REAL))
+    def append(self, label: str, acks: Acks = Acks.LEADER) -> str | None:
+        """Give the error that a producer learns at once, if it learns one."""
+        self._step(RecordSent(Label(label), acks, REAL))
+        return self._state.produces[-1].error
 
     def fetch(self, follower: int, offset: int, leader_epoch: int, last_epoch: int, *, parks: bool) -> Told:
         """Give what the broker tells a follower that asks so, and let what follows from the question happen."""

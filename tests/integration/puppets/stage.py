@@ -12,11 +12,12 @@ from fault_injection.puppets.served import Served
 from fault_injection.waiting import DeadlineExceededError, NotYetError, until
 from fault_injection.wire.views import NONE, EpochEnd, EpochQuery, FetchPartition
 from oracle.log import ReplicaLog
+from oracle.rules.release import parse_version
 from oracle.vocabulary import LeaderEpoch
 from tests.integration.puppets.model import FENCED, OUT_OF_RANGE, REAL, ModelledBroker
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from fault_injection.puppets.leader import LeaderPuppet
     from fault_injection.puppets.run import PuppetRun
@@ -30,18 +31,20 @@ Words = tuple[str, int, int]
 BROKER = REAL
 DEADLINE_S = 4.0
 SEVERAL_ROUNDS_S = 0.5
+FORGETS_SINCE, REMEMBERS_SINCE = (3, 5, 1), (3, 7)
+IDLE_ROUNDS = 3
 PARKED_MS = 50
 
 
 class Stage:
-    """A topic on brokers 1, 2 and 3, of which 1 is real."""
+    """A topic on brokers 1, 2 and 3, of which 1 is real; to be closed."""
 
-    def __init__(self, run: PuppetRun, name: str, rules: RuleSet) -> None:
+    def __init__(self, run: PuppetRun, name: str, rules: RuleSet, min_insync_replicas: int = 1) -> None:
         self.run, self.rules = run, rules
-        self.topic = run.create_topic(name, (1, 2, 3))
-        self.model = ModelledBroker(rules)
+        self.topic = run.create_topic(name, (1, 2, 3), {"min.insync.replicas": str(min_insync_replicas)})
+        self.model = ModelledBroker(rules, min_insync_replicas)
         self.followers = {broker: run.follower(broker) for broker in (2, 3)}
-        self._idle: Words | None = None
+        self.idle: Words | None = None
         self._probe = ReplicaProbe(run.cluster, name)
 
     def close(self) -> None:
@@ -81,6 +84,7 @@ class Stage:
         self, follower: int, offset: int, leader_epoch: int, *, last_epoch: int = NONE, parks: bool = False
     ) -> None:
         """Let a puppet fetch, and hold the answer and the broker against the model."""
+        isr = self.model.isr
         expected = self.model.fetch(follower, offset, leader_epoch, last_epoch, parks=parks)
         given = self.followers[follower].fetch(
             self.topic,
@@ -90,20 +94,30 @@ class Stage:
             max_wait_ms=PARKED_MS if parks else 0,
         )
         assert _told(given) == expected
+        if self.model.isr != isr:
+            self._await_join()
         self.agree()
 
     def agree(self) -> None:
         """Hold the broker's numbers and the committed in-sync replicas against the model, now."""
-        numbers = self._probe.live_numbers(BROKER)
-        assert (numbers.log_end_offset, numbers.high_watermark) == self.model.numbers
+        assert self._numbers() == self.model.numbers
+        assert self.run.controller.isr(self.topic) == self.model.isr
 
-        def isr_is_committed() -> bool:
-            committed = self.run.controller.isr(self.topic)
-            if committed != self.model.isr:
-                raise NotYetError(committed)
+    def _await_join(self) -> None:
+        """Wait until the controller has heard the leader's wish, and the leader the answer."""
+        expected = (*self.model.numbers, self.model.isr)
+
+        def is_answered() -> bool:
+            seen = (*self._numbers(), self.run.controller.isr(self.topic))
+            if seen != expected:
+                raise NotYetError(seen)
             return True
 
-        until(isr_is_committed, deadline_s=DEADLINE_S, what=f"in-sync replicas {self.model.isr}")
+        until(is_answered, deadline_s=DEADLINE_S, what=f"log end offset, high watermark and ISR {expected}")
+
+    def _numbers(self) -> tuple[int, int]:
+        numbers = self._probe.live_numbers(BROKER)
+        return numbers.log_end_offset, numbers.high_watermark
 
     # The broker follows
 
@@ -135,21 +149,38 @@ class Stage:
 
         def is_at_rest() -> bool:
             asked = self._without_idle(_words(one, self.rules) for one in leader.asked(self.topic))
-            numbers = self._probe.live_numbers(BROKER)
-            seen = (asked, (numbers.log_end_offset, numbers.high_watermark))
+            seen = (asked, self._numbers())
             if seen != (expected, self.model.numbers):
                 raise NotYetError(seen)
             return True
 
         until(is_at_rest, deadline_s=DEADLINE_S, what=f"requests {expected}, then {self.model.numbers}")
-        self._idle = requests[-1]
+        self.idle = requests[-1]
         assert self.values_on_disk() == self.model.labels
         assert self.epochs_on_disk() == self.model.epochs
 
     def _without_idle(self, asked: Iterable[Words]) -> list[Words]:
         """Leave out repetitions, and first of all those of the fetch that the broker rested with before."""
-        once = [words for words, _ in groupby(asked)]
-        return once[1:] if once[:1] == [self._idle] else once
+        once = [words for words, _ in groupby(self._as_if_remembered(asked))]
+        return once[1:] if once[:1] == [self.idle] else once
+
+    def _as_if_remembered(self, asked: Iterable[Words]) -> Iterator[Words]:
+        """Put the last fetched epoch back that a release forgets when the first answer is empty (KAFKA-15510)."""
+        last: Words | None = self.idle
+        for words in asked:
+            is_forgotten = self.forgets_last_epoch and last is not None and words == (*last[:2], NONE)
+            last = last if is_forgotten and last is not None else words
+            yield last
+
+    @property
+    def forgets_last_epoch(self) -> bool:
+        return FORGETS_SINCE <= parse_version(self.run.cluster.spec.release.version) < REMEMBERS_SINCE
+
+    def idle_words(self, leader: LeaderPuppet) -> set[Words]:
+        """Give what the broker asks a puppet that has nothing new for it, in several rounds."""
+        leader.forget()
+        until(lambda: len(leader.asked(self.topic)) > IDLE_ROUNDS, deadline_s=DEADLINE_S, what="idle rounds")
+        return {_words(one, self.rules) for one in leader.asked(self.topic)[1:]}
 
     def falls_silent(self, leader: LeaderPuppet) -> bool:
         """Tell whether the broker fetches from a puppet no more, after one request that may have been under way."""

@@ -56,3 +56,11 @@ def test_a_follower_that_restarts_begins_at_its_checkpointed_high_watermark(
     stage.follow(leaders[3], 6, log, high_watermark=2)  # KAFKA-1211: up to 0.10.2 it has cut what it had
     stage.restart()
     stage.lead(7, isr=(1, 2))
+
+
+def test_an_empty_answer_leaves_the_last_fetched_epoch_alone(stage: Stage, leaders: dict[int, LeaderPuppet]) -> None:
+    log = entries_of((5, "ab"))
+    stage.follow(leaders[2], 5, log, high_watermark=2)
+    stage.follow(leaders[3], 6, log, high_watermark=2)  # whose first answer has no records
+    # KAFKA-15510: from 3.5.1 to 3.6 it does not
+    assert (stage.idle_words(leaders[3]) == {stage.idle}) is not stage.forgets_last_epoch

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
 
 from fault_injection.puppets.client import LATEST_TIMESTAMP, ListedOffset
-from oracle.vocabulary import LeaderEpoch, Offset
+from oracle.vocabulary import Acks, LeaderEpoch, Offset
 from tests.integration.puppets.model import entries_of
 from tests.integration.puppets.stage import Stage
 
 if TYPE_CHECKING:
     from fault_injection.puppets.leader import LeaderPuppet
-    from tests.integration.puppets.stage import Stage
 
 pytestmark = [pytest.mark.broker, pytest.mark.timeout(120)]
 
 OFFSET_NOT_AVAILABLE = 78
+REQUEST_TIMED_OUT, NOT_ENOUGH_REPLICAS = 7, 19
 
 
 def test_the_high_watermark_is_the_lowest_end_offset_of_the_in_sync_replicas(stage: Stage) -> None:
@@ -87,3 +88,24 @@ def test_a_new_leader_tells_the_latest_offset_as_its_release_does(
         tells = stage.rules.tells_latest_offset(Offset(high_watermark), starts_at)
         told = stage.run.client.list_offset(stage.topic, LATEST_TIMESTAMP)
         assert told == (ListedOffset(0, high_watermark) if tells else ListedOffset(OFFSET_NOT_AVAILABLE, -1))
+
+
+def test_with_too_few_in_sync_replicas_a_leader_refuses_or_does_not_commit(stage: Stage) -> None:
+    with closing(Stage(stage.run, "below-minimum", stage.rules, min_insync_replicas=2)) as below:
+        below.lead(5, isr=(1,))
+        below.append("a")  # acks=1: visible up to 3.6, from 3.7 the high watermark stands still (KAFKA-15583)
+        assert below.model.append("x", Acks.ALL) == "NOT_ENOUGH_REPLICAS"
+        assert stage.run.client.append(below.topic, b"x", acks=-1)[0] == NOT_ENOUGH_REPLICAS
+        below.agree()
+        below.fetch(2, 1, 5)
+        below.append("b")
+
+
+def test_a_produce_that_no_follower_fetches_times_out_and_stays(stage: Stage) -> None:
+    stage.lead(5, isr=(1, 2))
+    error, _ = stage.run.client.append(stage.topic, b"a", acks=-1, timeout_ms=50)
+
+    assert error == REQUEST_TIMED_OUT
+    assert stage.model.append("a", Acks.ALL) is None
+    stage.agree()
+    stage.fetch(2, 1, 5)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -36,11 +37,13 @@ def test_another_releases_truncation_does_not_fit(
 ) -> None:
     monkeypatch.setattr(stages, "DEADLINE_S", LONGER_THAN_IT_TAKES_S)
     is_oldest = run.cluster.spec.release.line == "0.10.2"
-    stage = Stage(run, "other-truncation", rules_for("2.8.2" if is_oldest else "0.10.2.2", MetadataMode.ZOOKEEPER))
+    rules = rules_for("2.8.2" if is_oldest else "0.10.2.2", MetadataMode.ZOOKEEPER)
 
-    with pytest.raises((AssertionError, DeadlineExceededError)):
+    with (
+        closing(Stage(run, "other-truncation", rules)) as stage,
+        pytest.raises((AssertionError, DeadlineExceededError)),
+    ):
         test_following.test_a_follower_cuts_what_its_leader_does_not_have(stage, leaders)
-    stage.close()
 
 
 def answering_another_high_watermark(rules: RuleSet) -> RuleSet:
@@ -75,8 +78,8 @@ def test_a_changed_rule_does_not_fit(
     told: Callable[[Stage], None],
 ) -> None:
     monkeypatch.setattr(stages, "DEADLINE_S", LONGER_THAN_IT_TAKES_S)
-    stage = Stage(run, changed.__name__, changed(own_rules(run)))
-
-    with pytest.raises((AssertionError, DeadlineExceededError)):
+    with (
+        closing(Stage(run, changed.__name__, changed(own_rules(run)))) as stage,
+        pytest.raises((AssertionError, DeadlineExceededError)),
+    ):
         told(stage)
-    stage.close()

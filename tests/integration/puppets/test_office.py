@@ -9,6 +9,7 @@ import pytest
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from fault_injection.cluster.readiness import zookeeper
+from fault_injection.puppets.connection import PuppetError
 from fault_injection.puppets.run import BROKER, CONTROLLER, PuppetRun
 from fault_injection.waiting import until
 from tests.integration.puppets.conftest import RELEASES
@@ -28,6 +29,14 @@ def controller_in_zookeeper(run: PuppetRun) -> int | None:
         if client.exists("/controller") is None:
             return None
         return int(json.loads(client.get("/controller")[0])["brokerid"])
+
+
+def test_a_broker_that_died_keeps_nobody_from_leaving(tmp_path: Path) -> None:
+    with PuppetRun.start(RELEASES[-1], tmp_path) as run:
+        run.controller.decide(run.create_topic("t", (1, 2)).led_by(BROKER, 5))
+        run.cluster.kill(BROKER)
+        with pytest.raises(PuppetError, match="no answer to UpdateMetadataRequest"):
+            run.controller.update_metadata()
 
 
 def test_the_office_is_held_and_handed_back(tmp_path: Path) -> None:
