@@ -109,6 +109,8 @@ class Answering:
         view.pass_time(answer.at)
         if answer.diverging_epoch is None or self._rules.counts_diverging_fetch:
             end = min(one.log.low.end for one in leader.possible)
+            view.received(request.follower, request.fetch_offset, exchange.received_at or answer.at)
+            self._note_join(view, request, leader.possible)
             view.recorded(request.follower, request.fetch_offset, end)
             if not answer.runs and end <= request.fetch_offset and exchange.received_at is not None:
                 view.follower(request.follower).caught_up_at = exchange.received_at

@@ -190,7 +190,7 @@ class Leadership:
         known = self.follower(follower)
         known.fetched_at = at
         known.peak = max(known.peak, offset)
-        known.received = offset if known.recorded is None else max(offset, known.recorded)
+        known.received = max(offset, START if known.received is None else known.received)
         self.raise_high()
 
     def recorded(self, follower: BrokerId, offset: Offset, leader_end: Offset) -> None:

@@ -43,7 +43,7 @@ class Story:
     """Feeds a check; ``violation`` is the first event that was refused."""
 
     def __init__(self, kafka: str = "4.3.1", metadata: str = "kraft", **settings: int) -> None:
-        rules = rules_for(kafka, MetadataMode(metadata))
+        rules = self.rules = rules_for(kafka, MetadataMode(metadata))
         self.settings = TraceSettings(**settings)
         self.check = TraceCheck(rules, self.settings)
         self.speech = speech_of(rules, self.settings)

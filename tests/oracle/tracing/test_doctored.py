@@ -181,6 +181,10 @@ def case_names() -> list[str]:
     return list(CASES)
 
 
+def test_every_invariant_has_a_case() -> None:
+    assert {invariant for invariant, _ in CASES.values()} == set(Invariant)
+
+
 @pytest.mark.parametrize("case", case_names())
 def test_a_doctored_trace_is_caught(case: str) -> None:
     invariant, doctored = CASES[case]

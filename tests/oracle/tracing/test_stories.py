@@ -37,6 +37,8 @@ def with_records(kafka: str = "4.3.1", metadata: str = "kraft", records: int = 3
     story.led(1, 0, (1, 2, 3))
     epoch = 0 if story.speech.tells_epoch or story.speech.lookup else None
     for follower in (2, 3):
+        if story.rules.truncation.asks_without_epochs:
+            story.lookup(follower, 1, -1, EpochEnd(None, None))
         story.fetch(follower, 1, 0, 0, (epoch, 0, records - 1))
     story.fetch(2, 1, records, 0)
     story.fetch(3, 1, records, records)
@@ -482,4 +484,33 @@ def test_a_decision_that_is_told_twice_begins_no_epoch_again() -> None:
     story.alter_isr(1, 0, (1, 2))
     story.led(1, 0, (1, 2, 3), 1)
     story.fetch(2, 1, 3, 3)
+    assert not story.refused()
+
+
+@pytest.mark.parametrize(
+    ("kafka", "watermark", "is_allowed"),
+    [("1.1.1", 3, True), ("1.1.0", 3, False), ("1.1.0", 4, True), ("1.1.1", 4, False)],
+)
+def test_an_immediate_answer_carries_the_high_watermark_of_before_or_after_its_fetch(
+    kafka: str, watermark: int, *, is_allowed: bool
+) -> None:
+    story = with_records(kafka, "zookeeper")
+    story.feed(Acknowledged, acks=Acks.LEADER, sent_at=story.at, base_offset=3, last_offset=5)
+    for follower in (2, 3):
+        story.fetch(follower, 1, 3, 3, (0, 3, 3))
+    story.fetch(2, 1, 4, 3, (0, 4, 4))
+    story.fetch(3, 1, 4, watermark, (0, 4, 4))
+    assert bool(story.refused()) is not is_allowed
+
+
+def test_a_fetch_may_reach_its_leader_before_the_decision_does() -> None:
+    story = with_records()
+    for broker in (1, 3):
+        story.heard(broker, 2, 1, (2, 3))
+    key = story.sent(3, 2, 3, epoch=1, last_fetched_epoch=0)
+    story.feed(FetchReceived, key=key)
+    story.heard(2, 2, 1, (2, 3))
+    story.answered(key, 3, (1, 3, 3))
+    story.fetch(3, 2, 4, 4, epoch=1)
+    story.feed(Acknowledged, acks=Acks.ALL, sent_at=story.at, base_offset=3, last_offset=3)
     assert not story.refused()
