@@ -1,5 +1,7 @@
 """What were the producers told, and when? The ledger as events, in the order of time.
 
+A producer may have been told a little before its outcome was written down, never after.
+
 Attempts and outcomes are read side by side, so that only records without outcome are kept. An outcome that no
 broker gave (a client's own error, silence) shows nothing of the brokers and is passed over.
 """
@@ -49,7 +51,9 @@ class LedgerEvents:
         Raises:
             TraceUnreadableError: the ledger cannot be read, or an outcome has no attempt.
         """
+        last_ns = 0
         for outcome in _rows(self._directory, OUTCOMES_PREFIX):
+            last_ns = outcome["completed_ns"] = max(last_ns, outcome["completed_ns"])
             attempt = self._attempt(outcome["record_id"])
             if attempt["topic"] == self._topic:
                 event = _event(attempt, outcome)
