@@ -2,10 +2,11 @@
 
 Decodes a copy, names sender and topics, completes what an incremental fetch leaves out, and follows the fetch
 rounds. Whoever calls ``observed``, ``completed``, ``follow`` or ``passed`` holds the lock of ``Traffic`` and calls in
-the order of arrival; ``kept`` needs no lock.
+the order of arrival; ``asked`` and ``lighten`` need no lock.
 """
 
 import struct
+from contextlib import suppress
 
 from fault_injection.wire.codec import Codec
 from fault_injection.wire.headers import HeaderError, RequestHeader, request_header, response_correlation_id
@@ -43,36 +44,39 @@ class Readings:
         self.names = TopicNames()
         self.rounds = Rounds()
 
-    def kept(self, direction: Direction, connection: ConnectionState, frame: bytearray) -> Content | None:
-        """Give what is enough to read a frame later; None if it must be read now."""
+    @staticmethod
+    def asked(direction: Direction, connection: ConnectionState, frame: bytearray) -> tuple[int, int] | None:
+        """Give api and version of a frame that can be read later; None if it must be read now."""
         try:
-            if direction == "request":
-                return self._kept_request(connection, frame)
-            (correlation_id,) = _RESPONSE_START.unpack_from(frame, _LENGTH_BYTES)
-        except (struct.error, HeaderError):
+            if direction == "response":
+                return connection.asked.pop(_RESPONSE_START.unpack_from(frame, _LENGTH_BYTES)[0], None)
+            api_key, api_version, correlation_id = _REQUEST_START.unpack_from(frame, _LENGTH_BYTES)
+        except struct.error:
             return None
-        asked = connection.asked.pop(correlation_id, None)
-        if asked is None or len(frame) <= KEPT_BYTES_MAX:
-            return frame if asked is not None else None
-        return SaidResponse(correlation_id, self.codec.response(*asked, frame))
+        if api_key == PRODUCE_KEY:
+            return None  # whether it is answered at all stands in its body
+        if len(connection.asked) >= UNANSWERED_MAX:
+            connection.asked.clear()  # their answers are read at once
+        connection.asked[correlation_id] = api_key, api_version
+        return api_key, api_version
 
     @staticmethod
     def is_awaited(connection: ConnectionState, begun: memoryview) -> bool:
         """Whether the first bytes of an answer belong to a request that went on unread."""
         return _RESPONSE_START.unpack_from(begun, _LENGTH_BYTES)[0] in connection.asked
 
-    def _kept_request(self, connection: ConnectionState, frame: bytearray) -> Content | None:
-        api_key, api_version, correlation_id = _REQUEST_START.unpack_from(frame, _LENGTH_BYTES)
-        if api_key == PRODUCE_KEY:
-            return None  # whether it is answered at all stands in its body
-        content: Content = frame
-        if len(frame) > KEPT_BYTES_MAX:
+    def lighten(self, unread: UnreadFrame) -> None:
+        """Keep of a large frame what it says, in place of its bytes."""
+        frame = unread.content
+        if unread.size <= KEPT_BYTES_MAX or not isinstance(frame, bytearray):
+            return
+        if unread.direction == "response":
+            view = self.codec.response(*unread.asked, frame)
+            unread.content = SaidResponse(response_correlation_id(frame), view)
+            return
+        with suppress(HeaderError):  # it is counted when it is read
             header = request_header(frame)
-            content = SaidRequest(header, self.codec.request(header, frame))
-        if len(connection.asked) >= UNANSWERED_MAX:
-            connection.asked.clear()  # their answers are read at once
-        connection.asked[correlation_id] = api_key, api_version
-        return content
+            unread.content = SaidRequest(header, self.codec.request(header, frame))
 
     def passed(self, unread: UnreadFrame) -> Passage:
         """Read a frame that went on unread; its passage tells what was said, or nothing if it has no header."""

@@ -87,16 +87,18 @@ class Traffic:
         if not has_begun and not self._is_free(connection):
             return None
         arrived_ns = time.monotonic_ns()
-        content = self._readings.kept(direction, connection, frame)
-        if content is None:
+        asked = self._readings.asked(direction, connection, frame)
+        if asked is None:
             return None
-        unread = UnreadFrame(next(self._seq), direction, connection, len(frame), arrived_ns, content)
+        unread = UnreadFrame(next(self._seq), direction, connection, len(frame), arrived_ns, asked, frame)
         self._unread.add(unread)
         return unread
 
     def unread_ended(self, unread: UnreadFrame, outcome: Outcome) -> None:
         """Take note of what became of a frame that went on unread."""
         unread.outcome = outcome
+        if unread.passage is None:
+            self._readings.lighten(unread)
         if unread.passage is not None:
             self._write(unread)
 

@@ -55,7 +55,8 @@ class UnreadFrame:
         connection: where it passed.
         size: its bytes.
         arrived_ns: when its last byte arrived, monotonic.
-        content: the frame, or what it says.
+        asked: api and version of its request.
+        content: the frame, or what it says if it was large.
         outcome: what became of it; None while it is being sent.
         passage: what it said; None until it is read.
         is_written: whether it is in the trace.
@@ -66,6 +67,7 @@ class UnreadFrame:
     connection: ConnectionState
     size: int
     arrived_ns: int
+    asked: tuple[int, int]
     content: Content
     outcome: Outcome | None = None
     passage: Passage | None = None

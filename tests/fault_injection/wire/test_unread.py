@@ -2,6 +2,7 @@
 
 import json
 import random
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +24,19 @@ ELSEWHERE = Point("fetch_request", source=77)
 LARGE = record_batch(2, base_offset=0, values=400)
 
 
+CREATED: list[Traffic] = []
+
+
+@pytest.fixture(autouse=True)
+def _ended() -> Iterator[None]:
+    yield
+    while CREATED:
+        CREATED.pop().close()
+
+
 def new_traffic() -> Traffic:
-    return Traffic(Codec(), lambda _: None)
+    CREATED.append(Traffic(Codec(), lambda _: None))
+    return CREATED[-1]
 
 
 def known_connection(traffic: Traffic, number: int = 1) -> ConnectionState:
@@ -85,7 +97,6 @@ def played(exchanges: list[tuple[int, int, int, bytes, bool]], path: Path, *, at
     lines = traced(traffic, path)
     assert traffic.failures == []
     assert traffic.codec.undecodable == 0
-    traffic.close()
     return lines
 
 
