@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 AWAIT_DEADLINE_S = 30.0
 VALUE_BYTES = 100
+PURGED_IN_FLIGHT = "_PURGE_INFLIGHT"
+"""librdkafka's word for a record that was given up while its request was under way: nothing that a broker said."""
 
 
 class Producing:
@@ -146,7 +148,9 @@ class Producing:
         for label, sending in list(self._sendings.items()):
             delivery = sending.poll()
             sending.close()
-            delivery = delivery or sending.poll() or Delivery(Outcome.INDETERMINATE, GIVEN_UP, None)
+            delivery = delivery or sending.poll()
+            if delivery is None or delivery.error == PURGED_IN_FLIGHT:
+                delivery = Delivery(Outcome.INDETERMINATE, GIVEN_UP, None)
             self._record_outcome(label, delivery)
         self._sendings.clear()
 
