@@ -2,7 +2,8 @@
 
 Three clusters of three brokers: two whose brokers talk directly, one through the gate. In every round each of them
 takes the same load, one after the other, in an order that rotates; a ratio is that of one round. The second direct
-cluster says how much equal arms differ. Loads: 10^6 records of 100 B, 10^5 of 10 kB, three partitions with three
+cluster says how much equal arms differ. Everything takes about 15 minutes on two idle cores; a tenth of the records
+and two pairs (``--scale 0.1 --pairs 2 --no-control``) take one. Loads: 10^6 records of 100 B, 10^5 of 10 kB, three partitions with three
 replicas, acks=all, and for latency single records awaited one by one. Ctrl-C ends with what was measured so far.
 """
 
@@ -38,7 +39,7 @@ def main() -> None:
     """Measure what the command line asks for; write progress, a summary and, if wanted, JSON."""
     asked = _asked()
     names = (DIRECT, PROXIED) if asked.no_control else (DIRECT, CONTROL, PROXIED)
-    loads = {name: _scaled(LOADS[name], asked.scale) for name in asked.load or LOADS}
+    loads = {name: _sized(LOADS[name], asked.records, asked.scale) for name in asked.workload or LOADS}
     found: dict[str, Any] = {"asked": {key: str(value) for key, value in vars(asked).items()}, "rounds": []}
     found["loads"] = {name: asdict(load) for name, load in loads.items()}
     found["producer"] = {"throughput": PRODUCER, "latency": AWAITED}
@@ -62,13 +63,20 @@ def _asked() -> argparse.Namespace:
     parser.add_argument("--release", default="4.3.1", help="Kafka release (default: 4.3.1)")
     parser.add_argument("--metadata", type=MetadataMode, choices=list(MetadataMode), help="metadata mode")
     parser.add_argument("--pairs", type=int, default=8, help="rounds (default: 8)")
-    parser.add_argument("--load", action="append", choices=list(LOADS), help="only this load (repeatable)")
+    parser.add_argument("--workload", action="append", choices=list(LOADS), help="only this load (repeatable)")
+    parser.add_argument("--records", type=int, help="records of a throughput load (default: 10^6 small, 10^5 large)")
     parser.add_argument("--scale", type=float, default=1.0, help="part of the records of each load (default: 1)")
     parser.add_argument("--no-control", action="store_true", help="without the second direct cluster")
     parser.add_argument("--no-trace", action="store_true", help="write no wire.ndjson")
     parser.add_argument("--directory", type=Path, help="where the clusters keep their data (default: temporary)")
     parser.add_argument("--out", type=Path, help="write JSON here, anew after every round")
     return parser.parse_args()
+
+
+def _sized(load: Load, records: int | None, scale: float) -> Load:
+    if records is not None and load.what == "throughput":
+        return Load(load.what, records, load.record_bytes)
+    return _scaled(load, scale)
 
 
 def _scaled(load: Load, scale: float) -> Load:
