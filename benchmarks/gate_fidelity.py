@@ -3,8 +3,10 @@
 Three clusters of three brokers: two whose brokers talk directly, one through the gate. In every round each of them
 takes the same load, one after the other, in an order that rotates; a ratio is that of one round. The second direct
 cluster says how much equal arms differ. Everything takes about 15 minutes on two idle cores; a tenth of the records
-and two pairs (``--scale 0.1 --pairs 2 --no-control``) take one. Loads: 10^6 records of 100 B, 10^5 of 10 kB, three partitions with three
-replicas, acks=all, and for latency single records awaited one by one. Ctrl-C ends with what was measured so far.
+and two pairs (``--scale 0.1 --pairs 2 --no-control``) take one.
+
+Loads: 10^6 records of 100 B, 10^5 of 10 kB, three partitions with three replicas, acks=all, and for latency single
+records awaited one by one. Ctrl-C ends with what was measured so far.
 """
 
 from __future__ import annotations
@@ -61,7 +63,7 @@ def main() -> None:
 def _asked() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--release", default="4.3.1", help="Kafka release (default: 4.3.1)")
-    parser.add_argument("--metadata", type=MetadataMode, choices=list(MetadataMode), help="metadata mode")
+    parser.add_argument("--metadata", type=MetadataMode, metavar="MODE", help="zookeeper or kraft")
     parser.add_argument("--pairs", type=int, default=8, help="rounds (default: 8)")
     parser.add_argument("--workload", action="append", choices=list(LOADS), help="only this load (repeatable)")
     parser.add_argument("--records", type=int, help="records of a throughput load (default: 10^6 small, 10^5 large)")
