@@ -60,6 +60,14 @@ def test_a_reset_wins_over_a_blackhole_and_each_is_lifted_alone() -> None:
     assert shaping.is_idle
 
 
+def test_every_cut_that_ends_a_connection_is_told_of_it() -> None:
+    shaping = Shaping()
+    shaping.impose("resets", Cut((Way(2, 1),), by="reset"), 0)
+    shaping.impose("wider resets", Cut((Way(2, None),), by="reset"), 0)
+    shaping.stopped(load(), 1)
+    assert shaping.evidence("resets").touched == shaping.evidence("wider resets").touched != ()
+
+
 def test_delays_add_up() -> None:
     shaping = Shaping()
     shaping.impose("far", Delay((Way(2, 1),), 30), 0)

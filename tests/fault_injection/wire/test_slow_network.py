@@ -72,18 +72,19 @@ def test_as_much_is_under_way_on_a_delayed_link_as_before(proxy: GateProxy, node
     assert proxy.network.evidence("far").touched[0].frames == count
 
 
-def test_frames_keep_their_order_when_a_delay_ends(proxy: GateProxy, node: StubNode) -> None:
+@pytest.mark.parametrize("is_shorter", [False, True])
+def test_frames_keep_their_order_when_a_delay_ends(proxy: GateProxy, node: StubNode, *, is_shorter: bool) -> None:
+    late, later = REQUEST, fetch_request(offset=2, correlation_id=2)
     with connected(proxy.open(LINK, node.address)) as follower:
-        expected = b""
-        for number in range(40):
-            if number % 10 == 0:
-                proxy.network.impose(f"far {number}", Delay((Way(2, 1),), DELAY_MS))
-            if number % 10 == 5:
-                proxy.network.lift(f"far {number - 5}")
-            frame = fetch_request(offset=number, correlation_id=number)
-            follower.sendall(frame)
-            expected += frame
-        assert read(follower, len(expected)) == expected
+        proxy.network.impose("far", Delay((Way(2, 1),), 3 * DELAY_MS))
+        follower.sendall(late)
+        until(lambda: proxy.network.evidence("far").has_fired, deadline_s=DEADLINE_S, what="the frame is under way")
+        if is_shorter:
+            proxy.network.impose("near", Delay((Way(2, 1),), 1))
+        proxy.network.lift("far")
+        follower.sendall(later)
+        assert read(follower, len(late + later)) == late + later
+        assert len(late) == len(later)
 
 
 def test_an_orderly_end_comes_after_what_was_delayed(proxy: GateProxy, node: StubNode) -> None:
