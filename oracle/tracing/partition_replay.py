@@ -194,7 +194,8 @@ class PartitionReplay:
 
     def _stopped(self, stopped: ReplicaStopped) -> None:
         if stopped.is_deleted:
-            self._replicas.pop(stopped.broker, None)
+            before = self._replica(stopped.broker).reachable()
+            self._replicas[stopped.broker] = Replica(stopped.broker, self._rules, before)
 
     def _announced(self, announced: IsrAnnounced) -> None:
         if announced.leader is None:

@@ -77,7 +77,7 @@ def has_epochs(rules: RuleSet) -> bool:
 def applied(
     replica: Possibility, decision: LeadershipHeard, led: Bounds | None, rules: RuleSet
 ) -> tuple[Possibility, ...]:
-    """Return what the replica may be once it has applied a decision.
+    """Return what the replica may be once it has applied a decision; who is no replica any more has no log.
 
     Args:
         replica: before.
@@ -88,6 +88,8 @@ def applied(
     is_known = decision.leader_epoch == replica.leader_epoch and decision.leader == replica.leader
     if decision.leader_epoch < replica.leader_epoch or is_known:
         return (replica,)
+    if decision.broker not in decision.replicas:
+        return (Possibility(leader_epoch=decision.leader_epoch),)
     if decision.leader == decision.broker:
         return tuple(_leading(replica, decision, rules))
     if replica.leader == decision.broker and led is not None:

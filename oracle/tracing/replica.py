@@ -39,15 +39,15 @@ class Held(NamedTuple):
 class Replica:
     """One broker's replica of one partition."""
 
-    def __init__(self, broker: BrokerId, rules: RuleSet) -> None:
-        """Begin with an empty log, before the broker has heard of the partition."""
+    def __init__(self, broker: BrokerId, rules: RuleSet, earlier: Iterable[Possibility] = ()) -> None:
+        """Begin with an empty log, before the broker has heard of the partition, or after its replica was deleted."""
         self.broker = broker
         self.possible: list[Possibility] = [Possibility()]
         self.leadership: Leadership | None = None
         self.under_way: Exchange | None = None
         self.log_start_offset = Offset(0)
         self.has_served = False
-        self.earlier: list[Possibility] = []
+        self.earlier = list(earlier)
         self.history: deque[Held] = deque(maxlen=HISTORY)
         self._decisions: list[LeadershipHeard] = []
         self._void: set[int] = set()

@@ -34,6 +34,9 @@ FETCH = {
     "4.1.0": 18,
 }
 LOOKUP = {"0.11.0": 0, "2.0.0": 1, "2.1.0": 2, "2.3.0": 3, "2.8.0": 4}
+NEWEST_KNOWN = (4, 3)
+"""A release newer than this may speak any version after the newest that is known."""
+LAST_EVER = 1_000
 ALTER_PARTITION = {"2.7.0": 0, "3.2.0": 1, "3.3.0": 2, "3.5.0": 3}
 
 
@@ -81,4 +84,5 @@ def in_words(versions: range) -> str:
 
 def _versions(table: dict[str, int], version: tuple[int, ...], *, is_exact: bool) -> range:
     newest = max((number for since, number in table.items() if version >= parse_version(since)), default=-1)
-    return range(newest if is_exact and newest >= 0 else 0, newest + 1)
+    last = newest if newest < 0 or version[:2] <= NEWEST_KNOWN else LAST_EVER
+    return range(max(newest, 0) if is_exact else 0, last + 1)

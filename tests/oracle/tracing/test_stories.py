@@ -119,6 +119,7 @@ def test_a_replica_that_is_taken_away_begins_anew() -> None:
     story.feed(ReplicaStopped, broker=3, is_deleted=False)
     story.fetch(3, 1, 3, 3)
     story.feed(ReplicaStopped, broker=3, is_deleted=True)
+    story.fetch(3, 1, 3, 3)
     story.led(1, 1, (1, 2, 3), 3)
     story.fetch(3, 1, 0, -1, error=75, epoch=1)
     assert not story.refused()
@@ -355,7 +356,7 @@ def test_a_leader_serves_no_follower_of_another_epoch() -> None:
 
 def test_an_unassigned_follower_may_be_told_so() -> None:
     story = with_records()
-    story.heard(4, 1, 0, (1, 2, 3))
+    story.heard(4, 1, 0, (1, 2, 3), replicas=(1, 2, 3, 4))
     story.fetch(4, 1, 0, -1, error=75)
     assert not story.refused()
 
@@ -514,3 +515,40 @@ def test_a_fetch_may_reach_its_leader_before_the_decision_does() -> None:
     story.fetch(3, 2, 4, 4, epoch=1)
     story.feed(Acknowledged, acks=Acks.ALL, sent_at=story.at, base_offset=3, last_offset=3)
     assert not story.refused()
+
+
+def test_who_is_assigned_again_begins_with_an_empty_log() -> None:
+    story = with_records()
+    story.heard(3, 1, 1, (1, 2), replicas=(1, 2))
+    story.heard(3, 1, 2, (1, 2), replicas=(1, 2, 3))
+    story.sent(3, 1, 0, epoch=2)
+    assert not story.refused()
+    story.sent(3, 1, 3, epoch=2)
+    assert story.refused()
+
+
+@pytest.mark.parametrize(
+    ("kafka", "version", "is_own", "is_allowed"),
+    [
+        ("4.3.1", 18, True, True),
+        ("4.3.1", 17, True, False),
+        ("4.3.1", 17, False, True),
+        ("4.3.1", 19, False, False),
+        ("4.4.0", 19, True, True),
+    ],
+)
+def test_a_release_speaks_its_own_version(kafka: str, version: int, *, is_own: bool, is_allowed: bool) -> None:
+    story = Story(kafka, has_own_protocol=is_own)
+    story.led(1, 0, (1, 2, 3))
+    story.sent(2, 1, 0, api_version=version)
+    assert bool(story.refused()) is not is_allowed
+
+
+@pytest.mark.parametrize("kafka", ["2.8.0", "4.3.1", "4.4.0"])
+def test_no_follower_looks_epochs_up_where_fetches_carry_them(kafka: str) -> None:
+    story = Story(kafka, "kraft" if kafka > "3" else "zookeeper")
+    story.led(1, 0, (1, 2, 3))
+    story.lookup(2, 1, 0, EpochEnd(0, 0), api_version=4, current_leader_epoch=0)
+    assert story.refused() == "24: broker 2 sends OffsetsForLeaderEpoch version 4"
+    assert story.violation is not None
+    assert story.violation.allowed == "no such request in this release"
