@@ -16,6 +16,9 @@ from fault_injection.wire.points import Direction, LinkKind
 
 Opener = Literal["sender", "receiver"]
 
+NAMES = {-1: "clients", -2: "zookeeper"}
+"""The ends that are no broker, by the ids that ``cluster.relay`` gives them."""
+
 
 @dataclass(frozen=True, slots=True)
 class Flow:
@@ -52,9 +55,7 @@ class Flow:
     @property
     def text(self) -> str:
         """Say in words what it is, for example ``requests 2→1 (replication)``."""
-        source = "?" if self.source is None else self.source
-        ends = (source, self.destination) if self.direction == "request" else (self.destination, source)
-        return f"{self.direction}s {ends[0]}→{ends[1]} ({self.kind})"
+        return f"{self.direction}s {_name(self.sender, '?')}→{_name(self.receiver, '?')} ({self.kind})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +89,8 @@ class Way:
     def text(self) -> str:
         """Say in words what it is, for example ``1→2`` or ``requests 2→any (replication)``."""
         what = {None: "", "sender": "requests ", "receiver": "answers "}[self.opened_by]
-        ends = "→".join("any" if end is None else str(end) for end in (self.sender, self.receiver))
-        return f"{what}{ends}{f' ({self.kind})' if self.kind is not None else ''}"
+        channel = f" ({self.kind})" if self.kind is not None else ""
+        return f"{what}{_name(self.sender, 'any')}→{_name(self.receiver, 'any')}{channel}"
 
 
 def between(one: int, other: int, kind: LinkKind | None = None) -> tuple[Way, Way]:
@@ -100,3 +101,7 @@ def between(one: int, other: int, kind: LinkKind | None = None) -> tuple[Way, Wa
 def around(node: int, kind: LinkKind | None = None) -> tuple[Way, Way]:
     """Give all ways from and to a node."""
     return Way(sender=node, kind=kind), Way(receiver=node, kind=kind)
+
+
+def _name(node: int | None, unknown: str) -> str:
+    return unknown if node is None else NAMES.get(node, str(node))

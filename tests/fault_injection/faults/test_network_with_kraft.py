@@ -8,8 +8,8 @@ import pytest
 from fault_injection.cluster.backends.process import ProcessBackend
 from fault_injection.cluster.lifecycle import Cluster
 from fault_injection.cluster.readiness import await_registered, brokers_known_to
-from fault_injection.cluster.relay import ZOOKEEPER
-from fault_injection.faults.account import FaultAccount
+from fault_injection.cluster.relay import CLIENTS, ZOOKEEPER
+from fault_injection.faults.account import FaultAccount, FaultAccountError
 from fault_injection.faults.fault import FaultError
 from fault_injection.faults.network import Disconnect, cut, delay, isolate, reset, throttle
 from fault_injection.releases import MetadataMode
@@ -108,6 +108,13 @@ def test_an_isolated_broker_is_fenced_and_its_connections_end_once_it_is_back(
     await_partition(cluster, 2, topic, leader=1, isr={1, 2})
     assert reset(gate, 1, 2).inject(cluster).startswith("reset connection")
     produce(cluster, topic, b"m0")
+
+
+def test_a_cut_that_nothing_meets_is_an_error_of_the_tester(cluster: Cluster, gate: GateProxy) -> None:
+    nothing = r"cut never fired: it awaited traffic on clients→2; nothing came that way; 0 connections have it"
+    with pytest.raises(FaultAccountError, match=nothing), FaultAccount(cluster) as account:
+        account.inject(cut(gate, CLIENTS, 2))
+    assert gate.network.imposed() == {}
 
 
 def test_a_link_that_does_not_lead_through_the_relay_is_not_available(cluster: Cluster, gate: GateProxy) -> None:

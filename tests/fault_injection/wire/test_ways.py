@@ -2,6 +2,7 @@
 
 import pytest
 
+from fault_injection.cluster.relay import CLIENTS, ZOOKEEPER
 from fault_injection.wire.ways import Flow, Way, around, between
 
 
@@ -57,7 +58,13 @@ def test_between_and_around_name_all_that_lies_there() -> None:
         (Way(1, 2), "1→2"),
         (Way(2, None, "replication", "sender"), "requests 2→any (replication)"),
         (Way(None, 2, opened_by="receiver"), "answers any→2"),
+        (Way(CLIENTS, ZOOKEEPER), "clients→zookeeper"),
     ],
 )
 def test_a_way_says_what_it_is(way: Way, text: str) -> None:
     assert way.text == text
+
+
+def test_a_flow_says_what_it_is() -> None:
+    assert flow(None, 1).text == "requests ?→1 (replication)"
+    assert flow(2, 1, "response").text == "responses 1→2 (replication)"
