@@ -8,6 +8,7 @@ the top and in the partitions: a top-level error is one of every partition. In-s
 """
 
 from dataclasses import dataclass, fields
+from functools import lru_cache
 from typing import Any
 
 from fault_injection.wire.messages import RequestView, ResponseView
@@ -95,17 +96,24 @@ def agreeing(
     """
     if content == ANYTHING:
         return entries
-    wanted = content.wanted
     if view is None:
         return None
-    error = wanted.pop("error", None)
-    of_entries = {name: value for name, value in wanted.items() if not hasattr(view, name)}
-    if any(not _is(getattr(view, name), value) for name, value in wanted.items() if name not in of_entries):
+    message: Any = type(view)
+    of_message, of_entries = _conditions(content, message)
+    if any(not _is(getattr(view, name), value) for name, value in of_message.items()):
         return None
     agreed = tuple(entry for entry in entries if _agrees(entry, of_entries))
     if of_entries and not agreed:
         return None
-    return agreed if error is None else _with_error(error, view, agreed)
+    return agreed if content.error is None else _with_error(content.error, view, agreed)
+
+
+@lru_cache(maxsize=256)
+def _conditions(content: Content, message: type) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Give the conditions on fields of a message and those on its partitions; an error may stand in either."""
+    wanted = {name: value for name, value in content.wanted.items() if name != "error"}
+    of_message = {name: value for name, value in wanted.items() if hasattr(message, name)}
+    return of_message, {name: value for name, value in wanted.items() if name not in of_message}
 
 
 def _with_error(error: int, view: Any, entries: tuple[Any, ...]) -> tuple[Any, ...] | None:
