@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from oracle.tracing.invariants import Invariant, Judge, NotAllowed, PassedOver, Violation
-from oracle.tracing.leadership import TraceSettings
 from oracle.tracing.observed import BrokerEnded, BrokerStarted, PartitionObserved
 from oracle.tracing.partition_replay import PartitionReplay
+from oracle.tracing.trace_settings import TraceSettings
 
 if TYPE_CHECKING:
     from collections.abc import Collection

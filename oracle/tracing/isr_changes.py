@@ -18,10 +18,11 @@ if TYPE_CHECKING:
 
     from oracle.rules.rule_set import RuleSet
     from oracle.tracing.invariants import Judge
-    from oracle.tracing.leadership import Leadership, TraceSettings
+    from oracle.tracing.leadership import Leadership
     from oracle.tracing.observed import IsrAnnounced, IsrProposed
     from oracle.tracing.replica import Replica
     from oracle.tracing.speech import Speech
+    from oracle.tracing.trace_settings import TraceSettings
     from oracle.vocabulary import BrokerId
 
 MS = 1_000_000
@@ -62,7 +63,7 @@ class IsrChanges:
         self._check_growth(view, isr - before)
         self._check_shrink(view, before - isr, announced.at, settings)
         view.announced = isr
-        view.settle_isr(isr)
+        view.settle_isr(isr, announced.partition_epoch)
 
     def _check_growth(self, view: Leadership, joining: Collection[BrokerId]) -> None:
         for broker in sorted(joining):

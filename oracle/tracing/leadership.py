@@ -11,11 +11,11 @@ Sources: Partition.maybeIncrementLeaderHW, Partition.PartitionState (KIP-497), K
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from oracle.log import NO_EPOCH
 from oracle.replication.remote import RemoteReplica
+from oracle.tracing.follower import Follower
 from oracle.tracing.known_log import START, UNBOUNDED
 
 if TYPE_CHECKING:
@@ -25,54 +25,12 @@ if TYPE_CHECKING:
     from oracle.tracing.exchange import Exchange
     from oracle.tracing.observed import LeadershipHeard
     from oracle.tracing.possibility import Bounds
+    from oracle.tracing.trace_settings import TraceSettings
     from oracle.vocabulary import BrokerId, LeaderEpoch, Offset
 
 
 HISTORY = 64
 """So many earlier lower bounds are kept, for measurements that took a while."""
-
-
-@dataclass(frozen=True, slots=True)
-class TraceSettings:
-    """What the brokers were configured with, as far as a trace shows it.
-
-    Attributes:
-        min_insync_replicas: of the topic.
-        lag_time_max_ms: replica.lag.time.max.ms.
-        has_own_protocol: brokers speak the newest protocol of their release, as by default.
-        min_insync_replicas_before: what some broker may still go by; None if it never changed.
-    """
-
-    min_insync_replicas: int = 1
-    lag_time_max_ms: int = 30_000
-    has_own_protocol: bool = True
-    min_insync_replicas_before: int | None = None
-
-    @property
-    def lag_ns(self) -> int:
-        """The lag time in nanoseconds."""
-        return self.lag_time_max_ms * 1_000_000
-
-
-@dataclass(slots=True)
-class Follower:
-    """What a leader can know of one follower.
-
-    Attributes:
-        recorded: its end, as certainly recorded; None before its first answered fetch.
-        received: the highest of the ends that the leader may have recorded last; None before the first.
-        peak: the highest of the ends that it ever showed.
-        may_join: a fetch has come that lets it join the ISR.
-        caught_up_at: the latest moment at which it certainly had everything.
-        fetched_at: when its last fetch was received; None before the first.
-    """
-
-    recorded: Offset | None = None
-    received: Offset | None = None
-    peak: Offset = START
-    may_join: bool = False
-    caught_up_at: int = 0
-    fetched_at: int | None = None
 
 
 class Leadership:
@@ -92,6 +50,8 @@ class Leadership:
         self.leader_epoch: LeaderEpoch = NO_EPOCH
         self.announced: frozenset[BrokerId] = frozenset()
         self.proposed: frozenset[BrokerId] = frozenset()
+        self.wished: frozenset[BrokerId] = frozenset()
+        self.partition_epoch = -1
         self.replicas: tuple[BrokerId, ...] = ()
         self.followers: dict[BrokerId, Follower] = {}
         self.began_at = 0
@@ -112,6 +72,8 @@ class Leadership:
         isr = frozenset(heard.isr)
         if not self.committed or self.committed[-1] != isr:
             self.committed.append(isr)
+        self.proposed = frozenset()
+        self.partition_epoch = max(self.partition_epoch, heard.partition_epoch or 0)
         if heard.leader_epoch != self.leader_epoch:
             self.leader_epoch = heard.leader_epoch
             self.announced = isr
@@ -125,14 +87,15 @@ class Leadership:
         if self.broker == applied.leader and applied.leader_epoch == self.leader_epoch != self._settled_epoch:
             self._settled_epoch = applied.leader_epoch
             self.committed = [frozenset(applied.isr)]
-            self.proposed = frozenset()
             self.raise_high()
 
-    def settle_isr(self, isr: Collection[BrokerId]) -> None:
-        """Take note that the leader knows this ISR for certain: nothing older counts."""
+    def settle_isr(self, isr: Collection[BrokerId], partition_epoch: int | None) -> None:
+        """Take note that the leader knows this ISR: nothing older counts, unless it may know a newer one already."""
+        if partition_epoch is not None and partition_epoch < self.partition_epoch:
+            return
         self._bound_by(frozenset(isr).difference(*self.committed))
         self.committed = [frozenset(isr)]
-        self.proposed = frozenset()
+        self.proposed = self.wished = frozenset()
         self.raise_high()
 
     def propose(self, isr: Collection[BrokerId]) -> None:
@@ -140,7 +103,7 @@ class Leadership:
         wished = frozenset(isr)
         self._bound_by(wished.difference(*self.committed))
         self.committed = [known for known in self.committed if known <= wished or wished <= known] or self.committed
-        self.proposed = wished
+        self.proposed = self.wished = wished
 
     def was_too_small(self) -> None:
         """Take note that the ISR was too small for acks=all: what the leader knew before that is past."""
@@ -158,7 +121,7 @@ class Leadership:
     def largest_isrs(self) -> list[frozenset[BrokerId]]:
         """Return the ISRs that the leader may have, with whom it may have added without telling us (up to 2.6)."""
         if self._rules.asks_controller_to_join:
-            return self.maximal_isrs()
+            return [isr | self.wished for isr in self.committed]
         joined = {broker for broker, known in self.followers.items() if known.may_join}
         return [isr | joined for isr in self.committed]
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from oracle.tracing.answering import Answering
 from oracle.tracing.exchange import CAPACITY, Exchange
 from oracle.tracing.isr_changes import IsrChanges
-from oracle.tracing.leadership import Leadership, TraceSettings
+from oracle.tracing.leadership import Leadership
 from oracle.tracing.measuring import Measuring
 from oracle.tracing.observed import (
     Acknowledged,
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from oracle.rules.rule_set import RuleSet
     from oracle.tracing.invariants import Judge
     from oracle.tracing.observed import RequestKey
+    from oracle.tracing.trace_settings import TraceSettings
     from oracle.vocabulary import BrokerId
 
 FIRST_EPOCH = 0
@@ -223,7 +224,7 @@ class PartitionReplay:
         if view is not None and answer.error:
             view.give_up()
         elif view is not None and answer.leader_epoch == proposal.leader_epoch:
-            view.settle_isr(answer.isr)
+            view.settle_isr(answer.isr, answer.partition_epoch)
 
     def _lost_tail(self, tail: TailLost) -> None:
         replica = self._replica(tail.broker)

@@ -88,7 +88,10 @@ def _views(replicas: Iterable[Replica], at: int) -> list[Leadership]:
 
 
 def _note_end(leader: Replica, end: Offset) -> None:
-    """Note that a leader's log reaches an offset, if it leads for certain."""
-    reaching = [one for one in leader.possible if one.leader == leader.broker and one.log.high.end >= end]
-    if len(reaching) > 0 and all(one.leader == leader.broker for one in leader.possible):
-        leader.keep(one.with_log(one.log.at_least(end)) for one in reaching)
+    """Note that the log of a broker that leads reaches an offset, in whichever of its epochs."""
+    reachable = leader.reachable()
+    leader.keep(
+        one.with_log(one.log.at_least(end)) if one.leader == leader.broker else one
+        for one in reachable
+        if one.leader != leader.broker or one.log.high.end >= end
+    )

@@ -17,7 +17,7 @@ from oracle.rules.release import parse_version
 
 if TYPE_CHECKING:
     from oracle.rules.rule_set import RuleSet
-    from oracle.tracing.leadership import TraceSettings
+    from oracle.tracing.trace_settings import TraceSettings
 
 FETCH = {
     "0.10.1": 3,

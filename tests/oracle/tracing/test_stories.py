@@ -552,3 +552,25 @@ def test_no_follower_looks_epochs_up_where_fetches_carry_them(kafka: str) -> Non
     assert story.refused() == "24: broker 2 sends OffsetsForLeaderEpoch version 4"
     assert story.violation is not None
     assert story.violation.allowed == "no such request in this release"
+
+
+def test_an_answer_that_is_older_than_what_the_leader_has_heard_settles_nothing() -> None:
+    story = with_records(lag_time_max_ms=1_000)
+    story.wait(2)
+    key = story.key(50)
+    version = story.speech.alter_partition[-1]
+    story.feed(IsrProposed, key=key, leader=1, leader_epoch=0, isr=(1, 2), partition_epoch=0, api_version=version)
+    story.feed(IsrAnswered, key=key, error=0, leader=1, leader_epoch=0, isr=(1, 2), partition_epoch=1)
+    story.heard(1, 1, 0, (1,), partition_epoch=2)
+    story.feed(IsrDelivered, key=key)
+    story.feed(Acknowledged, acks=Acks.ALL, sent_at=story.at, base_offset=3, last_offset=3)
+    assert not story.refused()
+
+
+def test_an_acknowledged_record_may_be_of_an_epoch_that_nobody_has_seen_applied() -> None:
+    story = with_records("3.4.1")
+    story.heard(1, 1, 1, (1, 2))
+    story.feed(Acknowledged, acks=Acks.LEADER, sent_at=story.at, base_offset=3, last_offset=3)
+    story.heard(2, 1, 1, (1, 2))
+    story.fetch(2, 1, 3, 3, (1, 3, 3), epoch=1, last_fetched_epoch=0)
+    assert not story.refused()
