@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from oracle.log import EpochEnd
 from oracle.rules.by_version import rules_for
 from oracle.trace_check import TraceCheck, TraceSettings
 from oracle.tracing.observed import (
@@ -29,7 +30,6 @@ from oracle.tracing.speech import speech_of
 from oracle.vocabulary import MetadataMode
 
 if TYPE_CHECKING:
-    from oracle.log import EpochEnd
     from oracle.tracing.invariants import Violation
 
 PARTITION = TopicPartition("story", 0)
@@ -141,3 +141,20 @@ class Story:
     def refused(self) -> str:
         """Return the number of the invariant that was broken, and what was observed."""
         return "" if self.violation is None else f"{self.violation.invariant.value}: {self.violation.observed}"
+
+
+def with_records(kafka: str = "4.3.1", metadata: str = "kraft", records: int = 3, **settings: int) -> Story:
+    """Tell of a partition of brokers 1 to 3 that all have the first records, led by broker 1."""
+    story = Story(kafka, metadata, **settings)
+    story.led(1, 0, (1, 2, 3))
+    epoch = 0 if story.speech.tells_epoch or story.speech.lookup else None
+    for follower in (2, 3):
+        if story.rules.truncation.asks_without_epochs:
+            story.lookup(follower, 1, -1, EpochEnd(None, None))
+        story.fetch(follower, 1, 0, 0, (epoch, 0, records - 1))
+    story.fetch(2, 1, records, 0)
+    story.fetch(3, 1, records, records)
+    story.fetch(2, 1, records, records)
+    story.fetch(3, 1, records, records)
+    assert not story.refused()
+    return story

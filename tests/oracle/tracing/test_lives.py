@@ -1,0 +1,198 @@
+"""What does a trace check make of brokers that come and go, and of decisions they hear? One short story each."""
+
+from __future__ import annotations
+
+import pytest
+
+from oracle.tracing.invariants import Invariant
+from oracle.tracing.observed import (
+    BrokerEnded,
+    BrokerStarted,
+    CheckpointLost,
+    FetchAnswered,
+    FetchDelivered,
+    FetchReceived,
+    IsrAnnounced,
+    IsrAnswered,
+    IsrDelivered,
+    LeadershipApplied,
+    LookupReceived,
+    LookupSent,
+    ReplicaStopped,
+    TailLost,
+)
+from tests.oracle.tracing.story import Story, with_records
+
+
+def test_a_check_says_what_it_has_seen() -> None:
+    story = with_records()
+    report = story.check.finish()
+    assert report.is_allowed
+    assert report.partitions == 1
+    assert report.events["FetchSent"] == 6
+    assert report.held[Invariant.FETCH_OFFSET] > 0
+
+
+def test_after_a_violation_nothing_is_replayed() -> None:
+    story = with_records()
+    story.fetch(2, 1, 7, 3)
+    assert story.refused() == "16: broker 2 fetches from 7 of broker 1"
+    events = sum(story.check.finish().events.values())
+    story.fetch(2, 1, 9, 3)
+    report = story.check.finish()
+    assert report.violation is story.violation
+    assert sum(report.events.values()) == events + 4
+    assert not report.is_allowed
+
+
+def test_a_violation_reads_as_a_sentence() -> None:
+    story = with_records()
+    story.sent(2, 1, 7, frame=42)
+    assert str(story.violation) == (
+        "broker 2 fetches from 7 of broker 1 (frame 42); allowed: from its log end offset, 3 "
+        "[invariant 16, fetch offset; truncate-on-fetch]"
+    )
+
+
+def test_a_partition_that_was_there_before_is_not_followed() -> None:
+    story = Story()
+    story.heard(1, 1, 5, (1, 2))
+    story.fetch(2, 1, 700, 900)
+    report = story.check.finish()
+    assert report.is_allowed
+    assert report.partitions == 0
+    assert len(report.not_followed) == 1
+
+
+def test_requests_from_before_the_trace_are_passed_over() -> None:
+    story = with_records()
+    unknown = story.key()
+    for kind in (FetchReceived, LookupReceived, FetchDelivered, IsrDelivered):
+        story.feed(kind, key=unknown)
+    story.feed(FetchAnswered, key=unknown, error=0, high_watermark=99)
+    story.feed(IsrAnswered, key=unknown, error=0)
+    assert not story.refused()
+
+
+def test_requests_that_nobody_answers_are_forgotten() -> None:
+    story = with_records()
+    for _ in range(300):
+        story.sent(2, 1, 3)
+    assert not story.refused()
+
+
+def test_a_deleted_partition_can_be_created_anew() -> None:
+    story = with_records()
+    story.feed(IsrAnnounced, leader=None, leader_epoch=0, isr=(1, 2, 3), replicas=(1, 2, 3), partition_epoch=0)
+    story.fetch(2, 1, 3, -1, error=3)
+    story.led(1, 0, (1, 2, 3))
+    story.fetch(2, 1, 0, 0)
+    assert not story.refused()
+
+
+def test_a_replica_that_is_taken_away_begins_anew() -> None:
+    story = with_records()
+    story.feed(ReplicaStopped, broker=3, is_deleted=False)
+    story.fetch(3, 1, 3, 3)
+    story.feed(ReplicaStopped, broker=3, is_deleted=True)
+    story.fetch(3, 1, 3, 3)
+    story.led(1, 1, (1, 2, 3), 3)
+    story.fetch(3, 1, 0, -1, error=75, epoch=1)
+    assert not story.refused()
+
+
+def test_who_is_down_hears_nothing() -> None:
+    story = with_records()
+    story.feed(BrokerEnded, broker=3, clean=False)
+    story.heard(3, 2, 7, (2,))
+    story.feed(BrokerStarted, broker=3)
+    story.led(1, 0, (1, 2), 3)
+    story.fetch(3, 1, 3, 3, key=story.key(30))
+    assert not story.refused()
+
+
+def test_a_broker_that_ends_before_it_has_a_replica() -> None:
+    story = with_records()
+    story.feed(BrokerEnded, broker=9, clean=True)
+    story.feed(BrokerStarted, broker=9)
+    assert not story.refused()
+
+
+def test_requests_of_an_earlier_life_are_passed_over() -> None:
+    story = with_records()
+    story.feed(BrokerEnded, broker=3, clean=False)
+    story.sent(3, 1, 99)
+    assert not story.refused()
+
+
+def test_a_lost_tail_moves_the_end() -> None:
+    story = with_records()
+    story.feed(BrokerEnded, broker=3, clean=False)
+    story.feed(TailLost, broker=3, offset=1)
+    story.feed(BrokerStarted, broker=3)
+    story.led(1, 0, (1, 2), 3)
+    story.sent(3, 1, 3, key=story.key(30))
+    assert story.refused() == "16: broker 3 fetches from 3 of broker 1"
+
+
+@pytest.mark.parametrize(("is_lost", "end"), [(False, 3), (True, 0)])
+def test_a_lost_checkpoint_cuts_everything_where_the_high_watermark_decides(*, is_lost: bool, end: int) -> None:
+    story = with_records("0.10.2.2", "zookeeper")
+    story.feed(BrokerEnded, broker=3, clean=True)
+    if is_lost:
+        story.feed(CheckpointLost, broker=3)
+    story.feed(BrokerStarted, broker=3)
+    story.led(1, 0, (1, 2), 3)
+    story.sent(3, 1, end, key=story.key(30))
+    assert not story.refused()
+    story.sent(3, 1, 2, key=story.key(30))
+    assert story.refused()
+
+
+def test_a_clean_end_keeps_the_high_watermark_exactly() -> None:
+    story = with_records("0.10.2.2", "zookeeper")
+    story.feed(BrokerEnded, broker=3, clean=True)
+    story.feed(BrokerStarted, broker=3)
+    story.led(1, 0, (1, 2), 3)
+    story.sent(3, 1, 2, key=story.key(30))
+    assert story.refused() == "16: broker 3 fetches from 2 of broker 1"
+
+
+def test_a_decision_that_was_refused_is_never_applied() -> None:
+    story = with_records("3.9.2", "zookeeper")
+    first, second = story.key(100), story.key(100)
+    story.heard(3, 2, 1, (2, 3), key=first)
+    story.heard(3, 1, 2, (1, 3), key=second)
+    story.feed(LeadershipApplied, broker=3, key=first, error=11)
+    story.feed(LeadershipApplied, broker=3, key=story.key(), error=11)
+    story.feed(LeadershipApplied, broker=3, key=story.key())
+    story.sent(3, 2, 3, epoch=1, last_fetched_epoch=0)
+    assert story.refused() == "24: broker 3 fetches of broker 2 in epoch 1"
+
+
+def test_nobody_follows_while_nobody_leads() -> None:
+    story = with_records()
+    story.led(None, 1, (1,), 2)  # type: ignore[arg-type]
+    story.sent(2, 1, 3, epoch=1, last_fetched_epoch=0)
+    assert story.refused() == "24: broker 2 fetches of broker 1 in epoch 1"
+    assert story.violation is not None
+    assert story.violation.allowed == "nothing, as nobody leads"
+
+
+def test_a_request_that_was_made_before_the_last_decision_may_come_late_once() -> None:
+    story = with_records("3.9.2", "zookeeper")
+    story.led(1, 1, (1, 2, 3), 2)
+    story.sent(2, 1, 3, epoch=0)
+    assert not story.refused()
+    story.sent(2, 1, 3, epoch=0)
+    assert story.refused() == "24: broker 2 fetches of broker 1 in epoch 0"
+
+
+def test_a_lookup_that_was_made_before_the_last_decision_may_come_late() -> None:
+    story = with_records("2.4.1", "zookeeper")
+    story.led(2, 1, (2, 3), 3)
+    story.led(2, 2, (2, 3), 3)
+    key = story.key(3)
+    version = story.speech.lookup[-1]
+    story.feed(LookupSent, key=key, follower=3, leader=2, epoch=0, current_leader_epoch=1, api_version=version)
+    assert not story.refused()
