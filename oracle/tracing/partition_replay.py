@@ -194,6 +194,7 @@ class PartitionReplay:
             replica.leadership.begin_epoch(decision)
 
     def _stopped(self, stopped: ReplicaStopped) -> None:
+        self._replica(stopped.broker).has_served = False
         if stopped.is_deleted:
             before = self._replica(stopped.broker).reachable()
             self._replicas[stopped.broker] = Replica(stopped.broker, self._rules, before)

@@ -46,7 +46,7 @@ class Replica:
         self.leadership: Leadership | None = None
         self.under_way: Exchange | None = None
         self.log_start_offset = Offset(0)
-        self.has_served = False
+        self.has_served = False  # until it has, its broker may not know the topic
         self.earlier = list(earlier)
         self.history: deque[Held] = deque(maxlen=HISTORY)
         self._decisions: list[LeadershipHeard] = []

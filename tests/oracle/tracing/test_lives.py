@@ -196,3 +196,10 @@ def test_a_lookup_that_was_made_before_the_last_decision_may_come_late() -> None
     version = story.speech.lookup[-1]
     story.feed(LookupSent, key=key, follower=3, leader=2, epoch=0, current_leader_epoch=1, api_version=version)
     assert not story.refused()
+
+
+def test_a_stopped_replica_may_be_unknown_to_its_broker() -> None:
+    story = with_records()
+    story.feed(ReplicaStopped, broker=1, is_deleted=False)
+    story.fetch(3, 1, 3, -1, error=3)
+    assert not story.refused()

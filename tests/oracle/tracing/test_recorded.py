@@ -22,6 +22,7 @@ RELEASES = (
     ("2.8.0", "zookeeper"),
     ("2.8.2", "zookeeper"),
     ("3.2.3", "zookeeper"),
+    ("3.4.1", "kraft"),
     ("3.6.2", "zookeeper"),
     ("3.9.2", "zookeeper"),
     ("3.9.2", "kraft"),
