@@ -142,7 +142,8 @@ class FrameParser:
         return rest[count:]
 
     def _grow(self, frame: bytearray) -> None:
-        frame.extend(bytes(min(self._size - len(frame), (GROWTH - 1) * len(frame))))
+        self._frame = bytearray(min(self._size, GROWTH * len(frame)))
+        self._frame[: len(frame)] = frame
 
     def _completed(self) -> list[FrameEvent]:
         if self._frame is None or self._filled < self._size:
