@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from fault_injection.cluster.relay import LinkName
 from fault_injection.waiting import until
-from fault_injection.wire.cut_through import FRAME_BYTES_MIN, CutThrough
+from fault_injection.wire.cut_through import PIECE_BYTES_MIN, CutThrough
 from fault_injection.wire.frames import Frame, FrameParser
 from fault_injection.wire.gate_events import HoldStatus
 from fault_injection.wire.points import Point
@@ -22,6 +22,7 @@ from tests.fault_injection.wire.stub_node import DEADLINE_S, StubNode, connected
 
 ANSWER = fetch_response(correlation_id=50, records=record_batch(2, base_offset=0, values=20_000), high_watermark=3)
 HALF = len(ANSWER) // 2
+assert HALF > PIECE_BYTES_MIN
 
 
 @pytest.fixture
@@ -64,9 +65,9 @@ def test_the_follower_has_what_the_leader_sent_so_far(
     proxy.trace_to(tmp_path / "wire.ndjson")
     asks(follower, leader, 50)
     leader.connections[-1].sendall(ANSWER[:HALF])
-    assert read(follower, HALF) == ANSWER[:HALF]
+    assert read(follower, PIECE_BYTES_MIN) == ANSWER[:PIECE_BYTES_MIN]
     leader.connections[-1].sendall(ANSWER[HALF:])
-    assert read(follower, len(ANSWER) - HALF) == ANSWER[HALF:]
+    assert read(follower, len(ANSWER) - PIECE_BYTES_MIN) == ANSWER[PIECE_BYTES_MIN:]
     exchange(follower, leader, 51)
     proxy.end_trace()
     lines = [json.loads(line) for line in (tmp_path / "wire.ndjson").read_text().splitlines()]
@@ -91,10 +92,10 @@ def test_what_is_armed_while_an_answer_goes_on_waits_for_the_next(
 ) -> None:
     asks(follower, leader, 50)
     leader.connections[-1].sendall(ANSWER[:HALF])
-    assert read(follower, HALF) == ANSWER[:HALF]
+    assert read(follower, PIECE_BYTES_MIN) == ANSWER[:PIECE_BYTES_MIN]
     proxy.arm("held", Point("fetch_response", source=2, destination=1))
     leader.connections[-1].sendall(ANSWER[HALF:])
-    assert read(follower, len(ANSWER) - HALF) == ANSWER[HALF:]
+    assert read(follower, len(ANSWER) - PIECE_BYTES_MIN) == ANSWER[PIECE_BYTES_MIN:]
     assert proxy.status("held") is HoldStatus.ARMED
     asks(follower, leader, 51)
     leader.connections[-1].sendall(fetch_response(correlation_id=51))
@@ -106,17 +107,17 @@ def test_an_answer_that_is_cut_off_ends_with_its_connection(
 ) -> None:
     asks(follower, leader, 50)
     leader.connections[-1].sendall(ANSWER[:HALF])
-    assert read(follower, HALF) == ANSWER[:HALF]
+    assert read(follower, PIECE_BYTES_MIN) == ANSWER[:PIECE_BYTES_MIN]
     proxy.refuse(LinkName.replication(1))
     with pytest.raises(ConnectionResetError):
-        follower.recv(1)
+        read(follower, len(ANSWER))
     assert proxy.failures == ()
 
 
 @settings(deadline=None)
 @given(
-    contents=st.lists(st.integers(0, 4 * FRAME_BYTES_MIN), min_size=1, max_size=5),
-    sizes=st.lists(st.integers(1, 2 * FRAME_BYTES_MIN), max_size=30),
+    contents=st.lists(st.integers(0, 4 * PIECE_BYTES_MIN), min_size=1, max_size=5),
+    sizes=st.lists(st.integers(1, 2 * PIECE_BYTES_MIN), max_size=30),
     verdicts=st.lists(st.booleans(), max_size=30),
 )
 def test_no_byte_is_lost_or_changed(contents: list[int], sizes: list[int], verdicts: list[bool]) -> None:
