@@ -8,6 +8,7 @@ import pytest
 
 from fault_injection.cluster.relay import LinkName
 from fault_injection.waiting import until
+from fault_injection.wire.cut_through import PIECE_BYTES_MIN
 from fault_injection.wire.impairments import Cut, Throttle
 from fault_injection.wire.proxy import GateProxy
 from fault_injection.wire.traffic import TELLING_REQUESTS
@@ -71,10 +72,10 @@ def test_a_large_answer_that_goes_on_while_it_arrives_stops_in_the_middle(
         leader.connections[0].sendall(small)
         assert read(follower, len(small)) == small
     until(lambda: leader.count == (1 + COUNT) * len(REQUEST), deadline_s=DEADLINE_S, what="the last request came")
-    leader.connections[0].sendall(answer[:100_000])
-    assert read(follower, 100_000) == answer[:100_000]
+    leader.connections[0].sendall(answer[:PIECE_BYTES_MIN])
+    assert read(follower, PIECE_BYTES_MIN) == answer[:PIECE_BYTES_MIN]
     proxy.network.impose("deaf follower", Cut((Way(1, 2),)))
-    leader.connections[0].sendall(answer[100_000:])
+    leader.connections[0].sendall(answer[PIECE_BYTES_MIN:])
     assert is_silent(follower)
     proxy.network.lift("deaf follower")
-    assert read(follower, 200_000) == answer[100_000:300_000]
+    assert read(follower, 300_000 - PIECE_BYTES_MIN) == answer[PIECE_BYTES_MIN:300_000]
