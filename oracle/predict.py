@@ -13,6 +13,7 @@ from oracle.predicting.outcome import conclude
 from oracle.predicting.races import merged
 from oracle.predicting.taking import take as take  # part of this module's public names
 from oracle.replication.electing import notify
+from oracle.rules import unclean_setting
 from oracle.schedule import ScheduleError
 from oracle.state import ControllerView, PartitionState, ReplicaState
 from oracle.structure import check_structure
@@ -31,8 +32,28 @@ def predict(schedule: Schedule, rules: RuleSet) -> Prediction:
 
     Raises:
         ScheduleError: if a step assumes what no rule of this release can bring about; names the step.
-        PointUnavailableError: if the release has no such protocol point or election.
+        PointUnavailableError: if the release has no such protocol point or election, or does not look at a setting
+            that the schedule needs.
     """
+    try:
+        return _predicted(schedule, rules)
+    except ScheduleError as error:
+        heeding = replace(rules, election=unclean_setting.heeded(rules.election))
+        if heeding == rules or not _is_possible(schedule, heeding):
+            raise
+        message = f"{unclean_setting.why_unheeded(rules.version)}: {error}"
+        raise PointUnavailableError(message, step=error.step, field=error.field) from error
+
+
+def _is_possible(schedule: Schedule, rules: RuleSet) -> bool:
+    try:
+        _predicted(schedule, rules)
+    except ScheduleError:
+        return False
+    return True
+
+
+def _predicted(schedule: Schedule, rules: RuleSet) -> Prediction:
     check_structure(schedule)
     check_points(schedule, rules)
     ways = Ways((Way(initial_world(schedule, rules, schedule.brokers)),))

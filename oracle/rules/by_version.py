@@ -40,6 +40,7 @@ from oracle.rules import (
     strict_min_isr,
     truncate_to_high_watermark,
     truncation_on_fetch,
+    unclean_setting,
     zookeeper_controller,
 )
 from oracle.rules.release import (
@@ -248,11 +249,7 @@ TABLE: tuple[Row, ...] = (
         lambda rules: replace(rules, reassignment=reassignment.IN_ONE_RECORD),
     ),
     Row(requested_election.PREFERRED, lambda _release: True, lambda rules: rules),
-    Row(
-        requested_election.UNCLEAN,
-        since("2.4.0"),
-        lambda rules: replace(rules, elects_uncleanly_on_request=True),
-    ),
+    Row(requested_election.UNCLEAN, since("2.4.0"), lambda rules: replace(rules, elects_uncleanly_on_request=True)),
     Row(settings_change.WAITS, lambda release: not elects_once_allowed(release), lambda rules: rules),
     Row(
         settings_change.AT_ONCE,
@@ -265,6 +262,11 @@ TABLE: tuple[Row, ...] = (
         lambda rules: replace(rules, settings_changed=settings_change.clears_and_elects),
     ),
     Row(kip_966.RULE, with_elr, lambda rules: replace(rules, election=kip_966.ELECTION)),
+    Row(
+        unclean_setting.RULE,
+        within(in_kraft_mode, before("3.9.0")),
+        lambda rules: replace(rules, election=unclean_setting.unheeded(rules.election)),
+    ),
 )
 
 

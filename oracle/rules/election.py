@@ -37,6 +37,7 @@ class ElectionRules:
         joined: a leader's wish to add replicas to the ISR is committed.
         left: a leader's wish to remove replicas from the ISR is committed.
         elect: a leader for a partition that has none.
+        heeding: the same with an eye on unclean.leader.election.enable, if these have none (KAFKA-12670).
     """
 
     rule: Rule
@@ -45,6 +46,7 @@ class ElectionRules:
     joined: Callable[[ControllerView, Partition, BrokerId], ControllerView]
     left: Callable[[ControllerView, Partition, Collection[BrokerId]], ControllerView]
     elect: Callable[[ControllerView, Partition], ControllerView]
+    heeding: ElectionRules | None = None
 
 
 def with_leader(view: ControllerView, leader: BrokerId, *, clean: bool) -> ControllerView:

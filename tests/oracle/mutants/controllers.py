@@ -149,6 +149,13 @@ MUTANTS = (
         with_election(left=zookeeper_controller.left),
     ),
     Mutant(
+        "listens-to-the-setting",
+        "unclean_setting",
+        "a KRaft controller before 3.9 looks at the topic's unclean.leader.election.enable",
+        Story("unclean-on-request-only-on-3.8-kraft"),
+        with_fields(election=kraft_controller.ELECTION),
+    ),
+    Mutant(
         "empties-the-isr",
         "kraft_controller",
         "without eligible leader replicas the ISR becomes empty",
