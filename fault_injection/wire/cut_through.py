@@ -6,7 +6,7 @@ receiver no later. Its last piece goes on when the frame is whole and queued to 
 
 from collections.abc import Callable
 
-PIECE_BYTES_MIN = 128 * 1024
+PIECE_BYTES_MIN = 16 * 1024
 """Fewer bytes are not worth a piece of their own: each wakes the receiver once."""
 
 
