@@ -255,5 +255,5 @@ def test_a_version_that_only_adds_tagged_fields_is_read_as_the_one_before(messag
     cordoned = b"\x01" + b"\x01" + b"\x11" + b"\x02" + TOPIC_ID.bytes  # one tagged field: tag 1, 17 bytes, one id
     frame = framed(header + bytes(built(messages[63].request, 1, v1).encode())[:-1] + cordoned)
     codec = Codec(messages)
-    assert codec.request(request_header(frame), frame) == BrokerHeartbeatView(2, 8, 70, False, True)  # noqa: FBT003
+    assert codec.request(request_header(frame), frame) == BrokerHeartbeatView(2, 8, 70, False, True)
     assert codec.undecodable == 0
