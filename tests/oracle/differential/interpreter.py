@@ -44,7 +44,7 @@ def new_cluster(schedule: Schedule, facts: dict[str, Any]) -> Cluster:
         "facts": facts,
         "assigned": list(schedule.replicas),
         "min_isr": schedule.settings.min_insync_replicas,
-        "unclean": schedule.settings.unclean_leader_election,
+        "unclean": schedule.settings.unclean_leader_election and facts["heeds_unclean_setting"],
         "lag": schedule.timing.value == "lag",
         "prompt": schedule.checkpointing.value == "prompt",
         "brokers": {broker: _new_broker(broker) for broker in schedule.replicas},

@@ -82,4 +82,6 @@ def _controller_facts(v: tuple[int, ...], *, kraft: bool) -> Facts:
         "shrink_bumps_epoch": not kraft or v < (3, 6),
         # KafkaController.removeReplicaFromIsr up to 1.0: with unclean election the last member leaves too.
         "empties_isr_if_unclean": v < (1, 1),
+        # ConfigurationControlManager.uncleanLeaderElectionEnabledForTopic answers no up to 3.8 (KAFKA-12670).
+        "heeds_unclean_setting": not kraft or v >= (3, 9),
     }

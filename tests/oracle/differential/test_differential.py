@@ -144,6 +144,7 @@ WRONG: list[tuple[str, str, Any]] = [
     ("elr-last-known-leader-0", "elr", False),
     ("elr-off-0", "elr", True),
     ("tr-03-on-0.10.2-0", "empties_isr_if_unclean", False),
+    ("unclean-on-request-only-on-3.8-kraft-1", "heeds_unclean_setting", True),
     ("kafka-7415-on-2.0.1-0", "epoch_at_election", False),
     ("kafka-7415-on-2.0.0-0", "epoch_at_election", True),
     ("out-of-range-stops-the-fetcher-0", "exits_when_ahead", False),
