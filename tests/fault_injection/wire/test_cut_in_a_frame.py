@@ -1,7 +1,6 @@
 """Does a cut stop a frame that has begun to go on, and does the rest of it come when the cut heals?"""
 
 import socket
-import threading
 from collections.abc import Iterator
 
 import pytest
@@ -19,21 +18,6 @@ from tests.fault_injection.wire.stub_node import DEADLINE_S, StubNode, await_rec
 REQUEST = fetch_request(offset=1)
 COUNT = TELLING_REQUESTS + 2
 """Requests after which frames go on before they are read."""
-
-
-@pytest.fixture
-def leader() -> Iterator[StubNode]:
-    node = StubNode()
-    yield node
-    node.close()
-
-
-@pytest.fixture
-def proxy() -> Iterator[GateProxy]:
-    with GateProxy() as gate_proxy:
-        yield gate_proxy
-        assert gate_proxy.failures == ()
-    assert not [thread.name for thread in threading.enumerate() if thread.name.startswith("wire-")]
 
 
 @pytest.fixture

@@ -26,19 +26,6 @@ assert HALF > PIECE_BYTES_MIN
 
 
 @pytest.fixture
-def leader() -> Iterator[StubNode]:
-    node = StubNode()
-    yield node
-    node.close()
-
-
-@pytest.fixture
-def proxy() -> Iterator[GateProxy]:
-    with GateProxy() as gate_proxy:
-        yield gate_proxy
-
-
-@pytest.fixture
 def follower(proxy: GateProxy, leader: StubNode) -> Iterator[socket.socket]:
     with connected(proxy.open(LinkName.replication(1), leader.address)) as connection:
         for correlation_id in range(TELLING_REQUESTS):

@@ -2,7 +2,6 @@
 
 import json
 import socket
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -28,21 +27,6 @@ from tests.fault_injection.wire.stub_node import (
 
 LINK = LinkName.replication(1)
 REQUEST, SECOND = fetch_request(offset=1), fetch_request(offset=2, correlation_id=2)
-
-
-@pytest.fixture
-def leader() -> Iterator[StubNode]:
-    node = StubNode()
-    yield node
-    node.close()
-
-
-@pytest.fixture
-def proxy() -> Iterator[GateProxy]:
-    with GateProxy() as gate_proxy:
-        yield gate_proxy
-        assert gate_proxy.failures == ()
-    assert not [thread.name for thread in threading.enumerate() if thread.name.startswith("wire-")]
 
 
 @pytest.fixture

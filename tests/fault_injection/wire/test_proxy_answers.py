@@ -2,7 +2,6 @@
 
 import json
 import socket
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -47,21 +46,6 @@ def answer(number: int, high_watermark: int = 0) -> bytes:
 
 def at(offset: int | None, direction: str = "fetch_request", **wanted: int) -> Point:
     return Point(direction, source=2, fetch_offset=offset, answered=Content(**wanted))
-
-
-@pytest.fixture
-def leader() -> Iterator[StubNode]:
-    node = StubNode()
-    yield node
-    node.close()
-
-
-@pytest.fixture
-def proxy() -> Iterator[GateProxy]:
-    with GateProxy() as gate_proxy:
-        yield gate_proxy
-        assert gate_proxy.failures == ()
-    assert not [thread.name for thread in threading.enumerate() if thread.name.startswith("wire-")]
 
 
 @pytest.fixture

@@ -4,7 +4,6 @@ Times are compared with the same traffic on the same proxy without the impairmen
 busy machine cannot break.
 """
 
-import threading
 import time
 from collections.abc import Iterator
 
@@ -29,14 +28,6 @@ def node() -> Iterator[StubNode]:
     stub = StubNode(echoes=True)
     yield stub
     stub.close()
-
-
-@pytest.fixture
-def proxy() -> Iterator[GateProxy]:
-    with GateProxy() as gate_proxy:
-        yield gate_proxy
-        assert gate_proxy.failures == ()
-    assert not [thread.name for thread in threading.enumerate() if thread.name.startswith("wire-")]
 
 
 @pytest.mark.parametrize(
