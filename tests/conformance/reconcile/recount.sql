@@ -13,7 +13,7 @@ copies AS (
 ),
 judged AS (
     SELECT a.*, c.copies, c.first_offset, c.intact, coalesce(p.was_committed, false) AS was_committed,
-        c.record_id IS NOT NULL AS is_there,
+        c.record_id IS NOT NULL AS is_there, c.record_id IS NULL AND coalesce(p.fate = 'deleted', false) AS is_deleted,
         EXISTS (
             SELECT 1 FROM copies e JOIN attempted b USING (record_id)
             WHERE e.record_id < a.record_id AND e.first_offset > c.first_offset
@@ -23,8 +23,9 @@ judged AS (
     LEFT JOIN read_parquet('{run}/prediction/records.parquet') p USING (record_id)
 )
 SELECT
-    count(*) FILTER (NOT is_there AND (outcome = 'acknowledged' OR was_committed)) AS lost,
-    count(*) FILTER (NOT is_there AND outcome <> 'acknowledged' AND NOT was_committed) AS absent,
+    count(*) FILTER (is_deleted) AS deleted,
+    count(*) FILTER (NOT is_there AND NOT is_deleted AND (outcome = 'acknowledged' OR was_committed)) AS lost,
+    count(*) FILTER (NOT is_there AND NOT is_deleted AND outcome <> 'acknowledged' AND NOT was_committed) AS absent,
     (SELECT count(DISTINCT record_id) FROM read_parquet('{run}/topic/*.parquet')
         WHERE record_id NOT IN (SELECT record_id FROM attempted))
       + (SELECT count(*) FROM read_parquet('{run}/topic/*.parquet') WHERE record_id IS NULL) AS phantom,

@@ -36,7 +36,7 @@ def _random_run(seed: int, records: int) -> Run:
     chance, run = random.Random(seed), Run()
     outcomes = ("acknowledged", "acknowledged", "refused", "indeterminate", None)
     for number in range(records):
-        fate = chance.choice(("present", "present", "lost", "absent"))
+        fate = chance.choice(("present", "present", "lost", "absent", "deleted"))
         run.produce(f"m{number}", chance.choice(outcomes), number + chance.choice((0, 0, 0, 1)), fate=fate)
     for offset in range(records):
         known = 1000 + offset + chance.choice((0, 0, 0, 0, 1, -1, 50_000))
