@@ -11,6 +11,7 @@ Mutant: listens-to-the-setting, which the story unclean-on-request-only-on-3.8-k
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 from typing import TYPE_CHECKING
 
 from oracle.rules.rule import Rule
@@ -29,6 +30,7 @@ RULE = Rule(
 )
 
 
+@cache
 def unheeded(election: ElectionRules) -> ElectionRules:
     """Return a controller's rules without unclean elections of its own accord; one on request stays possible."""
 
