@@ -41,7 +41,10 @@ def await_isr(cluster: Cluster, topic: str, isr: set[int]) -> None:
     admin = AdminClient({"bootstrap.servers": cluster.client_address(1), **_QUIET})
 
     def is_isr() -> bool:
-        seen = set(admin.list_topics(topic, timeout=_DEADLINE_S).topics[topic].partitions[0].isrs)
+        partitions = admin.list_topics(topic, timeout=_DEADLINE_S).topics[topic].partitions
+        if 0 not in partitions:
+            raise NotYetError(f"{topic} has no partition 0 yet")
+        seen = set(partitions[0].isrs)
         if seen != isr:
             raise NotYetError(seen)
         return True
