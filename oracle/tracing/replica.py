@@ -62,8 +62,18 @@ class Replica:
         return key.connection <= self._connections_before
 
     def hear(self, decision: LeadershipHeard) -> None:
-        """Take note of a decision that the broker may apply from now on."""
-        self._decisions.append(decision)
+        """Take note of a decision that the broker may apply from now on, unless that would change nothing."""
+        if decision.key is not None or not self._is_known(decision):
+            self._decisions.append(decision)
+
+    def _is_known(self, decision: LeadershipHeard) -> bool:
+        """Tell whether a decision says of leader and epoch what the broker has heard before: only the ISR changed."""
+        told = (decision.leader, decision.leader_epoch)
+        if not self._decisions:
+            return all((replica.leader, replica.leader_epoch) == told for replica in self.possible)
+        last = self._decisions[-1]
+        is_as_assigned = (self.broker in last.replicas) == (self.broker in decision.replicas)
+        return is_as_assigned and (last.leader, last.leader_epoch) == told
 
     def has_applied(self, key: RequestKey) -> LeadershipHeard | None:
         """Drop what has not applied the decision of a request that is answered by now; return the decision."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from oracle.rules.by_version import rules_for
 from oracle.tracing.invariants import Invariant
 from oracle.tracing.observed import (
     BrokerEnded,
@@ -16,12 +17,15 @@ from oracle.tracing.observed import (
     IsrAnswered,
     IsrDelivered,
     LeadershipApplied,
+    LeadershipHeard,
     LookupReceived,
     LookupSent,
     ReplicaStopped,
     TailLost,
 )
-from tests.oracle.tracing.story import Story, with_records
+from oracle.tracing.replica import Replica
+from oracle.vocabulary import BrokerId, LeaderEpoch, MetadataMode
+from tests.oracle.tracing.story import PARTITION, Story, with_records
 
 
 def test_a_check_says_what_it_has_seen() -> None:
@@ -203,3 +207,30 @@ def test_a_stopped_replica_may_be_unknown_to_its_broker() -> None:
     story.feed(ReplicaStopped, broker=1, is_deleted=False)
     story.fetch(3, 1, 3, -1, error=3)
     assert not story.refused()
+
+
+def test_changes_of_the_isr_alone_do_not_add_up_to_more_that_a_replica_may_be() -> None:
+    def told(epoch: int, replicas: tuple[int, ...] = (1, 2, 3)) -> LeadershipHeard:
+        brokers = tuple(map(BrokerId, replicas))
+        leader, leader_epoch = BrokerId(2), LeaderEpoch(epoch)
+        return LeadershipHeard(
+            at=1,
+            partition=PARTITION,
+            broker=BrokerId(1),
+            leader=leader,
+            leader_epoch=leader_epoch,
+            isr=brokers,
+            replicas=brokers,
+        )
+
+    replica = Replica(BrokerId(1), rules_for("4.3.1", MetadataMode.KRAFT))
+    for _ in range(50):
+        replica.hear(told(0))
+    assert len(replica.reachable()) == 2
+    replica.keep(replica.reachable()[1:])
+    for _ in range(50):
+        replica.hear(told(0))
+    assert len(replica.reachable()) == 1
+    replica.hear(told(1))
+    replica.hear(told(1, (2, 3)))
+    assert len(replica.reachable()) == 4
