@@ -87,7 +87,7 @@ class Processes:
                 self._recorder.mark("broker_started", broker, f"broker {broker} started")
             case LoseTail(broker, offset):
                 lost = self._faults.inject(disk.LoseTail(broker, offset, self._topic, PARTITION))
-                self._recorder.mark("tail_lost", broker, lost.done)
+                self._recorder.mark("tail_lost", broker, lost.done, offset=offset)
             case LoseCheckpoint(broker):
                 lost = self._faults.inject(disk.LoseHighWatermarkCheckpoint(broker, self._topic, PARTITION))
                 self._recorder.mark("checkpoint_lost", broker, lost.done)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import heapq
 import json
-import re
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
@@ -34,7 +33,6 @@ if TYPE_CHECKING:
 MIN_ISR = "min.insync.replicas"
 PARTITION = 0
 MEASUREMENTS = ("numbers", "checkpoint")
-_LOST_FROM = re.compile(r"lost offsets (\d+) to")
 
 Note = dict[str, Any]
 
@@ -111,12 +109,9 @@ def _broker(subject: str) -> BrokerId:
 
 
 def _lost_from(note: Note) -> Offset:
-    if "offset" in note:
-        return Offset(note["offset"])
-    told = _LOST_FROM.search(note["text"])
-    if told is None:
+    if "offset" not in note:
         raise TraceUnreadableError(f"timeline.ndjson does not tell from which offset on a tail was lost: {note}")
-    return Offset(int(told[1]))
+    return Offset(note["offset"])
 
 
 def _notes(path: Path) -> Iterator[Note]:

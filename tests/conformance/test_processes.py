@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
 
@@ -16,8 +17,8 @@ from fault_injection.cluster.backend import ProcessState
 from fault_injection.faults.account import FaultAccount
 from fault_injection.faults.process import Kill as KillFault
 from fault_injection.waiting import DeadlineExceededError
-from oracle.steps import Kill, KillTogether, Start
-from oracle.vocabulary import BrokerId, Timing
+from oracle.steps import Kill, KillTogether, LoseTail, Start
+from oracle.vocabulary import BrokerId, Offset, Timing
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -147,3 +148,20 @@ def test_brokers_that_are_killed_together_get_their_signals_at_once_and_are_heal
         assert (dead, faults.standing) == (set(), ())
         with pytest.raises(HarnessError, match="broker 1 is to start, and no step has ended it"):
             ending.take(Start(BrokerId(1)))
+
+
+def test_a_lost_tail_is_noted_with_its_first_offset(tmp_path: Path) -> None:
+    faults = SimpleNamespace(inject=lambda _: SimpleNamespace(done="what was lost, in words"))
+    with Recorder(tmp_path) as recorder:
+        losing = Processes(
+            cast("Any", None),
+            recorder,
+            "t",
+            Timing.SESSION,
+            holding=cast("Any", SimpleNamespace(deaf=frozenset)),
+            faults=cast("Any", faults),
+            await_view=lambda *_: None,
+        )
+        losing.take(LoseTail(BrokerId(1), Offset(4)))
+    (mark,) = map(json.loads, (tmp_path / "timeline.ndjson").read_text().splitlines())
+    assert (mark["event"], mark["subject"], mark["offset"]) == ("tail_lost", "1", 4)
