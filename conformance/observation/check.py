@@ -10,7 +10,7 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from conformance.observation.errors import TraceUnreadableError
+from conformance.observation.errors import FramesMissingError, TraceUnreadableError
 from conformance.observation.event_stream import EventStream
 from conformance.observation.story_events import MIN_ISR
 from conformance.observation.trace_result import (
@@ -101,7 +101,7 @@ class Replay:
     """Feeds a stream to a check until an event is not allowed.
 
     Attributes:
-        violation: the first event that no rule allows; None so far.
+        violation: the first event that no rule allows; None so far, and if frames are missing that may allow it.
         why_not: why the trace cannot be relied on; None so far.
     """
 
@@ -129,6 +129,8 @@ class Replay:
                     if violation is not None:
                         self._stream.nearby.stop_soon(event.frame)
                     yield event, violation
+        except FramesMissingError as error:
+            self.why_not, violation = str(error), None
         except TraceUnreadableError as error:
             self.why_not = str(error)
         except Exception as defect:  # noqa: BLE001 - a check that breaks down has found nothing, and passed nothing

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from conformance.run_directory import RunDirectory
     from oracle.tracing.observed import Event
 
+TIMELINE_FILE = "timeline.ndjson"
 MIN_ISR = "min.insync.replicas"
 PARTITION = 0
 MEASUREMENTS = ("numbers", "checkpoint")
@@ -50,9 +51,11 @@ class StoryEvents:
         """Give the events.
 
         Raises:
-            TraceUnreadableError: a line of the notes cannot be read.
+            TraceUnreadableError: a line of the notes cannot be read, or nobody noted what was done to the brokers.
         """
-        sources = (_notes(self._run.path / name) for name in ("timeline.ndjson", "observations.ndjson"))
+        if not (self._run.path / TIMELINE_FILE).exists():
+            raise TraceUnreadableError(f"{TIMELINE_FILE} is missing: nobody knows what was done to the brokers")
+        sources = (_notes(self._run.path / name) for name in (TIMELINE_FILE, "observations.ndjson"))
         for note in heapq.merge(*sources, key=itemgetter("t_ns")):
             if "kind" in note:
                 yield from self._measured(note)
@@ -110,7 +113,7 @@ def _broker(subject: str) -> BrokerId:
 
 def _lost_from(note: Note) -> Offset:
     if "offset" not in note:
-        raise TraceUnreadableError(f"timeline.ndjson does not tell from which offset on a tail was lost: {note}")
+        raise TraceUnreadableError(f"{TIMELINE_FILE} does not tell from which offset on a tail was lost: {note}")
     return Offset(note["offset"])
 
 

@@ -15,7 +15,7 @@ import heapq
 import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from conformance.observation.errors import TraceUnreadableError
+from conformance.observation.errors import FramesMissingError, TraceUnreadableError
 from conformance.observation.trace_end import trace_end
 
 if TYPE_CHECKING:
@@ -71,7 +71,8 @@ class WireMoments:
         """Give the moments in the order of time.
 
         Raises:
-            TraceUnreadableError: a line cannot be read, or frames are missing or came too late.
+            TraceUnreadableError: a line cannot be read.
+            FramesMissingError: frames are missing or came too late.
         """
         with self._path.open(encoding="utf-8") as file:
             for text in file:
@@ -103,7 +104,7 @@ class WireMoments:
         self.lines += 1
         seq = frame["seq"]
         if seq in self._missing:
-            raise TraceUnreadableError(f"{self._path.name}: frame {seq} was written too late to be put in its place")
+            raise FramesMissingError(f"{self._path.name}: frame {seq} was written too late to be put in its place")
         if seq in self._held:
             self._held.discard(seq)
         else:
@@ -135,11 +136,9 @@ class WireMoments:
     def _require_whole(self) -> None:
         name = self._path.name
         if self.lines != self._end.lines:
-            raise TraceUnreadableError(
-                f"{name} holds {self.lines} lines of frames, it was ended with {self._end.lines}"
-            )
+            raise FramesMissingError(f"{name} holds {self.lines} lines of frames, it was ended with {self._end.lines}")
         for seq in range(self._next, self._end.next_seq - LAST_INSTANT):
             if seq not in self._arrived:
                 self._missing.add(seq)
         if self._missing:
-            raise TraceUnreadableError(f"{name}: {len(self._missing)} frames are missing, such as {min(self._missing)}")
+            raise FramesMissingError(f"{name}: {len(self._missing)} frames are missing, such as {min(self._missing)}")

@@ -19,6 +19,7 @@ def begin_run(directory: Path) -> RunDirectory:
     run = RunDirectory.create(directory, "run")
     run.update_run(topic=TOPIC, kafka=OWN[0], metadata=OWN[1], settings={"imposed": {}})
     run.write_json("schedule.json", {"settings": {"min.insync.replicas": 1}, "steps": []})
+    (run.path / "timeline.ndjson").touch()
     return run
 
 

@@ -103,6 +103,15 @@ def test_a_trace_that_is_not_whole_is_not_checked(
     assert check_trace(run).why_not == why_not
 
 
+def test_what_missing_frames_may_have_allowed_is_no_violation(run: RunDirectory) -> None:
+    path = healthy((0, 1, 1)).write(run.path)
+    assert check_trace(run).violation is not None
+    path.write_text(path.read_text().replace('"lines":10', '"lines":11'))
+    result = check_trace(run)
+    assert result.why_not == "wire.ndjson holds 10 lines of frames, it was ended with 11"
+    assert result.violation is None
+
+
 def test_a_check_that_breaks_down_passes_nothing(run: RunDirectory, monkeypatch: pytest.MonkeyPatch) -> None:
     class Broken(check.TraceCheck):
         def feed(self, event: Any) -> Any:  # noqa: ANN401

@@ -42,6 +42,7 @@ def run(tmp_path: Path) -> RunDirectory:
     run = RunDirectory.create(tmp_path, "run")
     run.update_run(topic=TOPIC)
     run.write_json("schedule.json", SCHEDULE)
+    note(run, "timeline.ndjson")
     return run
 
 
@@ -178,6 +179,14 @@ def test_a_file_that_cannot_be_read_is_refused(run: RunDirectory, name: str, tex
     fetches(wire, 1)
     (run.path / name).write_text(text)
     with pytest.raises(TraceUnreadableError, match=said):
+        events(run, wire)
+
+
+def test_a_run_whose_faults_nobody_noted_is_refused(run: RunDirectory) -> None:
+    wire = WireFile()
+    fetches(wire, 1)
+    (run.path / "timeline.ndjson").unlink()
+    with pytest.raises(TraceUnreadableError, match=r"timeline\.ndjson is missing"):
         events(run, wire)
 
 
