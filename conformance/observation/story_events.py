@@ -1,7 +1,8 @@
 """Which events do the tester's own notes show: what it did to brokers, and what its probes measured?
 
 The notes are ``timeline.ndjson`` and ``observations.ndjson``. A measurement was made somewhere between the
-beginning of its step and the moment in which it was written down.
+beginning of its step and the moment in which it was written down. The numbers of a broker that is down or
+paused are those of its files: its checkpoint may be old, and nobody measured its replica.
 """
 
 from __future__ import annotations
@@ -46,6 +47,7 @@ class StoryEvents:
         self._schedule = run.read_json("schedule.json")
         self._partition = TopicPartition(topic, PARTITION)
         self._step_began_ns = 0
+        self._paused: set[BrokerId] = set()
 
     def __iter__(self) -> Iterator[Event]:
         """Give the events.
@@ -70,13 +72,14 @@ class StoryEvents:
     def _measured(self, note: Note) -> Iterator[Event]:
         if note["kind"] not in MEASUREMENTS:
             return
-        for broker, numbers in note["replicas"].items():
-            if numbers["alive"]:
+        for name, numbers in note["replicas"].items():
+            broker = _broker(name)
+            if numbers["alive"] and broker not in self._paused:
                 yield ReplicaMeasured(
                     at=note["t_ns"],
                     since=self._step_began_ns or note["t_ns"],
                     partition=self._partition,
-                    broker=BrokerId(int(broker)),
+                    broker=broker,
                     log_end_offset=Offset(numbers["log_end_offset"]),
                     high_watermark=Offset(numbers["high_watermark"]),
                 )
@@ -86,7 +89,12 @@ class StoryEvents:
         match note["event"]:
             case "step_started":
                 self._step_began_ns = at
+            case "broker_paused":
+                self._paused.add(_broker(subject))
+            case "broker_resumed":
+                self._paused.discard(_broker(subject))
             case "broker_killed" | "broker_stopped":
+                self._paused.discard(_broker(subject))
                 yield BrokerEnded(at=at, broker=_broker(subject), clean=note["event"] == "broker_stopped")
             case "broker_started":
                 yield BrokerStarted(at=at, broker=_broker(subject))

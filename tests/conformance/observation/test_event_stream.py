@@ -93,6 +93,17 @@ def test_notes_and_frames_are_merged_by_time(run: RunDirectory) -> None:
     )
 
 
+@pytest.mark.parametrize(("event", "measured"), [("broker_resumed", [60]), ("broker_killed", [60]), ("x", [])])
+def test_the_files_of_a_paused_broker_are_no_measurement(run: RunDirectory, event: str, measured: list[int]) -> None:
+    wire = WireFile()
+    fetches(wire, 10)
+    numbers = {"2": {"log_end_offset": 3, "high_watermark": 0, "alive": True}}
+    note(run, "timeline.ndjson", done(20, "broker_paused", "2"), done(50, event, "2"))
+    noted = ({"t_ns": at * MS, "step": 0, "kind": "numbers", "replicas": numbers} for at in (30, 60))
+    note(run, "observations.ndjson", *noted)
+    assert [event.at // MS for event in events(run, wire) if isinstance(event, ReplicaMeasured)] == measured
+
+
 def test_what_was_done_to_disks_and_settings(run: RunDirectory) -> None:
     wire = WireFile()
     fetches(wire, 1)
