@@ -103,9 +103,8 @@ class FaultAccount:
             FaultAccountError: a fault did not fire or was not healed, or the cluster does not become healthy.
         """
         with self._termination:
-            complaints = [] if error is not None else self._unfired()
             failed, interruption = self._heal_all()
-            complaints += failed
+            complaints = [*([] if error is not None else self._unfired()), *failed]
             if error is None and interruption is None and not failed:
                 complaints += self._unhealthy()
         ending = interruption or error
@@ -144,23 +143,15 @@ class FaultAccount:
         """Take a fault back; does nothing if that was done. What keeps it from being healed is stamped and raised."""
         if entry.is_healed:
             return
-        self.look()
         try:
-            healed = entry.fault.heal(self._cluster)
-        except BaseException as error:
-            self._stamp(entry, Stage.HEAL_FAILED, f"{entry.fault.name} could not be healed: {error!r}")
-            raise
-        entry.is_healed = True
-        self._stamp(entry, Stage.HEALED, healed or f"{entry.fault.name}: there was nothing to take back")
+            self.look()
+        finally:  # a look that fails keeps no fault standing
+            self._take_back(entry)
 
     def look(self) -> None:
         """Stamp the faults that have fired on a frame since the last look."""
-        for entry in self._entries:
-            fault = entry.fault
-            if entry.has_fired or entry.is_healed or not isinstance(fault, Waiting):
-                continue
-            if (frame := fault.fired()) is not None:
-                self._fired(entry, f"{fault.name} fired on {frame.text}", frame)
+        for entry in self.standing:
+            self._look_at(entry)
 
     # What is known
 
@@ -173,10 +164,26 @@ class FaultAccount:
         """Give the entry of a fault that stands, or None."""
         return next((entry for entry in self.standing if entry.fault == fault), None)
 
+    def _look_at(self, entry: Entry) -> None:
+        fault = entry.fault
+        if entry.has_fired or not isinstance(fault, Waiting):
+            return
+        if (frame := fault.fired()) is not None:
+            self._fired(entry, f"{fault.name} fired on {frame.text}", frame)
+
     # How it ends
 
+    def _take_back(self, entry: Entry) -> None:
+        try:
+            healed = entry.fault.heal(self._cluster)
+        except BaseException as error:
+            self._stamp(entry, Stage.HEAL_FAILED, f"{entry.fault.name} could not be healed: {error!r}")
+            raise
+        entry.is_healed = True
+        self._look_at(entry)  # a frame may have come since the look before
+        self._stamp(entry, Stage.HEALED, healed or f"{entry.fault.name}: there was nothing to take back")
+
     def _unfired(self) -> list[str]:
-        self.look()
         waited = [it.fault for it in self._entries if not it.has_fired and isinstance(it.fault, Waiting)]
         return [f"{it.name} never fired: it awaited {it.awaited()}; {it.came_instead()}" for it in waited]
 

@@ -20,7 +20,7 @@ from fault_injection.cluster.lifecycle import Cluster
 from fault_injection.cluster.readiness import is_serving
 from fault_injection.cluster.relay import CLIENTS, ZOOKEEPER
 from fault_injection.faults.fault import AVAILABLE, Availability, FaultError, FiredFrame
-from fault_injection.wire.impairments import Cut, Delay, Evidence, Impairment, Throttle, Touched
+from fault_injection.wire.impairments import Cut, Delay, Evidence, Impairment, ImpairmentError, Throttle, Touched
 from fault_injection.wire.points import LinkKind
 from fault_injection.wire.proxy import GateProxy
 from fault_injection.wire.ways import Way, around, between
@@ -93,8 +93,11 @@ class ImpairedNetwork:
         return self.gate.network.evidence(self.text)
 
     def fired(self) -> FiredFrame | None:
-        """Give the first frame that it met, or the first connection; None while it met none."""
-        first = self.evidence().first
+        """Give the first frame that it met, or the first connection; None while it met none or was never injected."""
+        try:
+            first = self.evidence().first
+        except ImpairmentError:
+            return None
         return None if first is None else _proof(first)
 
     def awaited(self) -> str:

@@ -38,14 +38,14 @@ class FullLogDirectory:
     directory: str = DATA
 
     def available(self, cluster: Cluster) -> Availability:
-        """Say whether the broker is down and the system lets a directory be limited."""
-        return _available(cluster, self.broker, self.name)
+        """Say whether the broker is down, its directory ordinary and the system lets a directory be limited."""
+        return _available(cluster, self.broker, self.directory, self.name)
 
     def inject(self, cluster: Cluster) -> str:
         """Put the directory, with what is in it, where there is no more room.
 
         Raises:
-            FaultError: the broker runs, or nothing can be mounted here.
+            FaultError: the broker runs, the directory is limited or read-only, or nothing can be mounted here.
         """
         require_available(self.available(cluster))
         cluster.backend.limit_storage(cluster.node(self.broker), self.directory, self.room_bytes)
@@ -74,14 +74,14 @@ class ReadOnlyLogDirectory:
     directory: str = DATA
 
     def available(self, cluster: Cluster) -> Availability:
-        """Say whether the broker is down and the system lets a directory be made read-only."""
-        return _available(cluster, self.broker, self.name)
+        """Say whether the broker is down, its directory ordinary and the system lets one be made read-only."""
+        return _available(cluster, self.broker, self.directory, self.name)
 
     def inject(self, cluster: Cluster) -> str:
         """Make the directory read-only, for root as well.
 
         Raises:
-            FaultError: the broker runs, or nothing can be mounted here.
+            FaultError: the broker runs, the directory is limited or read-only, or nothing can be mounted here.
         """
         require_available(self.available(cluster))
         cluster.backend.protect_storage(cluster.node(self.broker), self.directory)
@@ -96,9 +96,12 @@ class ReadOnlyLogDirectory:
         return cluster.backend.storage_proof(cluster.node(self.broker), self.directory)
 
 
-def _available(cluster: Cluster, broker: int, fault: str) -> Availability:
+def _available(cluster: Cluster, broker: int, directory: str, fault: str) -> Availability:
     if cluster.is_alive(broker):
         return Availability(f"broker {broker} runs: {fault} is for a broker that is down, and met when it starts")
+    standing = cluster.backend.storage_proof(cluster.node(broker), directory)
+    if standing is not None:
+        return Availability(f"broker {broker} has {standing} already")
     obstacle = cluster.backend.storage_obstacle()
     return AVAILABLE if obstacle is None else Availability(obstacle)
 

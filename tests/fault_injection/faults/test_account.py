@@ -170,6 +170,35 @@ def test_an_interruption_while_healing_goes_on_when_all_are_healed(interruption:
     assert DEEDS[2:] == ["b healed", "a healed"]
 
 
+@dataclass
+class Blind(Wait):
+    """A fault that cannot be looked at."""
+
+    def fired(self) -> FiredFrame | None:
+        raise OSError("nothing can be seen")
+
+
+def test_a_look_that_fails_keeps_no_fault_standing() -> None:
+    with pytest.raises(OSError, match="nothing can be seen"):
+        keep(Deed("a"), Blind("b"))
+    assert DEEDS == ["a injected", "b injected", "b healed", "a healed"]
+
+
+@dataclass
+class Late(Wait):
+    """A fault whose frame comes in the moment before it is taken back."""
+
+    def heal(self, cluster: Cluster) -> str | None:
+        self.frames.append(FRAME)
+        return super().heal(cluster)
+
+
+def test_a_frame_that_comes_between_the_last_look_and_the_heal_counts() -> None:
+    events: list[FaultEvent] = []
+    keep(Late("hold"), events=events)
+    assert stages(events) == [("hold", "armed"), ("hold", "fired"), ("hold", "healed")]
+
+
 TESTER = f"""
 import sys, threading
 sys.path.insert(0, {str(REPOSITORY)!r})
