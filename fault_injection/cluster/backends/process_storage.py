@@ -41,9 +41,13 @@ class ProcessStorage:
     def limit(self, directory: Path, room_bytes: int) -> None:
         """Leave a directory no more room than so many bytes beyond what is in it, in whole blocks of 4096 bytes."""
         self._supervision.limit(directory, _AMPLE_BYTES)
+        try:
+            _copy(directory, seen := self._supervision.seen(directory))
+            self._supervision.limit(directory, _used_bytes(seen) + room_bytes)
+        except BaseException:  # nobody may take for the directory what is not all of it
+            self._supervision.unmount(directory)
+            raise
         self._limited.add(directory)
-        _copy(directory, seen := self._supervision.seen(directory))
-        self._supervision.limit(directory, _used_bytes(seen) + room_bytes)
 
     def protect(self, directory: Path) -> None:
         """Make a directory read-only."""

@@ -1,6 +1,7 @@
 """Is a child process, root or not, stopped by a full or read-only directory, and is no mount left behind?"""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -67,6 +68,19 @@ def writes(supervision: Supervision, path: Path, size: int) -> str:
 
 def mounted(path: Path) -> bool:
     return str(path) in Path("/proc/mounts").read_text()
+
+
+def test_a_directory_that_could_not_be_limited_is_as_it_was(
+    supervision: Supervision, storage: ProcessStorage, data: Path
+) -> None:
+    (data / "a.log").symlink_to("nowhere")
+    with pytest.raises(shutil.Error, match=r"a\.log"):
+        storage.limit(data, 0)
+    assert storage.proof(data) is None
+    assert not storage.restore(data)
+    assert writes(supervision, data / "b", BLOCK) == ""
+    assert (data / "b").stat().st_size == BLOCK
+    assert (data / "t-0" / "0.log").read_bytes() == b"x" * 2 * BLOCK
 
 
 def test_a_full_directory_takes_what_it_has_room_for_and_no_more(
