@@ -149,8 +149,7 @@ class Traffic:
     def response_arrived(self, connection: ConnectionState, frame: bytearray) -> Passage:
         """Decide about a response."""
         passage = self._passage("response", connection, frame)
-        sent = self._answered(connection, frame)
-        if sent is None:
+        if (sent := self._answered(connection, frame)) is None:
             return passage
         header, request = sent
         view = self.codec.response(header.api_key, header.api_version, frame)
@@ -168,7 +167,7 @@ class Traffic:
         with self.lock:
             now_ns = time.monotonic_ns()
             self._readings.follow(passage, now_ns)
-            if passage.direction == "request" and passage.request is not None:
+            if passage.direction == "request" and passage.request is not None and not passage.connection.is_lost:
                 self.gate.on_forwarded(passage.request)
             return now_ns
 
@@ -239,7 +238,8 @@ class Traffic:
             self.rounds.connection_lost(connection.number)
             connection.asked.clear()
             for name in self.gate.connection_lost(connection.number, time.monotonic_ns()):
-                self._spaces.pop(name).tell("abort")
+                if name in self._spaces:  # it has none if no pipe was left
+                    self._spaces.pop(name).tell("abort")
             self._report()
 
     def ended(self, passage: Passage, forwarded_ns: int | None, outcome: Outcome) -> None:

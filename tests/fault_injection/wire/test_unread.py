@@ -1,6 +1,8 @@
 """Do frames that go on before they are read tell the same as frames that are read at once, and is none missed?"""
 
+import errno
 import json
+import os
 import random
 from collections.abc import Iterator
 from pathlib import Path
@@ -206,6 +208,33 @@ def test_a_lost_connection_has_nothing_in_flight() -> None:
     with traffic.lock:
         assert traffic.rounds.in_flight() == ()
     assert traffic.unread("response", connection, bytearray(fetch_response(correlation_id=1))) is None
+
+
+def test_no_answer_is_awaited_to_a_request_whose_connection_was_lost_before_it_went_on() -> None:
+    traffic = new_traffic()
+    lost, other = known_connection(traffic, 1), known_connection(traffic, 1)
+    traffic.arm("answer", Point("fetch_response"), "hold", 0, None, 1)
+    passage = traffic.request_arrived(lost, bytearray(fetch_request(offset=3, correlation_id=1)))
+    traffic.connection_lost(lost)
+    traffic.departs(passage)
+    assert not passes(traffic, other, "request", fetch_request(offset=3, correlation_id=1))
+    caught = traffic.response_arrived(other, bytearray(fetch_response(correlation_id=1)))
+    assert caught.decision.name == "answer"
+
+
+def test_a_connection_ends_when_no_pipe_was_left_for_what_it_held(monkeypatch: pytest.MonkeyPatch) -> None:
+    traffic = new_traffic()
+    connection = known_connection(traffic)
+    traffic.arm("gap", Point("fetch_request"), "hold", 0, None, 1)
+    monkeypatch.setattr(os, "pipe", exhausted_pipes)
+    with pytest.raises(OSError, match="Too many open files"):
+        traffic.request_arrived(connection, bytearray(fetch_request(offset=3, correlation_id=1)))
+    traffic.connection_lost(connection)
+    assert traffic.gate.status("gap") is HoldStatus.DISCHARGED
+
+
+def exhausted_pipes() -> None:
+    raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
 
 
 def test_names_learned_meanwhile_are_used() -> None:
