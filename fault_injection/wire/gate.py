@@ -134,9 +134,11 @@ class Gate:
         """Have held frames answered with an error in place of their destination's answer.
 
         Raises:
-            GateError: no frame is held under that name.
+            GateError: no frame is held under that name, or the sender of one waits for no answer.
         """
         requests = [frame.request for frame in self._known_action(name).held.values()]
+        if not all(map(expects_answer, requests)):
+            raise GateError(f"hold {name!r} cannot be answered: its sender waits for no answer")
         ended = self._end(name, HoldStatus.ANSWERED, now_ns)
         for request in requests:
             self._refuse(request, ErrorsView(error))

@@ -117,6 +117,14 @@ def test_a_held_frame_can_be_answered(paper: Paper) -> None:
     assert paper.gate.status("gap") is HoldStatus.ANSWERED
 
 
+def test_a_held_request_that_nobody_awaits_an_answer_to_cannot_be_answered(paper: Paper) -> None:
+    paper.arm("gap", Point("produce_request"))
+    paper.request(ProduceRequestView(0, 1000, (ProducedPartition("t", None, 0, record_bytes=70),)), api_key=0)
+    with pytest.raises(GateError, match="hold 'gap' cannot be answered: its sender waits for no answer"):
+        paper.gate.answer("gap", NOT_LEADER, 90)
+    assert paper.gate.close_connection("gap", 91) == ("gap",)
+
+
 def test_the_answer_that_came_can_be_replaced(paper: Paper) -> None:
     paper.arm("refused", RESPONSE, "answer", error=NOT_LEADER)
     assert [paper.fetch(1), paper.answer()] == ["forward", "answer refused"]
