@@ -48,7 +48,7 @@ class Channel:
         direction: which way.
         is_ended: whether the connection is over, so that waiting makes no sense.
         is_deserted: whether who opened the connection has hung up.
-        on_broken: called when a late frame could not be sent.
+        on_broken: called when a late frame could not be sent, with what failed in the tester itself, if that is why.
     """
 
     def __init__(
@@ -58,7 +58,7 @@ class Channel:
         direction: Direction,
         is_ended: Callable[[], bool],
         is_deserted: Callable[[], bool],
-        on_broken: Callable[[], None],
+        on_broken: Callable[[Exception | None], None],
     ) -> None:
         self._valve, self._state, self._direction = valve, state, direction
         self._is_ended, self._is_deserted, self._on_broken = is_ended, is_deserted, on_broken
@@ -131,12 +131,13 @@ class Channel:
         self.cleared()
 
     def close(self) -> None:
-        """End the line's thread, when the connection has ended."""
+        """End the line's thread, when the connection has ended, and give up what it left."""
         with self._valve.changed:
             self._is_closing = True
             self._valve.changed.notify_all()
         if self._thread is not None:
             self._thread.join()
+        self._run()
 
     def _load(self, size: int, frame: FrameMark | None) -> Load:
         link = self._state.link
@@ -165,8 +166,9 @@ class Channel:
         self._valve.queued(1)
         if self._thread is None:
             name = f"wire-late-{self._direction}s-{self._state.number}"
-            self._thread = threading.Thread(target=self._run, name=name, daemon=True)
-            self._thread.start()
+            thread = threading.Thread(target=self._run, name=name, daemon=True)
+            thread.start()
+            self._thread = thread
         return True
 
     def _has_room(self, size: int) -> bool:
@@ -174,13 +176,17 @@ class Channel:
 
     def _run(self) -> None:
         while (late := self._next_due()) is not None:
-            is_sent = late.go(self.cleared(late.size, late.frame))
+            is_sent, defect = False, None
+            try:
+                is_sent = late.go(self.cleared(late.size, late.frame))
+            except Exception as failure:  # noqa: BLE001 - what is left has to be given up; whoever judges must know
+                defect = failure
             with self._valve.changed:
                 self._line.popleft()
                 self._line_bytes -= late.size
                 self._valve.queued(-1)
             if not is_sent:
-                self._on_broken()
+                self._on_broken(defect)
 
     def _next_due(self) -> _Late | None:
         """Wait for the first frame of the line to be due; None when the connection has ended and none is left."""

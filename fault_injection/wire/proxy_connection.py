@@ -114,7 +114,12 @@ class Connection:
 
     def _channel(self, direction: Direction) -> Channel:
         is_deserted = partial(has_hung_up, self._client)
-        return Channel(self._valve, self.state, direction, lambda: self._is_ended, is_deserted, self.abort)
+        return Channel(self._valve, self.state, direction, lambda: self._is_ended, is_deserted, self._broken)
+
+    def _broken(self, defect: Exception | None) -> None:
+        if defect is not None:
+            self._traffic.failed(defect)
+        self.abort()
 
     def _connect(self) -> socket.socket | None:
         is_known = self.state.source is not None  # else its first frame tells whether it may live

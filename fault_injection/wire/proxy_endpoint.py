@@ -47,10 +47,12 @@ class Endpoint:
         """Accept connections; does nothing if it listens already. Raises OSError if the port is taken."""
         if self._listener is not None:
             return
-        listener = socket.socket()
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind(self.address)
-        listener.listen(BACKLOG)
+        with contextlib.ExitStack() as unless_it_listens:
+            listener = unless_it_listens.enter_context(socket.socket())
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listener.bind(self.address)
+            listener.listen(BACKLOG)
+            unless_it_listens.pop_all()
         self._listener = listener
         self._is_closed.clear()
         name = f"wire-listener-{self.address[1]}"

@@ -1,6 +1,9 @@
 """When the tester itself fails while it moves frames, is that known, and are the frames moved all the same?"""
 
+import gc
 import socket
+import threading
+import warnings
 from collections.abc import Iterator
 
 import pytest
@@ -8,8 +11,11 @@ import pytest
 from fault_injection.cluster.relay import LinkName
 from fault_injection.waiting import until
 from fault_injection.wire.gate_events import GateEvent, HoldStatus
+from fault_injection.wire.impairments import Delay
 from fault_injection.wire.points import Point
 from fault_injection.wire.proxy import GateProxy
+from fault_injection.wire.proxy_endpoint import Endpoint
+from fault_injection.wire.ways import Way
 from tests.fault_injection.wire.frames_of import fetch_request
 
 DEADLINE_S = 10.0
@@ -54,6 +60,55 @@ def test_a_defect_that_ends_a_connection_is_known(destination: socket.socket, mo
             with pytest.raises(ConnectionResetError):
                 follower.recv(1)
         assert proxy.failures == ("KeyError: 'replica'",)
+
+
+def test_a_late_frame_without_a_thread_ends_its_connection(
+    destination: socket.socket, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_late_thread(thread: threading.Thread) -> None:
+        if thread.name.startswith("wire-late"):
+            raise RuntimeError("can't start new thread")
+        start(thread)
+
+    start = threading.Thread.start
+    monkeypatch.setattr(threading.Thread, "start", no_late_thread)
+    with GateProxy() as proxy:
+        proxy.network.impose("far", Delay((Way(),), 10))
+        with socket.create_connection(proxy.open(LinkName.replication(1), destination.getsockname())) as follower:
+            follower.settimeout(DEADLINE_S)
+            follower.sendall(fetch_request(offset=0))
+            with pytest.raises(ConnectionResetError):
+                follower.recv(1)
+        until(lambda: not proxy.network.count(Way()), deadline_s=DEADLINE_S, what="the end of the connection")
+        proxy.network.lift("far")
+        assert proxy._traffic.valve.is_open
+        assert proxy.failures == ("RuntimeError: can't start new thread",)
+
+
+def test_a_defect_that_meets_a_late_frame_is_known(destination: socket.socket, monkeypatch: pytest.MonkeyPatch) -> None:
+    def defect(*_: object) -> None:
+        raise KeyError("replica")
+
+    monkeypatch.setattr("fault_injection.wire.traffic.Gate.on_forwarded", defect)
+    with GateProxy() as proxy:
+        proxy.network.impose("far", Delay((Way(),), 10))
+        with socket.create_connection(proxy.open(LinkName.replication(1), destination.getsockname())) as follower:
+            follower.settimeout(DEADLINE_S)
+            follower.sendall(fetch_request(offset=0))
+            with pytest.raises(ConnectionResetError):
+                follower.recv(1)
+        proxy.network.lift("far")
+        assert proxy.failures == ("KeyError: 'replica'",)
+
+
+def test_a_port_that_is_taken_costs_no_socket(destination: socket.socket) -> None:
+    endpoint = Endpoint(destination.getsockname(), lambda _: None)
+    with warnings.catch_warnings(record=True) as leaked:
+        warnings.simplefilter("always")
+        with pytest.raises(OSError, match="in use"):
+            endpoint.listen()
+        gc.collect()
+    assert [str(warning.message) for warning in leaked] == []
 
 
 def test_traffic_without_trouble_has_no_failures(destination: socket.socket) -> None:
