@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from functools import cache
+from itertools import takewhile
 from pathlib import Path
 
 import pytest
 
 from oracle.tracing.invariants import Invariant
+from oracle.tracing.observed import BrokerEnded, BrokerStarted
 from tests.oracle.tracing.recording import ALL, RECORDED, names, recording
 
 GOLDEN = Path(__file__).parent / "wrong_rules.json"
@@ -38,6 +40,14 @@ def test_a_real_trace_is_allowed_by_its_own_rules(name: str) -> None:
     assert report.violation is None, str(report.violation)
     assert report.partitions == 1
     assert report.not_followed == ()
+
+
+@pytest.mark.parametrize("name", names())
+def test_nobody_is_accused_when_a_broker_dies_by_itself(name: str) -> None:
+    """The tester notes only the ends that it brings about; such a broker does not come back."""
+    until_a_return = takewhile(lambda event: not isinstance(event, BrokerStarted), recording(name).events)
+    report = recording(name).check(event for event in until_a_return if not isinstance(event, BrokerEnded))
+    assert report.violation is None, str(report.violation)
 
 
 def test_every_invariant_was_looked_at() -> None:
