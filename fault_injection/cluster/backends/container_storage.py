@@ -112,6 +112,11 @@ class NodeVolumes:
         self._want(node, None)
         self.settle(node)
 
+    def close(self) -> None:
+        """Remove all volumes; no node has a container any more."""
+        for node in {*self._present, *self._wanted}:
+            self.remove(node)
+
     def _want(self, node: Node, volume: Volume | None) -> None:
         unused = self._wanted.pop(node, None)
         if unused is not None:
@@ -129,8 +134,9 @@ class NodeVolumes:
         text: str,
     ) -> Volume:
         volume = self._client.volumes.create(driver="local", driver_opts=options, labels=self._labels)
+        keeper: Any = None
         try:
-            keeper = self._client.containers.run(
+            keeper = self._client.containers.create(
                 container.attrs["Image"],
                 entrypoint=_KEEPER[:1],
                 command=_KEEPER[1:],
@@ -138,12 +144,15 @@ class NodeVolumes:
                 labels=self._labels,
                 network_mode="none",
                 user="0",
-                detach=True,
             )
-        except APIError as refused:
-            volume.remove(force=True)
-            raise ClusterError(f"no container can keep a volume: {refused.explanation}") from refused
-        keeper.put_archive(str(directory.parent), content)
+            keeper.start()
+            keeper.put_archive(str(directory.parent), content)
+        except BaseException as failed:
+            for created in filter(None, (keeper, volume)):
+                created.remove(force=True)
+            if isinstance(failed, APIError):
+                raise ClusterError(f"no container can keep a volume: {failed.explanation}") from failed
+            raise
         return Volume(directory, volume, keeper, is_read_only=not options, text=text)
 
 

@@ -247,7 +247,7 @@ class DockerBackend:
         """Remove every container and the network."""
         for node in list(self._placed):
             self._remove(node)
-            self._volumes.remove(node)
+        self._volumes.close()
         self._network.remove()
         self._network._docker.client.close()  # noqa: SLF001 - it has no other way to give its connections back
         self._client.close()

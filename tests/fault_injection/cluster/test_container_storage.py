@@ -7,11 +7,13 @@ from typing import Any
 import docker
 import pytest
 
+from fault_injection.cluster.backends import container_storage
 from fault_injection.cluster.backends.container_archive import archive, put_file
 from fault_injection.cluster.backends.container_image import LOCAL_JRE_IMAGE
 from fault_injection.cluster.backends.container_leftovers import OWNER_LABEL, swept
 from fault_injection.cluster.backends.container_storage import NodeVolumes
 from fault_injection.cluster.backends.docker import problem_with_docker
+from fault_injection.cluster.errors import ClusterError
 from fault_injection.cluster.spec import Node, Role
 
 pytestmark = pytest.mark.docker
@@ -91,4 +93,22 @@ def test_what_a_dead_tester_left_is_swept(client: Any, ended: Any) -> None:  # n
     assert volume is not None
     assert len(archive(volume.keeper, DATA)) > 2 * BLOCK
     assert {volume.volume.name, str(volume.keeper.name)} <= set(swept(client))
+    assert client.volumes.list(filters={"label": f"{OWNER_LABEL}={DEAD_OWNER[OWNER_LABEL]}"}) == []
+
+
+def test_a_volume_that_could_not_be_filled_is_removed(
+    client: Any,  # noqa: ANN401
+    ended: Any,  # noqa: ANN401
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(container_storage, "archive", lambda *_: b"no archive" * 512)
+    with pytest.raises(ClusterError, match="no container can keep a volume"):
+        NodeVolumes(client, DEAD_OWNER).protect(NODE, ended, DATA)
+    assert client.volumes.list(filters={"label": f"{OWNER_LABEL}={DEAD_OWNER[OWNER_LABEL]}"}) == []
+
+
+def test_nothing_is_left_of_a_volume_that_no_container_got(client: Any, ended: Any) -> None:  # noqa: ANN401
+    volumes = NodeVolumes(client, DEAD_OWNER)
+    volumes.limit(NODE, ended, DATA, BLOCK)
+    volumes.close()
     assert client.volumes.list(filters={"label": f"{OWNER_LABEL}={DEAD_OWNER[OWNER_LABEL]}"}) == []
