@@ -13,7 +13,7 @@ from fault_injection.cluster.lifecycle import Cluster
 
 
 class FaultError(ClusterError):
-    """A fault could not be injected as it was asked for; nothing was changed."""
+    """A fault could not be injected as it was asked for, or nothing shows that it fired."""
 
 
 @dataclass(frozen=True, slots=True)

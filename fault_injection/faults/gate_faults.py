@@ -7,8 +7,8 @@
   that came is replaced, after its destination did what it was asked.
 
 Each lies in wait: it has fired when a frame came, and that frame proves it. It catches one frame, several, or all
-until it is healed. Healing disarms it and lets held frames go on; where frames were dropped, the connections on
-which somebody still waits for their answers are reset, so that it need not time out.
+until it is healed. Healing disarms it and lets held frames go on; where frames were dropped, their connections are
+reset, so that nobody who still waits for an answer need time out.
 """
 
 import json
@@ -26,7 +26,6 @@ from fault_injection.wire.gate_events import Action, CaughtFrame, HoldStatus
 from fault_injection.wire.points import Point
 from fault_injection.wire.proxy import GateProxy
 from fault_injection.wire.trace import as_json
-from fault_injection.wire.ways import Way
 
 AtHeal = Literal["release", "drop", "close"]
 _ENDED: dict[AtHeal, str] = {"release": "let go on", "drop": "dropped", "close": "thrown away with its connection"}
@@ -105,7 +104,7 @@ class GateFault:
         if self._try(ended):
             done.append(f"what it held was {_ENDED[self.at_heal]}")
         if "drop" in (self.action, self.at_heal):
-            done += self._reset_waiting()
+            done += [f"connection {number} was reset" for number in self.gate.reset_caught(self.hold)]
         return f"{self.text}: {', '.join(done)}" if done else None
 
     def fired(self) -> FiredFrame | None:
@@ -143,14 +142,6 @@ class GateFault:
         except GateError:
             return False
         return True
-
-    def _reset_waiting(self) -> list[str]:
-        caught = self._caught()
-        if caught is None or caught.request.source is None:
-            return []
-        request = caught.request
-        way = Way(request.source, request.destination, request.link_kind, opened_by="sender")
-        return [f"connection {hit.connection} was reset" for hit in self.gate.network.reset(way)]
 
 
 def hold(

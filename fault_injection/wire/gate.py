@@ -180,6 +180,10 @@ class Gate:
         """Tell how many frames an action has caught so far. Raises GateError for an unknown name."""
         return self._known(name).frames
 
+    def connections(self, name: str) -> frozenset[int]:
+        """Give the numbers of the connections an action caught frames on. Raises GateError for an unknown name."""
+        return frozenset(self._known(name).connections)
+
     def passed(self, name: str) -> tuple[Exchange, ...]:
         """Give the last frames on an action's link that it let pass. Raises GateError for an unknown name."""
         return tuple(self._known(name).passed)
@@ -209,6 +213,7 @@ class Gate:
         frame = CaughtFrame(name, armed.point.kind.direction, armed.point, request, response, now_ns)
         armed.frames += 1
         armed.last = armed.held[name] = frame
+        armed.connections.add(request.connection)
         if armed.frames == armed.frames_max:
             armed.status = HoldStatus.CAUGHT
         self._record(armed, name, HoldStatus.CAUGHT, now_ns)

@@ -40,6 +40,7 @@ class ArmedAction:
         frames: how many frames it took so far.
         held: the frames that wait for a word, by their names.
         last: the last frame it took.
+        connections: the numbers of those on which it took frames.
         passed: the last frames of this kind on this link that did not match.
     """
 
@@ -54,6 +55,7 @@ class ArmedAction:
     frames: int = 0
     held: dict[str, CaughtFrame] = field(default_factory=dict)
     last: CaughtFrame | None = None
+    connections: set[int] = field(default_factory=set)
     passed: deque[Exchange] = field(default_factory=lambda: deque(maxlen=PASSED_MAX))
     _count: int = 0
     _awaited: set[tuple[int, int]] = field(default_factory=set)

@@ -174,6 +174,17 @@ class GateProxy:
         """Answer a held frame with an error, in place of its destination. Raises GateError if none is held."""
         self._traffic.answer(name, error)
 
+    def reset_caught(self, name: str) -> tuple[int, ...]:
+        """Reset the connections on which an action caught frames, so that nobody waits for an answer to them.
+
+        Gives the numbers of those that were open. Raises GateError for a name that was never armed.
+        """
+        with self._traffic.lock:
+            numbers = self._traffic.gate.connections(name)
+        hit = [one for one in self._open_connections() if one.state.number in numbers]
+        abort(hit)
+        return tuple(sorted(one.state.number for one in hit))
+
     def frames(self, name: str) -> int:
         """Tell how many frames an action has caught. Raises GateError for a name that was never armed."""
         with self._traffic.lock:

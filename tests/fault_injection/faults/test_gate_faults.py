@@ -106,6 +106,27 @@ def test_what_drops_every_frame_heals_by_a_reset(gate: GateProxy, cluster: Clust
     assert is_reset(follower)
 
 
+def test_every_connection_that_lost_a_frame_is_reset_once_and_no_other(
+    gate: GateProxy, cluster: Cluster, leader: StubNode
+) -> None:
+    fault = gate_faults.drop(gate, "deaf", Point("fetch_request", fetch_offset=3), frames_max=None)
+    fault.inject(cluster)
+    address = gate.open(LinkName.replication(1), leader.address)
+    with connected(address) as second, connected(address) as third, connected(address) as innocent:
+        second.sendall(fetch_request(offset=3, replica=2))
+        until(lambda: gate.frames("deaf") == 1, deadline_s=DEADLINE_S, what="the first is dropped")
+        third.sendall(fetch_request(offset=3, replica=3))
+        until(lambda: gate.frames("deaf") == 2, deadline_s=DEADLINE_S, what="both are dropped")
+        innocent.sendall(fetch_request(offset=4, replica=3))
+        await_received(leader, fetch_request(offset=4, replica=3))
+        fault.heal(cluster)
+        assert is_reset(second)
+        assert is_reset(third)
+        assert fault.heal(cluster) is None
+        innocent.sendall(fetch_request(offset=4, replica=3))
+        await_received(leader, 2 * fetch_request(offset=4, replica=3))
+
+
 def test_an_answer_fires_and_leaves_nothing_to_heal(gate: GateProxy, cluster: Cluster, follower: socket.socket) -> None:
     fault = gate_faults.answer(gate, "refused", FETCH, NOT_LEADER_OR_FOLLOWER)
     assert fault.inject(cluster) == "answer with error 6 at fetch_request, source 2, fetch_offset 3"
