@@ -83,8 +83,9 @@ class Telling:
     def _note_departure(self, key: RequestKey, at: int) -> None:
         self._left_at[key] = at
         if len(self._left_at) > IN_FLIGHT_MAX:
-            for known in (self._left_at, self._links):
-                known.pop(next(iter(known)), None)
+            oldest = next(iter(self._left_at))
+            del self._left_at[oldest]
+            self._links.pop(oldest, None)
 
     def _sent(self, event: FetchSent) -> Iterator[str]:
         link = (event.follower, event.leader)

@@ -74,9 +74,21 @@ def tell_trace(console: Console, options: TraceOptions) -> int:
 
 
 def _dumped(console: Console, run: RunDirectory) -> int:
-    for event in EventStream(run):
+    for event in _events(run):
         console.answer(json.dumps(event_as_json(event)))
     return 0
+
+
+def _events(run: RunDirectory) -> Iterator[Event]:
+    """Give a run's events.
+
+    Raises:
+        TraceUnreadableError: a file is missing or cut short, or holds what the tester does not write.
+    """
+    try:
+        yield from EventStream(run)
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        raise TraceUnreadableError(f"a line is none that the tester writes: {error!r}") from error
 
 
 def _exit_code(result: TraceResult) -> int:

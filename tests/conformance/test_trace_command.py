@@ -101,3 +101,16 @@ def test_a_trace_that_misses_a_frame_is_told_and_not_checked(
     code, told = answer(capsys, str(run.path))
     assert code == 4
     assert "not checked: wire.ndjson holds 9 lines of frames, it was ended with 10" in told
+
+
+@pytest.mark.parametrize("arguments", [(), ("--json",), ("--events",)])
+def test_a_frame_with_other_fields_is_not_checked(
+    run: RunDirectory, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...]
+) -> None:
+    path = run.path / "wire.ndjson"
+    frames = [json.loads(line) for line in path.read_text().splitlines()]
+    frames[6]["decoded"] = {"replicas": []}
+    path.write_text("".join(json.dumps(frame) + "\n" for frame in frames))
+    code = main(["trace", str(run.path), *arguments])
+    assert code == 4
+    assert "Traceback" not in capsys.readouterr().err

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from conformance.commands import trace_telling
 from conformance.commands.trace_telling import Telling
 from oracle.tracing.observed import (
     BrokerEnded,
@@ -16,6 +17,9 @@ from oracle.tracing.observed import (
     RequestKey,
     TopicPartition,
 )
+
+if TYPE_CHECKING:
+    import pytest
 
 PARTITION = TopicPartition("t", 0)
 MS = 1_000_000
@@ -97,3 +101,10 @@ def test_an_order_that_was_carried_out_is_no_news_and_a_refused_one_is() -> None
     done = LeadershipApplied(at=1, partition=PARTITION, broker=2, key=key)  # type: ignore[arg-type]
     refused = LeadershipApplied(at=1, partition=PARTITION, broker=2, key=key, error=11)  # type: ignore[arg-type]
     assert told(done, refused) == ["  broker 2 refuses it: STALE_CONTROLLER_EPOCH"]
+
+
+def test_what_is_no_fetch_is_forgotten_in_the_end_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trace_telling, "IN_FLIGHT_MAX", 3)
+    lines = told(sent(1), *(delivered(number, number) for number in range(2, 5)), answered(4, 3))
+    assert len(lines) == 2
+    assert told(*(delivered(number, number) for number in range(9))) == []
