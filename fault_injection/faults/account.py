@@ -208,6 +208,8 @@ class FaultAccount:
             require_healthy(self._cluster, "after all faults were healed", self._recovery_s)
         except UnhealthyClusterError as unhealthy:
             return [str(unhealthy)]
+        except Exception as error:  # noqa: BLE001 - it must not hide what else is complained about
+            return [f"whether the cluster is healthy cannot be told: {error!r}"]
         return []
 
     def _proof(self, fault: Fault, done: str) -> str:

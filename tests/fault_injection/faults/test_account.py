@@ -184,6 +184,19 @@ def test_a_look_that_fails_keeps_no_fault_standing() -> None:
     assert DEEDS == ["a injected", "b injected", "b healed", "a healed"]
 
 
+def test_health_that_cannot_be_told_hides_no_other_complaint(monkeypatch: pytest.MonkeyPatch) -> None:
+    def untold(_cluster: Cluster, when: str, _deadline_s: float) -> None:
+        if when.startswith("after"):
+            raise OSError("no ZooKeeper answers")
+
+    monkeypatch.setattr("fault_injection.faults.account.require_untouched", lambda _: None)
+    monkeypatch.setattr("fault_injection.faults.account.require_healthy", untold)
+    with pytest.raises(FaultAccountError) as failed, FaultAccount(cast("Cluster", None)) as faults:
+        faults.inject(Wait("hold"))
+    assert failed.value.complaints[0].startswith("hold never fired")
+    assert "cannot be told: OSError('no ZooKeeper answers')" in failed.value.complaints[1]
+
+
 @dataclass
 class Late(Wait):
     """A fault whose frame comes in the moment before it is taken back."""
