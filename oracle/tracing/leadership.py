@@ -61,6 +61,11 @@ class Leadership:
         self._raises: deque[tuple[int, Offset]] = deque(maxlen=HISTORY)
         self.settings = settings
 
+    def take_settings(self, settings: TraceSettings) -> None:
+        """Take note of other settings: what stood still below the minimum may rise from now on."""
+        self.settings = settings
+        self.raise_high()
+
     def follower(self, broker: BrokerId) -> Follower:
         """Return what is known of a follower."""
         return self.followers.setdefault(broker, Follower())

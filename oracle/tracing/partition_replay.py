@@ -238,7 +238,7 @@ class PartitionReplay:
         )
         for replica in self._replicas.values():
             if replica.leadership is not None:
-                replica.leadership.settings = self._settings
+                replica.leadership.take_settings(self._settings)
 
     def _acknowledged(self, told: Acknowledged) -> None:
         self._producing.acknowledge(self._replicas.values(), told, self._dead)
