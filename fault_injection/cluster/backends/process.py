@@ -105,7 +105,11 @@ class ProcessBackend:
     def pause(self, node: Node) -> None:
         """Freeze a node and return when each of its threads stands still."""
         self._signal(node, signal.SIGSTOP)
-        until(lambda: is_stopped(self._pids[node]), deadline_s=_STAND_STILL_S, what=f"stop of {node.name}")
+        try:
+            until(lambda: is_stopped(self._pids[node]), deadline_s=_STAND_STILL_S, what=f"stop of {node.name}")
+        except BaseException:  # nobody would let it go on that was told it is not paused
+            self.resume(node)
+            raise
 
     def resume(self, node: Node) -> None:
         """Let a frozen node go on."""
