@@ -21,6 +21,7 @@ try:
     from conformance.commands.explore_arguments import add_explore
     from conformance.commands.faults import add_faults
     from conformance.commands.guarantee_arguments import add_guarantees
+    from conformance.commands.help_texts import EPILOG, JUDGE, PREDICT, RUN, RUN_EPILOG
     from conformance.commands.judgement import JudgeOptions, judge_again
     from conformance.commands.prediction import predict_scenarios
     from conformance.commands.reference import list_versions, report_runs, schedule_help
@@ -41,18 +42,6 @@ USAGE = 2
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EIO)
 INTERRUPTED = 130
 TERMINATED = 143
-
-EPILOG = """examples:
-  kafka-conformance list
-  kafka-conformance predict TR-01 --kafka 0.10.2.2        what must happen; needs no cluster
-  kafka-conformance run TR-01 --kafka 0.10.2.2            real brokers, a held FETCH, a verdict
-  kafka-conformance run --kafka 4.3.1                     the quick profile, eight requirements
-  kafka-conformance run --schedule my.yaml --kafka 3.9    your own schedule (see schedule-help)
-  kafka-conformance judge runs/RUN --rules-of 4.3.1       the same run under another release's rules
-  kafka-conformance trace runs/RUN                        its wire, frame by frame, as the model reads it
-
-exit codes: 0 conforms, 1 deviates, 2 usage, 3 inconclusive, 4 harness error
-"""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -133,18 +122,26 @@ def build_parser() -> argparse.ArgumentParser:
 
 
 def _add_catalogue(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    listing = commands.add_parser("list", help="list the scenarios")
+    listing = commands.add_parser(
+        "list", help="list the scenarios", description="Lists the scenarios, each with its requirement."
+    )
     listing.add_argument("globs", nargs="*", metavar="GLOB", help="scenario names, such as TR-* or EL-02/safe")
     _add_json(listing)
     listing.set_defaults(command=lambda console, a: list_scenarios(console, a.globs))
-    explaining = commands.add_parser("explain", help="say what a scenario requires and does, step by step")
+    explaining = commands.add_parser(
+        "explain",
+        help="say what a scenario requires and does, step by step",
+        description="Says what a scenario requires, why, and what it does, step by step.",
+    )
     explaining.add_argument("globs", nargs="+", metavar="SCENARIO", help="scenario name, such as TR-01")
     _add_json(explaining)
     explaining.set_defaults(command=lambda console, a: explain(console, a.globs))
 
 
 def _add_predict(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    parser = commands.add_parser("predict", help="say what must happen on a release; needs no cluster")
+    parser = commands.add_parser(
+        "predict", help="say what must happen on a release; needs no cluster", description=PREDICT
+    )
     _add_choice(parser)
     parser.add_argument("--explain", action="store_true", help="say of every record and number which step and rule")
     _add_json(parser)
@@ -152,7 +149,13 @@ def _add_predict(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
 
 
 def _add_run(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    parser = commands.add_parser("run", help="run scenarios on real brokers and write the report")
+    parser = commands.add_parser(
+        "run",
+        help="run scenarios on real brokers and write the report",
+        description=RUN,
+        epilog=RUN_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     _add_choice(parser)
     parser.add_argument(
         "--profile",
@@ -206,7 +209,7 @@ def _count(text: str) -> int:
 
 
 def _add_judge(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    parser = commands.add_parser("judge", help="judge an old run again from its files")
+    parser = commands.add_parser("judge", help="judge an old run again from its files", description=JUDGE)
     parser.add_argument("run", type=Path, metavar="RUN", help="a run directory")
     parser.add_argument("--repredict", action="store_true", help="predict anew; a second verdict beside the first")
     parser.add_argument("--rules-of", metavar="VERSION", help="predict with another release's rules")
@@ -223,14 +226,22 @@ def _add_judge(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 
 def _add_reference(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    report = commands.add_parser("report", help="write one report over existing runs")
+    report = commands.add_parser(
+        "report",
+        help="write one report over existing runs",
+        description="Writes one HTML page over finished runs, from the verdicts and files in their directories.",
+    )
     report.add_argument("runs", nargs="+", type=Path, metavar="RUN", help="run directories, in the order of the page")
     report.add_argument(
         "--out", type=Path, default=Path("report.html"), metavar="F", help="the page (default: report.html)"
     )
     _add_json(report)
     report.set_defaults(command=lambda console, a: report_runs(console, a.runs, a.out))
-    versions = commands.add_parser("versions", help="list the supported releases and their rules")
+    versions = commands.add_parser(
+        "versions",
+        help="list the supported releases and their rules",
+        description="Lists each release line with its metadata modes and the rules that predict it.",
+    )
     _add_json(versions)
     versions.set_defaults(command=lambda console, _: list_versions(console))
     helping = commands.add_parser("schedule-help", help="document the steps of a schedule file")

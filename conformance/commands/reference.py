@@ -39,6 +39,7 @@ HEAD = """A schedule is a YAML file:
   checkpointing: prompt            # or never: the high watermark reaches no disk while a broker runs
   steps: [...]
 
+Ask the model first: `kafka-conformance predict --schedule FILE --kafka V`. To start from: examples/ of the project.
 Every step ends at rest: all replication that no hold blocks has run. The steps:
 """
 
@@ -95,7 +96,7 @@ def _step_json(word: str, step: type[Any]) -> dict[str, Any]:
 def _step_text(word: str, step: type[Any]) -> list[str]:
     described = _step_json(word, step)
     short = f"   (short: `{word}: …`)" if word in (*SINGLE_FIELD, *COMPOSITES) else ""
-    lines = [f"- {word}:{short}", f"    {described['help']}"]
+    lines = [f"- {word}:{short}", *(f"    {line}".rstrip() for line in described["help"].splitlines() if line)]
     for field in described["fields"]:
         default = "none" if field["default"] is None else field["default"]
         optional = "" if field["required"] else f" [default: {default}]"
