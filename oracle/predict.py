@@ -61,7 +61,7 @@ def _predicted(schedule: Schedule, rules: RuleSet) -> Prediction:
         ways = ways.after(index, step)
     if ways.ways[0].world.obstacles != Obstacles():
         message = (
-            "the schedule must end with every broker resumed and rejoined and every link healed: its topic is read"
+            "the schedule must end with every broker resumed and rejoined and every link healed, to read its topic"
         )
         raise ScheduleError(message, step=len(schedule.steps) - 1, field="steps")
     ends = [(way.race, conclude(schedule, rules, way.world.state, way.moments, way.chronicle)) for way in ways.ways]

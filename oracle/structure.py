@@ -69,7 +69,7 @@ def check_structure(schedule: Schedule) -> None:
                 _check_link(index, step, schedule)
                 _check_at_least(index, "delay_ms", step.delay_ms, 0)
             case AwaitHold(name) | Release(name) | Drop(name) | Close(name):
-                _check_known(index, "name", {name} - holds)
+                _check_known(index, "name", {name}, holds)
             case AddPartitions() | CreateTopic() | DeleteTopic() | DeleteRecords():
                 beside.check(index, step)
             case _:
@@ -81,11 +81,11 @@ def _check_processes(index: int, step: Step, schedule: Schedule) -> None:
     """Refuse a fault of brokers that the schedule does not have."""
     match step:
         case Kill(broker) | Stop(broker) | Start(broker) | LoseCheckpoint(broker):
-            _check_known(index, "broker", {broker} - set(schedule.brokers))
+            _check_known(index, "broker", {broker}, set(schedule.brokers))
         case Pause(broker) | Resume(broker) | Isolate(broker) | Rejoin(broker):
-            _check_known(index, "broker", {broker} - set(schedule.brokers))
+            _check_known(index, "broker", {broker}, set(schedule.brokers))
         case KillTogether(brokers):
-            _check_known(index, "brokers", set(brokers) - set(schedule.brokers))
+            _check_known(index, "brokers", set(brokers), set(schedule.brokers))
             if len(set(brokers)) != len(brokers) or not brokers:
                 raise ScheduleError("brokers must be distinct broker ids", step=index, field="brokers")
         case Cut(follower, leader) | Heal(follower, leader):
@@ -99,15 +99,15 @@ def _check_brokers(index: int, step: Step, schedule: Schedule) -> None:
     replicas = set(schedule.brokers)
     match step:
         case LoseTail(broker, offset):
-            _check_known(index, "broker", {broker} - replicas)
+            _check_known(index, "broker", {broker}, replicas)
             _check_at_least(index, "offset", offset, 0)
         case AwaitLag(followers):
-            _check_known(index, "followers", set(followers) - replicas)
+            _check_known(index, "followers", set(followers), replicas)
             _check_lag(index, schedule)
         case AwaitLeader(leader):
-            _check_known(index, "leader", {leader} - {None, *replicas})
+            _check_known(index, "leader", {leader}, {None, *replicas})
         case AwaitIsr(isr):
-            _check_known(index, "isr", set(isr) - replicas)
+            _check_known(index, "isr", set(isr), replicas)
         case Alter(None, None):
             raise ScheduleError("alter changes a setting: name one", step=index, field=MIN_ISR)
         case Alter(minimum):
@@ -145,7 +145,7 @@ def _check_distinct(replicas: tuple[BrokerId, ...], *, step: int | None) -> None
 
 
 def _check_produce(index: int, step: Produce, labels: set[Label], schedule: Schedule) -> None:
-    _check_known(index, "leader", {step.leader} - {None, *schedule.brokers})
+    _check_known(index, "leader", {step.leader}, {None, *schedule.brokers})
     for label in step.records:
         if label in labels:
             raise ScheduleError(f"label {label!r} is produced twice", step=index, field="records")
@@ -156,7 +156,7 @@ def _check_produce(index: int, step: Produce, labels: set[Label], schedule: Sche
 
 
 def _check_await_outcome(index: int, step: AwaitOutcome, labels: set[Label]) -> None:
-    _check_known(index, "records", set(step.records) - labels)
+    _check_known(index, "records", set(step.records), labels)
     if step.expect is Expectation.PENDING:
         message = "await_outcome waits until the outcome is known: it cannot expect pending"
         raise ScheduleError(message, step=index, field="expect")
@@ -181,7 +181,7 @@ def _check_hold(index: int, step: Hold, schedule: Schedule) -> None:
         return
     if step.broker is None:
         raise ScheduleError(f"hold at {step.point.value} needs 'broker'", step=index, field="broker")
-    _check_known(index, "broker", {step.broker} - set(schedule.brokers))
+    _check_known(index, "broker", {step.broker}, set(schedule.brokers))
     for name, plain in (("follower", None), ("leader", None), ("fetch_offset", None), ("nth", 1)):
         if getattr(step, name) != plain:
             raise ScheduleError(f"{name} does not go with {step.point.value}", step=index, field=name)
@@ -191,7 +191,7 @@ def _check_ends(
     index: int, source: BrokerId | None, destination: BrokerId | None, schedule: Schedule, names: tuple[str, str]
 ) -> None:
     for name, broker in zip(names, (source, destination), strict=True):
-        _check_known(index, name, {broker} - set(schedule.brokers))
+        _check_known(index, name, {broker}, set(schedule.brokers))
     if source == destination:
         raise ScheduleError(f"{names[0]} and {names[1]} are the same broker", step=index, field=names[1])
 
@@ -207,9 +207,13 @@ def _check_at_least(index: int, field_name: str, value: int, minimum: int) -> No
         raise ScheduleError(f"{field_name} must be at least {minimum}", step=index, field=field_name)
 
 
-def _check_known(index: int, field_name: str, unknown: Collection[object]) -> None:
+def _check_known(index: int, field_name: str, named: Collection[object], known: Collection[object]) -> None:
+    unknown = set(named) - set(known)
     if unknown:
-        listed = ", ".join(sorted(str(item) for item in unknown))
-        raise ScheduleError(
-            f"{field_name} names what the schedule does not have: {listed}", step=index, field=field_name
-        )
+        has = f"; it has {_listed(set(known) - {None})}" if set(known) - {None} else ""
+        message = f"{field_name} names what the schedule does not have: {_listed(unknown)}{has}"
+        raise ScheduleError(message, step=index, field=field_name)
+
+
+def _listed(names: Collection[object]) -> str:
+    return ", ".join(sorted(str(name) for name in names))

@@ -40,7 +40,7 @@ def test_a_step_is_found_where_it_is_written() -> None:
     ("step", "place"),
     [
         ("roll: [1, x]", ":5: step 2: field 'broker': broker must be a whole number, not 'x'"),
-        ("kill: 7", ":6: step 3: field 'broker': broker names what the schedule does not have: 7"),
+        ("kill: 7", ":6: step 3: field 'broker': broker names what the schedule does not have: 7; it has 1, 2"),
     ],
 )
 def test_an_error_names_the_place_in_the_file(tmp_path: Path, step: str, place: str) -> None:
