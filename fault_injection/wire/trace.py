@@ -50,7 +50,8 @@ class TraceEntry:
     Attributes:
         seq: order of arrival at the gate, unique in a run.
         arrived_ns: when its last byte arrived, monotonic.
-        forwarded_ns: when its first byte went on, monotonic; None if it never did.
+        forwarded_ns: when its first byte went on, monotonic; None if it never did. Of a frame that nobody could
+            want it is ``arrived_ns``, also if a part went on while the rest arrived (``cut_through``).
         connection: number of the connection, unique in a run.
         link: kind of the channel.
         source: sender of the request, also in the line of its answer.
@@ -128,7 +129,7 @@ class Trace:
         self._orders: queue.SimpleQueue[_Order] = queue.SimpleQueue()
         self._is_open = False
         self._first_seq = 0
-        self._failure: OSError | None = None
+        self._failure: Exception | None = None
         self._writer = threading.Thread(target=self._write_all, name="wire-trace", daemon=True)
         self._writer.start()
 
@@ -177,8 +178,10 @@ class Trace:
         self._orders.put(done)
         while self._writer.is_alive() and not done.wait(ALIVE_CHECK_S):
             pass
-        if self._failure is not None:
+        if isinstance(self._failure, OSError):
             raise self._failure
+        if self._failure is not None:
+            raise OSError(f"a line cannot be told: {self._failure!r}") from self._failure
 
     def close(self) -> None:
         """Write what is left and end the thread."""
@@ -191,7 +194,7 @@ class Trace:
         while (order := self._orders.get()) is not None:
             try:
                 file.carry_out(order)
-            except OSError as failure:
+            except Exception as failure:  # noqa: BLE001 - a line that cannot be told must not end the thread in silence
                 self._failure = self._failure or failure
                 file.give_up()
             if isinstance(order, threading.Event):

@@ -1,12 +1,14 @@
 """Is every frame written down once, in the file that was current, as plain JSON?"""
 
 import json
+from dataclasses import replace
 from pathlib import Path
+from typing import cast
 from uuid import UUID
 
 import pytest
 
-from fault_injection.wire.trace import Trace, TraceEntry, as_json, line
+from fault_injection.wire.trace import Outcome, Trace, TraceEntry, as_json, line
 from fault_injection.wire.views import EpochEnd, EpochRun, FetchedPartition
 from tests.fault_injection.wire.gate_transcript import answer_of, asked, fetch_of
 
@@ -133,6 +135,18 @@ def test_a_full_disk_is_told_and_a_new_file_starts_anew(tmp_path: Path) -> None:
     trace.write(entry(3))
     trace.close()
     assert [json.loads(told)["seq"] for told in (tmp_path / "next").read_text().splitlines()] == [3]
+
+
+def test_a_line_that_cannot_be_told_is_an_error_and_a_new_file_starts_anew(tmp_path: Path) -> None:
+    trace, untold = Trace(), cast("Outcome", frozenset())
+    trace.rotate(tmp_path / "first")
+    trace.write(replace(entry(1), outcome=untold))
+    with pytest.raises(OSError, match="a line cannot be told: TypeError"):
+        trace.flush()
+    trace.rotate(tmp_path / "next")
+    trace.write(entry(2))
+    trace.close()
+    assert sequences(tmp_path / "next") == [2]
 
 
 def test_the_last_line_tells_which_frames_there_must_be(tmp_path: Path) -> None:
