@@ -16,7 +16,7 @@ from tests.project.documents import README, ROOT
 if TYPE_CHECKING:
     from pathlib import Path
 
-WORDS = {2: "two", 3: "three", 4: "four"}
+WORDS = {1: "one", 2: "two", 3: "three", 4: "four"}
 WORKFLOWS = tuple(sorted((ROOT / ".github" / "workflows").glob("*.yml")))
 CI_RUN = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
 
