@@ -241,10 +241,16 @@ class Runner:
         deaf = self._deaf()
         return [BrokerId(broker) for broker in sorted(self._cluster.live_brokers) if broker not in deaf]
 
+    def _asked(self) -> BrokerId:
+        """Return the broker that an operator asks; it is a failure of ours if none hears the controller."""
+        if not (hearing := self._hearing()):
+            raise HarnessError("nobody can be asked: no broker runs and hears the controller")
+        return hearing[0]
+
     # Brokers
 
     def _elect(self, kind: ElectionKind) -> None:
-        request_election(self._cluster, self._hearing()[0], self._topic, kind)
+        request_election(self._cluster, self._asked(), self._topic, kind)
         self._recorder.mark("election_requested", kind.value, f"{kind.value} election requested")
         preferred = self._rest.replicas[0]
         self._await_view(
@@ -253,7 +259,7 @@ class Runner:
         )
 
     def _reassign(self, replicas: tuple[BrokerId, ...]) -> None:
-        request_reassignment(self._cluster, self._hearing()[0], self._topic, replicas)
+        request_reassignment(self._cluster, self._asked(), self._topic, replicas)
         wanted = ", ".join(map(str, replicas))
         self._recorder.mark("reassignment_requested", wanted, f"reassignment to {wanted} requested")
         self._rest.expect_replicas(replicas)
@@ -268,7 +274,7 @@ class Runner:
     def _alter(self, step: Alter) -> None:
         self._settings = self._settings.altered(step)
         configs = configs_of(self._settings)
-        request_settings(self._cluster, self._hearing()[0], self._topic, configs)
+        request_settings(self._cluster, self._asked(), self._topic, configs)
         self._recorder.mark("settings_changed", self._topic, describe(step))
         self._rest.min_insync_replicas = self._settings.min_insync_replicas
 

@@ -18,6 +18,8 @@ from fault_injection.faults.account import FaultAccount
 from fault_injection.wire.gate import GateError
 from fault_injection.wire.gate_events import HoldStatus
 from oracle.schedule import Schedule
+from oracle.steps import Alter, Elect, Reassign
+from oracle.vocabulary import ElectionKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -178,3 +180,9 @@ def test_a_frame_that_went_with_a_killed_broker_is_no_loss(recorder: Recorder, t
     _Run(recorder, *GAP, kill(2), checkpoint("alone")).runner.run()
 
     assert '"checkpoint"' in (tmp_path / "observations.ndjson").read_text()
+
+
+@pytest.mark.parametrize("step", [Alter(2), Elect(ElectionKind.PREFERRED), Reassign(brokers(1))])
+def test_what_nobody_can_be_asked_for_is_a_failure_of_ours(recorder: Recorder, step: Step) -> None:
+    with pytest.raises(HarnessError, match="nobody can be asked"):
+        _Run(recorder, step).runner.run()
