@@ -45,6 +45,7 @@ from oracle.steps import (
     Start,
     Stop,
 )
+from oracle.vocabulary import MetadataMode
 from oracle.world import ImpossibleEventError
 
 if TYPE_CHECKING:
@@ -136,9 +137,21 @@ def _order(world: World, step: Order) -> World:
         case DeleteRecords(offset):
             return world.apply(RecordsDeleted(offset))
         case Alter():
+            _require_obeyed(world)
             return world.apply(SettingsChanged(world.state.settings.altered(step)))
         case _:
             return _leave_alone(world)
+
+
+def _require_obeyed(world: World) -> None:
+    """Make sure that the leader hears of new settings: in KRaft mode the metadata log has them, else ZooKeeper.
+
+    Raises:
+        ImpossibleEventError: it is isolated, and goes on by the old ones.
+    """
+    leader = world.state.controller.leader
+    if leader is not None and world.rules.metadata is MetadataMode.KRAFT:
+        obstructing.require_hearing(world, leader, "given new settings")
 
 
 def _leave_alone(world: World) -> World:

@@ -106,6 +106,16 @@ def test_the_field_to_blame_is_named(case: str) -> None:
     assert (refused.value.step, refused.value.field) == (len(steps) - 1, field)
 
 
+def test_an_isolated_leader_hears_of_new_settings_from_zookeeper_only() -> None:
+    asked = schedule(Isolate(ONE), Alter(2), Rejoin(ONE), replicas=ALL, timing=Timing.LAG)
+    assert predict(asked, ZOOKEEPER).moments
+    with pytest.raises(ScheduleError, match="is isolated: let it rejoin before it is given new settings") as refused:
+        predict(asked, KRAFT)
+    assert (refused.value.step, refused.value.field) == (1, "min.insync.replicas")
+    fenced = schedule(Isolate(ONE), Alter(2), Rejoin(ONE), replicas=ALL)
+    assert predict(fenced, KRAFT).moments[1].leader == TWO
+
+
 def test_a_frame_of_a_paused_broker_is_not_let_go() -> None:
     with pytest.raises(ScheduleError, match="resume it before a frame of its links") as refused:
         predict(schedule(hold("x"), Pause(TWO), Release("x"), replicas=ALL), KRAFT)
