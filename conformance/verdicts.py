@@ -219,7 +219,7 @@ def _conformance(facts: Facts, findings: Sequence[Finding]) -> tuple[Conformance
         return Conformance.HARNESS_ERROR, f"the wire trace was not checked: {why}"
     produced = facts.counts["totals"]["produced"]
     noun = "record" if produced == 1 else "records"
-    text = f"{len(facts.rows)} numbers and {produced} {noun} as predicted, {facts.trace.frames} frames as allowed"
+    text = f"{len(facts.rows)} numbers and {produced} {noun} as predicted, {facts.trace.shown} frames as allowed"
     return Conformance.CONFORMS, text + _which_outcome(facts.prediction)
 
 

@@ -84,6 +84,11 @@ class TraceResult:
     invariants: tuple[InvariantCount, ...] = ()
     seconds: float = 0.0
 
+    @property
+    def shown(self) -> int:
+        """How many frames were shown to the model."""
+        return sum(self.checked.values())
+
     def as_json(self) -> dict[str, Any]:
         """Return trace_check.json."""
         return {

@@ -46,5 +46,5 @@ def test_a_violation_outweighs_how_a_run_ended() -> None:
     assert verdict.reason.endswith("ended early: no hold")
 
 
-def test_a_conforming_run_says_how_many_frames_were_allowed() -> None:
+def test_a_conforming_run_says_how_many_frames_the_model_was_shown() -> None:
     assert judge(facts(M0)).reason == "1 numbers and 1 record as predicted, 7 frames as allowed"

@@ -9,7 +9,7 @@ from conformance.observation.trace_result import TraceResult
 from conformance.verdicts import Facts
 
 AGREES, DIFFERS = Row("leader", 1, 1), Row("end: isr", [1, 2], [1])
-TRACED = TraceResult("0.10.2.2 zookeeper", frames=7)
+TRACED = TraceResult("0.10.2.2 zookeeper", frames=9, checked={"Fetch": 5, "LeaderAndIsr": 2})
 CUT = "broker 2 cut it (KAFKA-1211)"
 
 
