@@ -11,13 +11,13 @@ if TYPE_CHECKING:
 
 _FILES = (
     ("verdict.json", "both verdicts and every finding"),
-    ("prediction/prediction.json", "what the model said before the topic was read"),
+    ("prediction/prediction.json", "what the model said before the first step"),
     ("outcome/prediction.json", "where a race was open: the outcome that fits what was measured"),
     ("schedule.json", "the steps, as both interpreters read them"),
     ("run.json", "versions, settings, digests, seed"),
     ("observations.ndjson", "every number that was measured"),
     ("timeline.ndjson", "every step, fault and held frame with its time"),
-    ("wire.ndjson", "every frame between the brokers"),
+    ("wire.ndjson", "every frame between the brokers, and between them and the controller"),
     ("trace_check.json", "what the model says of these frames"),
     ("ledger", "what was sent, and what the producer was told"),
     ("topic", "what was read back from the topic"),
