@@ -56,7 +56,10 @@ CONFORMANCE_LOOKS = {
         "Deviates", "shape-deviates", "bad", "The brokers did something the model of their version rules out."
     ),
     Conformance.INCONCLUSIVE: Look(
-        "Inconclusive", "shape-inconclusive", "caution", "The measurement never came to rest: no answer."
+        "Inconclusive",
+        "shape-inconclusive",
+        "caution",
+        "The numbers never came to rest, or a race ended otherwise than the schedule assumes: no answer.",
     ),
     Conformance.HARNESS_ERROR: Look(
         "Harness error", "shape-harness-error", "caution", "The tester failed; this says nothing about Kafka."
