@@ -80,7 +80,8 @@ class Run:
                 | {"completed_ns": record_id + 1}
             )
         self.predicted.append(
-            {"record_id": record_id, "label": label, "fate": fate, "was_committed": fate in ("present", "lost", "deleted")}
+            {"record_id": record_id, "label": label, "fate": fate}
+            | {"was_committed": fate in ("present", "lost", "deleted")}
             | {"outcome": outcome or "indeterminate", "error": error, "acks": -1}
             | {"offset": offset if fate == "present" else None}
         )
