@@ -193,7 +193,7 @@ def _legend(table: GuaranteeTable) -> str:
         f"None found is no proof. With 2 replicas at most {table.max_states[2]} states, 2 records and leader epoch 3\n"
         f"were searched, with 3 replicas {table.max_states[3]} states, 1 record and epoch 2 (3 with a power failure).\n"
         "Actions are half steps of the protocol; a schedule's steps include its awaits.\n"
-        "Releases named together have the same rules in all that was searched; a line, such as 3.9, may be in several tables."
+        "Releases named together have the same rules in what was searched; a line such as 3.9 may be in several tables."
     )
 
 
