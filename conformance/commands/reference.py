@@ -124,7 +124,7 @@ def report_runs(console: Console, runs: Sequence[Path], out: Path) -> int:
         UsageError: the page's directory does not exist.
     """
     for run in runs:
-        if any(run.glob("*/run.json")):
+        if not (run / "run.json").exists() and any(run.glob("*/run.json")):
             raise RunDirectoryError(f"{run} holds no run of its own; give run directories, such as {run}/2026…")
         RunDirectory.load(run)
     if not out.parent.is_dir():
