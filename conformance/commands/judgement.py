@@ -63,12 +63,28 @@ def _judged(run: RunDirectory, options: JudgeOptions) -> Verdict:
     if not is_predicted_anew and not _has_records(run, about):
         return judge_run(run)
     check_master(options.spark_master)
+    if about.get("harness_failure") is None:
+        require_evidence(run)
     with SparkRoom(options.spark_master) as spark:
         spark.start()
         if is_predicted_anew:
             return repredict(run, spark, rules)[1]
         spark.reconcile_again(run)
     return judge_run(run)
+
+
+def require_evidence(run: RunDirectory) -> None:
+    """Refuse to hold against brokers what is missing in the directory of a run that was whole.
+
+    Raises:
+        RunDirectoryError: what its probes measured, what was done when, or what was produced is gone.
+    """
+    for name in ("observations.ndjson", "timeline.ndjson"):
+        if not (run.path / name).exists():
+            raise RunDirectoryError(f"{run.path / name} is missing: without it the run cannot be judged")
+    has_attempts = any((run.path / "ledger").glob("attempts-*.parquet"))
+    if run.read_json("prediction/prediction.json")["records"] and not has_attempts:
+        raise RunDirectoryError(f"{run.path / 'ledger'} has no attempts: without them the run cannot be judged")
 
 
 def _has_records(run: RunDirectory, about: dict[str, Any]) -> bool:
