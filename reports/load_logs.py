@@ -34,7 +34,8 @@ def load_final_logs(path: Path, run: Mapping[str, Any], prediction: Mapping[str,
     if not logs:
         return FinalLogs()
     ghosts = _ghosts(records, labels, acknowledged_offsets(path, base), prediction)
-    return FinalLogs(logs, ghosts, _diverged(logs), were_read, note)
+    deleted = frozenset(row.label for row in records.rows if (row.measured_fate or row.predicted_fate) == "deleted")
+    return FinalLogs(logs, ghosts, _diverged(logs), were_read, note, deleted)
 
 
 def _measured_logs(

@@ -86,13 +86,18 @@ class Ghost:
 
 @dataclass(frozen=True, slots=True)
 class FinalLogs:
-    """The replicas' logs after the run. ``note`` says why there is nothing to draw, or where it is from."""
+    """The replicas' logs after the run.
+
+    ``deleted`` are labels below the log start, still in a segment; ``note`` says why there is nothing to draw, or
+    where it is from.
+    """
 
     logs: tuple[ReplicaLog, ...] = ()
     ghosts: tuple[Ghost, ...] = ()
     diverged_offsets: frozenset[int] = frozenset()
     measured: bool = False
     note: str = ""
+    deleted: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

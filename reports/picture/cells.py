@@ -88,9 +88,11 @@ def log_sentences(final: FinalLogs) -> tuple[str, ...]:
 
 
 def cell_of(final: FinalLogs, log: ReplicaLog, entry: LogEntry | None) -> tuple[str, str]:
-    """Return the style and the word of one cell: kept, diverged, not committed, unknown or absent."""
+    """Return the style and the word of one cell: kept, diverged, not committed, unknown, deleted or absent."""
     if entry is None:
         return "absent", "○ absent"
+    if entry.label in final.deleted:
+        return "absent", "⌫ deleted"
     if not entry.is_known:
         return "unknown", "? unknown"
     if entry.offset in final.diverged_offsets:

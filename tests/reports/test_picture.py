@@ -122,6 +122,7 @@ def test_cells_tell_kept_lost_diverged_absent_and_uncommitted_apart() -> None:
         cell_of(final, log, replace(entry, offset=5)),
         cell_of(final, log, replace(entry, offset=2)),
         cell_of(final, log, replace(entry, is_known=False)),
+        cell_of(replace(final, deleted=frozenset({entry.label})), log, entry),
     }
     assert words == {
         ("kept", "✓ kept"),
@@ -129,6 +130,7 @@ def test_cells_tell_kept_lost_diverged_absent_and_uncommitted_apart() -> None:
         ("diverged", "≠ diverged"),
         ("uncommitted", "… above HW"),
         ("unknown", "? unknown"),
+        ("absent", "⌫ deleted"),
     }
 
 
