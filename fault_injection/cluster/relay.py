@@ -7,15 +7,13 @@ own affair.
 """
 
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Protocol
 
 from fault_injection.releases import UsageError
+from fault_injection.wire.points import LinkKind
 
 Address = tuple[str, int]
 """A host and a port."""
-
-LinkKind = Literal["replication", "controller", "client", "zookeeper"]
-"""Which of a node's listeners a link leads to."""
 
 CLIENTS = -1
 """Stands for all clients as the end of a link, as Kafka's own replica id of a consumer does."""

@@ -60,10 +60,6 @@ class ControllerPuppet:
         """Name another live broker in all later requests; ``update_metadata`` tells the real one."""
         self._live[broker] = LiveBroker(broker, {"CLIENT": address, "REPLICATION": address})
 
-    def bury_broker(self, broker: int) -> None:
-        """Name a broker no more: it is dead, as far as the real one is told."""
-        self._live.pop(broker, None)
-
     def create_topic(
         self, name: str, replicas: tuple[int, ...], configs: Mapping[str, str] = MappingProxyType({})
     ) -> PuppetTopic:

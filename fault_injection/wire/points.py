@@ -19,8 +19,9 @@ from fault_injection.wire.messages import RequestView, ResponseView
 from fault_injection.wire.views import FetchRequestView
 
 Direction = Literal["request", "response"]
-LinkKind = Literal["replication", "controller", "client", "zookeeper"]
 FetchKind = Literal["data", "metadata", "client", "probe"]
+LinkKind = Literal["replication", "controller", "client", "zookeeper"]
+"""Which of a node's listeners a link leads to."""
 
 METADATA_TOPIC = "__cluster_metadata"
 METADATA_TOPIC_ID = UUID(int=1)
