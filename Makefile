@@ -33,7 +33,7 @@ conformance: setup
 	@$(BIN)/kafka-conformance run --kafka $(KAFKA) --backend $(BACKEND) --runs-dir $(RUNS) $(ARGS)
 
 test: setup lint
-	@$(BIN)/python -m pytest -q -n auto tests/oracle --cov=oracle --cov-branch --cov-report=term --cov-fail-under=100
+	@$(BIN)/python -m pytest -q -n auto tests/oracle --cov=oracle --cov-branch --cov-report=term:skip-covered --cov-fail-under=100
 	@$(BIN)/python -m pytest --ignore=tests/oracle $(ARGS)
 
 lint: setup
