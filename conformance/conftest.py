@@ -11,7 +11,7 @@ from conformance.commands.choosing import USAGE_ERRORS, choice_of_options, jars_
 from conformance.commands.running import new_seed
 from conformance.laboratory import Laboratory
 from conformance.pipeline import Finished, Pipeline
-from conformance.registry import CATALOGUE
+from conformance.registry import SCENARIOS
 from conformance.spark_room import SparkRoom
 from conformance.verdicts import Conformance
 from fault_injection.cluster.backends.choice import choose_backend
@@ -29,7 +29,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         return
     release, metadata = release_of(choice_of_options(metafunc.config.getoption))
     suffix = f"kafka={release.version}/{metadata.value}"
-    metafunc.parametrize("scenario", [_parameter(scenario, suffix) for scenario in CATALOGUE])
+    metafunc.parametrize("scenario", [_parameter(scenario, suffix) for scenario in SCENARIOS])
 
 
 def _parameter(scenario: Scenario, suffix: str) -> object:

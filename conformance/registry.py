@@ -1,44 +1,71 @@
-"""Which scenarios are there? The catalogue, and selection from it by glob and profile."""
+"""Which scenarios and examinations are there? The catalogue, and selection from it by glob and profile.
+
+Every module below ``conformance.scenarios`` is imported; what its tuple ``SCENARIOS`` holds is in the catalogue.
+"""
 
 from __future__ import annotations
 
 from fnmatch import fnmatchcase
+from importlib import import_module
+from pkgutil import walk_packages
 from typing import TYPE_CHECKING
 
-from conformance.scenarios import election, high_watermark, produce_path, truncation
+from conformance import scenarios
+from conformance.examination import Examination
+from conformance.scenario import Scenario
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
-    from conformance.scenario import Scenario
+    from conformance.examination import Entry
 
-CATALOGUE: tuple[Scenario, ...] = (
-    *high_watermark.SCENARIOS,
-    *truncation.SCENARIOS,
-    *produce_path.SCENARIOS,
-    *election.SCENARIOS,
-)
+AREAS = ("HW", "TR", "LE", "IS", "AC", "EL", "RM", "FE", "RC")
+"""The catalogue's order: by the area of the name; what names no area, as regressions do, comes last."""
 
 
 class UnknownScenarioError(ValueError):
     """A glob that matches no scenario."""
 
 
-def select(globs: Sequence[str] = (), profile: str = "quick") -> tuple[Scenario, ...]:
-    """Return the scenarios whose name, id or requirement matches any glob, in catalogue order.
+def _found() -> Iterator[Entry]:
+    """Yield what every module offers; what a package offers again from its modules is yielded again."""
+    for module in walk_packages(scenarios.__path__, f"{scenarios.__name__}."):
+        yield from getattr(import_module(module.name), "SCENARIOS", ())
+
+
+def _place(entry: Entry) -> tuple[int, str]:
+    area = entry.name.split("-", maxsplit=1)[0]
+    return (AREAS.index(area) if area in AREAS else len(AREAS), entry.name)
+
+
+CATALOGUE: tuple[Entry, ...] = tuple(sorted({id(entry): entry for entry in _found()}.values(), key=_place))
+"""Every entry, by area and name."""
+SCENARIOS: tuple[Scenario, ...] = tuple(entry for entry in CATALOGUE if isinstance(entry, Scenario))
+"""The entries with a schedule."""
+EXAMINATIONS: tuple[Examination, ...] = tuple(entry for entry in CATALOGUE if isinstance(entry, Examination))
+"""The entries without one."""
+
+
+def select(globs: Sequence[str] = (), profile: str = "quick") -> tuple[Entry, ...]:
+    """Return the entries whose name, family or id matches any glob, in catalogue order; without any, the profile's.
 
     Raises:
         UnknownScenarioError: if a glob matches nothing; lists the names there are.
     """
     if not globs:
-        return tuple(scenario for scenario in CATALOGUE if profile in scenario.profiles)
+        return tuple(entry for entry in CATALOGUE if profile in entry.profiles)
     for glob in globs:
-        if not any(_matches(scenario, glob) for scenario in CATALOGUE):
-            names = ", ".join(scenario.name for scenario in CATALOGUE)
+        if not any(_matches(entry, glob) for entry in CATALOGUE):
+            names = ", ".join(entry.name for entry in CATALOGUE)
             raise UnknownScenarioError(f"no scenario matches {glob!r}; there are: {names}")
-    return tuple(s for s in CATALOGUE if any(_matches(s, glob) for glob in globs))
+    return tuple(entry for entry in CATALOGUE if any(_matches(entry, glob) for glob in globs))
 
 
-def _matches(scenario: Scenario, glob: str) -> bool:
-    family = scenario.name.split("/", maxsplit=1)[0]
-    return any(fnmatchcase(text, glob) for text in (scenario.name, family, scenario.schedule.id))
+def select_scenarios(globs: Sequence[str] = (), profile: str = "quick") -> tuple[Scenario, ...]:
+    """Return those of the selected entries that have a schedule."""
+    return tuple(entry for entry in select(globs, profile) if isinstance(entry, Scenario))
+
+
+def _matches(entry: Entry, glob: str) -> bool:
+    family = entry.name.split("/", maxsplit=1)[0]
+    return any(fnmatchcase(text, glob) for text in (entry.name, family, entry.id))

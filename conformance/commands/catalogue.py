@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from conformance.registry import CATALOGUE, select
+from conformance.registry import SCENARIOS, select_scenarios
 from conformance.schedule_format import encode
 from conformance.step_text import describe
 from oracle.steps import MIN_ISR, UNCLEAN
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def list_scenarios(console: Console, globs: Sequence[str]) -> int:
     """Print every scenario with its requirement."""
-    scenarios = select(globs) if globs else CATALOGUE
+    scenarios = select_scenarios(globs) if globs else SCENARIOS
     if console.as_json:
         console.answer_json([_as_json(scenario) for scenario in scenarios])
         return 0
@@ -30,7 +30,7 @@ def list_scenarios(console: Console, globs: Sequence[str]) -> int:
 
 def explain(console: Console, globs: Sequence[str]) -> int:
     """Print what a scenario requires, under which settings, step by step."""
-    scenarios = select(globs)
+    scenarios = select_scenarios(globs)
     if console.as_json:
         console.answer_json([_as_json(scenario) | {"schedule": encode(scenario.schedule)} for scenario in scenarios])
         return 0

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from conformance.expectations import ExpectationError
-from conformance.registry import UnknownScenarioError, select
+from conformance.registry import UnknownScenarioError, select_scenarios
 from conformance.schedule_file import ScheduleFileError, locate, read_schedule
 from fault_injection.cluster.backends.choice import jar_names_of_image
 from fault_injection.releases import (
@@ -82,7 +82,7 @@ def scenarios_of(choice: Choice) -> tuple[Scenario, ...]:
         raise ScheduleFileError("name scenarios or give --schedule, not both")
     if choice.schedule is not None:
         return (read_schedule(choice.schedule),)
-    return select(choice.globs, choice.profile)
+    return select_scenarios(choice.globs, choice.profile)
 
 
 def release_of(choice: Choice) -> tuple[Release, MetadataMode]:

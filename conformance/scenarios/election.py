@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from conformance.scenario import Scenario
+from conformance.scenario import QUICK, Scenario
 from conformance.scenarios.vocabulary import (
     await_hold,
     await_isr,
@@ -37,6 +37,7 @@ _OUT_OF_SYNC_ALONE: tuple[Step, ...] = (
 
 WAITS_FOR_ISR = Scenario(
     name="EL-01/safe",
+    profiles=QUICK,
     variant="safe",
     explanation="Broker 2 is alive but not in sync: no leader until broker 1 is back, and m1 is kept.",
     schedule=Schedule(
@@ -61,6 +62,7 @@ WAITS_FOR_ISR = Scenario(
 
 DOES_NOT_WAIT = Scenario(
     name="EL-01/unsafe",
+    profiles=QUICK,
     variant="unsafe",
     explanation="The same crashes with unclean election on: broker 2 leads at once, without m1.",
     schedule=Schedule(
@@ -119,6 +121,7 @@ def _first_to_crash_leads(attempt: Callable[[str], Produce]) -> tuple[Step, ...]
 
 SUFFIX_IS_LOST = Scenario(
     name="EL-02/unsafe",
+    profiles=QUICK,
     variant="unsafe",
     explanation=(
         "Broker 3 crashed first and is back, its fetch held before the leader sees it. The leader dies: broker 3 is "
@@ -136,6 +139,7 @@ SUFFIX_IS_LOST = Scenario(
 
 NOTHING_TO_LOSE = Scenario(
     name="EL-02/safe",
+    profiles=QUICK,
     variant="safe",
     explanation="min.insync.replicas equals the replication factor: what an unclean election could lose was refused.",
     schedule=Schedule(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from conformance.scenario import Scenario
+from conformance.scenario import QUICK, Scenario
 from conformance.scenarios.vocabulary import (
     await_hold,
     await_outcome,
@@ -18,6 +18,7 @@ from oracle.vocabulary import Expectation
 
 NINE_ROWS = Scenario(
     name="HW-03",
+    profiles=QUICK,
     explanation=(
         "Five distinct states of the nine-row table stand still in turn. Rows 2/3, 4/5 and 7/8 differ only in "
         "where the frame is; row 6 lies inside one call of the leader and is inferred from the next state."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from conformance.scenario import Scenario
+from conformance.scenario import QUICK, Scenario
 from conformance.scenarios.vocabulary import (
     await_isr,
     await_leader,
@@ -42,6 +42,7 @@ def _lone_leader_dies(attempt: Produce, seen: str) -> tuple[Step, ...]:
 
 REFUSED_BELOW_MINIMUM = Scenario(
     name="AC-04/safe",
+    profiles=QUICK,
     variant="safe",
     explanation="With min.insync.replicas=2 the lone leader refuses acks=all, so its death costs nothing.",
     schedule=Schedule(
@@ -58,6 +59,7 @@ REFUSED_BELOW_MINIMUM = Scenario(
 
 ACCEPTED_BY_ONE = Scenario(
     name="AC-04/unsafe",
+    profiles=QUICK,
     variant="unsafe",
     explanation="With min.insync.replicas=1 the same leader acknowledges alone, and its death costs the record.",
     schedule=Schedule(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from conformance.scenario import Scenario
+from conformance.scenario import QUICK, Scenario
 from conformance.scenarios.vocabulary import (
     await_hold,
     await_isr,
@@ -21,6 +21,7 @@ from oracle.vocabulary import Expectation
 
 RESTARTED_FOLLOWER = Scenario(
     name="TR-01",
+    profiles=QUICK,
     explanation=(
         "Broker 2 has m1 but not the high watermark that commits it. Up to 0.10.2 it cuts m1 when it restarts; "
         "elected before it fetches again, it loses a record that its producer was told is safe."
@@ -55,6 +56,7 @@ RESTARTED_FOLLOWER = Scenario(
 
 CLEAN_ELECTIONS_ONLY = Scenario(
     name="TR-02",
+    profiles=QUICK,
     explanation=(
         "No unclean election anywhere, min.insync.replicas 2. Broker 3 becomes follower of the new leader and, up "
         "to 0.10.2, cuts m1 to its stale high watermark while it is still in the ISR: elected cleanly, it loses m1."
@@ -94,6 +96,7 @@ CLEAN_ELECTIONS_ONLY = Scenario(
 
 DIVERGENCE = Scenario(
     name="TR-03",
+    profiles=QUICK,
     explanation=(
         "Broker 1 comes back as follower with its high watermark at its log end. Up to 0.10.2 it cuts nothing and "
         "keeps m1 where the leader has x1: two records at one offset, and no error anywhere."
@@ -126,6 +129,7 @@ DIVERGENCE = Scenario(
 
 UNREPLICATED_RECORD = Scenario(
     name="TR-05",
+    profiles=QUICK,
     explanation=(
         "Record m4 reached no follower when its leader died. Its producer was never told that it is safe, and it is "
         "cut when the old leader returns as a follower."

@@ -11,7 +11,7 @@ import pytest
 
 from conformance.interruption import GIVEN_UP
 from conformance.judging import judge_run, judge_unreadable
-from conformance.registry import CATALOGUE
+from conformance.registry import select_scenarios
 from conformance.run_directory import RunDirectory, RunDirectoryError
 from conformance.verdicts import Conformance, PromiseKept
 from oracle.predict import PointUnavailableError
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 CONFORMS, DEVIATES, HARNESS_ERROR = Conformance.CONFORMS, Conformance.DEVIATES, Conformance.HARNESS_ERROR
 Line = dict[str, Any]
+FOUNDATION = select_scenarios(profile="quick")
 
 
 @pytest.fixture
@@ -51,7 +52,7 @@ def outcome(lines: list[Line], label: str) -> Line:
 
 
 @pytest.mark.parametrize(("kafka", "metadata"), [("0.10.2.2", "zookeeper"), ("2.8.2", "zookeeper"), ("4.3.1", "kraft")])
-@pytest.mark.parametrize("scenario", CATALOGUE, ids=lambda scenario: scenario.name)
+@pytest.mark.parametrize("scenario", FOUNDATION, ids=lambda scenario: scenario.name)
 def test_brokers_that_do_as_predicted_conform(tmp_path: Path, kafka: str, metadata: str, scenario: Scenario) -> None:
     try:
         run = write_ideal_run(tmp_path, kafka, metadata, scenario)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 
 from conformance.laboratory import Laboratory, brokers_for
-from conformance.registry import CATALOGUE
+from conformance.registry import SCENARIOS
 from conformance.scenarios.vocabulary import brokers, kill, produce, start, stop
 from fault_injection.releases import JarSet, MetadataMode, find_release
 from oracle.schedule import Schedule
@@ -37,7 +37,7 @@ def test_somebody_is_always_there_to_be_asked(told: Schedule, expected: tuple[in
     assert brokers_for(told) == expected
 
 
-@pytest.mark.parametrize("scenario", CATALOGUE, ids=lambda scenario: scenario.name)
+@pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda scenario: scenario.name)
 def test_every_replica_of_the_catalogue_gets_a_broker(scenario: Any) -> None:  # noqa: ANN401
     assert set(scenario.schedule.replicas) <= set(brokers_for(scenario.schedule))
 

@@ -10,7 +10,7 @@ import pytest
 import yaml
 from hypothesis import given
 
-from conformance.registry import CATALOGUE
+from conformance.registry import SCENARIOS
 from conformance.scenarios.vocabulary import brokers
 from conformance.schedule_format import SINGLE_FIELD, decode, decode_step, encode, encode_step
 from oracle.schedule import Schedule, ScheduleError
@@ -61,7 +61,7 @@ def test_any_schedule_comes_back_from_json_and_yaml(schedule: Schedule) -> None:
     assert decode(yaml.safe_load(yaml.safe_dump(document, allow_unicode=True))) == schedule
 
 
-@pytest.mark.parametrize("schedule", [s.schedule for s in CATALOGUE], ids=[s.name for s in CATALOGUE])
+@pytest.mark.parametrize("schedule", [s.schedule for s in SCENARIOS], ids=[s.name for s in SCENARIOS])
 def test_every_schedule_of_the_catalogue_comes_back(schedule: Schedule) -> None:
     assert decode(json.loads(json.dumps(encode(schedule)))) == schedule
 

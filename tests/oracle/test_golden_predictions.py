@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from conformance.registry import CATALOGUE
+from conformance.registry import select_scenarios
 from oracle.steps import Hold
 from tests.oracle.golden_text import RELEASES, golden_text
 
 if TYPE_CHECKING:
     from conformance.scenario import Scenario
 
+FOUNDATION = select_scenarios(profile="quick")
 GOLDEN = Path(__file__).parent / "golden"
 
 
@@ -29,11 +30,11 @@ def golden_path(scenario: Scenario) -> Path:
 @pytest.fixture(scope="module", autouse=True)
 def _rewrite_if_asked() -> None:
     if os.environ.get("REWRITE_GOLDEN"):
-        for scenario in CATALOGUE:
+        for scenario in FOUNDATION:
             golden_path(scenario).write_text(golden_text(scenario.schedule))
 
 
-@pytest.mark.parametrize("scenario", CATALOGUE, ids=lambda scenario: scenario.name)
+@pytest.mark.parametrize("scenario", FOUNDATION, ids=lambda scenario: scenario.name)
 def test_scenario_predicts_what_it_did(scenario: Scenario) -> None:
     path = golden_path(scenario)
     assert path.exists(), "no golden prediction yet: run once with REWRITE_GOLDEN=1 and read the file"
@@ -41,16 +42,16 @@ def test_scenario_predicts_what_it_did(scenario: Scenario) -> None:
 
 
 def test_no_golden_file_is_left_over() -> None:
-    assert {path.name for path in GOLDEN.glob("*.txt")} == {golden_path(scenario).name for scenario in CATALOGUE}
+    assert {path.name for path in GOLDEN.glob("*.txt")} == {golden_path(scenario).name for scenario in FOUNDATION}
 
 
-@pytest.mark.parametrize("scenario", CATALOGUE, ids=lambda scenario: scenario.name)
+@pytest.mark.parametrize("scenario", FOUNDATION, ids=lambda scenario: scenario.name)
 def test_every_release_is_in_the_file(scenario: Scenario) -> None:
     text = golden_path(scenario).read_text()
     assert all(text.count(f"{version} {metadata.value}") == 1 for version, metadata in RELEASES)
 
 
-GATED = [scenario for scenario in CATALOGUE if any(isinstance(step, Hold) for step in scenario.schedule.steps)]
+GATED = [scenario for scenario in FOUNDATION if any(isinstance(step, Hold) for step in scenario.schedule.steps)]
 
 
 @pytest.mark.parametrize("scenario", GATED, ids=lambda scenario: scenario.name)

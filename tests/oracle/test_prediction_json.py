@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from conformance.registry import CATALOGUE
+from conformance.registry import select_scenarios
 from oracle.predict import predict
 from oracle.rules.by_version import rules_for
 from oracle.vocabulary import Fate, MetadataMode, Outcome
@@ -20,10 +20,11 @@ MOMENT = "step name replicas leader leadership isr elr remote_log_end_offsets"
 NUMBERS = "log_end_offset high_watermark alive"
 RECORD = "id label fate was_committed outcome error offset leadership acks decided_by promise promise_reason"
 LOGGED = "offset label leadership"
+FOUNDATION = select_scenarios(profile="quick")
 PROMISES = {"kept", "allowed_by_settings", "broken", "none"}
 
 
-@pytest.fixture(params=CATALOGUE, ids=lambda scenario: scenario.name)
+@pytest.fixture(params=FOUNDATION, ids=lambda scenario: scenario.name)
 def prediction(request: pytest.FixtureRequest) -> Prediction:
     return predict(request.param.schedule, rules_for("0.10.2.2", MetadataMode.ZOOKEEPER))
 
@@ -53,6 +54,6 @@ def test_values_are_of_their_kind(prediction: Prediction) -> None:
 
 
 def test_divergence_names_the_replicas() -> None:
-    (scenario,) = (scenario for scenario in CATALOGUE if scenario.name == "TR-03")
+    (scenario,) = (scenario for scenario in FOUNDATION if scenario.name == "TR-03")
     document = predict(scenario.schedule, rules_for("0.10.2.2", MetadataMode.ZOOKEEPER)).as_json()
     assert document["diverged"] == [{"offset": 1, "replicas": {"1": "m1", "2": "x1"}}]

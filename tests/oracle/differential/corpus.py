@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from conformance.registry import CATALOGUE
+from conformance.registry import select_scenarios
 from conformance.schedule_format import decode_step
 from oracle.schedule import Schedule, Settings
 from oracle.steps import (
@@ -86,7 +86,7 @@ def _from_transcripts() -> Iterator[Story]:
 
 
 def _from_catalogue() -> Iterator[Story]:
-    for scenario in CATALOGUE:
+    for scenario in select_scenarios(profile="quick"):
         if all(map(is_known, scenario.schedule.steps)):
             yield Story(scenario.name, _plain(scenario.schedule))
 

@@ -1,0 +1,50 @@
+"""On which releases can a catalogue entry exist at all? Elsewhere it is NOT_RUN, with the reason.
+
+Choices: what a release merely does otherwise is no reason; the entry then predicts that. Only what a release
+has no means to do, such as a request that its brokers do not know, is not run there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from oracle.rules.release import parse_version
+
+if TYPE_CHECKING:
+    from oracle.vocabulary import MetadataMode
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """The releases and the metadata mode of a catalogue entry.
+
+    Attributes:
+        since: the first release that has what is asked about, such as ``2.2.0``; None for every one.
+        before: the first release that has it no more; None if it never went.
+        metadata: the only metadata mode in which it exists; None for both.
+        why: what is missing elsewhere, in words that complete the sentence of the reason.
+    """
+
+    since: str | None = None
+    before: str | None = None
+    metadata: MetadataMode | None = None
+    why: str = ""
+
+    def reason_not_to_run(self, version: str, metadata: MetadataMode) -> str | None:
+        """Return why the entry cannot exist on a release, or None if it can."""
+        release = parse_version(version)
+        if self.since is not None and release < parse_version(self.since):
+            return self._because(f"exists since Kafka {self.since}")
+        if self.before is not None and release >= parse_version(self.before):
+            return self._because(f"exists only before Kafka {self.before}")
+        if self.metadata is not None and metadata != self.metadata:
+            return self._because(f"exists only with {self.metadata.value} metadata")
+        return None
+
+    def _because(self, limit: str) -> str:
+        return f"{limit}: {self.why}" if self.why else limit
+
+
+EVERYWHERE = Where()
+"""No release is left out."""
