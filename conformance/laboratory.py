@@ -122,13 +122,22 @@ class Laboratory:
         Raises:
             ClusterError: it does not come up.
         """
-        spec = ClusterSpec(
-            self.release,
-            self.metadata,
-            broker_ids=brokers_for(schedule),
-            timing=Timing(schedule.timing.value),
-            checkpoint=HighWatermarkCheckpoint(schedule.checkpointing.value),
+        return self.cluster_of(
+            ClusterSpec(
+                self.release,
+                self.metadata,
+                broker_ids=brokers_for(schedule),
+                timing=Timing(schedule.timing.value),
+                checkpoint=HighWatermarkCheckpoint(schedule.checkpointing.value),
+            )
         )
+
+    def cluster_of(self, spec: ClusterSpec) -> Cluster:
+        """Return a healthy cluster as it is asked for, started anew if need be; it takes the place of another one.
+
+        Raises:
+            ClusterError: it does not come up.
+        """
         if self._cluster is not None and (spec != self._spec or not self.is_healthy()):
             self._end_cluster()
         if self._cluster is None:

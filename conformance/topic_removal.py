@@ -21,10 +21,15 @@ def remove_topic(cluster: Cluster, topic: str) -> None:
         DeadlineExceededError: it does not go away.
     """
     addresses = [cluster.client_address(broker) for broker in cluster.live_brokers]
-    folder = f"{topic}-0/"
     delete_topic(addresses, topic)
     until(
-        lambda: not any(name.startswith(folder) for b in cluster.live_brokers for name in cluster.files(b)),
+        lambda: not any(_is_of(topic, name) for b in cluster.live_brokers for name in cluster.files(b)),
         deadline_s=DELETION_DEADLINE_S,
         what=f"topic {topic} to be gone from every log directory",
     )
+
+
+def _is_of(topic: str, path: str) -> bool:
+    """Say whether a data file lies in the directory of one of the topic's partitions."""
+    folder, _, partition = path.partition("/")[0].rpartition("-")
+    return folder == topic and partition.isdigit()

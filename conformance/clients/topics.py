@@ -42,23 +42,39 @@ def create_topic(
     configs: Mapping[str, str] | None = None,
     deadline_s: float = DEADLINE_S_DEFAULT,
 ) -> None:
-    """Create a topic of one partition and wait until every given broker knows it and its leader.
+    """Create a topic of one partition, as ``create_spread_topic`` does.
+
+    Raises:
+        TopicError: the controller refused, or a broker did not learn of the topic in time.
+    """
+    create_spread_topic(addresses, topic, [assignment], configs, deadline_s)
+
+
+def create_spread_topic(
+    addresses: Sequence[str],
+    topic: str,
+    assignments: Sequence[Sequence[int]],
+    configs: Mapping[str, str] | None = None,
+    deadline_s: float = DEADLINE_S_DEFAULT,
+) -> None:
+    """Create a topic and wait until every given broker knows it and the leaders of its partitions.
 
     Args:
         addresses: ``host:port`` of the live brokers' client listeners; the first one is asked.
         topic: the topic.
-        assignment: broker ids of the replicas, the preferred leader first.
+        assignments: of each partition the broker ids of the replicas, the preferred leader first.
         configs: topic settings, such as ``min.insync.replicas``.
         deadline_s: seconds for all of it.
 
     Raises:
         TopicError: the controller refused, or a broker did not learn of the topic in time.
     """
-    wanted = NewTopic(topic, num_partitions=1, replica_assignment=[list(assignment)], config=dict(configs or {}))
+    assigned = [list(replicas) for replicas in assignments]
+    wanted = NewTopic(topic, num_partitions=len(assigned), replica_assignment=assigned, config=dict(configs or {}))
     admin = AdminClient(quiet_configuration(addresses[0]))
     answered = admin.create_topics([wanted], request_timeout=deadline_s, operation_timeout=REQUEST_TIMEOUT_S)
     _settle(answered[topic], f"topic {topic} was not created", deadline_s)
-    _await_known(addresses, topic, deadline_s, is_known=True)
+    _await_known(addresses, topic, deadline_s, partitions=len(assigned))
 
 
 def delete_topic(addresses: Sequence[str], topic: str, deadline_s: float = DEADLINE_S_DEFAULT) -> None:
@@ -75,7 +91,7 @@ def delete_topic(addresses: Sequence[str], topic: str, deadline_s: float = DEADL
     admin = AdminClient(quiet_configuration(addresses[0]))
     answered = admin.delete_topics([topic], request_timeout=deadline_s, operation_timeout=REQUEST_TIMEOUT_S)
     _settle(answered[topic], f"topic {topic} was not deleted", deadline_s)
-    _await_known(addresses, topic, deadline_s, is_known=False)
+    _await_known(addresses, topic, deadline_s, partitions=None)
 
 
 def _settle(answered: "Future[None]", failure: str, deadline_s: float) -> None:
@@ -89,19 +105,20 @@ def _settle(answered: "Future[None]", failure: str, deadline_s: float) -> None:
         raise TopicError(f"{failure}: no answer within {deadline_s:g} s") from late
 
 
-def _await_known(addresses: Sequence[str], topic: str, deadline_s: float, *, is_known: bool) -> None:
+def _await_known(addresses: Sequence[str], topic: str, deadline_s: float, *, partitions: int | None) -> None:
+    """Wait until every broker knows a leader of each partition; None: until none of them knows the topic."""
     for address in addresses:
         with BrokerConnection(address) as connection:
 
             def agrees(connection: BrokerConnection = connection) -> bool:
-                seen = partition_metadata(connection, topic, 0)
-                return (seen is not None and seen.leader is not None) if is_known else seen is None
+                seen = [partition_metadata(connection, topic, number) for number in range(partitions or 1)]
+                return seen == [None] if partitions is None else all(one is not None and one.leader for one in seen)
 
             try:
                 until(
                     agrees,
                     deadline_s=deadline_s,
-                    what=f"{address} {'knows' if is_known else 'forgets'} {topic}",
+                    what=f"{address} {'forgets' if partitions is None else 'knows'} {topic}",
                 )
             except DeadlineExceededError as late:
                 raise TopicError(str(late)) from late

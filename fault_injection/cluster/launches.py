@@ -7,9 +7,11 @@ A node's directory holds its settings (``server.properties``), its logging confi
 from pathlib import Path
 
 from fault_injection.cluster.backend import NodeLaunch
+from fault_injection.cluster.jmx import jmx_options
 from fault_injection.cluster.leftovers import MARKER
 from fault_injection.cluster.logging_config import CONFIG_NAME, logging_config, logging_option
-from fault_injection.cluster.properties import Listeners, NodeProperties
+from fault_injection.cluster.plan import NodePlan
+from fault_injection.cluster.properties import NodeProperties
 from fault_injection.cluster.spec import ClusterSpec, Node, Role
 from fault_injection.releases import JarSet
 
@@ -47,12 +49,16 @@ def write_files(spec: ClusterSpec, directory: Path, settings: NodeProperties) ->
     (directory / CONFIG_NAME[binding]).write_text(logging_config(binding, str(directory / LOG)))
 
 
-def node_launch(spec: ClusterSpec, node: Node, listeners: Listeners, directory: Path, jars: JarSet) -> NodeLaunch:
+def node_launch(spec: ClusterSpec, plan: NodePlan, jars: JarSet) -> NodeLaunch:
     """Give the program that a node is."""
+    node, listeners, directory = plan.node, plan.listeners, plan.directory
     client = tuple(port for name, port in listeners.ports.items() if name == "CLIENT")
     others = tuple(port for name, port in listeners.ports.items() if name != "CLIENT")
-    arguments = (*_options(spec, node, directory), _MAIN_CLASS[node.role], str(directory / SETTINGS))
-    return NodeLaunch(node, spec.release.version, directory, jars, arguments, client_ports=client, node_ports=others)
+    gauges = jmx_options(listeners.bind_host, plan.jmx) if plan.jmx is not None else ()
+    shown = (plan.jmx[1],) if plan.jmx is not None else ()
+    arguments = (*_options(spec, node, directory), *gauges, _MAIN_CLASS[node.role], str(directory / SETTINGS))
+    ports = {"client_ports": client + shown, "node_ports": others}
+    return NodeLaunch(node, spec.release.version, directory, jars, arguments, **ports)
 
 
 def storage_tool_launch(

@@ -12,7 +12,7 @@ from fault_injection.cluster.errors import ClusterError, NodeDiedError
 from fault_injection.cluster.launches import DATA, LOG, node_launch
 from fault_injection.cluster.plan import ClusterPlan, NodePlan
 from fault_injection.cluster.properties import NodeProperties, properties
-from fault_injection.cluster.relay import Relay
+from fault_injection.cluster.relay import Address, Relay
 from fault_injection.cluster.spec import ClusterSpec, Node, Role
 from fault_injection.releases import JarSet
 from fault_injection.waiting import until
@@ -106,6 +106,12 @@ class Cluster:
         host, port = self._by_id[broker].listeners.advertised["CLIENT"]
         return f"{host}:{port}"
 
+    def jmx_address(self, broker: int) -> Address:
+        """Give the address of a broker's gauges, which the specification must ask for."""
+        address = self._by_id[broker].jmx
+        assert address is not None, "the cluster has no JMX ports"
+        return address
+
     def node(self, node_id: int) -> Node:
         """Give a node by its id, as backends know it."""
         return self._by_id[node_id].node
@@ -144,7 +150,7 @@ class Cluster:
         plan = self._plan.nodes[node]
         for link, upstream in plan.inbound.items():
             self.relay.open(link, upstream)
-        self.backend.run(node_launch(self.spec, node, plan.listeners, plan.directory, self.jars))
+        self.backend.run(node_launch(self.spec, plan, self.jars))
         self._ended_by_us.discard(node)
 
     def start_broker(self, broker: int) -> None:

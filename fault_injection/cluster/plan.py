@@ -19,12 +19,14 @@ class NodePlan:
         directory: its directory on this machine.
         listeners: its addresses.
         inbound: the links that lead to it, with the real address behind each.
+        jmx: where the tester reaches its gauges, if it shows them.
     """
 
     node: Node
     directory: Path
     listeners: Listeners
     inbound: dict[LinkName, Address]
+    jmx: Address | None = None
 
 
 class ClusterPlan:
@@ -63,7 +65,8 @@ class ClusterPlan:
             inbound[link], ports["RELAYED"] = relayed, relayed[1]
             advertised["RELAYED"] = self._relay.open(link, relayed)
         listeners = self._listeners(node, ports, advertised, self._metadata_address_for(node))
-        return NodePlan(node, self._directory_of(node), listeners, inbound)
+        jmx = (self._backend.client_host, self._client_ports.port()) if self._spec.jmx else None
+        return NodePlan(node, self._directory_of(node), listeners, inbound, jmx)
 
     def _metadata_address_for(self, broker: Node) -> Address:
         link = self._metadata_link(broker)
