@@ -10,10 +10,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from conformance.scenario import REQUIREMENT_ID
-
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
 AREAS: Mapping[str, str] = MappingProxyType(
     {
@@ -76,7 +74,7 @@ _SENTENCES = {
     "AC-05": "When the ISR gets too small after the append, the answer is an error, or waits, as the release has it.",
     "AC-06": "Whether an acks=1 record is visible while too few replicas are in sync is a matter of the release.",
     "AC-07": "A broker that does not lead refuses a produce and writes nothing.",
-    "EL-01": "Without unclean elections only a member of the ISR leads; if none lives, nobody leads and nothing is lost.",
+    "EL-01": "Without unclean elections only an ISR member leads; while none lives nobody does, and nothing is lost.",
     "EL-02": "With unclean elections a replica outside the ISR leads, and exactly what it never had is lost.",
     "EL-03": "What acks, min.insync.replicas, unclean elections and the number of replicas promise is kept, no more.",
     "EL-04": "The first live member of the ISR in the order of assignment is elected.",
@@ -122,8 +120,3 @@ class Requirement:
 
 REQUIREMENTS: tuple[Requirement, ...] = tuple(Requirement(*pair) for pair in _SENTENCES.items())
 """Every requirement, in the order of the table."""
-
-
-def cited(sources: Iterable[str]) -> tuple[str, ...]:
-    """Return the requirement ids among the sources of a scenario, in their order."""
-    return tuple(source for source in sources if REQUIREMENT_ID.match(source))
