@@ -5,11 +5,14 @@ from __future__ import annotations
 from oracle.steps import (
     AwaitHold,
     AwaitIsr,
+    AwaitLag,
     AwaitLeader,
     AwaitOutcome,
     Checkpoint,
     Hold,
     Kill,
+    LoseCheckpoint,
+    LoseTail,
     Produce,
     Release,
     Start,
@@ -84,6 +87,21 @@ def await_isr(*brokers: int) -> AwaitIsr:
     return AwaitIsr(tuple(BrokerId(broker) for broker in brokers))
 
 
+def await_lag(*followers: int) -> AwaitLag:
+    """Let replica.lag.time.max.ms pass for followers that do not fetch."""
+    return AwaitLag(tuple(BrokerId(follower) for follower in followers))
+
+
+def lose_checkpoint(broker: int) -> LoseCheckpoint:
+    """Remove the high watermark checkpoint of a broker that is down."""
+    return LoseCheckpoint(BrokerId(broker))
+
+
+def lose_tail(broker: int, offset: int) -> LoseTail:
+    """Cut the log of a broker that is down."""
+    return LoseTail(BrokerId(broker), Offset(offset))
+
+
 def checkpoint(name: str) -> Checkpoint:
     """Measure every replica."""
     return Checkpoint(name)
@@ -97,6 +115,7 @@ def brokers(*ids: int) -> tuple[BrokerId, ...]:
 __all__ = [
     "await_hold",
     "await_isr",
+    "await_lag",
     "await_leader",
     "await_outcome",
     "brokers",
@@ -104,6 +123,8 @@ __all__ = [
     "hold_request",
     "hold_response",
     "kill",
+    "lose_checkpoint",
+    "lose_tail",
     "produce",
     "release",
     "start",
