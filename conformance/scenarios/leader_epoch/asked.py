@@ -1,0 +1,117 @@
+"""What does a follower ask by its last leader epoch, and what if nobody lives to answer it?"""
+
+from __future__ import annotations
+
+from conformance.scenario import Scenario
+from conformance.scenarios.leader_epoch.requests import end_of_epoch_told, first_requests
+from conformance.scenarios.vocabulary import (
+    await_hold,
+    await_isr,
+    await_leader,
+    await_outcome,
+    brokers,
+    checkpoint,
+    hold_request,
+    hold_response,
+    kill,
+    produce,
+    start,
+)
+from conformance.where import Where
+from oracle.schedule import Schedule, Settings
+from oracle.steps import Hold
+from oracle.vocabulary import BrokerId, Expectation, PointName
+
+_ASKED = Schedule(
+    id="leader-epoch/last-epoch-is-asked-about",
+    requirement=(
+        "A follower with leader epochs fetches nothing before its leader has compared its last epoch: it asks "
+        "OffsetsForLeaderEpoch first (0.11 to 2.7), or names that epoch in the fetch itself (2.8 and newer)."
+    ),
+    sources=("LE-04", "000", "001", "KIP-101", "KIP-279", "KIP-595", "KAFKA-10554"),
+    replicas=brokers(1, 2, 3),
+    steps=(
+        produce("m0"),
+        kill(1),
+        await_leader(2),
+        produce("m1", "m2"),
+        checkpoint("broker 1 is down with m0, of the first epoch"),
+        start(1),
+        await_isr(1, 2, 3),
+        checkpoint("broker 1 has asked, and has everything"),
+    ),
+)
+
+ASKED = Scenario(
+    name="LE-04",
+    explanation=(
+        "Broker 1 returns with one record of the first epoch. Its first requests to the new leader are read from the "
+        "wire: which kind, for which epoch, from which offset, and where the leader says that the epoch ends."
+    ),
+    schedule=_ASKED,
+    questions=(
+        first_requests(_ASKED, follower=1, leader=2),
+        end_of_epoch_told(_ASKED, follower=1, leader=2),
+    ),
+)
+
+
+def _never_answered(variant: str, hold: Hold) -> Schedule:
+    return Schedule(
+        id=f"leader-epoch/leader-dies-before-it-tells-the-end-of-an-epoch-{variant}",
+        requirement=(
+            "A follower whose leader dies before it could say where the follower's last epoch ends has cut nothing; "
+            "elected, it keeps its whole log, also records that the dead leader never had."
+        ),
+        sources=("LE-06", "LE-04", "000", "KIP-101", "KIP-595"),
+        replicas=brokers(1, 2, 3),
+        settings=Settings(min_insync_replicas=1, unclean_leader_election=False),
+        steps=(
+            produce("m0"),
+            hold_request("broker 2 is slow", follower=2, leader=1, fetch_offset=1),
+            await_hold("broker 2 is slow"),
+            produce("x1", expect=Expectation.PENDING),
+            checkpoint("broker 3 has x1, broker 2 has not"),
+            hold,
+            kill(1),
+            await_leader(2),
+            await_outcome("x1", expect=Expectation.INDETERMINATE),
+            await_hold(hold.name),
+            checkpoint("broker 2 leads without x1, and its answer to broker 3 is on its way"),
+            kill(2),
+            await_leader(3),
+            checkpoint("broker 3 leads, with x1"),
+            start(2),
+            start(1),
+            await_isr(1, 2, 3),
+            produce("m2"),
+            checkpoint("end"),
+        ),
+    )
+
+
+_WHY = (
+    "Broker 2 is elected without x1 and is about to tell broker 3, which has it, that the epoch of x1 ended before "
+    "it. "
+    "That answer is held until broker 2 is dead. Broker 3 is in sync, has cut nothing and is elected: x1, which "
+    "nobody "
+    "was promised, stays."
+)
+
+LOOKUP_UNANSWERED = Scenario(
+    name="LE-06/lookup",
+    explanation=_WHY,
+    where=Where(since="0.11.0", before="2.8.0", why="followers ask OffsetsForLeaderEpoch (KIP-101)"),
+    schedule=_never_answered(
+        "lookup", Hold("the answer", PointName.OFFSETS_FOR_LEADER_EPOCH_RESPONSE, BrokerId(3), BrokerId(2))
+    ),
+)
+
+FETCH_UNANSWERED = Scenario(
+    name="LE-06/fetch",
+    explanation=_WHY,
+    where=Where(since="2.8.0", why="the answer to a fetch tells where an epoch ends (KAFKA-10554)"),
+    schedule=_never_answered("fetch", hold_response("the answer", follower=3, leader=2)),
+)
+
+SCENARIOS = (ASKED, LOOKUP_UNANSWERED, FETCH_UNANSWERED)

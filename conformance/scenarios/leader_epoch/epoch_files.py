@@ -1,0 +1,74 @@
+"""Which leader epochs did the brokers write down? Questions about leader-epoch-checkpoint and the controller's epochs.
+
+The files are those that a run keeps of each broker when its last step is done. Kafka's own epochs are compared here,
+not their order: the model states each rise.
+
+Source: LeaderEpochCheckpointFile: a version, a count, then a line ``epoch startOffset`` each.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from conformance.questions import NotSeenError, Question
+from conformance.scenarios.leader_epoch.modelled import has_epochs, worlds, worlds_at_checkpoints
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from conformance.questions import Expected, Value
+    from conformance.run_directory import RunDirectory
+    from oracle.rules.rule_set import RuleSet
+    from oracle.schedule import Schedule
+    from oracle.vocabulary import BrokerId
+
+FILE = "leader-epoch-checkpoint"
+HEADER_LINES = 2
+
+
+def epoch_files(schedule: Schedule) -> tuple[Question, ...]:
+    """Ask, for each replica, for the pairs of its file at the end; none: it has no such file."""
+    return tuple(_epoch_file(schedule, broker) for broker in schedule.brokers)
+
+
+def _epoch_file(schedule: Schedule, broker: BrokerId) -> Question:
+    def predict(rules: RuleSet, _: Mapping[str, Any]) -> Expected:
+        if not has_epochs(rules):
+            return None
+        log = worlds(schedule, rules)[-1].state.replica(broker).log
+        return [[int(entry.leader_epoch), int(entry.start_offset)] for entry in log.epochs]
+
+    what = f"pairs (leader epoch, first offset) that broker {broker} has on disk at the end"
+    return Question(what, predict, lambda run: pairs_on_disk(run, broker))
+
+
+def pairs_on_disk(run: RunDirectory, broker: int) -> Value:
+    """Return the pairs of the file that a run kept of a broker, or None if it kept none.
+
+    Raises:
+        NotSeenError: nothing was kept of that broker, or the file is not what Kafka writes.
+    """
+    directory = run.path / "brokers" / str(broker)
+    if not (directory / "server.log").exists():
+        raise NotSeenError(f"the run kept no files of broker {broker}")
+    if not (directory / FILE).exists():
+        return None
+    lines = (directory / FILE).read_text(encoding="utf-8").splitlines()
+    try:
+        return [[int(number) for number in line.split()] for line in lines[HEADER_LINES:]]
+    except ValueError as error:
+        raise NotSeenError(f"{FILE} of broker {broker} is not what Kafka writes: {error}") from error
+
+
+def leader_epochs(schedule: Schedule) -> Question:
+    """Ask for the controller's leader epoch at each checkpoint."""
+
+    def predict(rules: RuleSet, _: Mapping[str, Any]) -> Expected:
+        return [int(world.state.controller.leader_epoch) for world in worlds_at_checkpoints(schedule, rules)]
+
+    return Question("leader epoch at each checkpoint", predict, epochs_at_checkpoints)
+
+
+def epochs_at_checkpoints(run: RunDirectory) -> Value:
+    """Return the leader epoch that the controller had committed at each checkpoint of a run."""
+    return [seen["leader_epoch"] for seen in run.lines("observations.ndjson") if seen["kind"] == "checkpoint"]

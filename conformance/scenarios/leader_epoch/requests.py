@@ -1,0 +1,120 @@
+"""What does a follower ask its leader first, and what is it told? Questions about the requests on one link.
+
+| releases | before its first fetch | in its fetches |
+|---|---|---|
+| up to 0.10.2 | nothing: it has cut its log to its high watermark | the fetch offset |
+| 0.11 to 2.7 | OffsetsForLeaderEpoch with its last epoch | the fetch offset |
+| 2.8 and newer | nothing | the fetch offset and its last epoch |
+
+Choices: what a follower repeats because it was answered with an error counts once.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from conformance.questions import NotSeenError, Question
+from conformance.scenarios.frames import frames, requests, step_began
+from conformance.scenarios.leader_epoch.modelled import has_epochs, worlds
+from oracle.steps import Start
+from oracle.vocabulary import BrokerId
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from conformance.questions import Expected, Value
+    from conformance.run_directory import RunDirectory
+    from conformance.scenarios.frames import Frame
+    from oracle.rules.rule_set import RuleSet
+    from oracle.schedule import Schedule
+    from oracle.world import World
+
+LOOKUP, FETCH = "OffsetForLeaderEpoch", "Fetch"
+
+
+def first_requests(schedule: Schedule, *, follower: int, leader: int) -> Question:
+    """Ask what a restarted follower asks its leader, up to its first fetch."""
+    step = _start_of(schedule, follower)
+    what = f"what broker {follower} asks broker {leader} after its start, up to its first fetch"
+    return Question(
+        what,
+        lambda rules, _: expected_requests(schedule, rules, follower),
+        lambda run: measured_requests(run, follower, leader, step),
+    )
+
+
+def _start_of(schedule: Schedule, broker: int) -> int:
+    return next(i for i, step in enumerate(schedule.steps) if isinstance(step, Start) and step.broker == broker)
+
+
+def _before_start(schedule: Schedule, rules: RuleSet, follower: int) -> World:
+    return worlds(schedule, rules)[_start_of(schedule, follower)]
+
+
+def expected_requests(schedule: Schedule, rules: RuleSet, follower: int) -> Expected:
+    """Predict the requests of a follower that is started: by the log that it has on its disk then."""
+    replica = _before_start(schedule, rules, follower).state.replica(BrokerId(follower))
+    end, epoch = int(replica.log.log_end_offset), int(replica.log.latest_epoch)
+    if not has_epochs(rules):
+        return [fetch_text(min(end, int(replica.checkpointed_high_watermark)))]
+    if rules.truncation.checks_on_fetch:
+        return [fetch_text(end, epoch)]
+    return [lookup_text(epoch), fetch_text(end)]
+
+
+def fetch_text(offset: int, epoch: int = -1) -> str:
+    """Say what a fetch asks for; epoch -1: it names none."""
+    return f"fetch from {offset}" + (f", last epoch {epoch}" if epoch >= 0 else "")
+
+
+def lookup_text(epoch: int) -> str:
+    """Say what OffsetsForLeaderEpoch asks for."""
+    return f"where does epoch {epoch} end"
+
+
+def measured_requests(run: RunDirectory, follower: int, leader: int, step: int) -> Value:
+    """Return what a follower asked from a step on, up to its first fetch, each request once.
+
+    Raises:
+        NotSeenError: the step was never taken, or the follower never fetched.
+    """
+    asked: list[Value] = []
+    for frame in requests(run, source=follower, destination=leader, since_ns=step_began(run, step)):
+        if (text := _text(frame)) not in asked:
+            asked.append(text)
+        if frame.api == FETCH:
+            return asked
+    raise NotSeenError(f"broker {follower} sent broker {leader} no fetch after its start")
+
+
+def _text(frame: Frame) -> str:
+    if frame.api == FETCH:
+        return fetch_text(frame.entry["fetch_offset"], frame.entry.get("last_fetched_epoch", -1))
+    return lookup_text(frame.entry["leader_epoch"]) if frame.api == LOOKUP else frame.api
+
+
+def end_of_epoch_told(schedule: Schedule, *, follower: int, leader: int) -> Question:
+    """Ask where the leader says that the restarted follower's last epoch ends; none: it is not asked."""
+
+    def predict(rules: RuleSet, _: Mapping[str, Any]) -> Expected:
+        if not rules.truncation.asks_leader:
+            return None
+        state = _before_start(schedule, rules, follower).state
+        epoch = state.replica(BrokerId(follower)).log.latest_epoch
+        end = rules.truncation.end_offset_for(state.replica(BrokerId(leader)).log, epoch).end_offset
+        return None if end is None else int(end)
+
+    step = _start_of(schedule, follower)
+    what = f"where broker {leader} says that the last epoch of broker {follower} ends"
+    return Question(what, predict, lambda run: measured_end_of_epoch(run, follower, leader, step))
+
+
+def measured_end_of_epoch(run: RunDirectory, follower: int, leader: int, step: int) -> Value:
+    """Return the end offset in the first OffsetsForLeaderEpoch answer without an error, from a step on."""
+    since = step_began(run, step)
+    for frame in frames(run):
+        is_answer = frame.api == LOOKUP and frame.direction == "response" and frame.arrived_ns >= since
+        if is_answer and (frame.source, frame.destination) == (follower, leader) and not frame.entry.get("error"):
+            end: int = frame.entry["end_offset"]
+            return end
+    return None
