@@ -1,0 +1,115 @@
+"""What does the table take from one run? Its release, its verdict, what it proves, and how often HW-01 & co. held."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from reports.load import load_runs
+from reports.requirement_table.every_run import held_in_run
+from reports.run_files import BrokenRunDirectory, read_lines
+from reports.verdict_words import Conformance
+from reports.version_matrix import metadata_words
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from reports.model import RunView
+    from reports.requirement_table.every_run import Held
+    from reports.verdict_words import Promise
+
+ROUND = re.compile(r"round-(\d+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column of the table: a release in a metadata mode on a backend."""
+
+    kafka: str
+    metadata: str
+    backend: str
+
+    @property
+    def words(self) -> str:
+        """The column as people call it."""
+        place = ", in containers" if self.backend == "docker" else ""
+        return f"{self.kafka} {metadata_words(self.metadata)}{place}"
+
+    @property
+    def age(self) -> tuple[list[int], str, str]:
+        """A key that puts older releases first, and ZooKeeper before KRaft within one."""
+        numbers = [int(part) for part in re.findall(r"\d+", self.kafka)]
+        return numbers, "" if self.metadata == "zookeeper" else self.metadata, self.backend
+
+
+@dataclass(frozen=True, slots=True)
+class Examined:
+    """One run, as far as the table needs it.
+
+    Attributes:
+        round: which of the repeated rounds it belongs to, from 1 on.
+        sources: what the scenario cites, requirements among them.
+        page: the report that tells the run.
+        anchor: its place on that page.
+        held: how often the requirements of every run held, by id.
+    """
+
+    column: Column
+    scenario: str
+    round: int
+    sources: tuple[str, ...]
+    conformance: Conformance
+    promise: Promise
+    reason: str
+    seconds: float
+    seed: str
+    path: Path
+    page: Path
+    anchor: str
+    held: Mapping[str, Held] = field(default_factory=dict)
+
+    @property
+    def answer(self) -> tuple[str, str]:
+        """Both verdicts: what must not differ from round to round."""
+        return self.conformance.value, self.promise.value
+
+    @property
+    def is_evidence(self) -> bool:
+        """Whether it took place and the tester did not fail."""
+        return self.conformance not in {Conformance.NOT_RUN, Conformance.HARNESS_ERROR}
+
+
+def examined_runs(runs: Sequence[Path], page: Path) -> tuple[Examined, ...]:
+    """Return what the table takes from runs, given the page that tells them in this order."""
+    return tuple(_examined(view, page) for view in load_runs(runs))
+
+
+def _examined(view: RunView, page: Path) -> Examined:
+    named = ROUND.fullmatch(view.path.parent.name)
+    return Examined(
+        column=Column(view.kafka, view.metadata, view.backend),
+        scenario=view.name,
+        round=int(named[1]) if named else 1,
+        sources=view.sources,
+        conformance=view.verdict.conformance,
+        promise=view.verdict.promise,
+        reason=view.verdict.reason,
+        seconds=view.seconds or 0.0,
+        seed=view.seed,
+        path=view.path,
+        page=page,
+        anchor=view.anchor,
+        held=_held(view),
+    )
+
+
+def _held(view: RunView) -> dict[str, Held]:
+    """Count only where the tester did not fail: what a broken run measured proves nothing."""
+    if view.verdict.conformance in {Conformance.NOT_RUN, Conformance.HARNESS_ERROR}:
+        return {}
+    try:
+        return held_in_run(read_lines(view.path / "observations.ndjson"), view.wire)
+    except (BrokenRunDirectory, KeyError, TypeError, ValueError):
+        return {}

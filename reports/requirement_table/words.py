@@ -1,0 +1,60 @@
+"""How is a cell, a count or a total said in a few words?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from reports.overview import duration_words
+from reports.verdict_words import CONFORMANCE_LOOKS, Conformance
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from reports.requirement_table.every_run import Held
+    from reports.requirement_table.table import Cell, Table, Total
+
+
+NONE = "none"
+"""What stands where no scenario is about a requirement."""
+
+
+def counted(counts: Mapping[Conformance, int]) -> str:
+    """Say how many runs have which verdict, as in ``conforms 3, deviates 1``."""
+    return ", ".join(f"{CONFORMANCE_LOOKS[word].word.lower()} {counts[word]}" for word in Conformance if counts[word])
+
+
+def cell_words(cell: Cell) -> str:
+    """Say a cell: how many runs, or what they are if they do not all conform."""
+    if not cell.runs:
+        return NONE
+    words = counted(cell.counts)
+    if set(cell.counts) <= {Conformance.CONFORMS}:
+        words = str(len(cell.runs))
+    return f"{words}; promise broken in {cell.broken_promises}" if cell.broken_promises else words
+
+
+def held_words(held: Held) -> str:
+    """Say for how many observations a requirement held, and for how many it did not."""
+    if held.broken:
+        return f"broken {len(held.broken)} times, held {held.observations:,} times"
+    return f"{held.observations:,}"
+
+
+def headline(table: Table) -> str:
+    """Say the whole table in one line."""
+    releases = len(table.columns)
+    runs = [run for run in table.runs if run.conformance is not Conformance.NOT_RUN]
+    good = sum(run.conformance is Conformance.CONFORMS for run in runs)
+    noun = "release line" if releases == 1 else "release lines"
+    share = f"All {good}" if runs and good == len(runs) else f"{good} of {len(runs)}"
+    return f"{share} runs conform on {releases} {noun}"
+
+
+def total_words(total: Total) -> str:
+    """Say what one column's runs came to."""
+    parts = [f"{len(total.runs)} runs", counted(total.counts), duration_words(total.seconds)]
+    if total.rounds > 1:
+        parts.append(f"{total.rounds} rounds, {total.flakes} flakes")
+    if total.again:
+        parts.append(f"{total.again} run again")
+    return "; ".join(part for part in parts if part)

@@ -1,0 +1,1 @@
+"""The requirement table: what it counts, and what it says."""

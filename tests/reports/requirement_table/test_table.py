@@ -1,0 +1,119 @@
+"""Does the table count every run once, show the worst verdict, and find what differs between rounds?"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from reports import write_report
+from reports.requirement_table import ReleasePage, write_table
+from reports.verdict_words import Conformance
+from tests.reports.page_reader import PageReader
+from tests.reports.requirement_table.small_runs import HEALTHY, ROWS, numbers, seen, write_run
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from reports.requirement_table.table import Table
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Two releases; on the older one a scenario deviates in its second round, and another does not apply."""
+    old, new = tmp_path / "old", tmp_path / "new"
+    write_run(old / "round-1", "a", kafka="0.10.2.2", metadata="zookeeper", promise="BROKEN_AS_PREDICTED")
+    write_run(old / "round-2", "b", kafka="0.10.2.2", metadata="zookeeper", conformance="DEVIATES")
+    leader_fell = (*HEALTHY, seen({"1": numbers(2, 0), "2": numbers(2, 0)}))
+    write_run(new / "round-1", "c", observations=leader_fell)
+    write_run(new / "round-1", "d", scenario="HW-09", sources=["HW-09"], conformance="NOT_RUN", promise=None)
+    write_run(new / "round-1", "e", scenario="HW-03/x", conformance="HARNESS_ERROR", promise=None)
+    return tmp_path
+
+
+def written(folder: Path) -> Table:
+    pages = []
+    for line in ("new", "old"):
+        runs = sorted((folder / line).glob("round-*/*"))
+        page = write_report(runs, folder / line / "report.html")
+        pages.append(ReleasePage(page, runs, again=1 if line == "new" else 0))
+    return write_table(pages, ROWS, folder, seed=5, problems=["Kafka 9.9 has no jars."])
+
+
+def test_columns_are_ordered_by_age_and_totals_count_every_run(folder: Path) -> None:
+    table = written(folder)
+    assert [column.words for column in table.columns] == ["0.10.2.2 ZooKeeper", "4.3.1 KRaft"]
+    assert [(len(t.runs), t.rounds, t.flakes, t.again, t.seconds) for t in table.totals] == [
+        (2, 2, 1, 0, 5.0),
+        (3, 1, 0, 1, 7.5),
+    ]
+
+
+def test_a_cell_has_every_scenario_that_cites_it_and_the_worst_verdict(folder: Path) -> None:
+    cells = {row.requirement.id: row.cells for row in written(folder).rows}
+    assert [cell.word for cell in cells["HW-03"]] == [Conformance.DEVIATES, Conformance.HARNESS_ERROR]
+    assert [cell.broken_promises for cell in cells["HW-03"]] == [1, 0]
+    assert [cell.word for cell in cells["HW-09"]] == [None, Conformance.NOT_RUN]
+    assert "HW-10" not in cells
+
+
+def test_a_verdict_that_differs_between_rounds_is_a_flake(folder: Path) -> None:
+    (flake,) = written(folder).flakes
+    said = "round 1: CONFORMS, BROKEN_AS_PREDICTED; round 2: DEVIATES, KEPT"
+    assert flake.sentence == f"HW-03 on 0.10.2.2 ZooKeeper: {said}"
+
+
+def test_what_every_run_is_held_against_is_counted_where_the_tester_did_not_fail(folder: Path) -> None:
+    table = written(folder)
+    held = {row.requirement.id: [(h.probes, len(h.broken)) for h in row.held] for row in table.every_run}
+    assert held == {"HW-01": [(4, 0), (4, 0)], "HW-09": [(0, 0), (0, 1)], "HW-10": [(2, 0), (1, 0)]}
+    assert table.broken_in_every_run == ("HW-09: after step 1: the high watermark of leader 1 fell from 1 to 0",)
+
+
+def test_every_link_of_the_page_leads_somewhere(folder: Path) -> None:
+    written(folder)
+    page = PageReader((folder / "matrix.html").read_text(encoding="utf-8"))
+    links = {item.attributes["href"] for item in page.named("a") if not item.attributes["href"].startswith("#")}
+    assert len({link for link in links if "#" in link}) == 5
+    for link in links:
+        target, _, anchor = link.partition("#")
+        ids = PageReader((folder / target).read_text(encoding="utf-8")).with_attribute("id")
+        assert not anchor or anchor in ids
+
+
+def test_the_page_says_why_something_was_not_run_and_what_could_not_be_tried(folder: Path) -> None:
+    written(folder)
+    text = (folder / "matrix.html").read_text(encoding="utf-8")
+    assert "HW-09: because of d" in text
+    assert "Kafka 9.9 has no jars." in text
+    assert "2 of 4 runs conform on 2 release lines" in text
+
+
+def test_the_json_has_what_the_page_has(folder: Path) -> None:
+    written(folder)
+    table = json.loads((folder / "matrix.json").read_text(encoding="utf-8"))
+    assert (table["seed"], [column["flakes"] for column in table["columns"]]) == (5, [1, 0])
+    cell = next(row for row in table["requirements"] if row["id"] == "HW-03")["cells"][0]
+    assert [(run["conformance"], run["round"]) for run in cell["runs"]] == [("DEVIATES", 2), ("CONFORMS", 1)]
+    assert cell["runs"][0]["report"].startswith("old/report.html#run-hw-03")
+    assert (folder / cell["runs"][0]["run"] / "run.json").exists()
+
+
+def test_the_summary_is_one_grid_an_area_with_nothing_left_out(folder: Path) -> None:
+    written(folder)
+    summary = (folder / "matrix.md").read_text(encoding="utf-8")
+    grids = [block.splitlines() for block in summary.split("\n\n") if block.startswith("|")]
+    assert [len({line.count(" | ") for line in grid}) for grid in grids] == [1, 1, 1]
+    assert "| HW-03 Three. | conforms 1, deviates 1; promise broken in 1 | conforms 1, harness error 1 |" in summary
+    assert "- DEVIATES HW-03 on 0.10.2.2 ZooKeeper, round 2: because of b" in summary
+    assert "| 0.10.2.2 ZooKeeper | process | 2 | 1 | 1 | 0 | 0 | 5.0 s | 2 | 1 | 0 |" in summary
+    assert "> Kafka 9.9 has no jars." in summary
+
+
+def test_a_run_that_cannot_be_read_is_a_harness_error_in_the_table(tmp_path: Path) -> None:
+    broken = write_run(tmp_path / "round-1", "a")
+    (broken / "verdict.json").write_text("{")
+    page = write_report([broken], tmp_path / "report.html")
+    (row, *_) = write_table([ReleasePage(page, [broken])], ROWS, tmp_path).rows
+    assert row.cells[0].word is Conformance.HARNESS_ERROR
