@@ -1,0 +1,156 @@
+"""Which defects and changes move the high watermark too early, too late, or by the wrong replica's word?"""
+
+from __future__ import annotations
+
+from conformance.scenarios.regressions.defect import regression
+from conformance.scenarios.regressions.rarer_steps import await_lag
+from conformance.scenarios.vocabulary import (
+    await_hold,
+    await_isr,
+    await_leader,
+    await_outcome,
+    checkpoint,
+    hold_request,
+    hold_response,
+    kill,
+    produce,
+    release,
+    start,
+)
+from conformance.where import Where
+from oracle.vocabulary import Acks, Expectation, HighWatermarkCheckpoint, Timing
+
+NEWER_THAN_RECORDS = regression(
+    "KAFKA-7104",
+    requirement="The high watermark of an immediate fetch response is the one before that fetch was counted.",
+    explanation=(
+        "Broker 3's fetch at 2 commits m1, and its answer carries m2. In 1.0.0, 1.0.1 and 1.1.0 (KAFKA-5758) the "
+        "answer has the new high watermark too; before, and since KAFKA-7104, broker 3 learns it one fetch later."
+    ),
+    sources=("HW-12", "KAFKA-5758"),
+    replicas=(1, 2, 3),
+    steps=(
+        produce("m0"),
+        hold_request("fetch of 2", follower=2, leader=1, fetch_offset=1),
+        hold_request("fetch of 3", follower=3, leader=1, fetch_offset=2),
+        produce("m1", acks=Acks.LEADER),
+        await_hold("fetch of 3"),
+        produce("m2", acks=Acks.LEADER),
+        release("fetch of 2"),
+        hold_request("next fetch of 3", follower=3, leader=1, fetch_offset=3),
+        release("fetch of 3"),
+        await_hold("next fetch of 3"),
+        checkpoint("broker 3 has the answer"),
+        release("next fetch of 3"),
+        checkpoint("end"),
+    ),
+)
+
+STUCK_AFTER_SHRINK = regression(
+    "KAFKA-13091",
+    requirement="When a replica has left the ISR, the high watermark no longer waits for it.",
+    explanation=(
+        "m1 waits for broker 2, which is silent until it has left the ISR. From 2.7 to 3.0 the leader does not look at "
+        "its high watermark when the controller grants that: m1 waits on, until m2 comes."
+    ),
+    sources=("IS-05", "HW-07", "KIP-497"),
+    timing=Timing.LAG,
+    steps=(
+        produce("m0"),
+        hold_request("silent", follower=2, leader=1, fetch_offset=1),
+        await_hold("silent"),
+        produce("m1", expect=Expectation.PENDING),
+        await_lag(2),
+        await_isr(1),
+        checkpoint("the ISR has shrunk"),
+        produce("m2"),
+        await_outcome("m1", expect=Expectation.ACKNOWLEDGED),
+        release("silent"),
+        await_isr(1, 2),
+        checkpoint("end"),
+    ),
+)
+
+TAKEN_BEFORE_CUT = regression(
+    "KAFKA-14704",
+    requirement="A follower whose log diverges cuts it before it takes its leader's high watermark.",
+    explanation=(
+        "Broker 1 comes back with m1, which nobody else has, and no high watermark on its disk. Told that it diverges, "
+        "it takes the leader's high watermark first up to 3.4.0, and so shows m1 to its consumers until it has cut it."
+    ),
+    sources=("TR-06", "HW-06"),
+    checkpointing=HighWatermarkCheckpoint.NEVER,
+    where=Where(since="0.11.0.0", why="without leader epochs a follower cuts before it fetches, and to 0 here"),
+    steps=(
+        produce("m0"),
+        hold_request("m1 for 2", follower=2, leader=1, fetch_offset=1),
+        await_hold("m1 for 2"),
+        produce("m1", expect=Expectation.PENDING),
+        kill(1),
+        await_outcome("m1", expect=Expectation.INDETERMINATE),
+        await_leader(2),
+        produce("x1"),
+        hold_request("after the cut", follower=1, leader=2, fetch_offset=1),
+        start(1),
+        await_hold("after the cut"),
+        checkpoint("broker 1 has cut m1"),
+        release("after the cut"),
+        await_isr(1, 2),
+        checkpoint("end"),
+    ),
+)
+
+HELD_BY_THE_DEAD = regression(
+    "KAFKA-15021",
+    requirement="A replica outside the ISR whose broker is gone does not hold the high watermark back.",
+    explanation=(
+        "Broker 2 was caught up to where the leader stood one fetch ago, outside the ISR, when it died. Up to 3.5 m4 "
+        "stays invisible for the lag time all the same, although the ISR is broker 1 alone."
+    ),
+    sources=("HW-08", "IS-03"),
+    steps=(
+        produce("m0"),
+        kill(2),
+        produce("m1"),
+        kill(1),
+        start(1),
+        await_leader(1),
+        produce("m2"),
+        hold_response("first answer", follower=2, leader=1, fetch_offset=1),
+        start(2),
+        await_hold("first answer"),
+        produce("m3"),
+        hold_response("second answer", follower=2, leader=1, fetch_offset=3),
+        release("first answer"),
+        await_hold("second answer"),
+        kill(2),
+        produce("m4", acks=Acks.LEADER),
+        checkpoint("broker 2 is dead"),
+        start(2),
+        await_isr(1, 2),
+        checkpoint("end"),
+    ),
+)
+
+VISIBLE_BELOW_MINIMUM = regression(
+    "KAFKA-15583",
+    requirement="With fewer in-sync replicas than min.insync.replicas the high watermark stands still.",
+    explanation=(
+        "Broker 1 is alone with min.insync.replicas=2 and accepts m1 with acks=1. Up to 3.6 consumers see it at once; "
+        "from 3.7 only when broker 2 is back and has it."
+    ),
+    sources=("AC-06", "HW-02", "KIP-966"),
+    min_insync_replicas=2,
+    steps=(
+        produce("m0"),
+        kill(2),
+        await_isr(1),
+        produce("m1", acks=Acks.LEADER),
+        checkpoint("broker 1 is alone and has m1"),
+        start(2),
+        await_isr(1, 2),
+        checkpoint("end"),
+    ),
+)
+
+SCENARIOS = (NEWER_THAN_RECORDS, STUCK_AFTER_SHRINK, TAKEN_BEFORE_CUT, HELD_BY_THE_DEAD, VISIBLE_BELOW_MINIMUM)
