@@ -1,0 +1,88 @@
+"""What do acks, min.insync.replicas, unclean election and the number of replicas mean for a record? Cell by cell."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import product
+from typing import TYPE_CHECKING
+
+from conformance.scenario import Scenario
+from conformance.scenarios.settings_matrix import crashes
+from conformance.scenarios.vocabulary import brokers, produce
+from oracle.schedule import Schedule, Settings
+from oracle.vocabulary import Acks
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from oracle.steps import Step
+
+ACKS = {"all": Acks.ALL, "1": Acks.LEADER, "0": Acks.NONE}
+MIN_ISR, REPLICAS = (1, 2, 3), (2, 3)
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One combination of settings.
+
+    Attributes:
+        acks: all, 1 or 0, as producers are configured.
+    """
+
+    acks: str
+    min_isr: int
+    unclean: bool
+    replicas: int
+
+    def __str__(self) -> str:
+        unclean = "on" if self.unclean else "off"
+        return f"acks={self.acks},min={self.min_isr},unclean={unclean},replicas={self.replicas}"
+
+    @property
+    def settings(self) -> Settings:
+        """The topic's settings."""
+        return Settings(min_insync_replicas=self.min_isr, unclean_leader_election=self.unclean)
+
+
+def crash_of(cell: Cell) -> tuple[Step, ...]:
+    """Return the worst that crashes can do to a cell."""
+    if cell.acks != "all":
+        return crashes.leader_dies_ahead(cell.replicas, ACKS[cell.acks])
+    if cell.min_isr > cell.replicas:
+        return crashes.minimum_exceeds_the_replicas()
+    if cell.replicas == 3:
+        loses_a_suffix = cell.unclean and cell.min_isr < 3
+        return crashes.follower_of_a_new_leader_leads() + (
+            crashes.replica_outside_the_isr_leads() if loses_a_suffix else ()
+        )
+    return _TWO_REPLICAS[cell.min_isr, cell.unclean]()
+
+
+_TWO_REPLICAS: dict[tuple[int, bool], Callable[[], tuple[Step, ...]]] = {
+    (1, False): lambda: crashes.lone_leader_dies(produce("m1")),
+    (2, False): lambda: crashes.lone_leader_dies(crashes.refused("m1")),
+    (1, True): crashes.both_lead_alone,
+    (2, True): crashes.restarted_follower_leads,
+}
+
+
+def _scenario(cell: Cell) -> Scenario:
+    return Scenario(
+        name=f"EL-03/{cell}",
+        explanation=(
+            "One cell of the settings matrix: the sends that are accepted or refused, the promise that the settings "
+            "make about each record, and what the worst crash that the guarantee table knows leaves of it."
+        ),
+        schedule=Schedule(
+            id=f"election/settings/{cell}",
+            requirement=f"With {str(cell).replace(',', ', ')} a record is refused, kept or lost as the settings say.",
+            sources=("EL-03", "001", "003", "KIP-101", "KIP-279"),
+            replicas=brokers(*range(1, cell.replicas + 1)),
+            settings=cell.settings,
+            steps=crash_of(cell),
+        ),
+    )
+
+
+CELLS = tuple(Cell(*one) for one in product(ACKS, MIN_ISR, (False, True), REPLICAS))
+SCENARIOS = tuple(_scenario(cell) for cell in CELLS)
