@@ -11,7 +11,7 @@ from conformance.commands.choosing import USAGE_ERRORS, choice_of_options, jars_
 from conformance.commands.running import new_seed
 from conformance.laboratory import Laboratory
 from conformance.pipeline import Finished, Pipeline
-from conformance.registry import SCENARIOS
+from conformance.registry import select
 from conformance.spark_room import SparkRoom
 from conformance.verdicts import Conformance
 from fault_injection.cluster.backends.choice import choose_backend
@@ -20,7 +20,7 @@ from reports import write_report
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from conformance.scenario import Scenario
+    from conformance.examination import Entry
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -28,11 +28,12 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "scenario" not in metafunc.fixturenames:
         return
     release, metadata = release_of(choice_of_options(metafunc.config.getoption))
+    profile = metafunc.config.getoption("--conformance-profile")
     suffix = f"kafka={release.version}/{metadata.value}"
-    metafunc.parametrize("scenario", [_parameter(scenario, suffix) for scenario in SCENARIOS])
+    metafunc.parametrize("scenario", [_parameter(entry, suffix) for entry in select(profile=profile)])
 
 
-def _parameter(scenario: Scenario, suffix: str) -> object:
+def _parameter(scenario: Entry, suffix: str) -> object:
     also = "+".join(r for r in scenario.requirements() if not scenario.name.startswith(r))
     marks = [pytest.mark.scenario(name=scenario.name)]
     marks += [pytest.mark.requirement(id=requirement) for requirement in scenario.requirements()]
@@ -62,13 +63,13 @@ def pipeline(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
         Laboratory(release=release, metadata=metadata, jars=jars, backend=backend, progress=lambda _: None) as lab,
     ):
         spark.start()
-        yield Pipeline(lab, spark, runs, seed, lambda _: None)
+        yield Pipeline(lab, spark, runs, seed, lambda _: None, choice.kafka_home)
     if asked:
         write_report(sorted(path.parent for path in runs.glob("*/run.json")), runs / "report.html")
 
 
 @pytest.fixture
-def finished(pipeline: Pipeline, scenario: Scenario, record_property: Callable[[str, object], None]) -> Finished:
+def finished(pipeline: Pipeline, scenario: Entry, record_property: Callable[[str, object], None]) -> Finished:
     """Run one scenario; a harness error is an error of the test, not its failure."""
     one = pipeline.run(scenario)
     record_property("conformance", one.verdict.conformance.value)

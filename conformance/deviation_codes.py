@@ -18,9 +18,11 @@ LEADER_EPOCH = "leader_epoch"
 """Leader epochs that do not follow the leaderships of the model."""
 AWAITED_STATE = "awaited_state"
 """A state that never came although every process and link was healthy."""
+QUESTION = "question"
+"""An answer that is missing, was not asked for, or is not the predicted one."""
 TRACE = "trace"
 """A frame on the wire that no rule of the release allows."""
 UNSAMPLED = "unsampled"
 """Deviations beyond the samples, of which only the number is known."""
 
-CODES = frozenset((*NUMBERS, *RECORDS, *REPLICA_LOGS, LEADER_EPOCH, AWAITED_STATE, TRACE, UNSAMPLED))
+CODES = frozenset((*NUMBERS, *RECORDS, *REPLICA_LOGS, LEADER_EPOCH, AWAITED_STATE, QUESTION, TRACE, UNSAMPLED))

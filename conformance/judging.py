@@ -12,7 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow.parquet as pq
 
+from conformance.answers import compare_answers
+from conformance.beginning import EXAMINATION
 from conformance.comparison import Row, checkpoint_rows, epoch_conflicts, outcome_rows
+from conformance.examining import judge_examination
 from conformance.expectations import AcceptedDeviation, accepted_deviation
 from conformance.interruption import GIVEN_UP, INTERRUPTED, HarnessError, NeverAtRestError
 from conformance.observation.check import check_trace
@@ -37,7 +40,9 @@ def judge_run(run: RunDirectory) -> Verdict:
         verdict = not_run(about["not_run"])
     else:
         run.check_frozen()
-        verdict = in_view_of(_accepted(about), judge(gather_facts(run, about)))
+        is_examination = about.get("kind") == EXAMINATION
+        judged = judge_examination(run, about) if is_examination else judge(gather_facts(run, about))
+        verdict = in_view_of(_accepted(about), judged)
     run.write_json("verdict.json", as_json(verdict, about))
     return verdict
 
@@ -99,6 +104,7 @@ def gather_facts(run: RunDirectory, about: dict[str, Any]) -> Facts:
         samples=run.read_json("reconciliation/samples.json") if has_counts else {},
         interruption=_interruption(_in_view_of_races(failure, prediction, run), prediction, compared),
         trace=check_trace(run),
+        asked=compare_answers(run, is_complete=failure is None),
     )
 
 

@@ -13,9 +13,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from conformance.answers import measure
+from conformance.beginning import begin_run
 from conformance.clients.topics import TopicError, create_topic
-from conformance.environment import environment
 from conformance.evidence import keep_broker_files, write_replica_logs
+from conformance.examination import Examination
+from conformance.examining import examine, freeze_answers
 from conformance.fault_record import on_timeline
 from conformance.interruption import HarnessError, RunInterruption
 from conformance.judging import judge_run, judge_unreadable, judged_if_interrupted
@@ -27,9 +30,8 @@ from conformance.probes.replica_probe import ReplicaProbe
 from conformance.reconcile.errors import ReconcileError
 from conformance.recorder import Recorder
 from conformance.rest import Rest
-from conformance.run_directory import RunDirectory, RunDirectoryError, run_name, slug
+from conformance.run_directory import RunDirectory, RunDirectoryError
 from conformance.runner import Runner
-from conformance.schedule_format import encode
 from conformance.topic_removal import remove_topic
 from conformance.topic_settings import topic_configs, user_settings
 from fault_injection.cluster.errors import ClusterError
@@ -44,8 +46,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from conformance.examination import Entry
     from conformance.laboratory import Laboratory
-    from conformance.scenario import Scenario
     from conformance.spark_room import SparkRoom
     from conformance.verdicts import Verdict
     from fault_injection.cluster.lifecycle import Cluster
@@ -93,75 +95,66 @@ class Stage:
 
 @dataclass(frozen=True, slots=True)
 class Pipeline:
-    """Runs scenarios in one laboratory and reconciles them in one Spark session."""
+    """Runs catalogue entries in one laboratory and reconciles their records in one Spark session.
+
+    Attributes:
+        kafka_home: the directory of a Kafka of the user's, for examinations that start brokers of their own.
+    """
 
     laboratory: Laboratory
     spark: SparkRoom
     runs: Path
     seed: int
     progress: Callable[[str], None]
+    kafka_home: Path | None = None
 
-    def run(self, scenario: Scenario) -> Finished:
-        """Predict, run, read, reconcile and judge one scenario."""
+    def run(self, entry: Entry) -> Finished:
+        """Predict, run, read, reconcile and judge one catalogue entry."""
         started = time.monotonic()
-        run = self.begin(scenario)
+        run = self.begin(entry)
         with judged_if_interrupted(run):
-            if self.predict(run, scenario.schedule):
-                self.execute(run, scenario.schedule)
+            if self.predict(run, entry):
+                self.execute(run, entry)
         seconds = round(time.monotonic() - started, 3)
         run.update_run(seconds=seconds, finished=datetime.now(UTC).isoformat(timespec="seconds"))
-        return Finished(scenario.name, run, self.judge(run), seconds)
+        return Finished(entry.name, run, self.judge(run), seconds)
 
     @property
     def record_id_base(self) -> int:
         """The id of a run's first record, derived from the seed: runs of one seed share ids, runs of two never do."""
         return (self.seed & 0x7FFF_FFFF) << 16
 
-    def begin(self, scenario: Scenario) -> RunDirectory:
+    def begin(self, entry: Entry) -> RunDirectory:
         """Create the run directory and describe in it what is to be run, and on what."""
-        lab = self.laboratory
-        schedule = scenario.schedule
-        run = RunDirectory.create(self.runs, run_name(lab.release.version, lab.metadata.value, scenario.name))
-        run.update_run(
-            run=run.path.name,
-            scenario=scenario.name,
-            schedule_id=schedule.id,
-            requirement=schedule.requirement,
-            explanation=scenario.explanation,
-            sources=list(schedule.sources),
-            variant=scenario.variant,
-            kafka=lab.release.version,
-            metadata=lab.metadata.value,
-            backend=lab.backend.name,
-            topic=f"{slug(scenario.name)}-{run.path.name[:15].lower()}",
-            seed=self.seed,
-            record_id_base=self.record_id_base,
-            started=datetime.now(UTC).isoformat(timespec="seconds"),
-            brokers=list(schedule.brokers),
-            controller=100,
-            settings={"user": user_settings(schedule), "imposed": {}},
-            digests={"jars": lab.jars.digest, "image": None},
-            environment=environment(),
-            harness_failure=None,
-        )
-        run.write_json("schedule.json", encode(schedule))
-        return run
+        return begin_run(self.runs, self.laboratory, entry, self.seed, self.record_id_base)
 
-    def predict(self, run: RunDirectory, schedule: Schedule) -> bool:
-        """Predict and freeze; False, with the reason in run.json, if the schedule does not apply to the release."""
+    def predict(self, run: RunDirectory, entry: Entry) -> bool:
+        """Predict and freeze; False, with the reason in run.json, if the entry does not apply to the release."""
         lab = self.laboratory
+        metadata = MetadataMode(lab.metadata.value)
+        reason = entry.where.reason_not_to_run(lab.release.version, metadata)
+        if reason is not None:
+            run.update_run(not_run=reason)
+            return False
+        rules = rules_for(lab.release.version, metadata)
+        if isinstance(entry, Examination):
+            freeze_answers(run, entry, rules)
+            return True
         try:
-            rules = rules_for(lab.release.version, MetadataMode(lab.metadata.value))
-            write_prediction(run, predict(schedule, rules), self.record_id_base)
+            write_prediction(run, predict(entry.schedule, rules), self.record_id_base, entry.questions, rules)
         except PointUnavailableError as unavailable:
             run.update_run(not_run=str(unavailable))
             return False
         return True
 
-    def execute(self, run: RunDirectory, schedule: Schedule) -> None:
-        """Take the steps on real brokers, read and reconcile; what ends this early is written to run.json."""
+    def execute(self, run: RunDirectory, entry: Entry) -> None:
+        """Do on real brokers what the entry says, and read what came of it; what ends this early is in run.json."""
         try:
-            self._on_brokers(run, schedule)
+            if isinstance(entry, Examination):
+                self._examine(run, entry)
+            else:
+                self._on_brokers(run, entry.schedule)
+                measure(run, entry.questions)
         except RunInterruption as interruption:
             self._fail(run, interruption.verdict, str(interruption))
         except HARNESS_FAILURES as error:
@@ -169,6 +162,11 @@ class Pipeline:
         except Exception as error:  # noqa: BLE001 - a defect of ours must not pass for a finding, nor stop the others
             (run.path / "traceback.txt").write_text(traceback.format_exc(), encoding="utf-8")
             self._fail(run, HarnessError.verdict, f"defect in the tester, see traceback.txt: {error!r}")
+
+    def _examine(self, run: RunDirectory, entry: Examination) -> None:
+        lab = self.laboratory
+        home, seed = self.kafka_home, self.seed
+        examine(run, entry.subject, lab, kafka_home=home, seed=seed, progress=self.progress)
 
     def judge(self, run: RunDirectory) -> Verdict:
         """Judge the run from its files; a run that cannot be judged is a harness error."""

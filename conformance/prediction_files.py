@@ -7,12 +7,16 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from conformance.answers import predicted_answers, write_questions
+
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+    from conformance.questions import Question
     from conformance.run_directory import RunDirectory
     from oracle.prediction import Prediction
+    from oracle.rules.rule_set import RuleSet
 
 RECORDS = pa.schema(
     [
@@ -37,11 +41,28 @@ REPLICA_LOGS = pa.schema(
 )
 
 
-def write_prediction(run: RunDirectory, prediction: Prediction, record_id_base: int) -> None:
-    """Write a prediction and freeze it."""
+def write_prediction(
+    run: RunDirectory,
+    prediction: Prediction,
+    record_id_base: int,
+    questions: Sequence[Question] = (),
+    rules: RuleSet | None = None,
+) -> None:
+    """Write a prediction and freeze it.
+
+    Args:
+        run: where it goes.
+        prediction: of records and numbers.
+        record_id_base: the id of the run's first record.
+        questions: what else the run must answer.
+        rules: by which the answers are predicted; needed if anything is asked.
+    """
     document = prediction.as_json()
     run.write_json("prediction/prediction.json", document)
     write_tables(run.path / "prediction", document, record_id_base)
+    if questions:
+        assert rules is not None
+        write_questions(run, predicted_answers(questions, rules, document))
     run.freeze_prediction()
 
 

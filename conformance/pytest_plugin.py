@@ -31,6 +31,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--kafka-image", default=None, metavar="IMAGE", help="an image with a Kafka, for the docker backend"
     )
     group.addoption("--jre-image", default=None, metavar="IMAGE", help="base image for the docker backend")
+    group.addoption(
+        "--conformance-profile", choices=("quick", "full"), default="quick", help="the foundation, or every scenario"
+    )
     group.addoption("--conformance-report", default=None, metavar="DIR", help="keep runs and report.html in DIR")
     group.addoption("--conformance-seed", type=int, default=None, metavar="N", help="seed of record ids")
 

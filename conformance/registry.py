@@ -5,6 +5,7 @@ Every module below ``conformance.scenarios`` is imported; what its tuple ``SCENA
 
 from __future__ import annotations
 
+from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from importlib import import_module
 from pkgutil import walk_packages
@@ -50,20 +51,26 @@ def select(globs: Sequence[str] = (), profile: str = "quick") -> tuple[Entry, ..
     """Return the entries whose name, family or id matches any glob, in catalogue order; without any, the profile's.
 
     Raises:
-        UnknownScenarioError: if a glob matches nothing; lists the names there are.
+        UnknownScenarioError: if a glob matches nothing; names what comes close.
     """
     if not globs:
         return tuple(entry for entry in CATALOGUE if profile in entry.profiles)
     for glob in globs:
         if not any(_matches(entry, glob) for entry in CATALOGUE):
-            names = ", ".join(entry.name for entry in CATALOGUE)
-            raise UnknownScenarioError(f"no scenario matches {glob!r}; there are: {names}")
+            raise UnknownScenarioError(f"no scenario matches {glob!r}; {_instead(glob)}")
     return tuple(entry for entry in CATALOGUE if any(_matches(entry, glob) for glob in globs))
 
 
 def select_scenarios(globs: Sequence[str] = (), profile: str = "quick") -> tuple[Scenario, ...]:
     """Return those of the selected entries that have a schedule."""
     return tuple(entry for entry in select(globs, profile) if isinstance(entry, Scenario))
+
+
+def _instead(glob: str) -> str:
+    """Say which names come close, and where all of them are."""
+    close = get_close_matches(glob, [entry.name for entry in CATALOGUE], n=3, cutoff=0.5)
+    listing = "kafka-conformance list names them all"
+    return f"did you mean {', '.join(close)}? {listing}" if close else listing
 
 
 def _matches(entry: Entry, glob: str) -> bool:

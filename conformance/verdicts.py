@@ -10,11 +10,13 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from conformance.deviation_codes import AWAITED_STATE, LEADER_EPOCH, TRACE, UNSAMPLED
+from conformance.deviation_codes import AWAITED_STATE, LEADER_EPOCH, QUESTION, TRACE, UNSAMPLED
+from conformance.promises import PromiseKept, losses, promise_kept
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from conformance.answers import Asked
     from conformance.comparison import Row
     from conformance.observation.trace_result import TraceResult
 
@@ -29,16 +31,6 @@ class Conformance(StrEnum):
     NOT_RUN = "NOT_RUN"
 
 
-class PromiseKept(StrEnum):
-    """Was the durability promise of the settings kept?"""
-
-    KEPT = "KEPT"
-    ALLOWED_BY_SETTINGS = "ALLOWED_BY_SETTINGS"
-    BROKEN_AS_PREDICTED = "BROKEN_AS_PREDICTED"
-    BROKEN = "BROKEN"
-    NO_PROMISE = "NO_PROMISE"
-
-
 EXIT_CODES = {
     Conformance.CONFORMS: 0,
     Conformance.NOT_RUN: 0,
@@ -47,8 +39,6 @@ EXIT_CODES = {
     Conformance.HARNESS_ERROR: 4,
 }
 EXIT_PRECEDENCE = (1, 4, 3, 0)
-HARMFUL = ("lost", "phantom", "resurrected", "duplicated", "reordered", "value_changed", "diverged")
-LOST_PROMISES = ("broken", "allowed_by_settings")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +66,7 @@ class Facts:
         samples: reconciliation/samples.json.
         interruption: (verdict word, message) of what ended the run early; None if nothing did.
         trace: what came out of the check of the wire trace; None if it was never checked.
+        asked: the questions with both answers.
     """
 
     prediction: Mapping[str, Any]
@@ -85,6 +76,7 @@ class Facts:
     samples: Mapping[str, Any] = field(default_factory=dict)
     interruption: tuple[str, str] | None = None
     trace: TraceResult | None = None
+    asked: Sequence[Asked] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,20 +126,40 @@ def against_expectation(verdict: Verdict, accepted: str, codes: Sequence[str] = 
 
 def judge(facts: Facts) -> Verdict:
     """Answer both questions."""
-    findings = (*_row_findings(facts.rows), *_epoch_findings(facts), *_record_findings(facts), *_trace_findings(facts))
+    findings = (
+        *_row_findings(facts.rows),
+        *_epoch_findings(facts),
+        *_question_findings(facts.asked),
+        *_record_findings(facts),
+        *_trace_findings(facts),
+    )
     conformance, reason = _conformance(facts, findings)
-    codes = _codes(facts, findings)
+    codes = _codes(facts.interruption, findings)
     if facts.counts is None or conformance is Conformance.HARNESS_ERROR:
         return Verdict(conformance, None, reason, findings, codes=codes)
-    promise, why = _promise(facts)
-    losses = tuple(_losses(facts))
-    return Verdict(conformance, promise, f"{reason}; {why}" if why else reason, findings, losses, codes=codes)
+    promise, why = promise_kept(facts)
+    lost = tuple(losses(facts))
+    return Verdict(conformance, promise, f"{reason}; {why}" if why else reason, findings, lost, codes=codes)
 
 
-def _codes(facts: Facts, findings: Sequence[Finding]) -> tuple[str, ...]:
+def judge_answers(asked: Sequence[Asked], interruption: tuple[str, str] | None) -> Verdict:
+    """Judge an examination: nothing was promised, every answer must be the predicted one.
+
+    Args:
+        asked: the questions with both answers; of one that ended early only those that were answered.
+        interruption: (verdict word, message) of what ended it early; None if nothing did.
+    """
+    findings = _question_findings(asked)
+    conforms = (Conformance.CONFORMS, f"{_counted(len(asked), 'answer')} as predicted")
+    conformance, reason = _what_speaks_against(interruption, findings) or conforms
+    promise = PromiseKept.NO_PROMISE if interruption is None else None
+    return Verdict(conformance, promise, reason, findings, codes=_codes(interruption, findings))
+
+
+def _codes(interruption: tuple[str, str] | None, findings: Sequence[Finding]) -> tuple[str, ...]:
     """Return what deviates, each word once."""
     codes = {finding.code or finding.kind for finding in findings}
-    if facts.interruption is not None and facts.interruption[0] == Conformance.DEVIATES:
+    if interruption is not None and interruption[0] == Conformance.DEVIATES:
         codes.add(AWAITED_STATE)
     return tuple(sorted(codes))
 
@@ -167,6 +179,10 @@ def _row_findings(rows: Iterable[Row]) -> list[Finding]:
 
 def _epoch_findings(facts: Facts) -> list[Finding]:
     return [Finding("epoch", conflict, LEADER_EPOCH) for conflict in facts.conflicts]
+
+
+def _question_findings(asked: Iterable[Asked]) -> tuple[Finding, ...]:
+    return tuple(Finding("question", one.text, QUESTION) for one in asked if not one.agrees)
 
 
 def _record_findings(facts: Facts) -> list[Finding]:
@@ -204,14 +220,9 @@ def _conformance(facts: Facts, findings: Sequence[Finding]) -> tuple[Conformance
     if facts.counts is not None and not facts.counts["identity_holds"]:
         first = f": {findings[0].text}" if findings else ""
         return Conformance.HARNESS_ERROR, f"the reconciliation's own counts do not add up{first}"
-    if facts.interruption is not None:
-        word, message = facts.interruption
-        if word == Conformance.DEVIATES or findings:
-            return Conformance.DEVIATES, f"{findings[0].text}; ended early: {message}" if findings else message
-        return Conformance(word), message
-    if findings:
-        more = f" (and {len(findings) - 1} more)" if len(findings) > 1 else ""
-        return Conformance.DEVIATES, findings[0].text + more
+    against = _what_speaks_against(facts.interruption, findings)
+    if against is not None:
+        return against
     if facts.counts is None:
         return Conformance.HARNESS_ERROR, "the records were never reconciled"
     if facts.trace is None or facts.trace.why_not is not None:
@@ -219,8 +230,30 @@ def _conformance(facts: Facts, findings: Sequence[Finding]) -> tuple[Conformance
         return Conformance.HARNESS_ERROR, f"the wire trace was not checked: {why}"
     produced = facts.counts["totals"]["produced"]
     noun = "record" if produced == 1 else "records"
-    text = f"{len(facts.rows)} numbers and {produced} {noun} as predicted, {facts.trace.shown} frames as allowed"
+    answers = f", {_counted(len(facts.asked), 'answer')}" if facts.asked else ""
+    text = (
+        f"{len(facts.rows)} numbers{answers} and {produced} {noun} as predicted, {facts.trace.shown} frames as allowed"
+    )
     return Conformance.CONFORMS, text + _which_outcome(facts.prediction)
+
+
+def _what_speaks_against(
+    interruption: tuple[str, str] | None, findings: Sequence[Finding]
+) -> tuple[Conformance, str] | None:
+    """Return what a run is that ended early or has findings; None if nothing speaks against it."""
+    if interruption is not None:
+        word, message = interruption
+        if word == Conformance.DEVIATES or findings:
+            return Conformance.DEVIATES, f"{findings[0].text}; ended early: {message}" if findings else message
+        return Conformance(word), message
+    if findings:
+        more = f" (and {len(findings) - 1} more)" if len(findings) > 1 else ""
+        return Conformance.DEVIATES, findings[0].text + more
+    return None
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 def _which_outcome(prediction: Mapping[str, Any]) -> str:
@@ -229,65 +262,6 @@ def _which_outcome(prediction: Mapping[str, Any]) -> str:
     if measured is None:
         return ""
     return f", outcome {measured['number']} of {measured['of']}: {'; '.join(measured['race'])}"
-
-
-def _promise(facts: Facts) -> tuple[PromiseKept, str | None]:
-    assert facts.counts is not None
-    measured, predicted = facts.counts["classes"], facts.counts["predicted"]
-    lost = _lost(facts)
-    surprises = [record for record in lost if record["fate"] == "present"]
-    unpredicted = [name for name in HARMFUL if measured.get(name, 0) > predicted.get(name, 0)]
-    if unpredicted or surprises:
-        named = dict.fromkeys(unpredicted, "") | ({"lost": f" ({_labels(surprises)})"} if surprises else {})
-        return PromiseKept.BROKEN, f"{', '.join(name + labels for name, labels in named.items())}: not predicted"
-    broken = [record for record in lost if record["promise"] == "broken"]
-    if broken:
-        return PromiseKept.BROKEN_AS_PREDICTED, f"{_labels(broken)} lost: {broken[0]['promise_reason']}"
-    if measured.get("diverged", 0):
-        return PromiseKept.BROKEN_AS_PREDICTED, _divergence_text(facts.prediction)
-    allowed = [record for record in lost if record["promise"] == "allowed_by_settings"]
-    if allowed:
-        return PromiseKept.ALLOWED_BY_SETTINGS, f"{_labels(allowed)} lost: {allowed[0]['promise_reason']}"
-    return _nothing_promised_was_lost(facts)
-
-
-def _labels(records: Iterable[Mapping[str, Any]]) -> str:
-    return ", ".join(record["label"] for record in records)
-
-
-def _lost(facts: Facts) -> list[Mapping[str, Any]]:
-    """Return the predicted records that were measured as lost; beyond the sample, those predicted so."""
-    assert facts.counts is not None
-    sampled = {row.get("label") for row in facts.samples.get("lost", [])}
-    are_all_sampled = facts.counts["classes"].get("lost", 0) <= len(facts.samples.get("lost", []))
-    return [
-        record
-        for record in facts.prediction["records"]
-        if record["label"] in sampled or (not are_all_sampled and record["promise"] in LOST_PROMISES)
-    ]
-
-
-def _nothing_promised_was_lost(facts: Facts) -> tuple[PromiseKept, str | None]:
-    promised = any(
-        record["outcome"] == "acknowledged" and record["acks"] != 0 for record in facts.prediction["records"]
-    )
-    return (PromiseKept.KEPT if promised else PromiseKept.NO_PROMISE), None
-
-
-def _divergence_text(prediction: Mapping[str, Any]) -> str:
-    places = [
-        f"offset {d['offset']} holds " + ", ".join(f"{label} on broker {b}" for b, label in d["replicas"].items())
-        for d in prediction["diverged"]
-    ]
-    return "; ".join(places) + f" ({prediction['rules'][0]})"
-
-
-def _losses(facts: Facts) -> Iterable[Mapping[str, Any]]:
-    for record in _lost(facts):
-        if record["fate"] == "present":
-            yield {"label": record["label"], "promise": "broken", "reason": f"not predicted: {record['decided_by']}"}
-        elif record["promise"] in LOST_PROMISES:
-            yield {"label": record["label"], "promise": record["promise"], "reason": record["promise_reason"]}
 
 
 def exit_code(verdicts: Iterable[tuple[Conformance, PromiseKept | None]], *, require_promise: bool = False) -> int:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from conformance.expectations import ExpectationError
-from conformance.registry import UnknownScenarioError, select_scenarios
+from conformance.registry import UnknownScenarioError, select
 from conformance.schedule_file import ScheduleFileError, locate, read_schedule
 from fault_injection.cluster.backends.choice import jar_names_of_image
 from fault_injection.releases import (
@@ -28,7 +28,7 @@ from oracle.vocabulary import MetadataMode as OracleMode
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from conformance.scenario import Scenario
+    from conformance.examination import Entry
     from fault_injection.releases import JarSet
     from oracle.rules.rule_set import RuleSet
     from oracle.schedule import ScheduleError
@@ -71,8 +71,8 @@ USAGE_ERRORS = (UsageError, UnknownScenarioError, ScheduleFileError, Expectation
 """Errors of the user's making: one sentence, exit code 2."""
 
 
-def scenarios_of(choice: Choice) -> tuple[Scenario, ...]:
-    """Return the chosen scenarios.
+def scenarios_of(choice: Choice) -> tuple[Entry, ...]:
+    """Return the chosen scenarios and examinations.
 
     Raises:
         UnknownScenarioError: a name that matches nothing.
@@ -82,7 +82,7 @@ def scenarios_of(choice: Choice) -> tuple[Scenario, ...]:
         raise ScheduleFileError("name scenarios or give --schedule, not both")
     if choice.schedule is not None:
         return (read_schedule(choice.schedule),)
-    return select_scenarios(choice.globs, choice.profile)
+    return select(choice.globs, choice.profile)
 
 
 def release_of(choice: Choice) -> tuple[Release, MetadataMode]:
@@ -127,7 +127,7 @@ def rules_of(choice: Choice) -> RuleSet:
     return rules_for(release.version, OracleMode(metadata.value))
 
 
-def locate_error(choice: Choice, scenario: Scenario, error: ScheduleError) -> ScheduleFileError:
+def locate_error(choice: Choice, scenario: Entry, error: ScheduleError) -> ScheduleFileError:
     """Return a schedule error as one of the user's, with its place."""
     if choice.schedule is not None:
         return ScheduleFileError(locate(choice.schedule, error))

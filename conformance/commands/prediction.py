@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from conformance.commands.choosing import Choice, locate_error, rules_of, scenarios_of
 from conformance.commands.story import story_lines
+from conformance.examination import Examination
 from oracle.predict import predict
 from oracle.predicting.explaining import explain
 from oracle.predicting.races import open_values
@@ -23,6 +24,8 @@ def predict_scenarios(console: Console, choice: Choice, *, with_story: bool = Fa
     rules = rules_of(choice)
     predictions = []
     for scenario in scenarios_of(choice):
+        if isinstance(scenario, Examination):
+            continue
         try:
             predictions.append(predict(scenario.schedule, rules))
         except ScheduleError as error:

@@ -10,6 +10,7 @@ from threading import Event
 from typing import TYPE_CHECKING, Any
 
 from conformance.commands.choosing import Choice, jars_for, locate_error, release_of, scenarios_of
+from conformance.examination import Examination
 from conformance.laboratory import Laboratory
 from conformance.pipeline import Finished, Pipeline
 from conformance.reconcile.errors import ReconcileError
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from conformance.console import Console
-    from conformance.scenario import Scenario
+    from conformance.examination import Entry
     from fault_injection.releases import Release
 
 SEED_MAX = 2**31 - 1
@@ -106,14 +107,17 @@ def new_seed() -> int:
     return random.SystemRandom().randint(1, SEED_MAX)
 
 
-def check_predictable(choice: Choice, scenarios: Sequence[Scenario], release: Release, metadata: str) -> None:
+def check_predictable(choice: Choice, scenarios: Sequence[Entry], release: Release, metadata: str) -> None:
     """Predict every scenario before the first broker starts.
 
     Raises:
         ScheduleFileError: a schedule that no rule of the release can satisfy.
     """
-    rules = rules_for(release.version, OracleMode(metadata))
+    mode = OracleMode(metadata)
+    rules = rules_for(release.version, mode)
     for scenario in scenarios:
+        if isinstance(scenario, Examination) or scenario.where.reason_not_to_run(release.version, mode):
+            continue
         try:
             predict(scenario.schedule, rules)
         except PointUnavailableError:
@@ -126,7 +130,7 @@ def _run_all(
     console: Console,
     options: RunOptions,
     on: tuple[Release, MetadataMode],
-    scenarios: Sequence[Scenario],
+    scenarios: Sequence[Entry],
     seed: int,
 ) -> list[Finished]:
     release, metadata = on
@@ -148,9 +152,9 @@ def _run_all(
         spark.start()
         if not is_local(options.spark_master):
             await_spark(console, spark, options.spark_master)
-        pipeline = Pipeline(laboratory, spark, options.runs, seed, console.progress)
+        pipeline = Pipeline(laboratory, spark, options.runs, seed, console.progress, options.choice.kafka_home)
         for number, scenario in enumerate(scenarios, start=1):
-            console.progress(f"[{number}/{len(scenarios)}] {scenario.name}: {scenario.schedule.requirement}")
+            console.progress(f"[{number}/{len(scenarios)}] {scenario.name}: {scenario.requirement}")
             one = pipeline.run(scenario)
             finished.append(one)
             promise = f" + {one.verdict.promise.value}" if one.verdict.promise else ""

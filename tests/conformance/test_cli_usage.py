@@ -75,10 +75,16 @@ def test_a_metadata_mode_that_the_release_lacks_is_refused(
 
 
 @pytest.mark.parametrize("command", ["list", "explain", "predict", "run"])
-def test_a_name_that_matches_nothing_lists_the_scenarios(capsys: pytest.CaptureFixture[str], command: str) -> None:
-    said = sentence(capsys, command, "XX-99")
+@pytest.mark.parametrize(
+    ("name", "advice"), [("TR-91", "did you mean TR-0"), ("nothing", "kafka-conformance list names them all")]
+)
+def test_a_name_that_matches_nothing_says_what_there_is(
+    capsys: pytest.CaptureFixture[str], command: str, name: str, advice: str
+) -> None:
+    said = sentence(capsys, command, name)
 
-    assert said.startswith("no scenario matches 'XX-99'; there are: HW-03, TR-01, ")
+    assert said.startswith(f"no scenario matches '{name}'; {advice}")
+    assert said.endswith("kafka-conformance list names them all")
 
 
 @pytest.mark.parametrize("command", ["predict", "run"])

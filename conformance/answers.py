@@ -1,0 +1,135 @@
+"""What was asked of a run, what was predicted, and what was measured? The files of both, and their comparison.
+
+``prediction/questions.json`` is frozen with the prediction; ``answers.ndjson`` gets every answer as it is
+measured. A question that was predicted must be answered once, and nothing else may be answered.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from conformance.questions import Answer, NotSeenError, agrees, as_json, from_json, in_words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from conformance.questions import Expected, Question, Value
+    from conformance.run_directory import RunDirectory
+    from oracle.rules.rule_set import RuleSet
+
+QUESTIONS = "prediction/questions.json"
+ANSWERS = "answers.ndjson"
+COMPARED = "reconciliation/questions.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One question with both answers, as a verdict and a report need them.
+
+    Attributes:
+        predicted: the predicted answer in words; None if it was not predicted that this is answered.
+        measured: the measured answer in words; None if there is none.
+        why_not: what was looked for in vain, if the measure said so.
+        agrees: whether the measured answer is the predicted one.
+    """
+
+    what: str
+    predicted: str | None
+    measured: str | None
+    why_not: str | None
+    agrees: bool
+
+    @property
+    def text(self) -> str:
+        """The comparison in one sentence."""
+        if self.why_not is not None:
+            return f"{self.what}: predicted {self.predicted}, {self.why_not}"
+        if self.predicted is None:
+            return f"{self.what}: measured {self.measured}, which nobody predicted"
+        return f"{self.what}: predicted {self.predicted}, measured {self.measured or 'nothing'}"
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the comparison as reconciliation/questions.json has it."""
+        return {
+            "what": self.what,
+            "predicted": self.predicted,
+            "measured": self.measured,
+            "why_not": self.why_not,
+            "agrees": self.agrees,
+        }
+
+
+def predicted_answers(
+    questions: Iterable[Question], rules: RuleSet, prediction: Mapping[str, Any]
+) -> tuple[Answer, ...]:
+    """Predict the answer to every question of a scenario, given the content of prediction.json."""
+    return tuple(Answer(question.what, question.predict(rules, prediction)) for question in questions)
+
+
+def write_questions(run: RunDirectory, answers: Iterable[Answer]) -> None:
+    """Write the predicted answers; to be called before the prediction is frozen."""
+    questions = [{"what": answer.what, "predicted": as_json(answer.value)} for answer in answers]
+    run.write_json(QUESTIONS, {"questions": questions})
+
+
+def forget_answers(run: RunDirectory) -> None:
+    """Remove what was answered before, when a run is to be measured anew."""
+    (run.path / ANSWERS).unlink(missing_ok=True)
+
+
+def note_answer(run: RunDirectory, what: str, value: Expected) -> None:
+    """Add a measured answer."""
+    _add(run, {"what": what, "value": as_json(value)})
+
+
+def measure(run: RunDirectory, questions: Iterable[Question]) -> None:
+    """Answer every question of a scenario from its run's files."""
+    forget_answers(run)
+    for question in questions:
+        try:
+            note_answer(run, question.what, question.measure(run))
+        except NotSeenError as unseen:
+            _add(run, {"what": question.what, "why_not": str(unseen)})
+
+
+def _add(run: RunDirectory, line: dict[str, object]) -> None:
+    with (run.path / ANSWERS).open("a", encoding="utf-8") as file:
+        file.write(json.dumps(line) + "\n")
+
+
+def compare_answers(run: RunDirectory, *, is_complete: bool) -> list[Asked]:
+    """Compare every predicted answer with the measured one and write reconciliation/questions.json.
+
+    Args:
+        run: a run; one that asked nothing has no such file and nothing to compare.
+        is_complete: whether the run took its course; what an interrupted one did not answer speaks against nobody.
+
+    Raises:
+        RunDirectoryError: a file cannot be read.
+    """
+    if not (run.path / QUESTIONS).exists():
+        return []
+    predicted = {one["what"]: from_json(one["predicted"]) for one in run.read_json(QUESTIONS)["questions"]}
+    lines = run.lines(ANSWERS)
+    times = Counter(line["what"] for line in lines)
+    asked = [_compared(line, predicted, times[line["what"]]) for line in lines]
+    if is_complete:
+        missing = ((what, value) for what, value in predicted.items() if what not in times)
+        asked += [Asked(what, in_words(value), None, None, agrees=False) for what, value in missing]
+    run.write_json(COMPARED, {"questions": [one.as_json() for one in asked]})
+    return asked
+
+
+def _compared(line: Mapping[str, Any], predicted: Mapping[str, Expected], times: int) -> Asked:
+    what = line["what"]
+    expected = in_words(predicted[what]) if what in predicted else None
+    if times > 1:
+        return Asked(what, expected, None, f"answered {times} times", agrees=False)
+    if "why_not" in line:
+        return Asked(what, expected, None, line["why_not"], agrees=False)
+    value: Value = line["value"]
+    is_right = what in predicted and agrees(predicted[what], value)
+    return Asked(what, expected, in_words(value), None, agrees=is_right)
