@@ -21,6 +21,7 @@ from reports.decisions import decision
 from reports.operators import operator_rows
 from reports.picture.cells import draw_cells, log_sentences
 from reports.picture_table import picture_table
+from reports.settings_table import settings_tables
 from reports.timeline_svg import draw_timeline
 from reports.verdict_words import CLASS_MEANINGS, CONFORMANCE_LOOKS, PROMISE_LOOKS, Conformance, Promise
 from reports.version_matrix import metadata_words, version_matrix
@@ -50,6 +51,7 @@ def render_html(runs: Sequence[RunView], folder: Path) -> str:
         facts=overview.facts(runs),
         matrix=version_matrix(runs),
         operators=operator_rows(runs),
+        settings=settings_tables(runs),
     )
 
 

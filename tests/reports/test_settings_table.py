@@ -1,0 +1,58 @@
+"""Does the settings matrix put each run into its cell, with what was sent and lost?"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from reports.html import render_html
+from reports.load import load_run
+from reports.settings_table import settings_tables
+from tests.reports.golden_runs import kept, loss
+from tests.reports.golden_writer import write_golden
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from reports.model import RunView
+
+NAME = "EL-03/acks={},min={},unclean={},replicas={}"
+
+
+def views(folder: Path) -> tuple[RunView, RunView, RunView]:
+    lost, fine = load_run(write_golden(loss(), folder)), load_run(write_golden(kept(), folder))
+    return (
+        replace(lost, name=NAME.format("all", 1, "on", 2)),
+        replace(fine, name=NAME.format(0, 3, "off", 3), kafka=lost.kafka, metadata=lost.metadata),
+        fine,
+    )
+
+
+def test_every_run_of_the_matrix_has_its_cell_and_no_other_run_has_one(tmp_path: Path) -> None:
+    (table,) = settings_tables(views(tmp_path))
+    assert [len(row.cells) for row in table.rows] == [4] * 9
+    filled = {
+        (row.name, column): (cell.sends, cell.lost)
+        for row in table.rows
+        for column, cell in zip(table.columns, row.cells, strict=True)
+        if cell is not None
+    }
+    assert filled == {
+        ("acks=all, min.insync.replicas=1", "2 replicas, unclean election on"): ("3 acknowledged", ("m1",)),
+        ("acks=0, min.insync.replicas=3", "3 replicas, unclean election off"): ("3 acknowledged", ()),
+    }
+
+
+def test_releases_have_tables_of_their_own_and_the_page_shows_them(tmp_path: Path) -> None:
+    runs = views(tmp_path)[:2]
+    both = (*runs, replace(runs[1], kafka="9.9.9", anchor="other"))
+    assert [table.kafka for table in settings_tables(both)] == ["0.10.2.2 ZooKeeper", "9.9.9 ZooKeeper"]
+    page = render_html(both, tmp_path)
+    assert "What the settings are worth on 9.9.9 ZooKeeper" in page
+    assert "lost <strong>m1</strong>" in page
+
+
+def test_runs_of_other_scenarios_make_no_table(tmp_path: Path) -> None:
+    others = views(tmp_path)[2:]
+    assert settings_tables(others) == ()
+    assert "What the settings are worth" not in render_html(others, tmp_path)
