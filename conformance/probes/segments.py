@@ -68,6 +68,21 @@ def replica_log(files: Iterable[str], read: ReadFile, topic: str, partition: int
     return ReplicaLog(records, held[-1].end_offset if held else 0)
 
 
+def records_of(content: bytes) -> tuple[LogRecord, ...]:
+    """Decode the records of a segment, or of what a fetch gave, up to the first batch that is not whole."""
+    return _Segment.decoded(0, content).records
+
+
+def batch_positions(content: bytes) -> dict[int, int]:
+    """Give the byte at which each whole batch of a segment begins, by the batch's last offset."""
+    positions: dict[int, int] = {}
+    position = 0
+    for batch, size in _intact_batches(MemoryRecords(content)):
+        positions[_rows(batch)[1] - 1] = position
+        position += size
+    return positions
+
+
 @dataclass(frozen=True, slots=True)
 class _Segment:
     base_offset: int

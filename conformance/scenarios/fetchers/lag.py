@@ -1,0 +1,137 @@
+"""What does a follower say about its lag?
+
+It reckons it when it has handled an answer: the high watermark in the answer minus the offset that it fetches next,
+and never below zero. Each fetch is held in turn, so the gauge stands still while it is read.
+
+Source: ``AbstractFetcherThread.processFetchRequest``, ``FetcherLagMetrics``; the gauge is ``ConsumerLag``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from conformance.examination import Examination
+from conformance.probes.jmx import GaugeReader
+from conformance.questions import Answer
+from conformance.scenarios.fetchers.assignment import fetcher_id
+from conformance.scenarios.fetchers.stand import DEADLINE_S, FETCHERS, fetcher_stand
+from fault_injection.waiting import until
+from fault_injection.wire.points import Point
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from conformance.examination import Room
+    from conformance.scenarios.fetchers.stand import Stand
+    from oracle.rules.rule_set import RuleSet
+
+TOPIC = "lag"
+LEADER, FOLLOWER = 1, 2
+RECORDS = 5
+AHEAD = "gauge while the follower has a record above the leader's high watermark"
+
+
+def gauge_of(topic: str, partition: int, leader: int) -> str:
+    """Return the name of a follower's gauge for a partition that it follows."""
+    thread = f"ReplicaFetcherThread-{fetcher_id(topic, partition, FETCHERS)}-{leader}"
+    named = f"clientId={thread},topic={topic},partition={partition}"
+    return f"kafka.server:type=FetcherLagMetrics,name=ConsumerLag,{named}"
+
+
+@dataclass(frozen=True, slots=True)
+class LagGauge:
+    """The follower's gauge after each record that it appends."""
+
+    def steps(self) -> tuple[str, ...]:
+        """Return what is done, line by line."""
+        return (
+            "start brokers that show their gauges over JMX, with replica.fetch.response.max.bytes=1",
+            f"create {TOPIC}, led by {LEADER} and followed by {FOLLOWER}; read the follower's gauge at rest",
+            f"hold the follower's fetch until it has left the ISR, and produce {RECORDS} records: all are committed",
+            "release one fetch after the other; with the next one held, read the gauge and ask both replicas",
+            "let the follower back into the ISR, hold its fetch, produce one more record and release the fetch",
+            "with the next fetch held the record is not committed: read the gauge once more",
+        )
+
+    def predict(self, rules: RuleSet) -> tuple[Answer, ...]:  # noqa: ARG002 - the same on every release
+        """Predict the gauge from the two numbers that it is the difference of."""
+        lags = (Answer(_after(offset), [RECORDS, offset, RECORDS - offset]) for offset in range(1, RECORDS + 1))
+        return (Answer("gauge at rest", 0), *lags, Answer(AHEAD, [RECORDS, RECORDS + 1, 0]))
+
+    def conduct(self, room: Room) -> Iterator[Answer]:
+        """Read the gauge of a real broker."""
+        with fetcher_stand(room) as stand, stand.topic(TOPIC, [(LEADER, FOLLOWER)]), GaugeReader() as reader:
+            yield Answer("gauge at rest", _gauge(stand, reader))
+            _hold(stand, 0)
+            _await_isr(stand, LEADER)
+            stand.produce(LEADER, TOPIC, 0, RECORDS)
+            for offset in range(1, RECORDS + 1):
+                _let_fetch(stand, offset)
+                yield Answer(_after(offset), [*_numbers(stand), _gauge(stand, reader)])
+            stand.gate.release(_name(RECORDS))
+            _await_isr(stand, LEADER, FOLLOWER)
+            _hold(stand, RECORDS)
+            stand.produce(LEADER, TOPIC, 0, 1)
+            _let_fetch(stand, RECORDS + 1)
+            yield Answer(AHEAD, [*_numbers(stand), _gauge(stand, reader)])
+            stand.gate.release(_name(RECORDS + 1))
+
+
+def _after(offset: int) -> str:
+    return f"[leader's high watermark, follower's offset, gauge] at offset {offset}"
+
+
+def _name(offset: int) -> str:
+    return f"fetch at {offset}"
+
+
+def _arm(stand: Stand, offset: int) -> None:
+    stand.gate.arm(_name(offset), Point("fetch_request", FOLLOWER, LEADER, TOPIC, 0, offset))
+
+
+def _hold(stand: Stand, offset: int) -> None:
+    _arm(stand, offset)
+    stand.await_caught(_name(offset))
+
+
+def _let_fetch(stand: Stand, offset: int) -> None:
+    """Let the held fetch go on, and hold the one that asks for an offset."""
+    _arm(stand, offset)
+    stand.gate.release(_name(offset - 1))
+    stand.await_caught(_name(offset))
+
+
+def _await_isr(stand: Stand, *isr: int) -> None:
+    until(
+        lambda: stand.metadata(LEADER, TOPIC, 0).isr == isr,
+        deadline_s=DEADLINE_S,
+        what=f"the ISR to be {list(isr)}",
+    )
+
+
+def _numbers(stand: Stand) -> tuple[int, int]:
+    """Ask the leader for its high watermark and the follower for its log end offset."""
+    return stand.offsets(LEADER, TOPIC, 0)[1], stand.offsets(FOLLOWER, TOPIC, 0)[0]
+
+
+def _gauge(stand: Stand, reader: GaugeReader) -> int | None:
+    return reader.number(stand.cluster.jmx_address(FOLLOWER), gauge_of(TOPIC, 0, LEADER))
+
+
+SCENARIOS = (
+    Examination(
+        name="FE-05",
+        id="fetchers/lag-gauge",
+        requirement=(
+            "A follower's lag gauge is the leader's high watermark, as the last answer told it, minus the offset that "
+            "the follower fetches next; it is zero for a follower ahead of that high watermark."
+        ),
+        sources=("FE-05", "004"),
+        explanation=(
+            "The follower is outside the ISR, so that all records are committed before it has any, and an answer "
+            "holds one of them: the gauge counts down while each next fetch is held."
+        ),
+        subject=LagGauge(),
+    ),
+)

@@ -1,0 +1,190 @@
+"""What does a follower do with an answer that comes when it has gone on without it?
+
+A fetcher has one request under way, and its partitions may be taken from it and given back meanwhile. The answer is
+then for an offset that is not the follower's any more: it is thrown away. (An answer of another leader epoch for the
+right offset is another matter: KAFKA-18991.) A second topic keeps the fetcher alive while it has lost the first.
+
+Source: ``AbstractFetcherThread.processFetchRequest``.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from conformance.election_requests import request_election
+from conformance.examination import Examination
+from conformance.probes.segments import replica_log
+from conformance.questions import Answer
+from conformance.reassignment_requests import request_reassignment
+from conformance.scenarios.fetchers.assignment import fetcher_id
+from conformance.scenarios.fetchers.fetch_trace import fetches
+from conformance.scenarios.fetchers.stand import DEADLINE_S, FETCHERS, fetcher_stand
+from fault_injection.waiting import until
+from fault_injection.wire.points import Point
+from oracle.vocabulary import BrokerId, ElectionKind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from conformance.examination import Room
+    from conformance.questions import Value
+    from conformance.scenarios.fetchers.stand import Stand
+    from oracle.rules.rule_set import RuleSet
+
+TOPIC = "moved"
+ANCHOR = "anchor"
+LEADER, OTHER, FOLLOWER = 1, 3, 2
+TO_OTHER, BACK = (OTHER, LEADER, FOLLOWER), (LEADER, OTHER, FOLLOWER)
+"""The replicas, the preferred leader first."""
+HOLD, ANSWER = "fetch at 1", "answer with record 1"
+LED, HELD, BEFORE = "leaders in turn", "[fetch offset, records] of the held answer", "follower's end before it comes"
+AFTER, NEXT = "follower's end after it came", "the follower's next fetch: [offset, on the same connection]"
+ENDS = "offsets in the logs of broker 1 and broker 2 in the end"
+
+
+@dataclass(frozen=True, slots=True)
+class OvertakenAnswer:
+    """A follower gets the record that an answer holds from another leader, before that answer comes."""
+
+    def steps(self) -> tuple[str, ...]:
+        """Return what is done, line by line."""
+        return (
+            f"create {TOPIC} on brokers 1, 3 and 2, and {ANCHOR}, which broker 2 follows at 1 on the same fetcher",
+            "produce record 0; hold the answer that has record 1 for broker 2",
+            "make broker 3 the preferred leader and elect it: broker 2 gets record 1 from there",
+            "make broker 1 the preferred leader and elect it: broker 2 follows it again, at offset 2",
+            "release the answer; read broker 2's log end offset, and the next fetch of the same fetcher",
+            "produce record 2 and decode the logs of both",
+        )
+
+    def predict(self, rules: RuleSet) -> tuple[Answer, ...]:  # noqa: ARG002 - the same on every release
+        """Predict that nothing comes of the answer."""
+        return (
+            Answer(HELD, [1, 1]),
+            Answer(LED, [LEADER, OTHER, LEADER]),
+            Answer(BEFORE, 2),
+            Answer(AFTER, 2),
+            Answer(NEXT, [2, True]),
+            Answer(ENDS, [[0, 1, 2], [0, 1, 2]]),
+        )
+
+    def conduct(self, room: Room) -> Iterator[Answer]:
+        """Let real brokers overtake an answer."""
+        with fetcher_stand(room) as stand, stand.topic(TOPIC, [BACK]), stand.topic(ANCHOR, _anchor()):
+            connection = _hold_answer(stand)
+            led = [LEADER, _led_by(stand, LEADER, TO_OTHER), _led_by(stand, OTHER, BACK)]
+            yield Answer(LED, [*led])
+            yield Answer(BEFORE, stand.offsets(FOLLOWER, TOPIC, 0)[0])
+            released_ns = time.monotonic_ns()
+            stand.gate.release(ANSWER)
+            next_offset = _next_fetch_offset(stand, released_ns)
+            yield Answer(AFTER, stand.offsets(FOLLOWER, TOPIC, 0)[0])
+            stand.produce(LEADER, TOPIC, 0, 1)
+            _await_end(stand, FOLLOWER, 3)
+            yield Answer(ENDS, [_log(stand, broker) for broker in (LEADER, FOLLOWER)])
+        seen = [f for f in fetches(stand.wire, stand.topic_ids) if (TOPIC, 0) in f.asked and f.follower == FOLLOWER]
+        held = next(
+            fetch for fetch in reversed(seen) if fetch.arrived_ns < released_ns and fetch.connection == connection
+        )
+        yield Answer(HELD, [1, sum(records for partition, records in held.given if partition == (TOPIC, 0))])
+        follows = next(f for f in seen if f.arrived_ns >= released_ns and f.leader == LEADER)
+        yield Answer(NEXT, [next_offset, follows.connection == connection])
+
+
+def _anchor() -> list[tuple[int, int]]:
+    """Give a topic as many partitions as it takes that one of them is on the same fetcher."""
+    wanted = fetcher_id(TOPIC, 0, FETCHERS)
+    last = next(number for number in range(FETCHERS) if fetcher_id(ANCHOR, number, FETCHERS) == wanted)
+    return [(LEADER, FOLLOWER)] * (last + 1)
+
+
+def _hold_answer(stand: Stand) -> int:
+    """Hold the answer that has record 1; give the number of its connection."""
+    stand.produce(LEADER, TOPIC, 0, 1)
+    for broker in (OTHER, FOLLOWER):
+        _await_end(stand, broker, 1)
+    stand.gate.arm(HOLD, Point("fetch_request", FOLLOWER, LEADER, TOPIC, 0, 1))
+    stand.await_caught(HOLD)
+    stand.produce(LEADER, TOPIC, 0, 1)
+    stand.gate.arm(ANSWER, Point("fetch_response", FOLLOWER, LEADER, TOPIC, 0, 1))
+    stand.gate.release(HOLD)
+    stand.await_caught(ANSWER)
+    _await_end(stand, OTHER, 2)
+    caught = stand.gate.caught(ANSWER)
+    assert caught is not None
+    return caught.request.connection
+
+
+def _led_by(stand: Stand, asked: int, replicas: tuple[int, int, int]) -> int | None:
+    """Make another replica the preferred leader and elect it; give whom the follower then believes to lead."""
+    request_reassignment(stand.cluster, asked, TOPIC, tuple(BrokerId(broker) for broker in replicas))
+    until(
+        lambda: stand.metadata(asked, TOPIC, 0).replicas == replicas,
+        deadline_s=DEADLINE_S,
+        what=f"{TOPIC} to be assigned to {list(replicas)}",
+    )
+    request_election(stand.cluster, asked, TOPIC, ElectionKind.PREFERRED)
+    since_ns = time.monotonic_ns()
+    until(
+        lambda: all(stand.metadata(broker, TOPIC, 0).leader == replicas[0] for broker in replicas),
+        deadline_s=DEADLINE_S,
+        what=f"broker {replicas[0]} to lead",
+    )
+    if replicas[0] == OTHER:
+        _await_end(stand, FOLLOWER, 2)
+    else:
+        _await_follower(stand, OTHER, since_ns)
+    return stand.metadata(FOLLOWER, TOPIC, 0).leader
+
+
+def _await_follower(stand: Stand, follower: int, since_ns: int) -> None:
+    """Wait until a follower has fetched from the first leader."""
+    until(
+        lambda: any(r.leader == LEADER for r in stand.gate.rounds_since(since_ns, topic=TOPIC, follower=follower)),
+        deadline_s=DEADLINE_S,
+        what=f"broker {follower} to follow broker {LEADER}",
+    )
+
+
+def _await_end(stand: Stand, broker: int, end: int) -> None:
+    until(
+        lambda: stand.offsets(broker, TOPIC, 0)[0] == end,
+        deadline_s=DEADLINE_S,
+        what=f"broker {broker}'s log to end at {end}",
+    )
+
+
+def _next_fetch_offset(stand: Stand, since_ns: int) -> int:
+    """Wait for the first whole fetch round of the follower at the first leader since a time; give its offset."""
+
+    def first() -> tuple[int] | None:
+        rounds = stand.gate.rounds_since(since_ns, topic=TOPIC, follower=FOLLOWER)
+        return next(((r.fetch_offset,) for r in rounds if r.leader == LEADER), None)
+
+    return until(first, deadline_s=DEADLINE_S, what=f"broker {FOLLOWER} to fetch again")[0]
+
+
+def _log(stand: Stand, broker: int) -> Value:
+    cluster = stand.cluster
+    log = replica_log(cluster.files(broker), lambda path: cluster.read_file(broker, path), TOPIC, 0)
+    return [record.offset for record in log.records]
+
+
+SCENARIOS = (
+    Examination(
+        name="FE-04/offset",
+        id="fetchers/overtaken-answer-is-discarded",
+        requirement=(
+            "An answer for an offset that the follower does not fetch at any more is thrown away: nothing is appended "
+            "twice, no partition fails, and the fetcher goes on where the log ends."
+        ),
+        sources=("FE-04", "004"),
+        explanation=(
+            "Broker 2's fetcher to broker 1 waits for an answer with record 1 while broker 3 leads, gives broker 2 "
+            "that record, and hands the leadership back. The answer comes on the connection that goes on to be used."
+        ),
+        subject=OvertakenAnswer(),
+    ),
+)

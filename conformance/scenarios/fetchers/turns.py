@@ -1,0 +1,152 @@
+"""Does every partition get its turn, however little fits into an answer?
+
+Every partition of a fetcher has the same number of records to give, and an answer holds one batch. The rule of every
+release: the leader serves a request in its order, and the follower moves a partition that gave records to the end.
+(From 3.5 on it also moves one whose lag it does not know yet, which the first answer after the start tells.)
+
+Source: ``AbstractFetcherThread.processFetchRequest`` (``updateAndMoveToEnd``), KIP-74.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from conformance.examination import Examination
+from conformance.questions import Answer
+from conformance.scenarios.fetchers.assignment import fetcher_id
+from conformance.scenarios.fetchers.fetch_trace import Fetch, fetches
+from conformance.scenarios.fetchers.stand import FETCHERS, fetcher_stand
+from fault_injection.waiting import until
+from fault_injection.wire.points import Point
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from conformance.examination import Room
+    from conformance.questions import Value
+    from conformance.scenarios.fetchers.stand import Stand
+    from oracle.rules.rule_set import RuleSet
+
+TOPIC = "turns"
+LEADER, FOLLOWER = 1, 2
+PARTITIONS = 9
+RECORDS = 3
+HOLD = "all fetchers"
+REST_S = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class Turns:
+    """In which order the partitions of each fetcher are asked for, and give their records."""
+
+    def steps(self) -> tuple[str, ...]:
+        """Return what is done, line by line."""
+        return (
+            f"start brokers with num.replica.fetchers={FETCHERS} and replica.fetch.response.max.bytes=1",
+            f"create {TOPIC} with {PARTITIONS} partitions, led by {LEADER} and followed by {FOLLOWER}",
+            f"hold the next fetch of each of the {FETCHERS} fetchers: it lists its partitions in their order",
+            f"produce {RECORDS} records to every partition, one batch each",
+            "release the fetches and read, answer by answer, whose records came and how the next request is ordered",
+        )
+
+    def predict(self, rules: RuleSet) -> tuple[Answer, ...]:  # noqa: ARG002 - the same on every release
+        """Predict the order of all partitions, as positions in the held request."""
+        answers = []
+        for fetcher in range(FETCHERS):
+            served = [p for p in range(PARTITIONS) if fetcher_id(TOPIC, p, FETCHERS) == fetcher]
+            positions = list(range(len(served)))
+            turns = positions * RECORDS
+            orders: list[Value] = [list(_rotated(positions, turn)) for turn in range(len(turns) + 1)]
+            answers += [
+                Answer(_asked(fetcher), list(served)),
+                Answer(_given(fetcher), list(turns)),
+                Answer(_ordered(fetcher), orders),
+                Answer(_largest(fetcher), 1),
+            ]
+        return (*answers, Answer("log end offsets at the follower", [RECORDS] * PARTITIONS))
+
+    def conduct(self, room: Room) -> Iterator[Answer]:
+        """Let real fetchers take turns."""
+        with fetcher_stand(room) as stand, stand.topic(TOPIC, [(LEADER, FOLLOWER)] * PARTITIONS):
+            stand.gate.arm(HOLD, Point("fetch_request", FOLLOWER, LEADER, TOPIC), frames_max=FETCHERS)
+            stand.await_caught(HOLD, FETCHERS)
+            held = stand.gate.caught(HOLD)
+            assert held is not None
+            for partition in range(PARTITIONS):
+                stand.produce(LEADER, TOPIC, partition, RECORDS)
+            stand.gate.release(HOLD)
+            ends = _await_ends(stand)
+        for fetcher in range(FETCHERS):
+            yield from _answers(fetcher, _after_hold(fetches(stand.wire, stand.topic_ids), fetcher))
+        yield Answer("log end offsets at the follower", ends)
+
+
+def _rotated(positions: Sequence[int], by: int) -> list[int]:
+    start = by % len(positions)
+    return [*positions[start:], *positions[:start]]
+
+
+def _await_ends(stand: Stand) -> Value:
+    """Wait until the follower has everything, and its fetchers have asked once more; give its log end offsets."""
+
+    def ends() -> list[int]:
+        return [stand.offsets(FOLLOWER, TOPIC, partition)[0] for partition in range(PARTITIONS)]
+
+    def is_at_rest() -> bool:
+        asked = (stand.gate.last_forwarded_fetch_offset(FOLLOWER, LEADER, TOPIC, p) for p in range(PARTITIONS))
+        return all(offset == RECORDS for offset in asked)
+
+    until(is_at_rest, deadline_s=REST_S, what="the follower to have every record")
+    return [*ends()]
+
+
+def _after_hold(seen: Sequence[Fetch], fetcher: int) -> list[Fetch]:
+    """Give a fetcher's fetches from the held one to the first that asks for nothing but what is not there yet."""
+    own = [fetch for fetch in seen if (fetch.follower, fetch.leader, fetch.fetcher) == (FOLLOWER, LEADER, fetcher)]
+    giving = [index for index, fetch in enumerate(own) if fetch.given]
+    return own[giving[0] : giving[-1] + 2] if giving else []
+
+
+def _answers(fetcher: int, taken: Sequence[Fetch]) -> Iterator[Answer]:
+    first = [partition for _, partition in taken[0].asked] if taken else []
+    given: list[Value] = [[first.index(partition) for (_, partition), _ in fetch.given] for fetch in taken[:-1]]
+    turns = [one[0] if isinstance(one, list) and len(one) == 1 else one for one in given]
+    yield Answer(_asked(fetcher), [*sorted(first)])
+    yield Answer(_given(fetcher), turns)
+    yield Answer(_ordered(fetcher), [[first.index(partition) for _, partition in fetch.asked] for fetch in taken])
+    yield Answer(_largest(fetcher), max((records for fetch in taken for _, records in fetch.given), default=0))
+
+
+def _asked(fetcher: int) -> str:
+    return f"partitions of fetcher {fetcher}"
+
+
+def _given(fetcher: int) -> str:
+    return f"fetcher {fetcher}: whose records came, answer by answer"
+
+
+def _ordered(fetcher: int) -> str:
+    return f"fetcher {fetcher}: order of the partitions, request by request"
+
+
+def _largest(fetcher: int) -> str:
+    return f"fetcher {fetcher}: most records of a partition in one answer"
+
+
+SCENARIOS = (
+    Examination(
+        name="FE-03",
+        id="fetchers/no-partition-starves",
+        requirement=(
+            "A partition that gave records moves to the end of the fetcher's next request, so that however few bytes "
+            "an answer may have, every partition progresses at the same pace."
+        ),
+        sources=("FE-03", "004", "KIP-74"),
+        explanation=(
+            "Partitions are numbered by their place in the held request. With room for one batch an answer serves the "
+            "first partition that has records; the rule makes that 0, 1, 2, and again 0, 1, 2."
+        ),
+        subject=Turns(),
+    ),
+)

@@ -1,0 +1,224 @@
+"""Does a truncation cut all files of a log alike, and is what is left all that a restarted broker serves?
+
+The leader has three records that no follower has when it is killed; it returns as a follower and cuts them. Then it is
+stopped orderly, which makes its index files end with their last entry, and its files are decoded. One topic has its
+records in one segment with an index entry for each batch but the first, the other has one record a segment.
+
+Sources: ``LogSegment.append``, ``recover`` and ``truncateTo``, ``Log.truncateTo``, of 0.10.2 to 3.9.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from conformance.clients.producer import send
+from conformance.clients.topics import create_topic
+from conformance.election_requests import request_election
+from conformance.examination import Examination
+from conformance.probes.checkpoints import HIGH_WATERMARK_FILE, high_watermark_checkpoint
+from conformance.probes.connection import BrokerConnection
+from conformance.probes.metadata import partition_metadata
+from conformance.probes.served import served_records
+from conformance.questions import Answer
+from conformance.scenarios.segment_files import SegmentFiles, segment_files
+from conformance.topic_removal import remove_topic
+from fault_injection.cluster.readiness import await_registered, await_unregistered
+from fault_injection.cluster.spec import ClusterSpec
+from fault_injection.waiting import until
+from fault_injection.wire.points import Point
+from oracle.vocabulary import Acks, ElectionKind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from conformance.examination import Room
+    from conformance.questions import Value
+    from fault_injection.cluster.lifecycle import Cluster
+    from oracle.rules.rule_set import RuleSet
+
+ONE, MANY = "truncated-segment", "truncated-segments"
+CUT_AT, RECORDS = 3, 6
+LEFT, CUT = range(CUT_AT), range(CUT_AT, RECORDS)
+LATER = 100
+"""The id of the record that is produced after everything."""
+OLD_LEADER, NEW_LEADER = 1, 2
+HOLD = "fetch of what is cut later"
+DEADLINE_S = 40.0
+VALUE_BYTES = {ONE: 100, MANY: 600_000}
+INDEXES = {"index.interval.bytes": "0", "segment.index.bytes": "4096"}
+CONFIGS = {ONE: INDEXES, MANY: INDEXES | {"segment.bytes": str(2**20)}}
+
+
+@dataclass(frozen=True, slots=True)
+class TruncatedFiles:
+    """The files of a deposed leader before and after it cut its log, and what it serves when it leads again."""
+
+    def steps(self) -> tuple[str, ...]:
+        """Return what is done, line by line."""
+        return (
+            f"produce records 0 to {CUT_AT - 1} to both topics, acks=all; broker 2 has them",
+            f"hold broker 2's fetch and produce records {CUT_AT} to {RECORDS - 1}, acks=1; decode broker 1's files",
+            "kill broker 1; broker 2 leads; start broker 1, which cuts its logs; stop it orderly; decode its files",
+            f"start broker 1, produce record {LATER}, let broker 1 lead again and fetch everything that it serves",
+        )
+
+    def predict(self, rules: RuleSet) -> tuple[Answer, ...]:  # noqa: ARG002 - the same on every release
+        """Predict every file's content, as offsets."""
+        before, after = [*range(RECORDS)], [*LEFT]
+        parted: list[Value] = [[o, [o], [], [o]] for o in LEFT]
+        return (
+            Answer(_files(ONE, "before"), [[0, [*before], [*before[1:]], [*before[1:]]]]),
+            Answer(_positions(ONE, "before"), value=True),
+            Answer(_files(ONE, "after"), [[0, [*after], [*after[1:]], [*after[1:]]]]),
+            Answer(_positions(ONE, "after"), value=True),
+            Answer(_files(MANY, "after"), [*parted, [CUT_AT, [], [], []]]),
+            *(Answer(f"record ids that broker 1 serves of {topic}", [*after, LATER]) for topic in (ONE, MANY)),
+        )
+
+    def conduct(self, room: Room) -> Iterator[Answer]:
+        """Truncate on real brokers."""
+        with _stand(room) as cluster:
+            _produce_what_is_left(cluster)
+            _produce_what_is_cut(cluster, room)
+            yield from _answers(cluster, ONE, "before")
+            _depose(cluster)
+            cluster.stop(OLD_LEADER)
+            yield from _answers(cluster, ONE, "after")
+            yield Answer(_files(MANY, "after"), _as_offsets(_decoded(cluster, MANY)))
+            await_unregistered(cluster, OLD_LEADER)
+            _start(cluster)
+            for topic in (ONE, MANY):
+                _produce(cluster, NEW_LEADER, topic, LATER, Acks.ALL)
+                _lead_again(cluster, topic)
+                with BrokerConnection(cluster.client_address(OLD_LEADER)) as connection:
+                    served = served_records(connection, topic, 0)
+                yield Answer(
+                    f"record ids that broker 1 serves of {topic}",
+                    [record.record_id if record.value_matches else None for record in served],
+                )
+
+
+@contextmanager
+def _stand(room: Room) -> Iterator[Cluster]:
+    """Have three brokers and both topics; a cluster on which the block failed is not used again."""
+    cluster = room.laboratory.cluster_of(ClusterSpec(room.release, room.metadata))
+    addresses = [cluster.client_address(broker) for broker in cluster.live_brokers]
+    try:
+        for topic, configs in CONFIGS.items():
+            safe = {"min.insync.replicas": "1", "unclean.leader.election.enable": "false"}
+            create_topic(addresses, topic, [OLD_LEADER, NEW_LEADER], configs | safe)
+            with BrokerConnection(addresses[-1]) as connection:
+                seen = partition_metadata(connection, topic, 0)
+            if seen is not None and seen.topic_id is not None:
+                room.laboratory.gate.learn_topic(seen.topic_id, topic)
+        yield cluster
+        for topic in CONFIGS:
+            remove_topic(cluster, topic)
+    except BaseException:
+        room.laboratory.discard_cluster()
+        raise
+
+
+def _produce(cluster: Cluster, leader: int, topic: str, record_id: int, acks: Acks) -> None:
+    address = cluster.client_address(leader)
+    sending = send(address, topic, 0, record_id, acks, value_length=VALUE_BYTES[topic])
+    delivery = sending.await_delivery(DEADLINE_S)
+    sending.close()
+    assert delivery.error is None, f"{topic} refused record {record_id}: {delivery.error}"
+
+
+def _produce_what_is_left(cluster: Cluster) -> None:
+    """Produce the records that both have, and wait until the leader has noted that they are committed."""
+    for topic in CONFIGS:
+        for record_id in LEFT:
+            _produce(cluster, OLD_LEADER, topic, record_id, Acks.ALL)
+
+    def is_noted() -> bool:
+        noted = high_watermark_checkpoint(cluster.read_file(OLD_LEADER, HIGH_WATERMARK_FILE))
+        return all(noted.get((topic, 0)) == CUT_AT for topic in CONFIGS)
+
+    until(is_noted, deadline_s=DEADLINE_S, what="the high watermarks to be checkpointed")
+
+
+def _produce_what_is_cut(cluster: Cluster, room: Room) -> None:
+    gate = room.laboratory.gate
+    gate.arm(HOLD, Point("fetch_request", NEW_LEADER, OLD_LEADER, ONE, 0, CUT_AT))
+    until(lambda: gate.caught(HOLD), deadline_s=DEADLINE_S, what="the follower's fetch to be held")
+    for topic in CONFIGS:
+        for record_id in CUT:
+            _produce(cluster, OLD_LEADER, topic, record_id, Acks.LEADER)
+
+
+def _depose(cluster: Cluster) -> None:
+    """Kill the leader, let the other one lead, and have the old one back as a follower in sync."""
+    cluster.kill(OLD_LEADER)
+    for topic in CONFIGS:
+        _await(cluster, topic, NEW_LEADER, (NEW_LEADER,))
+    await_unregistered(cluster, OLD_LEADER)
+    _start(cluster)
+
+
+def _start(cluster: Cluster) -> None:
+    cluster.start_broker(OLD_LEADER)
+    await_registered(cluster, OLD_LEADER)
+    for topic in CONFIGS:
+        _await(cluster, topic, NEW_LEADER, (OLD_LEADER, NEW_LEADER))
+
+
+def _lead_again(cluster: Cluster, topic: str) -> None:
+    request_election(cluster, NEW_LEADER, topic, ElectionKind.PREFERRED)
+    _await(cluster, topic, OLD_LEADER, (OLD_LEADER, NEW_LEADER))
+
+
+def _await(cluster: Cluster, topic: str, leader: int, isr: tuple[int, ...]) -> None:
+    """Wait until a leader says itself that it leads with an ISR."""
+    with BrokerConnection(cluster.client_address(leader)) as connection:
+
+        def is_so() -> bool:
+            seen = partition_metadata(connection, topic, 0)
+            return seen is not None and (seen.leader, seen.isr) == (leader, isr)
+
+        until(is_so, deadline_s=DEADLINE_S, what=f"broker {leader} to lead {topic} with the ISR {list(isr)}")
+
+
+def _decoded(cluster: Cluster, topic: str) -> tuple[SegmentFiles, ...]:
+    files = cluster.files(OLD_LEADER)
+    return segment_files(files, lambda path: cluster.read_file(OLD_LEADER, path), topic, 0)
+
+
+def _answers(cluster: Cluster, topic: str, when: str) -> Iterator[Answer]:
+    decoded = _decoded(cluster, topic)
+    yield Answer(_files(topic, when), _as_offsets(decoded))
+    yield Answer(_positions(topic, when), all(segment.points_right for segment in decoded))
+
+
+def _as_offsets(decoded: tuple[SegmentFiles, ...]) -> Value:
+    return [[s.base_offset, [*s.records], [*s.indexed], [*s.timed]] for s in decoded]
+
+
+def _files(topic: str, when: str) -> str:
+    return f"{topic} {when} the cut: [segment, offsets in .log, in .index, in .timeindex]"
+
+
+def _positions(topic: str, when: str) -> str:
+    return f"{topic} {when} the cut: each entry of .index points at its batch"
+
+
+SCENARIOS = (
+    Examination(
+        name="TR-09",
+        id="truncation/log-and-indexes-are-cut-alike",
+        requirement=(
+            "A truncation removes the records from the offset on, the entries of both indexes that point at them and "
+            "whole segments beyond it; a broker that is started again serves what is left and nothing else."
+        ),
+        sources=("TR-09", "TR-05", "003"),
+        explanation=(
+            "Broker 1 has six records when it dies, broker 2 three. The files are decoded before, and after the cut "
+            "when broker 1 has stopped orderly; then broker 1 leads again and a consumer reads all that it serves."
+        ),
+        subject=TruncatedFiles(),
+    ),
+)

@@ -1,0 +1,1 @@
+"""Tests of catalogue entries, area by area."""
