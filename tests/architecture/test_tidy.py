@@ -15,10 +15,6 @@ if TYPE_CHECKING:
 
 FILE_LINES_MAX = 300
 FUNCTION_LINES_MAX = 40
-LONGER_FILES = {
-    "tests/fault_injection/wire/test_proxy.py": "one socket pair fixture serves every behaviour of the proxy",
-    "tests/fault_injection/wire/test_gate.py": "one table of frames and what becomes of them",
-}
 LONGER_FUNCTIONS = {
     "tests/reports/golden_steps.py:truncation_steps": "one story, one row a step",
     "tests/reports/golden_steps.py:witness_steps": "one story, one row a step",
@@ -47,8 +43,7 @@ def test_files_are_small() -> None:
     lengths = {path.as_posix(): len((ROOT / path).read_text(encoding="utf-8").splitlines()) for path in python_files()}
     long = {name for name, lines in lengths.items() if lines > FILE_LINES_MAX}
 
-    assert long - set(LONGER_FILES) == set()
-    assert set(LONGER_FILES) - long == set(), "no longer long: take it off the list"
+    assert long == set()
 
 
 def test_functions_are_small() -> None:

@@ -23,9 +23,12 @@ from tests.fault_injection.faults.relayed_cluster import DEADLINE_S, LAG_MS, rel
 
 pytestmark = pytest.mark.broker
 
+ZOOKEEPER, KRAFT = ("2.7", MetadataMode.ZOOKEEPER), ("4.3", MetadataMode.KRAFT)
+on_kraft_only = pytest.mark.parametrize("both", [KRAFT], ids=["4.3-kraft"], indirect=True)
+"""What is the same in both, and takes seconds."""
+
 NOT_LEADER_OR_FOLLOWER, NOT_ENOUGH_REPLICAS_AFTER_APPEND, NOT_CONTROLLER = 6, 20, 41
 FENCED_LEADER_EPOCH, UNKNOWN_LEADER_EPOCH, INVALID_UPDATE_VERSION = 74, 75, 95
-ZOOKEEPER, KRAFT = ("2.7", MetadataMode.ZOOKEEPER), ("4.3", MetadataMode.KRAFT)
 
 
 @pytest.fixture(scope="module", params=[ZOOKEEPER, KRAFT], ids=["2.7-zookeeper", "4.3-kraft"])
@@ -42,14 +45,6 @@ def topic(both: tuple[Cluster, GateProxy], request: pytest.FixtureRequest) -> Ga
     cluster, gate = both
     await_registered(cluster, 1, 2)
     return gated_topic(cluster, gate, re.sub(r"[^\w.-]", "-", request.node.name))
-
-
-@pytest.fixture
-def kraft_topic(topic: GatedTopic) -> GatedTopic:
-    """A topic of the newer cluster: what is tried on it is the same in both, and takes seconds."""
-    if not topic.cluster.spec.is_kraft:
-        pytest.skip("tried on the KRaft cluster")
-    return topic
 
 
 def test_every_point_of_a_release_catches_a_frame(topic: GatedTopic) -> None:
@@ -87,8 +82,8 @@ def test_a_follower_whose_fetches_are_refused_tries_again(topic: GatedTopic) -> 
     assert topic.records() == [b"m"]
 
 
-def test_a_fenced_follower_fetches_no_more_until_it_is_appointed_again(kraft_topic: GatedTopic) -> None:
-    topic = kraft_topic
+@on_kraft_only
+def test_a_fenced_follower_fetches_no_more_until_it_is_appointed_again(topic: GatedTopic) -> None:
     with FaultAccount(topic.cluster) as account:
         fenced = gate_faults.answer(topic.gate, "fenced", topic.point("fetch_request"), FENCED_LEADER_EPOCH)
         account.inject(fenced)
@@ -112,8 +107,8 @@ def test_the_high_watermark_that_an_answer_carries_can_be_waited_for(topic: Gate
         account.heal(held)
 
 
-def test_a_leader_asks_another_controller_again(kraft_topic: GatedTopic) -> None:
-    topic = kraft_topic
+@on_kraft_only
+def test_a_leader_asks_another_controller_again(topic: GatedTopic) -> None:
     joined = topic.point("alter_partition_request", asked=Content(isr=frozenset({1, 2})))
     with FaultAccount(topic.cluster) as account:
         silent = account.inject(gate_faults.hold(topic.gate, "silent", topic.point("fetch_request")))
@@ -124,8 +119,8 @@ def test_a_leader_asks_another_controller_again(kraft_topic: GatedTopic) -> None
         topic.await_isr(1, 2)
 
 
-def test_a_leader_whose_epoch_is_out_of_date_awaits_metadata(kraft_topic: GatedTopic) -> None:
-    topic = kraft_topic
+@on_kraft_only
+def test_a_leader_whose_epoch_is_out_of_date_awaits_metadata(topic: GatedTopic) -> None:
     alone = topic.point("alter_partition_request", asked=Content(isr=frozenset({1})))
     with FaultAccount(topic.cluster) as account:
         account.inject(gate_faults.answer(topic.gate, "refused", alone, INVALID_UPDATE_VERSION, frames_max=None))
@@ -138,8 +133,9 @@ def test_a_leader_whose_epoch_is_out_of_date_awaits_metadata(kraft_topic: GatedT
         topic.await_isr(1, 2)  # what the controller committed
 
 
-def test_a_broker_whose_heartbeats_are_dropped_is_fenced(kraft_topic: GatedTopic) -> None:
-    cluster, gate = kraft_topic.cluster, kraft_topic.gate
+@on_kraft_only
+def test_a_broker_whose_heartbeats_are_dropped_is_fenced(topic: GatedTopic) -> None:
+    cluster, gate = topic.cluster, topic.gate
     with FaultAccount(cluster) as account:
         account.inject(gate_faults.drop(gate, "dead", Point("broker_heartbeat_request", source=2), frames_max=None))
         until(

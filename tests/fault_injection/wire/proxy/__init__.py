@@ -1,0 +1,1 @@
+"""Tests of the proxy over one stub of a leader."""
