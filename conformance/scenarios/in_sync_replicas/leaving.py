@@ -1,0 +1,159 @@
+"""Which silent follower leaves the ISR, when, and what does that do to those who wait?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from conformance.questions import Between, Question
+from conformance.scenario import Scenario
+from conformance.scenarios.frames import happened_at
+from conformance.scenarios.in_sync_replicas.shrink_times import last_fetch_before, shrunk_at
+from conformance.scenarios.vocabulary import (
+    await_hold,
+    await_isr,
+    await_outcome,
+    brokers,
+    checkpoint,
+    hold_request,
+    produce,
+    release,
+)
+from oracle.schedule import Schedule, Settings
+from oracle.steps import AwaitLag
+from oracle.vocabulary import Acks, Expectation, Timing
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from conformance.questions import Expected, Value
+    from conformance.run_directory import RunDirectory
+    from oracle.rules.rule_set import RuleSet
+
+LAG_MS = 3_000
+"""``replica.lag.time.max.ms`` under ``timing: lag``."""
+LATE_MS = 400
+"""How late a leader's check may be, and its frame or log line, on a machine that others use too."""
+MS = 1_000_000
+
+
+def _within_lag(_rules: RuleSet, _prediction: Mapping[str, Any]) -> Expected:
+    return Between(LAG_MS, LAG_MS * 3 // 2 + LATE_MS, "ms")
+
+
+def _silence_ms(run: RunDirectory) -> Value:
+    caught = happened_at(run, "hold_caught", "silence")
+    last = last_fetch_before(run, 2, 1, caught)
+    return (shrunk_at(run, 1, last) - last) // MS
+
+
+SILENCE = Question(
+    "milliseconds from the last fetch of broker 2 that reached its leader to its removal from the ISR",
+    _within_lag,
+    _silence_ms,
+)
+
+LEAVES_IN_TIME = Scenario(
+    name="IS-01",
+    explanation=(
+        "Broker 2 falls silent with one record missing. Its leader looks every 1.5 s for followers that were not "
+        "caught "
+        "up for longer than 3 s: it is removed between 3.0 and 4.5 s after its last fetch."
+    ),
+    schedule=Schedule(
+        id="in-sync-replicas/silent-follower-leaves-in-time",
+        requirement=(
+            "A follower that lacks a record and falls silent leaves the ISR between 1.0 and 1.5 times "
+            "replica.lag.time.max.ms after its last fetch at the leader's end."
+        ),
+        sources=("IS-01", "002", "003", "004"),
+        replicas=brokers(1, 2),
+        timing=Timing.LAG,
+        steps=(
+            produce("m0"),
+            hold_request("silence", follower=2, leader=1),
+            await_hold("silence"),
+            produce("m1", acks=Acks.LEADER),
+            checkpoint("broker 2 is silent and in sync"),
+            AwaitLag(brokers(2)),
+            await_isr(1),
+            checkpoint("broker 2 has left the ISR"),
+            release("silence"),
+            await_isr(1, 2),
+            produce("m2"),
+            checkpoint("end"),
+        ),
+    ),
+    questions=(SILENCE,),
+)
+
+SILENCE_ALONE = Scenario(
+    name="IS-04",
+    explanation=(
+        "Broker 2 has every record when it falls silent, and nothing is produced. From 2.1 on it stays in the ISR; "
+        "up to "
+        "2.0 its silence alone puts it out, and its next fetch brings it back."
+    ),
+    schedule=Schedule(
+        id="in-sync-replicas/silence-alone-removes-nobody",
+        requirement=(
+            "From 2.1 on a follower whose log ends where the leader's does stays in the ISR however long it is "
+            "silent; "
+            "before, it leaves after replica.lag.time.max.ms like any other one."
+        ),
+        sources=("IS-04", "IS-03", "003", "004", "KAFKA-7152"),
+        replicas=brokers(1, 2),
+        timing=Timing.LAG,
+        steps=(
+            produce("m0"),
+            hold_request("silence", follower=2, leader=1, fetch_offset=1),
+            await_hold("silence"),
+            AwaitLag(brokers(2)),
+            checkpoint("broker 2 was silent for the lag time and has everything"),
+            release("silence"),
+            await_isr(1, 2),
+            produce("m1"),
+            checkpoint("end"),
+        ),
+    ),
+)
+
+COMPLETES_WAITING = Scenario(
+    name="IS-05",
+    explanation=(
+        "m1 waits for broker 2, which is silent. When broker 2 is out of the ISR, the leader alone is all that "
+        "counts: "
+        "its high watermark rises and m1 is acknowledged. From 2.7 to 3.0 nobody looks then (KAFKA-13091): m1 waits "
+        "until m2 is appended."
+    ),
+    schedule=Schedule(
+        id="in-sync-replicas/shrink-raises-the-high-watermark",
+        requirement=(
+            "When a replica leaves the ISR the leader's high watermark rises to the end of those who are left, and "
+            "the "
+            "acks=all produces that waited for it are acknowledged."
+        ),
+        sources=("IS-05", "HW-07", "AC-02", "003", "KAFKA-13091"),
+        replicas=brokers(1, 2),
+        settings=Settings(min_insync_replicas=1, unclean_leader_election=False),
+        timing=Timing.LAG,
+        steps=(
+            produce("m0"),
+            hold_request("silence", follower=2, leader=1),
+            await_hold("silence"),
+            produce("m1", expect=Expectation.PENDING),
+            checkpoint("m1 waits for broker 2"),
+            AwaitLag(brokers(2)),
+            await_isr(1),
+            checkpoint("broker 2 has left the ISR"),
+            produce("m2"),
+            await_outcome("m1", expect=Expectation.ACKNOWLEDGED),
+            checkpoint("m2 is appended"),
+            release("silence"),
+            await_isr(1, 2),
+            produce("m3"),
+            checkpoint("end"),
+        ),
+    ),
+)
+
+SCENARIOS = (LEAVES_IN_TIME, SILENCE_ALONE, COMPLETES_WAITING)

@@ -1,0 +1,78 @@
+"""When did a leader remove a follower from the ISR, and how long was that after the follower's last fetch?
+
+From 2.7 on the leader asks the controller, and its AlterPartition (AlterIsr) is on the wire. Before, it writes the ISR
+to ZooKeeper itself; its log has the line "Shrinking ISR", with the time of day. run.json names one moment by both
+clocks: when the prediction was frozen.
+
+Choices: a node's log may be in any time zone; those differ by whole quarters of an hour, and no run lasts that long.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from conformance.questions import NotSeenError
+from conformance.scenarios.frames import frames, requests
+
+if TYPE_CHECKING:
+    from conformance.run_directory import RunDirectory
+
+QUARTER_NS = 15 * 60 * 10**9
+LINE = re.compile(r"^\[(?P<time>[\d-]{10} [\d:]{8},\d{3})\] INFO .*Shrinking ISR ")
+TIME = "%Y-%m-%d %H:%M:%S,%f"
+
+
+def last_fetch_before(run: RunDirectory, follower: int, leader: int, before_ns: int) -> int:
+    """Return when the gate let the last fetch of a follower through to its leader before a moment.
+
+    Raises:
+        NotSeenError: it let none through.
+    """
+    passed = [
+        frame.forwarded_ns
+        for frame in requests(run, source=follower, destination=leader)
+        if frame.api == "Fetch" and frame.forwarded_ns is not None and frame.forwarded_ns < before_ns
+    ]
+    if not passed:
+        raise NotSeenError(f"no fetch of broker {follower} reached broker {leader}")
+    return passed[-1]
+
+
+def shrunk_at(run: RunDirectory, leader: int, since_ns: int) -> int:
+    """Return when a leader first removed somebody from the ISR after a moment: by the wire, else by its log.
+
+    Raises:
+        NotSeenError: neither shows it.
+    """
+    wished = _wished_at(run, leader, since_ns)
+    return _logged_at(run, leader, since_ns) if wished is None else wished
+
+
+def _wished_at(run: RunDirectory, leader: int, since_ns: int) -> int | None:
+    replicas = len(run.read_json("schedule.json")["replicas"])
+    for frame in frames(run):
+        is_wish = frame.api == "AlterPartition" and frame.direction == "request" and frame.source == leader
+        if is_wish and frame.arrived_ns > since_ns and len(frame.entry["new_isr"]) < replicas:
+            return frame.arrived_ns
+    return None
+
+
+def _logged_at(run: RunDirectory, leader: int, since_ns: int) -> int:
+    topic = run.read_json("run.json")["topic"]
+    log = run.path / "brokers" / str(leader) / "server.log"
+    text = log.read_text(encoding="utf-8") if log.exists() else ""
+    for line in text.splitlines():
+        found = LINE.match(line) if topic in line else None
+        if found is not None and (at_ns := _monotonic(run, found["time"], since_ns)) > since_ns:
+            return at_ns
+    raise NotSeenError(f"broker {leader} neither proposed a smaller ISR nor logged that it shrank it")
+
+
+def _monotonic(run: RunDirectory, logged: str, near_ns: int) -> int:
+    """Return the moment of a log line on the tester's clock, within seven minutes of another moment."""
+    frozen = run.read_json("run.json")["prediction"]
+    passed = datetime.strptime(logged, TIME).replace(tzinfo=UTC) - datetime.fromisoformat(frozen["frozen_at"])
+    at_ns = int(frozen["frozen_ns"]) + int(passed.total_seconds() * 10**9)
+    return at_ns - round((at_ns - near_ns) / QUARTER_NS) * QUARTER_NS

@@ -1,0 +1,133 @@
+"""How do the other brokers learn that a leader has changed the ISR, and how soon?
+
+| releases | the leader | the other brokers |
+|---|---|---|
+| up to 2.6 | writes ZooKeeper, and once the change is 2.5 to 7.5 s old a notification beside it | UpdateMetadata |
+| 2.7 and newer, ZooKeeper mode | asks the controller: AlterPartition (AlterIsr) | UpdateMetadata at once |
+| KRaft mode | asks the controller: AlterPartition | a record in the metadata log, which they fetch |
+
+Source: ReplicaManager.maybePropagateIsrChanges: looks every 2.5 s, and tells when the last change is 5 s old or the
+last notification a minute; KIP-497.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from conformance.questions import Between, NotSeenError, Question
+from conformance.scenario import Scenario
+from conformance.scenarios.frames import frames, happened_at
+from conformance.scenarios.in_sync_replicas.shrink_times import shrunk_at
+from conformance.scenarios.vocabulary import (
+    await_hold,
+    await_isr,
+    brokers,
+    checkpoint,
+    hold_request,
+    produce,
+    release,
+)
+from oracle.schedule import Schedule
+from oracle.steps import AwaitLag
+from oracle.vocabulary import Acks, MetadataMode, Timing
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from conformance.questions import Expected, Value
+    from conformance.run_directory import RunDirectory
+    from conformance.scenarios.frames import Frame
+    from oracle.rules.rule_set import RuleSet
+
+LOOK_MS, QUIET_MS, LATE_MS, AT_ONCE_MS = 2_500, 5_000, 500, 1_000
+MS = 1_000_000
+LEADER, OTHER = 1, 3
+"""Broker 3 has no replica of the partition: what it knows of the ISR it has been told."""
+SMALLER_ISR = [1]
+
+
+def _expected_path(rules: RuleSet, _: Mapping[str, Any]) -> Expected:
+    told_by = "UpdateMetadata" if rules.metadata is MetadataMode.ZOOKEEPER else "Fetch"
+    return ["AlterPartition", told_by] if rules.asks_controller_to_join else [told_by]
+
+
+def _expected_delay(rules: RuleSet, _: Mapping[str, Any]) -> Expected:
+    return Between(0, AT_ONCE_MS if rules.asks_controller_to_join else LOOK_MS + QUIET_MS + LATE_MS, "ms")
+
+
+def path_of_the_news(run: RunDirectory) -> Value:
+    """Return which frames carried the smaller ISR, from the leader to a broker without a replica.
+
+    Raises:
+        NotSeenError: that broker was never told.
+    """
+    told = _told(run)
+    asked = [f for f in frames(run) if _asks_for_less(f) and f.arrived_ns < told.arrived_ns]
+    return [*(f.api for f in asked[:1]), told.api]
+
+
+def delay_of_the_news(run: RunDirectory) -> Value:
+    """Return how long after the shrink the other broker was told, in milliseconds.
+
+    Raises:
+        NotSeenError: it was never told, or nobody shrank the ISR.
+    """
+    told = _told(run)
+    assert told.forwarded_ns is not None, "a frame that was not forwarded tells nobody"
+    return max(0, (told.forwarded_ns - shrunk_at(run, LEADER, happened_at(run, "hold_caught", "silence"))) // MS)
+
+
+def _asks_for_less(frame: Frame) -> bool:
+    is_wish = frame.api == "AlterPartition" and frame.direction == "request" and frame.source == LEADER
+    return is_wish and frame.entry["new_isr"] == SMALLER_ISR
+
+
+def _told(run: RunDirectory) -> Frame:
+    for frame in frames(run):
+        is_to_other = (frame.api == "UpdateMetadata" and frame.destination == OTHER) or (
+            frame.api == "Fetch" and frame.direction == "response" and frame.source == OTHER
+        )
+        if is_to_other and frame.forwarded_ns is not None and frame.entry.get("isr") == SMALLER_ISR:
+            return frame
+    raise NotSeenError(f"nothing told broker {OTHER} that the ISR is {SMALLER_ISR}")
+
+
+TOLD = Scenario(
+    name="IS-06",
+    explanation=(
+        "Leader 1 removes broker 2 from the ISR. Broker 3, which has no replica, must hear of it: by the controller, "
+        "whom the leader has asked (2.7 on), or who was notified by way of ZooKeeper, seconds later (before)."
+    ),
+    schedule=Schedule(
+        id="in-sync-replicas/other-brokers-are-told",
+        requirement=(
+            "Every broker is told of a change of the ISR: within 7.5 s where the leader writes ZooKeeper, at once "
+            "where it "
+            "asks the controller."
+        ),
+        sources=("IS-06", "RM-04", "003", "004", "KIP-497"),
+        replicas=brokers(1, 2),
+        timing=Timing.LAG,
+        steps=(
+            produce("m0"),
+            hold_request("silence", follower=2, leader=1),
+            await_hold("silence"),
+            produce("m1", acks=Acks.LEADER),
+            AwaitLag(brokers(2)),
+            await_isr(1),
+            checkpoint("broker 2 has left the ISR"),
+            AwaitLag(brokers(2)),
+            checkpoint("everybody has had the time to hear of it"),
+            release("silence"),
+            await_isr(1, 2),
+            produce("m2"),
+            checkpoint("end"),
+        ),
+    ),
+    questions=(
+        Question("frames that carry the news from the leader to broker 3", _expected_path, path_of_the_news),
+        Question("milliseconds from the shrink until broker 3 is told", _expected_delay, delay_of_the_news),
+    ),
+)
+
+SCENARIOS = (TOLD,)
