@@ -16,13 +16,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 try:
-    from conformance.commands.catalogue import explain, list_scenarios
+    from conformance.commands.catalogue_arguments import add_catalogue
     from conformance.commands.choosing import USAGE_ERRORS, Choice
     from conformance.commands.explore_arguments import add_explore
     from conformance.commands.faults import add_faults
     from conformance.commands.guarantee_arguments import add_guarantees
     from conformance.commands.help_texts import EPILOG, JUDGE, PREDICT, RUN, RUN_EPILOG
     from conformance.commands.judgement import JudgeOptions, judge_again
+    from conformance.commands.matrix_arguments import add_matrix
     from conformance.commands.prediction import predict_scenarios
     from conformance.commands.reference import list_versions, report_runs, schedule_help
     from conformance.commands.running import RunOptions, run_scenarios
@@ -109,9 +110,10 @@ def build_parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    _add_catalogue(commands)
+    add_catalogue(commands)
     _add_predict(commands)
     _add_run(commands)
+    add_matrix(commands)
     _add_judge(commands)
     add_trace(commands)
     add_faults(commands)
@@ -119,23 +121,6 @@ def build_parser() -> argparse.ArgumentParser:
     add_guarantees(commands)
     _add_reference(commands)
     return parser
-
-
-def _add_catalogue(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    listing = commands.add_parser(
-        "list", help="list the scenarios", description="Lists the scenarios, each with its requirement."
-    )
-    listing.add_argument("globs", nargs="*", metavar="GLOB", help="scenario names, such as TR-* or EL-02/safe")
-    _add_json(listing)
-    listing.set_defaults(command=lambda console, a: list_scenarios(console, a.globs))
-    explaining = commands.add_parser(
-        "explain",
-        help="say what a scenario requires and does, step by step",
-        description="Says what a scenario requires, why, and what it does, step by step.",
-    )
-    explaining.add_argument("globs", nargs="+", metavar="SCENARIO", help="scenario name, such as TR-01")
-    _add_json(explaining)
-    explaining.set_defaults(command=lambda console, a: explain(console, a.globs))
 
 
 def _add_predict(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -161,7 +146,7 @@ def _add_run(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
         "--profile",
         choices=("quick", "full"),
         default="quick",
-        help="scenarios, if none is named; so far the same ones",
+        help="scenarios, if none is named: the foundation, or all",
     )
     parser.add_argument("--backend", choices=("auto", "docker", "process"), default="auto", help="where brokers run")
     parser.add_argument("--jre-image", help="base image with a Java 17 runtime, for the docker backend")

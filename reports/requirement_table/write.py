@@ -27,17 +27,20 @@ SUMMARY_NAME = "matrix.md"
 
 @dataclass(frozen=True, slots=True)
 class ReleasePage:
-    """The report of one release.
+    """What the table takes from the report of one release.
 
     Attributes:
-        page: its HTML page.
-        runs: the runs that it tells, in its order.
+        examined: its runs.
         again: how many runs were put aside because they had to be run again.
     """
 
-    page: Path
-    runs: Sequence[Path]
+    examined: tuple[Examined, ...]
     again: int = 0
+
+    @classmethod
+    def read(cls, page: Path, runs: Sequence[Path], again: int = 0) -> ReleasePage:
+        """Read the runs that a page tells, in its order."""
+        return cls(examined_runs(runs, page), again)
 
 
 def write_table(
@@ -50,7 +53,7 @@ def write_table(
     """Write matrix.html, matrix.json and matrix.md into a folder.
 
     Args:
-        pages: the reports of the releases; links lead there.
+        pages: what the reports of the releases tell; links lead there.
         requirements: the rows.
         folder: where the files go; it is there.
         seed: what the runs were made with, if it is one for all.
@@ -59,12 +62,10 @@ def write_table(
     Returns:
         The table that was written.
     """
-    examined: list[Examined] = []
+    examined = [run for page in pages for run in page.examined]
     again: dict[Column, int] = {}
     for page in pages:
-        of_page = examined_runs(page.runs, page.page)
-        examined += of_page
-        for column in {run.column for run in of_page}:
+        for column in {run.column for run in page.examined}:
             again[column] = again.get(column, 0) + page.again
     table = requirement_table(examined, requirements, again, problems)
 

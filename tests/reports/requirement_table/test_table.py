@@ -37,7 +37,7 @@ def written(folder: Path) -> Table:
     for line in ("new", "old"):
         runs = sorted((folder / line).glob("round-*/*"))
         page = write_report(runs, folder / line / "report.html")
-        pages.append(ReleasePage(page, runs, again=1 if line == "new" else 0))
+        pages.append(ReleasePage.read(page, runs, again=1 if line == "new" else 0))
     return write_table(pages, ROWS, folder, seed=5, problems=["Kafka 9.9 has no jars."])
 
 
@@ -115,5 +115,5 @@ def test_a_run_that_cannot_be_read_is_a_harness_error_in_the_table(tmp_path: Pat
     broken = write_run(tmp_path / "round-1", "a")
     (broken / "verdict.json").write_text("{")
     page = write_report([broken], tmp_path / "report.html")
-    (row, *_) = write_table([ReleasePage(page, [broken])], ROWS, tmp_path).rows
+    (row, *_) = write_table([ReleasePage.read(page, [broken])], ROWS, tmp_path).rows
     assert row.cells[0].word is Conformance.HARNESS_ERROR

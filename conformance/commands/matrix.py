@@ -1,0 +1,134 @@
+"""``matrix``: the catalogue on one release after another, and one table of requirement by release.
+
+What is finished is not run again, so an interrupted matrix goes on where it ended: the folder of a matrix has one
+folder a line with its runs and report, and the table over all lines that are there.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from conformance.commands.choosing import Choice
+from conformance.commands.matrix_line import LineOptions, run_line
+from conformance.commands.matrix_table import MatrixTable
+from conformance.commands.running import check_predictable, check_writable, new_seed
+from conformance.commands.sizes import cached_text, ladder_text
+from conformance.ladder import LADDER, Line
+from conformance.registry import select
+from conformance.spark_master import DEFAULT_MASTER, check_master
+from fault_injection.cluster.backends.choice import BackendName, choose_backend
+from fault_injection.releases import UsageError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from conformance.console import Console
+
+
+@dataclass(frozen=True, slots=True)
+class MatrixOptions:
+    """What to run, and where.
+
+    Attributes:
+        lines: releases in metadata modes, in this order.
+        globs: catalogue entries by name; empty means the whole profile.
+        repeat: how many rounds of each line, one after the other.
+        runs: the matrix's directory.
+        seed: None takes the one of the matrix that is there, or a new one.
+        only_table: run nothing, only write the table over what is there.
+    """
+
+    lines: tuple[Line, ...]
+    runs: Path
+    globs: tuple[str, ...] = ()
+    profile: str = "full"
+    repeat: int = 1
+    backend: BackendName = "auto"
+    jre_image: str | None = None
+    spark_master: str = DEFAULT_MASTER
+    seed: int | None = None
+    require_promise: bool = False
+    only_table: bool = False
+
+
+def run_matrix(console: Console, options: MatrixOptions) -> int:
+    """Run what is not finished, write the table and return the exit code.
+
+    Raises:
+        UsageError: the directory is of a matrix with another seed, or something is not there.
+    """
+    if options.only_table:
+        return _conclude(console, options, MatrixTable.over(options.runs))
+    lines = _checked(options)
+    table = MatrixTable.over(options.runs, seed=lines.seed)
+    table.write()
+    for line in options.lines:
+        try:
+            run_line(console, lines, line)
+        except UsageError as error:
+            table.problems.append(f"{line.text} could not be run: {error}")
+            console.complain(table.problems[-1])
+        finally:
+            table.read(lines.folder(line))
+            table.write()
+            console.progress(f"{line.text}: {table.words_of(lines.folder(line))}")
+    return _conclude(console, options, table)
+
+
+def _checked(options: MatrixOptions) -> LineOptions:
+    """Check what can be checked before the first line, so that nothing fails after hours."""
+    check_master(options.spark_master)
+    entries = select(options.globs, options.profile)
+    check_writable(options.runs)
+    for line in options.lines:
+        check_predictable(Choice(), entries, line.release, line.metadata.value)
+    return LineOptions(
+        runs=options.runs,
+        entries=entries,
+        rounds=options.repeat,
+        seed=_seed(options),
+        backend=_backend(options),
+        jre_image=options.jre_image,
+        spark_master=options.spark_master,
+    )
+
+
+def _seed(options: MatrixOptions) -> int:
+    before = MatrixTable.seed_of(options.runs)
+    if before is not None and options.seed not in {None, before}:
+        raise UsageError(f"{options.runs} holds a matrix with seed {before}: give that seed, or another directory.")
+    if before is not None:
+        return before
+    return new_seed() if options.seed is None else options.seed
+
+
+def _backend(options: MatrixOptions) -> BackendName:
+    """Settle on one backend for all lines: the cells of a line that is resumed are of the same one."""
+    backend, _ = choose_backend(options.backend, options.jre_image)
+    backend.close()
+    return "docker" if backend.name == "docker" else "process"
+
+
+def _conclude(console: Console, options: MatrixOptions, table: MatrixTable) -> int:
+    """Write the table once more, say what came out and return the exit code."""
+    table.write()
+    if console.as_json:
+        console.answer_json(json.loads(table.file.read_text(encoding="utf-8")))
+    else:
+        for text in table.summary():
+            console.answer(text)
+    return table.exit_code(require_promise=options.require_promise)
+
+
+def print_ladder(console: Console) -> int:
+    """Print the lines of the ladder, and which jars are there already."""
+    if console.as_json:
+        console.answer_json([line.text for line in LADDER])
+        return 0
+    for line in LADDER:
+        console.answer(f"{line.text:20} {cached_text(line)}")
+    console.answer(ladder_text(LADDER))
+    console.answer("--kafka " + ",".join(line.text for line in LADDER))
+    return 0

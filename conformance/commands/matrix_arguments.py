@@ -1,0 +1,83 @@
+"""Which options does ``matrix`` have? Its part of the command line."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from conformance.commands.matrix import MatrixOptions, print_ladder, run_matrix
+from conformance.commands.whole_numbers import whole_number
+from conformance.ladder import LADDER, lines
+from conformance.spark_master import DEFAULT_MASTER
+
+if TYPE_CHECKING:
+    from conformance.console import Console
+
+DESCRIPTION = """Runs the catalogue on one release after another, each as `run` does, and writes one table of
+requirement by release over all of them: matrix.html, matrix.json and matrix.md (for the summary of a CI job), with
+links to the report of each release. What is finished is skipped: the same command goes on where it was interrupted,
+and repeats what ended in a failure of the tester."""
+EPILOG = """examples:
+  kafka-conformance matrix --ladder                                   the releases that it takes by itself
+  kafka-conformance matrix --runs-dir nightly                         the whole catalogue on the whole ladder
+  kafka-conformance matrix --kafka 0.10.2.2,3.9.2/zookeeper,4.3.1 --repeat 2
+  kafka-conformance matrix 'HW-*' --kafka 4.3.1 --backend process
+  kafka-conformance matrix --only-table --runs-dir nightly            the table again, over runs that are there
+
+exit codes: 0 conforms or does not apply, 1 deviates, 2 usage, 3 inconclusive, 4 harness error,
+130 Ctrl-C, 143 SIGTERM; of several runs 1 before 4 before 3 before 0
+"""
+ROUNDS_MAX = 1000
+
+
+def add_matrix(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the command with its options."""
+    parser = commands.add_parser(
+        "matrix",
+        help="run the catalogue on several releases and write one table of requirement by release",
+        description=DESCRIPTION,
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("globs", nargs="*", metavar="GLOB", help="scenario names, such as TR-* (default: the profile)")
+    parser.add_argument(
+        "--kafka",
+        metavar="LIST",
+        help="releases, such as 0.10.2.2,3.9.2/zookeeper,4.3.1 (default: the ladder)",
+    )
+    parser.add_argument("--profile", choices=("quick", "full"), default="full", help="scenarios, if none is named")
+    parser.add_argument(
+        "--repeat", type=whole_number(1, ROUNDS_MAX), default=1, metavar="N", help="run N rounds of each release"
+    )
+    parser.add_argument("--backend", choices=("auto", "docker", "process"), default="auto", help="where brokers run")
+    parser.add_argument("--jre-image", help="base image with a Java 17 runtime, for the docker backend")
+    parser.add_argument("--runs-dir", type=Path, default=Path("matrix"), help="where it all goes (default: matrix)")
+    parser.add_argument("--seed", type=int, help="seed of record ids (default: the matrix's own, or a new one)")
+    parser.add_argument("--spark-master", default=DEFAULT_MASTER, help=f"Spark master (default: {DEFAULT_MASTER})")
+    parser.add_argument("--require-promise", action="store_true", help="exit 1 also when a promise broke as predicted")
+    parser.add_argument("--quiet", action="store_true", help="no progress")
+    parser.add_argument("--json", action="store_true", help="answer as JSON on standard output")
+    instead = parser.add_mutually_exclusive_group()
+    instead.add_argument("--ladder", action="store_true", help="run nothing: print the ladder, and its jars")
+    instead.add_argument("--only-table", action="store_true", help="run nothing: write the table over what is there")
+    parser.set_defaults(command=_matrix)
+
+
+def _matrix(console: Console, parsed: argparse.Namespace) -> int:
+    if parsed.ladder:
+        return print_ladder(console)
+    options = MatrixOptions(
+        lines=LADDER if parsed.kafka is None else lines(parsed.kafka),
+        runs=parsed.runs_dir,
+        globs=tuple(parsed.globs),
+        profile=parsed.profile,
+        repeat=parsed.repeat,
+        backend=parsed.backend,
+        jre_image=parsed.jre_image,
+        spark_master=parsed.spark_master,
+        seed=parsed.seed,
+        require_promise=parsed.require_promise,
+        only_table=parsed.only_table,
+    )
+    return run_matrix(console, options)

@@ -1,0 +1,97 @@
+"""How is one line of the matrix run? Every pending cell on brokers of one release, as ``run`` does it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from conformance.commands.matrix_cells import Progress, progress_of, put_aside, round_folder
+from conformance.commands.running import await_spark
+from conformance.commands.sizes import jars_text
+from conformance.laboratory import Laboratory
+from conformance.pipeline import Pipeline
+from conformance.spark_master import is_local
+from conformance.spark_room import SparkRoom
+from fault_injection.cluster.backends.choice import BackendName, choose_backend
+from fault_injection.releases import jars_of, schema_jar, spark_connector_jars
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from conformance.commands.matrix_cells import Cell
+    from conformance.console import Console
+    from conformance.examination import Entry
+    from conformance.ladder import Line
+
+
+@dataclass(frozen=True, slots=True)
+class LineOptions:
+    """How every line is run.
+
+    Attributes:
+        runs: the matrix's directory; a line has a folder in it.
+        backend: ``docker`` or ``process``, the same for all lines.
+        rounds: how many times each entry is run.
+    """
+
+    runs: Path
+    entries: Sequence[Entry]
+    rounds: int
+    seed: int
+    backend: BackendName
+    jre_image: str | None
+    spark_master: str
+
+    def folder(self, line: Line) -> Path:
+        """Return where a line's runs and report are."""
+        return self.runs / f"{line.release.version}-{line.metadata.value}-{self.backend}"
+
+
+def run_line(console: Console, options: LineOptions, line: Line) -> None:
+    """Run what is not finished of a line; says what is skipped, and what is run again and why.
+
+    Raises:
+        UsageError: the release's jars, or what runs its brokers, cannot be had.
+    """
+    folder = options.folder(line)
+    progress = progress_of(folder, options.entries, options.rounds, options.seed)
+    _announce(console, line, progress)
+    if not progress.pending:
+        return
+    jars = jars_of(line.release)
+    schema_jar()
+    spark_connector_jars()
+    console.progress(f"{line.text}: {jars_text(jars)}")
+    put_aside(folder, progress.unfinished)
+    backend, why = choose_backend(options.backend, options.jre_image)
+    console.progress(f"{line.text}: seed {options.seed}. {why}")
+    with (
+        SparkRoom(options.spark_master) as spark,
+        Laboratory(
+            release=line.release, metadata=line.metadata, jars=jars, backend=backend, progress=console.progress
+        ) as laboratory,
+    ):
+        spark.start()
+        if not is_local(options.spark_master):
+            await_spark(console, spark, options.spark_master)
+        for number, cell in enumerate(progress.pending, start=1):
+            runs = round_folder(folder, cell.round)
+            pipeline = Pipeline(laboratory, spark, runs, options.seed, console.progress)
+            _run_cell(console, pipeline, cell, f"{line.text} [{number}/{len(progress.pending)}]")
+
+
+def _run_cell(console: Console, pipeline: Pipeline, cell: Cell, where: str) -> None:
+    console.progress(f"{where} {cell.entry.name}, round {cell.round}: {cell.entry.requirement}")
+    finished = pipeline.run(cell.entry)
+    promise = f" + {finished.verdict.promise.value}" if finished.verdict.promise else ""
+    words = f"{finished.verdict.conformance.value}{promise}"
+    console.progress(f"{where} {cell.entry.name}, round {cell.round}: {words} ({finished.seconds:.1f} s)")
+
+
+def _announce(console: Console, line: Line, progress: Progress) -> None:
+    total = len(progress.finished) + len(progress.pending)
+    skipped = f", {len(progress.finished)} of them are finished and skipped" if progress.finished else ""
+    console.progress(f"{line.text}: {total} cells{skipped}")
+    for one in progress.unfinished:
+        console.progress(f"{line.text}: {one.scenario}, round {one.round} is run again: {one.path.name} {one.why}")

@@ -1,0 +1,131 @@
+"""What does a matrix's directory hold together? Its table, its totals and the exit code."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from conformance.commands.matrix_cells import runs_of, runs_put_aside
+from conformance.commands.sizes import folder_text
+from conformance.promises import PromiseKept
+from conformance.requirements import REQUIREMENTS
+from conformance.run_directory import RunDirectory, RunDirectoryError
+from conformance.verdicts import Conformance, exit_code
+from fault_injection.releases import UsageError
+from reports import write_report
+from reports.requirement_table import ReleasePage, write_table
+from reports.requirement_table.words import held_words, total_words
+from reports.requirement_table.write import PAGE_NAME, TABLE_NAME
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from reports.requirement_table.table import Table
+
+Answer = tuple[Conformance, PromiseKept | None]
+
+
+@dataclass(slots=True)
+class MatrixTable:
+    """The table over all lines in one directory.
+
+    Attributes:
+        seed: what the lines are run with; None if nothing is run.
+        problems: lines that could not be run, each in one sentence.
+    """
+
+    folder: Path
+    seed: int | None = None
+    problems: list[str] = field(default_factory=list)
+    _pages: dict[Path, ReleasePage] = field(default_factory=dict)
+    _table: Table | None = None
+
+    @classmethod
+    def over(cls, folder: Path, seed: int | None = None) -> MatrixTable:
+        """Read the lines that are there.
+
+        Raises:
+            UsageError: nothing is to be run, and there are none.
+        """
+        table = cls(folder, seed)
+        for line in sorted({path.parent for path in folder.glob("*/round-*")}):
+            table.read(line)
+        if seed is None and not table._pages:
+            raise UsageError(f"{folder} holds no matrix: there is no run in LINE/round-N/RUN below it.")
+        return table
+
+    @staticmethod
+    def seed_of(folder: Path) -> int | None:
+        """Return the seed of the matrix that a directory holds, or None."""
+        try:
+            seed = json.loads((folder / TABLE_NAME).read_text(encoding="utf-8"))["seed"]
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+        return seed if isinstance(seed, int) else None
+
+    @property
+    def file(self) -> Path:
+        """The table as JSON."""
+        return self.folder / TABLE_NAME
+
+    def read(self, line: Path) -> None:
+        """Write the report of one line, and take its runs into the table."""
+        runs = runs_of(line)
+        if runs:
+            page = write_report(runs, line / "report.html")
+            self._pages[line] = ReleasePage.read(page, runs, runs_put_aside(line))
+
+    def write(self) -> None:
+        """Write the table's files."""
+        pages = list(self._pages.values())
+        self._table = write_table(pages, REQUIREMENTS, self.folder, self.seed, self.problems)
+
+    def words_of(self, line: Path) -> str:
+        """Say what a line came to, and how much room it takes."""
+        page = self._pages.get(line)
+        if page is None or self._table is None:
+            return "no runs"
+        column = page.examined[0].column
+        total = next(total for total in self._table.totals if total.column == column)
+        return f"{total_words(total)}; {folder_text(line)}"
+
+    def summary(self) -> Iterator[str]:
+        """Yield what came out, line by line."""
+        table = self._table
+        if table is None:
+            return
+        width = max((len(column.words) for column in table.columns), default=0)
+        for total in table.totals:
+            yield f"{total.column.words:{width}}  {total_words(total)}"
+        for number, column in enumerate(table.columns):
+            held = ", ".join(f"{row.requirement.id} {held_words(row.held[number])}" for row in table.every_run)
+            yield f"{column.words:{width}}  held in every run, observations: {held}"
+        for run in table.runs:
+            if run.conformance.value not in {Conformance.CONFORMS.value, Conformance.NOT_RUN.value}:
+                place = f"{run.scenario} on {run.column.words}, round {run.round}"
+                yield f"{run.conformance.value}: {place}: {run.reason}"
+        yield from (f"not the same in every round: {flake.sentence}" for flake in table.flakes)
+        yield from (f"did not hold: {words}" for words in table.broken_in_every_run)
+        yield from self.problems
+        yield f"flakes: {len(table.flakes)}; table: {self.folder / PAGE_NAME}"
+
+    def exit_code(self, *, require_promise: bool) -> int:
+        """Return the exit code over all lines: as of ``run``; a line that could not be run is a harness error."""
+        answers: list[Answer] = [answer for page in self._pages.values() for answer in _answers(page)]
+        answers += [(Conformance.HARNESS_ERROR, None)] * len(self.problems)
+        if self._table is not None and self._table.broken_in_every_run:
+            answers.append((Conformance.DEVIATES, None))
+        return exit_code(answers, require_promise=require_promise)
+
+
+def _answers(page: ReleasePage) -> Iterator[Answer]:
+    for examined in page.examined:
+        try:
+            verdict = RunDirectory(examined.path).read_json("verdict.json")
+            promise = PromiseKept(verdict["promise"]) if verdict.get("promise") else None
+            is_accepted = verdict.get("accepted") is not None
+            yield (Conformance.CONFORMS if is_accepted else Conformance(verdict["conformance"])), promise
+        except (RunDirectoryError, KeyError, ValueError):
+            yield Conformance.HARNESS_ERROR, None

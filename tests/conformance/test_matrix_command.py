@@ -1,0 +1,100 @@
+"""Does ``matrix`` go on where it ended, refuse what it must, and return the exit code of what is there?"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from conformance.cli import main
+from conformance.commands.matrix_table import MatrixTable
+from tests.reports.requirement_table.small_runs import numbers, seen, write_run
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+LINE = "4.3.1-kraft-process/round-1"
+
+
+def test_only_the_table_is_written_over_what_is_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_run(tmp_path / LINE, "a")
+    assert main(["matrix", "--only-table", "--runs-dir", str(tmp_path)]) == 0
+    said = capsys.readouterr().out
+    assert "4.3.1 KRaft  1 runs; conforms 1; 2.5 s" in said
+    assert "HW-01 2, HW-09 0, HW-10 1" in said
+    assert "flakes: 0; table: " in said
+    for name in ("matrix.html", "matrix.json", "matrix.md", "4.3.1-kraft-process/report.html"):
+        assert (tmp_path / name).is_file()
+
+
+@pytest.mark.parametrize(
+    ("word", "code"), [("DEVIATES", 1), ("HARNESS_ERROR", 4), ("INCONCLUSIVE", 3), ("NOT_RUN", 0), ("CONFORMS", 0)]
+)
+def test_the_exit_code_is_the_worst_of_all_runs(tmp_path: Path, word: str, code: int) -> None:
+    write_run(tmp_path / LINE, "a")
+    write_run(tmp_path / "3.9.2-zookeeper-process" / "round-2", "b", kafka="3.9.2", conformance=word)
+    assert main(["matrix", "--only-table", "--quiet", "--runs-dir", str(tmp_path)]) == code
+
+
+def test_a_promise_that_broke_as_predicted_fails_only_if_asked(tmp_path: Path) -> None:
+    write_run(tmp_path / LINE, "a", promise="BROKEN_AS_PREDICTED")
+    command = ["matrix", "--only-table", "--runs-dir", str(tmp_path)]
+    assert (main(command), main([*command, "--require-promise"])) == (0, 1)
+
+
+def test_what_every_run_is_held_against_fails_the_matrix(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_run(tmp_path / LINE, "a", observations=[seen({"1": numbers(1, 2)})])
+    assert main(["matrix", "--only-table", "--runs-dir", str(tmp_path)]) == 1
+    assert "did not hold: HW-01: after step 1: broker 1 has high watermark 2" in capsys.readouterr().out
+
+
+def test_an_empty_directory_has_no_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["matrix", "--only-table", "--runs-dir", str(tmp_path)]) == 2
+    assert "holds no matrix" in capsys.readouterr().err
+
+
+def test_a_matrix_has_one_seed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_run(tmp_path / LINE, "a")
+    table = MatrixTable.over(tmp_path, seed=5)
+    table.write()
+    assert MatrixTable.seed_of(tmp_path) == 5
+    command = ["matrix", "HW-03", "--kafka", "4.3.1", "--backend", "process", "--runs-dir", str(tmp_path)]
+    assert main([*command, "--seed", "6"]) == 2
+    assert "holds a matrix with seed 5" in capsys.readouterr().err
+
+
+def test_a_line_that_could_not_be_run_is_a_harness_error_on_the_page(tmp_path: Path) -> None:
+    write_run(tmp_path / LINE, "a")
+    table = MatrixTable.over(tmp_path, seed=5)
+    table.problems.append("9.9/kraft could not be run: no jars")
+    table.write()
+    assert table.exit_code(require_promise=False) == 4
+    assert "9.9/kraft could not be run" in (tmp_path / "matrix.html").read_text(encoding="utf-8")
+
+
+def test_the_ladder_is_printed_as_the_command_takes_it(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["matrix", "--ladder", "--json"]) == 0
+    lines = json.loads(capsys.readouterr().out)
+    assert main(["matrix", "--ladder"]) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == f"--kafka {','.join(lines)}"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--kafka", "9.9"], "not a supported release"),
+        (["XX-99"], "no scenario matches"),
+        (["--repeat", "0"], "is not a whole number"),
+        (["--ladder", "--only-table"], "not allowed with"),
+    ],
+)
+def test_usage_errors_are_said(
+    tmp_path: Path, arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    try:
+        code = main(["matrix", *arguments, "--runs-dir", str(tmp_path)])
+    except SystemExit as error:
+        code = int(error.code or 0)
+    assert code == 2
+    assert said in capsys.readouterr().err
