@@ -21,17 +21,17 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any
 
-    from conformance.examination import Examination, Subject
+    from conformance.examination import Subject
     from conformance.laboratory import Laboratory
     from conformance.questions import Answer
     from conformance.run_directory import RunDirectory
+    from conformance.spark_room import SparkRoom
     from conformance.verdicts import Verdict
-    from oracle.rules.rule_set import RuleSet
 
 
-def freeze_answers(run: RunDirectory, examination: Examination, rules: RuleSet) -> None:
-    """Predict every answer of an examination and freeze them."""
-    write_questions(run, examination.subject.predict(rules))
+def freeze_answers(run: RunDirectory, answers: tuple[Answer, ...]) -> None:
+    """Write what is predicted of an examination and freeze it."""
+    write_questions(run, answers)
     run.freeze_prediction()
 
 
@@ -39,6 +39,7 @@ def examine(
     run: RunDirectory,
     subject: Subject,
     laboratory: Laboratory,
+    spark: SparkRoom,
     *,
     kafka_home: Path | None,
     seed: int,
@@ -50,7 +51,7 @@ def examine(
         AwaitedStateMissingError: the brokers did not do what had to be seen.
     """
     directory = work_directory("examination")
-    room = Room(laboratory, run, directory, kafka_home, seed, progress)
+    room = Room(laboratory, spark, run, directory, kafka_home, seed, progress)
     try:
         _note_all(run, subject.conduct(room))
     except NotSeenError as unseen:

@@ -20,6 +20,7 @@ from conformance.evidence import keep_broker_files, write_replica_logs
 from conformance.examination import Examination
 from conformance.examining import examine, freeze_answers
 from conformance.fault_record import on_timeline
+from conformance.foretelling import foretell
 from conformance.interruption import HarnessError, RunInterruption
 from conformance.judging import judge_run, judge_unreadable, judged_if_interrupted
 from conformance.ledger.writer import LedgerWriter
@@ -38,7 +39,6 @@ from fault_injection.cluster.errors import ClusterError
 from fault_injection.faults.account import FaultAccount
 from fault_injection.waiting import DeadlineExceededError
 from fault_injection.wire.gate import GateError
-from oracle.predict import PointUnavailableError, predict
 from oracle.rules.by_version import rules_for
 from oracle.vocabulary import HighWatermarkCheckpoint, MetadataMode
 
@@ -131,21 +131,14 @@ class Pipeline:
     def predict(self, run: RunDirectory, entry: Entry) -> bool:
         """Predict and freeze; False, with the reason in run.json, if the entry does not apply to the release."""
         lab = self.laboratory
-        metadata = MetadataMode(lab.metadata.value)
-        reason = entry.where.reason_not_to_run(lab.release.version, metadata)
-        if reason is not None:
-            run.update_run(not_run=reason)
-            return False
-        rules = rules_for(lab.release.version, metadata)
-        if isinstance(entry, Examination):
-            freeze_answers(run, entry, rules)
-            return True
-        try:
-            write_prediction(run, predict(entry.schedule, rules), self.record_id_base, entry.questions, rules)
-        except PointUnavailableError as unavailable:
-            run.update_run(not_run=str(unavailable))
-            return False
-        return True
+        foretold = foretell(entry, rules_for(lab.release.version, MetadataMode(lab.metadata.value)))
+        if foretold.not_run is not None:
+            run.update_run(not_run=foretold.not_run)
+        elif foretold.prediction is None:
+            freeze_answers(run, foretold.answers)
+        else:
+            write_prediction(run, foretold.prediction, self.record_id_base, foretold.answers)
+        return foretold.not_run is None
 
     def execute(self, run: RunDirectory, entry: Entry) -> None:
         """Do on real brokers what the entry says, and read what came of it; what ends this early is in run.json."""
@@ -166,7 +159,7 @@ class Pipeline:
     def _examine(self, run: RunDirectory, entry: Examination) -> None:
         lab = self.laboratory
         home, seed = self.kafka_home, self.seed
-        examine(run, entry.subject, lab, kafka_home=home, seed=seed, progress=self.progress)
+        examine(run, entry.subject, lab, self.spark, kafka_home=home, seed=seed, progress=self.progress)
 
     def judge(self, run: RunDirectory) -> Verdict:
         """Judge the run from its files; a run that cannot be judged is a harness error."""

@@ -7,16 +7,15 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from conformance.answers import predicted_answers, write_questions
+from conformance.answers import write_questions
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from conformance.questions import Question
+    from conformance.questions import Answer
     from conformance.run_directory import RunDirectory
     from oracle.prediction import Prediction
-    from oracle.rules.rule_set import RuleSet
 
 RECORDS = pa.schema(
     [
@@ -45,8 +44,7 @@ def write_prediction(
     run: RunDirectory,
     prediction: Prediction,
     record_id_base: int,
-    questions: Sequence[Question] = (),
-    rules: RuleSet | None = None,
+    answers: Sequence[Answer] = (),
 ) -> None:
     """Write a prediction and freeze it.
 
@@ -54,15 +52,13 @@ def write_prediction(
         run: where it goes.
         prediction: of records and numbers.
         record_id_base: the id of the run's first record.
-        questions: what else the run must answer.
-        rules: by which the answers are predicted; needed if anything is asked.
+        answers: what else the run must answer.
     """
     document = prediction.as_json()
     run.write_json("prediction/prediction.json", document)
     write_tables(run.path / "prediction", document, record_id_base)
-    if questions:
-        assert rules is not None
-        write_questions(run, predicted_answers(questions, rules, document))
+    if answers:
+        write_questions(run, answers)
     run.freeze_prediction()
 
 

@@ -42,6 +42,16 @@ class Where:
             return self._because(f"exists only with {self.metadata.value} metadata")
         return None
 
+    @property
+    def text(self) -> str:
+        """The limits in words."""
+        limits = [
+            f"Kafka {self.since} and newer" if self.since is not None else "",
+            f"Kafka before {self.before}" if self.before is not None else "",
+            f"{self.metadata.value} metadata" if self.metadata is not None else "",
+        ]
+        return self._because(", ".join(limit for limit in limits if limit) or "every release")
+
     def _because(self, limit: str) -> str:
         return f"{limit}: {self.why}" if self.why else limit
 

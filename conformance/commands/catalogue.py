@@ -2,75 +2,134 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from conformance.registry import SCENARIOS, select_scenarios
+from conformance.commands.choosing import Choice, locate_error, rules_of
+from conformance.commands.plain_table import table_lines
+from conformance.commands.prediction import answer_lines
+from conformance.examination import Examination
+from conformance.foretelling import foretell
+from conformance.registry import CATALOGUE, select
 from conformance.schedule_format import encode
 from conformance.step_text import describe
+from conformance.where import EVERYWHERE
+from oracle.schedule import ScheduleError
 from oracle.steps import MIN_ISR, UNCLEAN
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from conformance.console import Console
-    from conformance.scenario import Scenario
+    from conformance.examination import Entry
+    from conformance.foretelling import Foretold
+    from oracle.prediction import Moment, Prediction
+    from oracle.schedule import Schedule
 
 
 def list_scenarios(console: Console, globs: Sequence[str]) -> int:
-    """Print every scenario with its requirement."""
-    scenarios = select_scenarios(globs) if globs else SCENARIOS
+    """Print every scenario and examination with its requirement."""
+    entries = select(globs) if globs else CATALOGUE
     if console.as_json:
-        console.answer_json([_as_json(scenario) for scenario in scenarios])
+        console.answer_json([_as_json(entry) for entry in entries])
         return 0
-    width = max(len(scenario.name) for scenario in scenarios)
-    for scenario in scenarios:
-        console.answer(f"{scenario.name:{width}}  {scenario.schedule.requirement}")
+    width = max(len(entry.name) for entry in entries)
+    for entry in entries:
+        console.answer(f"{entry.name:{width}}  {entry.requirement}")
     return 0
 
 
-def explain(console: Console, globs: Sequence[str]) -> int:
-    """Print what a scenario requires, under which settings, step by step."""
-    scenarios = select_scenarios(globs)
+def explain(console: Console, choice: Choice) -> int:
+    """Print what a scenario requires, under which settings, step by step, and what a release must answer."""
+    rules = rules_of(choice)
+    for entry in (entries := select(choice.globs)):
+        try:
+            told = foretell(entry, rules)
+        except ScheduleError as error:
+            raise locate_error(choice, entry, error) from error
+        if not console.as_json:
+            console.answer("\n".join(_explained(told)))
     if console.as_json:
-        console.answer_json([_as_json(scenario) | {"schedule": encode(scenario.schedule)} for scenario in scenarios])
-        return 0
-    for scenario in scenarios:
-        console.answer("\n".join(_explained(scenario)))
+        console.answer_json([_as_json(entry) | _steps_as_json(entry) for entry in entries])
     return 0
 
 
-def _as_json(scenario: Scenario) -> dict[str, Any]:
+def _as_json(entry: Entry) -> dict[str, Any]:
     return {
-        "name": scenario.name,
-        "id": scenario.schedule.id,
-        "requirement": scenario.schedule.requirement,
-        "sources": list(scenario.schedule.sources),
-        "variant": scenario.variant,
-        "profiles": list(scenario.profiles),
+        "name": entry.name,
+        "kind": "examination" if isinstance(entry, Examination) else "scenario",
+        "id": entry.id,
+        "requirement": entry.requirement,
+        "sources": list(entry.sources),
+        "variant": entry.variant,
+        "profiles": list(entry.profiles),
+        "where": asdict(entry.where),
     }
 
 
-def _explained(scenario: Scenario) -> list[str]:
-    schedule = scenario.schedule
+def _steps_as_json(entry: Entry) -> dict[str, Any]:
+    if isinstance(entry, Examination):
+        return {"explanation": entry.explanation, "steps": list(entry.subject.steps())}
+    questions = [question.what for question in entry.questions]
+    return {"explanation": entry.explanation, "schedule": encode(entry.schedule), "questions": questions}
+
+
+def _explained(told: Foretold) -> Iterable[str]:
+    entry = told.entry
+    yield f"{entry.name} — {entry.id}"
+    yield ""
+    yield f"Requirement: {entry.requirement}"
+    yield f"Sources:     {', '.join(entry.sources)}"
+    if not isinstance(entry, Examination):
+        yield from _settings(entry.schedule)
+    if entry.where != EVERYWHERE:
+        yield f"Runs on:     {entry.where.text}"
+    yield from ("", entry.explanation, "", "Steps:")
+    yield from (f"  {number:2}. {text}" for number, text in enumerate(_texts(entry), start=1))
+    yield ""
+    yield from _predicted(told)
+    yield f"Prediction:  kafka-conformance predict {entry.name} --kafka {told.rules.version}"
+    yield f"Run:         kafka-conformance run {entry.name} --kafka {told.rules.version}"
+    yield ""
+
+
+def _texts(entry: Entry) -> Iterable[str]:
+    return entry.subject.steps() if isinstance(entry, Examination) else map(describe, entry.schedule.steps)
+
+
+def _settings(schedule: Schedule) -> Iterable[str]:
     settings = schedule.settings
-    steps = [f"  {number:2}. {describe(step)}" for number, step in enumerate(schedule.steps, start=1)]
-    return [
-        f"{scenario.name} — {schedule.id}",
-        "",
-        f"Requirement: {schedule.requirement}",
-        f"Sources:     {', '.join(schedule.sources)}",
-        f"Replicas:    {', '.join(str(broker) for broker in schedule.replicas)} (the first one leads)",
-        (
-            f"Settings:    {MIN_ISR}={settings.min_insync_replicas}, "
-            f"{UNCLEAN}={str(settings.unclean_leader_election).lower()}"
-        ),
-        "",
-        scenario.explanation,
-        "",
-        "Steps:",
-        *steps,
-        "",
-        f"Prediction:  kafka-conformance predict {scenario.name} --kafka 4.3.1",
-        f"Run:         kafka-conformance run {scenario.name} --kafka 4.3.1",
-        "",
-    ]
+    unclean = str(settings.unclean_leader_election).lower()
+    yield f"Replicas:    {', '.join(str(broker) for broker in schedule.replicas)} (the first one leads)"
+    yield f"Settings:    {MIN_ISR}={settings.min_insync_replicas}, {UNCLEAN}={unclean}"
+
+
+def _predicted(told: Foretold) -> Iterable[str]:
+    """Yield small tables: the numbers at every checkpoint, and what is asked besides."""
+    on = f"Kafka {told.rules.version} ({told.rules.metadata.value})"
+    if told.not_run is not None:
+        yield f"Not run on {on}: {told.not_run}"
+        yield ""
+        return
+    yield f"Predicted for {on}:"
+    if told.prediction is not None:
+        yield from (f"  {line}" for line in table_lines(_numbers(told.prediction)))
+        yield ""
+    if told.answers:
+        yield from (f"  {line}" for line in answer_lines(told))
+        yield ""
+
+
+def _numbers(prediction: Prediction) -> list[tuple[str, tuple[str, ...]]]:
+    """Return the table of checkpoints: leader, ISR, every replica's log end offset and high watermark."""
+    brokers = tuple(prediction.checkpoints[0].replicas) if prediction.checkpoints else ()
+    head = ("checkpoint", ("leader", "ISR", *(f"broker {broker}: end, HW" for broker in brokers)))
+    return [head, *((str(moment.name), _cells(moment)) for moment in prediction.checkpoints)]
+
+
+def _cells(moment: Moment) -> tuple[str, ...]:
+    leader = "none" if moment.leader is None else str(moment.leader)
+    numbers = (
+        f"{one.log_end_offset}, {one.high_watermark}" if one.alive else "down" for one in moment.replicas.values()
+    )
+    return (leader, ", ".join(str(broker) for broker in moment.isr), *numbers)

@@ -5,46 +5,67 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from conformance.commands.choosing import Choice, locate_error, rules_of, scenarios_of
+from conformance.commands.plain_table import table_lines
 from conformance.commands.story import story_lines
-from conformance.examination import Examination
-from oracle.predict import predict
+from conformance.foretelling import Foretold, foretell
+from conformance.questions import in_words
 from oracle.predicting.explaining import explain
 from oracle.predicting.races import open_values
 from oracle.schedule import ScheduleError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     from conformance.console import Console
     from oracle.prediction import Moment, Prediction
 
 
 def predict_scenarios(console: Console, choice: Choice, *, with_story: bool = False) -> int:
-    """Print the prediction of the chosen scenarios, and why it is so if asked for."""
-    rules = rules_of(choice)
-    predictions = []
-    for scenario in scenarios_of(choice):
-        if isinstance(scenario, Examination):
-            continue
-        try:
-            predictions.append(predict(scenario.schedule, rules))
-        except ScheduleError as error:
-            raise locate_error(choice, scenario, error) from error
+    """Print the prediction of the chosen scenarios and examinations, and why it is so if asked for."""
+    told = list(_foretold(choice))
     if console.as_json:
-        values = [_as_json(prediction, with_story=with_story) for prediction in predictions]
+        values = [_as_json(one, with_story=with_story) for one in told]
         console.answer_json(values[0] if len(values) == 1 else values)
         return 0
-    for prediction in predictions:
-        console.answer("\n".join(_lines(prediction)))
-        if with_story:
-            console.answer("\n".join(_stories(prediction)))
+    for one in told:
+        console.answer("\n".join(foretold_lines(one)))
+        if with_story and one.prediction is not None:
+            console.answer("\n".join(_stories(one.prediction)))
     return 0
 
 
-def _as_json(prediction: Prediction, *, with_story: bool) -> dict[str, Any]:
+def _foretold(choice: Choice) -> Iterable[Foretold]:
+    rules = rules_of(choice)
+    for entry in scenarios_of(choice):
+        try:
+            yield foretell(entry, rules)
+        except ScheduleError as error:
+            raise locate_error(choice, entry, error) from error
+
+
+def foretold_lines(foretold: Foretold) -> Iterable[str]:
+    """Yield what is predicted of an entry, or why it is not run."""
+    if foretold.prediction is not None:
+        yield from _lines(foretold.prediction)
+    else:
+        yield f"{foretold.entry.id} on Kafka {foretold.rules.version} ({foretold.rules.metadata.value})"
+        yield "" if foretold.not_run is None else f"not run: {foretold.not_run}"
+    yield from answer_lines(foretold)
+    if foretold.answers:
+        yield ""
+
+
+def answer_lines(foretold: Foretold) -> Iterable[str]:
+    """Yield a table of what is asked and what is predicted; nothing if nothing is asked."""
+    if foretold.answers:
+        rows = [(answer.what, (in_words(answer.value),)) for answer in foretold.answers]
+        yield from table_lines([("asked", ("predicted",)), *rows])
+
+
+def _as_json(foretold: Foretold, *, with_story: bool) -> dict[str, Any]:
     """Return the machine format; an explanation stands beside the numbers that it explains."""
-    value = prediction.as_json()
-    if not with_story:
+    value, prediction = foretold.as_json(), foretold.prediction
+    if not with_story or prediction is None:
         return value
     if not prediction.alternatives:
         return value | {"explanation": explain(prediction).as_json()}
@@ -94,17 +115,11 @@ def open_lines(prediction: Prediction) -> Iterable[str]:
     outcomes = [f"outcome {number}" for number, _ in enumerate(prediction.alternatives, start=1)]
     rows = list(open_values([alternative.prediction for alternative in prediction.alternatives]))
     yield ""
-    yield from _table([("a race is open; above: outcome 1", tuple(outcomes)), *rows])
+    yield from table_lines([("a race is open; above: outcome 1", tuple(outcomes)), *rows])
     yield ""
     for outcome, alternative in zip(outcomes, prediction.alternatives, strict=True):
         for decision in alternative.race:
             yield f"{outcome} if {decision}"
-
-
-def _table(rows: Sequence[tuple[str, tuple[str, ...]]]) -> Iterable[str]:
-    widths = [max(map(len, column)) for column in zip(*((what, *values) for what, values in rows), strict=True)]
-    for what, values in rows:
-        yield "  ".join(f"{cell:{width}}" for cell, width in zip((what, *values), widths, strict=True)).rstrip()
 
 
 def _moment(moment: Moment) -> Iterable[str]:

@@ -10,7 +10,7 @@ from threading import Event
 from typing import TYPE_CHECKING, Any
 
 from conformance.commands.choosing import Choice, jars_for, locate_error, release_of, scenarios_of
-from conformance.examination import Examination
+from conformance.foretelling import foretell
 from conformance.laboratory import Laboratory
 from conformance.pipeline import Finished, Pipeline
 from conformance.reconcile.errors import ReconcileError
@@ -19,7 +19,6 @@ from conformance.spark_room import SparkRoom
 from conformance.verdicts import exit_code
 from fault_injection.cluster.backends.choice import BackendName, choose_backend
 from fault_injection.releases import MetadataMode, UsageError
-from oracle.predict import PointUnavailableError, predict
 from oracle.rules.by_version import rules_for
 from oracle.schedule import ScheduleError
 from oracle.vocabulary import MetadataMode as OracleMode
@@ -113,15 +112,10 @@ def check_predictable(choice: Choice, scenarios: Sequence[Entry], release: Relea
     Raises:
         ScheduleFileError: a schedule that no rule of the release can satisfy.
     """
-    mode = OracleMode(metadata)
-    rules = rules_for(release.version, mode)
+    rules = rules_for(release.version, OracleMode(metadata))
     for scenario in scenarios:
-        if isinstance(scenario, Examination) or scenario.where.reason_not_to_run(release.version, mode):
-            continue
         try:
-            predict(scenario.schedule, rules)
-        except PointUnavailableError:
-            continue
+            foretell(scenario, rules)
         except ScheduleError as error:
             raise locate_error(choice, scenario, error) from error
 

@@ -126,7 +126,7 @@ def test_an_interruption_before_the_prediction_is_frozen_is_written_down_too(
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("conformance.pipeline.predict", interrupted)
+    monkeypatch.setattr("conformance.foretelling.predict", interrupted)
     with pytest.raises(KeyboardInterrupt):
         pipeline.run(RESTARTED_FOLLOWER)
 
