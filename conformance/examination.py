@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from conformance.laboratory import Laboratory
     from conformance.questions import Answer
     from conformance.run_directory import RunDirectory
+    from conformance.spark_room import SparkRoom
     from fault_injection.cluster.backend import Backend
     from fault_injection.releases import JarSet, MetadataMode, Release
     from oracle.rules.rule_set import RuleSet
@@ -30,6 +31,7 @@ class Room:
 
     Attributes:
         laboratory: keeps the cluster, gate and backend that the scenarios of one command share.
+        spark: reconciles runs, for examinations of the reconciliation itself.
         run: the run's directory; what is worth keeping as evidence goes there.
         directory: an empty work directory, removed when the examination ends.
         kafka_home: the directory of a Kafka of the user's; None if the jars are a release's own.
@@ -38,6 +40,7 @@ class Room:
     """
 
     laboratory: Laboratory
+    spark: SparkRoom
     run: RunDirectory
     directory: Path
     kafka_home: Path | None
