@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import TYPE_CHECKING
 
+from oracle.asking import asked_words
 from oracle.steps import (
     AddPartitions,
     Alter,
@@ -15,6 +16,7 @@ from oracle.steps import (
     AwaitOutcome,
     Checkpoint,
     Close,
+    Consume,
     CreateTopic,
     Cut,
     Delay,
@@ -22,11 +24,13 @@ from oracle.steps import (
     DeleteTopic,
     Drop,
     Elect,
+    EndOffsetOfEpoch,
     Heal,
     Hold,
     Isolate,
     Kill,
     KillTogether,
+    ListOffsets,
     LoseCheckpoint,
     LoseTail,
     Pause,
@@ -35,6 +39,7 @@ from oracle.steps import (
     Rejoin,
     Release,
     Resume,
+    SendTo,
     Start,
     Stop,
 )
@@ -51,6 +56,8 @@ def describe(step: Step) -> str:  # noqa: C901, PLR0912 - one case per step
             return _produce(step)
         case AwaitOutcome(records, expect):
             return f"collect the outcome of {', '.join(records)}" + _expected(expect, step.error)
+        case Consume() | ListOffsets() | EndOffsetOfEpoch() | SendTo():
+            return asked_words(step)
         case Hold():
             return f"hold {_held(step)} as {step.name!r}"
         case Delay(delay_ms=delay_ms):

@@ -20,6 +20,19 @@ class RecordSent:
 
 
 @dataclass(frozen=True, slots=True)
+class RecordTurnedAway:
+    """A broker turned a producer's request away before it looked at its log.
+
+    Attributes:
+        error: what it answers; with acks=0 it closes the connection instead.
+    """
+
+    label: Label
+    acks: int
+    error: str
+
+
+@dataclass(frozen=True, slots=True)
 class RequestSent:
     """A follower sent its next request (FETCH or OffsetsForLeaderEpoch)."""
 
@@ -173,4 +186,4 @@ DiskEvent = TailLost | HighWatermarkLost
 IsrEvent = JoinCommitted | JoinAnswered | JoinRefused | LagPassed | ShrinkCommitted | ShrinkAnswered
 OperatorEvent = ElectionRequested | ReassignmentRequested | SettingsChanged | RecordsDeleted
 BrokerEvent = BrokerDied | BrokerRemoved | BrokerReturned | DecisionReceived
-Event = RecordSent | LinkEvent | BrokerEvent | OperatorEvent | DiskEvent | IsrEvent
+Event = RecordSent | RecordTurnedAway | LinkEvent | BrokerEvent | OperatorEvent | DiskEvent | IsrEvent

@@ -38,7 +38,7 @@ class Promise:
     reason: str | None = None
 
 
-def promise_of(acks: Acks, outcome: Outcome) -> str | None:
+def promise_of(acks: int, outcome: Outcome) -> str | None:
     """Return the promise made about a record in words, or None if there is none."""
     if outcome is not Outcome.ACKNOWLEDGED or acks is Acks.NONE:
         return None
@@ -47,7 +47,7 @@ def promise_of(acks: Acks, outcome: Outcome) -> str | None:
     return "acks=all: survives every election of a replica that had appended it"
 
 
-def judge_loss(acks: Acks, outcome: Outcome, settings: Settings, loss: Loss, source: str) -> Promise:
+def judge_loss(acks: int, outcome: Outcome, settings: Settings, loss: Loss, source: str) -> Promise:
     """Judge an acknowledged record that an election stopped serving.
 
     Args:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from oracle.asking import REQUESTS
 from oracle.gate import POINTS
-from oracle.rules import requested_election
+from oracle.request_versions import why_unspoken
+from oracle.rules import message_format, requested_election
 from oracle.schedule import ScheduleError
 from oracle.state import FetchKind
-from oracle.steps import Delay, DeleteRecords, Elect, Hold
+from oracle.steps import Consume, Delay, DeleteRecords, Elect, EndOffsetOfEpoch, Hold, ListOffsets
 from oracle.vocabulary import (
     FROM_CONTROLLER,
     REQUESTS_OF_CONTROLLER,
@@ -43,6 +45,8 @@ def check_points(schedule: Schedule, rules: RuleSet) -> None:
         if not isinstance(step, Hold | Delay):
             continue
         predicted = [*POINTS, *FROM_CONTROLLER, *TO_CONTROLLER] if isinstance(step, Hold) else [*POINTS]
+        if isinstance(step, Consume | ListOffsets | EndOffsetOfEpoch):
+            _check_version(index, step, rules)
         if step.point not in predicted:
             word = "hold" if isinstance(step, Hold) else "delay"
             message = f"a {word} at {step.point.value} cannot be predicted; points: {', '.join(predicted)}"
@@ -61,6 +65,12 @@ def _check_election(index: int, step: Elect, rules: RuleSet) -> None:
 def _why_missing(point: PointName, rules: RuleSet) -> str | None:
     """Return why a release does not have a point, or None if it does."""
     if point in POINTS:
+def _check_version(index: int, step: Consume | ListOffsets | EndOffsetOfEpoch, rules: RuleSet) -> None:
+    missing = why_unspoken(REQUESTS[type(step)], step.version, rules.version)
+    if missing is not None:
+        raise PointUnavailableError(missing, step=index, field="version")
+
+
         asks = POINTS[point][0] is not FetchKind.EPOCH_LOOKUP or rules.truncation.asks_leader
         return None if asks else "followers do not send OffsetsForLeaderEpoch"
     if point in TO_CONTROLLER:

@@ -64,11 +64,15 @@ def _predicted(schedule: Schedule, rules: RuleSet) -> Prediction:
             "the schedule must end with every broker resumed and rejoined and every link healed, to read its topic"
         )
         raise ScheduleError(message, step=len(schedule.steps) - 1, field="steps")
-    ends = [(way.race, conclude(schedule, rules, way.world.state, way.moments, way.chronicle)) for way in ways.ways]
+    ends = [(way.race, replace(_concluded(schedule, rules, way), answers=way.answers)) for way in ways.ways]
     return replace(merged(ends), assumed=ways.assumed)
 
 
 def initial_world(schedule: Schedule, rules: RuleSet, order: tuple[BrokerId, ...]) -> World:
+def _concluded(schedule: Schedule, rules: RuleSet, way: Way) -> Prediction:
+    return conclude(schedule, rules, way.world.state, way.moments, way.chronicle)
+
+
     """Return the partition right after its creation, at rest: the first replica leads all others."""
     leader = schedule.replicas[0]
     epoch = LeaderEpoch(0)

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 from oracle.vocabulary import Offset
 
 if TYPE_CHECKING:
+    from oracle.asking import Answer
     from oracle.guarantees import Promise
     from oracle.predicting.chronicle import Chronicle
-    from oracle.vocabulary import Acks, BrokerId, Fate, Label, Leadership, Outcome
+    from oracle.vocabulary import BrokerId, Fate, Label, Leadership, Outcome
 
 
 FORMAT_VERSION = 2
@@ -89,7 +90,7 @@ class RecordPrediction:
     error: str | None
     offset: Offset | None
     leadership: Leadership | None
-    acks: Acks
+    acks: int
     decided_by: str
     promise: Promise
 
@@ -152,6 +153,7 @@ class Prediction:
     Attributes:
         checkpoints: the numbers at each; where a race is open, those of the first alternative.
         moments: the numbers after every step, likewise.
+        answers: what brokers answer to the steps that ask them; likewise.
         races: what is open, each number, log and record with the values it can have.
         assumed: the awaits that only some of the open outcomes bring about: the others are left out.
         alternatives: every outcome that is open, two or more, or none where all is determined.
@@ -167,6 +169,7 @@ class Prediction:
     records: tuple[RecordPrediction, ...]
     logs: dict[BrokerId, tuple[LoggedRecord, ...]]
     diverged: tuple[Divergence, ...] = ()
+    answers: tuple[Answer, ...] = ()
     races: tuple[str, ...] = ()
     assumed: tuple[Assumption, ...] = ()
     alternatives: tuple[Alternative, ...] = ()
@@ -200,6 +203,7 @@ class Prediction:
             "records": [record.as_json() for record in self.records],
             "logs": logs,
             "diverged": diverged,
+            **({"answers": [answer.as_json() for answer in self.answers]} if self.answers else {}),
             "steps": [moment.as_json() for moment in self.moments],
         }
 

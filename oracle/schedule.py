@@ -20,6 +20,7 @@ from oracle.steps import (
     Produce,
     Reassign,
     Release,
+    SendTo,
     Step,
 )
 from oracle.vocabulary import (
@@ -96,7 +97,7 @@ class Schedule:
 
     def labels(self) -> tuple[Label, ...]:
         """Return every produced label in order; a record's id is its position here."""
-        return tuple(label for step in self.steps if isinstance(step, Produce) for label in step.records)
+        return tuple(label for step in self.steps for label in _produced(step))
 
     def without_holds(self) -> Schedule:
         """Return the baseline control: the same steps with no gate, expecting nothing of produces."""
@@ -112,3 +113,14 @@ def _ungated(steps: Iterable[Step]) -> Iterable[Step]:
             yield replace(step, expect=Expectation.ANY, error=None)
         elif not isinstance(step, _GATE_STEPS):
             yield step
+def _produced(step: Step) -> tuple[Label, ...]:
+    """Return the labels of the records that a step sends."""
+    match step:
+        case Produce(records):
+            return records
+        case SendTo(record):
+            return (record,)
+        case _:
+            return ()
+
+

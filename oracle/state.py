@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from oracle.log import NO_EPOCH, EpochEnd, ReplicaLog
 from oracle.replication.remote import RemoteReplica
-from oracle.vocabulary import Acks, BrokerId, Label, LeaderEpoch, Offset, Outcome, Role
+from oracle.vocabulary import BrokerId, Label, LeaderEpoch, Offset, Outcome, Role
 
 if TYPE_CHECKING:
     from oracle.log import Entry
@@ -185,6 +185,7 @@ class ProduceState:
     """One record's way through the produce path.
 
     Attributes:
+        acks: a value of ``Acks``, unless the request was refused for it.
         leader: the broker that got the request, or None if there was none to send it to.
         required_offset: high watermark that acknowledges it with acks=all; None if not appended.
         leader_epoch: epoch it was appended in; None if not appended.
@@ -192,7 +193,7 @@ class ProduceState:
     """
 
     label: Label
-    acks: Acks
+    acks: int
     leader: BrokerId | None
     required_offset: Offset | None
     leader_epoch: LeaderEpoch | None

@@ -9,6 +9,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from oracle.asking_steps import Ask as Ask
+from oracle.asking_steps import Consume as Consume
+from oracle.asking_steps import EndOffsetOfEpoch as EndOffsetOfEpoch
+from oracle.asking_steps import ListOffsets as ListOffsets
+from oracle.asking_steps import SendTo as SendTo
 from oracle.obstacle_steps import Cut as Cut  # the steps of the other modules are this module's public names too
 from oracle.obstacle_steps import Heal as Heal
 from oracle.obstacle_steps import Isolate as Isolate
@@ -29,6 +34,7 @@ from oracle.vocabulary import Acks, BrokerId, ElectionKind, Expectation, Label, 
 
 MIN_ISR = "min.insync.replicas"
 UNCLEAN = "unclean.leader.election.enable"
+MESSAGE_FORMAT = "message.format.version"
 POINT_HELP = "fetch_request, fetch_response; in 0.11 to 2.7 also offsets_for_leader_epoch_request, …_response"
 CONTROLLER_POINT_HELP = (
     "between a broker and the controller: leader_and_isr, leader_and_isr_response, stop_replica (from 2.1), "
@@ -227,6 +233,10 @@ Step = (
     | LoseTail
     | LoseCheckpoint
     | Checkpoint
+    | Consume
+    | ListOffsets
+    | EndOffsetOfEpoch
+    | SendTo
 )
 
 STEP_NAMES: dict[str, type[Step]] = {
@@ -261,5 +271,9 @@ STEP_NAMES: dict[str, type[Step]] = {
     "lose_tail": LoseTail,
     "lose_checkpoint": LoseCheckpoint,
     "checkpoint": Checkpoint,
+    "consume": Consume,
+    "list_offsets": ListOffsets,
+    "end_offset_of_epoch": EndOffsetOfEpoch,
+    "send_to": SendTo,
 }
 """The word a YAML schedule uses for each step."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from oracle.asking_structure import check_ask
 from oracle.beside import Beside
 from oracle.schedule import Schedule, ScheduleError
 from oracle.steps import (
@@ -17,17 +18,20 @@ from oracle.steps import (
     AwaitOutcome,
     Checkpoint,
     Close,
+    Consume,
     CreateTopic,
     Cut,
     Delay,
     DeleteRecords,
     DeleteTopic,
     Drop,
+    EndOffsetOfEpoch,
     Heal,
     Hold,
     Isolate,
     Kill,
     KillTogether,
+    ListOffsets,
     LoseCheckpoint,
     LoseTail,
     Pause,
@@ -36,6 +40,7 @@ from oracle.steps import (
     Rejoin,
     Release,
     Resume,
+    SendTo,
     Start,
     Step,
     Stop,
@@ -70,6 +75,8 @@ def check_structure(schedule: Schedule) -> None:
                 _check_at_least(index, "delay_ms", step.delay_ms, 0)
             case AwaitHold(name) | Release(name) | Drop(name) | Close(name):
                 _check_known(index, "name", {name}, holds)
+            case Consume() | ListOffsets() | EndOffsetOfEpoch() | SendTo():
+                check_ask(index, step, labels, schedule)
             case AddPartitions() | CreateTopic() | DeleteTopic() | DeleteRecords():
                 beside.check(index, step)
             case _:

@@ -30,6 +30,7 @@ from oracle.events import (
     ReassignmentRequested,
     RecordsDeleted,
     RecordSent,
+    RecordTurnedAway,
     RequestReceived,
     RequestSent,
     ResponseReceived,
@@ -79,6 +80,8 @@ def _applied(state: PartitionState, event: Event, rules: RuleSet) -> PartitionSt
             if event.leader is not None and state.presumed_leader(event.leader) is None:
                 return f"broker {event.leader} does not believe that it leads"
             return leading.append(state, event, rules)
+        case RecordTurnedAway():
+            return leading.turn_away(state, event)
         case BrokerDied() | BrokerRemoved() | BrokerReturned() | DecisionReceived():
             return _applied_to_broker(state, event, rules)
         case ElectionRequested() | ReassignmentRequested() | SettingsChanged() | RecordsDeleted():

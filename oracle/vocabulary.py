@@ -89,6 +89,14 @@ class ElectionKind(StrEnum):
     UNCLEAN = "unclean"
 
 
+class OffsetSpec(StrEnum):
+    """Which offset ListOffsets is asked for (OffsetSpec of Kafka's Admin)."""
+
+    EARLIEST = "earliest"
+    LATEST = "latest"
+    TIMESTAMP = "timestamp"
+
+
 class PointName(StrEnum):
     """The protocol points a schedule can hold a frame at."""
 

@@ -149,6 +149,27 @@ def _brokers(brokers: object) -> str:
     return f"brokers {' and '.join(named.rsplit(', ', 1))}" if ", " in named else f"broker {named}"
 
 
+def _of(step: Arguments) -> str:
+    """Say which broker is asked."""
+    return "the leader" if step.get("broker") is None else f"broker {step['broker']}"
+
+
+def _offset_asked_for(step: Arguments) -> str:
+    if step.get("timestamp_of") is not None:
+        return f"first offset not older than {step['timestamp_of']}"
+    return f"{step.get('spec')} offset"
+
+
+def _in_version(step: Arguments, request: str) -> str:
+    return "" if step.get("version") is None else f", in {request} {step['version']}"
+
+
+def _end_offset_of_epoch(step: Arguments) -> str:
+    claim = "" if step.get("current") is None else f", claiming that leadership {step['current']} is the current one"
+    version = _in_version(step, "OffsetsForLeaderEpoch")
+    return f"Ask {_of(step)} where the epoch of leadership {step.get('leadership')} ends{claim}{version}."
+
+
 def _elect(step: Arguments) -> str:
     kind = step.get("kind")
     who = {"preferred": ": the first assigned replica", "unclean": ": any replica that is up"}.get(str(kind), "")
@@ -189,6 +210,14 @@ _PROSE: dict[str, Callable[[Arguments], str]] = {
     ),
     "lose_checkpoint": lambda step: f"The disk of broker {step.get('broker')} forgets the high watermark.",
     "checkpoint": lambda step: f"Checkpoint: {step.get('name')}.",
+    "consume": lambda step: (
+        f"Consume from {_of(step)} from offset {step.get('offset', 0)} on{_in_version(step, 'Fetch')}."
+    ),
+    "list_offsets": lambda step: (
+        f"Ask {_of(step)} for the {_offset_asked_for(step)}{_in_version(step, 'ListOffsets')}."
+    ),
+    "end_offset_of_epoch": _end_offset_of_epoch,
+    "send_to": lambda step: f"Send {step.get('record')} to {_of(step)} with acks={step.get('acks', -1)}.",
 }
 
 _SHORT: dict[str, Callable[[Arguments], str]] = {
@@ -223,4 +252,8 @@ _SHORT: dict[str, Callable[[Arguments], str]] = {
     "lose_tail": lambda step: f"lose {step.get('offset')} on, broker {step.get('broker')}",
     "lose_checkpoint": lambda step: f"lose HW, broker {step.get('broker')}",
     "checkpoint": lambda _: "checkpoint",
+    "consume": lambda step: f"consume {step.get('broker') or 'leader'}",
+    "list_offsets": lambda step: f"{step.get('spec')} offset?",
+    "end_offset_of_epoch": lambda step: f"end of epoch {step.get('leadership')}?",
+    "send_to": lambda step: f"{step.get('record')} to {step.get('broker')}",
 }

@@ -23,6 +23,8 @@ UNREAD = {
     "metadata",
     "rules",
     "elects_uncleanly_on_request",
+    "finds_time_at_high_watermark",
+    "followers_serve_consumers",
     "leaves_isr",
     "raises_high_watermark_on_shrink",
     "reassignment",

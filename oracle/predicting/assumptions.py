@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from oracle.replication.electing import time_out
 from oracle.step_fields import written_name
-from oracle.steps import AwaitHold, AwaitIsr, AwaitLag, AwaitLeader, AwaitOutcome, Produce
+from oracle.steps import AwaitHold, AwaitIsr, AwaitLag, AwaitLeader, AwaitOutcome, Produce, SendTo
 from oracle.timing import silent_followers
 from oracle.vocabulary import Expectation
 
@@ -51,6 +51,8 @@ def check(world: World, step: Step) -> World:
             return _check_outcomes(world, records, step.expect, step.error)
         case AwaitOutcome(records):
             return _check_outcomes(_timed_out(world, records), records, step.expect, step.error)
+        case SendTo(record):
+            return _timed_out(world, (record,))
         case AwaitHold(name):
             _check_hold(world, name)
         case AwaitLeader(leader):

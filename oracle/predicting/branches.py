@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from oracle.asking import ASKS, Answer, answer, asked_words
 from oracle.predicting.assumptions import UnmetAssumptionError, check
 from oracle.predicting.blaming import blamed_field
 from oracle.predicting.chronicle import Chronicle, step_words
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
     from oracle.predicting.taking import Stroke
     from oracle.prediction import Moment
-    from oracle.steps import Step
+    from oracle.steps import Ask, Step
     from oracle.world import World
 
 WAYS_MAX = 64
@@ -43,12 +44,14 @@ class Way:
         moments: the numbers after every step.
         chronicle: what happened on the way.
         race: the moves that decided for this way and against others.
+        answers: what brokers answered to the steps that asked them.
     """
 
     world: World
     moments: tuple[Moment, ...] = ()
     chronicle: Chronicle = ()
     race: tuple[str, ...] = ()
+    answers: tuple[Answer, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,11 +76,17 @@ class Ways:
             assumed = (*assumed, _assumption(index, step, kept, unmet))
         name = step.name if isinstance(step, Checkpoint) else None
         ways = [replace(w, moments=(*w.moments, _moment(w.world, index, name))) for w in kept]
+        if isinstance(step, ASKS):
+            ways = [replace(w, answers=(*w.answers, _answer(w.world, index, step))) for w in ways]
         return Ways(_without_repetition(ways, index), assumed)
 
 
 def _moment(world: World, index: int, name: str | None) -> Moment:
     return moment(world.state, index, name, world.obstacles.paused)
+
+
+def _answer(world: World, index: int, step: Ask) -> Answer:
+    return Answer(index, asked_words(step), answer(world, step))
 
 
 def _taken(way: Way, index: int, step: Step) -> tuple[Way, ...]:
@@ -148,8 +157,9 @@ def _without_repetition(ways: Sequence[Way], index: int) -> tuple[Way, ...]:
     known: dict[object, Way] = {}
     for way in ways:
         passed = repr([moment for moment in way.moments if moment.name is not None])
-        met = known.setdefault((identity(way.world), passed), way)
-        known[identity(way.world), passed] = replace(met, race=shared(met.race, way.race))
+        key = identity(way.world), passed, way.answers
+        met = known.setdefault(key, way)
+        known[key] = replace(met, race=shared(met.race, way.race))
     _check_number(len(known), index)
     return tuple(known.values())
 

@@ -168,13 +168,20 @@ def is_deleted(old: ReplicaState, new: ReplicaState) -> bool:
     return old.alive and old.role is not Role.NONE and new.alive and new.role is Role.NONE
 
 
+_REFUSING: dict[str | None, Rule] = {
+    "LEADER_NOT_AVAILABLE": base_protocol.NO_LEADER,
+    "NOT_LEADER_OR_FOLLOWER": base_protocol.NO_LEADER,
+    "INVALID_REQUIRED_ACKS": base_protocol.INVALID_ACKS,
+}
+
+
 def _answer(produce: ProduceState) -> tuple[str, Rule]:
     acks = "all" if produce.acks is Acks.ALL else str(int(produce.acks))
     match produce.outcome:
         case Outcome.ACKNOWLEDGED:
             return f"the producer of {produce.label} is acknowledged (acks={acks})", base_protocol.ACKNOWLEDGED
         case Outcome.REFUSED:
-            rule = base_protocol.NO_LEADER if produce.error == "LEADER_NOT_AVAILABLE" else base_protocol.REFUSED
+            rule = _REFUSING.get(produce.error, base_protocol.REFUSED)
             return f"the producer of {produce.label} is refused: {produce.error}", rule
         case _:
             error = f": {produce.error}" if produce.error else ""

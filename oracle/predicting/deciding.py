@@ -27,6 +27,8 @@ def decided(
     if produce.label in (entry.label for entry in leader.log.entries):
         return _on_leader(produce.label, state, leader, rules, chronicle)
     if produce.required_offset is None:
+        if produce.error is None:
+            return Fate.ABSENT, "sent with acks=0 to a broker that does not lead, nothing was written"
         refusal = _told(chronicle, ChangeKind.ANSWERED, produce.label)
         return Fate.ABSENT, f"refused with {produce.error}{refusal}, nothing was written"
     was_committed = produce.label in state.history_committed

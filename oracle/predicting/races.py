@@ -96,7 +96,7 @@ def shared(race: tuple[str, ...], other: tuple[str, ...]) -> tuple[str, ...]:
 
 def _measurable(prediction: Prediction) -> object:
     records = [_end(record) for record in prediction.records]
-    return prediction.checkpoints, records, prediction.logs, _end_offset(prediction)
+    return prediction.checkpoints, prediction.answers, records, prediction.logs, _end_offset(prediction)
 
 
 def _end_offset(prediction: Prediction) -> object:
@@ -123,6 +123,10 @@ def _everything(predictions: Sequence[Prediction]) -> Iterator[tuple[str, ...]]:
         numbers = [_numbers(moment) for moment in moments]
         for what in numbers[0]:
             yield (f"{moments[0].name}: {what}", *(str(number[what]) for number in numbers))
+    for answers in zip(*(prediction.answers for prediction in predictions), strict=True):
+        for index, (name, _) in enumerate(answers[0].values):
+            step = f"step {answers[0].step + 1} ({answers[0].asked}): {name}"
+            yield (step, *(str(answer.values[index][1]) for answer in answers))
     for broker in predictions[0].logs:
         logs = (" ".join(entry.label for entry in prediction.logs[broker]) or "empty" for prediction in predictions)
         yield (f"log of broker {broker}", *logs)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from oracle import obstructing, timing
+from oracle import asking, obstructing, timing
 from oracle.events import (
     ElectionRequested,
     HighWatermarkLost,
@@ -23,17 +23,20 @@ from oracle.steps import (
     Alter,
     AwaitLag,
     Close,
+    Consume,
     CreateTopic,
     Cut,
     DeleteRecords,
     DeleteTopic,
     Drop,
     Elect,
+    EndOffsetOfEpoch,
     Heal,
     Hold,
     Isolate,
     Kill,
     KillTogether,
+    ListOffsets,
     LoseCheckpoint,
     LoseTail,
     Pause,
@@ -42,6 +45,7 @@ from oracle.steps import (
     Rejoin,
     Release,
     Resume,
+    SendTo,
     Start,
     Stop,
 )
@@ -80,20 +84,29 @@ def strokes(step: Step) -> tuple[Stroke, ...]:
             return (partial(_arm, hold=step),)
         case Release() | Drop() | Close():
             return (partial(_let_go, step=step),)
-        case Kill(broker) | Stop(broker):
-            return (partial(timing.end, broker=broker, graceful=isinstance(step, Stop)),)
-        case KillTogether(brokers):
-            return (partial(timing.end_together, brokers=brokers),)
+        case Consume() | ListOffsets() | EndOffsetOfEpoch() | SendTo():
+            return (partial(asking.ask, step=step),)
+        case Kill() | KillTogether() | Stop() | Start():
+            return (partial(_change_processes, step=step),)
         case Elect() | Reassign() | Alter() | DeleteRecords() | AddPartitions() | CreateTopic() | DeleteTopic():
             return (partial(_order, step=step),)
-        case Start(broker):
-            return (partial(timing.start, broker=broker),)
         case AwaitLag():
             return (timing.let_lag_pass,)
         case LoseTail() | LoseCheckpoint():
             return (partial(_forget, step=step),)
         case _:
             return (partial(_obstruct, step=step),)
+
+
+def _change_processes(world: World, step: Kill | KillTogether | Stop | Start) -> World:
+    """End brokers, or start one."""
+    match step:
+        case KillTogether(brokers):
+            return timing.end_together(world, brokers=brokers)
+        case Start(broker):
+            return timing.start(world, broker=broker)
+        case Kill(broker) | Stop(broker):
+            return timing.end(world, broker=broker, graceful=isinstance(step, Stop))
 
 
 def _obstruct(world: World, step: Step) -> World:

@@ -14,7 +14,7 @@ from oracle.state import Fetch, FetchAnswer, FetchKind, FetchStage, ProduceState
 from oracle.vocabulary import Acks, Offset, Outcome
 
 if TYPE_CHECKING:
-    from oracle.events import RecordSent
+    from oracle.events import RecordSent, RecordTurnedAway
     from oracle.rules.rule_set import RuleSet
     from oracle.state import PartitionState, ReplicaState
     from oracle.vocabulary import BrokerId
@@ -45,6 +45,15 @@ _OUTCOME_AFTER_APPEND = {
 
 def _refused(state: PartitionState, event: RecordSent, error: str) -> PartitionState:
     produce = ProduceState(event.label, event.acks, None, None, None, Outcome.REFUSED, error)
+    return replace(state, produces=(*state.produces, produce))
+
+
+def turn_away(state: PartitionState, event: RecordTurnedAway) -> PartitionState:
+    """Refuse one record whose request no log has seen (AC-01, AC-07); with acks=0 its producer hears nothing."""
+    heard = event.acks != Acks.NONE
+    outcome = Outcome.REFUSED if heard else Outcome.INDETERMINATE
+    error = event.error if heard else None
+    produce = ProduceState(event.label, event.acks, None, None, None, outcome, error)
     return replace(state, produces=(*state.produces, produce))
 
 

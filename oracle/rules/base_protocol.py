@@ -49,6 +49,11 @@ REFUSED = _rule(
     "AC-04, Partition.appendRecordsToLeader",
     "a record is accepted with fewer copies than min.insync.replicas",
 )
+INVALID_ACKS = _rule(
+    "acks-is-all-none-or-one",
+    "AC-01, ReplicaManager.appendRecords",
+    "a record is written although nobody knows what its producer waits for",
+)
 NO_LEADER = _rule("nobody-to-send-to", "AC-07, MetadataCache", "a record is accepted by a broker that does not lead")
 INDETERMINATE = _rule(
     "silence-is-no-refusal",

@@ -28,6 +28,7 @@ from oracle.rules import (
     kip_207,
     kip_279,
     kip_320,
+    kip_392,
     kip_497,
     kip_966,
     kraft_controller,
@@ -38,6 +39,7 @@ from oracle.rules import (
     settings_change,
     stale_answer,
     strict_min_isr,
+    timestamp_lookup,
     truncate_to_high_watermark,
     truncation_on_fetch,
     unclean_setting,
@@ -102,6 +104,8 @@ BASE = RuleSet(
     drops_stale_fetches=False,
     answers_new_high_watermark=False,
     tells_latest_offset=kip_207.at_once,
+    followers_serve_consumers=False,
+    finds_time_at_high_watermark=False,
     asks_controller_to_join=False,
     exits_when_ahead=False,
     election=zookeeper_controller.ELECTION,
@@ -115,11 +119,6 @@ BASE = RuleSet(
 )
 
 counts_eligible_only = within(in_kraft_mode, since("3.6.0"))
-
-
-def elects_once_allowed(release: Release) -> bool:
-    """Match releases that elect uncleanly as soon as the topic's settings allow it."""
-    return since("2.1.0")(release) if in_zookeeper_mode(release) else since("3.9.0")(release)
 
 
 knows_starts = within(in_kraft_mode, since("3.5.0"))
@@ -202,6 +201,8 @@ TABLE: tuple[Row, ...] = (
     ),
     Row(high_watermark_checks.ON_EVERY_FETCH, before("2.4.0"), lambda rules: replace(rules, checks_every_fetch=True)),
     Row(kip_207.RULE, since("2.2.0"), lambda rules: replace(rules, tells_latest_offset=kip_207.from_epoch_start)),
+    Row(kip_392.RULE, since("2.4.0"), lambda rules: replace(rules, followers_serve_consumers=True)),
+    Row(timestamp_lookup.RULE, before("0.11.0.0"), lambda rules: replace(rules, finds_time_at_high_watermark=True)),
     Row(
         strict_min_isr.RULE,
         since("3.7.0"),
@@ -250,10 +251,10 @@ TABLE: tuple[Row, ...] = (
     ),
     Row(requested_election.PREFERRED, lambda _release: True, lambda rules: rules),
     Row(requested_election.UNCLEAN, since("2.4.0"), lambda rules: replace(rules, elects_uncleanly_on_request=True)),
-    Row(settings_change.WAITS, lambda release: not elects_once_allowed(release), lambda rules: rules),
+    Row(settings_change.WAITS, lambda release: not settings_change.elects_once_allowed(release), lambda rules: rules),
     Row(
         settings_change.AT_ONCE,
-        elects_once_allowed,
+        settings_change.elects_once_allowed,
         lambda rules: replace(rules, settings_changed=settings_change.elects),
     ),
     Row(

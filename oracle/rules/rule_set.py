@@ -46,6 +46,8 @@ class RuleSet:
         drops_stale_fetches: a fetch's answer from another epoch is dropped (KAFKA-18991).
         answers_new_high_watermark: immediate responses carry the updated one (KAFKA-5758).
         tells_latest_offset: (high watermark, epoch start offset) -> ListOffsets answers it (KIP-207).
+        followers_serve_consumers: a follower shows consumers what it knows to be committed (KIP-392).
+        finds_time_at_high_watermark: a lookup by time may end one record above what is committed.
         asks_controller_to_join: the ISR grows by AlterPartition, with a maximal ISR (KIP-497).
         exits_when_ahead: a follower ahead of its leader stops for good if unclean election is off.
         election: the controller's rules.
@@ -80,6 +82,8 @@ class RuleSet:
     drops_stale_fetches: bool
     answers_new_high_watermark: bool
     tells_latest_offset: Callable[[Offset, Offset], bool]
+    followers_serve_consumers: bool
+    finds_time_at_high_watermark: bool
     asks_controller_to_join: bool
     exits_when_ahead: bool
     election: ElectionRules

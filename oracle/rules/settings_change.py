@@ -17,12 +17,19 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from oracle.rules.release import Release, in_zookeeper_mode, since
 from oracle.rules.rule import Rule
 
 if TYPE_CHECKING:
     from oracle.rules.election import ElectionRules, Partition
     from oracle.schedule import Settings
     from oracle.state import ControllerView
+
+
+def elects_once_allowed(release: Release) -> bool:
+    """Match releases that elect uncleanly as soon as the topic's settings allow it."""
+    return since("2.1.0")(release) if in_zookeeper_mode(release) else since("3.9.0")(release)
+
 
 WAITS = Rule(
     name="unclean-election-waits-for-a-broker",

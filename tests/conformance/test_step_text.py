@@ -76,6 +76,18 @@ SENTENCES: list[tuple[dict[str, object], str]] = [
     ({"lose_tail": {"broker": 1, "offset": 2}}, "lose the log of broker 1 from offset 2 on"),
     ({"lose_checkpoint": 1}, "lose the high watermark checkpoint of broker 1"),
     ({"checkpoint": "end"}, "checkpoint: end"),
+    ({"consume": {}}, "consume from the leader from offset 0 on"),
+    ({"consume": {"broker": 2, "offset": 1, "version": 11}}, "consume from broker 2 from offset 1 on (Fetch 11)"),
+    ({"list_offsets": {"spec": "latest", "broker": 2}}, "ask broker 2 for the latest offset"),
+    (
+        {"list_offsets": {"spec": "timestamp", "timestamp_of": "m0", "version": 1}},
+        "ask the leader for the first offset not older than m0 (ListOffsets 1)",
+    ),
+    (
+        {"end_offset_of_epoch": {"leadership": 0, "current": 1, "version": 2}},
+        "ask the leader where the epoch of leadership 0 ends, claiming leadership 1 (OffsetsForLeaderEpoch 2)",
+    ),
+    ({"send_to": {"record": "m0", "broker": 2, "acks": 7}}, "send m0 to broker 2 with acks=7"),
 ]
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from oracle.predict import initial_world, take
-from oracle.replication.consuming import LatestOffset, latest_offset
+from oracle.replication.consuming import ListedOffset, latest_offset
 from oracle.rules.by_version import rules_for
 from oracle.steps import Kill, Release, Step
 from oracle.vocabulary import MetadataMode, PointName
@@ -26,7 +26,7 @@ ELECTED: tuple[Step, ...] = (
 """Broker 2 leads; it has m0, committed, but does not know that it is, and has not heard of broker 3 yet."""
 
 
-def told(version: str, *steps: Step, request_version: int = 5) -> LatestOffset | None:
+def told(version: str, *steps: Step, request_version: int = 5) -> ListedOffset | None:
     rules = rules_for(version, MetadataMode.ZOOKEEPER)
     replicas = (ONE, TWO, THREE)
     world: World = initial_world(schedule(*steps, replicas=replicas), rules, replicas)
@@ -38,19 +38,19 @@ def told(version: str, *steps: Step, request_version: int = 5) -> LatestOffset |
 @pytest.mark.parametrize(
     ("version", "request_version", "answer"),
     [
-        ("2.1.1", 5, LatestOffset(0, None)),  # type: ignore[arg-type]
-        ("2.2.0", 5, LatestOffset(None, "OFFSET_NOT_AVAILABLE")),
-        ("2.2.0", 4, LatestOffset(None, "LEADER_NOT_AVAILABLE")),
-        ("3.9.2", 10, LatestOffset(None, "OFFSET_NOT_AVAILABLE")),
+        ("2.1.1", 5, ListedOffset(0, None)),  # type: ignore[arg-type]
+        ("2.2.0", 5, ListedOffset(None, "OFFSET_NOT_AVAILABLE")),
+        ("2.2.0", 4, ListedOffset(None, "LEADER_NOT_AVAILABLE")),
+        ("3.9.2", 10, ListedOffset(None, "OFFSET_NOT_AVAILABLE")),
     ],
 )
-def test_a_new_leader_that_lags_behind_its_epoch(version: str, request_version: int, answer: LatestOffset) -> None:
+def test_a_new_leader_that_lags_behind_its_epoch(version: str, request_version: int, answer: ListedOffset) -> None:
     assert told(version, *ELECTED, request_version=request_version) == answer
 
 
 @pytest.mark.parametrize("version", ["2.1.1", "2.2.0"])
 def test_once_its_follower_has_fetched_it_answers(version: str) -> None:
-    assert told(version, *ELECTED, Release("first fetch")) == LatestOffset(1, None)  # type: ignore[arg-type]
+    assert told(version, *ELECTED, Release("first fetch")) == ListedOffset(1, None)  # type: ignore[arg-type]
 
 
 def test_nobody_answers_where_nobody_leads() -> None:

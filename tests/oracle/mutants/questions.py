@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from oracle.asking import ASKS, answer
 from oracle.events import BrokerRemoved, BrokerReturned, JoinCommitted, RecordSent, RequestReceived, SettingsChanged
 from oracle.gate import Gate
 from oracle.predict import PointUnavailableError, initial_world, predict, take
@@ -15,8 +16,8 @@ from oracle.replication.consuming import latest_offset
 from oracle.rules import controller_epoch
 from oracle.rules.by_version import rules_for
 from oracle.schedule import Settings
-from oracle.steps import Elect, Kill, Start, Step
-from oracle.vocabulary import Acks, ElectionKind, Label, MetadataMode, PointName
+from oracle.steps import Elect, Kill, Produce, Start, Step
+from oracle.vocabulary import Acks, ElectionKind, Expectation, Label, MetadataMode, PointName
 from tests.oracle.schedules import LOOKUP, ONE, THREE, TWO, hold, produce, schedule
 
 if TYPE_CHECKING:
@@ -59,6 +60,20 @@ def latest_offset_after_election(version: str) -> Callable[[Callable[[RuleSet], 
         refetch = hold("first fetch", follower=THREE, leader=TWO)
         told = latest_offset(_after(rules, *answers, produce("m0"), refetch, Kill(ONE)).state, rules)
         return None if told is None else (told.offset, told.error)
+
+    return ask
+
+
+def told_by_a_broker(version: str, *steps: Step) -> Callable[[Callable[[RuleSet], RuleSet]], object]:
+    """Ask what a broker answers to the last step, while the fetches of broker 2 are held."""
+
+    def ask(change: Callable[[RuleSet], RuleSet]) -> object:
+        rules = _rules(version, change)
+        held = hold("fetch", follower=TWO, fetch_offset=0)
+        pending = Produce((Label("m0"),), Acks.ALL, Expectation.PENDING)
+        question = steps[-1]
+        assert isinstance(question, ASKS)
+        return answer(_after(rules, held, pending, *steps), question)
 
     return ask
 

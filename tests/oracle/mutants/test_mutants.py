@@ -7,12 +7,13 @@ from pathlib import Path
 import pytest
 
 from oracle import rules
-from tests.oracle.mutants import controllers, leadership, published, reassignments, requests, truncation
+from tests.oracle.mutants import clients, controllers, leadership, published, reassignments, requests, truncation
 from tests.oracle.mutants.mutant import Mutant, same
 
 MUTANTS: tuple[Mutant, ...] = (
     *truncation.MUTANTS,
     *leadership.MUTANTS,
+    *clients.MUTANTS,
     *controllers.MUTANTS,
     *reassignments.MUTANTS,
     *requests.MUTANTS,

@@ -1,0 +1,268 @@
+"""What does a broker answer in the middle of a schedule? By its role, its numbers, its release and the version."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from oracle.points import PointUnavailableError
+from oracle.predict import predict
+from oracle.rules.by_version import rules_for
+from oracle.schedule import ScheduleError
+from oracle.steps import (
+    AwaitHold,
+    Consume,
+    DeleteRecords,
+    EndOffsetOfEpoch,
+    Kill,
+    ListOffsets,
+    Pause,
+    Reassign,
+    Release,
+    Resume,
+    SendTo,
+    Start,
+    Step,
+)
+from oracle.vocabulary import (
+    BrokerId,
+    Expectation,
+    Fate,
+    Label,
+    Leadership,
+    MetadataMode,
+    Offset,
+    OffsetSpec,
+    Outcome,
+    PointName,
+)
+from tests.oracle.open_races import answer_before_or_after_the_second_fetch
+from tests.oracle.schedules import NINE, ONE, THREE, TWO, hold, produce, schedule
+
+Told = list[dict[str, Any]]
+M0, M1, M9 = Label("m0"), Label("m1"), Label("m9")
+FENCED, UNKNOWN = "FENCED_LEADER_EPOCH", "UNKNOWN_LEADER_EPOCH"
+NOT_LEADER = "NOT_LEADER_OR_FOLLOWER"
+LATEST, EARLIEST = ListOffsets(OffsetSpec.LATEST), ListOffsets(OffsetSpec.EARLIEST)
+HELD: tuple[Step, ...] = (produce("m0"), hold("gap", fetch_offset=1), AwaitHold("gap"))
+PENDING = produce("m1", expect=Expectation.PENDING)
+
+
+def answers(*steps: Step, kafka: str = "3.9.2", replicas: tuple[BrokerId, ...] = (ONE, TWO), min_isr: int = 1) -> Told:
+    metadata = MetadataMode.KRAFT if kafka.startswith("4") else MetadataMode.ZOOKEEPER
+    prediction = predict(schedule(*steps, replicas=replicas, min_isr=min_isr), rules_for(kafka, metadata))
+    return [told["answer"] for told in prediction.as_json().get("answers", ())]
+
+
+def leadership(
+    ordinal: int, broker: BrokerId | None = None, current: Leadership | None = None, version: int | None = None
+) -> EndOffsetOfEpoch:
+    return EndOffsetOfEpoch(Leadership(ordinal), broker, current, version)
+
+
+def consumed(*records: str, high_watermark: int) -> dict[str, Any]:
+    return {"error": None, "records": list(records), "high_watermark": high_watermark}
+
+
+def test_a_consumer_sees_what_is_below_the_high_watermark_of_the_broker_it_asks() -> None:
+    told = answers(*HELD, PENDING, Consume(), Consume(TWO), Release("gap"), Consume(), Consume(TWO, Offset(1)))
+
+    assert told[:2] == [consumed("m0", high_watermark=1), consumed("m0", high_watermark=1)]
+    assert told[2:] == [consumed("m0", "m1", high_watermark=2), consumed("m1", high_watermark=2)]
+
+
+@pytest.mark.parametrize(
+    ("kafka", "version", "error"),
+    [("0.10.2.2", None, NOT_LEADER), ("2.3.1", 11, NOT_LEADER), ("2.4.1", 10, NOT_LEADER), ("2.4.1", 11, None)],
+)
+def test_a_follower_serves_consumers_from_a_release_and_a_version_on(
+    kafka: str, version: int | None, error: str | None
+) -> None:
+    (told,) = answers(produce("m0"), Consume(TWO, version=version), kafka=kafka)
+    assert (told["error"], told["records"]) == (error, [] if error else ["m0"])
+
+
+def test_offsets_beyond_the_log_and_before_its_start_are_out_of_range() -> None:
+    refused = {"error": "OFFSET_OUT_OF_RANGE", "records": [], "high_watermark": None}
+    deleted = (produce("m0", "m1"), DeleteRecords(Offset(1)))
+
+    assert answers(*HELD, PENDING, Consume(offset=Offset(2)), Release("gap")) == [consumed(high_watermark=1)]
+    assert answers(*HELD, PENDING, Consume(offset=Offset(3)), Release("gap")) == [refused]
+    assert answers(*deleted, Consume(), Consume(offset=Offset(1))) == [refused, consumed("m1", high_watermark=2)]
+
+
+def test_the_leader_lists_its_first_offset_and_its_high_watermark() -> None:
+    told = answers(produce("m0", "m1"), DeleteRecords(Offset(1)), EARLIEST, LATEST)
+    assert [answer["offset"] for answer in told] == [1, 2]
+    assert answers(*HELD, PENDING, LATEST, Release("gap"), LATEST) == [
+        {"error": None, "offset": 1},
+        {"error": None, "offset": 2},
+    ]
+
+
+def test_a_follower_lists_nothing() -> None:
+    assert answers(produce("m0"), ListOffsets(OffsetSpec.EARLIEST, TWO)) == [{"error": NOT_LEADER, "offset": None}]
+
+
+@pytest.mark.parametrize(("kafka", "at_high_watermark"), [("0.10.2.2", 1), ("0.11.0.3", None), ("4.3.1", None)])
+def test_a_lookup_by_time_finds_committed_records(kafka: str, at_high_watermark: int | None) -> None:
+    by_time = [ListOffsets(OffsetSpec.TIMESTAMP, timestamp_of=label) for label in (M0, M1)]
+    told = answers(*HELD, PENDING, *by_time, Release("gap"), by_time[1], kafka=kafka)
+    assert [answer["offset"] for answer in told] == [0, at_high_watermark, 1]
+
+
+def test_the_time_of_a_deleted_record_finds_the_next_one() -> None:
+    told = answers(produce("m0", "m1"), DeleteRecords(Offset(1)), ListOffsets(OffsetSpec.TIMESTAMP, timestamp_of=M0))
+    assert told == [{"error": None, "offset": 1}]
+
+
+ELECTED: tuple[Step, ...] = (
+    hold("answer to 2", PointName.FETCH_RESPONSE, fetch_offset=1),
+    hold("answer to 3", PointName.FETCH_RESPONSE, follower=THREE, fetch_offset=1),
+    produce("m0"),
+    hold("first fetch", follower=THREE, leader=TWO),
+    Kill(ONE),
+)
+
+
+@pytest.mark.parametrize(
+    ("kafka", "version", "answer"),
+    [
+        ("2.1.1", 1, {"error": None, "offset": 0}),
+        ("2.1.1", None, {"error": None, "offset": 0}),
+        ("2.3.1", 4, {"error": "LEADER_NOT_AVAILABLE", "offset": None}),
+        ("2.3.1", None, {"error": "OFFSET_NOT_AVAILABLE", "offset": None}),
+    ],
+)
+def test_a_new_leader_does_not_tell_a_high_watermark_before_its_epoch(
+    kafka: str, version: int | None, answer: dict[str, Any]
+) -> None:
+    latest = ListOffsets(OffsetSpec.LATEST, version=version)
+    by_time = ListOffsets(OffsetSpec.TIMESTAMP, timestamp_of=M0, version=version)
+    told = answers(*ELECTED, latest, by_time, Release("first fetch"), latest, kafka=kafka, replicas=(ONE, TWO, THREE))
+    expected_by_time = answer if answer["error"] else {"error": None, "offset": None}
+    assert told == [answer, expected_by_time, {"error": None, "offset": 1}]
+
+
+TWICE: tuple[Step, ...] = (produce("m0"), Kill(ONE), produce("m1", "m2"))
+
+
+def epoch_end(leader: int | None, end: int | None) -> dict[str, Any]:
+    return {"error": None, "leadership": leader, "end_offset": end}
+
+
+@pytest.mark.parametrize(("kafka", "names"), [("0.11.0.3", False), ("2.0.1", True), ("2.8.2", True), ("4.3.1", True)])
+def test_an_epoch_ends_where_the_next_begins_and_the_own_at_the_log_end(kafka: str, names: bool) -> None:
+    told = answers(*TWICE, leadership(0), leadership(1), leadership(2), Start(ONE), kafka=kafka)
+    first, second = (0, 1) if names else (None, None)
+    assert told == [epoch_end(first, 1), epoch_end(second, 3), epoch_end(None, None)]
+
+
+@pytest.mark.parametrize(
+    ("kafka", "version", "errors"),
+    [("2.0.1", None, [None] * 3), ("2.8.2", 1, [None] * 3), ("2.8.2", 2, [FENCED, None, UNKNOWN])],
+)
+def test_a_claimed_epoch_is_checked_from_version_2_on(
+    kafka: str, version: int | None, errors: list[str | None]
+) -> None:
+    claims = [leadership(0, current=Leadership(n), version=version) for n in range(3)]
+    assert [told["error"] for told in answers(*TWICE, *claims, Start(ONE), kafka=kafka)] == errors
+
+
+def test_a_follower_knows_no_epochs() -> None:
+    (told,) = answers(produce("m0"), leadership(0, broker=TWO))
+    assert told == {"error": NOT_LEADER, "leadership": None, "end_offset": None}
+
+
+def sent(label: str, broker: int, acks: int) -> SendTo:
+    return SendTo(Label(label), ONE if broker == 1 else TWO, acks)
+
+
+@pytest.mark.parametrize(
+    ("step", "heard", "offset", "is_written"),
+    [
+        (sent("m0", 1, -1), "acknowledged", 0, True),
+        (sent("m0", 1, 1), "acknowledged", 0, True),
+        (sent("m0", 1, 0), "no answer", None, True),
+        (sent("m0", 1, 7), "INVALID_REQUIRED_ACKS", None, False),
+        (sent("m0", 2, 7), "INVALID_REQUIRED_ACKS", None, False),
+        (sent("m0", 2, -1), NOT_LEADER, None, False),
+        (sent("m0", 2, 1), NOT_LEADER, None, False),
+        (sent("m0", 2, 0), "connection closed", None, False),
+    ],
+)
+def test_what_a_broker_answers_to_a_producer(
+    step: SendTo,
+    heard: str,
+    offset: int | None,
+    is_written: bool,
+) -> None:
+    prediction = predict(schedule(step), rules_for("2.8.2", MetadataMode.ZOOKEEPER))
+    (told,) = prediction.as_json()["answers"]
+    (record,) = prediction.records
+
+    assert told["answer"] == {"answer": heard, "offset": offset, "written": is_written}
+    assert record.fate is (Fate.PRESENT if is_written else Fate.ABSENT)
+    outcome = {"acknowledged": Outcome.ACKNOWLEDGED, "no answer": Outcome.INDETERMINATE}
+    assert record.outcome is (Outcome.INDETERMINATE if step.acks == 0 else outcome.get(heard, Outcome.REFUSED))
+    assert record.acks == step.acks
+
+
+def test_why_nothing_was_written() -> None:
+    told = predict(schedule(sent("m0", 1, 7), sent("m1", 2, 0)), rules_for("2.8.2", MetadataMode.ZOOKEEPER)).records
+    assert "refused with INVALID_REQUIRED_ACKS at step 1 (send_to m0) by acks-is-all-none-or-one" in told[0].decided_by
+    assert told[1].decided_by == "sent with acks=0 to a broker that does not lead, nothing was written"
+
+
+def test_too_few_in_sync_replicas_and_a_timeout() -> None:
+    refused = answers(Kill(TWO), sent("m0", 1, -1), Start(TWO), min_isr=2)
+    timed_out = answers(*HELD, SendTo(M1, ONE, -1, 1_000), Release("gap"))
+
+    assert refused == [{"answer": "NOT_ENOUGH_REPLICAS", "offset": None, "written": False}]
+    assert timed_out == [{"answer": "REQUEST_TIMED_OUT", "offset": None, "written": True}]
+
+
+@pytest.mark.parametrize(
+    ("step", "kafka", "why"),
+    [
+        (leadership(0), "0.10.2.2", "has no OffsetsForLeaderEpoch"),
+        (ListOffsets(OffsetSpec.LATEST, version=5), "2.1.1", "speaks ListOffsets 1 to 4, not 5"),
+        (leadership(0, version=1), "4.3.1", "speaks OffsetsForLeaderEpoch 2 to 4, not 1"),
+        (Consume(version=3), "4.3.1", "speaks Fetch 4 to 12, not 3"),
+    ],
+)
+def test_a_release_that_cannot_be_asked_so(step: Step, kafka: str, why: str) -> None:
+    with pytest.raises(PointUnavailableError, match=why):
+        answers(produce("m0"), step, kafka=kafka)
+
+
+@pytest.mark.parametrize(
+    ("steps", "why"),
+    [
+        ((Consume(NINE),), "broker names what the schedule does not have: 9"),
+        ((Consume(offset=Offset(-1)),), "offset is too low"),
+        ((ListOffsets(OffsetSpec.TIMESTAMP),), "timestamp_of goes with timestamp"),
+        ((ListOffsets(OffsetSpec.LATEST, timestamp_of=M0),), "timestamp_of goes with timestamp"),
+        ((ListOffsets(OffsetSpec.TIMESTAMP, timestamp_of=M9),), "not produced yet: m9"),
+        ((leadership(-1),), "leadership is too low"),
+        ((sent("m0", 1, 1), sent("m0", 1, 1)), "label 'm0' is produced twice"),
+        ((SendTo(M0, ONE, timeout_ms=0),), "timeout_ms is too low"),
+        ((Kill(TWO), Consume(TWO), Start(TWO)), "broker 2 is down: it answers nobody"),
+        ((Pause(TWO), Consume(TWO), Resume(TWO)), "broker 2 is paused: it answers nobody"),
+        ((Reassign((ONE, THREE)), Consume(TWO)), "broker 2 has no replica"),
+        ((Kill(TWO), Kill(ONE), LATEST, Start(ONE), Start(TWO)), "nobody leads: name the broker that is asked"),
+    ],
+)
+def test_a_question_that_nobody_can_answer(steps: tuple[Step, ...], why: str) -> None:
+    with pytest.raises(ScheduleError, match=why):
+        answers(*steps)
+
+
+def test_an_answer_that_a_race_decides_has_its_values() -> None:
+    asked = Consume(TWO, Offset(0))
+    prediction = predict(answer_before_or_after_the_second_fetch(asked), rules_for("2.4.1", MetadataMode.ZOOKEEPER))
+
+    told = [alternative.as_json()["answers"][0]["answer"] for alternative in prediction.alternatives]
+    assert told == [consumed(high_watermark=0), consumed("m0", high_watermark=1)]
+    assert "step 8 (consume from broker 2 from offset 0 on): records is () or ('m0',)" in prediction.races
