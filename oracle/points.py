@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from oracle.asking import REQUESTS
 from oracle.gate import POINTS
 from oracle.request_versions import why_unspoken
-from oracle.rules import message_format, requested_election
+from oracle.rules import requested_election
 from oracle.schedule import ScheduleError
 from oracle.state import FetchKind
 from oracle.steps import Consume, Delay, DeleteRecords, Elect, EndOffsetOfEpoch, Hold, ListOffsets
