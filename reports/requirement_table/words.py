@@ -46,13 +46,16 @@ def headline(table: Table) -> str:
     runs = [run for run in table.runs if run.conformance is not Conformance.NOT_RUN]
     good = sum(run.conformance is Conformance.CONFORMS for run in runs)
     noun = "release line" if releases == 1 else "release lines"
+    if len(runs) == good == 1:
+        return f"The run conforms on {releases} {noun}"
     share = f"All {good}" if runs and good == len(runs) else f"{good} of {len(runs)}"
     return f"{share} runs conform on {releases} {noun}"
 
 
 def total_words(total: Total) -> str:
     """Say what one column's runs came to."""
-    parts = [f"{len(total.runs)} runs", counted(total.counts), duration_words(total.seconds)]
+    runs = "1 run" if len(total.runs) == 1 else f"{len(total.runs)} runs"
+    parts = [runs, counted(total.counts), duration_words(total.seconds)]
     if total.rounds > 1:
         parts.append(f"{total.rounds} rounds, {total.flakes} flakes")
     if total.again:

@@ -21,7 +21,7 @@ def test_only_the_table_is_written_over_what_is_there(tmp_path: Path, capsys: py
     write_run(tmp_path / LINE, "a")
     assert main(["matrix", "--only-table", "--runs-dir", str(tmp_path)]) == 0
     said = capsys.readouterr().out
-    assert "4.3.1 KRaft  1 runs; conforms 1; 2.5 s" in said
+    assert "4.3.1 KRaft  1 run; conforms 1; 2.5 s" in said
     assert "HW-01 2, HW-09 0, HW-10 1" in said
     assert "flakes: 0; table: " in said
     for name in ("matrix.html", "matrix.json", "matrix.md", "4.3.1-kraft-process/report.html"):

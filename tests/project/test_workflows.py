@@ -1,4 +1,4 @@
-"""Do the workflows parse, run the project's own commands, and cover the release lines of .ci/run?"""
+"""Do the workflows parse, run the project's own commands, and cover the ladder and the release lines of .ci/run?"""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import pytest
 import yaml
 
 from conformance.cli import build_parser
+from conformance.ladder import LADDER
 from fault_injection.releases import MetadataMode, find_release
 from tests.project.documents import README, ROOT
 
@@ -35,8 +36,8 @@ def lines_of_ci(name: str = "LINES") -> list[tuple[str, str]]:
 
 def lines_of_nightly(job: str = "conformance") -> list[tuple[str, str]]:
     """Return the (release, metadata mode) pairs of a nightly job's matrix."""
-    include = workflow("nightly.yml")["jobs"][job]["strategy"]["matrix"]["include"]
-    return [(row["kafka"], row["metadata"]) for row in include]
+    lines = workflow("nightly.yml")["jobs"][job]["strategy"]["matrix"]["line"]
+    return [(release, mode) for release, _, mode in (line.partition("/") for line in lines)]
 
 
 def steps_of(path: Path) -> list[dict[str, Any]]:
@@ -49,7 +50,11 @@ def test_nightly_covers_the_release_lines_of_ci() -> None:
     assert set(lines_of_ci()) <= set(lines_of_nightly())
     assert lines_of_ci("DOCKER_LINES")
     assert set(lines_of_ci("DOCKER_LINES")) <= set(lines_of_nightly("docker"))
-    assert (len(lines_of_nightly()), len(lines_of_nightly("docker"))) == (7, 2)
+    assert len(lines_of_nightly("docker")) == 2
+
+
+def test_nightly_runs_the_whole_ladder_one_job_a_line() -> None:
+    assert [f"{release}/{mode}" for release, mode in lines_of_nightly()] == [line.text for line in LADDER]
 
 
 @pytest.mark.parametrize(("release", "mode"), lines_of_nightly())
@@ -57,9 +62,12 @@ def test_the_release_lines_are_supported(release: str, mode: str) -> None:
     assert MetadataMode(mode) in find_release(release).metadata_modes
 
 
-def test_the_readme_names_the_release_lines_that_are_run() -> None:
+def test_the_readme_counts_only_lines_that_nightly_runs() -> None:
     limits = README.read_text(encoding="utf-8").partition("## Limits")[2]
-    assert [release for release, _ in lines_of_nightly() if release not in limits] == []
+    (measured,) = re.findall(r"were measured whole: (.*?)\. CI", limits, re.DOTALL)
+    named = re.findall(r"\d+(?:\.\d+){2,3}", measured)
+    assert named
+    assert set(named) <= {release for release, _ in lines_of_nightly()}
     assert f"CI runs {WORDS[len(lines_of_ci())]} of them" in limits
 
 
@@ -70,19 +78,41 @@ def test_nightly_is_scheduled_and_ci_runs_on_push() -> None:
 
 
 JOBS = [(job, *line) for job in ("conformance", "docker") for line in lines_of_nightly(job)]
+NIGHTLY = (ROOT / ".ci" / "nightly").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(("job", "release", "mode"), JOBS)
-def test_nightly_runs_a_command_that_exists(job: str, release: str, mode: str) -> None:
+def test_a_job_of_nightly_is_the_script_that_a_test_runs(job: str, release: str, mode: str) -> None:
     steps = workflow("nightly.yml")["jobs"][job]["steps"]
-    (command,) = [step["run"] for step in steps if "make" in step.get("run", "")]
-    for name, value in (("kafka", release), ("metadata", mode)):
-        command = command.replace(f"${{{{ matrix.{name} }}}}", value)
-    assert "${{" not in command
-    program, target, *variables = shlex.split(command)
-    values = dict(variable.split("=", 1) for variable in variables)
-    assert (program, target, values["KAFKA"]) == ("make", "conformance", release)
-    assert build_parser().parse_args(["run", *shlex.split(values["ARGS"])]).metadata == mode
+    (command,) = [step["run"] for step in steps if ".ci/nightly" in step.get("run", "")]
+    program, line, *names = shlex.split(command.replace("${{ matrix.line }}", f"{release}/{mode}"))
+    assert (program, line) == (".ci/nightly", f"{release}/{mode}")
+    assert names == ([] if job == "conformance" else ["HW-03", "TR-01"])
+    assert {"line"} == set(workflow("nightly.yml")["jobs"][job]["strategy"]["matrix"])
+
+
+def test_the_nightly_script_gives_the_command_line_options_that_it_has() -> None:
+    commands = [
+        " ".join(found.split()) for found in re.findall(r"kafka-conformance (matrix .*?) \|\|", NIGHTLY, re.DOTALL)
+    ]
+    assert len(commands) == 2
+    for command in commands:
+        words = shlex.split(
+            re.sub(r'"?\$@"?|\\n', "", command).replace("$PROFILE", "full").replace("$BACKEND", "process")
+        )
+        assert build_parser().parse_args(words).globs == []
+    assert 'cat "$RUNS/matrix.md" >>"$GITHUB_STEP_SUMMARY"' in NIGHTLY
+
+
+def test_nightly_joins_the_tables_of_all_lines() -> None:
+    job = workflow("nightly.yml")["jobs"]["table"]
+    assert (job["needs"], job["if"]) == (["conformance", "docker"], "always()")
+    (download,) = [step for step in job["steps"] if "download-artifact" in step.get("uses", "")]
+    names = [
+        step["with"]["name"] for step in steps_of(ROOT / "nightly.yml") if "upload-artifact" in step.get("uses", "")
+    ]
+    assert [name.startswith(download["with"]["pattern"].rstrip("*")) for name in names] == [True, True, False]
+    assert [step["run"] for step in job["steps"] if "run" in step] == [".ci/nightly --join"]
 
 
 def test_nightly_searches_the_guarantee_table_anew() -> None:
