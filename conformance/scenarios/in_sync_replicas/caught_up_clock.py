@@ -1,0 +1,181 @@
+"""By which clock is a follower judged that never stops fetching? By when it last had everything."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from conformance.examination import Examination
+from conformance.questions import Answer, Between
+from conformance.scenarios.in_sync_replicas.clock_stand import clock_stand
+from fault_injection.waiting import until
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from conformance.examination import Room
+    from conformance.scenarios.in_sync_replicas.clock_stand import Stand
+    from oracle.rules.rule_set import RuleSet
+
+LAG_MS, LATE_MS = 3_000, 800
+"""``replica.lag.time.max.ms`` under ``timing: lag``, and how late the tester may see what the leader decides."""
+KEEPING_S = 2 * LAG_MS / 1000
+LEAVING_S = 20.0
+FROM_LAST, ERRORS = (
+    "milliseconds from the last moment that counts to the removal",
+    "error codes in answers to its fetches",
+)
+LEFT = Between(LAG_MS, LAG_MS * 3 // 2 + LATE_MS, "ms")
+
+
+def _every(pause_s: float, fetch: Callable[[], object], is_done: Callable[[], bool], what: str) -> None:
+    def turn() -> bool:
+        fetch()
+        return is_done()
+
+    until(turn, deadline_s=LEAVING_S, what=what, interval_s=pause_s)
+
+
+def _keep_pace(stand: Stand, records: int, pause_s: float) -> None:
+    """For twice the lag time fetch, after each append, from where the leader ended at the fetch before."""
+
+    def turn() -> None:
+        before = stand.end
+        stand.append(records)
+        stand.fetch(before, pause_s)
+
+    stand.fetch(stand.end)
+    end = time.monotonic() + KEEPING_S
+    _every(pause_s, turn, lambda: time.monotonic() >= end, "the follower to keep pace")
+
+
+def _ms_since(moment_s: float) -> int:
+    return int((time.monotonic() - moment_s) * 1000)
+
+
+@dataclass(frozen=True, slots=True)
+class NeverAtTheEnd:
+    """A follower that fetches ten times a second: first just far enough, then one record short."""
+
+    kept: str = "in sync after 6 s of fetches from where the leader ended at the fetch before"
+    behind: str = "records that the high watermark is behind the leader's end then"
+    left: str = "in sync after fetches from one record before that"
+
+    def steps(self) -> tuple[str, ...]:
+        """Return what is done, line by line."""
+        return (
+            "create a partition on brokers 1 and 2; hold the fetches of broker 2, and fetch in its name",
+            "for 6 s, ten times a second: append a record, then fetch from the leader's end before it",
+            "read the ISR and the high watermark",
+            "go on, but fetch from one record further back each time, until the ISR changes",
+            "read the ISR, and how long ago the follower last had what the leader had at the fetch before",
+        )
+
+    def predict(self, rules: RuleSet) -> tuple[Answer, ...]:  # noqa: ARG002 - the same on every release
+        """Predict the ISR of both halves by the clock of ``Replica.updateFetchState``."""
+        return (
+            Answer(self.kept, [1, 2]),
+            Answer(self.behind, 1),
+            Answer(self.left, [1]),
+            Answer(FROM_LAST, LEFT),
+            Answer(ERRORS, [0]),
+        )
+
+    def conduct(self, room: Room) -> Iterator[Answer]:
+        """Fetch from a real leader."""
+        with clock_stand(room) as stand:
+            _keep_pace(stand, 1, 0.1)
+            yield Answer(self.kept, [*stand.isr()])
+            yield Answer(self.behind, stand.end - stand.high_watermark())
+            counts_until = stand.fetched_at[-2]
+
+            def one_short() -> None:
+                before = stand.end
+                stand.append(1)
+                stand.fetch(before - 1)
+
+            _every(0.1, one_short, lambda: stand.isr() == [1], "the follower to leave the ISR")
+            after_ms = _ms_since(counts_until)
+            yield Answer(self.left, [*stand.isr()])
+            yield Answer(FROM_LAST, after_ms)
+            yield Answer(ERRORS, [*sorted(stand.errors)])
+
+
+@dataclass(frozen=True, slots=True)
+class FarBehind:
+    """A follower that is 5,000 records behind all the time, and one that is a single record behind and silent."""
+
+    records: int = 5_000
+    kept: str = "in sync after 6 s of being 5000 records behind"
+    behind: str = "records that the high watermark is behind the leader's end then"
+    left: str = "in sync after silence with one record missing"
+
+    def steps(self) -> tuple[str, ...]:
+        """Return what is done, line by line."""
+        return (
+            "create a partition on brokers 1 and 2; hold the fetches of broker 2, and fetch in its name",
+            f"for 6 s, every second: append {self.records} records, then fetch from the leader's end before them",
+            "read the ISR and the high watermark: replica.lag.max.messages, 4000 by default, is long gone",
+            "fetch once from the leader's end, append one record, and fetch no more until the ISR changes",
+            "read the ISR, and how long ago the last fetch was",
+        )
+
+    def predict(self, rules: RuleSet) -> tuple[Answer, ...]:  # noqa: ARG002 - the same on every release
+        """Predict that no number of records matters."""
+        return (
+            Answer(self.kept, [1, 2]),
+            Answer(self.behind, self.records),
+            Answer(self.left, [1]),
+            Answer(FROM_LAST, LEFT),
+            Answer(ERRORS, [0]),
+        )
+
+    def conduct(self, room: Room) -> Iterator[Answer]:
+        """Fetch from a real leader."""
+        with clock_stand(room) as stand:
+            _keep_pace(stand, self.records, 1.0)
+            yield Answer(self.kept, [*stand.isr()])
+            yield Answer(self.behind, stand.end - stand.high_watermark())
+            stand.fetch(stand.end)
+            stand.append(1)
+            until(lambda: stand.isr() == [1], deadline_s=LEAVING_S, what="the follower to leave the ISR")
+            after_ms = _ms_since(stand.fetched_at[-1])
+            yield Answer(self.left, [*stand.isr()])
+            yield Answer(FROM_LAST, after_ms)
+            yield Answer(ERRORS, [*sorted(stand.errors)])
+
+
+SCENARIOS = (
+    Examination(
+        name="IS-03",
+        id="in-sync-replicas/never-at-the-end",
+        requirement=(
+            "A follower counts as caught up until the time of its last fetch that reached the leader's end, or of "
+            "the one "
+            "before a fetch that reached the leader's end of that moment: one that fetches all the time and never "
+            "gets so "
+            "far leaves the ISR like a silent one."
+        ),
+        sources=("IS-03", "IS-01", "003", "004", "KIP-16"),
+        explanation=(
+            "The puppet is never at the leader's end. One record decides: from the leader's end at the fetch "
+            "before it "
+            "stays, from one record further back it leaves within 1.0 to 1.5 times the lag time, fetching all the "
+            "while."
+        ),
+        subject=NeverAtTheEnd(),
+    ),
+    Examination(
+        name="IS-08",
+        id="in-sync-replicas/judged-by-time-only",
+        requirement="How many records a follower is behind does not matter: only for how long it is.",
+        sources=("IS-08", "IS-03", "002", "003", "KIP-16"),
+        explanation=(
+            "5000 records behind, more than replica.lag.max.messages ever allowed by default, and in sync; one "
+            "record "
+            "behind and silent, and out. The setting is gone since 0.9, older than all releases here."
+        ),
+        subject=FarBehind(),
+    ),
+)

@@ -1,0 +1,128 @@
+"""Where is a follower examined that fetches as slowly as it is told? Beside a real leader, as one of its replicas.
+
+The partition has two replicas on real brokers. The fetches of the real follower are held at the gate, and a puppet
+fetches in its name: the leader takes its offsets for the follower's. The lag time is 3 s, so that the leader alone
+decides about the ISR.
+
+Choices: the puppet fetches in version 11 where there is one: it names no replica epoch, which no leader asks for.
+"""
+
+from __future__ import annotations
+
+import time
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from conformance.clients.topics import create_topic
+from conformance.interruption import NeverAtRestError
+from conformance.probes.replica_probe import ReplicaProbe
+from conformance.run_directory import slug
+from conformance.topic_removal import remove_topic
+from fault_injection.cluster.spec import ClusterSpec, Timing
+from fault_injection.puppets.client import ClientPuppet
+from fault_injection.puppets.follower import FollowerPuppet
+from fault_injection.puppets.topic import PuppetTopic
+from fault_injection.waiting import until
+from fault_injection.wire.points import Point
+from oracle.vocabulary import BrokerId
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from conformance.examination import Room
+    from fault_injection.cluster.relay import Address
+
+BROKERS = (1, 2, 3)
+LEADER, FOLLOWER = BrokerId(1), BrokerId(2)
+HOLD = "the real follower"
+DEADLINE_S = 30.0
+STOOD_STILL_S = 1.0
+"""A longer pause than asked for between two fetches is the tester's own."""
+
+
+@dataclass(slots=True)
+class Stand:
+    """One partition, its real leader, and the puppet that fetches as its follower.
+
+    Attributes:
+        end: the leader's log end offset: only the stand produces.
+        fetched_at: monotonic seconds of every fetch of the puppet, just before it was sent.
+        errors: the error codes that the puppet was answered with.
+    """
+
+    topic: PuppetTopic
+    probe: ReplicaProbe
+    client: ClientPuppet
+    puppet: FollowerPuppet
+    fetch_version: int | None
+    end: int = 0
+    fetched_at: list[float] = field(default_factory=list)
+    errors: set[int] = field(default_factory=set)
+
+    def append(self, records: int) -> None:
+        """Have the leader append records as one batch; nobody else is waited for."""
+        error, _ = self.client.append(self.topic, *(b"x",) * records)
+        assert error == 0, f"the leader refused a batch of {records}: error {error}"
+        self.end += records
+
+    def fetch(self, offset: int, pause_s: float = DEADLINE_S) -> None:
+        """Fetch from an offset in the follower's name.
+
+        Raises:
+            NeverAtRestError: the tester was late by more than a second after the pause that was asked for.
+        """
+        now = time.monotonic()
+        if self.fetched_at and now - self.fetched_at[-1] > pause_s + STOOD_STILL_S:
+            raise NeverAtRestError(f"the tester stood still for {now - self.fetched_at[-1]:.1f} s between two fetches")
+        self.fetched_at.append(now)
+        self.errors.add(self.puppet.fetch(self.topic, offset, version=self.fetch_version).error)
+
+    def isr(self) -> list[int]:
+        """Return the in-sync replicas that are committed now."""
+        view = until(
+            lambda: self.probe.controller_view(BROKER_IDS), deadline_s=DEADLINE_S, what="the partition's state"
+        )
+        return sorted(view.isr)
+
+    def high_watermark(self) -> int:
+        """Return the leader's high watermark."""
+        return self.probe.live_numbers(LEADER).high_watermark
+
+
+BROKER_IDS = tuple(map(BrokerId, BROKERS))
+
+
+@contextmanager
+def clock_stand(room: Room) -> Iterator[Stand]:
+    """Have a stand. A cluster on which the block failed is not used again."""
+    laboratory = room.laboratory
+    spec = ClusterSpec(room.release, room.metadata, BROKERS, timing=Timing.LAG)
+    cluster, gate = laboratory.cluster_of(spec), laboratory.gate
+    topic = PuppetTopic(slug(room.run.path.name), (LEADER, FOLLOWER))
+    gate.trace_to(room.run.path / "wire.ndjson")
+    try:
+        addresses = [cluster.client_address(broker) for broker in cluster.live_brokers]
+        create_topic(addresses, topic.name, topic.replicas, {"min.insync.replicas": "1"})
+        with ReplicaProbe(cluster, topic.name) as probe:
+            seen = probe.metadata(LEADER)
+            if seen is not None and seen.topic_id is not None:
+                gate.learn_topic(seen.topic_id, topic.name)
+            gate.arm(HOLD, Point("fetch_request", source=FOLLOWER, destination=LEADER, topic=topic.name, partition=0))
+            until(lambda: gate.caught(HOLD), deadline_s=DEADLINE_S, what="the real follower to fetch")
+            address = _address(cluster.client_address(LEADER))
+            client, puppet = ClientPuppet(address), FollowerPuppet(FOLLOWER, address)
+            yield Stand(topic, probe, client, puppet, 11 if room.release.is_at_least(2, 3) else None)
+            client.close()
+            puppet.close()
+            gate.release(HOLD)
+        remove_topic(cluster, topic.name)
+    except BaseException:
+        laboratory.discard_cluster()
+        raise
+    gate.end_trace()
+
+
+def _address(text: str) -> Address:
+    host, _, port = text.rpartition(":")
+    return host, int(port)
