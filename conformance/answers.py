@@ -11,7 +11,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from conformance.questions import Answer, NotSeenError, agrees, as_json, from_json, in_words
+from conformance.questions import Answer, Between, NotSeenError, agrees, as_json, from_json, in_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -71,7 +71,10 @@ def predicted_answers(
 
 def write_questions(run: RunDirectory, answers: Iterable[Answer]) -> None:
     """Write the predicted answers; to be called before the prediction is frozen."""
-    questions = [{"what": answer.what, "predicted": as_json(answer.value)} for answer in answers]
+    questions = [
+        {"what": answer.what, "predicted": as_json(answer.value), "in_words": in_words(answer.value)}
+        for answer in answers
+    ]
     run.write_json(QUESTIONS, {"questions": questions})
 
 
@@ -131,5 +134,7 @@ def _compared(line: Mapping[str, Any], predicted: Mapping[str, Expected], times:
     if "why_not" in line:
         return Asked(what, expected, None, line["why_not"], agrees=False)
     value: Value = line["value"]
+    expectation = predicted.get(what)
+    unit = f" {expectation.unit}" if isinstance(expectation, Between) else ""
     is_right = what in predicted and agrees(predicted[what], value)
-    return Asked(what, expected, in_words(value), None, agrees=is_right)
+    return Asked(what, expected, in_words(value) + unit, None, agrees=is_right)

@@ -43,6 +43,10 @@ def _run(run: RunView) -> dict[str, object]:
         "reason": run.verdict.reason,
         "seconds": run.seconds,
         "run": run.run,
+        "questions": [
+            {"what": one.what, "predicted": one.predicted, "measured": one.measured, "agrees": one.agrees}
+            for one in run.asked
+        ],
         "wire": _wire(run.wire),
     }
 

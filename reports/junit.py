@@ -75,8 +75,14 @@ def _properties(run: RunView) -> dict[str, str]:
         "promise": run.verdict.promise.value,
         "seed": run.seed,
         "run": run.run,
+        **({"answers": _answers(run)} if run.asked else {}),
         **_wire_properties(run.wire),
     }
+
+
+def _answers(run: RunView) -> str:
+    right = sum(one.agrees is True for one in run.asked)
+    return f"{right} of {len(run.asked)} as predicted"
 
 
 def _wire_properties(wire: Wire | None) -> dict[str, str]:
@@ -96,6 +102,7 @@ def _output(run: RunView) -> str:
         run.requirement,
         f"conformance: {CONFORMANCE_LOOKS[run.verdict.conformance].word}. {run.verdict.reason}",
         f"promise: {PROMISE_LOOKS[run.verdict.promise].word}.",
+        *([f"answers: {_answers(run)}"] if run.asked else ()),
         *([f"wire: {run.wire.sentence}"] if run.wire is not None else ()),
         *(f"lost {loss.label}: {loss.reason}" for loss in run.verdict.losses),
     ]

@@ -11,6 +11,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from reports.load_answers import load_answers
 from reports.load_checkpoints import load_checkpoints
 from reports.load_evidence import load_evidence
 from reports.load_logs import load_final_logs
@@ -78,6 +79,8 @@ def _described(path: Path, run: Mapping[str, Any]) -> RunView:
         seconds=None if run.get("seconds") is None else float(run["seconds"]),
         verdict=_unreadable("the run was not judged"),
         explanation=str(run.get("explanation") or ""),
+        is_examination=run.get("kind") == "examination",
+        told_steps=tuple(str(step) for step in run.get("steps") or ()),
         user_settings=_words(settings.get("user")),
         imposed_settings=_words(settings.get("imposed")),
         environment=_words(run.get("environment")),
@@ -102,6 +105,7 @@ def _with_parts(path: Path, view: RunView, run: Mapping[str, Any]) -> RunView:
         records=records,
         final_logs=load_final_logs(path, run, prediction, records),
         evidence=load_evidence(path),
+        asked=load_answers(path),
         wire=load_wire(read_object(path / "trace_check.json")),
     )
 

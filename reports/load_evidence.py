@@ -13,9 +13,11 @@ _FILES = (
     ("verdict.json", "both verdicts and every finding"),
     ("prediction/prediction.json", "what the model said before the first step"),
     ("outcome/prediction.json", "where a race was open: the outcome that fits what was measured"),
+    ("prediction/questions.json", "what was asked besides, and what the model said before the first step"),
     ("schedule.json", "the steps, as both interpreters read them"),
     ("run.json", "versions, settings, digests, seed"),
     ("observations.ndjson", "every number that was measured"),
+    ("answers.ndjson", "every answer, as it was measured"),
     ("timeline.ndjson", "every step, fault and held frame with its time"),
     ("wire.ndjson", "every frame between the brokers, and between them and the controller"),
     ("trace_check.json", "what the model says of these frames"),
@@ -25,6 +27,7 @@ _FILES = (
     ("reconciliation/counts.json", "how many records fell into each class"),
     ("reconciliation/samples.json", "offending records"),
     ("reconciliation/checkpoints.json", "every number of every checkpoint, compared"),
+    ("reconciliation/questions.json", "every answer, compared"),
 )
 
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
+    from reports.answers import Asked
     from reports.race import OpenRace
     from reports.verdict_words import Conformance, Promise
     from reports.wire import Wire
@@ -165,6 +166,9 @@ class RunView:
         name: the scenario's full name, by which people select it (``EL-02/unsafe``).
         scenario: the name without its variant.
         explanation: what a reader should look for.
+        is_examination: whether it has answers only, and no record at stake.
+        told_steps: what an examination did, in prose.
+        asked: what it had to answer besides numbers and records, in the order of the answers.
         wire: what the check of the wire trace found; None for a run that was never checked.
     """
 
@@ -196,6 +200,9 @@ class RunView:
     final_logs: FinalLogs = field(default_factory=FinalLogs)
     evidence: tuple[Evidence, ...] = ()
     wire: Wire | None = None
+    is_examination: bool = False
+    told_steps: tuple[str, ...] = ()
+    asked: tuple[Asked, ...] = ()
 
     @property
     def short_reason(self) -> str:

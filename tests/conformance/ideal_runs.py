@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from conformance.answers import predicted_answers
 from conformance.evidence import SCHEMA as REPLICA_LOGS
 from conformance.ledger.entry import Attempt, OutcomeEntry
 from conformance.ledger.writer import LedgerWriter
@@ -47,7 +48,8 @@ def write_ideal_run(
 ) -> RunDirectory:
     """Write the run of a scenario whose brokers conform; where a race is open they take one of the outcomes."""
     run = RunDirectory.create(runs, f"{kafka}-{scenario.name.lower().replace('/', '-')}")
-    prediction = predict(scenario.schedule, rules_for(kafka, MetadataMode(metadata)))
+    rules = rules_for(kafka, MetadataMode(metadata))
+    prediction = predict(scenario.schedule, rules)
     taken = prediction.alternatives[outcome].prediction if prediction.alternatives else prediction
     end_offset = taken.moments[-1].replicas[_last_leader(taken)].high_watermark
     run.update_run(
@@ -68,7 +70,7 @@ def write_ideal_run(
         is_ideal=True,
     )
     run.write_json("schedule.json", encode(scenario.schedule))
-    write_prediction(run, prediction, BASE)
+    write_prediction(run, prediction, BASE, predicted_answers(scenario.questions, rules, prediction.as_json()))
     _write_observations(run, taken)
     _write_records(run, taken)
     _write_reconciliation(run, taken, end_offset)

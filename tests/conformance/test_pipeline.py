@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 import pytest
-from typing_extensions import override
 
 from conformance.commands.running import as_json, summarise
 from conformance.console import Console
 from conformance.interruption import INTERRUPTED, AwaitedStateMissingError, HarnessError, NeverAtRestError
-from conformance.laboratory import Laboratory
-from conformance.pipeline import Finished, Pipeline
 from conformance.run_directory import RunDirectory
 from conformance.scenario import Scenario
 from conformance.scenarios.truncation import RESTARTED_FOLLOWER
@@ -20,15 +17,16 @@ from conformance.scenarios.vocabulary import brokers, produce
 from conformance.schedule_format import decode
 from conformance.verdicts import Conformance
 from fault_injection.cluster.errors import ClusterError
-from fault_injection.releases import JarSet, find_release
 from oracle.schedule import Schedule
 from oracle.steps import Hold
 from oracle.vocabulary import BrokerId, PointName
+from tests.conformance.brokerless import WithoutBrokers, brokerless_pipeline
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from fault_injection.cluster.lifecycle import Cluster
+    from conformance.laboratory import Laboratory
+    from conformance.pipeline import Finished, Pipeline
 
 ASKS_THE_LEADER = Scenario(
     name="LE-99",
@@ -46,38 +44,13 @@ ASKS_THE_LEADER = Scenario(
 )
 
 
-class _Backend:
-    name, host = "process", "127.0.0.1"
-
-    def close(self) -> None:
-        """There is nothing to close."""
-
-
-class _WithoutBrokers(Laboratory):
-    """A laboratory whose cluster never comes up."""
-
-    failure: BaseException = AssertionError("no broker may start")
-
-    @override
-    def cluster_for(self, schedule: Schedule) -> Cluster:
-        raise self.failure
-
-
 @pytest.fixture
 def pipeline(tmp_path: Path) -> Pipeline:
-    release = find_release("0.10.2.2")
-    laboratory = _WithoutBrokers(
-        release=release,
-        metadata=release.default_metadata_mode,
-        jars=JarSet(tmp_path, (), "0"),
-        backend=cast("Any", _Backend()),
-        progress=lambda _: None,
-    )
-    return Pipeline(laboratory, cast("Any", None), tmp_path / "runs", 5, lambda _: None)
+    return brokerless_pipeline(tmp_path)
 
 
 def failing(pipeline: Pipeline, failure: BaseException) -> Finished:
-    cast("_WithoutBrokers", pipeline.laboratory).failure = failure
+    cast("WithoutBrokers", pipeline.laboratory).failure = failure
     return pipeline.run(RESTARTED_FOLLOWER)
 
 
@@ -179,7 +152,7 @@ def test_a_cluster_that_cannot_be_ended_keeps_no_other_scenario_from_running(
     def stuck(_: Laboratory) -> None:
         raise ClusterError("the supervisor is gone")
 
-    monkeypatch.setattr(_WithoutBrokers, "discard_cluster", stuck)
+    monkeypatch.setattr(WithoutBrokers, "discard_cluster", stuck)
     first = failing(pipeline, HarnessError("hold 'gap' caught nothing"))
     second = failing(pipeline, NeverAtRestError("it moves"))
 

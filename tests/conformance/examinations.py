@@ -1,0 +1,65 @@
+"""An examination without brokers: a subject that predicts one table of answers and gives another."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from conformance.examination import Examination
+from conformance.questions import Answer, Between
+from conformance.where import EVERYWHERE, Where
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from conformance.examination import Room
+    from oracle.rules.rule_set import RuleSet
+
+PREDICTED = (
+    Answer("connections of broker 2", 3),
+    Answer("milliseconds from the last fetch to the shrink", Between(10_000, 20_000, "ms")),
+    Answer("is the stale request refused", value=True),
+)
+MEASURED = (
+    Answer("connections of broker 2", 3),
+    Answer("milliseconds from the last fetch to the shrink", 14_900),
+    Answer("is the stale request refused", value=True),
+)
+
+
+@dataclass
+class Table:
+    """A subject that answers from a table, and then raises what it is told to."""
+
+    measured: tuple[Answer, ...] = MEASURED
+    failure: BaseException | None = None
+    rooms: list[Path] = field(default_factory=list)
+    closed: int = 0
+
+    def steps(self) -> tuple[str, ...]:
+        return ("start one broker", "count its connections")
+
+    def predict(self, rules: RuleSet) -> tuple[Answer, ...]:  # noqa: ARG002
+        return PREDICTED
+
+    def conduct(self, room: Room) -> Iterator[Answer]:
+        self.rooms.append(room.directory)
+        try:
+            yield from self.measured
+            if self.failure is not None:
+                raise self.failure
+        finally:
+            self.closed += 1
+
+
+def examination(subject: Table, where: Where = EVERYWHERE) -> Examination:
+    return Examination(
+        name="FE-99",
+        id="fetchers/a-table",
+        requirement="A table answers as predicted.",
+        sources=("FE-99", "004"),
+        explanation="Nothing but a table.",
+        subject=subject,
+        where=where,
+    )
