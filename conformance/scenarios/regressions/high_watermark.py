@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from conformance.scenarios.regressions.defect import regression
-from conformance.scenarios.regressions.rarer_steps import await_lag
 from conformance.scenarios.vocabulary import (
     await_hold,
     await_isr,
+    await_lag,
     await_leader,
     await_outcome,
     checkpoint,

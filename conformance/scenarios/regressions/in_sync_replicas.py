@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from conformance.scenarios.regressions.defect import regression
-from conformance.scenarios.regressions.rarer_steps import elect_preferred, hold_isr_request, lose_tail
+from conformance.scenarios.regressions.rarer_steps import elect_preferred, hold_isr_request
 from conformance.scenarios.vocabulary import (
     await_hold,
     await_isr,
@@ -13,6 +13,7 @@ from conformance.scenarios.vocabulary import (
     hold_request,
     hold_response,
     kill,
+    lose_tail,
     produce,
     release,
     start,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from oracle.steps import Alter, AwaitLag, Cut, Elect, Heal, Hold, LoseTail, Pause, Produce, Resume
-from oracle.vocabulary import Acks, BrokerId, ElectionKind, Expectation, Label, Offset, PointName
+from oracle.steps import Alter, Cut, Elect, Heal, Hold, Pause, Produce, Resume
+from oracle.vocabulary import Acks, BrokerId, ElectionKind, Expectation, Label, PointName
 
 
 def send_unacknowledged(*labels: str) -> Produce:
@@ -54,13 +54,3 @@ def elect_preferred() -> Elect:
 def forbid_unclean_election() -> Alter:
     """Switch unclean election off."""
     return Alter(unclean_leader_election=False)
-
-
-def await_lag(*followers: int) -> AwaitLag:
-    """Let replica.lag.time.max.ms pass for followers that do not fetch."""
-    return AwaitLag(tuple(BrokerId(follower) for follower in followers))
-
-
-def lose_tail(broker: int, offset: int) -> LoseTail:
-    """Cut the log of a broker that is down."""
-    return LoseTail(BrokerId(broker), Offset(offset))
