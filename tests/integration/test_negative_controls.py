@@ -20,12 +20,12 @@ from conformance.pipeline import Pipeline, Stage
 from conformance.reconcile.errors import ReconcileError
 from conformance.repredict import repredict
 from conformance.run_directory import RunDirectoryError
+from conformance.scenarios.reconciliation import doctoring
+from conformance.scenarios.reconciliation.doctoring import FOREIGN_ID
 from conformance.scenarios.truncation import RESTARTED_FOLLOWER
 from conformance.verdicts import Conformance, PromiseKept, Verdict
 from fault_injection.wire.points import Point
 from oracle.vocabulary import Acks
-from tests.integration import doctoring
-from tests.integration.doctoring import FOREIGN_ID
 from tests.integration.real_runs import copied, judged_again, real_pipeline
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def frame(seq: int, direction: str, partitions: list[dict[str, Any]], **fields: Any) -> dict[str, Any]:
+def frame(seq: int, direction: str, partitions: list[dict[str, Any]], **fields: object) -> dict[str, Any]:
     common = {"seq": seq, "arrived_ns": seq * 10, "connection": 4, "link": "replication", "source": 2, "destination": 1}
     decoded = {"replica_id": 2, "partitions": partitions}
     named = {"api": "Fetch", "correlation_id": 7, "client_id": "broker-2-fetcher-1", "outcome": "forwarded"}

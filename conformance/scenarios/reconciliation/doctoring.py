@@ -24,6 +24,53 @@ def ids(run: RunDirectory) -> dict[str, int]:
     return {record["label"]: base + record["id"] for record in run.read_json("prediction/prediction.json")["records"]}
 
 
+def topic_repeats_m0(run: RunDirectory) -> None:
+    """Have the first record twice."""
+    _append(run, ids(run)["m0"])
+
+
+def topic_has_the_refused_record(run: RunDirectory) -> None:
+    """Have the record that its producer was told is refused."""
+    _append(run, ids(run)["refused"])
+
+
+def topic_swaps_m0_and_m1(run: RunDirectory) -> None:
+    """Have two records in the other order."""
+    swapped = {ids(run)["m0"]: ids(run)["m1"], ids(run)["m1"]: ids(run)["m0"]}
+    _change_rows(
+        run.path / "topic",
+        lambda rows: [row | {"record_id": swapped.get(row["record_id"], row["record_id"])} for row in rows],
+    )
+
+
+def topic_moves_m2(run: RunDirectory) -> None:
+    """Have the last record at another offset than the one it was acknowledged at."""
+    m2 = ids(run)["m2"]
+    _change_rows(
+        run.path / "topic",
+        lambda rows: [r | {"offset": r["offset"] + 5} if r["record_id"] == m2 else r for r in rows],
+    )
+
+
+def replica_log_of_2_has_m2_for_m1(run: RunDirectory) -> None:
+    """Let broker 2 have another record than broker 1 at the offset of m1."""
+    m1, m2 = ids(run)["m1"], ids(run)["m2"]
+    _change_rows(
+        run.path / "replica_logs",
+        lambda rows: [r | {"record_id": m2} if (r["broker"], r["record_id"]) == (2, m1) else r for r in rows],
+    )
+
+
+def _append(run: RunDirectory, record_id: int) -> None:
+    """Add a record at the end of the topic."""
+
+    def change(rows: Rows) -> Rows:
+        end = max(row["offset"] for row in rows) + 1
+        return [*rows, {"partition": 0, "offset": end, "record_id": record_id, "value_matches": True}]
+
+    _change_rows(run.path / "topic", change)
+
+
 def _change_rows(folder: Path, change: Callable[[Rows], Rows]) -> None:
     """Rewrite a folder's Parquet files as one, with changed rows and without Spark's checksums."""
     paths = sorted(folder.glob("*.parquet"))
@@ -41,8 +88,7 @@ def topic_loses_m2(run: RunDirectory) -> None:
 
 def topic_gains_a_foreign_record(run: RunDirectory) -> None:
     """Add a record that nobody attempted."""
-    foreign = {"partition": 0, "offset": 2, "record_id": FOREIGN_ID, "value_matches": True}
-    _change_rows(run.path / "topic", lambda rows: [*rows, foreign])
+    _append(run, FOREIGN_ID)
 
 
 def topic_keeps_m1(run: RunDirectory) -> None:
@@ -115,6 +161,12 @@ def prediction_changes_one_byte(run: RunDirectory) -> None:
     """Change one byte of the frozen prediction: the fate of m1."""
     path = run.path / "prediction" / "prediction.json"
     path.write_bytes(path.read_bytes().replace(b'"fate": "lost"', b'"fate": "lose"', 1))
+
+
+def prediction_changes_one_letter(run: RunDirectory) -> None:
+    """Change one letter of the frozen prediction: the label of the last record."""
+    path = run.path / "prediction" / "prediction.json"
+    path.write_bytes(path.read_bytes().replace(b'"m2"', b'"m3"', 1))
 
 
 def _change_wire(run: RunDirectory, change: Callable[[list[dict[str, Any]]], list[dict[str, Any]]]) -> None:

@@ -1,0 +1,83 @@
+"""What does a follower do with an answer to a fetch that it sent in an earlier leader epoch?
+
+The offset is still the follower's, so only the epoch tells that the answer is late. A follower that asks where its
+epoch ends before it fetches (0.11 to 2.7) throws it away for that reason, if the new epoch makes it ask at all.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from conformance.questions import NotSeenError, Question
+from conformance.scenario import Scenario
+from conformance.scenarios.vocabulary import (
+    await_hold,
+    brokers,
+    checkpoint,
+    hold_request,
+    hold_response,
+    produce,
+    release,
+)
+from oracle.schedule import Schedule, Settings
+from oracle.steps import Reassign
+from oracle.vocabulary import Acks
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from conformance.run_directory import RunDirectory
+    from oracle.rules.rule_set import RuleSet
+
+NEXT = "next fetch"
+
+
+def _predicted(rules: RuleSet, prediction: Mapping[str, Any]) -> int:  # noqa: ARG001 - the prediction follows from them
+    return int(prediction["checkpoints"][0]["replicas"]["2"]["log_end_offset"])
+
+
+def _fetched_at(run: RunDirectory) -> int:
+    """Read the offset of the held fetch from the wire trace."""
+    topic = run.read_json("run.json")["topic"]
+    for frame in run.lines("wire.ndjson"):
+        if frame.get("hold") == NEXT and frame["direction"] == "request":
+            for entry in frame["decoded"]["partitions"]:
+                if entry.get("topic") == topic:
+                    return int(entry["fetch_offset"])
+    raise NotSeenError(f"no fetch of broker 2 was held as {NEXT!r}")
+
+
+LATE_ANSWER = Scenario(
+    name="FE-04/epoch",
+    explanation=(
+        "The answer with m1 is under way to broker 2 when broker 3's replica is taken away: broker 1 leads on in a new "
+        "epoch. From 3.9.1 and 4.0.1 broker 2 throws the answer away and fetches at 1 again; from 2.8 until then, and "
+        "up to 2.0, it appends m1 and goes on at 2."
+    ),
+    schedule=Schedule(
+        id="fetchers/answer-of-another-epoch",
+        requirement="The answer to a fetch of an earlier leader epoch is thrown away, where the release compares epochs.",
+        sources=("FE-04", "LE-05", "004", "KAFKA-18991"),
+        replicas=brokers(1, 2, 3),
+        settings=Settings(min_insync_replicas=1, unclean_leader_election=False),
+        steps=(
+            produce("m0"),
+            hold_request("before m1", follower=2, leader=1, fetch_offset=1),
+            await_hold("before m1"),
+            produce("m1", acks=Acks.LEADER),
+            hold_response("m1 for 2", follower=2, leader=1, fetch_offset=1),
+            release("before m1"),
+            await_hold("m1 for 2"),
+            Reassign(brokers(1, 2)),
+            hold_request(NEXT, follower=2, leader=1),
+            release("m1 for 2"),
+            await_hold(NEXT),
+            checkpoint("the answer of the old epoch has come"),
+            release(NEXT),
+            checkpoint("end"),
+        ),
+    ),
+    questions=(Question("offset of the first fetch after the late answer", _predicted, _fetched_at),),
+)
+
+SCENARIOS = (LATE_ANSWER,)

@@ -1,0 +1,110 @@
+"""Does whatever is doctored turn the verdict red: the topic, the ledger, the prediction, the release's rules?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from conformance.examination import Examination
+from conformance.questions import Answer
+from conformance.repredict import repredict
+from conformance.run_directory import RunDirectory, RunDirectoryError
+from conformance.scenarios.reconciliation import doctoring
+from conformance.scenarios.reconciliation.examined_run import doctored, examined, in_a_word, undoctored, words_of
+from conformance.scenarios.truncation.losses import CLEAN_ELECTIONS_ONLY
+from oracle.predict import predict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from conformance.examination import Room
+    from conformance.questions import Value
+    from conformance.scenarios.reconciliation.examined_run import Doctor
+    from oracle.rules.rule_set import RuleSet
+
+RED: dict[Doctor, tuple[str, str]] = {
+    doctoring.topic_loses_m2: ("DEVIATES", "BROKEN"),
+    doctoring.topic_gains_a_foreign_record: ("DEVIATES", "BROKEN"),
+    doctoring.topic_changes_a_value: ("DEVIATES", "BROKEN"),
+    doctoring.ledger_forgets_m2: ("DEVIATES", "BROKEN"),
+    doctoring.ledger_flips_the_outcome_of_m2: ("DEVIATES", "BROKEN"),
+}
+CHANGED = "the changed prediction is refused"
+OTHER_RULES = "verdict by the rules of another release"
+
+
+@dataclass(frozen=True, slots=True)
+class DoctoringIsSeen:
+    """The verdicts of one run of TR-02 and of its doctored copies."""
+
+    def steps(self) -> tuple[str, ...]:
+        """Return what is done, line by line."""
+        return (
+            "run TR-02, whose outcome is another one since 0.11",
+            *(f"copy the run, doctor it ({in_a_word(doctor)}), reconcile and judge it again" for doctor in RED),
+            "change one byte of the frozen prediction of a copy and judge it",
+            "judge a copy by the rules of 0.10.2.2, or on 0.10.2 by those of 4.3.1",
+        )
+
+    def predict(self, rules: RuleSet) -> tuple[Answer, ...]:
+        """Predict every verdict."""
+        honest: list[Value] = ["CONFORMS", _promise(rules)]
+        otherwise = "BROKEN" if _loses(rules) else "BROKEN_AS_PREDICTED"
+        return (
+            Answer("verdict of the run", honest),
+            Answer(_judged(undoctored), [*honest]),
+            *(Answer(_judged(doctor), [*verdict]) for doctor, verdict in RED.items()),
+            Answer(CHANGED, value=True),
+            Answer(OTHER_RULES, ["DEVIATES", otherwise]),
+        )
+
+    def conduct(self, room: Room) -> Iterator[Answer]:
+        """Run it on real brokers, and judge doctored copies."""
+        run, verdict = examined(room, CLEAN_ELECTIONS_ONLY)
+        yield Answer("verdict of the run", words_of(verdict))
+        for doctor in (undoctored, *RED):
+            yield Answer(_judged(doctor), words_of(doctored(room, run, doctor)[1]))
+        yield Answer(CHANGED, _is_refused(room, run))
+        is_oldest = room.release.version.startswith("0.10.2")
+        other = ("4.3.1", "kraft") if is_oldest else ("0.10.2.2", "zookeeper")
+        yield Answer(OTHER_RULES, words_of(repredict(run, room.spark, other)[1]))
+
+
+def _loses(rules: RuleSet) -> bool:
+    """Tell whether the release loses the record that TR-02 is about."""
+    return any(record.fate.value == "lost" for record in predict(CLEAN_ELECTIONS_ONLY.schedule, rules).records)
+
+
+def _promise(rules: RuleSet) -> str:
+    return "BROKEN_AS_PREDICTED" if _loses(rules) else "KEPT"
+
+
+def _judged(doctor: Doctor) -> str:
+    return f"verdict when {in_a_word(doctor)}"
+
+
+def _is_refused(room: Room, run: RunDirectory) -> bool:
+    """Tell whether a copy is refused, one letter of whose frozen prediction has changed."""
+    try:
+        doctored(room, run, doctoring.prediction_changes_one_letter)
+    except RunDirectoryError as refused:
+        return "has changed since it was frozen" in str(refused)
+    return False
+
+
+SCENARIOS = (
+    Examination(
+        name="RC-03",
+        id="reconciliation/doctoring-turns-the-verdict-red",
+        requirement=(
+            "A doctored topic, a doctored ledger and the rules of another release each turn the verdict red, and a "
+            "prediction that was changed after it was frozen is refused."
+        ),
+        sources=("RC-03", "TR-02"),
+        explanation=(
+            "TR-02 ends otherwise on 0.10.2 than on every later release, so each release is judged by rules that are "
+            "wrong for it. The copy that is not doctored conforms: what turns the others red is the doctoring."
+        ),
+        subject=DoctoringIsSeen(),
+    ),
+)
