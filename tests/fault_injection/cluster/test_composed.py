@@ -1,0 +1,93 @@
+"""Are the clusters of compose/ those that the tester would start, and is what is written there up to date?"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+import yaml
+
+from fault_injection.cluster.composed import COMPOSE_FILE, composed_files, composed_spec
+from fault_injection.cluster.imposed import imposed_settings
+from fault_injection.releases import MetadataMode, UsageError
+from tests.project.documents import ROOT
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from fault_injection.cluster.spec import ClusterSpec
+
+COMPOSED = {
+    "kraft": composed_spec("4.3.1", MetadataMode.KRAFT),
+    "zookeeper": composed_spec("3.9.2", MetadataMode.ZOOKEEPER),
+}
+
+
+def settings(text: str) -> dict[str, str]:
+    return dict(line.split("=", 1) for line in text.splitlines())
+
+
+@pytest.mark.parametrize("folder", COMPOSED)
+def test_the_files_in_the_folder_are_what_the_tester_writes(folder: str) -> None:
+    there = {path.name: path.read_text(encoding="utf-8") for path in (ROOT / "compose" / folder).iterdir()}
+    assert there == composed_files(COMPOSED[folder])
+
+
+@pytest.mark.parametrize("spec", COMPOSED.values(), ids=list(COMPOSED))
+def test_every_node_has_all_settings_that_the_tester_imposes(spec: ClusterSpec) -> None:
+    files = composed_files(spec)
+    for node in spec.nodes:
+        written = settings(files[f"{node.name}.properties"])
+        imposed = imposed_settings(spec, node)
+        assert imposed
+        assert {key: written.get(key) for key in imposed} == imposed
+
+
+@pytest.mark.parametrize("spec", COMPOSED.values(), ids=list(COMPOSED))
+def test_brokers_have_the_testers_two_listeners(spec: ClusterSpec) -> None:
+    for node in spec.broker_nodes:
+        written = settings(composed_files(spec)[f"{node.name}.properties"])
+        assert written["inter.broker.listener.name"] == "REPLICATION"
+        client, replication = written["advertised.listeners"].split(",")
+        assert client == f"CLIENT://127.0.0.1:{19090 + node.id}"
+        assert replication == f"REPLICATION://{node.name}:9093"
+
+
+@pytest.mark.parametrize("spec", COMPOSED.values(), ids=list(COMPOSED))
+def test_a_service_is_its_node_and_mounts_what_is_there(spec: ClusterSpec) -> None:
+    files = composed_files(spec)
+    services = yaml.safe_load(files[COMPOSE_FILE])["services"]
+    assert list(services) == [node.name for node in spec.nodes]
+    assert len(spec.broker_nodes) == 3
+    for node in spec.nodes:
+        service = services[node.name]
+        (command,) = service["command"]
+        assert command.endswith(" /kafka/server.properties")
+        assert (" kafka.tools.StorageTool format " in command) == spec.is_kraft
+        sources = [volume.removeprefix("./").split(":")[0] for volume in service["volumes"][1:]]
+        assert f"{node.name}.properties" in sources
+        assert set(sources) <= set(files)
+        assert all(port.startswith("127.0.0.1:") for port in service.get("ports", []))
+
+
+def test_another_release_is_written_with_its_own_settings(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "fault_injection.cluster.composed", "0.10.2", str(tmp_path / "old")]
+    subprocess.run(command, cwd=ROOT, check=True)
+    assert "jars/0.10.2.2" in (tmp_path / "old" / COMPOSE_FILE).read_text(encoding="utf-8")
+    broker = settings((tmp_path / "old" / "broker-1.properties").read_text(encoding="utf-8"))
+    assert "max.incremental.fetch.session.cache.slots" not in broker
+
+
+@pytest.mark.parametrize("line", ["9.9", "4.3.1/zookeeper", "4.3.1/raft"])
+def test_what_cannot_be_written_is_said(tmp_path: Path, line: str) -> None:
+    command = [sys.executable, "-m", "fault_injection.cluster.composed", line, str(tmp_path / "x")]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert not (tmp_path / "x").exists()
+
+
+def test_a_mode_that_the_release_lacks_is_refused() -> None:
+    with pytest.raises(UsageError, match="does not run in kraft mode"):
+        composed_spec("2.8.2", MetadataMode.KRAFT)
