@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import shutil
 from contextlib import ExitStack, suppress
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Protocol, Self, TypeVar, cast
 
 from conformance.work_directory import work_directory
 from fault_injection.cluster.errors import ClusterError
@@ -33,6 +33,16 @@ if TYPE_CHECKING:
     from oracle.schedule import Schedule
 
 BROKERS_MIN = 3
+
+
+class Closeable(Protocol):
+    """What a laboratory can keep: it is closed in the end."""
+
+    def close(self) -> None:
+        """End it; called once."""
+
+
+K = TypeVar("K", bound=Closeable)
 
 
 def brokers_for(schedule: Schedule) -> tuple[int, ...]:
@@ -76,6 +86,7 @@ class Laboratory:
         self._cluster: Cluster | None = None
         self._gate: GateProxy | None = None
         self._spec: ClusterSpec | None = None
+        self._kept: dict[str, tuple[Closeable, Path]] = {}
         self.on_gate_event: Callable[[GateEvent], None] | None = None
 
     def __enter__(self) -> Self:
@@ -88,7 +99,7 @@ class Laboratory:
             self._leave_at_once()
             return
         try:
-            self._end_cluster()
+            self._end_all()
         except Exception:
             if error is None:
                 raise  # else the first error says more; closing the backend ends every node all the same
@@ -102,7 +113,7 @@ class Laboratory:
             self.backend.close()
         finally:
             with suppress(Exception):  # the nodes that it would end are gone
-                self._end_cluster()
+                self._end_all()
             self._remove_directories()
 
     @property
@@ -129,6 +140,7 @@ class Laboratory:
                 broker_ids=brokers_for(schedule),
                 timing=Timing(schedule.timing.value),
                 checkpoint=HighWatermarkCheckpoint(schedule.checkpointing.value),
+                fetch_wait_max_ms=schedule.fetch_wait_max_ms,
             )
         )
 
@@ -188,6 +200,37 @@ class Laboratory:
     def discard_cluster(self) -> None:
         """End the running cluster; the next scenario gets a new one."""
         self._end_cluster()
+
+    def kept(self, name: str, start: Callable[[Path], K]) -> K:
+        """Return what was started under a name, now or before; it lasts as long as the laboratory.
+
+        Args:
+            name: one name for one kind of thing.
+            start: starts it in a directory of its own.
+        """
+        if name not in self._kept:
+            directory = work_directory(name)
+            try:
+                self._kept[name] = start(directory), directory
+            except BaseException:
+                shutil.rmtree(directory, ignore_errors=True)
+                raise
+        return cast("K", self._kept[name][0])
+
+    def discard(self, name: str) -> None:
+        """End what is kept under a name, if anything is; whoever asks again gets a new one."""
+        if name in self._kept:
+            kept, directory = self._kept.pop(name)
+            try:
+                kept.close()
+            finally:
+                shutil.rmtree(directory, ignore_errors=True)
+
+    def _end_all(self) -> None:
+        with ExitStack() as stack:
+            stack.callback(self._end_cluster)
+            for name in tuple(self._kept):
+                stack.callback(self.discard, name)
 
     def _end_cluster(self) -> None:
         stack, self._stack = self._stack, ExitStack()

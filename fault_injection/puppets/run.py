@@ -29,7 +29,7 @@ from fault_injection.puppets.controller import ControllerPuppet
 from fault_injection.puppets.follower import FollowerPuppet
 from fault_injection.puppets.leader import LeaderPuppet
 from fault_injection.puppets.topic import PuppetTopic
-from fault_injection.releases import MetadataMode, find_release, jars_of, schema_jar
+from fault_injection.releases import JarSet, MetadataMode, find_release, jars_of, schema_jar
 from fault_injection.waiting import until
 from fault_injection.wire.codec_schemas import load_schemas
 
@@ -73,7 +73,7 @@ class PuppetRun:
         directory: Path,
         *,
         settings: Mapping[str, str] = MappingProxyType({}),
-        kafka_home: Path | None = None,
+        jars: JarSet | None = None,
     ) -> Self:
         """Start a broker of a release and take the controller's office.
 
@@ -81,7 +81,7 @@ class PuppetRun:
             version: ``0.10.2.2`` to ``3.9.2``, a line such as ``2.8``, or a patch.
             directory: gets the broker's and ZooKeeper's directories.
             settings: of the broker; they win over the tester's own.
-            kafka_home: the directory of an unpacked Kafka of that release whose jars are to be used.
+            jars: of that release; resolved if none are given.
 
         Raises:
             UsageError: the release has no ZooKeeper mode.
@@ -91,7 +91,7 @@ class PuppetRun:
         release = find_release(version)
         mode = release.metadata_mode(MetadataMode.ZOOKEEPER)
         spec = ClusterSpec(release, mode, broker_ids=(BROKER,), controller_id=None, overrides=settings)
-        jars = jars_of(release, kafka_home)
+        jars = jars_of(release) if jars is None else jars
         stack = ExitStack()
         with stack:
             backend = ProcessBackend()

@@ -1,4 +1,4 @@
-"""A real broker of each release, its puppets, and a topic on a stage for each test.
+"""A real broker of each release and its puppets; every examination is played to it once at most.
 
 KAFKA_CONFORMANCE_PUPPETS=0.11.0.3,1.1.1 chooses other releases than the two that always run.
 """
@@ -10,38 +10,45 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from conformance.run_directory import slug
 from fault_injection.puppets.run import PuppetRun
 from oracle.rules.by_version import rules_for
 from oracle.vocabulary import MetadataMode
-from tests.integration.puppets.stage import Stage
+from tests.conformance.puppet_stage.scripts import script_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from fault_injection.puppets.leader import LeaderPuppet
+    from conformance.examination import Examination
+    from conformance.questions import Answer
+    from oracle.rules.rule_set import RuleSet
 
 RELEASES = os.environ.get("KAFKA_CONFORMANCE_PUPPETS", "0.10.2.2,2.8.2").split(",")
 
 
+class Played:
+    """What a real broker answered, by examination."""
+
+    def __init__(self, run: PuppetRun) -> None:
+        self.version = run.cluster.spec.release.version
+        self._run = run
+        self._answers: dict[str, tuple[Answer, ...]] = {}
+
+    @property
+    def rules(self) -> RuleSet:
+        """The rules of the broker's release."""
+        return rules_for(self.version, MetadataMode.ZOOKEEPER)
+
+    def answers(self, examination: Examination) -> tuple[Answer, ...]:
+        """Play the examination's script, if it was not played yet."""
+        if examination.name not in self._answers:
+            played = script_of(examination).play(self._run, slug(examination.name))
+            self._answers[examination.name] = tuple(played)
+        return self._answers[examination.name]
+
+
 @pytest.fixture(scope="package", params=RELEASES)
-def run(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[PuppetRun]:
+def played(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Played]:
     with PuppetRun.start(request.param, tmp_path_factory.mktemp("puppets")) as running:
-        yield running
+        yield Played(running)
         assert running.failures == ()
-
-
-@pytest.fixture
-def leaders(run: PuppetRun) -> Iterator[dict[int, LeaderPuppet]]:
-    both = {broker: run.leader(broker) for broker in (2, 3)}
-    yield both
-    for leader in both.values():
-        leader.revive()
-
-
-@pytest.fixture
-def stage(run: PuppetRun, request: pytest.FixtureRequest) -> Iterator[Stage]:
-    name = request.node.originalname.removeprefix("test_")
-    rules = rules_for(run.cluster.spec.release.version, MetadataMode.ZOOKEEPER)
-    staged = Stage(run, name, rules)
-    yield staged
-    staged.close()

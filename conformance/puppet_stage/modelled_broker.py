@@ -1,12 +1,13 @@
 """What would the model's broker 1 do where a real one is driven by puppets?
 
 The puppets' choices are put into the oracle's state as they are made: a decision of the controller, a fetch with any
-offset and epoch, a leader's log. Everything that follows from them is the rules' doing.
+offset and epoch, a leader's log. Everything that follows from them is the rules' doing. Nothing here knows a real
+broker.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import TYPE_CHECKING
 
@@ -23,6 +24,7 @@ from oracle.events import (
 from oracle.log import NO_EPOCH, Entry, ReplicaLog
 from oracle.replication import electing, leading
 from oracle.replication.remote import RemoteReplica
+from oracle.rules.release import parse_version
 from oracle.schedule import Settings
 from oracle.state import (
     ControllerView,
@@ -38,55 +40,101 @@ from oracle.transitions import Refusal, step
 from oracle.vocabulary import Acks, BrokerId, Label, LeaderEpoch, Offset, Role
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     from oracle.rules.rule_set import RuleSet
 
 REAL = BrokerId(1)
 ASSIGNMENT = (BrokerId(1), BrokerId(2), BrokerId(3))
-FENCED_LEADER_EPOCH, UNKNOWN_LEADER_EPOCH = FENCED = (74, 75)
-OUT_OF_RANGE = 1
+NO_ERROR, OFFSET_OUT_OF_RANGE, REQUEST_TIMED_OUT, NOT_ENOUGH_REPLICAS, INVALID_REQUIRED_ACKS = 0, 1, 7, 19, 21
+FENCED_LEADER_EPOCH, UNKNOWN_LEADER_EPOCH = 74, 75
+NOT_LEADER_OR_FOLLOWER = 6
 ROUNDS_MAX = 20
+FORGETS_SINCE, REMEMBERS_SINCE = (3, 5, 1), (3, 7)
+SETTING_OF_ACKS = {1: Acks.LEADER, -1: Acks.ALL}
 
-Told = int | tuple[int, int, tuple[int | None, int | None] | None]
-"""An error code, or how many records came, with which high watermark and which diverging epoch."""
+Words = tuple[str, int, int]
+"""A follower's request: what it is, its fetch offset, and the epoch it names; -1 for none."""
 
 
-def entries_of(*epochs: tuple[int, str]) -> ReplicaLog:
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What a leader answers a follower's fetch.
+
+    Attributes:
+        error: the error code; the rest counts only without one.
+        records: how many came.
+        high_watermark: as it was told.
+        diverging: the epoch and offset at which the logs part, where the release tells so (KIP-595).
+    """
+
+    error: int = 0
+    records: int = 0
+    high_watermark: int = 0
+    diverging: tuple[int, int] | None = None
+
+
+def entries_of(epochs: Iterable[tuple[int, str]]) -> ReplicaLog:
     """Give a log from (leader epoch, labels of one letter) in order."""
     entries = (Entry(Label(label), LeaderEpoch(epoch)) for epoch, labels in epochs for label in labels)
     return ReplicaLog().append(entries)
 
 
+def forgets_last_epoch(version: str) -> bool:
+    """Tell whether a release's follower forgets its last fetched epoch when an answer is empty (KAFKA-15510)."""
+    return FORGETS_SINCE <= parse_version(version) < REMEMBERS_SINCE
+
+
 class ModelledBroker:
-    """The partition of broker 1, with puppets as the others."""
+    """The partition of broker 1, with puppets as the others.
+
+    Args:
+        rules: of the release.
+        min_insync_replicas: of the topic.
+
+    Attributes:
+        idle: what the broker asks again and again as a follower at rest; None before it first rested.
+        metadata_leader: whom the broker's metadata name as the leader.
+        has_files: whether the replica's files are there.
+    """
 
     def __init__(self, rules: RuleSet, min_insync_replicas: int = 1) -> None:
         self.rules = rules
+        self.idle: Words | None = None
+        self.metadata_leader: int | None = None
+        self.has_files = False
         replicas = tuple(map(ReplicaState, ASSIGNMENT))
         view = ControllerView(frozenset(ASSIGNMENT), None, NO_EPOCH, ())
         self._state = PartitionState(ASSIGNMENT, Settings(min_insync_replicas), replicas, view)
 
     @property
     def replica(self) -> ReplicaState:
+        """The broker's own replica."""
         return self._state.replica(REAL)
 
     @property
     def log_end_offset(self) -> int:
+        """The offset of the next record."""
         return self.replica.log.log_end_offset
 
     @property
     def leader(self) -> int | None:
+        """Whom the broker believes to lead."""
         return self.replica.leader
 
     @property
-    def numbers(self) -> tuple[int, int]:
-        return self.replica.log.log_end_offset, self.replica.high_watermark
+    def high_watermark(self) -> int:
+        """The first offset that the broker does not know to be committed."""
+        return self.replica.high_watermark
 
     @property
     def isr(self) -> tuple[int, ...]:
+        """The committed in-sync replicas."""
         return tuple(sorted(self._state.controller.isr))
 
     @property
     def labels(self) -> list[str]:
+        """The records in the broker's log."""
         return [str(entry.label) for entry in self.replica.log.entries]
 
     @property
@@ -96,14 +144,17 @@ class ModelledBroker:
             return []
         return [(entry.leader_epoch, entry.start_offset) for entry in self.replica.log.epochs]
 
-    def decide(self, leader: int, leader_epoch: int, isr: tuple[int, ...]) -> None:
-        """Let the controller commit a decision, and the broker hear it."""
+    def decide(self, leader: int, leader_epoch: int, isr: tuple[int, ...], *, reaches_metadata: bool = True) -> None:
+        """Let the controller commit a decision, and the broker hear it, with or without UpdateMetadata."""
         in_sync = tuple(map(BrokerId, isr))
         decision = Decision(BrokerId(leader), LeaderEpoch(leader_epoch), frozenset(in_sync))
         leaderships = ((decision.leader_epoch, BrokerId(leader), True),)
         view = ControllerView(
             frozenset(ASSIGNMENT), decision.leader, decision.leader_epoch, in_sync, leaderships=leaderships
         )
+        self.has_files = True
+        if reaches_metadata:
+            self.metadata_leader = leader
         heard = replace(self.replica, undelivered=(decision,))
         self._state = replace(self._state, controller=view).with_replica(heard)
         self._step(DecisionReceived(REAL))
@@ -113,10 +164,23 @@ class ModelledBroker:
         dead = electing.die(electing.checkpoint_high_watermarks(self._state), REAL, graceful=False)
         self._state = dead.with_replica(replace(dead.replica(REAL), alive=True))
 
-    def append(self, label: str, acks: Acks = Acks.LEADER) -> str | None:
-        """Give the error that a producer learns at once, if it learns one."""
-        self._step(RecordSent(Label(label), acks, REAL))
-        return self._state.produces[-1].error
+    def stop(self, *, is_deleted: bool) -> None:
+        """Let the broker hear that it has no replica to run, and none to keep if it is deleted."""
+        self.has_files = not is_deleted
+        idle = replace(self.replica, role=Role.NONE, leader=None, fetch=None)
+        self._state = self._state.with_replica(idle)
+
+    def append(self, label: str, acks: int = 1) -> int:
+        """Give the error code that the producer of a record learns, in the end, while no follower fetches."""
+        if acks not in SETTING_OF_ACKS:
+            return INVALID_REQUIRED_ACKS
+        if self.replica.role is not Role.LEADER:
+            return NOT_LEADER_OR_FOLLOWER
+        self._step(RecordSent(Label(label), SETTING_OF_ACKS[acks], REAL))
+        sent = self._state.produces[-1]
+        if sent.outcome is None:
+            return REQUEST_TIMED_OUT
+        return NOT_ENOUGH_REPLICAS if sent.error == "NOT_ENOUGH_REPLICAS" else NO_ERROR
 
     def fetch(self, follower: int, offset: int, leader_epoch: int, last_epoch: int, *, parks: bool) -> Told:
         """Give what the broker tells a follower that asks so, and let what follows from the question happen."""
@@ -137,28 +201,47 @@ class ModelledBroker:
 
     def _told(self, fetch: Fetch | None, asked: Fetch, before: Offset, *, parks: bool) -> Told:
         if fetch is None:
-            return FENCED_LEADER_EPOCH if asked.leader_epoch < self.replica.leader_epoch else UNKNOWN_LEADER_EPOCH
+            return Told(self.error_for_epoch(asked.leader_epoch))
         if fetch.stage is FetchStage.PARKED:
             # A fetch that may not wait is answered as one that got records: with the old high watermark.
             is_new = parks or self.rules.answers_new_high_watermark
-            return 0, self.replica.high_watermark if is_new else before, None
+            return Told(high_watermark=self.replica.high_watermark if is_new else before)
         answer = fetch.answer
         assert isinstance(answer, FetchAnswer)
         if answer.out_of_range:
-            return OUT_OF_RANGE
-        end = answer.diverging
-        return (
-            len(answer.entries),
-            answer.high_watermark,
-            None if end is None else (end.leader_epoch, end.end_offset),
-        )
+            return Told(OFFSET_OUT_OF_RANGE)
+        return Told(0, len(answer.entries), answer.high_watermark, _diverging(answer))
+
+    def error_for_epoch(self, leader_epoch: int) -> int:
+        """Give the error code for a request that claims a leader epoch, which the leader may fence (KIP-320)."""
+        own = self.replica.leader_epoch
+        if self.rules.serves_epoch(LeaderEpoch(leader_epoch), own):
+            return NO_ERROR
+        return FENCED_LEADER_EPOCH if leader_epoch < own else UNKNOWN_LEADER_EPOCH
+
+    def end_of_epoch(self, leader_epoch: int) -> tuple[int | None, int | None]:
+        """Give the leader's answer to the question where an epoch ends: epoch and offset."""
+        end = self.rules.truncation.end_offset_for(self.replica.log, LeaderEpoch(leader_epoch))
+        return end.leader_epoch, end.end_offset
 
     def _commit_join(self, follower: BrokerId) -> None:
         if follower in self.replica.joining:
             self._step(JoinCommitted(follower))
 
-    def follow(self, leader: int, leader_epoch: int, log: ReplicaLog, high_watermark: int) -> None:
-        """Let the broker hear that it follows a puppet with a log and a high watermark that stands still."""
+    def follow(self, leader: int, leader_epoch: int, log: ReplicaLog, high_watermark: int) -> list[Words]:
+        """Let the broker follow a puppet with a log and a high watermark that stands still, and come to rest.
+
+        Returns:
+            What it asks until then, each once while it repeats itself; if its leader stays the same, without a first
+            repetition of what it asked before.
+        """
+        before = self.idle if self.leader == leader else None
+        self._lead(leader, leader_epoch, log, high_watermark)
+        once = [words for words, _ in groupby(self._requests())]
+        self.idle = once[-1] if once else None
+        return once[1:] if once[:1] == [before] else once
+
+    def _lead(self, leader: int, leader_epoch: int, log: ReplicaLog, high_watermark: int) -> None:
         self.decide(leader, leader_epoch, ASSIGNMENT)
         silent = BrokerId(5 - leader)  # the other puppet: in the ISR, and it never fetches
         puppet = ReplicaState(
@@ -173,17 +256,22 @@ class ModelledBroker:
         )
         self._state = self._state.with_replica(puppet)
 
-    def requests(self) -> list[tuple[str, int, int]]:
-        """Run the follower to rest and give what it asks meanwhile, each once while it repeats itself."""
-        asked = []
+    def first_request(self) -> Words:
+        """Give what the follower asks first; its leader dies before it answers."""
+        sent = step(self._state, RequestSent(REAL), self.rules)
+        assert not isinstance(sent, Refusal), sent
+        fetch = sent.state.replica(REAL).fetch
+        assert fetch is not None
+        return self._words(fetch)
+
+    def _requests(self) -> Iterator[Words]:
         for _ in range(ROUNDS_MAX):
             fetch = self._round()
             if fetch is None:
-                break
-            asked.append(self._words(fetch))
-        return [words for words, _ in groupby(asked)]
+                return
+            yield self._words(fetch)
 
-    def _words(self, fetch: Fetch) -> tuple[str, int, int]:
+    def _words(self, fetch: Fetch) -> Words:
         if fetch.kind is FetchKind.EPOCH_LOOKUP:
             return "epoch lookup", -1, fetch.last_epoch
         return "fetch", fetch.offset, fetch.last_epoch if self.rules.truncation.checks_on_fetch else -1
@@ -206,3 +294,12 @@ class ModelledBroker:
         result = step(self._state, event, self.rules)
         assert not isinstance(result, Refusal), result
         self._state = result.state
+
+
+def _diverging(answer: FetchAnswer) -> tuple[int, int] | None:
+    end = answer.diverging
+    if end is None:
+        return None
+    assert end.leader_epoch is not None
+    assert end.end_offset is not None
+    return end.leader_epoch, end.end_offset

@@ -1,0 +1,40 @@
+"""Which broker do the puppets of a room surround? One for all examinations of a command, a child process always."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fault_injection.puppets.connection import PuppetError
+from fault_injection.puppets.run import PuppetRun
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from conformance.examination import Room
+
+KEPT_AS = "puppets"
+
+
+def puppet_run(room: Room) -> PuppetRun:
+    """Give the room's broker with puppets, started when it is first asked for and ended with the laboratory.
+
+    Raises:
+        ClusterError: it does not come up.
+        PuppetError: a puppet could not answer the broker before, or the brokers run from an image.
+    """
+    if not room.jars.files:
+        raise PuppetError("puppets need a broker that is a child process, and the brokers' image brings their jars")
+
+    def start(directory: Path) -> PuppetRun:
+        room.progress("starting one broker among puppets")
+        return PuppetRun.start(room.release.version, directory, jars=room.jars)
+
+    run = room.laboratory.kept(KEPT_AS, start)
+    if run.failures:
+        raise PuppetError(f"a puppet failed: {run.failures[-1]}")
+    return run
+
+
+def discard(room: Room) -> None:
+    """End the room's broker with puppets; the next examination gets another one."""
+    room.laboratory.discard(KEPT_AS)

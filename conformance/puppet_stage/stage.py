@@ -1,0 +1,210 @@
+"""How is a real broker looked at while puppets play its controller, its followers and its leaders?
+
+A stage is one topic on brokers 1, 2 and 3, of which 1 is real. What happens inside one request is measured when the
+answer is there. What a broker does in its own time is given time to come to what is expected; what is there at the
+end of that time is the measurement, whatever it is.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from itertools import groupby
+from typing import TYPE_CHECKING, TypeVar
+
+from conformance.probes.connection import BrokerConnection
+from conformance.probes.messages import MemoryRecords
+from conformance.probes.metadata import partition_metadata
+from conformance.probes.replica_probe import ReplicaProbe
+from conformance.puppet_stage.modelled_broker import ASSIGNMENT, REAL, forgets_last_epoch
+from conformance.puppet_stage.serving import served
+from fault_injection.waiting import DeadlineExceededError, NotYetError, until
+from fault_injection.wire.views import NONE, EpochQuery, FetchPartition
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from conformance.puppet_stage.modelled_broker import Words
+    from fault_injection.puppets.leader import LeaderPuppet
+    from fault_injection.puppets.run import PuppetRun
+    from fault_injection.puppets.served_topics import Asking
+    from fault_injection.wire.controller_views import ErrorsView
+    from oracle.log import ReplicaLog
+    from oracle.rules.rule_set import RuleSet
+
+    T = TypeVar("T")
+
+DEADLINE_S = 4.0
+SEVERAL_ROUNDS_S = 0.5
+IDLE_ROUNDS = 3
+
+
+class Stage:
+    """A topic with puppets around it; to be closed.
+
+    Args:
+        run: the real broker and its puppets.
+        name: of the topic; used once per run.
+        rules: of the broker's release, by which its puppets answer too.
+        min_insync_replicas: of the topic.
+    """
+
+    def __init__(self, run: PuppetRun, name: str, rules: RuleSet, min_insync_replicas: int = 1) -> None:
+        self.run, self.rules = run, rules
+        self.topic = run.create_topic(name, ASSIGNMENT, {"min.insync.replicas": str(min_insync_replicas)})
+        self.leaders = {int(broker): run.leader(broker) for broker in ASSIGNMENT if broker != REAL}
+        self.followers = {broker: run.follower(broker) for broker in self.leaders}
+        self._follows: int | None = None
+        self._idle: Words | None = None
+        self._probe = ReplicaProbe(run.cluster, name)
+
+    def close(self) -> None:
+        """Have the broker delete its replica, and bring leaders back that died."""
+        try:
+            self.run.controller.stop_replica(self.topic, is_deleted=True)
+        finally:
+            self._probe.close()
+            for leader in self.leaders.values():
+                leader.revive()
+
+    @staticmethod
+    def settled(look: Callable[[], T], expected: object) -> T:
+        """Look until what is expected is there, or the time is over, and give what was seen last."""
+        last: list[T] = []
+
+        def is_there() -> bool:
+            last[:] = [look()]
+            return last[0] == expected
+
+        with suppress(DeadlineExceededError):
+            until(is_there, deadline_s=DEADLINE_S, what="what is expected")
+        return last[0]
+
+    def numbers(self) -> list[int]:
+        """Give the broker's log end offset and high watermark."""
+        numbers = self._probe.live_numbers(REAL)
+        return [numbers.log_end_offset, numbers.high_watermark]
+
+    def isr(self) -> list[int]:
+        """Give the committed in-sync replicas."""
+        return list(self.run.controller.isr(self.topic))
+
+    def leader_in_metadata(self) -> int | None:
+        """Give whom the broker's metadata name as the leader."""
+        with BrokerConnection(self.run.cluster.client_address(REAL)) as connection:
+            seen = partition_metadata(connection, self.topic.name, 0)
+        return None if seen is None else seen.leader
+
+    def checkpointed_high_watermark(self) -> int | None:
+        """Give the high watermark on disk."""
+        return self._probe.checkpointed_high_watermark(REAL)
+
+    def epochs_on_disk(self) -> list[list[int]]:
+        """Give the leader-epoch checkpoint: epochs and the offsets at which they start."""
+        return [[start.leader_epoch, start.start_offset] for start in self._probe.epoch_starts(REAL)]
+
+    def values_on_disk(self) -> list[str]:
+        """Give the records in the segment file."""
+        records = MemoryRecords(self.run.cluster.read_file(REAL, f"{self.topic.name}-0/{0:020}.log"))
+        values: list[str] = []
+        while records.has_next():
+            values += [bytes(record.value).decode() for record in records.next_batch()]
+        return values
+
+    def files(self) -> frozenset[str]:
+        """Give the data files of the replica that count: without those that are about to be deleted."""
+        return frozenset(name for name in self.run.cluster.files(REAL) if name.startswith(f"{self.topic.name}-0/"))
+
+    def restart(self) -> None:
+        """Kill the broker and start it; it has no role until the next decision."""
+        self.run.restart()
+        self._follows = None
+
+    def lead(self, leader_epoch: int, isr: tuple[int, ...]) -> ErrorsView:
+        """Make the broker the leader and give its answer to LeaderAndIsr."""
+        self._follows = None
+        return self.run.controller.decide(self.topic.led_by(REAL, leader_epoch, isr))
+
+    # The broker follows
+
+    def follow(self, leader: int, leader_epoch: int, log: ReplicaLog, high_watermark: int) -> list[Words]:
+        """Make the broker follow a puppet with this log, let it come to rest, and give what it asked until then.
+
+        Each is given once while it repeats itself; if the leader stays the same, without a first repetition of what
+        it asked before.
+        """
+        puppet, before = self.leaders[leader], None
+        if self._follows == leader:  # the fetch under way is answered after the decision, as one of an earlier epoch
+            puppet.hold()
+            before = self._idle
+        puppet.forget()
+        puppet.serve(self.topic, served(log, high_watermark, leader_epoch, self.rules))
+        self.run.controller.decide(self.topic.led_by(leader, leader_epoch))
+        puppet.release()
+        self._follows = leader
+        once = self._asked_until_rest(puppet)
+        self._idle = once[-1] if once else None
+        return once[1:] if once[:1] == [before] else once
+
+    def _asked_until_rest(self, leader: LeaderPuppet) -> list[Words]:
+        def is_at_rest() -> bool:
+            last = list(self._as_if_remembered(self._words(one) for one in leader.asked(self.topic)))[-IDLE_ROUNDS:]
+            if len(last) < IDLE_ROUNDS or len(set(last)) > 1:
+                raise NotYetError(last)
+            return True
+
+        with suppress(DeadlineExceededError):
+            until(is_at_rest, deadline_s=DEADLINE_S, what="a fetch that repeats itself")
+        asked = self._as_if_remembered(self._words(one) for one in leader.asked(self.topic))
+        return [words for words, _ in groupby(asked)]
+
+    def _as_if_remembered(self, asked: Iterable[Words]) -> Iterator[Words]:
+        """Put the last fetched epoch back that a release forgets when the first answer is empty (KAFKA-15510)."""
+        last: Words | None = self._idle
+        for words in asked:
+            is_forgotten = forgets_last_epoch(self.rules.version) and last is not None and words == (*last[:2], NONE)
+            last = last if is_forgotten and last is not None else words
+            yield last
+
+    def follow_into_silence(self, leader: int, leader_epoch: int) -> Words | None:
+        """Make the broker follow a puppet that dies with its first request unanswered, and give that request."""
+        puppet = self.leaders[leader]
+        puppet.forget()
+        puppet.hold_next()
+        self.run.controller.decide(self.topic.led_by(leader, leader_epoch))
+        with suppress(DeadlineExceededError):
+            until(lambda: len(puppet.asked(self.topic)) > 0, deadline_s=DEADLINE_S, what="a request that is held")
+        asked = puppet.asked(self.topic)
+        puppet.die()
+        self._follows = None
+        return self._words(asked[0]) if asked else None
+
+    def idle_words(self, leader: int) -> list[Words]:
+        """Give what the broker asks a puppet that has nothing new for it, in several rounds, each thing once."""
+        puppet = self.leaders[leader]
+        puppet.forget()
+        with suppress(DeadlineExceededError):
+            until(lambda: len(puppet.asked(self.topic)) > IDLE_ROUNDS, deadline_s=DEADLINE_S, what="idle rounds")
+        return sorted({self._words(one) for one in puppet.asked(self.topic)[1:]})
+
+    def fetch_offset(self, leader: int, *, is_expected: bool) -> int | None:
+        """Give the offset that the broker fetches from a puppet at; None if it fetches no more.
+
+        The first request may have been under way. One that is expected to come may take its time.
+        """
+        puppet, offset = self.leaders[leader], None
+        for _ in range(2):
+            puppet.forget()
+            try:
+                deadline_s = DEADLINE_S if is_expected else SEVERAL_ROUNDS_S
+                offset = puppet.await_fetch(self.topic, deadline_s=deadline_s)
+            except DeadlineExceededError:
+                return None
+        return offset
+
+    def _words(self, asking: Asking) -> Words:
+        match asking:
+            case FetchPartition():
+                epoch = asking.last_fetched_epoch if self.rules.truncation.checks_on_fetch else NONE
+                return "fetch", asking.fetch_offset, epoch
+            case EpochQuery():
+                return "epoch lookup", NONE, asking.leader_epoch

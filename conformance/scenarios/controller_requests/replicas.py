@@ -1,0 +1,101 @@
+"""What do a controller's requests make of replicas and of what clients are told? RM-02, RM-03, RM-04."""
+
+from __future__ import annotations
+
+from conformance.examination import Examination
+from conformance.puppet_stage.controller_acts import AskLeader, SendLeaderAndIsr, SendUpdateMetadata, StopReplica
+from conformance.puppet_stage.following_acts import Follow, Watch
+from conformance.puppet_stage.leading_acts import Append, Lead
+from conformance.puppet_stage.script import PuppetScript
+from conformance.puppet_stage.where import WITH_CONTROLLER_REQUESTS, since
+
+FETCHERS = Examination(
+    name="RM-02",
+    id="controller-requests/fetcher-stops-and-starts",
+    requirement=(
+        "Becoming leader ends the broker's fetches of the partition; becoming follower starts them, at the new "
+        "leader alone."
+    ),
+    sources=("RM-02", "003", "004"),
+    explanation="The tester plays both other brokers: what they are asked is all that the broker's fetcher does.",
+    where=WITH_CONTROLLER_REQUESTS,
+    subject=PuppetScript(
+        (
+            Follow(leader=2, leader_epoch=5, log=((5, "ab"),), high_watermark=2),
+            Watch(2),
+            Lead(6, isr=(1, 2)),
+            Watch(2),
+            Append("c"),
+            Follow(leader=3, leader_epoch=7, log=((5, "ab"), (6, "c"), (7, "d")), high_watermark=4),
+            Watch(3),
+            Watch(2),
+        )
+    ),
+)
+
+STOPPED = Examination(
+    name="RM-03/delete",
+    id="controller-requests/stopped-replica-keeps-or-loses-its-files",
+    requirement=(
+        "StopReplica with delete=false ends the replica's fetches and keeps every file of it; with delete=true the "
+        "files go."
+    ),
+    sources=("RM-03", "003"),
+    explanation="A directory that is renamed to be deleted counts as gone: no broker reads it again.",
+    where=WITH_CONTROLLER_REQUESTS,
+    subject=PuppetScript(
+        (
+            Follow(leader=2, leader_epoch=5, log=((5, "ab"),), high_watermark=2),
+            Watch(2),
+            StopReplica(is_deleted=False),
+            Watch(2),
+            StopReplica(is_deleted=True),
+        )
+    ),
+)
+
+OLD_DECISION = Examination(
+    name="RM-03/old-decision",
+    id="controller-requests/stop-replica-of-an-older-leader-epoch-is-fenced",
+    requirement=(
+        "StopReplica that was decided in an older leader epoch than the replica's is refused for the partition with "
+        "FENCED_LEADER_EPOCH (74): it fetches on and keeps its files."
+    ),
+    sources=("RM-03", "KIP-570"),
+    explanation="The request of the current leader epoch, which follows, is obeyed.",
+    where=since("2.6.0", "before, StopReplica has no leader epoch"),
+    subject=PuppetScript(
+        (
+            Follow(leader=2, leader_epoch=5, log=((5, "ab"),), high_watermark=2),
+            StopReplica(is_deleted=True, leader_epoch=4),
+            Watch(2),
+            StopReplica(is_deleted=False, leader_epoch=5),
+            Watch(2),
+        )
+    ),
+)
+
+STALE_METADATA = Examination(
+    name="RM-04",
+    id="controller-requests/stale-metadata-without-update-metadata",
+    requirement=(
+        "A broker answers Metadata with what UpdateMetadata told it last, even after LeaderAndIsr has told its "
+        "replica otherwise; then it refuses a produce with NOT_LEADER_OR_FOLLOWER (6)."
+    ),
+    sources=("RM-04", "AC-07", "003"),
+    explanation="The controller sends LeaderAndIsr first and holds UpdateMetadata back; between the two they differ.",
+    where=WITH_CONTROLLER_REQUESTS,
+    subject=PuppetScript(
+        (
+            Lead(5, isr=(1, 2, 3)),
+            AskLeader(),
+            SendLeaderAndIsr(leader=2, leader_epoch=6),
+            AskLeader(),
+            Append("late", to_leader=False),
+            SendUpdateMetadata(leader=2, leader_epoch=6),
+            AskLeader(),
+        )
+    ),
+)
+
+SCENARIOS = (FETCHERS, STOPPED, OLD_DECISION, STALE_METADATA)

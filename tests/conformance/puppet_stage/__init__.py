@@ -1,0 +1,1 @@
+"""What scripts of puppets predict, and what no interpreter may accept."""
