@@ -1,0 +1,71 @@
+"""A run directory made by hand: what a question reads, and nothing else."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from conformance.run_directory import RunDirectory
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TOPIC, TOPIC_ID = "le-99", "0dc25c35-83e3-49a4-93ed-fb5d50cf1fb0"
+MS = 1_000_000
+FROZEN = {"frozen_at": "2026-11-22T00:43:13.000+00:00", "frozen_ns": 1_000 * MS}
+"""When the prediction was frozen, by both clocks: 1 s on the tester's own."""
+
+
+class HandMadeRun:
+    """Writes a run's files line by line; times are milliseconds of the tester's clock."""
+
+    def __init__(self, directory: Path, replicas: tuple[int, ...] = (1, 2)) -> None:
+        directory.mkdir(exist_ok=True)
+        self.run = RunDirectory(directory)
+        self.run.write_json("run.json", {"format": 1, "topic": TOPIC, "prediction": FROZEN})
+        self.run.write_json("schedule.json", {"replicas": list(replicas)})
+        self._frames = 0
+
+    def mark(self, at_ms: float, event: str, subject: object, step: int = 0) -> None:
+        self._add("timeline.ndjson", {"t_ns": int(at_ms * MS), "step": step, "event": event, "subject": str(subject)})
+
+    def observe(self, at_ms: float, kind: str, **fields: Any) -> None:  # noqa: ANN401
+        self._add("observations.ndjson", {"t_ns": int(at_ms * MS), "kind": kind, **fields})
+
+    def request(self, at_ms: float, api: str, link: tuple[int, int], /, *, passed: bool = True, **entry: Any) -> None:  # noqa: ANN401
+        self._frame(at_ms, api, link, "request", entry, passed=passed)
+
+    def response(self, at_ms: float, api: str, link: tuple[int, int], /, **entry: Any) -> None:  # noqa: ANN401
+        self._frame(at_ms, api, link, "response", entry, passed=True)
+
+    def metadata_record(self, at_ms: float, broker: int, **record: Any) -> None:  # noqa: ANN401
+        """Let a broker fetch a record about the partition from the metadata log."""
+        named = {"topic_id": TOPIC_ID, "partition": 0, **record}
+        entry = {"topic": "__cluster_metadata", "metadata": [named]}
+        self._frame(at_ms, "Fetch", (broker, 100), "response", entry, passed=True)
+
+    def _frame(
+        self, at_ms: float, api: str, link: tuple[int, int], direction: str, entry: dict[str, Any], *, passed: bool
+    ) -> None:
+        self._frames += 1
+        said = {"topic": TOPIC, "topic_id": TOPIC_ID, "partition": 0, **entry}
+        frame = {
+            "seq": self._frames,
+            "arrived_ns": int(at_ms * MS),
+            "forwarded_ns": int(at_ms * MS) if passed else None,
+            "source": link[0],
+            "destination": link[1],
+            "direction": direction,
+            "api": api,
+            "decoded": {"partitions": [said]},
+        }
+        self._add("wire.ndjson", frame)
+
+    def file_of(self, broker: int, name: str, text: str) -> None:
+        path = self.run.path / "brokers" / str(broker) / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+    def _add(self, name: str, line: dict[str, Any]) -> None:
+        with (self.run.path / name).open("a", encoding="utf-8") as file:
+            file.write(json.dumps(line) + "\n")

@@ -1,0 +1,112 @@
+"""Are shrinks timed by whichever file shows them, and is the news followed to the right broker?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from conformance.questions import NotSeenError, agrees
+from conformance.scenarios.in_sync_replicas.leaving import LEAVES_IN_TIME
+from conformance.scenarios.in_sync_replicas.shrink_times import last_fetch_before, shrunk_at
+from conformance.scenarios.in_sync_replicas.telling import delay_of_the_news, path_of_the_news
+from tests.conformance.scenarios.hand_made_runs import MS, TOPIC, HandMadeRun
+from tests.conformance.scenarios.ladder_predictions import answer, kraft, zookeeper
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+CAUGHT_MS, LAST_FETCH_MS = 2_100, 2_000
+LINE = f"INFO [Partition {TOPIC}-0 broker=1] Shrinking ISR from 1,2 to 1. Leader: (highWatermark: 1, endOffset: 2). (x)"
+
+
+@pytest.fixture
+def made(tmp_path: Path) -> HandMadeRun:
+    """Broker 2's last fetch passes at 2.0 s, the next one is held at 2.1 s."""
+    run = HandMadeRun(tmp_path / "run")
+    run.request(1_900, "Fetch", (2, 1), fetch_offset=1)
+    run.request(LAST_FETCH_MS, "Fetch", (2, 1), fetch_offset=1)
+    run.request(CAUGHT_MS, "Fetch", (2, 1), passed=False, fetch_offset=1)
+    run.mark(CAUGHT_MS, "hold_caught", "silence")
+    return run
+
+
+def silence_ms(made: HandMadeRun) -> object:
+    (question,) = LEAVES_IN_TIME.questions
+    return question.measure(made.run)
+
+
+@pytest.mark.parametrize(("after_ms", "is_in_time"), [(2_990, False), (3_000, True), (4_900, True), (4_901, False)])
+def test_a_shrink_is_timed_by_the_wish_on_the_wire(made: HandMadeRun, after_ms: int, is_in_time: bool) -> None:
+    made.request(LAST_FETCH_MS + after_ms, "AlterPartition", (1, 100), new_isr=[1])
+
+    measured = silence_ms(made)
+    assert measured == after_ms
+    assert agrees(answer("IS-01", kraft("4.3.1"), "milliseconds"), measured) is is_in_time  # type: ignore[arg-type]
+
+
+def test_a_wish_to_grow_is_no_shrink(made: HandMadeRun) -> None:
+    made.request(5_500, "AlterPartition", (1, 100), new_isr=[1, 2])
+
+    with pytest.raises(NotSeenError, match="neither proposed a smaller ISR nor logged"):
+        silence_ms(made)
+
+
+@pytest.mark.parametrize("clock", ["2026-11-22 00:43:17,500", "2026-11-22 06:13:17,500", "2026-11-21 17:43:17,500"])
+def test_a_shrink_is_timed_by_the_leaders_log_in_any_time_zone(made: HandMadeRun, clock: str) -> None:
+    made.file_of(1, "server.log", f"[2026-11-22 00:43:01,000] INFO something else (y)\n[{clock}] {LINE}\n")
+
+    assert shrunk_at(made.run, 1, LAST_FETCH_MS * MS) == 5_500 * MS
+    assert silence_ms(made) == 3_500
+
+
+def test_another_topics_shrink_is_not_this_ones(made: HandMadeRun) -> None:
+    made.file_of(1, "server.log", f"[2026-11-22 00:43:17,500] {LINE.replace(TOPIC, 'other')}\n")
+
+    with pytest.raises(NotSeenError):
+        silence_ms(made)
+
+
+def test_a_follower_that_never_fetched(made: HandMadeRun) -> None:
+    with pytest.raises(NotSeenError, match="no fetch of broker 3"):
+        last_fetch_before(made.run, 3, 1, CAUGHT_MS * MS)
+
+
+def told_by_controller(made: HandMadeRun, at_ms: int) -> None:
+    made.request(at_ms, "UpdateMetadata", (100, 3), isr=[1])
+
+
+def test_the_news_by_way_of_zookeeper(made: HandMadeRun) -> None:
+    made.file_of(1, "server.log", f"[2026-11-22 00:43:17,500] {LINE}\n")
+    told_by_controller(made, 11_000)
+
+    assert agrees(answer("IS-06", zookeeper("2.6.3"), "frames"), path_of_the_news(made.run))
+    assert not agrees(answer("IS-06", zookeeper("2.8.2"), "frames"), path_of_the_news(made.run))
+    assert delay_of_the_news(made.run) == 5_500
+    assert agrees(answer("IS-06", zookeeper("2.6.3"), "milliseconds"), 5_500)
+    assert not agrees(answer("IS-06", zookeeper("2.8.2"), "milliseconds"), 5_500)
+
+
+def test_the_news_by_alter_partition(made: HandMadeRun) -> None:
+    made.request(5_500, "AlterPartition", (1, 100), new_isr=[1])
+    told_by_controller(made, 5_600)
+
+    assert agrees(answer("IS-06", zookeeper("2.8.2"), "frames"), path_of_the_news(made.run))
+    assert delay_of_the_news(made.run) == 100
+
+
+def test_the_news_in_the_metadata_log(made: HandMadeRun) -> None:
+    made.request(5_500, "AlterPartition", (1, 100), new_isr=[1])
+    made.metadata_record(5_550, 2, record="PartitionChangeRecord", isr=[1])
+    made.metadata_record(5_700, 3, record="PartitionChangeRecord", isr=[1])
+
+    assert agrees(answer("IS-06", kraft("4.3.1"), "frames"), path_of_the_news(made.run))
+    assert delay_of_the_news(made.run) == 200
+
+
+def test_news_that_never_came(made: HandMadeRun) -> None:
+    made.request(5_500, "AlterPartition", (1, 100), new_isr=[1])
+    made.metadata_record(5_700, 3, record="PartitionChangeRecord", isr=[1, 2])
+
+    with pytest.raises(NotSeenError, match="nothing told broker 3"):
+        path_of_the_news(made.run)
