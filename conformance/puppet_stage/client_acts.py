@@ -6,7 +6,7 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from conformance.puppet_stage.modelled_broker import OFFSET_OUT_OF_RANGE
+from conformance.puppet_stage.speech import OFFSET_OUT_OF_RANGE
 from conformance.questions import Between
 from fault_injection.puppets.client import EARLIEST_TIMESTAMP, LATEST_TIMESTAMP
 from fault_injection.puppets.fetching import BYTES_MAX, Fetch

@@ -7,7 +7,8 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 from conformance.puppet_stage.acts import ERRORS, errors
-from conformance.puppet_stage.modelled_broker import ASSIGNMENT, FENCED_LEADER_EPOCH, REAL
+from conformance.puppet_stage.modelled_broker import ASSIGNMENT, REAL
+from conformance.puppet_stage.speech import FENCED_LEADER_EPOCH
 from fault_injection.wire.views import NONE
 from oracle.rules import controller_epoch
 from oracle.rules.release import parse_version

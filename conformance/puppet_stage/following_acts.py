@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from conformance.puppet_stage.acts import EPOCHS, NUMBERS, in_words, measured_epochs, predicted_epochs
-from conformance.puppet_stage.modelled_broker import ASSIGNMENT, REAL, entries_of, forgets_last_epoch
+from conformance.puppet_stage.modelled_broker import ASSIGNMENT, REAL
+from conformance.puppet_stage.serving import entries_of
+from conformance.puppet_stage.speech import forgets_last_epoch
 from fault_injection.wire.views import NONE
 
 if TYPE_CHECKING:

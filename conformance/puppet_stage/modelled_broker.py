@@ -7,10 +7,22 @@ broker.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from conformance.puppet_stage.speech import (
+    FENCED_LEADER_EPOCH,
+    INVALID_REQUIRED_ACKS,
+    NO_ERROR,
+    NOT_ENOUGH_REPLICAS,
+    NOT_LEADER_OR_FOLLOWER,
+    OFFSET_OUT_OF_RANGE,
+    REQUEST_TIMED_OUT,
+    UNKNOWN_LEADER_EPOCH,
+    Told,
+    diverging_in,
+)
 from oracle.events import (
     DecisionReceived,
     Event,
@@ -21,10 +33,9 @@ from oracle.events import (
     RequestSent,
     ResponseReceived,
 )
-from oracle.log import NO_EPOCH, Entry, ReplicaLog
+from oracle.log import NO_EPOCH, ReplicaLog
 from oracle.replication import electing, leading
 from oracle.replication.remote import RemoteReplica
-from oracle.rules.release import parse_version
 from oracle.schedule import Settings
 from oracle.state import (
     ControllerView,
@@ -40,49 +51,15 @@ from oracle.transitions import Refusal, step
 from oracle.vocabulary import Acks, BrokerId, Label, LeaderEpoch, Offset, Role
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
+    from conformance.puppet_stage.speech import Words
     from oracle.rules.rule_set import RuleSet
 
 REAL = BrokerId(1)
 ASSIGNMENT = (BrokerId(1), BrokerId(2), BrokerId(3))
-NO_ERROR, OFFSET_OUT_OF_RANGE, REQUEST_TIMED_OUT, NOT_ENOUGH_REPLICAS, INVALID_REQUIRED_ACKS = 0, 1, 7, 19, 21
-FENCED_LEADER_EPOCH, UNKNOWN_LEADER_EPOCH = 74, 75
-NOT_LEADER_OR_FOLLOWER = 6
 ROUNDS_MAX = 20
-FORGETS_SINCE, REMEMBERS_SINCE = (3, 5, 1), (3, 7)
 SETTING_OF_ACKS = {1: Acks.LEADER, -1: Acks.ALL}
-
-Words = tuple[str, int, int]
-"""A follower's request: what it is, its fetch offset, and the epoch it names; -1 for none."""
-
-
-@dataclass(frozen=True, slots=True)
-class Told:
-    """What a leader answers a follower's fetch.
-
-    Attributes:
-        error: the error code; the rest counts only without one.
-        records: how many came.
-        high_watermark: as it was told.
-        diverging: the epoch and offset at which the logs part, where the release tells so (KIP-595).
-    """
-
-    error: int = 0
-    records: int = 0
-    high_watermark: int = 0
-    diverging: tuple[int, int] | None = None
-
-
-def entries_of(epochs: Iterable[tuple[int, str]]) -> ReplicaLog:
-    """Give a log from (leader epoch, labels of one letter) in order."""
-    entries = (Entry(Label(label), LeaderEpoch(epoch)) for epoch, labels in epochs for label in labels)
-    return ReplicaLog().append(entries)
-
-
-def forgets_last_epoch(version: str) -> bool:
-    """Tell whether a release's follower forgets its last fetched epoch when an answer is empty (KAFKA-15510)."""
-    return FORGETS_SINCE <= parse_version(version) < REMEMBERS_SINCE
 
 
 class ModelledBroker:
@@ -210,7 +187,7 @@ class ModelledBroker:
         assert isinstance(answer, FetchAnswer)
         if answer.out_of_range:
             return Told(OFFSET_OUT_OF_RANGE)
-        return Told(0, len(answer.entries), answer.high_watermark, _diverging(answer))
+        return Told(0, len(answer.entries), answer.high_watermark, diverging_in(answer))
 
     def error_for_epoch(self, leader_epoch: int) -> int:
         """Give the error code for a request that claims a leader epoch, which the leader may fence (KIP-320)."""
@@ -294,12 +271,3 @@ class ModelledBroker:
         result = step(self._state, event, self.rules)
         assert not isinstance(result, Refusal), result
         self._state = result.state
-
-
-def _diverging(answer: FetchAnswer) -> tuple[int, int] | None:
-    end = answer.diverging
-    if end is None:
-        return None
-    assert end.leader_epoch is not None
-    assert end.end_offset is not None
-    return end.leader_epoch, end.end_offset

@@ -1,4 +1,4 @@
-"""What does a leader with a chosen log tell its followers under the rules of a release?"""
+"""What log has a leader puppet, and what does it tell its followers under the rules of a release?"""
 
 from __future__ import annotations
 
@@ -7,11 +7,19 @@ from typing import TYPE_CHECKING
 from fault_injection.puppets.records import Batch
 from fault_injection.puppets.served import Served
 from fault_injection.wire.views import NONE, EpochEnd
-from oracle.vocabulary import LeaderEpoch
+from oracle.log import Entry, ReplicaLog
+from oracle.vocabulary import Label, LeaderEpoch
 
 if TYPE_CHECKING:
-    from oracle.log import ReplicaLog
+    from collections.abc import Iterable
+
     from oracle.rules.rule_set import RuleSet
+
+
+def entries_of(epochs: Iterable[tuple[int, str]]) -> ReplicaLog:
+    """Give a log from (leader epoch, labels of one letter) in order."""
+    entries = (Entry(Label(label), LeaderEpoch(epoch)) for epoch, labels in epochs for label in labels)
+    return ReplicaLog().append(entries)
 
 
 def served(log: ReplicaLog, high_watermark: int, leader_epoch: int, rules: RuleSet) -> Served:

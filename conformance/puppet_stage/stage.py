@@ -15,15 +15,16 @@ from conformance.probes.connection import BrokerConnection
 from conformance.probes.messages import MemoryRecords
 from conformance.probes.metadata import partition_metadata
 from conformance.probes.replica_probe import ReplicaProbe
-from conformance.puppet_stage.modelled_broker import ASSIGNMENT, REAL, forgets_last_epoch
+from conformance.puppet_stage.modelled_broker import ASSIGNMENT, REAL
 from conformance.puppet_stage.serving import served
+from conformance.puppet_stage.speech import forgets_last_epoch
 from fault_injection.waiting import DeadlineExceededError, NotYetError, until
 from fault_injection.wire.views import NONE, EpochQuery, FetchPartition
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from conformance.puppet_stage.modelled_broker import Words
+    from conformance.puppet_stage.speech import Words
     from fault_injection.puppets.leader import LeaderPuppet
     from fault_injection.puppets.run import PuppetRun
     from fault_injection.puppets.served_topics import Asking
