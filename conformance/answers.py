@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from conformance.questions import Answer, Between, NotSeenError, agrees, as_json, from_json, in_words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from conformance.questions import Expected, Question, Value
     from conformance.run_directory import RunDirectory
@@ -103,16 +103,24 @@ def _add(run: RunDirectory, line: dict[str, object]) -> None:
         file.write(json.dumps(line) + "\n")
 
 
-def compare_answers(run: RunDirectory, *, is_complete: bool) -> list[Asked]:
+def compare_answers(run: RunDirectory, *, is_complete: bool, told: Sequence[Asked] = ()) -> list[Asked]:
     """Compare every predicted answer with the measured one and write reconciliation/questions.json.
 
     Args:
         run: a run; one that asked nothing has no such file and nothing to compare.
         is_complete: whether the run took its course; what an interrupted one did not answer speaks against nobody.
+        told: what brokers answered to steps of the schedule, compared already.
 
     Raises:
         RunDirectoryError: a file cannot be read.
     """
+    asked = [*told, *_questions(run, is_complete=is_complete)]
+    if asked or (run.path / QUESTIONS).exists():
+        run.write_json(COMPARED, {"questions": [one.as_json() for one in asked]})
+    return asked
+
+
+def _questions(run: RunDirectory, *, is_complete: bool) -> list[Asked]:
     if not (run.path / QUESTIONS).exists():
         return []
     predicted = {one["what"]: from_json(one["predicted"]) for one in run.read_json(QUESTIONS)["questions"]}
@@ -122,7 +130,6 @@ def compare_answers(run: RunDirectory, *, is_complete: bool) -> list[Asked]:
     if is_complete:
         missing = ((what, value) for what, value in predicted.items() if what not in times)
         asked += [Asked(what, in_words(value), None, None, agrees=False) for what, value in missing]
-    run.write_json(COMPARED, {"questions": [one.as_json() for one in asked]})
     return asked
 
 

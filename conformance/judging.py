@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 
 from conformance.answers import compare_answers
 from conformance.beginning import EXAMINATION
+from conformance.broker_answers import compare_broker_answers
 from conformance.comparison import Row, checkpoint_rows, epoch_conflicts, outcome_rows
 from conformance.examining import judge_examination
 from conformance.expectations import AcceptedDeviation, accepted_deviation
@@ -95,6 +96,7 @@ def gather_facts(run: RunDirectory, about: dict[str, Any]) -> Facts:
     rows = [row for name, rows in compared for row in _named(name, rows)]
     rows += _outcome_rows(prediction, observations, is_complete=failure is None)
     rows += _end_offset_row(prediction, about)
+    told = compare_broker_answers(prediction, observations, is_complete=failure is None)
     has_counts = (run.path / "reconciliation/counts.json").exists()
     return Facts(
         prediction=prediction,
@@ -104,7 +106,7 @@ def gather_facts(run: RunDirectory, about: dict[str, Any]) -> Facts:
         samples=run.read_json("reconciliation/samples.json") if has_counts else {},
         interruption=_interruption(_in_view_of_races(failure, prediction, run), prediction, compared),
         trace=check_trace(run),
-        asked=compare_answers(run, is_complete=failure is None),
+        asked=compare_answers(run, is_complete=failure is None, told=told),
     )
 
 

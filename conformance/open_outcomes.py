@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow.parquet as pq
 
+from conformance.broker_answers import answer_rows
 from conformance.comparison import Row, checkpoint_rows, outcome_rows
 from conformance.interruption import GIVEN_UP
 from conformance.prediction_files import write_tables
@@ -64,6 +65,7 @@ def _rows(run: RunDirectory, alternative: Mapping[str, Any]) -> Iterator[Row]:
             yield from checkpoint_rows(checkpoint, checkpoints[checkpoint["name"]])
     outcomes = {o["label"]: o for o in observations if o["kind"] == "outcome" and o["error"] != GIVEN_UP}
     yield from outcome_rows((r for r in alternative["records"] if r["label"] in outcomes), outcomes)
+    yield from answer_rows(alternative, observations)
     yield from _log_rows(run, alternative)
 
 

@@ -7,8 +7,10 @@ collected, or until the run ends and gives it up.
 from __future__ import annotations
 
 import time
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from conformance.clients.one_produce import OneRecord, produce_once
 from conformance.clients.producer import Delivery, Sending, send
 from conformance.interruption import GIVEN_UP, HarnessError, missed
 from conformance.ledger.entry import Attempt, OutcomeEntry
@@ -17,12 +19,14 @@ from oracle.steps import Produce
 from oracle.vocabulary import BrokerId, Expectation, Label, Outcome
 
 if TYPE_CHECKING:
+    from conformance.clients.one_produce import Told
     from conformance.ledger.writer import LedgerWriter
     from conformance.probes.replica_probe import ReplicaProbe
     from conformance.recorder import Recorder
     from conformance.rest import Rest
     from fault_injection.cluster.lifecycle import Cluster
     from oracle.schedule import Schedule
+    from oracle.steps import SendTo
 
 AWAIT_DEADLINE_S = 30.0
 VALUE_BYTES = 100
@@ -31,7 +35,11 @@ PURGED_IN_FLIGHT = "_PURGE_INFLIGHT"
 
 
 class Producing:
-    """Sends the records of one run and collects their outcomes."""
+    """Sends the records of one run and collects their outcomes.
+
+    Attributes:
+        topic: the topic that it sends them to.
+    """
 
     def __init__(  # noqa: PLR0913 - a run has this many collaborators, each with a name
         self,
@@ -51,9 +59,10 @@ class Producing:
         self._rest = rest
         self._ledger = ledger
         self._recorder = recorder
-        self._topic = topic
+        self.topic = topic
         self._ids = {label: record_id_base + index for index, label in enumerate(schedule.labels())}
         self._sendings: dict[Label, Sending] = {}
+        self._timestamps_ms: dict[Label, int] = {}
 
     def produce(self, step: Produce) -> None:
         """Send a step's records one after the other, each collected unless it is left pending.
@@ -73,17 +82,16 @@ class Producing:
         before = self._log_end_offset(leader)
         index = self._recorder.step or 0
         record_id = self._ids[label]
-        self._ledger.record_attempts(
-            [Attempt(record_id, label, self._topic, 0, step.acks, index, VALUE_BYTES, time.monotonic_ns())]
-        )
+        self._attempt(label, step.acks, index)
         sending = send(
             address,
-            self._topic,
+            self.topic,
             0,
             record_id,
             step.acks,
             timeout_ms=step.timeout_ms,
             value_length=VALUE_BYTES,
+            timestamp_ms=self._stamp(label),
             queue_timeout_ms=min(step.timeout_ms, 3_000) if leader is None else step.timeout_ms,
         )
         self._sendings[label] = sending
@@ -109,6 +117,45 @@ class Producing:
     def _a_live_broker(self) -> int:
         live: list[int] = [b for b, answers in self._rest.answering().items() if answers]
         return (live or list(self._cluster.live_brokers))[0]
+
+    def address_of(self, broker: BrokerId) -> str:
+        """Return the address at which clients reach a broker."""
+        return self._cluster.client_address(broker)
+
+    def label_of(self, record_id: int | None) -> Label | None:
+        """Return the label of a record of this run, or None if it is none."""
+        return next((label for label, known in self._ids.items() if known == record_id), None)
+
+    def timestamp_ms_of(self, label: Label) -> int:
+        """Return the timestamp that a record was sent with."""
+        return self._timestamps_ms[label]
+
+    def _stamp(self, label: Label) -> int:
+        """Give a record a timestamp: the time of day, and later than that of the record before."""
+        now_ms = int(datetime.now(UTC).timestamp() * 1000)
+        stamp = max(now_ms, max(self._timestamps_ms.values(), default=0) + 1)
+        self._timestamps_ms[label] = stamp
+        return stamp
+
+    def send_to(self, step: SendTo) -> tuple[Told, bool]:
+        """Send one record to a broker, whatever it is, and say what it told and whether its log grew.
+
+        Raises:
+            ProbeError: the broker neither answers nor closes the connection.
+        """
+        before = self._log_end_offset(step.broker)
+        record_id, index = self._ids[step.record], self._recorder.step or 0
+        self._attempt(step.record, step.acks, index)
+        record = OneRecord(record_id, step.acks, step.timeout_ms, self._stamp(step.record), VALUE_BYTES)
+        told = produce_once(self._cluster.client_address(step.broker), self.topic, record)
+        is_written = (self._log_end_offset(step.broker) or 0) > (before or 0)
+        self._record_outcome(step.record, Delivery(_outcome_of(told, is_written), told.error, told.offset))
+        return told, is_written
+
+    def _attempt(self, label: Label, acks: int, index: int) -> None:
+        self._ledger.record_attempts(
+            [Attempt(self._ids[label], label, self.topic, 0, acks, index, VALUE_BYTES, time.monotonic_ns())]
+        )
 
     def collect(self, label: Label, expect: Expectation) -> None:
         """Wait for a record's outcome and write it down; nothing to do if that has been done.
@@ -153,6 +200,13 @@ class Producing:
                 delivery = Delivery(Outcome.INDETERMINATE, GIVEN_UP, None)
             self._record_outcome(label, delivery)
         self._sendings.clear()
+
+
+def _outcome_of(told: Told, is_written: bool) -> Outcome:  # noqa: FBT001 - measured
+    """Say what the producer knows; an error is a refusal if the log that it was sent to did not grow."""
+    if not told.is_answered or (told.error is not None and is_written):
+        return Outcome.INDETERMINATE
+    return Outcome.ACKNOWLEDGED if told.error is None else Outcome.REFUSED
 
 
 def _acks(step: Produce) -> str:

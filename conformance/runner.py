@@ -8,13 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from conformance.asking import Asking
 from conformance.election_requests import request_election
 from conformance.holding import Holding
-from conformance.interruption import (
-    AwaitedStateMissingError,
-    HarnessError,
-    missed,
-)
+from conformance.interruption import AwaitedStateMissingError, HarnessError, missed
 from conformance.lag_time import LagTime
 from conformance.obstacles import Obstacles
 from conformance.probes.errors import ProbeError
@@ -27,6 +24,7 @@ from conformance.step_text import describe
 from conformance.topic_requests import TopicRequests
 from conformance.topic_settings import configs_of
 from fault_injection.waiting import DeadlineExceededError, NotYetError, until
+from oracle.asking import ASKS
 from oracle.steps import (
     AddPartitions,
     Alter,
@@ -103,6 +101,7 @@ class Runner:
             topic=topic,
             record_id_base=record_id_base,
         )
+        self._asking = Asking(schedule, self._producing, rest, recorder)
         self._holding = Holding(gate, topic, faults=faults)
         self._lag_time, timing = LagTime(schedule.timing), schedule.timing
         self._processes = Processes(
@@ -132,6 +131,7 @@ class Runner:
             RunInterruption: the run could not go on; the class says what that means.
         """
         try:
+            self._asking.note_leader()
             for index, step in enumerate(self._schedule.steps):
                 self._take_whole(index, step)
         finally:
@@ -161,11 +161,15 @@ class Runner:
             raise HarnessError(f"step {index + 1} ({text}): {late}") from late
         except ProbeError as unanswered:
             raise HarnessError(f"step {index + 1} ({text}): {unanswered}") from unanswered
+        self._asking.note_leader()
         self._faults.look()
         self._lag_time.require_short(self._silent_since())
         self._recorder.mark("step_finished", WORDS[type(step)], text)
 
     def _take(self, step: Step) -> None:  # noqa: C901, PLR0912 - one case per step
+        if isinstance(step, ASKS):
+            self._asking.ask(step)
+            return
         match step:
             case Produce():
                 self._producing.produce(step)
@@ -197,8 +201,6 @@ class Runner:
                 self._obstacles.take(step)
             case _:
                 self._processes.take(step)
-
-    # Gates
 
     def on_gate_event(self, event: GateEvent) -> None:
         """Put what happens to a hold on the timeline; called by the gate."""
@@ -246,8 +248,6 @@ class Runner:
         if not (hearing := self._hearing()):
             raise HarnessError("nobody can be asked: no broker runs and hears the controller")
         return hearing[0]
-
-    # Brokers
 
     def _elect(self, kind: ElectionKind) -> None:
         request_election(self._cluster, self._asked(), self._topic, kind)

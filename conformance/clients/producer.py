@@ -112,13 +112,26 @@ class Sending:
         offset = message.offset() if name is None else None
         self._delivery = _delivery(self._acks, name, offset)
 
-    def _produce(self, topic: str, partition: int, record_id: int, value_length: int) -> None:
-        key, value = key_of(record_id), value_of(record_id, value_length)
+    def _produce(self, topic: str, partition: int, record: "_Record") -> None:
         try:
-            self._producer.produce(topic, partition=partition, key=key, value=value, on_delivery=self._on_delivery)
+            self._producer.produce(
+                topic,
+                partition=partition,
+                key=key_of(record.id),
+                value=value_of(record.id, record.value_length),
+                timestamp=record.timestamp_ms,
+                on_delivery=self._on_delivery,
+            )
         except KafkaException as rejected:
             name = kafka_error_name(rejected.args[0].name())
             self._delivery = _delivery(self._acks, name, None)
+
+
+@dataclass(frozen=True, slots=True)
+class _Record:
+    id: int
+    value_length: int
+    timestamp_ms: int
 
 
 def send(  # noqa: PLR0913 - a request has this many settings, each with a name
@@ -131,6 +144,7 @@ def send(  # noqa: PLR0913 - a request has this many settings, each with a name
     *,
     value_length: int = VALUE_LENGTH_DEFAULT,
     queue_timeout_ms: int = QUEUE_TIMEOUT_MS_DEFAULT,
+    timestamp_ms: int = 0,
 ) -> Sending:
     """Send one record in one request, once.
 
@@ -144,10 +158,11 @@ def send(  # noqa: PLR0913 - a request has this many settings, each with a name
             REQUEST_TIMED_OUT; the client waits a little longer for that answer.
         value_length: the length of the value in bytes.
         queue_timeout_ms: how long the record may wait for a leader to send it to.
+        timestamp_ms: the record's timestamp; 0 for the time of day.
     """
     producer = Producer(_configuration(address, acks, timeout_ms))
     sending = Sending(producer, acks, queue_timeout_ms)
-    sending._produce(topic, partition, record_id, value_length)  # noqa: SLF001 - the two are one unit
+    sending._produce(topic, partition, _Record(record_id, value_length, timestamp_ms))  # noqa: SLF001 - the two are one unit
     return sending
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from conformance.broker_answers import answer_words
 from conformance.commands.choosing import Choice, locate_error, rules_of, scenarios_of
 from conformance.commands.plain_table import table_lines
 from conformance.commands.story import story_lines
@@ -88,6 +89,7 @@ def _lines(prediction: Prediction) -> Iterable[str]:
     for checkpoint in prediction.checkpoints:
         yield ""
         yield from _moment(checkpoint)
+    yield from _answers(prediction)
     yield ""
     yield f"{'record':8} {'outcome':14} {'fate':13} {'offset':>6}  why"
     for record in prediction.records:
@@ -104,6 +106,16 @@ def _lines(prediction: Prediction) -> Iterable[str]:
         yield f"diverged at offset {divergence.offset}: {held}"
     yield from open_lines(prediction)
     yield ""
+
+
+def _answers(prediction: Prediction) -> Iterable[str]:
+    """Yield what brokers answer to the steps that ask them."""
+    if prediction.answers:
+        yield ""
+        yield "answers of brokers"
+    for answer in prediction.answers:
+        told = answer.as_json()
+        yield f"  step {answer.step + 1}: {answer.asked}: {answer_words(told['answer'])}"
 
 
 def open_lines(prediction: Prediction) -> Iterable[str]:

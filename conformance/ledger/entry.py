@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from oracle.vocabulary import Acks, Outcome
+from oracle.vocabulary import Outcome
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,7 +14,7 @@ class Attempt:
         label: the record's name in the schedule.
         topic: the topic it is sent to.
         partition: the partition it is sent to.
-        acks: what the request asks the broker to wait for.
+        acks: what the request asks the broker to wait for; a value of ``Acks``, or one that brokers refuse.
         step: the index of the step that sends it.
         value_length: the length of its value in bytes.
         attempted_ns: when the attempt was written, in nanoseconds of the run clock.
@@ -24,7 +24,7 @@ class Attempt:
     label: str
     topic: str
     partition: int
-    acks: Acks
+    acks: int
     step: int
     value_length: int
     attempted_ns: int

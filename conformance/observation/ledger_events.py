@@ -70,6 +70,8 @@ class LedgerEvents:
 
 
 def _event(attempt: Row, outcome: Row) -> Acknowledged | Refused | None:
+    if attempt["acks"] not in tuple(Acks):
+        return None
     partition = TopicPartition(attempt["topic"], attempt["partition"])
     acks, at, error = Acks(attempt["acks"]), outcome["completed_ns"], outcome["error"]
     if outcome["outcome"] == Outcome.ACKNOWLEDGED:

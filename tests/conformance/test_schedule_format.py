@@ -50,6 +50,9 @@ EXAMPLE: dict[str, Any] = {
     "replicas": [3, 1],
     "offset": 1,
     "kind": "preferred",
+    "spec": "latest",
+    "leadership": 0,
+    "record": "m0",
 }
 
 

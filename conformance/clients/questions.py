@@ -1,0 +1,149 @@
+"""What does one broker answer to one client's request? Errors by name, numbers as they came, -1 as None.
+
+Every question goes to the broker that is named, whether it leads or not, on a connection of its own, and is asked
+once. Whoever asks is a consumer (replica id -1), so that nothing counts as replication.
+
+Sources: the message schemas of Fetch, ListOffsets and OffsetsForLeaderEpoch.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from conformance.probes.connection import error_name
+from conformance.probes.errors import ProbeError
+from conformance.probes.segments import records_of
+from fault_injection.puppets.connection import PuppetConnection, PuppetError
+from fault_injection.puppets.schema import FETCH, LIST_OFFSETS, OFFSETS_FOR_LEADER_EPOCH
+from oracle.request_versions import NEWEST, Request
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from fault_injection.puppets.schema import Values
+
+CLIENT_ID = "kafka-conformance-question"
+CONSUMER, NOTHING, NO_EPOCH = -1, -1, -1
+FETCH_BYTES_MAX = 1 << 20
+API_KEYS = {
+    Request.FETCH: FETCH,
+    Request.LIST_OFFSETS: LIST_OFFSETS,
+    Request.OFFSETS_FOR_LEADER_EPOCH: OFFSETS_FOR_LEADER_EPOCH,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """What a consumer's Fetch brought: the ids of the records, None for one that is none of ours."""
+
+    error: str | None
+    record_ids: tuple[int | None, ...]
+    high_watermark: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """What ListOffsets brought."""
+
+    error: str | None
+    offset: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class EpochEnd:
+    """What OffsetsForLeaderEpoch brought."""
+
+    error: str | None
+    leader_epoch: int | None
+    end_offset: int | None
+
+
+class Questioner:
+    """Asks one broker about one topic's partition 0, in a version of choice or the newest that matters.
+
+    Args:
+        address: ``host:port`` of its client listener.
+        topic: the topic.
+        version: of the request; None for the newest that broker and tester have.
+    """
+
+    def __init__(self, address: str, topic: str, version: int | None = None) -> None:
+        host, _, port = address.rpartition(":")
+        self._address, self._host, self._port = address, host, int(port)
+        self._topic, self._version = topic, version
+
+    def fetch(self, offset: int) -> Fetched:
+        """Fetch once from an offset on, as a read_uncommitted consumer that waits for nothing.
+
+        Raises:
+            ProbeError: the broker does not answer.
+        """
+        part = {
+            "partition": 0,
+            "current_leader_epoch": NO_EPOCH,
+            "fetch_offset": offset,
+            "last_fetched_epoch": NO_EPOCH,
+            "log_start_offset": NOTHING,
+            "partition_max_bytes": FETCH_BYTES_MAX,
+        }
+        values = {
+            "replica_id": CONSUMER,
+            "max_wait_ms": 0,
+            "min_bytes": 0,
+            "max_bytes": FETCH_BYTES_MAX,
+            "session_epoch": -1,
+            "topics": [{"topic": self._topic, "partitions": [part]}],
+        }
+        told = self._ask(Request.FETCH, values).responses[0].partitions[0]
+        found = (record for record in records_of(bytes(told.records or b"")) if record.offset >= offset)
+        ids = tuple(record.record_id for record in found)
+        return Fetched(_name(told.error_code), ids, _number(told.high_watermark))
+
+    def list_offset(self, timestamp: int) -> Listed:
+        """Ask for the earliest (-2) or latest (-1) offset, or the first one with at least a timestamp.
+
+        Raises:
+            ProbeError: the broker does not answer.
+        """
+        part = {"partition_index": 0, "current_leader_epoch": NO_EPOCH, "timestamp": timestamp}
+        values = {"replica_id": CONSUMER, "topics": [{"name": self._topic, "partitions": [part]}]}
+        told = self._ask(Request.LIST_OFFSETS, values).topics[0].partitions[0]
+        return Listed(_name(told.error_code), _number(told.offset))
+
+    def epoch_end(self, leader_epoch: int, current_leader_epoch: int | None) -> EpochEnd:
+        """Ask where a leader epoch ends, claiming another one to be the current one if the version has room for it.
+
+        Raises:
+            ProbeError: the broker does not answer.
+        """
+        claimed = NO_EPOCH if current_leader_epoch is None else current_leader_epoch
+        part = {"partition": 0, "current_leader_epoch": claimed, "leader_epoch": leader_epoch}
+        values = {"replica_id": CONSUMER, "topics": [{"topic": self._topic, "partitions": [part]}]}
+        told = self._ask(Request.OFFSETS_FOR_LEADER_EPOCH, values).topics[0].partitions[0]
+        return EpochEnd(_name(told.error_code), _number(told.leader_epoch), _number(told.end_offset))
+
+    def _ask(self, request: Request, values: Values) -> Any:  # noqa: ANN401 - kafka-python is untyped
+        key = API_KEYS[request]
+        with self._connected() as connection:
+            newest = min(connection.newest_version(key), NEWEST[request][-1][1])
+            return connection.ask(key, values, newest if self._version is None else self._version)
+
+    @contextmanager
+    def _connected(self) -> Iterator[PuppetConnection]:
+        connection = PuppetConnection((self._host, self._port), CLIENT_ID)
+        try:
+            yield connection
+        except PuppetError as unanswered:
+            raise ProbeError(self._address, str(unanswered)) from unanswered
+        finally:
+            connection.close()
+
+
+def _name(code: int) -> str | None:
+    return error_name(code) if code else None
+
+
+def _number(value: int | None) -> int | None:
+    return None if value is None or value < 0 else int(value)
