@@ -20,7 +20,7 @@ from tests.architecture.sources import ROOT, files
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from conformance.scenario import Scenario
+    from conformance.examination import Entry
 
 EXAMPLES = [path for path in files() if path.parts[0] == "examples" and path.suffix == ".yaml"]
 
@@ -44,23 +44,23 @@ def test_every_step_has_one_word() -> None:
 
 
 def test_scenario_names_and_ids_are_unique() -> None:
-    for names in ([s.name for s in CATALOGUE], [s.schedule.id for s in CATALOGUE]):
+    for names in ([s.name for s in CATALOGUE], [s.id for s in CATALOGUE]):
         assert [name for name, count in Counter(names).items() if count > 1] == []
 
 
 @pytest.mark.parametrize("scenario", CATALOGUE, ids=lambda scenario: scenario.name)
-def test_every_scenario_cites_what_it_proves(scenario: Scenario) -> None:
+def test_every_scenario_cites_what_it_proves(scenario: Entry) -> None:
     family = scenario.name.split("/")[0]
 
     assert scenario.requirements()
-    assert scenario.schedule.sources[0] == family or not REQUIREMENT_ID.match(family)
-    assert scenario.schedule.requirement.endswith(".")
+    assert scenario.sources[0] == family or not REQUIREMENT_ID.match(family)
+    assert scenario.requirement.endswith(".")
     assert scenario.explanation
     assert scenario.profiles
 
 
 @pytest.mark.parametrize("scenario", [s for s in CATALOGUE if s.variant], ids=lambda scenario: scenario.name)
-def test_a_variant_has_a_sibling_of_the_same_requirement(scenario: Scenario) -> None:
+def test_a_variant_has_a_sibling_of_the_same_requirement(scenario: Entry) -> None:
     family, variant = scenario.name.split("/")
     siblings = [s for s in CATALOGUE if s.name.split("/")[0] == family]
 
