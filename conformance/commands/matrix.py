@@ -10,10 +10,9 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from conformance.commands.choosing import Choice
 from conformance.commands.matrix_line import LineOptions, run_line
 from conformance.commands.matrix_table import MatrixTable
-from conformance.commands.running import check_predictable, check_writable, new_seed
+from conformance.commands.running import check_writable, new_seed
 from conformance.commands.sizes import cached_text, ladder_text
 from conformance.ladder import LADDER, Line
 from conformance.registry import select
@@ -66,7 +65,7 @@ def run_matrix(console: Console, options: MatrixOptions) -> int:
     table.write()
     for line in options.lines:
         try:
-            run_line(console, lines, line)
+            run_line(console, lines, line, table.problems)
         except UsageError as error:
             table.problems.append(f"{line.text} could not be run: {error}")
             console.complain(table.problems[-1])
@@ -78,12 +77,10 @@ def run_matrix(console: Console, options: MatrixOptions) -> int:
 
 
 def _checked(options: MatrixOptions) -> LineOptions:
-    """Check what can be checked before the first line, so that nothing fails after hours."""
+    """Check what can be checked at once before the first line."""
     check_master(options.spark_master)
     entries = select(options.globs, options.profile)
     check_writable(options.runs)
-    for line in options.lines:
-        check_predictable(Choice(), entries, line.release, line.metadata.value)
     return LineOptions(
         runs=options.runs,
         entries=entries,

@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from conformance.commands.choosing import Choice
 from conformance.commands.matrix_cells import Progress, progress_of, put_aside, round_folder
-from conformance.commands.running import await_spark
+from conformance.commands.running import await_spark, check_predictable
 from conformance.commands.sizes import jars_text
 from conformance.laboratory import Laboratory
 from conformance.pipeline import Pipeline
+from conformance.schedule_file import ScheduleFileError
 from conformance.spark_master import is_local
 from conformance.spark_room import SparkRoom
 from fault_injection.cluster.backends.choice import BackendName, choose_backend
@@ -48,8 +50,14 @@ class LineOptions:
         return self.runs / f"{line.release.version}-{line.metadata.value}-{self.backend}"
 
 
-def run_line(console: Console, options: LineOptions, line: Line) -> None:
+def run_line(console: Console, options: LineOptions, line: Line, problems: list[str]) -> None:
     """Run what is not finished of a line; says what is skipped, and what is run again and why.
+
+    Args:
+        console: told what is going on.
+        options: how lines are run.
+        line: the line.
+        problems: gets a sentence for each cell that cannot be run, as no rule of the release satisfies its schedule.
 
     Raises:
         UsageError: the release's jars, or what runs its brokers, cannot be had.
@@ -78,7 +86,14 @@ def run_line(console: Console, options: LineOptions, line: Line) -> None:
         for number, cell in enumerate(progress.pending, start=1):
             runs = round_folder(folder, cell.round)
             pipeline = Pipeline(laboratory, spark, runs, options.seed, console.progress)
-            _run_cell(console, pipeline, cell, f"{line.text} [{number}/{len(progress.pending)}]")
+            where = f"{line.text} [{number}/{len(progress.pending)}]"
+            try:
+                check_predictable(Choice(), [cell.entry], line.release, line.metadata.value)
+            except ScheduleFileError as error:
+                problems.append(f"{line.text} cannot be predicted: {error}")
+                console.complain(f"{where} {problems[-1]}")
+            else:
+                _run_cell(console, pipeline, cell, where)
 
 
 def _run_cell(console: Console, pipeline: Pipeline, cell: Cell, where: str) -> None:

@@ -39,3 +39,8 @@ def test_what_is_checked_in_every_run_is_in_the_table() -> None:
 
 def test_what_scenarios_cite_is_in_the_table() -> None:
     assert {source for entry in CATALOGUE for source in entry.requirements()} <= set(IDS)
+
+
+def test_every_requirement_has_an_entry_that_proves_it_or_is_checked_in_every_run() -> None:
+    cited = {source for entry in CATALOGUE for source in entry.requirements()}
+    assert [one for one in IDS if one not in cited and one not in CHECKED_IN_EVERY_RUN] == []
