@@ -1,0 +1,110 @@
+"""Where are brokers examined that are killed, stopped, robbed of records and started? On a partition of their own.
+
+A schedule says the same of most partitions; this is for what no schedule can ask for: a topic without settings, or a
+cluster formatted with a feature that its release has not switched on.
+"""
+
+from __future__ import annotations
+
+import time
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from conformance.clients.producer import send
+from conformance.clients.topics import create_topic
+from conformance.probes.errors import ProbeError
+from conformance.probes.replica_probe import ReplicaProbe
+from conformance.run_directory import slug
+from conformance.topic_removal import remove_topic
+from fault_injection.cluster.readiness import await_registered, await_unregistered
+from fault_injection.faults.disk import lose_tail
+from fault_injection.waiting import NotYetError, until
+from oracle.vocabulary import Acks, BrokerId
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from conformance.examination import Room
+    from conformance.probes.controller import ControllerView
+    from fault_injection.cluster.lifecycle import Cluster
+    from fault_injection.cluster.spec import ClusterSpec
+
+DEADLINE_S = 30.0
+PATIENCE_S = 4.0
+"""How long a controller may take to elect uncleanly: in KRaft mode it looks every second (imposed)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Partition:
+    """A partition on real brokers that are killed and started."""
+
+    cluster: Cluster
+    topic: str
+    probe: ReplicaProbe
+
+    def produce(self, record_id: int) -> None:
+        """Have the leader append one record with acks=all, and wait until it is acknowledged."""
+        leader = self.await_view(lambda view: view.leader is not None, "a leader").leader
+        assert leader is not None, "just awaited"
+        sending = send(self.cluster.client_address(leader), self.topic, 0, record_id, Acks.ALL)
+        delivery = sending.await_delivery(DEADLINE_S)
+        sending.close()
+        assert delivery.error is None, f"record {record_id} was refused: {delivery.error}"
+
+    def kill(self, broker: int) -> None:
+        """Kill a broker, and wait until the controller has noticed."""
+        self.cluster.kill(broker)
+        await_unregistered(self.cluster, broker)
+
+    def stop(self, broker: int) -> None:
+        """Stop a broker gracefully, and wait until the controller has noticed."""
+        self.cluster.stop(broker)
+        await_unregistered(self.cluster, broker)
+
+    def lose_tail(self, broker: int, offset: int) -> None:
+        """Cut a dead broker's log back to an offset, as a machine does that had not written the rest."""
+        lose_tail(self.cluster, broker, self.topic, 0, offset)
+
+    def start(self, broker: int) -> None:
+        """Start a broker with its old files, and wait until it is registered."""
+        self.cluster.start_broker(broker)
+        await_registered(self.cluster, broker)
+
+    def await_view(self, holds: Callable[[ControllerView], bool], what: str) -> ControllerView:
+        """Wait until the controller has committed something."""
+
+        def seen() -> ControllerView | None:
+            try:
+                view = self.probe.controller_view([*map(BrokerId, self.cluster.live_brokers)])
+            except ProbeError as unanswered:
+                raise NotYetError(str(unanswered)) from unanswered
+            return view if view is not None and holds(view) else None
+
+        return until(seen, deadline_s=DEADLINE_S, what=what)
+
+    def leader_within_patience(self) -> int | None:
+        """Return who leads as soon as anybody does, or None when nobody did for a while."""
+        end = time.monotonic() + PATIENCE_S
+        return self.await_view(
+            lambda view: view.leader is not None or time.monotonic() >= end, "a leader, or the end of patience"
+        ).leader
+
+
+@contextmanager
+def partition(
+    room: Room, spec: ClusterSpec, replicas: Sequence[int], configs: Mapping[str, str] | None = None
+) -> Iterator[Partition]:
+    """Have a partition on some brokers. A cluster on which the block failed is not used again."""
+    laboratory = room.laboratory
+    cluster, topic = laboratory.cluster_of(spec), slug(room.run.path.name)
+    laboratory.gate.trace_to(room.run.path / "wire.ndjson")
+    try:
+        create_topic([cluster.client_address(broker) for broker in cluster.live_brokers], topic, replicas, configs)
+        with ReplicaProbe(cluster, topic) as probe:
+            yield Partition(cluster, topic, probe)
+        remove_topic(cluster, topic)
+    except BaseException:
+        laboratory.discard_cluster()
+        raise
+    laboratory.gate.end_trace()
