@@ -28,6 +28,7 @@ try:
     from conformance.commands.reference import list_versions, report_runs, schedule_help
     from conformance.commands.running import RunOptions, run_scenarios
     from conformance.commands.trace_arguments import add_trace
+    from conformance.commands.track_record import add_track_record
     from conformance.console import Console
     from conformance.run_directory import RunDirectoryError
     from conformance.spark_master import DEFAULT_MASTER
@@ -117,6 +118,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_judge(commands)
     add_trace(commands)
     add_faults(commands)
+    add_track_record(commands)
     add_explore(commands)
     add_guarantees(commands)
     _add_reference(commands)

@@ -1,0 +1,60 @@
+"""What does a defect examination with puppets consist of? One real broker, one topic, and what it answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from conformance.puppet_stage.shared_broker import discard, puppet_run
+from conformance.run_directory import slug
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from conformance.examination import Room
+    from conformance.questions import Answer
+    from fault_injection.puppets.run import PuppetRun
+    from fault_injection.puppets.topic import PuppetTopic
+    from oracle.rules.rule_set import RuleSet
+
+REPLICAS = (1, 2, 3)
+
+
+@dataclass(frozen=True, slots=True)
+class OneBroker:
+    """The subject of an examination of broker 1, which is real; its controller and brokers 2 and 3 are puppets.
+
+    Attributes:
+        lines: what is done, in prose.
+        expects: the release's rules -> the predicted answers; pure.
+        asks: does it to a real broker, and yields what it answers.
+        configs: of the topic.
+    """
+
+    lines: tuple[str, ...]
+    expects: Callable[[RuleSet], tuple[Answer, ...]]
+    asks: Callable[[PuppetRun, PuppetTopic], Iterator[Answer]]
+    configs: Mapping[str, str] = field(default_factory=dict)
+
+    def steps(self) -> tuple[str, ...]:
+        """Return what is done, line by line."""
+        return self.lines
+
+    def predict(self, rules: RuleSet) -> tuple[Answer, ...]:
+        """Predict every answer."""
+        return self.expects(rules)
+
+    def conduct(self, room: Room) -> Iterator[Answer]:
+        """Ask the room's real broker, about a topic of its own.
+
+        Raises:
+            PuppetError: the broker does not answer, or a puppet could not.
+        """
+        run = puppet_run(room)
+        topic = run.create_topic(slug(room.run.path.name), REPLICAS, self.configs)
+        try:
+            yield from self.asks(run, topic)
+            run.controller.stop_replica(topic, is_deleted=True)
+        except Exception:
+            discard(room)  # nobody knows what it is like now
+            raise

@@ -1,0 +1,172 @@
+"""Which defects does one broker show by what it answers to puppets? Lookups, parked fetches, a log that begins late."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from typing_extensions import override
+
+from conformance.examination import Examination
+from conformance.puppet_stage.where import WITH_PUPPETS, since
+from conformance.questions import Answer
+from conformance.scenarios.regressions.defect import FAMILY
+from conformance.scenarios.regressions.one_broker import REPLICAS, OneBroker
+from fault_injection.puppets.records import Batch
+from fault_injection.puppets.served import OFFSET_OUT_OF_RANGE, Served
+from fault_injection.wire.views import NONE
+from oracle.rules.release import parse_version
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from fault_injection.puppets.run import PuppetRun
+    from fault_injection.puppets.topic import PuppetTopic
+    from oracle.rules.rule_set import RuleSet
+
+REAL, PUPPET, OTHER = REPLICAS
+EPOCH = 5
+OLD_RECORDS = (b"a", b"b", b"c")
+WITHOUT_EPOCH = "where it says that the epoch of a follower without epochs ends"
+MAX_WAIT_MS, AT_ONCE_MS = 2_000, 1_000
+ANSWERED_AT_ONCE = "whether the fetch that only raises the high watermark is answered before its wait is over"
+TOLD = "the high watermark in its answer"
+LOG_START = 5
+DECIDED = "the error with which it takes the leadership, none is 0"
+APPENDED = "the error and the offset of the first record that it is sent"
+
+
+def _lead(run: PuppetRun, topic: PuppetTopic, isr: tuple[int, ...]) -> None:
+    run.controller.decide(topic.led_by(REAL, EPOCH, isr))
+
+
+def _version(rules: RuleSet) -> tuple[int, ...]:
+    return parse_version(rules.version)
+
+
+def _end_of_no_epoch(rules: RuleSet) -> tuple[Answer, ...]:
+    is_fixed = _version(rules) >= (1, 1, 1) or (1, 0, 2) <= _version(rules) < (1, 1) or _is_0_11_0_3(rules)
+    return (Answer(WITHOUT_EPOCH, NONE if is_fixed else len(OLD_RECORDS)),)
+
+
+def _is_0_11_0_3(rules: RuleSet) -> bool:
+    return (0, 11, 0, 3) <= _version(rules) < (1, 0)
+
+
+def _ask_without_epoch(run: PuppetRun, topic: PuppetTopic) -> Iterator[Answer]:
+    _lead(run, topic, isr=REPLICAS)
+    for value in OLD_RECORDS:
+        run.client.append(topic, value)
+    told = run.follower(PUPPET).end_of_epoch(topic, NONE)
+    yield Answer(WITHOUT_EPOCH, told.end_offset)
+
+
+def _answers_at_once(rules: RuleSet) -> tuple[Answer, ...]:
+    pushes = (2, 4) <= _version(rules) < (2, 6)
+    return Answer(ANSWERED_AT_ONCE, pushes), Answer(TOLD, 1)
+
+
+def _fetch_and_raise(run: PuppetRun, topic: PuppetTopic) -> Iterator[Answer]:
+    _lead(run, topic, isr=REPLICAS)
+    run.client.append(topic, b"a")
+    for broker, offset in ((PUPPET, 0), (OTHER, 0), (OTHER, 1)):
+        run.follower(broker).fetch(topic, offset, leader_epoch=EPOCH)
+    began = time.monotonic()
+    told = run.follower(PUPPET).fetch(topic, 1, leader_epoch=EPOCH, max_wait_ms=MAX_WAIT_MS)
+    yield Answer(ANSWERED_AT_ONCE, (time.monotonic() - began) * 1000 < AT_ONCE_MS)
+    yield Answer(TOLD, told.high_watermark)
+
+
+@dataclass(frozen=True, slots=True)
+class _OffsetsOnly(Served):
+    """A leader that tells where its log begins and ends, and nothing of what is in it."""
+
+    @override
+    def error_for(self, current_leader_epoch: int) -> int:
+        """Give the error code of every fetch, whatever epoch it claims."""
+        del current_leader_epoch
+        return OFFSET_OUT_OF_RANGE
+
+
+def _takes_leadership(rules: RuleSet) -> tuple[Answer, ...]:
+    is_broken = _version(rules) == (2, 4, 0)
+    unknown_server_error, not_leader = NONE, 6
+    return (
+        Answer(DECIDED, unknown_server_error if is_broken else 0),
+        Answer(APPENDED, [not_leader, NONE] if is_broken else [0, LOG_START]),
+    )
+
+
+def _lead_after_full_truncation(run: PuppetRun, topic: PuppetTopic) -> Iterator[Answer]:
+    leader = run.leader(PUPPET)
+    leader.serve(topic, _OffsetsOnly((Batch(LOG_START, EPOCH, OLD_RECORDS),), LOG_START + len(OLD_RECORDS)))
+    run.controller.decide(topic.led_by(PUPPET, EPOCH))
+    leader.await_fetch(topic, LOG_START)
+    answer = run.controller.decide(topic.led_by(REAL, EPOCH + 1, isr=(REAL,)))
+    yield Answer(DECIDED, next((error for error in (answer.error, *(p.error for p in answer.partitions)) if error), 0))
+    yield Answer(APPENDED, list(run.client.append(topic, b"d")))
+
+
+NO_EPOCHS = Examination(
+    name=f"{FAMILY}/KAFKA-6857",
+    id=f"{FAMILY}/kafka-6857",
+    requirement="A leader that is asked where no epoch at all ends says that it does not know.",
+    sources=("LE-03", "TR-07", "KAFKA-6857"),
+    explanation=(
+        "No record has an epoch, so a follower asks about epoch -1. Up to 1.0.1, and in 1.1.0, the leader answers with "
+        "its log end, and the follower cuts nothing; later ones know none, and it cuts to its high watermark."
+    ),
+    subject=OneBroker(
+        (
+            "broker 1 leads in epoch 5 and appends three records of message format 0.10.2, which have no epoch",
+            "broker 2 asks where epoch -1 ends",
+        ),
+        _end_of_no_epoch,
+        _ask_without_epoch,
+        {"message.format.version": "0.10.2"},
+    ),
+    where=since("0.11.0.0", "OffsetsForLeaderEpoch"),
+)
+
+HIGH_WATERMARK_PUSHED = Examination(
+    name=f"{FAMILY}/KAFKA-9952",
+    id=f"{FAMILY}/kafka-9952",
+    requirement="A fetch that gets no records waits its time out, although the high watermark rises.",
+    sources=("HW-06", "HW-11", "KIP-392", "KAFKA-9731", "KAFKA-9952"),
+    explanation=(
+        "Broker 2's fetch at the log end commits the record. In 2.4 and 2.5 the leader answers it at once, to pass the "
+        "new high watermark on, and followers fetch half as often again; all others let it wait for records."
+    ),
+    subject=OneBroker(
+        (
+            "broker 1 leads in epoch 5 and appends one record; brokers 2 and 3 fetch it, broker 3 fetches at 1",
+            f"broker 2 fetches at 1 and may wait {MAX_WAIT_MS} ms: this commits the record",
+        ),
+        _answers_at_once,
+        _fetch_and_raise,
+    ),
+    where=WITH_PUPPETS,
+)
+
+LOG_BEGINS_LATE = Examination(
+    name=f"{FAMILY}/KAFKA-9491",
+    id=f"{FAMILY}/kafka-9491",
+    requirement="A replica whose log was emptied and begins anew at a later offset can lead.",
+    sources=("TR-09", "HW-13", "KAFKA-9491"),
+    explanation=(
+        "The leader's log begins at 5, so broker 1 throws its own away and begins there. In 2.4.0 its high watermark "
+        "stays at 0, where there is nothing: becoming leader ends with out of range, and nobody leads."
+    ),
+    subject=OneBroker(
+        (
+            f"broker 1 follows broker 2, whose log begins at {LOG_START}, and begins there too",
+            "before it has fetched anything it becomes leader, alone in sync, and is sent a record",
+        ),
+        _takes_leadership,
+        _lead_after_full_truncation,
+    ),
+    where=WITH_PUPPETS,
+)
+
+SCENARIOS = (NO_EPOCHS, HIGH_WATERMARK_PUSHED, LOG_BEGINS_LATE)

@@ -1,0 +1,73 @@
+"""Do the two measures of frames read what a follower asked, and tell when it asked otherwise or nothing?"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from conformance.questions import NotSeenError
+from conformance.run_directory import RunDirectory
+from conformance.scenarios.regressions.frames_asked import FETCH, FORGOTTEN_EPOCH, LOOKUP, STALE_LOOKUP
+from oracle.rules.by_version import rules_for
+from oracle.vocabulary import MetadataMode
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TOPIC = "t"
+(LOOKUPS,) = STALE_LOOKUP.questions
+(LAST_EPOCH,) = FORGOTTEN_EPOCH.questions
+
+
+def run_with(tmp_path: Path, *asked: tuple[str, int, dict[str, int]]) -> RunDirectory:
+    """Write a run whose wire trace has these (api, source, fields of the partition), in order."""
+    run = RunDirectory(tmp_path)
+    run.update_run(topic=TOPIC)
+    lines = [
+        {
+            "arrived_ns": number,
+            "forwarded_ns": number,
+            "api": api,
+            "direction": "request",
+            "source": source,
+            "destination": 1,
+            "decoded": {"partitions": [{"topic": TOPIC, "partition": 0, **fields}]},
+        }
+        for number, (api, source, fields) in enumerate(asked)
+    ]
+    (tmp_path / "wire.ndjson").write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    return run
+
+
+@pytest.mark.parametrize("epochs", [[1], [1, 1], [1, 2], [1, 2, 2, 3]])
+def test_lookups_are_counted_once_a_leader_epoch(tmp_path: Path, epochs: list[int]) -> None:
+    asked = [(LOOKUP, 2, {"current_leader_epoch": epoch}) for epoch in epochs]
+    others = [(LOOKUP, 3, {"current_leader_epoch": 9}), (FETCH, 2, {"current_leader_epoch": 9})]
+    assert LOOKUPS.measure(run_with(tmp_path, *asked, *others)) == len(set(epochs))
+
+
+def test_the_latest_fetch_counts_and_no_epoch_is_minus_one(tmp_path: Path) -> None:
+    named = (FETCH, 2, {"last_fetched_epoch": 0})
+    assert LAST_EPOCH.measure(run_with(tmp_path, named, (FETCH, 2, {}))) == -1
+    assert LAST_EPOCH.measure(run_with(tmp_path, (FETCH, 2, {}), named, (FETCH, 3, {}))) == 0
+
+
+@pytest.mark.parametrize("question", [LOOKUPS, LAST_EPOCH], ids=["lookups", "last epoch"])
+def test_a_follower_that_asked_nothing_was_not_seen(tmp_path: Path, question: object) -> None:
+    assert question in (LOOKUPS, LAST_EPOCH)
+    with pytest.raises(NotSeenError, match="of broker 2 to broker 1"):
+        (LOOKUPS if question is LOOKUPS else LAST_EPOCH).measure(run_with(tmp_path, (LOOKUP, 3, {}), (FETCH, 3, {})))
+
+
+@pytest.mark.parametrize(("version", "times"), [("2.1.0", 1), ("2.1.1", 2), ("2.7.2", 2)])
+def test_how_often_a_release_asks(version: str, times: int) -> None:
+    assert LOOKUPS.predict(rules_for(version, MetadataMode.ZOOKEEPER), {}) == times
+
+
+@pytest.mark.parametrize(
+    ("version", "epoch"), [("2.8.2", 0), ("3.5.0", 0), ("3.5.1", -1), ("3.6.2", -1), ("3.7.0", 0), ("3.9.2", 0)]
+)
+def test_which_epoch_a_release_names(version: str, epoch: int) -> None:
+    assert LAST_EPOCH.predict(rules_for(version, MetadataMode.ZOOKEEPER), {}) == epoch
