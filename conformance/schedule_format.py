@@ -14,7 +14,7 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from conformance.composite_steps import COMPOSITES, written_out
 from oracle.schedule import Schedule, ScheduleError, Settings
-from oracle.steps import MIN_ISR, STEP_NAMES, UNCLEAN, Step, written_name
+from oracle.steps import MESSAGE_FORMAT, MIN_ISR, STEP_NAMES, UNCLEAN, Step, written_name
 from oracle.vocabulary import Acks, BrokerId, HighWatermarkCheckpoint, Timing
 
 WORDS = {step_class: word for word, step_class in STEP_NAMES.items()}
@@ -34,6 +34,7 @@ SCHEDULE_FIELDS = (
     "settings",
     "timing",
     "checkpointing",
+    "fetch_wait_max_ms",
     "steps",
 )
 
@@ -45,14 +46,19 @@ def encode(schedule: Schedule) -> dict[str, Any]:
         "requirement": schedule.requirement,
         "sources": list(schedule.sources),
         "replicas": list(schedule.replicas),
-        "settings": {
-            MIN_ISR: schedule.settings.min_insync_replicas,
-            UNCLEAN: schedule.settings.unclean_leader_election,
-        },
+        "settings": _encode_settings(schedule.settings),
         "timing": schedule.timing.value,
         "checkpointing": schedule.checkpointing.value,
+        "fetch_wait_max_ms": schedule.fetch_wait_max_ms,
         "steps": [encode_step(step) for step in schedule.steps],
     }
+
+
+def _encode_settings(settings: Settings) -> dict[str, Any]:
+    written: dict[str, Any] = {MIN_ISR: settings.min_insync_replicas, UNCLEAN: settings.unclean_leader_election}
+    if settings.message_format_version is None:
+        return written
+    return {**written, MESSAGE_FORMAT: settings.message_format_version}
 
 
 def encode_step(step: Step) -> dict[str, Any]:
@@ -100,6 +106,7 @@ def decode(document: Any) -> Schedule:  # noqa: ANN401 - whatever a file held
         settings=_settings(document.get("settings", {})),
         timing=_convert(document.get("timing", "session"), Timing, None, "timing"),
         checkpointing=_convert(document.get("checkpointing", "prompt"), HighWatermarkCheckpoint, None, "checkpointing"),
+        fetch_wait_max_ms=_convert(document.get("fetch_wait_max_ms", 100), int, None, "fetch_wait_max_ms"),
         steps=tuple(decode_step(index, step) for index, (_, step) in enumerate(written_out(steps))),
     )
     _check_ids(schedule.brokers)
@@ -133,11 +140,12 @@ def _check_ids(brokers: tuple[BrokerId, ...]) -> None:
 def _settings(document: Any) -> Settings:  # noqa: ANN401 - whatever a file held
     if not isinstance(document, Mapping):
         raise ScheduleError("settings is a mapping", field="settings")
-    _refuse_unknown(document, (MIN_ISR, UNCLEAN), step=None)
+    _refuse_unknown(document, (MIN_ISR, UNCLEAN, MESSAGE_FORMAT), step=None)
     defaults = Settings()
     return Settings(
         _convert(document.get(MIN_ISR, defaults.min_insync_replicas), int, None, MIN_ISR),
         _convert(document.get(UNCLEAN, defaults.unclean_leader_election), bool, None, UNCLEAN),
+        _convert(document.get(MESSAGE_FORMAT, defaults.message_format_version), str | None, None, MESSAGE_FORMAT),
     )
 
 

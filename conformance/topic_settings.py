@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from oracle.steps import MIN_ISR, UNCLEAN
+from oracle.steps import MESSAGE_FORMAT, MIN_ISR, UNCLEAN
 
 if TYPE_CHECKING:
     from oracle.schedule import Schedule, Settings
@@ -17,7 +17,10 @@ def topic_configs(schedule: Schedule) -> dict[str, str]:
 
 def configs_of(settings: Settings) -> dict[str, str]:
     """Return durability settings as topic configurations."""
-    return {MIN_ISR: str(settings.min_insync_replicas), UNCLEAN: str(settings.unclean_leader_election).lower()}
+    written = {MIN_ISR: str(settings.min_insync_replicas), UNCLEAN: str(settings.unclean_leader_election).lower()}
+    if settings.message_format_version is None:
+        return written
+    return {**written, MESSAGE_FORMAT: settings.message_format_version}
 
 
 def user_settings(schedule: Schedule) -> dict[str, str]:

@@ -21,10 +21,15 @@ NO_EPOCH = LeaderEpoch(-1)
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One record: its label and the leader epoch it was written in."""
+    """One record: its label, the leader epoch it was written in, and whether its batch says so.
+
+    Attributes:
+        is_stamped: the batch carries the epoch: not in message formats before 0.11.
+    """
 
     label: Label
     leader_epoch: LeaderEpoch
+    is_stamped: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,10 +76,10 @@ class ReplicaLog:
         return self.epochs[-1].leader_epoch if self.epochs else NO_EPOCH
 
     def append(self, entries: Iterable[Entry]) -> ReplicaLog:
-        """Append records; an epoch not seen before enters the cache with its first offset (LE-07)."""
+        """Append records; an epoch that a batch carries and was not seen before enters the cache (LE-07)."""
         log = self
         for entry in entries:
-            cached = log.with_epoch(entry.leader_epoch)
+            cached = log.with_epoch(entry.leader_epoch) if entry.is_stamped else log
             log = replace(cached, entries=(*cached.entries, entry))
         return log
 

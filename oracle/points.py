@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from oracle.asking import REQUESTS
 from oracle.gate import POINTS
 from oracle.request_versions import why_unspoken
-from oracle.rules import requested_election
+from oracle.rules import message_format, requested_election
 from oracle.schedule import ScheduleError
 from oracle.state import FetchKind
 from oracle.steps import Consume, Delay, DeleteRecords, Elect, EndOffsetOfEpoch, Hold, ListOffsets
@@ -36,17 +36,20 @@ def check_points(schedule: Schedule, rules: RuleSet) -> None:
         ScheduleError: the model cannot predict a hold there; names the step.
         PointUnavailableError: the release has no such point or election.
     """
+    if not (schedule.settings.stamps_epochs or message_format.is_heeded(rules)):
+        message = f"Kafka {rules.version} ignores message.format.version (KIP-724: 3.0): its records carry epochs"
+        raise PointUnavailableError(message, field="settings")
     for index, step in enumerate(schedule.steps):
         if isinstance(step, Elect):
             _check_election(index, step, rules)
         if isinstance(step, DeleteRecords) and rules.truncation.cuts_to_high_watermark:
             message = f"Kafka {rules.version} has no request to delete records (KIP-107: 0.11)"
             raise PointUnavailableError(message, step=index, field="offset")
+        if isinstance(step, Consume | ListOffsets | EndOffsetOfEpoch):
+            _check_version(index, step, rules)
         if not isinstance(step, Hold | Delay):
             continue
         predicted = [*POINTS, *FROM_CONTROLLER, *TO_CONTROLLER] if isinstance(step, Hold) else [*POINTS]
-        if isinstance(step, Consume | ListOffsets | EndOffsetOfEpoch):
-            _check_version(index, step, rules)
         if step.point not in predicted:
             word = "hold" if isinstance(step, Hold) else "delay"
             message = f"a {word} at {step.point.value} cannot be predicted; points: {', '.join(predicted)}"
@@ -62,15 +65,15 @@ def _check_election(index: int, step: Elect, rules: RuleSet) -> None:
         raise PointUnavailableError(missing, step=index, field="kind")
 
 
-def _why_missing(point: PointName, rules: RuleSet) -> str | None:
-    """Return why a release does not have a point, or None if it does."""
-    if point in POINTS:
 def _check_version(index: int, step: Consume | ListOffsets | EndOffsetOfEpoch, rules: RuleSet) -> None:
     missing = why_unspoken(REQUESTS[type(step)], step.version, rules.version)
     if missing is not None:
         raise PointUnavailableError(missing, step=index, field="version")
 
 
+def _why_missing(point: PointName, rules: RuleSet) -> str | None:
+    """Return why a release does not have a point, or None if it does."""
+    if point in POINTS:
         asks = POINTS[point][0] is not FetchKind.EPOCH_LOOKUP or rules.truncation.asks_leader
         return None if asks else "followers do not send OffsetsForLeaderEpoch"
     if point in TO_CONTROLLER:

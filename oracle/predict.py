@@ -13,7 +13,7 @@ from oracle.predicting.outcome import conclude
 from oracle.predicting.races import merged
 from oracle.predicting.taking import take as take  # part of this module's public names
 from oracle.replication.electing import notify
-from oracle.rules import unclean_setting
+from oracle.rules import message_format, unclean_setting
 from oracle.schedule import ScheduleError
 from oracle.state import ControllerView, PartitionState, ReplicaState
 from oracle.structure import check_structure
@@ -56,6 +56,7 @@ def _is_possible(schedule: Schedule, rules: RuleSet) -> bool:
 def _predicted(schedule: Schedule, rules: RuleSet) -> Prediction:
     check_structure(schedule)
     check_points(schedule, rules)
+    rules = message_format.adapted(rules, schedule.settings)
     ways = Ways((Way(initial_world(schedule, rules, schedule.brokers)),))
     for index, step in enumerate(schedule.steps):
         ways = ways.after(index, step)
@@ -68,11 +69,11 @@ def _predicted(schedule: Schedule, rules: RuleSet) -> Prediction:
     return replace(merged(ends), assumed=ways.assumed)
 
 
-def initial_world(schedule: Schedule, rules: RuleSet, order: tuple[BrokerId, ...]) -> World:
 def _concluded(schedule: Schedule, rules: RuleSet, way: Way) -> Prediction:
     return conclude(schedule, rules, way.world.state, way.moments, way.chronicle)
 
 
+def initial_world(schedule: Schedule, rules: RuleSet, order: tuple[BrokerId, ...]) -> World:
     """Return the partition right after its creation, at rest: the first replica leads all others."""
     leader = schedule.replicas[0]
     epoch = LeaderEpoch(0)

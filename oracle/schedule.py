@@ -51,17 +51,29 @@ class ScheduleError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """The user's durability settings, as topic configurations."""
+    """The user's durability settings, as topic configurations.
+
+    Attributes:
+        message_format_version: an older format for the topic's records, such as ``0.10.2``; None for the release's.
+    """
 
     min_insync_replicas: int = 1
     unclean_leader_election: bool = False
+    message_format_version: str | None = None
+
+    @property
+    def stamps_epochs(self) -> bool:
+        """Whether batches may carry the leader epoch they were written in: the format of 0.11 and newer."""
+        format_version = self.message_format_version
+        return format_version is None or not format_version.startswith(("0.8", "0.9", "0.10"))
 
     def altered(self, step: Alter) -> Settings:
         """Return the settings as a step leaves them: what it does not name stays."""
         minimum, unclean = step.min_insync_replicas, step.unclean_leader_election
-        return Settings(
-            self.min_insync_replicas if minimum is None else minimum,
-            self.unclean_leader_election if unclean is None else unclean,
+        return replace(
+            self,
+            min_insync_replicas=self.min_insync_replicas if minimum is None else minimum,
+            unclean_leader_election=self.unclean_leader_election if unclean is None else unclean,
         )
 
 
@@ -77,6 +89,7 @@ class Schedule:
         settings: durability settings of the topic.
         timing: who removes a silent replica from the ISR.
         checkpointing: whether the high watermark reaches the disk while a broker runs.
+        fetch_wait_max_ms: how long leaders park a follower's empty fetch; no number of a prediction depends on it.
         steps: what happens, in order.
     """
 
@@ -88,6 +101,7 @@ class Schedule:
     settings: Settings = field(default_factory=Settings)
     timing: Timing = Timing.SESSION
     checkpointing: HighWatermarkCheckpoint = HighWatermarkCheckpoint.PROMPT
+    fetch_wait_max_ms: int = 100
 
     @property
     def brokers(self) -> tuple[BrokerId, ...]:
@@ -104,15 +118,6 @@ class Schedule:
         return replace(self, id=f"{self.id}/without-holds", steps=tuple(_ungated(self.steps)))
 
 
-_GATE_STEPS = (Hold, Delay, AwaitHold, Release, Drop, Close)
-
-
-def _ungated(steps: Iterable[Step]) -> Iterable[Step]:
-    for step in steps:
-        if isinstance(step, Produce | AwaitOutcome):
-            yield replace(step, expect=Expectation.ANY, error=None)
-        elif not isinstance(step, _GATE_STEPS):
-            yield step
 def _produced(step: Step) -> tuple[Label, ...]:
     """Return the labels of the records that a step sends."""
     match step:
@@ -124,3 +129,12 @@ def _produced(step: Step) -> tuple[Label, ...]:
             return ()
 
 
+_GATE_STEPS = (Hold, Delay, AwaitHold, Release, Drop, Close)
+
+
+def _ungated(steps: Iterable[Step]) -> Iterable[Step]:
+    for step in steps:
+        if isinstance(step, Produce | AwaitOutcome):
+            yield replace(step, expect=Expectation.ANY, error=None)
+        elif not isinstance(step, _GATE_STEPS):
+            yield step

@@ -42,7 +42,7 @@ def become_follower(
         truncated_to=None,
         stuck=False,
     )
-    if rules.truncation.cuts_to_high_watermark:
+    if rules.truncation.cuts_at_once(replica.log):
         cut = rules.truncation.cut(replica.log, replica.high_watermark, UNDEFINED)
         return truncate(state, replica, cut.offset, rules.truncation.rule.name)
     return state.with_replica(replica)

@@ -27,7 +27,7 @@ def append(state: PartitionState, event: RecordSent, rules: RuleSet) -> Partitio
         return _refused(state, event, "LEADER_NOT_AVAILABLE")
     if event.acks is Acks.ALL and len(leader.isr) < _min_isr(state, rules):
         return _refused(state, event, "NOT_ENOUGH_REPLICAS")
-    log = leader.log.append([Entry(event.label, leader.leader_epoch)])
+    log = leader.log.append([Entry(event.label, leader.leader_epoch, rules.truncation.stamps_epochs)])
     outcome = _OUTCOME_AFTER_APPEND[event.acks]
     end, epoch = log.log_end_offset, leader.leader_epoch
     produce = ProduceState(event.label, event.acks, leader.broker, end, epoch, outcome)

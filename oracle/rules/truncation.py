@@ -32,6 +32,7 @@ class Truncation:
         checks_on_fetch: the leader compares the last fetched epoch and answers a diverging epoch.
         end_offset_for: the leader's answer about an epoch.
         cut: the follower's cut from (own log, where to cut if the leader cannot tell, leader's answer).
+        stamps_epochs: batches carry the leader epoch they were written in.
     """
 
     rule: Rule
@@ -41,7 +42,12 @@ class Truncation:
     checks_on_fetch: bool
     end_offset_for: Callable[[ReplicaLog, LeaderEpoch], EpochEnd]
     cut: Callable[[ReplicaLog, Offset, EpochEnd], Cut]
+    stamps_epochs: bool = True
 
     def looks_up(self, log: ReplicaLog) -> bool:
         """Tell whether a follower with this log asks before it fetches."""
         return self.asks_leader and (self.asks_without_epochs or bool(log.epochs))
+
+    def cuts_at_once(self, log: ReplicaLog) -> bool:
+        """Tell whether a follower with this log cuts to its high watermark, having no epoch to ask or tell about."""
+        return self.cuts_to_high_watermark or not (self.stamps_epochs or self.asks_without_epochs or log.epochs)

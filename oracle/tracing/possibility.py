@@ -70,8 +70,8 @@ class Possibility:
 
 
 def has_epochs(rules: RuleSet) -> bool:
-    """Tell whether the release has an epoch cache at all."""
-    return not rules.truncation.cuts_to_high_watermark
+    """Tell whether the records carry epochs, and the release has a cache for them."""
+    return rules.truncation.stamps_epochs and not rules.truncation.cuts_to_high_watermark
 
 
 def applied(
@@ -109,9 +109,9 @@ def _leading(replica: Possibility, decision: LeadershipHeard, rules: RuleSet) ->
         truncating=False,
         truncated_to=None,
     )
-    if not has_epochs(rules):
-        return (replace(led, log=led.log.opened()),)
-    return started(led) if rules.writes_epoch_on_election else (led,)
+    if rules.writes_epoch_on_election:
+        return started(led)
+    return (led,) if has_epochs(rules) else (replace(led, log=led.log.opened()),)
 
 
 def started(leader: Possibility) -> tuple[Possibility, ...]:
@@ -138,7 +138,7 @@ def _following(
     followed = replace(
         replica, leader=leader, leader_epoch=decision.leader_epoch, truncating=looks_up, truncated_to=None
     )
-    if rules.truncation.cuts_to_high_watermark:
+    if rules.truncation.cuts_at_once(replica.log.low):
         return cut(followed, UNDEFINED, rules)
     return (followed,)
 

@@ -17,6 +17,7 @@ from conformance.schedule_format import decode_step
 from oracle.predict import initial_world, take
 from oracle.predicting.assumptions import UnmetAssumptionError
 from oracle.predicting.outcome import conclude
+from oracle.rules import message_format
 from oracle.rules.by_version import rules_for
 from oracle.schedule import Schedule, Settings
 from oracle.steps import Produce, Reassign, Step
@@ -71,14 +72,16 @@ class Session:
 
     def _begin(self, fields: dict[str, Any]) -> None:
         version, metadata = str(fields["kafka"]), MetadataMode(fields["metadata"])
+        settings = Settings(fields.get("min_isr", 1), fields.get("unclean", False), fields.get("message_format"))
         rules = self._changed(rules_for(version, metadata, eligible_leader_replicas=fields.get("elr")))
+        rules = message_format.adapted(rules, settings)
         self._schedule = Schedule(
             id="transcript",
             requirement="",
             sources=(),
             replicas=_brokers(fields["replicas"]),
             steps=(Reassign(_brokers(fields["others"])),) if "others" in fields else (),
-            settings=Settings(fields.get("min_isr", 1), fields.get("unclean", False)),
+            settings=settings,
             timing=Timing(fields.get("timing", "session")),
             checkpointing=HighWatermarkCheckpoint(fields.get("checkpointing", "prompt")),
         )

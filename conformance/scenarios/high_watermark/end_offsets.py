@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
+from conformance.questions import Question
 from conformance.scenario import Scenario
+from conformance.scenarios.high_watermark.measures import (
+    high_watermark_with,
+    last_offset_reported,
+    offset_caught,
+    records_delivered_before,
+    rounds_to_learn,
+)
+from conformance.scenarios.predicted import high_watermark, log_end_offset, remote_log_end_offset
 from conformance.scenarios.vocabulary import (
     await_hold,
     await_outcome,
@@ -16,11 +25,27 @@ from conformance.scenarios.vocabulary import (
 from oracle.schedule import Schedule
 from oracle.vocabulary import Acks, Expectation
 
+BOTH_HAVE_IT = "both followers have m1, the leader knows of one"
+LEADER_HAS_MORE = "the leader has three records more"
+COMMITTED_UNKNOWN = "m1 is committed, the follower has it and does not know"
+
 TWO_COPIES = Scenario(
     name="HW-04",
     explanation=(
         "Broker 2 has appended m1 and says so only by its next fetch, which stands in the gate; broker 3's passed. So "
         "the leader's copies are 1 and 2 while both logs end at 2, and its high watermark stays at the lower copy."
+    ),
+    questions=(
+        Question(
+            "the last fetch offset of broker 2 that has reached the leader while both followers have m1",
+            lambda _, prediction: remote_log_end_offset(prediction, BOTH_HAVE_IT, 2),
+            last_offset_reported(BOTH_HAVE_IT, follower=2, leader=1),
+        ),
+        Question(
+            "the fetch offset in the request that stands in the gate",
+            lambda _, prediction: log_end_offset(prediction, BOTH_HAVE_IT, 2),
+            offset_caught("report"),
+        ),
     ),
     schedule=Schedule(
         id="high-watermark/a-followers-end-offset-exists-twice",
@@ -35,7 +60,7 @@ TWO_COPIES = Scenario(
             hold_request("report", follower=2, leader=1, fetch_offset=2),
             produce("m1", expect=Expectation.PENDING),
             await_hold("report"),
-            checkpoint("both followers have m1, the leader knows of one"),
+            checkpoint(BOTH_HAVE_IT),
             release("report"),
             await_outcome("m1", expect=Expectation.ACKNOWLEDGED),
             checkpoint("the leader knows of both"),
@@ -48,6 +73,13 @@ LEADER_FIRST = Scenario(
     explanation=(
         "Both followers' fetches stand in the gate. The leader's log grows by three records all the same; acks=1 is "
         "answered at once, acks=all waits, and nothing but the leader's log end offset moves."
+    ),
+    questions=(
+        Question(
+            "answers with m1, m2 or m3 that any follower has got when the leader's log ends at 4",
+            lambda _, prediction: sum(log_end_offset(prediction, LEADER_HAS_MORE, broker) > 1 for broker in (2, 3)),
+            records_delivered_before(LEADER_HAS_MORE, leader=1, followers=(2, 3), first=1),
+        ),
     ),
     schedule=Schedule(
         id="high-watermark/the-leader-appends-before-any-follower",
@@ -63,7 +95,7 @@ LEADER_FIRST = Scenario(
             checkpoint("no fetch can arrive"),
             produce("m1", "m2", expect=Expectation.PENDING),
             produce("m3", acks=Acks.LEADER),
-            checkpoint("the leader has three records more"),
+            checkpoint(LEADER_HAS_MORE),
             release("fetch of 2"),
             release("fetch of 3"),
             await_outcome("m1", "m2", expect=Expectation.ACKNOWLEDGED),
@@ -78,6 +110,18 @@ TWO_ROUNDS = Scenario(
         "The answer that brings m1 carries the high watermark of before m1 was replicated. The follower's next fetch "
         "commits m1 at the leader, and only the answer to that one tells the follower."
     ),
+    questions=(
+        Question(
+            "the high watermark in the answer that brings m1",
+            lambda _, prediction: high_watermark(prediction, COMMITTED_UNKNOWN, 2),
+            high_watermark_with(1, follower=2, leader=1),
+        ),
+        Question(
+            "fetch rounds from the one that brings m1 to the one that tells it is committed",
+            lambda _, prediction: 1 if high_watermark(prediction, COMMITTED_UNKNOWN, 2) == 2 else 2,
+            rounds_to_learn(1, follower=2, leader=1),
+        ),
+    ),
     schedule=Schedule(
         id="high-watermark/a-follower-learns-of-a-commit-in-two-rounds",
         requirement=(
@@ -91,7 +135,7 @@ TWO_ROUNDS = Scenario(
             hold_response("news", follower=2, leader=1, fetch_offset=2),
             produce("m1"),
             await_hold("news"),
-            checkpoint("m1 is committed, the follower has it and does not know"),
+            checkpoint(COMMITTED_UNKNOWN),
             release("news"),
             checkpoint("the follower knows"),
         ),

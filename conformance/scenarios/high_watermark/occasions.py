@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from conformance.questions import Question
 from conformance.scenario import Scenario
+from conformance.scenarios.high_watermark.measures import requests_between
 from conformance.scenarios.vocabulary import (
     await_hold,
     await_isr,
@@ -26,6 +28,13 @@ BEFORE, AFTER = "before", "after"
 APPEND = Scenario(
     name="HW-07/append",
     explanation="Broker 1 is alone in the ISR, nobody fetches, and its high watermark rises with what it appends.",
+    questions=(
+        Question(
+            "fetch offsets of broker 2 that reached broker 1 between the two checkpoints",
+            lambda _rules, _prediction: [],
+            requests_between(BEFORE, AFTER, follower=2, leader=1),
+        ),
+    ),
     schedule=Schedule(
         id="high-watermark/rises-by-an-append",
         requirement="A leader that is alone in the ISR raises its high watermark when it appends.",
@@ -50,6 +59,13 @@ FETCH = Scenario(
     explanation=(
         "The follower's fetch at 2 stands in the gate, and the high watermark at 1. It passes, its answer is caught: "
         "in between one request has reached the leader, and the high watermark is 2."
+    ),
+    questions=(
+        Question(
+            "fetch offsets of broker 2 that reached broker 1 between the two checkpoints",
+            lambda _rules, _prediction: [2],
+            requests_between(BEFORE, AFTER, follower=2, leader=1),
+        ),
     ),
     schedule=Schedule(
         id="high-watermark/rises-by-a-fetch",
@@ -81,6 +97,13 @@ ELECTION = Scenario(
         "Broker 2 has m1 but not the high watermark that covers it. Elected, alone in the ISR, it raises its own to "
         "its log end: nobody fetches from it, and it appends nothing."
     ),
+    questions=(
+        Question(
+            "fetch offsets of broker 1 that reached broker 2 between the two checkpoints",
+            lambda _rules, _prediction: [],
+            requests_between(BEFORE, AFTER, follower=1, leader=2),
+        ),
+    ),
     schedule=Schedule(
         id="high-watermark/rises-by-becoming-leader",
         requirement=(
@@ -110,6 +133,13 @@ SHRINK = Scenario(
     explanation=(
         "The follower's fetch stands in the gate until replica.lag.time.max.ms has passed. The leader removes it from "
         "the ISR in the same epoch, and raises its high watermark; in 2.7 to 3.0 it does not (KAFKA-13091)."
+    ),
+    questions=(
+        Question(
+            "fetch offsets of broker 2 that reached broker 1 between the two checkpoints",
+            lambda _rules, _prediction: [],
+            requests_between(BEFORE, AFTER, follower=2, leader=1),
+        ),
     ),
     schedule=Schedule(
         id="high-watermark/rises-when-a-replica-leaves-the-isr",

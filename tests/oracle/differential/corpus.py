@@ -81,7 +81,7 @@ def is_known(step: Step) -> bool:
 def _from_transcripts() -> Iterator[Story]:
     for path in sorted(TRANSCRIPTS.glob("*.txt")):
         for index, (fields, steps) in enumerate(_partitions(path.read_text())):
-            if all(map(is_known, steps)):
+            if all(map(is_known, steps)) and "message_format" not in fields:
                 yield _story(f"{path.stem}-{index}", fields, steps)
 
 

@@ -7,11 +7,21 @@ from pathlib import Path
 import pytest
 
 from oracle import rules
-from tests.oracle.mutants import clients, controllers, leadership, published, reassignments, requests, truncation
+from tests.oracle.mutants import (
+    clients,
+    controllers,
+    leadership,
+    message_formats,
+    published,
+    reassignments,
+    requests,
+    truncation,
+)
 from tests.oracle.mutants.mutant import Mutant, same
 
 MUTANTS: tuple[Mutant, ...] = (
     *truncation.MUTANTS,
+    *message_formats.MUTANTS,
     *leadership.MUTANTS,
     *clients.MUTANTS,
     *controllers.MUTANTS,

@@ -1,0 +1,134 @@
+"""When is a follower's fetch answered, and which high watermark does the answer carry?"""
+
+from __future__ import annotations
+
+from conformance.questions import Between, Question
+from conformance.scenario import Scenario
+from conformance.scenarios.high_watermark.measures import (
+    high_watermark_with,
+    longest_answer_with,
+    median_answer_with,
+    parked_before_sent,
+    shortest_idle_wait,
+)
+from conformance.scenarios.predicted import high_watermark
+from conformance.scenarios.vocabulary import (
+    await_hold,
+    await_outcome,
+    brokers,
+    checkpoint,
+    hold_request,
+    produce,
+    release,
+)
+from oracle.schedule import Schedule
+from oracle.vocabulary import Acks, Expectation
+
+LIMIT_MS = 500
+"""What replica.fetch.wait.max.ms is by default."""
+AT_ONCE = Between(0, LIMIT_MS * 3 // 5, "ms")
+AT_THE_LIMIT = Between(LIMIT_MS - 5, LIMIT_MS + 100, "ms")
+FOLLOWED = (("m4", 4), ("m5", 5), ("m6", 6))
+"""The records that are sent once their predecessor's fetch has arrived, with their offsets."""
+ANSWERED = "broker 3 has the answer and has not fetched again"
+
+WAITS = Scenario(
+    name="HW-11",
+    explanation=(
+        "Case 1: m1 and m2 each are on the leader before the fetch arrives, which the gate sees to, and are in its "
+        "answer at once. Case 2: each of m3 to m6 is acknowledged only when the follower's next fetch has arrived, so "
+        "the one after finds that fetch parked, and ends it long before its wait is over. With nothing to send a fetch "
+        "is parked for the whole of replica.fetch.wait.max.ms."
+    ),
+    questions=(
+        Question(
+            "case 1: the longest wait of a fetch that finds its record",
+            lambda _rules, _prediction: AT_ONCE,
+            longest_answer_with((1, 2), follower=2, leader=1),
+        ),
+        Question(
+            "records that were sent after the fetch which gets them had arrived",
+            lambda _rules, _prediction: len(FOLLOWED),
+            parked_before_sent(FOLLOWED, follower=2, leader=1),
+        ),
+        Question(
+            "case 2: the median wait of the fetches that got them",
+            lambda _rules, _prediction: AT_ONCE,
+            median_answer_with((4, 5, 6), follower=2, leader=1),
+        ),
+        Question(
+            "case 2: the shortest wait of a fetch for which nothing comes",
+            lambda _rules, _prediction: AT_THE_LIMIT,
+            shortest_idle_wait(follower=2, leader=1),
+        ),
+    ),
+    schedule=Schedule(
+        id="high-watermark/a-fetch-waits-for-a-record-or-for-the-limit",
+        requirement=(
+            "A fetch is answered at once if there is a record for it; else it waits in the leader's purgatory until a "
+            "produce ends it, or replica.fetch.wait.max.ms has passed."
+        ),
+        sources=("HW-11", "001", "004"),
+        replicas=brokers(1, 2),
+        fetch_wait_max_ms=LIMIT_MS,
+        steps=(
+            produce("m0"),
+            hold_request("late fetch", follower=2, leader=1, fetch_offset=1),
+            await_hold("late fetch"),
+            produce("m1", expect=Expectation.PENDING),
+            release("late fetch"),
+            await_outcome("m1", expect=Expectation.ACKNOWLEDGED),
+            hold_request("later fetch", follower=2, leader=1, fetch_offset=2),
+            await_hold("later fetch"),
+            produce("m2", expect=Expectation.PENDING),
+            release("later fetch"),
+            await_outcome("m2", expect=Expectation.ACKNOWLEDGED),
+            checkpoint("two fetches found a record"),
+            produce("m3", "m4", "m5", "m6"),
+            checkpoint("four fetches waited for one"),
+        ),
+    ),
+)
+
+CARRIED = Scenario(
+    name="HW-12",
+    explanation=(
+        "Broker 3's fetch at 2 is the word that commits m1, and there is m2 to answer it with at once. Is the new high "
+        "watermark in that answer? In 1.0.0, 1.0.1 and 1.1.0 only: there broker 3 knows of 2 before it fetches again."
+    ),
+    questions=(
+        Question(
+            "the high watermark in the answer to broker 3's fetch at 2",
+            lambda _, prediction: high_watermark(prediction, ANSWERED, 3),
+            high_watermark_with(2, follower=3, leader=1),
+        ),
+    ),
+    schedule=Schedule(
+        id="high-watermark/an-immediate-answer-carries-the-one-of-before",
+        requirement=(
+            "An immediate fetch answer carries the high watermark of before the update that the same request made; in "
+            "1.0.0, 1.0.1 and 1.1.0 the one after it."
+        ),
+        sources=("HW-12", "KAFKA-5758", "KAFKA-7104", "001"),
+        replicas=brokers(1, 2, 3),
+        steps=(
+            produce("m0"),
+            hold_request("fetch(1) of 2", follower=2, leader=1, fetch_offset=1),
+            hold_request("fetch(2) of 3", follower=3, leader=1, fetch_offset=2),
+            await_hold("fetch(1) of 2"),
+            produce("m1", acks=Acks.LEADER),
+            await_hold("fetch(2) of 3"),
+            produce("m2", acks=Acks.LEADER),
+            release("fetch(1) of 2"),
+            checkpoint("the leader waits for broker 3 alone"),
+            hold_request("fetch(3) of 3", follower=3, leader=1, fetch_offset=3),
+            release("fetch(2) of 3"),
+            await_hold("fetch(3) of 3"),
+            checkpoint(ANSWERED),
+            release("fetch(3) of 3"),
+            checkpoint("end"),
+        ),
+    ),
+)
+
+SCENARIOS = (WAITS, CARRIED)

@@ -1,0 +1,34 @@
+"""Which numbers does prediction.json have for a checkpoint? What questions derive their predicted answers from."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+def log_end_offset(prediction: Mapping[str, Any], checkpoint: str, broker: int) -> int:
+    """Return a replica's predicted log end offset."""
+    return _replica(prediction, checkpoint, broker)["log_end_offset"]
+
+
+def high_watermark(prediction: Mapping[str, Any], checkpoint: str, broker: int) -> int:
+    """Return a replica's predicted high watermark."""
+    return _replica(prediction, checkpoint, broker)["high_watermark"]
+
+
+def remote_log_end_offset(prediction: Mapping[str, Any], checkpoint: str, broker: int) -> int | None:
+    """Return the leader's predicted copy of a follower's log end offset; None if it has none."""
+    copies: dict[str, int | None] = _moment(prediction, checkpoint)["remote_log_end_offsets"]
+    return copies[str(broker)]
+
+
+def _replica(prediction: Mapping[str, Any], checkpoint: str, broker: int) -> dict[str, int]:
+    replica: dict[str, int] = _moment(prediction, checkpoint)["replicas"][str(broker)]
+    return replica
+
+
+def _moment(prediction: Mapping[str, Any], checkpoint: str) -> dict[str, Any]:
+    moment: dict[str, Any] = next(one for one in prediction["checkpoints"] if one["name"] == checkpoint)
+    return moment
