@@ -19,7 +19,10 @@ from conformance.observation.trace_result import (
     TraceResult,
     TraceViolation,
 )
+from oracle.rules import message_format
 from oracle.rules.by_version import rules_for
+from oracle.schedule import Settings
+from oracle.steps import MESSAGE_FORMAT
 from oracle.trace_check import TraceCheck, TraceSettings
 from oracle.tracing.invariants import STATEMENTS, Invariant
 from oracle.vocabulary import MetadataMode
@@ -78,7 +81,8 @@ def begin_replay(run: RunDirectory, version: str, metadata: str) -> Replay:
     Raises:
         TraceUnreadableError: there is no trace, or it is cut short.
     """
-    rules = rules_for(version, MetadataMode(metadata))
+    settings = Settings(message_format_version=run.read_json("schedule.json")["settings"].get(MESSAGE_FORMAT))
+    rules = message_format.adapted(rules_for(version, MetadataMode(metadata)), settings)
     return Replay(EventStream(run), TraceCheck(rules, settings_of(run)), f"{version} {metadata}")
 
 
