@@ -52,7 +52,9 @@ def add_matrix(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     )
     parser.add_argument("--backend", choices=("auto", "docker", "process"), default="auto", help="where brokers run")
     parser.add_argument("--jre-image", help="base image with a Java 17 runtime, for the docker backend")
-    parser.add_argument("--runs-dir", type=Path, default=Path("matrix"), help="where it all goes (default: matrix)")
+    parser.add_argument(
+        "--runs-dir", type=Path, default=Path("runs/matrix"), help="where it all goes (default: runs/matrix)"
+    )
     parser.add_argument("--seed", type=int, help="seed of record ids (default: the matrix's own, or a new one)")
     parser.add_argument("--spark-master", default=DEFAULT_MASTER, help=f"Spark master (default: {DEFAULT_MASTER})")
     parser.add_argument("--require-promise", action="store_true", help="exit 1 also when a promise broke as predicted")
