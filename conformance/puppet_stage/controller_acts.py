@@ -165,7 +165,8 @@ class StopReplica:
         if refusal is not None:
             return {ERRORS: [refusal], FILES: _predicted_files(model)}
         checks = parse_version(model.rules.version) >= CHECKS_LEADER_EPOCH_OF_STOP_SINCE
-        if checks and NONE < self.leader_epoch < model.replica.leader_epoch:
+        is_said, known = self.leader_epoch != NONE, model.replica.leader_epoch
+        if checks and is_said and not controller_epoch.is_news(LeaderEpoch(self.leader_epoch), known):
             return {ERRORS: [0, FENCED_LEADER_EPOCH], FILES: _predicted_files(model)}
         model.stop(is_deleted=self.is_deleted)
         return {ERRORS: [0], FILES: _predicted_files(model)}

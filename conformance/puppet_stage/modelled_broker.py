@@ -73,6 +73,7 @@ class ModelledBroker:
         idle: what the broker asks again and again as a follower at rest; None before it first rested.
         metadata_leader: whom the broker's metadata name as the leader.
         has_files: whether the replica's files are there.
+        open_since: the first offset of the transaction that goes on; None if none does.
     """
 
     def __init__(self, rules: RuleSet, min_insync_replicas: int = 1) -> None:
@@ -80,6 +81,7 @@ class ModelledBroker:
         self.idle: Words | None = None
         self.metadata_leader: int | None = None
         self.has_files = False
+        self.open_since: int | None = None
         replicas = tuple(map(ReplicaState, ASSIGNMENT))
         view = ControllerView(frozenset(ASSIGNMENT), None, NO_EPOCH, ())
         self._state = PartitionState(ASSIGNMENT, Settings(min_insync_replicas), replicas, view)
@@ -103,6 +105,11 @@ class ModelledBroker:
     def high_watermark(self) -> int:
         """The first offset that the broker does not know to be committed."""
         return self.replica.high_watermark
+
+    @property
+    def last_stable_offset(self) -> int:
+        """The first offset that a reader of committed records does not see; its leader is alone in sync."""
+        return self.high_watermark if self.open_since is None else min(self.open_since, self.high_watermark)
 
     @property
     def isr(self) -> tuple[int, ...]:

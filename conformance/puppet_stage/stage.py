@@ -20,6 +20,7 @@ from conformance.puppet_stage.serving import served
 from conformance.puppet_stage.speech import forgets_last_epoch
 from fault_injection.waiting import DeadlineExceededError, NotYetError, until
 from fault_injection.wire.views import NONE, EpochQuery, FetchPartition
+from oracle.log import ReplicaLog
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from fault_injection.puppets.run import PuppetRun
     from fault_injection.puppets.served_topics import Asking
     from fault_injection.wire.controller_views import ErrorsView
-    from oracle.log import ReplicaLog
     from oracle.rules.rule_set import RuleSet
 
     T = TypeVar("T")
@@ -169,6 +169,7 @@ class Stage:
     def follow_into_silence(self, leader: int, leader_epoch: int) -> Words | None:
         """Make the broker follow a puppet that dies with its first request unanswered, and give that request."""
         puppet = self.leaders[leader]
+        puppet.serve(self.topic, served(ReplicaLog(), 0, leader_epoch, self.rules))
         puppet.forget()
         puppet.hold_next()
         self.run.controller.decide(self.topic.led_by(leader, leader_epoch))

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from fault_injection.cluster.relay import Address
 from fault_injection.puppets.connection import PuppetConnection
 from fault_injection.puppets.fetching import Fetch, fetched
-from fault_injection.puppets.records import RECORD_BATCH_MAGIC, TIMESTAMP_MS, Batch
-from fault_injection.puppets.schema import LIST_OFFSETS, PRODUCE
+from fault_injection.puppets.records import PRODUCER_EPOCH, RECORD_BATCH_MAGIC, TIMESTAMP_MS, Batch
+from fault_injection.puppets.schema import LIST_OFFSETS, PRODUCE, WRITE_TXN_MARKERS
 from fault_injection.puppets.topic import PuppetTopic
 from fault_injection.wire.views import NONE, FetchedPartition
 
@@ -44,6 +44,7 @@ class ClientPuppet:
         acks: int = 1,
         timeout_ms: int = APPEND_TIMEOUT_MS,
         timestamp_ms: int = TIMESTAMP_MS,
+        transaction: tuple[int, int] | None = None,
     ) -> tuple[int, int]:
         """Send records as one batch and give the error code and the offset of the first one.
 
@@ -53,13 +54,14 @@ class ClientPuppet:
             acks: 1 is answered once the leader has appended; -1 once all in-sync replicas have.
             timeout_ms: how long the broker waits for these.
             timestamp_ms: of all of them.
+            transaction: the producer id whose transaction they are part of, and the first sequence number.
 
         Raises:
             PuppetError: the broker does not answer.
         """
         version = min(self._connection.newest_version(PRODUCE), PRODUCE_VERSION_MAX)
         magic = RECORD_BATCH_MAGIC if version >= BATCHES_SINCE else 1
-        part = {"index": 0, "records": Batch(0, NONE, values, timestamp_ms).encoded(magic)}
+        part = {"index": 0, "records": Batch(0, NONE, values, timestamp_ms, transaction).encoded(magic)}
         request = {
             "transactional_id": None,
             "acks": acks,
@@ -69,6 +71,24 @@ class ClientPuppet:
         given = self._connection.ask(PRODUCE, request, version).responses[0].partition_responses[0]
         return int(given.error_code), int(given.base_offset)
 
+    def end_transaction(self, topic: PuppetTopic, producer_id: int, *, commits: bool) -> int:
+        """Write the marker that ends a transaction, as its coordinator does (0.11+), and give the error code.
+
+        It is answered once the marker is replicated.
+
+        Raises:
+            PuppetError: the broker does not answer.
+        """
+        marker = {
+            "producer_id": producer_id,
+            "producer_epoch": PRODUCER_EPOCH,
+            "transaction_result": commits,
+            "topics": [{"name": topic.name, "partition_indexes": [0]}],
+            "coordinator_epoch": 0,
+        }
+        given = self._connection.ask(WRITE_TXN_MARKERS, {"markers": [marker]})
+        return int(given.markers[0].topics[0].partitions[0].error_code)
+
     def fetch(self, topic: PuppetTopic, fetch: Fetch, version: int | None = None) -> FetchedPartition:
         """Fetch once, as a consumer unless the fetch names a replica.
 
@@ -77,14 +97,26 @@ class ClientPuppet:
         """
         return fetched(self._connection, topic, fetch, version)
 
-    def list_offset(self, topic: PuppetTopic, timestamp: int, version: int | None = None) -> ListedOffset:
+    def list_offset(
+        self, topic: PuppetTopic, timestamp: int, version: int | None = None, *, committed: bool = False
+    ) -> ListedOffset:
         """Ask for the earliest (-2) or latest (-1) offset, or the first one with at least a timestamp (v1+).
+
+        Args:
+            topic: whose partition.
+            timestamp: see there.
+            version: of the request; the newest common one if none is chosen.
+            committed: whether the consumer reads committed records only (v2+).
 
         Raises:
             PuppetError: the broker does not answer.
         """
         asked = {"partition_index": 0, "current_leader_epoch": NONE, "timestamp": timestamp, "max_num_offsets": 1}
-        values = {"replica_id": NONE, "topics": [{"name": topic.name, "partitions": [asked]}]}
+        values = {
+            "replica_id": NONE,
+            "isolation_level": int(committed),
+            "topics": [{"name": topic.name, "partitions": [asked]}],
+        }
         given = self._connection.ask(LIST_OFFSETS, values, version).topics[0].partitions[0]
         return ListedOffset(int(given.error_code), int(given.offset))
 

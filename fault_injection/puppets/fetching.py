@@ -31,6 +31,7 @@ class Fetch:
         min_bytes: see there.
         max_bytes: of records in the answer (v3+); the first batch comes whole whatever its size.
         partition_max_bytes: likewise of the partition.
+        committed: whether a consumer reads committed records only (v4+).
     """
 
     offset: int
@@ -41,6 +42,7 @@ class Fetch:
     min_bytes: int = 1
     max_bytes: int = BYTES_MAX
     partition_max_bytes: int = BYTES_MAX
+    committed: bool = False
 
     def values(self, topic: PuppetTopic, version: int) -> Values:
         """Give the fields of the request; from v15 on the replica is named in a part of its own."""
@@ -56,6 +58,7 @@ class Fetch:
             "max_wait_ms": self.max_wait_ms,
             "min_bytes": self.min_bytes,
             "max_bytes": self.max_bytes,
+            "isolation_level": int(self.committed),
             "session_epoch": NO_SESSION_EPOCH,
             "topics": [{"topic": topic.name, "topic_id": topic.id, "partitions": [asked]}],
         }

@@ -173,9 +173,12 @@ def _fetched(found: tuple[PuppetTopic, Served] | None, wanted: FetchPartition, v
     if found is None:
         return {"error_code": UNKNOWN_TOPIC_OR_PARTITION, "high_watermark": NONE, "records": b""}
     served = found[1]
+    diverging = served.diverging(wanted.last_fetched_epoch, wanted.fetch_offset)
     error = served.error_for(wanted.current_leader_epoch)
-    if error or not served.log_start_offset <= wanted.fetch_offset <= served.log_end_offset:
-        error = error or OFFSET_OUT_OF_RANGE
+    # A leader looks for divergence first: what a diverging follower has is longer, often enough.
+    if not error and diverging is None and not served.log_start_offset <= wanted.fetch_offset <= served.log_end_offset:
+        error = OFFSET_OUT_OF_RANGE
+    if error:
         return {"error_code": error, "high_watermark": NONE, "records": b""}
     values = {
         "error_code": 0,
@@ -184,7 +187,6 @@ def _fetched(found: tuple[PuppetTopic, Served] | None, wanted: FetchPartition, v
         "log_start_offset": served.log_start_offset,
         "aborted_transactions": None,
     }
-    diverging = served.diverging(wanted.last_fetched_epoch, wanted.fetch_offset)
     if diverging is not None:
         end = {"epoch": diverging.leader_epoch, "end_offset": diverging.end_offset}
         return values | {"diverging_epoch": end, "records": b""}

@@ -17,6 +17,8 @@ with warnings.catch_warnings():
     from kafka.record import MemoryRecordsBuilder
 
 RECORD_BATCH_MAGIC = 2
+PRODUCER_EPOCH = 0
+NONE = -1
 TIMESTAMP_MS = 1_500_000_000_000
 _HEADER = struct.Struct(">qii")  # base offset, length of what follows, leader epoch
 _LENGTH_BEGINS_AFTER = 12
@@ -32,12 +34,14 @@ class Batch:
         leader_epoch: the epoch of the leader; not written before record batches v2.
         values: the records' values; they have no keys.
         timestamp_ms: of each of them.
+        transaction: the producer id whose transaction they are part of, and the first one's sequence number.
     """
 
     base_offset: int
     leader_epoch: int
     values: tuple[bytes, ...]
     timestamp_ms: int = TIMESTAMP_MS
+    transaction: tuple[int, int] | None = None
 
     @property
     def end_offset(self) -> int:
@@ -48,7 +52,17 @@ class Batch:
         """Give the bytes of the batch, or of its messages before v2."""
         is_batch = magic >= RECORD_BATCH_MAGIC
         first = 0 if is_batch else self.base_offset
-        builder = MemoryRecordsBuilder(magic, 0, batch_size=_BATCH_BYTES_MAX, offset=first)
+        producer_id, sequence = (NONE, NONE) if self.transaction is None else self.transaction
+        builder = MemoryRecordsBuilder(
+            magic,
+            0,
+            batch_size=_BATCH_BYTES_MAX,
+            offset=first,
+            transactional=self.transaction is not None,
+            producer_id=producer_id,
+            producer_epoch=NONE if self.transaction is None else PRODUCER_EPOCH,
+            base_sequence=sequence,
+        )
         for value in self.values:
             builder.append(timestamp=self.timestamp_ms, key=None, value=value)
         builder.close()

@@ -36,6 +36,9 @@ from fault_injection.wire.codec_schemas import load_schemas
 BROKER, CONTROLLER = 1, 100
 HOST = ProcessBackend.host
 RESTART_DEADLINE_S = 60.0
+VERIFIES_TRANSACTIONS_SINCE = (3, 6)
+WITHOUT_COORDINATOR = {"transaction.partition.verification.enable": "false"}
+"""A puppet's transaction has no coordinator that the leader could ask whether it goes on (KIP-890)."""
 
 
 class PuppetRun:
@@ -90,7 +93,8 @@ class PuppetRun:
         """
         release = find_release(version)
         mode = release.metadata_mode(MetadataMode.ZOOKEEPER)
-        spec = ClusterSpec(release, mode, broker_ids=(BROKER,), controller_id=None, overrides=settings)
+        defaults = WITHOUT_COORDINATOR if release.is_at_least(*VERIFIES_TRANSACTIONS_SINCE) else {}
+        spec = ClusterSpec(release, mode, broker_ids=(BROKER,), controller_id=None, overrides={**defaults, **settings})
         jars = jars_of(release) if jars is None else jars
         stack = ExitStack()
         with stack:

@@ -17,17 +17,19 @@ with warnings.catch_warnings():
     from kafka.protocol.consumer.offsets import ListOffsetsRequest, ListOffsetsResponse
     from kafka.protocol.metadata import ApiVersionsRequest, ApiVersionsResponse
     from kafka.protocol.producer import ProduceRequest, ProduceResponse
+    from kafka.protocol.producer.transaction import WriteTxnMarkersRequest, WriteTxnMarkersResponse
 
 # ruff: noqa: ANN401 - kafka-python is untyped
 
 PRODUCE, FETCH, LIST_OFFSETS = 0, 1, 2
 LEADER_AND_ISR, STOP_REPLICA, UPDATE_METADATA = 4, 5, 6
-API_VERSIONS, OFFSETS_FOR_LEADER_EPOCH, ALTER_PARTITION = 18, 23, 56
+API_VERSIONS, OFFSETS_FOR_LEADER_EPOCH, WRITE_TXN_MARKERS, ALTER_PARTITION = 18, 23, 27, 56
 
 CLIENT_MESSAGES: Mapping[int, Message] = {
     **SHIPPED,
     PRODUCE: Message(ProduceRequest, ProduceResponse),
     LIST_OFFSETS: Message(ListOffsetsRequest, ListOffsetsResponse),
+    WRITE_TXN_MARKERS: Message(WriteTxnMarkersRequest, WriteTxnMarkersResponse),
     API_VERSIONS: Message(ApiVersionsRequest, ApiVersionsResponse),
 }
 """The messages that kafka-python ships and puppets speak, by api key."""

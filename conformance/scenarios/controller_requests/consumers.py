@@ -6,7 +6,13 @@ from conformance.examination import Examination
 from conformance.puppet_stage.client_acts import AppendAt, Consume, ListByTime, ListEarliest, ListLatest
 from conformance.puppet_stage.leading_acts import Append, FetchAs, Lead
 from conformance.puppet_stage.script import PuppetScript
-from conformance.puppet_stage.where import WITH_PUPPETS
+from conformance.puppet_stage.transaction_acts import (
+    AppendInTransaction,
+    ConsumeCommitted,
+    EndTransaction,
+    ListLatestCommitted,
+)
+from conformance.puppet_stage.where import WITH_PUPPETS, since
 
 THREE_OF_FOUR_COMMITTED = (
     Lead(5, isr=(1, 2)),
@@ -71,4 +77,40 @@ LIST_OFFSETS = Examination(
     ),
 )
 
-SCENARIOS = (FETCH, LIST_OFFSETS)
+READ_COMMITTED = Examination(
+    name="RM-06/read-committed",
+    id="controller-requests/latest-offset-for-readers-of-committed-records",
+    requirement=(
+        "The latest offset for a reader of committed records is the last stable offset: the first offset of the "
+        "first transaction that goes on, or the high watermark if none does; fetches end there too."
+    ),
+    sources=("RM-06", "HW-02", "003", "KIP-98"),
+    explanation=(
+        "A transaction opens at 1 and is committed by a marker at 4, with a record of another producer in between; "
+        "the next one opens at 5 and is aborted: its record is below the last stable offset all the same."
+    ),
+    where=since("0.11.0.0", "before, there are no transactions"),
+    subject=PuppetScript(
+        (
+            Lead(5, isr=(1,)),
+            Append("a"),
+            AppendInTransaction("b", sequence=0),
+            Append("c"),
+            AppendInTransaction("d", sequence=1),
+            ListLatest(),
+            ListLatestCommitted(),
+            ConsumeCommitted(0),
+            ConsumeCommitted(1),
+            EndTransaction(commits=True),
+            ListLatestCommitted(),
+            ConsumeCommitted(0),
+            AppendInTransaction("e", sequence=2),
+            ListLatestCommitted(),
+            EndTransaction(commits=False),
+            ListLatestCommitted(),
+            ConsumeCommitted(5),
+        )
+    ),
+)
+
+SCENARIOS = (FETCH, LIST_OFFSETS, READ_COMMITTED)

@@ -12,8 +12,9 @@ from conformance.puppet_stage.client_acts import FETCHED, LISTED, TOOK
 from conformance.puppet_stage.controller_acts import FILES, LEADER
 from conformance.puppet_stage.following_acts import FETCH_OFFSET, FIRST_REQUEST, IDLE_REQUESTS, RECORDS, REQUESTS
 from conformance.puppet_stage.leading_acts import APPENDED, CHECKPOINTED, DIVERGING, END, TOLD
+from conformance.puppet_stage.transaction_acts import COMMITTED
 from conformance.questions import Between
-from conformance.scenarios.controller_requests.consumers import FETCH, LIST_OFFSETS
+from conformance.scenarios.controller_requests.consumers import FETCH, LIST_OFFSETS, READ_COMMITTED
 from conformance.scenarios.controller_requests.obedience import BROKER_EPOCH, LEADER_EPOCH, REPLACED_CONTROLLER
 from conformance.scenarios.controller_requests.replicas import FETCHERS, OLD_DECISION, STALE_METADATA, STOPPED
 from conformance.scenarios.one_broker import following, leading, producing
@@ -23,7 +24,6 @@ from tests.conformance.puppet_stage.scripts import LADDER, WITH_SCRIPTS, facts_o
 
 if TYPE_CHECKING:
     from conformance.questions import Expected
-
 
 IDLE = "fetch at 3 after epoch 5"
 
@@ -102,8 +102,15 @@ def test_some_answers_are_the_same_on_every_release(
 @pytest.mark.parametrize(
     ("examination", "act", "fact", "by_release"),
     [
+        (READ_COMMITTED, 7, LISTED, {"0.11.0.3": [0, 1], "3.9.2": [0, 1]}),
+        (READ_COMMITTED, 8, COMMITTED, {"0.11.0.3": [0, 0, 0, 1], "3.9.2": [0, 0, 0, 1]}),
+        (READ_COMMITTED, 11, LISTED, {"0.11.0.3": [0, 5], "3.9.2": [0, 5]}),
+        (READ_COMMITTED, 14, LISTED, {"0.11.0.3": [0, 5], "3.9.2": [0, 5]}),
+        (READ_COMMITTED, 17, COMMITTED, {"0.11.0.3": [0, 5, 6, 7], "3.9.2": [0, 5, 6, 7]}),
         (BROKER_EPOCH, 3, ERRORS, {"2.3.1": [77], "3.9.2": [77]}),
         (OLD_DECISION, 2, ERRORS, {"2.6.3": [0, 74], "3.9.2": [0, 74]}),
+        (OLD_DECISION, 4, ERRORS, {"2.6.3": [0, 74], "3.9.2": [0, 74]}),
+        (OLD_DECISION, 6, ERRORS, {"2.6.3": [0], "3.9.2": [0]}),
         (FETCH, 10, TOOK, {"3.6.2": Between(1000, 11_000, "ms"), "3.9.2": Between(0, 999, "ms")}),
         (leading.HIGH_WATERMARK, 8, TOLD, {"1.0.2": [0, 2, 0], "1.1.0": [0, 2, 1], "1.1.1": [0, 2, 0]}),
         (leading.JOIN, 8, STATE, {"1.1.1": [2, 1, [1, 2, 3]], "2.0.1": [2, 1, [1, 2]]}),

@@ -78,6 +78,8 @@ def test_a_diverging_epoch_comes_in_place_of_records(
 
     diverging = follower.fetch(topic, 3, last_fetched_epoch=5)
     assert (diverging.diverging_epoch, diverging.record_bytes) == (EpochEnd(3, 2), 0)
+    longer = follower.fetch(topic, 9, last_fetched_epoch=5)
+    assert (longer.error, longer.diverging_epoch) == (0, EpochEnd(3, 2))
     assert follower.fetch(topic, 2, last_fetched_epoch=6).diverging_epoch is None
 
 
