@@ -20,6 +20,7 @@ from conformance.examination import Examination
 from conformance.probes.checkpoints import HIGH_WATERMARK_FILE, high_watermark_checkpoint
 from conformance.probes.connection import BrokerConnection
 from conformance.probes.metadata import partition_metadata
+from conformance.probes.replica import replica_offsets
 from conformance.probes.served import served_records
 from conformance.questions import Answer
 from conformance.scenarios.segment_files import SegmentFiles, segment_files
@@ -168,8 +169,16 @@ def _start(cluster: Cluster) -> None:
 
 
 def _lead_again(cluster: Cluster, topic: str) -> None:
+    """Let the old leader lead, and wait until it knows that everything in its log is committed."""
     request_election(cluster, NEW_LEADER, topic, ElectionKind.PREFERRED)
     _await(cluster, topic, OLD_LEADER, (OLD_LEADER, NEW_LEADER))
+    with BrokerConnection(cluster.client_address(OLD_LEADER)) as connection:
+
+        def is_committed() -> bool:
+            end, high_watermark = replica_offsets(connection, topic, 0)
+            return end == high_watermark
+
+        until(is_committed, deadline_s=DEADLINE_S, what=f"all records of {topic} to be committed")
 
 
 def _await(cluster: Cluster, topic: str, leader: int, isr: tuple[int, ...]) -> None:

@@ -48,7 +48,8 @@ class LagGauge:
         return (
             "start brokers that show their gauges over JMX, with replica.fetch.response.max.bytes=1",
             f"create {TOPIC}, led by {LEADER} and followed by {FOLLOWER}; read the follower's gauge at rest",
-            f"hold the follower's fetch until it has left the ISR, and produce {RECORDS} records: all are committed",
+            "hold the follower's fetch and produce one record, which makes it leave the ISR",
+            f"produce {RECORDS - 1} more: alone in the ISR, the leader commits all {RECORDS}",
             "release one fetch after the other; with the next one held, read the gauge and ask both replicas",
             "let the follower back into the ISR, hold its fetch, produce one more record and release the fetch",
             "with the next fetch held the record is not committed: read the gauge once more",
@@ -64,8 +65,9 @@ class LagGauge:
         with fetcher_stand(room) as stand, stand.topic(TOPIC, [(LEADER, FOLLOWER)]), GaugeReader() as reader:
             yield Answer("gauge at rest", _gauge(stand, reader))
             _hold(stand, 0)
+            stand.produce(LEADER, TOPIC, 0, 1)
             _await_isr(stand, LEADER)
-            stand.produce(LEADER, TOPIC, 0, RECORDS)
+            stand.produce(LEADER, TOPIC, 0, RECORDS - 1)
             for offset in range(1, RECORDS + 1):
                 _let_fetch(stand, offset)
                 yield Answer(_after(offset), [*_numbers(stand), _gauge(stand, reader)])

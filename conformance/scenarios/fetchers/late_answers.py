@@ -56,7 +56,7 @@ LATE_ANSWER = Scenario(
     ),
     schedule=Schedule(
         id="fetchers/answer-of-another-epoch",
-        requirement="The answer to a fetch of an earlier leader epoch is thrown away, where the release compares epochs.",
+        requirement="The answer to a fetch of an earlier epoch is thrown away where the release compares epochs.",
         sources=("FE-04", "LE-05", "004", "KAFKA-18991"),
         replicas=brokers(1, 2, 3),
         settings=Settings(min_insync_replicas=1, unclean_leader_election=False),
