@@ -9,6 +9,7 @@ import pytest
 
 from reports import write_report
 from reports.requirement_table import ReleasePage, write_table
+from reports.requirement_table.words import long_duration
 from reports.verdict_words import Conformance
 from tests.reports.page_reader import PageReader
 from tests.reports.requirement_table.small_runs import HEALTHY, ROWS, numbers, seen, write_run
@@ -117,3 +118,10 @@ def test_a_run_that_cannot_be_read_is_a_harness_error_in_the_table(tmp_path: Pat
     page = write_report([broken], tmp_path / "report.html")
     (row, *_) = write_table([ReleasePage.read(page, [broken])], ROWS, tmp_path).rows
     assert row.cells[0].word is Conformance.HARNESS_ERROR
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"), [(2.54, "2.5 s"), (125, "2 min 5 s"), (5999, "99 min 59 s"), (7500, "2 h 5 min")]
+)
+def test_a_long_time_is_said_in_hours(seconds: float, words: str) -> None:
+    assert long_duration(seconds) == words
