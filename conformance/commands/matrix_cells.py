@@ -8,7 +8,7 @@ there for a cell is put aside into ``LINE/run-again/``, so that nothing is count
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from conformance.run_directory import RunDirectory, RunDirectoryError
 from conformance.scenario import Scenario
@@ -16,7 +16,7 @@ from conformance.schedule_format import encode
 from conformance.verdicts import Conformance
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from conformance.examination import Entry
@@ -128,6 +128,11 @@ def _why_not(path: Path, entry: Entry, seed: int) -> str | None:
         return f"ended in a harness error ({verdict.get('reason')})"
     if about.get("seed") != seed:
         return f"has seed {about.get('seed')}"
-    if isinstance(entry, Scenario) and run.read_json("schedule.json") != encode(entry.schedule):
-        return "is of another schedule"
-    return None
+    return None if _is_of_today(run, about, entry) else "is of another schedule"
+
+
+def _is_of_today(run: RunDirectory, about: Mapping[str, Any], entry: Entry) -> bool:
+    """Tell whether a run did what the entry says now."""
+    if isinstance(entry, Scenario):
+        return run.read_json("schedule.json") == encode(entry.schedule)
+    return bool(about.get("steps") == list(entry.subject.steps()))

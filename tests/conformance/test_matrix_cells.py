@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from conformance.commands.matrix_cells import progress_of, put_aside, runs_of, runs_put_aside
-from conformance.registry import select_scenarios
+from conformance.registry import EXAMINATIONS, select_scenarios
 from conformance.schedule_format import encode
 
 if TYPE_CHECKING:
@@ -68,6 +68,17 @@ def test_a_run_that_does_not_count_is_put_aside_and_its_cell_is_pending(
     assert ("HW-03", 1) in pending(tmp_path)
     put_aside(tmp_path, progress.unfinished)
     assert (runs_of(tmp_path), runs_put_aside(tmp_path)) == ([], 1)
+
+
+def test_an_examination_counts_while_its_steps_are_the_same(tmp_path: Path) -> None:
+    examination = EXAMINATIONS[0]
+    path = tmp_path / "round-1" / "a"
+    path.mkdir(parents=True)
+    about = {"scenario": examination.name, "seed": SEED, "steps": list(examination.subject.steps())}
+    (path / "verdict.json").write_text(json.dumps({"conformance": "CONFORMS"}))
+    for steps, finished in ((about["steps"], (path,)), (["something else"], ())):
+        (path / "run.json").write_text(json.dumps(about | {"steps": steps}))
+        assert progress_of(tmp_path, [examination], 1, SEED).finished == finished
 
 
 def test_a_cell_counts_once(tmp_path: Path) -> None:
