@@ -35,7 +35,7 @@ ANOMALIES: dict[Doctor, tuple[str, ...]] = {
     undoctored: (),
     doctoring.topic_loses_m2: ("lost 1",),
     doctoring.topic_gains_a_foreign_record: ("phantom 1",),
-    doctoring.topic_has_the_refused_record: ("resurrected 1",),
+    doctoring.topic_has_the_refused_record: ("reordered 1", "resurrected 1"),
     doctoring.topic_repeats_m0: ("duplicated 1",),
     doctoring.topic_swaps_m0_and_m1: ("moved 2", "reordered 1"),
     doctoring.topic_moves_m2: ("moved 1",),
@@ -143,7 +143,8 @@ SCENARIOS = (
         sources=("RC-02",),
         explanation=(
             "Brokers that behave give none of these, so each is made in a copy of a real run's files. Two swapped "
-            "records are both elsewhere than they were acknowledged, and one of them is out of order."
+            "records are both elsewhere than they were acknowledged, and one of them is out of order; so is m2 when the "
+            "refused record, which was produced before it, appears behind it."
         ),
         subject=AnomaliesAreCounted(),
     ),

@@ -49,7 +49,7 @@ class DoctoringIsSeen:
     def predict(self, rules: RuleSet) -> tuple[Answer, ...]:
         """Predict every verdict."""
         honest: list[Value] = ["CONFORMS", _promise(rules)]
-        otherwise = "BROKEN" if _loses(rules) else "BROKEN_AS_PREDICTED"
+        otherwise = "BROKEN" if _loses(rules) else "KEPT"
         return (
             Answer("verdict of the run", honest),
             Answer(_judged(undoctored), [*honest]),
@@ -103,7 +103,8 @@ SCENARIOS = (
         sources=("RC-03", "TR-02"),
         explanation=(
             "TR-02 ends otherwise on 0.10.2 than on every later release, so each release is judged by rules that are "
-            "wrong for it. The copy that is not doctored conforms: what turns the others red is the doctoring."
+            "wrong for it: m1 is there although they lose it, or lost although they keep it. The copy that is not "
+            "doctored conforms: what turns the others red is the doctoring."
         ),
         subject=DoctoringIsSeen(),
     ),
