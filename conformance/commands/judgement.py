@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from conformance.answers import ANSWERS, measure
+from conformance.beginning import EXAMINATION
+from conformance.commands.entry_of_run import asked_of, examination_of, questions_of
 from conformance.commands.other_rules import other_rules
 from conformance.judging import as_json, judge_run
 from conformance.reconcile.errors import ReconcileError
-from conformance.repredict import repredict
+from conformance.repredict import repredict, repredict_answers
 from conformance.run_directory import RunDirectory, RunDirectoryError
 from conformance.spark_master import DEFAULT_MASTER, check_master
 from conformance.spark_room import SparkRoom
 from conformance.verdicts import Conformance, Verdict, exit_code, not_run
 from oracle.predict import PointUnavailableError
 from oracle.schedule import ScheduleError
+from oracle.vocabulary import MetadataMode
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -60,6 +65,12 @@ def _judged(run: RunDirectory, options: JudgeOptions) -> Verdict:
     run.check_frozen()
     rules = other_rules(run, options.rules_of, options.metadata)
     is_predicted_anew = options.repredict or rules is not None
+    if about.get("harness_failure") is None:
+        require_answers(run)
+    if about.get("kind") == EXAMINATION:
+        return _examined(run, rules) if is_predicted_anew else judge_run(run)
+    if about.get("harness_failure") is None:
+        measure_again(run)
     if not is_predicted_anew and not _has_records(run, about):
         return judge_run(run)
     check_master(options.spark_master)
@@ -68,9 +79,39 @@ def _judged(run: RunDirectory, options: JudgeOptions) -> Verdict:
     with SparkRoom(options.spark_master) as spark:
         spark.start()
         if is_predicted_anew:
-            return repredict(run, spark, rules)[1]
+            return repredict(run, spark, rules, questions_of(run))[1]
         spark.reconcile_again(run)
     return judge_run(run)
+
+
+def require_answers(run: RunDirectory) -> None:
+    """Refuse to hold against brokers what is missing in the directory of a run that was asked something.
+
+    Raises:
+        RunDirectoryError: what it answered, or what its answers are read from, is gone.
+    """
+    needed = [ANSWERS] if asked_of(run) else []
+    if needed and run.read_json("run.json").get("kind") != EXAMINATION:
+        needed += ["wire.ndjson", "timeline.ndjson", "observations.ndjson"]
+    for name in needed:
+        if not (run.path / name).exists():
+            raise RunDirectoryError(f"{run.path / name} is missing: without it the run cannot be judged")
+
+
+def measure_again(run: RunDirectory) -> None:
+    """Answer a scenario's questions again from the run's files; what the catalogue no longer asks stays as it was."""
+    with suppress(RunDirectoryError):
+        questions = questions_of(run)
+        if questions:
+            measure(run, questions)
+
+
+def _examined(run: RunDirectory, rules: tuple[str, str] | None) -> Verdict:
+    examination = examination_of(run)
+    about = run.read_json("run.json")
+    version, metadata = rules or (about["kafka"], about["metadata"])
+    reason = examination.where.reason_not_to_run(version, MetadataMode(metadata))
+    return not_run(reason) if reason is not None else repredict_answers(run, examination.subject, rules)[1]
 
 
 def require_evidence(run: RunDirectory) -> None:

@@ -9,8 +9,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from conformance.registry import CATALOGUE, select
+
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from conformance.examination import Entry
 
 
 def run_pytest(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -49,6 +53,19 @@ def test_every_scenario_is_collected_with_its_requirements_and_release(tmp_path:
     assert ids
     assert all(line.endswith("/kafka=0.10.2.2/zookeeper]") for line in ids)
     assert any("[TR-01+TR-04/" in line for line in ids)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "entries"),
+    [((), select(profile="quick")), (("--conformance-profile", "full"), CATALOGUE)],
+    ids=["the foundation unless told otherwise", "everything"],
+)
+def test_the_profile_says_how_much_is_collected(
+    tmp_path: Path, arguments: tuple[str, ...], entries: tuple[Entry, ...]
+) -> None:
+    done = run_pytest(tmp_path, "--kafka-version", "4.3.1", "--collect-only", "-q", *arguments)
+
+    assert sum("::test_brokers_conform[" in line for line in done.stdout.splitlines()) == len(entries)
 
 
 @pytest.mark.parametrize(
