@@ -143,8 +143,8 @@ SCENARIOS = (
         sources=("RC-02",),
         explanation=(
             "Brokers that behave give none of these, so each is made in a copy of a real run's files. Two swapped "
-            "records are both elsewhere than they were acknowledged, and one of them is out of order; so is m2 when the "
-            "refused record, which was produced before it, appears behind it."
+            "records are both elsewhere than they were acknowledged, and one of them is out of order; so is m2 when "
+            "the refused record, which was produced before it, appears behind it."
         ),
         subject=AnomaliesAreCounted(),
     ),
