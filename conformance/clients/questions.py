@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
     from fault_injection.puppets.schema import Values
 
+FETCH_BYTES_MAX = 1 << 20
 CLIENT_ID = "kafka-conformance-question"
 CONSUMER, NOTHING, NO_EPOCH = -1, -1, -1
-FETCH_BYTES_MAX = 1 << 20
 API_KEYS = {
     Request.FETCH: FETCH,
     Request.LIST_OFFSETS: LIST_OFFSETS,
@@ -35,12 +35,39 @@ API_KEYS = {
 
 
 @dataclass(frozen=True, slots=True)
+class FetchLimits:
+    """What a Fetch asks for beside the offset.
+
+    Attributes:
+        max_wait_ms: how long the broker may wait for ``min_bytes`` to be there.
+        min_bytes: see there.
+        max_bytes: how much the answer may hold; the first batch comes whole whatever its size (KIP-74).
+        partition_max_bytes: likewise of the partition.
+        reads_committed: whether records of open transactions are left out, and what follows them (KIP-98).
+    """
+
+    max_wait_ms: int = 0
+    min_bytes: int = 0
+    max_bytes: int = FETCH_BYTES_MAX
+    partition_max_bytes: int = FETCH_BYTES_MAX
+    reads_committed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Fetched:
-    """What a consumer's Fetch brought: the ids of the records, None for one that is none of ours."""
+    """What a consumer's Fetch brought.
+
+    Attributes:
+        record_ids: of the whole records; None for one that is none of ours, as control records are.
+        last_stable_offset: the first offset of an open transaction, or the high watermark (0.11 on).
+        bytes: how much came in all.
+    """
 
     error: str | None
     record_ids: tuple[int | None, ...]
     high_watermark: int | None
+    last_stable_offset: int | None = None
+    bytes: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,41 +101,49 @@ class Questioner:
         self._address, self._host, self._port = address, host, int(port)
         self._topic, self._version = topic, version
 
-    def fetch(self, offset: int) -> Fetched:
-        """Fetch once from an offset on, as a read_uncommitted consumer that waits for nothing.
+    def fetch(self, offset: int, limits: FetchLimits | None = None) -> Fetched:
+        """Fetch once from an offset on, as a read_uncommitted consumer that waits for nothing unless told otherwise.
 
         Raises:
             ProbeError: the broker does not answer.
         """
+        limits = limits or FetchLimits()
         part = {
             "partition": 0,
             "current_leader_epoch": NO_EPOCH,
             "fetch_offset": offset,
             "last_fetched_epoch": NO_EPOCH,
             "log_start_offset": NOTHING,
-            "partition_max_bytes": FETCH_BYTES_MAX,
+            "partition_max_bytes": limits.partition_max_bytes,
         }
         values = {
             "replica_id": CONSUMER,
-            "max_wait_ms": 0,
-            "min_bytes": 0,
-            "max_bytes": FETCH_BYTES_MAX,
+            "max_wait_ms": limits.max_wait_ms,
+            "min_bytes": limits.min_bytes,
+            "max_bytes": limits.max_bytes,
+            "isolation_level": int(limits.reads_committed),
             "session_epoch": -1,
             "topics": [{"topic": self._topic, "partitions": [part]}],
         }
         told = self._ask(Request.FETCH, values).responses[0].partitions[0]
-        found = (record for record in records_of(bytes(told.records or b"")) if record.offset >= offset)
+        content = bytes(told.records or b"")
+        found = (record for record in records_of(content) if record.offset >= offset)
         ids = tuple(record.record_id for record in found)
-        return Fetched(_name(told.error_code), ids, _number(told.high_watermark))
+        stable = _number(told.last_stable_offset)
+        return Fetched(_name(told.error_code), ids, _number(told.high_watermark), stable, len(content))
 
-    def list_offset(self, timestamp: int) -> Listed:
+    def list_offset(self, timestamp: int, *, reads_committed: bool = False) -> Listed:
         """Ask for the earliest (-2) or latest (-1) offset, or the first one with at least a timestamp.
 
         Raises:
             ProbeError: the broker does not answer.
         """
         part = {"partition_index": 0, "current_leader_epoch": NO_EPOCH, "timestamp": timestamp}
-        values = {"replica_id": CONSUMER, "topics": [{"name": self._topic, "partitions": [part]}]}
+        values = {
+            "replica_id": CONSUMER,
+            "isolation_level": int(reads_committed),
+            "topics": [{"name": self._topic, "partitions": [part]}],
+        }
         told = self._ask(Request.LIST_OFFSETS, values).topics[0].partitions[0]
         return Listed(_name(told.error_code), _number(told.offset))
 
