@@ -2,7 +2,7 @@
 
 A round is one FETCH of one follower for one partition together with its answer, both let through. The last
 fetch offset let through is what the leader knows as the follower's log end offset; no probe shows that
-number, so it is derived here.
+number, so it is derived here. A fetch that is answered with an error was not counted: what was known before it stands.
 """
 
 from collections import deque
@@ -74,6 +74,7 @@ class Rounds:
         self._finished: dict[PartitionOnLink, deque[Round]] = {}
         self._in_flight: dict[tuple[int, int], tuple[ObservedRequest, FetchRequestView, int]] = {}
         self._fetch_offsets: dict[PartitionOnLink, int] = {}
+        self._offsets_before: dict[PartitionOnLink, int | None] = {}
 
     def on_forwarded(self, request: ObservedRequest, now_ns: int) -> None:
         """Take note that a request goes to its leader now."""
@@ -81,7 +82,9 @@ class Rounds:
             return
         self._in_flight[request.connection, request.correlation_id] = (request, request.view, now_ns)
         for asked in request.view.partitions:
-            self._fetch_offsets[_key(request, asked)] = asked.fetch_offset
+            key = _key(request, asked)
+            self._offsets_before[key] = self._fetch_offsets.get(key)
+            self._fetch_offsets[key] = asked.fetch_offset
 
     def on_response_forwarded(
         self, request: ObservedRequest, response: FetchResponseView, arrived_ns: int, now_ns: int
@@ -98,6 +101,16 @@ class Rounds:
             finished = self._finished.setdefault(key, deque(maxlen=self._rounds_max))
             times = (request.arrived_ns, forwarded_ns, arrived_ns, now_ns)
             finished.append(_round(key, asked, answer, response.error, times))
+            if finished[-1].error:
+                self._take_back(key)
+
+    def _take_back(self, key: PartitionOnLink) -> None:
+        """Forget the last fetch offset of a partition on a link: its leader refused it."""
+        before = self._offsets_before.pop(key, None)
+        if before is None:
+            self._fetch_offsets.pop(key, None)
+        else:
+            self._fetch_offsets[key] = before
 
     def connection_lost(self, connection: int) -> None:
         """Forget the requests whose answers will never come."""
@@ -106,8 +119,9 @@ class Rounds:
 
     def leader_lost(self, leader: int) -> None:
         """Forget what a broker knew as its followers' log end offsets: its process ended."""
-        for key in [key for key in self._fetch_offsets if key[1] == leader]:
-            del self._fetch_offsets[key]
+        for known in (self._fetch_offsets, self._offsets_before):
+            for key in [key for key in known if key[1] == leader]:
+                del known[key]
 
     def rounds_since(self, time_ns: int, *, topic: str | None = None, follower: int | None = None) -> tuple[Round, ...]:
         """Give the finished rounds whose request arrived at or after a monotonic time, oldest first."""

@@ -12,7 +12,6 @@ from conformance.scenarios.vocabulary import (
     brokers,
     checkpoint,
     hold_request,
-    hold_response,
     kill,
     produce,
     start,
@@ -77,7 +76,7 @@ def _never_answered(variant: str, hold: Hold) -> Schedule:
             await_leader(2),
             await_outcome("x1", expect=Expectation.INDETERMINATE),
             await_hold(hold.name),
-            checkpoint("broker 2 leads without x1, and its answer to broker 3 is on its way"),
+            checkpoint("broker 2 leads without x1, and broker 3 has cut nothing"),
             kill(2),
             await_leader(3),
             checkpoint("broker 3 leads, with x1"),
@@ -91,16 +90,16 @@ def _never_answered(variant: str, hold: Hold) -> Schedule:
 
 
 _WHY = (
-    "Broker 2 is elected without x1 and is about to tell broker 3, which has it, that the epoch of x1 ended before "
-    "it. "
-    "That answer is held until broker 2 is dead. Broker 3 is in sync, has cut nothing and is elected: x1, which "
-    "nobody "
-    "was promised, stays."
+    "Broker 2 is elected without x1, and broker 3, which has it, has to hear that the epoch of x1 ended before it. "
+    "{held} "
+    "is held until broker 2 is dead. Broker 3 is in sync, has cut nothing and is elected: x1, which nobody was "
+    "promised, "
+    "stays."
 )
 
 LOOKUP_UNANSWERED = Scenario(
     name="LE-06/lookup",
-    explanation=_WHY,
+    explanation=_WHY.format(held="The answer to its OffsetsForLeaderEpoch"),
     where=Where(since="0.11.0", before="2.8.0", why="followers ask OffsetsForLeaderEpoch (KIP-101)"),
     schedule=_never_answered(
         "lookup", Hold("the answer", PointName.OFFSETS_FOR_LEADER_EPOCH_RESPONSE, BrokerId(3), BrokerId(2))
@@ -109,9 +108,9 @@ LOOKUP_UNANSWERED = Scenario(
 
 FETCH_UNANSWERED = Scenario(
     name="LE-06/fetch",
-    explanation=_WHY,
+    explanation=_WHY.format(held="Its first fetch"),
     where=Where(since="2.8.0", why="the answer to a fetch tells where an epoch ends (KAFKA-10554)"),
-    schedule=_never_answered("fetch", hold_response("the answer", follower=3, leader=2)),
+    schedule=_never_answered("fetch", hold_request("the fetch", follower=3, leader=2)),
 )
 
 SCENARIOS = (ASKED, LOOKUP_UNANSWERED, FETCH_UNANSWERED)

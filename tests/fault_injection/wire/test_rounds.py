@@ -49,6 +49,17 @@ def test_a_fetch_let_through_moves_the_remote_log_end_offset_at_once() -> None:
     assert rounds.rounds_since(0) == ()
 
 
+def test_a_fetch_that_is_refused_is_taken_back() -> None:
+    rounds = Rounds()
+    fenced = answer_of(given(error=74))
+    for offset, answer, known in ((4, fenced, None), (5, answer_of(given()), 5), (6, fenced, 5), (7, fenced, 5)):
+        request = observed(fetch_of(asked(offset)), arrived_ns=offset, correlation_id=offset)
+        rounds.on_forwarded(request, 20)
+        assert rounds.last_forwarded_fetch_offset(2, 1, "t", 0) == offset, "its leader may have it already"
+        rounds.on_response_forwarded(request, answer, 30, 40)
+        assert rounds.last_forwarded_fetch_offset(2, 1, "t", 0) == known
+
+
 def test_a_leader_that_ended_knows_nothing_of_its_followers() -> None:
     rounds = Rounds()
     rounds.on_forwarded(observed(fetch_of(asked(4)), arrived_ns=10), 20)
