@@ -34,7 +34,9 @@ class Cell:
     unclean: bool
     replicas: int
 
-    def __str__(self) -> str:
+    @property
+    def words(self) -> str:
+        """The settings as one word, such as ``acks=all,min=2,unclean=off,replicas=3``."""
         unclean = "on" if self.unclean else "off"
         return f"acks={self.acks},min={self.min_isr},unclean={unclean},replicas={self.replicas}"
 
@@ -68,14 +70,14 @@ _TWO_REPLICAS: dict[tuple[int, bool], Callable[[], tuple[Step, ...]]] = {
 
 def _scenario(cell: Cell) -> Scenario:
     return Scenario(
-        name=f"EL-03/{cell}",
+        name=f"EL-03/{cell.words}",
         explanation=(
             "One cell of the settings matrix: the sends that are accepted or refused, the promise that the settings "
             "make about each record, and what the worst crash that the guarantee table knows leaves of it."
         ),
         schedule=Schedule(
-            id=f"election/settings/{cell}",
-            requirement=f"With {str(cell).replace(',', ', ')} a record is refused, kept or lost as the settings say.",
+            id=f"election/settings/{cell.words}",
+            requirement=f"With {cell.words.replace(',', ', ')} a record is refused, kept or lost as the settings say.",
             sources=("EL-03", "001", "003", "KIP-101", "KIP-279"),
             replicas=brokers(*range(1, cell.replicas + 1)),
             settings=cell.settings,

@@ -54,7 +54,7 @@ def of_table(cell: Cell, version: str, mode: MetadataMode) -> Worst:
     return Worst.PROMISE_BROKEN if is_broken else Worst.LOST_AS_ALLOWED
 
 
-@pytest.mark.parametrize("cell", CELLS, ids=str)
+@pytest.mark.parametrize("cell", CELLS, ids=[cell.words for cell in CELLS])
 def test_the_crash_is_the_worst_of_the_table(cell: Cell) -> None:
     for version, mode in RELEASES:
         assert of_schedule(cell, version, mode) == of_table(cell, version, mode), f"{version} {mode.value}"
