@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from conformance.election_requests import request_election
 from conformance.examination import Examination
+from conformance.probes.replica_probe import ReplicaProbe
 from conformance.probes.segments import replica_log
 from conformance.questions import Answer
 from conformance.reassignment_requests import request_reassignment
@@ -120,11 +121,12 @@ def _hold_answer(stand: Stand) -> int:
 def _led_by(stand: Stand, asked: int, replicas: tuple[int, int, int]) -> int | None:
     """Make another replica the preferred leader and elect it; give whom the follower then believes to lead."""
     request_reassignment(stand.cluster, asked, TOPIC, tuple(BrokerId(broker) for broker in replicas))
-    until(
-        lambda: stand.metadata(asked, TOPIC, 0).replicas == replicas,
-        deadline_s=DEADLINE_S,
-        what=f"{TOPIC} to be assigned to {list(replicas)}",
-    )
+    with ReplicaProbe(stand.cluster, TOPIC) as probe:
+        until(
+            lambda: probe.assigned([BrokerId(asked)]) == {replicas},
+            deadline_s=DEADLINE_S,
+            what=f"{TOPIC} to be assigned to {list(replicas)}",
+        )
     request_election(stand.cluster, asked, TOPIC, ElectionKind.PREFERRED)
     since_ns = time.monotonic_ns()
     until(
