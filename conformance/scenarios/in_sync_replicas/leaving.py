@@ -1,4 +1,7 @@
-"""Which silent follower leaves the ISR, when, and what does that do to those who wait?"""
+"""Which silent follower leaves the ISR, when, and what does that do to those who wait?
+
+Choices: nothing is measured between the silence and the wait for the lag time, which must not pass unasked.
+"""
 
 from __future__ import annotations
 
@@ -73,7 +76,6 @@ LEAVES_IN_TIME = Scenario(
             hold_request("silence", follower=2, leader=1),
             await_hold("silence"),
             produce("m1", acks=Acks.LEADER),
-            checkpoint("broker 2 is silent and in sync"),
             AwaitLag(brokers(2)),
             await_isr(1),
             checkpoint("broker 2 has left the ISR"),
@@ -141,7 +143,6 @@ COMPLETES_WAITING = Scenario(
             hold_request("silence", follower=2, leader=1),
             await_hold("silence"),
             produce("m1", expect=Expectation.PENDING),
-            checkpoint("m1 waits for broker 2"),
             AwaitLag(brokers(2)),
             await_isr(1),
             checkpoint("broker 2 has left the ISR"),

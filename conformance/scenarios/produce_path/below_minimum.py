@@ -18,7 +18,8 @@ from conformance.scenarios.vocabulary import (
     start,
 )
 from oracle.schedule import Schedule, Settings
-from oracle.vocabulary import Acks, Expectation
+from oracle.steps import Consume
+from oracle.vocabulary import Acks, BrokerId, Expectation, Offset
 
 _SETTINGS = Settings(min_insync_replicas=2, unclean_leader_election=False)
 
@@ -99,7 +100,7 @@ INVISIBLE = Scenario(
     explanation=(
         "Broker 2 is away, and m1 is produced with acks=1: the leader takes it, whatever the minimum. Up to 3.6 it "
         "is "
-        "below the high watermark at once; from 3.7 on it is invisible until broker 2 is back."
+        "below the high watermark at once and a consumer gets it; from 3.7 on it is invisible until broker 2 is back."
     ),
     schedule=Schedule(
         id="produce/acks-1-below-the-minimum",
@@ -117,10 +118,12 @@ INVISIBLE = Scenario(
             await_isr(1),
             produce("m1", acks=Acks.LEADER),
             checkpoint("m1 is in the leader's log"),
+            Consume(BrokerId(1), Offset(1)),
             produce("m2", acks=Acks.LEADER),
             checkpoint("m2 is there too"),
             start(2),
             await_isr(1, 2),
+            Consume(BrokerId(1), Offset(1)),
             checkpoint("broker 2 is back"),
         ),
     ),
