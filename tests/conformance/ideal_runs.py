@@ -93,6 +93,8 @@ def _write_observations(run: RunDirectory, prediction: Prediction) -> None:
         }
         for r in prediction.records
     ]
+    told = (answer.as_json() for answer in prediction.answers)
+    lines += [{"kind": "answer", "step": one["step"], "answer": one["answer"]} for one in told]
     write_lines(run, "observations.ndjson", lines)
 
 

@@ -1,0 +1,1 @@
+"""Tests of the scenarios that ask brokers in the middle of a schedule."""
