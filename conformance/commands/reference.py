@@ -32,11 +32,13 @@ HEAD = """A schedule is a YAML file:
   sources: [KIP-101]               # optional
   replicas: [1, 2]                 # the first one leads
   settings: {min.insync.replicas: 1, unclean.leader.election.enable: true}
+                                   # and message.format.version: "0.10.2", on 0.10 to 2.8: records without epochs
   timing: session                  # who removes a silent replica from the ISR: the controller (session), or the
                                    # leader (lag: replica.lag.time.max.ms is 3 s and passes at await_lag; a broker's
                                    # session is 60 s, so nobody notices a kill or a pause, and who was killed cannot
                                    # start again; a follower may be silent for 2.5 s before await_lag)
   checkpointing: prompt            # or never: the high watermark reaches no disk while a broker runs
+  fetch_wait_max_ms: 100           # how long leaders park a follower's empty fetch
   steps: [...]
 
 Ask the model first: `kafka-conformance predict --schedule FILE --kafka V`. To start from: examples/ of the project.

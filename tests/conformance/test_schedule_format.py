@@ -13,8 +13,10 @@ from hypothesis import given
 from conformance.registry import SCENARIOS
 from conformance.scenarios.vocabulary import brokers
 from conformance.schedule_format import SINGLE_FIELD, decode, decode_step, encode, encode_step
+from conformance.topic_settings import topic_configs
 from oracle.schedule import Schedule, ScheduleError
 from oracle.steps import (
+    MESSAGE_FORMAT,
     STEP_NAMES,
     Alter,
     AwaitIsr,
@@ -103,6 +105,18 @@ def test_settings_have_one_name_wherever_they_are_written() -> None:
     assert altered == {"alter": {"min.insync.replicas": 2, "unclean.leader.election.enable": True}}
     with pytest.raises(ScheduleError, match=r"^unknown field 'min_insync_replicas'; known: min\.insync\.replicas, "):
         decode_step(0, {"alter": {"min_insync_replicas": 2}})
+
+
+def test_an_older_message_format_and_a_longer_fetch_wait_are_kept() -> None:
+    document = encode(decode(WHOLE))
+    assert MESSAGE_FORMAT not in document["settings"], "the release's own format is not written"
+    document["settings"][MESSAGE_FORMAT] = "0.10.2"
+    document["fetch_wait_max_ms"] = 500
+    schedule = decode(document)
+    assert (schedule.settings.message_format_version, schedule.fetch_wait_max_ms) == ("0.10.2", 500)
+    assert encode(schedule) == document
+    assert topic_configs(schedule)[MESSAGE_FORMAT] == "0.10.2"
+    assert MESSAGE_FORMAT not in topic_configs(decode(WHOLE))
 
 
 def _complete(word: str) -> dict[str, Any]:

@@ -17,9 +17,10 @@ def schedule(
     unclean: bool = False,
     timing: Timing = Timing.SESSION,
     checkpointing: HighWatermarkCheckpoint = HighWatermarkCheckpoint.PROMPT,
+    settings: Settings | None = None,
 ) -> Schedule:
     """Return a schedule of these steps."""
-    settings = Settings(min_isr, unclean)
+    settings = settings or Settings(min_isr, unclean)
     return Schedule("test", "A sentence.", (), replicas, steps, settings, timing, checkpointing)
 
 
