@@ -100,10 +100,17 @@ class Stand:
 
 
 @contextmanager
-def fetcher_stand(room: Room) -> Iterator[Stand]:
+def fetcher_stand(room: Room, *, fetch_sessions: bool = False) -> Iterator[Stand]:
     """Have a stand; its trace is whole after the block. A cluster on which the block failed is not used again."""
-    timing = Timing.LAG
-    spec = ClusterSpec(room.release, room.metadata, BROKERS, timing=timing, overrides=OVERRIDES, jmx=True)
+    spec = ClusterSpec(
+        room.release,
+        room.metadata,
+        BROKERS,
+        timing=Timing.LAG,
+        fetch_sessions=fetch_sessions,
+        overrides=OVERRIDES,
+        jmx=True,
+    )
     cluster, gate = room.laboratory.cluster_of(spec), room.laboratory.gate
     wire = room.run.path / "wire.ndjson"
     gate.trace_to(wire)

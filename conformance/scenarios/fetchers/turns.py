@@ -17,6 +17,7 @@ from conformance.questions import Answer
 from conformance.scenarios.fetchers.assignment import fetcher_id
 from conformance.scenarios.fetchers.fetch_trace import Fetch, fetches
 from conformance.scenarios.fetchers.stand import FETCHERS, fetcher_stand
+from conformance.where import Where
 from fault_injection.waiting import until
 from fault_injection.wire.points import Point
 
@@ -38,20 +39,28 @@ REST_S = 30.0
 
 @dataclass(frozen=True, slots=True)
 class Turns:
-    """In which order the partitions of each fetcher are asked for, and give their records."""
+    """In which order the partitions of each fetcher are asked for, and give their records.
+
+    Attributes:
+        fetch_sessions: a fetch session lists in a request only what has changed (KIP-227), so the leader keeps the
+            order, and moves a partition that gave records to the end.
+    """
+
+    fetch_sessions: bool = False
 
     def steps(self) -> tuple[str, ...]:
         """Return what is done, line by line."""
+        sessions = "on" if self.fetch_sessions else "off"
         return (
-            f"start brokers with num.replica.fetchers={FETCHERS} and replica.fetch.response.max.bytes=1",
+            f"start brokers with {FETCHERS} fetchers, fetch sessions {sessions}, replica.fetch.response.max.bytes=1",
             f"create {TOPIC} with {PARTITIONS} partitions, led by {LEADER} and followed by {FOLLOWER}",
-            f"hold the next fetch of each of the {FETCHERS} fetchers: it lists its partitions in their order",
+            f"hold the next fetch of each of the {FETCHERS} fetchers",
             f"produce {RECORDS} records to every partition, one batch each",
             "release the fetches and read, answer by answer, whose records came and how the next request is ordered",
         )
 
     def predict(self, rules: RuleSet) -> tuple[Answer, ...]:  # noqa: ARG002 - the same on every release
-        """Predict the order of all partitions, as positions in the held request."""
+        """Predict the order of all partitions: as positions in the held request, or as they come if it lists none."""
         answers = []
         for fetcher in range(FETCHERS):
             served = [p for p in range(PARTITIONS) if fetcher_id(TOPIC, p, FETCHERS) == fetcher]
@@ -61,14 +70,17 @@ class Turns:
             answers += [
                 Answer(_asked(fetcher), list(served)),
                 Answer(_given(fetcher), list(turns)),
-                Answer(_ordered(fetcher), orders),
                 Answer(_largest(fetcher), 1),
+                *(() if self.fetch_sessions else (Answer(_ordered(fetcher), orders),)),
             ]
         return (*answers, Answer("log end offsets at the follower", [RECORDS] * PARTITIONS))
 
     def conduct(self, room: Room) -> Iterator[Answer]:
         """Let real fetchers take turns."""
-        with fetcher_stand(room) as stand, stand.topic(TOPIC, [(LEADER, FOLLOWER)] * PARTITIONS):
+        with (
+            fetcher_stand(room, fetch_sessions=self.fetch_sessions) as stand,
+            stand.topic(TOPIC, [(LEADER, FOLLOWER)] * PARTITIONS),
+        ):
             stand.gate.arm(HOLD, Point("fetch_request", FOLLOWER, LEADER, TOPIC), frames_max=FETCHERS)
             stand.await_caught(HOLD, FETCHERS)
             held = stand.gate.caught(HOLD)
@@ -78,7 +90,12 @@ class Turns:
             stand.gate.release(HOLD)
             ends = _await_ends(stand)
         for fetcher in range(FETCHERS):
-            yield from _answers(fetcher, _after_hold(fetches(stand.wire, stand.topic_ids), fetcher))
+            taken = _after_hold(fetches(stand.wire, stand.topic_ids), fetcher)
+            if not self.fetch_sessions:
+                yield from _answers(fetcher, taken, _in_order_of_request(taken))
+                yield _orders(fetcher, taken)
+            else:
+                yield from _answers(fetcher, taken, _in_order_of_coming(taken))
         yield Answer("log end offsets at the follower", ends)
 
 
@@ -108,13 +125,24 @@ def _after_hold(seen: Sequence[Fetch], fetcher: int) -> list[Fetch]:
     return own[giving[0] : giving[-1] + 2] if giving else []
 
 
-def _answers(fetcher: int, taken: Sequence[Fetch]) -> Iterator[Answer]:
-    first = [partition for _, partition in taken[0].asked] if taken else []
+def _in_order_of_request(taken: Sequence[Fetch]) -> list[int]:
+    return [partition for _, partition in taken[0].asked] if taken else []
+
+
+def _in_order_of_coming(taken: Sequence[Fetch]) -> list[int]:
+    return list(dict.fromkeys(partition for fetch in taken for (_, partition), _ in fetch.given))
+
+
+def _orders(fetcher: int, taken: Sequence[Fetch]) -> Answer:
+    first = _in_order_of_request(taken)
+    return Answer(_ordered(fetcher), [[first.index(partition) for _, partition in fetch.asked] for fetch in taken])
+
+
+def _answers(fetcher: int, taken: Sequence[Fetch], first: list[int]) -> Iterator[Answer]:
     given: list[Value] = [[first.index(partition) for (_, partition), _ in fetch.given] for fetch in taken[:-1]]
     turns = [one[0] if isinstance(one, list) and len(one) == 1 else one for one in given]
     yield Answer(_asked(fetcher), [*sorted(first)])
     yield Answer(_given(fetcher), turns)
-    yield Answer(_ordered(fetcher), [[first.index(partition) for _, partition in fetch.asked] for fetch in taken])
     yield Answer(_largest(fetcher), max((records for fetch in taken for _, records in fetch.given), default=0))
 
 
@@ -148,5 +176,20 @@ SCENARIOS = (
             "first partition that has records; the rule makes that 0, 1, 2, and again 0, 1, 2."
         ),
         subject=Turns(),
+    ),
+    Examination(
+        name="FE-03/sessions",
+        id="fetchers/no-partition-starves-in-a-session",
+        requirement=(
+            "In a fetch session the leader moves a partition that gave records to the end of its order, so that "
+            "however few bytes an answer may have, every partition progresses at the same pace."
+        ),
+        sources=("FE-03", "004", "KIP-74", "KIP-227"),
+        explanation=(
+            "An incremental request does not show the order, so partitions are numbered as their first records come: "
+            "each of them must come before any comes again, and in the same order every time."
+        ),
+        where=Where(since="1.1.0", why="fetch sessions (KIP-227)"),
+        subject=Turns(fetch_sessions=True),
     ),
 )

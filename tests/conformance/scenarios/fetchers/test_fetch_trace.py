@@ -9,7 +9,13 @@ import pytest
 
 from conformance.scenarios.fetchers.connections import ConnectionCounts, FetcherAssignment, _servants, _spread
 from conformance.scenarios.fetchers.fetch_trace import Fetch, between, fetcher_of, fetches
-from conformance.scenarios.fetchers.turns import _after_hold, _answers
+from conformance.scenarios.fetchers.turns import (
+    _after_hold,
+    _answers,
+    _in_order_of_coming,
+    _in_order_of_request,
+    _orders,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -74,27 +80,41 @@ def test_a_partition_that_two_connections_ask_for_is_seen() -> None:
     assert _spread([fetch(4, 0, 1, 2), fetch(5, 1, 2)], "turns", (1, 2)) == [[1, 0], [2, 0], [2, 1]]
 
 
-def test_taken_turns_are_positions_in_the_first_request() -> None:
-    seen = [fetch(4, 0, 7, 1), fetch(4, 0, 7, 1, given=7), fetch(4, 0, 1, 7, given=1), fetch(4, 0, 7, 1)]
-    answers = {answer.what: answer.value for answer in _answers(0, _after_hold(seen, 0))}
+ORDER = "fetcher 0: order of the partitions, request by request"
+GIVEN = "fetcher 0: whose records came, answer by answer"
 
-    assert answers["partitions of fetcher 0"] == [1, 7]
-    assert answers["fetcher 0: whose records came, answer by answer"] == [0, 1]
-    assert answers["fetcher 0: order of the partitions, request by request"] == [[0, 1], [1, 0], [0, 1]]
+
+def answers_of(seen: list[Fetch]) -> dict[str, object]:
+    taken = _after_hold(seen, 0)
+    answers = (*_answers(0, taken, _in_order_of_request(taken)), _orders(0, taken))
+    return {answer.what: answer.value for answer in answers}
+
+
+def test_taken_turns_are_positions_in_the_first_request() -> None:
+    answers = answers_of([fetch(4, 0, 7, 1), fetch(4, 0, 7, 1, given=7), fetch(4, 0, 1, 7, given=1), fetch(4, 0, 7, 1)])
+
+    assert (answers["partitions of fetcher 0"], answers[GIVEN]) == ([1, 7], [0, 1])
+    assert answers[ORDER] == [[0, 1], [1, 0], [0, 1]]
 
 
 def test_a_starving_partition_shows() -> None:
-    seen = [fetch(4, 0, 7, 1, given=7), fetch(4, 0, 7, 1, given=7), fetch(4, 0, 7, 1)]
-    answers = {answer.what: answer.value for answer in _answers(0, _after_hold(seen, 0))}
+    answers = answers_of([fetch(4, 0, 7, 1, given=7), fetch(4, 0, 7, 1, given=7), fetch(4, 0, 7, 1)])
 
-    assert answers["fetcher 0: whose records came, answer by answer"] == [0, 0]
+    assert answers[GIVEN] == [0, 0]
 
 
 def test_nothing_seen_is_no_answer_that_was_predicted() -> None:
-    answers = {answer.what: answer.value for answer in _answers(0, _after_hold([], 0))}
+    answers = answers_of([])
 
-    assert answers["partitions of fetcher 0"] == []
-    assert answers["fetcher 0: order of the partitions, request by request"] == []
+    assert (answers["partitions of fetcher 0"], answers[ORDER]) == ([], [])
+
+
+def test_in_a_session_partitions_are_numbered_as_they_come() -> None:
+    seen = [fetch(4, 0, 1, 7, given=given) for given in (7, 1, 7, 7)] + [fetch(4, 0, 1, 7)]
+    taken = _after_hold(seen, 0)
+    answers = {answer.what: answer.value for answer in _answers(0, taken, _in_order_of_coming(taken))}
+
+    assert answers[GIVEN] == [0, 1, 0, 0]
 
 
 @pytest.mark.parametrize("subject", [ConnectionCounts(), FetcherAssignment()])

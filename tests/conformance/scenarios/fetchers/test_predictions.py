@@ -17,7 +17,7 @@ NEWEST = rules_for("4.3.1", MetadataMode.KRAFT)
 def test_the_catalogue_has_them() -> None:
     names = {entry.name for entry in EXAMINATIONS}
 
-    assert {"FE-01", "FE-02", "FE-03", "FE-04/offset", "FE-05"} <= names
+    assert {"FE-01", "FE-02", "FE-03", "FE-03/sessions", "FE-04/offset", "FE-05"} <= names
 
 
 def test_connections() -> None:
@@ -37,6 +37,13 @@ def test_turns() -> None:
     orders = predicted["fetcher 0: order of the partitions, request by request"]
     assert orders == [[0, 1, 2], [1, 2, 0], [2, 0, 1]] * 3 + [[0, 1, 2]]
     assert predicted["log end offsets at the follower"] == [3] * 9
+
+
+def test_a_session_does_not_show_the_order() -> None:
+    predicted = {answer.what: answer.value for answer in Turns(fetch_sessions=True).predict(OLDEST)}
+
+    assert predicted["fetcher 1: whose records came, answer by answer"] == [0, 1, 2] * 3
+    assert not [what for what in predicted if "order" in what]
 
 
 def test_lag() -> None:

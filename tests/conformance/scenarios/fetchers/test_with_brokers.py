@@ -38,7 +38,7 @@ def pipeline(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pipeline]:
         yield Pipeline(laboratory, spark, tmp_path_factory.mktemp("runs"), 7, ignore)
 
 
-@pytest.mark.parametrize("examination", [*TURNS, *LAG], ids=lambda examination: examination.name)
+@pytest.mark.parametrize("examination", [TURNS[0], *LAG], ids=lambda examination: examination.name)
 def test_brokers_behave_as_predicted(pipeline: Pipeline, examination: Examination) -> None:
     verdict = pipeline.run(examination).verdict
 
