@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from conformance.scenarios.regressions.defect import regression
-from conformance.scenarios.regressions.rarer_steps import elect_preferred, hold_isr_request
+from conformance.scenarios.regressions.rarer_steps import drop, elect_preferred, hold_isr_request
 from conformance.scenarios.vocabulary import (
     await_hold,
     await_isr,
@@ -40,6 +40,7 @@ JOINS_BELOW_EPOCH_START = regression(
         produce("m1"),
         await_hold("m1 is committed"),
         hold_request("silent", follower=2, leader=1),
+        drop("m1 is committed"),
         elect_preferred(),
         await_hold("silent"),
         checkpoint("broker 1 leads with an old high watermark"),

@@ -29,12 +29,14 @@ class OneBroker:
         expects: the release's rules -> the predicted answers; pure.
         asks: does it to a real broker, and yields what it answers.
         configs: of the topic.
+        spoils_broker: on some releases the broker is of no use afterwards, so it is not used again on any.
     """
 
     lines: tuple[str, ...]
     expects: Callable[[RuleSet], tuple[Answer, ...]]
     asks: Callable[[PuppetRun, PuppetTopic], Iterator[Answer]]
     configs: Mapping[str, str] = field(default_factory=dict)
+    spoils_broker: bool = False
 
     def steps(self) -> tuple[str, ...]:
         """Return what is done, line by line."""
@@ -54,7 +56,10 @@ class OneBroker:
         topic = run.create_topic(slug(room.run.path.name), REPLICAS, self.configs)
         try:
             yield from self.asks(run, topic)
-            run.controller.stop_replica(topic, is_deleted=True)
+            if self.spoils_broker:
+                discard(room)
+            else:
+                run.controller.stop_replica(topic, is_deleted=True)
         except Exception:
             discard(room)  # nobody knows what it is like now
             raise

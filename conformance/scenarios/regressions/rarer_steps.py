@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from oracle.steps import Alter, Cut, Elect, Heal, Hold, Pause, Produce, Resume
+from oracle.steps import Drop, Elect, Hold, Pause, Produce, Resume
 from oracle.vocabulary import Acks, BrokerId, ElectionKind, Expectation, Label, PointName
 
 
@@ -26,6 +26,11 @@ def hold_lookup_answer(name: str, follower: int, leader: int) -> Hold:
     return Hold(name, PointName.OFFSETS_FOR_LEADER_EPOCH_RESPONSE, BrokerId(follower), BrokerId(leader))
 
 
+def drop(name: str) -> Drop:
+    """Throw a held frame away."""
+    return Drop(name)
+
+
 def pause(broker: int) -> Pause:
     """Freeze a broker's process."""
     return Pause(BrokerId(broker))
@@ -36,21 +41,6 @@ def resume(broker: int) -> Resume:
     return Resume(BrokerId(broker))
 
 
-def cut(follower: int, leader: int) -> Cut:
-    """Let no fetch of a follower reach a leader."""
-    return Cut(BrokerId(follower), BrokerId(leader))
-
-
-def heal(follower: int, leader: int) -> Heal:
-    """Take a cut back."""
-    return Heal(BrokerId(follower), BrokerId(leader))
-
-
 def elect_preferred() -> Elect:
     """Ask the controller to let the first assigned replica lead."""
     return Elect(ElectionKind.PREFERRED)
-
-
-def forbid_unclean_election() -> Alter:
-    """Switch unclean election off."""
-    return Alter(unclean_leader_election=False)

@@ -6,7 +6,7 @@ against each line, without brokers. README has the same as a table.
 
 from __future__ import annotations
 
-from conformance.scenarios.regressions import frames_asked, with_puppets
+from conformance.scenarios.regressions import fenced_leader, followers_with_puppets, frames_asked, with_puppets
 from conformance.scenarios.regressions.known_defect import KRAFT, ZOOKEEPER, Defect
 from conformance.scenarios.regressions.signs import Answered, HighWatermark, Isr, Leader, LogEndOffset, Promise
 
@@ -85,13 +85,13 @@ TRACK_RECORD: tuple[Defect, ...] = (
     ),
     Defect(
         "KAFKA-7414",
-        "a follower ahead of its leader gives up for good",
+        "a broker whose log ends after its leader's exits",
         "2.0.0",
         "2.0.1",
         ZOOKEEPER,
-        Isr("broker 1 is back"),
-        [2],
-        [1, 2],
+        Answered(followers_with_puppets.RUNS),
+        there=False,
+        here=True,
     ),
     Defect(
         "KAFKA-7395",
@@ -119,7 +119,7 @@ TRACK_RECORD: tuple[Defect, ...] = (
         "2.4.0",
         "2.4.1",
         ZOOKEEPER,
-        Answered(with_puppets.APPENDED),
+        Answered(followers_with_puppets.APPENDED),
         [6, -1],
         [0, 5],
     ),
@@ -139,9 +139,9 @@ TRACK_RECORD: tuple[Defect, ...] = (
         "2.6.0",
         "2.6.3",
         ZOOKEEPER,
-        Isr("broker 2 is back"),
-        [1],
-        [1, 2],
+        Answered(followers_with_puppets.FETCHES),
+        there=False,
+        here=True,
     ),
     Defect(
         "KAFKA-13141",
@@ -252,6 +252,16 @@ TRACK_RECORD: tuple[Defect, ...] = (
         Promise(),
         LOST,
         KEPT,
+    ),
+    Defect(
+        "KAFKA-19522",
+        "with eligible leader replicas a last known leader is elected whose broker is down",
+        "4.0.1",
+        "4.1.2",
+        KRAFT,
+        Answered(fenced_leader.ISR_WITHOUT_LEADER),
+        [1],
+        [],
     ),
 )
 """In the order of the releases that have them."""

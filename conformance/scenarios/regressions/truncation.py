@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from conformance.scenarios.regressions.defect import regression
 from conformance.scenarios.regressions.rarer_steps import (
-    cut,
     elect_preferred,
-    forbid_unclean_election,
-    heal,
     pause,
     resume,
     send_unacknowledged,
@@ -139,64 +136,9 @@ SAME_LEADER = regression(
     ),
 )
 
-OUT_OF_RANGE = regression(
-    "KAFKA-7414",
-    requirement="A follower whose log ends after its leader's cuts it and goes on.",
-    explanation=(
-        "Broker 1 comes back with more records than its leader, which cannot tell where broker 1's epoch ends. Up to "
-        "2.0.0 it fetches out of range and gives up for good, since unclean election is off by then."
-    ),
-    sources=("TR-06", "TR-05"),
-    unclean=True,
-    steps=(
-        kill(2),
-        send_unacknowledged("m0", "m1"),
-        kill(1),
-        start(2),
-        await_leader(2),
-        produce("x0"),
-        forbid_unclean_election(),
-        start(1),
-        checkpoint("broker 1 is back"),
-        produce("x1"),
-        checkpoint("end"),
-    ),
-)
-
-EMPTY_EPOCH = regression(
-    "KAFKA-10706",
-    requirement="A former leader whose last epoch has no record finishes its truncation and fetches.",
-    explanation=(
-        "Broker 2 led without a record while broker 1, which has m1, could not reach it; then broker 2 stands still "
-        "and broker 1 leads. Up to 2.6.0 broker 2 asks where its empty epoch ends again and again, and never fetches."
-    ),
-    sources=("TR-06", "LE-01", "LE-04"),
-    replicas=(1, 2, 3),
-    unclean=True,
-    steps=(
-        produce("m0"),
-        kill(3),
-        hold_request("m1 for 2", follower=2, leader=1, fetch_offset=1),
-        await_hold("m1 for 2"),
-        produce("m1", acks=Acks.LEADER),
-        kill(1),
-        await_leader(2),
-        cut(1, 2),
-        start(1),
-        pause(2),
-        await_leader(1),
-        checkpoint("broker 1 leads with m1"),
-        resume(2),
-        heal(1, 2),
-        checkpoint("broker 2 is back"),
-    ),
-)
-
 SCENARIOS = (
     CUTS_TO_HIGH_WATERMARK,
     FAST_FAILOVERS,
     LEADER_WITHOUT_ENTRY,
     SAME_LEADER,
-    OUT_OF_RANGE,
-    EMPTY_EPOCH,
 )

@@ -29,12 +29,6 @@ UNREACHED: tuple[Unreached, ...] = (
         "broker epoch",
     ),
     Unreached(
-        "KAFKA-19522",
-        "4.0 with eligible leader replicas: a last known leader that is fenced is elected",
-        "4.0 has eligible leader replicas only in clusters that are formatted with them, and clusters here have the "
-        "defaults of their release; 4.1.0, which has them by default, is repaired",
-    ),
-    Unreached(
         "KAFKA-19996",
         "3.7 and newer: below min.insync.replicas a lagging follower enters and leaves the ISR in turn",
         "open upstream: there is no repaired release to compare with",

@@ -1,20 +1,15 @@
-"""Which defects does one broker show by what it answers to puppets? Lookups, parked fetches, a log that begins late."""
+"""Which defects does a leader show by what it answers to followers that are puppets? Lookups and waiting fetches."""
 
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
-
-from typing_extensions import override
 
 from conformance.examination import Examination
 from conformance.puppet_stage.where import WITH_PUPPETS, since
 from conformance.questions import Answer
 from conformance.scenarios.regressions.defect import FAMILY
 from conformance.scenarios.regressions.one_broker import REPLICAS, OneBroker
-from fault_injection.puppets.records import Batch
-from fault_injection.puppets.served import OFFSET_OUT_OF_RANGE, Served
 from fault_injection.wire.views import NONE
 from oracle.rules.release import parse_version
 
@@ -32,9 +27,6 @@ WITHOUT_EPOCH = "where it says that the epoch of a follower without epochs ends"
 MAX_WAIT_MS, AT_ONCE_MS = 2_000, 1_000
 ANSWERED_AT_ONCE = "whether the fetch that only raises the high watermark is answered before its wait is over"
 TOLD = "the high watermark in its answer"
-LOG_START = 5
-DECIDED = "the error with which it takes the leadership, none is 0"
-APPENDED = "the error and the offset of the first record that it is sent"
 
 
 def _lead(run: PuppetRun, topic: PuppetTopic, isr: tuple[int, ...]) -> None:
@@ -78,36 +70,6 @@ def _fetch_and_raise(run: PuppetRun, topic: PuppetTopic) -> Iterator[Answer]:
     yield Answer(TOLD, told.high_watermark)
 
 
-@dataclass(frozen=True, slots=True)
-class _OffsetsOnly(Served):
-    """A leader that tells where its log begins and ends, and nothing of what is in it."""
-
-    @override
-    def error_for(self, current_leader_epoch: int) -> int:
-        """Give the error code of every fetch, whatever epoch it claims."""
-        del current_leader_epoch
-        return OFFSET_OUT_OF_RANGE
-
-
-def _takes_leadership(rules: RuleSet) -> tuple[Answer, ...]:
-    is_broken = _version(rules) == (2, 4, 0)
-    unknown_server_error, not_leader = NONE, 6
-    return (
-        Answer(DECIDED, unknown_server_error if is_broken else 0),
-        Answer(APPENDED, [not_leader, NONE] if is_broken else [0, LOG_START]),
-    )
-
-
-def _lead_after_full_truncation(run: PuppetRun, topic: PuppetTopic) -> Iterator[Answer]:
-    leader = run.leader(PUPPET)
-    leader.serve(topic, _OffsetsOnly((Batch(LOG_START, EPOCH, OLD_RECORDS),), LOG_START + len(OLD_RECORDS)))
-    run.controller.decide(topic.led_by(PUPPET, EPOCH))
-    leader.await_fetch(topic, LOG_START)
-    answer = run.controller.decide(topic.led_by(REAL, EPOCH + 1, isr=(REAL,)))
-    yield Answer(DECIDED, next((error for error in (answer.error, *(p.error for p in answer.partitions)) if error), 0))
-    yield Answer(APPENDED, list(run.client.append(topic, b"d")))
-
-
 NO_EPOCHS = Examination(
     name=f"{FAMILY}/KAFKA-6857",
     id=f"{FAMILY}/kafka-6857",
@@ -149,24 +111,4 @@ HIGH_WATERMARK_PUSHED = Examination(
     where=WITH_PUPPETS,
 )
 
-LOG_BEGINS_LATE = Examination(
-    name=f"{FAMILY}/KAFKA-9491",
-    id=f"{FAMILY}/kafka-9491",
-    requirement="A replica whose log was emptied and begins anew at a later offset can lead.",
-    sources=("TR-09", "HW-13", "KAFKA-9491"),
-    explanation=(
-        "The leader's log begins at 5, so broker 1 throws its own away and begins there. In 2.4.0 its high watermark "
-        "stays at 0, where there is nothing: becoming leader ends with out of range, and nobody leads."
-    ),
-    subject=OneBroker(
-        (
-            f"broker 1 follows broker 2, whose log begins at {LOG_START}, and begins there too",
-            "before it has fetched anything it becomes leader, alone in sync, and is sent a record",
-        ),
-        _takes_leadership,
-        _lead_after_full_truncation,
-    ),
-    where=WITH_PUPPETS,
-)
-
-SCENARIOS = (NO_EPOCHS, HIGH_WATERMARK_PUSHED, LOG_BEGINS_LATE)
+SCENARIOS = (NO_EPOCHS, HIGH_WATERMARK_PUSHED)

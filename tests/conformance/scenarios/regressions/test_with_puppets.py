@@ -4,19 +4,27 @@ from __future__ import annotations
 
 import pytest
 
-from conformance.scenarios.regressions.with_puppets import (
-    ANSWERED_AT_ONCE,
+from conformance.scenarios.regressions import fenced_leader, followers_with_puppets, with_puppets
+from conformance.scenarios.regressions.followers_with_puppets import (
     APPENDED,
     DECIDED,
-    HIGH_WATERMARK_PUSHED,
+    EMPTY_EPOCH,
+    FETCHES,
+    GOES_ON,
     LOG_BEGINS_LATE,
+    LOG_ENDS_LATER,
+    RUNS,
+)
+from conformance.scenarios.regressions.with_puppets import (
+    ANSWERED_AT_ONCE,
+    HIGH_WATERMARK_PUSHED,
     NO_EPOCHS,
-    SCENARIOS,
     WITHOUT_EPOCH,
 )
 from oracle.rules.by_version import rules_for
 from oracle.vocabulary import MetadataMode
 
+SCENARIOS = (*with_puppets.SCENARIOS, *followers_with_puppets.SCENARIOS)
 ZOOKEEPER, KRAFT = MetadataMode.ZOOKEEPER, MetadataMode.KRAFT
 SEVERAL = [
     "0.11.0.2",
@@ -54,6 +62,33 @@ def test_which_replica_cannot_lead_with_a_log_that_begins_late() -> None:
     answers = {version: predicted(LOG_BEGINS_LATE, version) for version in SEVERAL}
     assert [version for version, told in answers.items() if told[DECIDED] != 0] == ["2.4.0"]
     assert {str(told[APPENDED]) for version, told in answers.items() if version != "2.4.0"} == {"[0, 5]"}
+
+
+def test_which_followers_give_up_and_which_take_their_broker_with_them() -> None:
+    answers = {version: predicted(LOG_ENDS_LATER, version) for version in ["0.10.2.2", *SEVERAL, "2.0.1"]}
+    silent = [version for version, told in answers.items() if not told[GOES_ON]]
+    assert silent == ["0.10.2.2", "0.11.0.2", "0.11.0.3", "1.0.1", "1.0.2", "1.1.0", "1.1.1", "2.0.0"]
+    assert [version for version, told in answers.items() if not told[RUNS]] == silent[1:]
+
+
+def test_which_former_leaders_never_come_to_fetch() -> None:
+    versions = [*SEVERAL, "2.0.1", "2.6.1", "2.8.2"]
+    assert [v for v in versions if not predicted(EMPTY_EPOCH, v)[FETCHES]] == [
+        "2.4.0",
+        "2.4.1",
+        "2.5.1",
+        "2.6.0",
+        "2.0.1",
+    ]
+
+
+@pytest.mark.parametrize(("version", "isr"), [("4.0.1", [1]), ("4.0.2", [1]), ("4.1.0", []), ("4.3.1", [])])
+def test_which_controllers_elect_a_leader_that_is_not_there(version: str, isr: list[int]) -> None:
+    (examination,) = fenced_leader.SCENARIOS
+    (answer,) = examination.subject.predict(rules_for(version, KRAFT))
+    assert answer.value == isr
+    assert examination.where.reason_not_to_run(version, KRAFT) is None
+    assert examination.where.reason_not_to_run("3.9.2", KRAFT) is not None
 
 
 @pytest.mark.parametrize("examination", SCENARIOS, ids=lambda one: one.name)

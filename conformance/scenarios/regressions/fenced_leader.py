@@ -1,0 +1,78 @@
+"""Is a last known leader elected that is not there? KAFKA-19522, on clusters with eligible leader replicas."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from conformance.examination import Examination
+from conformance.questions import Answer
+from conformance.scenarios.election.crashing import partition
+from conformance.scenarios.election.eligible_feature import FEATURE
+from conformance.scenarios.regressions.defect import FAMILY
+from conformance.where import Where
+from fault_injection.cluster.spec import ClusterSpec
+from oracle.rules.release import parse_version
+from oracle.vocabulary import MetadataMode
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from conformance.examination import Room
+    from oracle.rules.rule_set import RuleSet
+
+FIXED_IN = "4.1.0"
+ISR_WITHOUT_LEADER = "in-sync replicas when broker 2 is back and the last known leader, broker 1, is not"
+
+
+@dataclass(frozen=True, slots=True)
+class FencedLeader:
+    """Two replicas crash in turn until only a last known leader is left, which is down."""
+
+    def steps(self) -> tuple[str, ...]:
+        """Return what is done, line by line."""
+        return (
+            f"format a cluster with {FEATURE} at level 1",
+            "create a topic on brokers 1 and 2 with min.insync.replicas=2",
+            "kill broker 2, then broker 1, the leader: both are eligible, broker 1 is the last known leader",
+            "start and kill broker 1: it shut down uncleanly, and only broker 2 is eligible",
+            "start broker 2: it shut down uncleanly too, and nobody is eligible; read the in-sync replicas",
+            "start broker 1",
+        )
+
+    def predict(self, rules: RuleSet) -> tuple[Answer, ...]:
+        """Predict whether the controller looks before it elects."""
+        is_fixed = parse_version(rules.version) >= parse_version(FIXED_IN)
+        return (Answer(ISR_WITHOUT_LEADER, [] if is_fixed else [1]),)
+
+    def conduct(self, room: Room) -> Iterator[Answer]:
+        """Kill and start real brokers."""
+        spec = ClusterSpec(room.release, room.metadata, (1, 2, 3), features={FEATURE: 1})
+        with partition(room, spec, (1, 2), {"min.insync.replicas": "2"}) as crashing:
+            crashing.kill(2)
+            crashing.await_view(lambda view: view.isr == (1,), "the ISR to be {1}")
+            crashing.kill(1)
+            crashing.await_view(lambda view: view.leader is None, "no leader")
+            crashing.start(1)
+            crashing.kill(1)
+            crashing.start(2)
+            crashing.leader_within_patience()
+            view = crashing.await_view(lambda view: not view.elr, "nobody to be eligible")
+            yield Answer(ISR_WITHOUT_LEADER, [*view.isr])
+            crashing.start(1)
+
+
+SCENARIOS = (
+    Examination(
+        name=f"{FAMILY}/KAFKA-19522",
+        id=f"{FAMILY}/kafka-19522",
+        requirement="A last known leader is elected only when its broker is there.",
+        sources=("EL-06", "KIP-966", "KAFKA-19522"),
+        explanation=(
+            "No replica is in sync and none is eligible any more; the last known leader may lead, but its broker is "
+            "down. The controller of 4.0 notes that in its log and elects it all the same, from 4.1 on it waits."
+        ),
+        subject=FencedLeader(),
+        where=Where(since="4.0.0", metadata=MetadataMode.KRAFT, why="clusters have eligible leader replicas (KIP-966)"),
+    ),
+)

@@ -1,0 +1,200 @@
+"""Which defects does a follower show among puppets? Logs that begin late or end later, and an epoch without records."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from typing_extensions import override
+
+from conformance.examination import Examination
+from conformance.puppet_stage.where import WITH_PUPPETS
+from conformance.questions import Answer
+from conformance.scenarios.regressions.defect import FAMILY
+from conformance.scenarios.regressions.one_broker import REPLICAS, OneBroker
+from fault_injection.puppets.records import Batch, batches
+from fault_injection.puppets.served import OFFSET_OUT_OF_RANGE, Served
+from fault_injection.waiting import DeadlineExceededError, until
+from fault_injection.wire.views import NONE, EpochEnd
+from oracle.rules.release import parse_version
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from fault_injection.puppets.run import PuppetRun
+    from fault_injection.puppets.topic import PuppetTopic
+    from oracle.rules.rule_set import RuleSet
+
+REAL, LEADER, NEXT_LEADER = REPLICAS
+EPOCH = 5
+RECORDS = (b"a", b"b", b"c")
+LOG_START = 5
+DECIDED = "the error with which it takes the leadership, none is 0"
+APPENDED = "the error and the offset of the first record that it is sent"
+GOES_ON = "whether it fetches at its new leader's log end"
+RUNS = "whether its process still runs"
+FETCHES = "whether it ever comes to fetch"
+PATIENCE_S, EXIT_S = 5.0, 15.0
+EXITS_SINCE = (0, 11)
+OLD_EPOCH = 3
+LOOPS_SINCE, ENDS_SINCE = (2, 0, 1), (2, 6, 1)
+
+
+@dataclass(frozen=True, slots=True)
+class _OffsetsOnly(Served):
+    """A leader that tells where its log begins and ends, and nothing of what is in it."""
+
+    @override
+    def error_for(self, current_leader_epoch: int) -> int:
+        """Give the error code of every fetch, whatever epoch it claims."""
+        del current_leader_epoch
+        return OFFSET_OUT_OF_RANGE
+
+
+def _takes_leadership(rules: RuleSet) -> tuple[Answer, ...]:
+    is_broken = parse_version(rules.version) == (2, 4, 0)
+    unknown_server_error, not_leader = NONE, 6
+    return (
+        Answer(DECIDED, unknown_server_error if is_broken else 0),
+        Answer(APPENDED, [not_leader, NONE] if is_broken else [0, LOG_START]),
+    )
+
+
+def _lead_after_full_truncation(run: PuppetRun, topic: PuppetTopic) -> Iterator[Answer]:
+    leader = run.leader(LEADER)
+    leader.serve(topic, _OffsetsOnly((Batch(LOG_START, EPOCH, RECORDS),), LOG_START + len(RECORDS)))
+    run.controller.decide(topic.led_by(LEADER, EPOCH))
+    leader.await_fetch(topic, LOG_START)
+    answer = run.controller.decide(topic.led_by(REAL, EPOCH + 1, isr=(REAL,)))
+    yield Answer(DECIDED, next((error for error in (answer.error, *(p.error for p in answer.partitions)) if error), 0))
+    yield Answer(APPENDED, list(run.client.append(topic, b"d")))
+
+
+def _gives_up(rules: RuleSet) -> tuple[Answer, ...]:
+    exits = rules.exits_when_ahead and parse_version(rules.version) >= EXITS_SINCE
+    return Answer(GOES_ON, not rules.exits_when_ahead), Answer(RUNS, not exits)
+
+
+def _follow_a_shorter_log(run: PuppetRun, topic: PuppetTopic) -> Iterator[Answer]:
+    first, second = run.leader(LEADER), run.leader(NEXT_LEADER)
+    first.serve(topic, Served(batches((EPOCH, RECORDS)), high_watermark=len(RECORDS)))
+    run.controller.decide(topic.led_by(LEADER, EPOCH))
+    first.await_fetch(topic, len(RECORDS))
+    second.serve(topic, Served(batches((EPOCH, RECORDS[:1])), high_watermark=1))
+    run.controller.decide(topic.led_by(NEXT_LEADER, EPOCH + 1))
+    second.await_fetch(topic, len(RECORDS))
+    try:
+        second.await_fetch(topic, 1, PATIENCE_S)
+    except DeadlineExceededError:
+        yield Answer(GOES_ON, value=False)
+        yield Answer(RUNS, _runs_on(run))
+    else:
+        yield Answer(GOES_ON, value=True)
+        yield Answer(RUNS, run.cluster.is_alive(REAL))
+
+
+def _runs_on(run: PuppetRun) -> bool:
+    try:
+        until(lambda: not run.cluster.is_alive(REAL), deadline_s=EXIT_S, what="the broker's end")
+    except DeadlineExceededError:
+        return True
+    return False
+
+
+def _comes_to_fetch(rules: RuleSet) -> tuple[Answer, ...]:
+    return (Answer(FETCHES, not LOOPS_SINCE <= parse_version(rules.version) < ENDS_SINCE),)
+
+
+def _follow_after_an_empty_epoch(run: PuppetRun, topic: PuppetTopic) -> Iterator[Answer]:
+    first, second = run.leader(LEADER), run.leader(NEXT_LEADER)
+    first.serve(topic, Served(batches((OLD_EPOCH, RECORDS[:1])), high_watermark=1))
+    run.controller.decide(topic.led_by(LEADER, OLD_EPOCH))
+    first.await_fetch(topic, 1)
+    run.controller.decide(topic.led_by(REAL, EPOCH))
+    second.serve(topic, _longer_by_one())
+    run.controller.decide(topic.led_by(NEXT_LEADER, EPOCH + 1))
+    try:
+        second.await_fetch(topic, deadline_s=PATIENCE_S)
+    except DeadlineExceededError:
+        yield Answer(FETCHES, value=False)
+    else:
+        yield Answer(FETCHES, value=True)
+
+
+def _longer_by_one() -> Served:
+    """Give a leader with one more record of the old epoch, which is all it knows up to the new one."""
+    end = EpochEnd(OLD_EPOCH, 2)
+    return Served(
+        batches((OLD_EPOCH, RECORDS[:2])),
+        high_watermark=1,
+        end_of_epoch=lambda _asked: end,
+        diverging=lambda last_fetched_epoch, _offset: end if last_fetched_epoch > OLD_EPOCH else None,
+    )
+
+
+LOG_BEGINS_LATE = Examination(
+    name=f"{FAMILY}/KAFKA-9491",
+    id=f"{FAMILY}/kafka-9491",
+    requirement="A replica whose log was emptied and begins anew at a later offset can lead.",
+    sources=("TR-09", "HW-13", "KAFKA-9491"),
+    explanation=(
+        "The leader's log begins at 5, so broker 1 throws its own away and begins there. In 2.4.0 its high watermark "
+        "stays at 0, where there is nothing: becoming leader ends with out of range, and nobody leads."
+    ),
+    subject=OneBroker(
+        (
+            f"broker 1 follows broker 2, whose log begins at {LOG_START}, and begins there too",
+            "before it has fetched anything it becomes leader, alone in sync, and is sent a record",
+        ),
+        _takes_leadership,
+        _lead_after_full_truncation,
+        spoils_broker=True,
+    ),
+    where=WITH_PUPPETS,
+)
+
+LOG_ENDS_LATER = Examination(
+    name=f"{FAMILY}/KAFKA-7414",
+    id=f"{FAMILY}/kafka-7414",
+    requirement="A follower whose log ends after its leader's cuts it and goes on.",
+    sources=("TR-06", "TR-05", "KAFKA-7414"),
+    explanation=(
+        "Broker 1 has three records, all committed, and its new leader one; where broker 1's epoch ends that leader "
+        "cannot tell. Up to 2.0.0 the fetch out of range ends the broker's process, in 0.10.2 only its fetcher, since "
+        "unclean election is off; later ones cut to the leader's end."
+    ),
+    subject=OneBroker(
+        (
+            "broker 1 follows broker 2 and copies three records, all below the high watermark",
+            "then it follows broker 3, whose log ends at 1 and which knows no epochs",
+        ),
+        _gives_up,
+        _follow_a_shorter_log,
+        {"unclean.leader.election.enable": "false"},
+        spoils_broker=True,
+    ),
+    where=WITH_PUPPETS,
+)
+
+EMPTY_EPOCH = Examination(
+    name=f"{FAMILY}/KAFKA-10706",
+    id=f"{FAMILY}/kafka-10706",
+    requirement="A former leader whose last epoch has no record finishes its truncation and fetches.",
+    sources=("TR-06", "LE-01", "LE-04", "KAFKA-10706"),
+    explanation=(
+        "Broker 1 led without writing, and its new leader knows nothing of that epoch. Up to 2.6.0 broker 1 has "
+        "nothing to cut, keeps the empty epoch, and asks about it again and again; later ones forget it and fetch."
+    ),
+    subject=OneBroker(
+        (
+            f"broker 1 follows broker 2 and copies one record of epoch {OLD_EPOCH}",
+            f"it leads in epoch {EPOCH} and is sent nothing",
+            f"it follows broker 3, which has two records of epoch {OLD_EPOCH} and none of a later one",
+        ),
+        _comes_to_fetch,
+        _follow_after_an_empty_epoch,
+    ),
+    where=WITH_PUPPETS,
+)
+
+SCENARIOS = (LOG_BEGINS_LATE, LOG_ENDS_LATER, EMPTY_EPOCH)
