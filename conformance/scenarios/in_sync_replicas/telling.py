@@ -8,6 +8,8 @@
 
 Source: ReplicaManager.maybePropagateIsrChanges: looks every 2.5 s, and tells when the last change is 5 s old or the
 last notification a minute; KIP-497.
+
+Choices: the lag time passes three times, because the news of a change is lost if the next one follows within those 7.5 s.
 """
 
 from __future__ import annotations
@@ -116,6 +118,7 @@ TOLD = Scenario(
             AwaitLag(brokers(2)),
             await_isr(1),
             checkpoint("broker 2 has left the ISR"),
+            AwaitLag(brokers(2)),
             AwaitLag(brokers(2)),
             checkpoint("everybody has had the time to hear of it"),
             release("silence"),
