@@ -1,0 +1,103 @@
+"""Is the answer to one Produce told from silence and from the end of the connection?"""
+
+from __future__ import annotations
+
+import socket
+import struct
+from contextlib import closing, suppress
+from threading import Thread
+from typing import TYPE_CHECKING
+
+import pytest
+
+from conformance.clients.one_produce import OneRecord, Told, produce_once
+from conformance.probes.errors import ProbeError
+from fault_injection.puppets.schema import API_VERSIONS, CLIENT_MESSAGES, PRODUCE, response_frame
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from io import BufferedReader
+
+SPOKEN = {"error_code": 0, "api_keys": [{"api_key": PRODUCE, "min_version": 0, "max_version": 9}]}
+
+
+def answered(error_code: int) -> dict[str, object]:
+    part = {"index": 0, "error_code": error_code, "base_offset": 5, "log_append_time_ms": -1}
+    return {"responses": [{"name": "t", "partition_responses": [part]}], "throttle_time_ms": 0}
+
+
+class LoopbackBroker:
+    """A listener that answers ApiVersions, and Produce as it is told to.
+
+    Args:
+        produce: what it answers: an error code, None for silence, "closes" for the end of the connection.
+    """
+
+    def __init__(self, produce: int | str | None) -> None:
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self._produce = produce
+        self.address = f"127.0.0.1:{self._listener.getsockname()[1]}"
+        self._thread = Thread(target=self._serve, daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        self._listener.shutdown(socket.SHUT_RDWR)
+        self._thread.join()
+        self._listener.close()
+
+    def _serve(self) -> None:
+        while True:
+            try:
+                connected, _ = self._listener.accept()
+            except OSError:
+                return
+            with connected, suppress(ConnectionError), connected.makefile("rb") as stream:
+                self._converse(connected, stream)
+
+    def _converse(self, connected: socket.socket, stream: BufferedReader) -> None:
+        while length := stream.read(4):
+            body = stream.read(*struct.unpack(">i", length))
+            api_key, version, correlation_id = struct.unpack_from(">hhi", body)
+            if api_key == API_VERSIONS:
+                connected.sendall(response_frame(CLIENT_MESSAGES[API_VERSIONS], version, SPOKEN, correlation_id))
+            elif self._produce == "closes":
+                return
+            elif isinstance(self._produce, int):
+                values = answered(self._produce)
+                connected.sendall(response_frame(CLIENT_MESSAGES[PRODUCE], version, values, correlation_id))
+
+
+@pytest.fixture
+def broker(request: pytest.FixtureRequest) -> Iterator[LoopbackBroker]:
+    with closing(LoopbackBroker(request.param)) as running:
+        yield running
+
+
+def told(broker: LoopbackBroker, acks: int, timeout_ms: int = 1_000) -> Told:
+    return produce_once(broker.address, "t", OneRecord(7, acks, timeout_ms, 1_700_000_000_000, 100))
+
+
+@pytest.mark.parametrize(
+    ("broker", "acks", "expected"),
+    [
+        (0, 1, Told(is_answered=True, offset=5)),
+        (6, -1, Told(is_answered=True, error="NOT_LEADER_OR_FOLLOWER")),
+        (21, 7, Told(is_answered=True, error="INVALID_REQUIRED_ACKS")),
+        (None, 0, Told(is_answered=False)),
+        (0, 0, Told(is_answered=True, offset=5)),
+        ("closes", 0, Told(is_answered=False, is_closed=True)),
+        ("closes", 1, Told(is_answered=False, is_closed=True)),
+    ],
+    indirect=["broker"],
+)
+def test_what_a_producer_is_told(broker: LoopbackBroker, acks: int, expected: Told) -> None:
+    assert told(broker, acks) == expected
+
+
+@pytest.mark.parametrize("broker", [None], indirect=True)
+def test_silence_where_an_answer_is_due_is_a_failure_of_the_probe(
+    broker: LoopbackBroker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("conformance.clients.one_produce.MARGIN_S", 0.2)
+    with pytest.raises(ProbeError, match="no answer to Produce"):
+        told(broker, 1, timeout_ms=1)
