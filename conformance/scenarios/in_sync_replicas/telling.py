@@ -9,7 +9,7 @@
 Source: ReplicaManager.maybePropagateIsrChanges: looks every 2.5 s, and tells when the last change is 5 s old or the
 last notification a minute; KIP-497.
 
-Choices: the lag time passes three times, because the news of a change is lost if the next one follows within those 7.5 s.
+Choices: the lag time passes three times: the news of a change is lost if the next change follows within those 7.5 s.
 """
 
 from __future__ import annotations
