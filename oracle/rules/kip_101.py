@@ -3,8 +3,7 @@
 Without it a follower cuts to its own high watermark and can lose committed records, or keep
 records that its leader never had. An answer that the leader cannot give still falls back to the
 high watermark. Up to 2.0 a follower without any epoch asks as well (KAFKA-6859), and no leader can
-tell it anything. (A leader without any epoch used to answer with its log's end, KAFKA-6857: that
-takes records of an older message format.)
+tell it anything; what records of an older message format make of that is in ``message_format``.
 
 Source: KIP-101, ReplicaFetcherThread.maybeTruncate. Versions: 0.11 to 1.1.
 
