@@ -37,8 +37,10 @@ BROKERS = (1, 2, 3)
 LEADER, FOLLOWER = BrokerId(1), BrokerId(2)
 HOLD = "the real follower"
 DEADLINE_S = 30.0
-STOOD_STILL_S = 1.0
-"""A longer pause than asked for between two fetches is the tester's own."""
+LAG_S = 3.0
+"""``replica.lag.time.max.ms`` under ``timing: lag``."""
+LATE_S = 0.2
+"""How long before that a fetch must be on its way."""
 
 
 @dataclass(slots=True)
@@ -66,17 +68,20 @@ class Stand:
         assert error == 0, f"the leader refused a batch of {records}: error {error}"
         self.end += records
 
-    def fetch(self, offset: int, pause_s: float = DEADLINE_S) -> None:
-        """Fetch from an offset in the follower's name.
+    def fetch(self, offset: int) -> None:
+        """Fetch from an offset in the follower's name."""
+        self.fetched_at.append(time.monotonic())
+        self.errors.add(self.puppet.fetch(self.topic, offset, version=self.fetch_version).error)
+
+    def fetch_in_time(self, offset: int) -> None:
+        """Fetch as a follower does that must not lag: before the fetch before the last one is too long ago.
 
         Raises:
-            NeverAtRestError: the tester was late by more than a second after the pause that was asked for.
+            NeverAtRestError: the tester was late, and the follower may have left the ISR because of that.
         """
-        now = time.monotonic()
-        if self.fetched_at and now - self.fetched_at[-1] > pause_s + STOOD_STILL_S:
-            raise NeverAtRestError(f"the tester stood still for {now - self.fetched_at[-1]:.1f} s between two fetches")
-        self.fetched_at.append(now)
-        self.errors.add(self.puppet.fetch(self.topic, offset, version=self.fetch_version).error)
+        if len(self.fetched_at) > 1 and time.monotonic() - self.fetched_at[-2] > LAG_S - LATE_S:
+            raise NeverAtRestError("the tester stood still between two fetches, almost for the lag time")
+        self.fetch(offset)
 
     def isr(self) -> list[int]:
         """Return the in-sync replicas that are committed now."""

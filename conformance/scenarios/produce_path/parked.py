@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from conformance.run_directory import RunDirectory
     from oracle.rules.rule_set import RuleSet
 
-TIMEOUT_MS, LATE_MS = 3_000, 1_500
+TIMEOUT_MS, LATE_MS = 3_000, 4_000
+"""The outcome is noted when it is collected, after the rest that follows the send."""
 MS = 1_000_000
 
 
@@ -69,7 +70,6 @@ TIMES_OUT = Scenario(
             hold_request("silence", follower=2, leader=1),
             await_hold("silence"),
             produce("m1", expect=Expectation.PENDING, timeout_ms=TIMEOUT_MS),
-            checkpoint("m1 waits"),
             await_outcome("m1", expect=Expectation.INDETERMINATE, error="REQUEST_TIMED_OUT"),
             checkpoint("time is up, and m1 is in the leader's log"),
             release("silence"),
