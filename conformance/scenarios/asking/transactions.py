@@ -84,7 +84,7 @@ def _seen(questioner: Questioner, when: str) -> Iterator[Answer]:
 
 
 READ_COMMITTED = Examination(
-    name="RM-06/read-committed",
+    name="RM-06/open-transaction",
     id="asking/latest-is-the-last-stable-offset",
     requirement=(
         "To a read_committed consumer the latest offset is the last stable offset, where the first open transaction "
