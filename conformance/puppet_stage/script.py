@@ -6,7 +6,8 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from conformance.puppet_stage.modelled_broker import ModelledBroker
+from conformance.evidence import keep_broker_files
+from conformance.puppet_stage.modelled_broker import REAL, ModelledBroker
 from conformance.puppet_stage.shared_broker import discard, puppet_run
 from conformance.puppet_stage.stage import Stage
 from conformance.questions import Answer
@@ -50,9 +51,12 @@ class PuppetScript:
         Raises:
             PuppetError: the broker does not answer, or a puppet could not.
         """
-        run = puppet_run(room)
+        run, topic = puppet_run(room), slug(room.run.path.name)
         try:
-            yield from self.play(run, slug(room.run.path.name))
+            try:
+                yield from self.play(run, topic)
+            finally:
+                keep_broker_files(room.run, run.cluster, topic, (REAL,))
         except Exception:
             discard(room)  # nobody knows what it is like now
             raise
