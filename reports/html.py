@@ -16,6 +16,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from reports import overview
+from reports.answers import by_step
 from reports.checkpoint_table import checkpoint_table
 from reports.decisions import decision
 from reports.operators import operator_rows
@@ -69,6 +70,7 @@ def _environment(folder: Path) -> Environment:
     environment.filters["conformance_look"] = CONFORMANCE_LOOKS.__getitem__
     environment.filters["promise_look"] = PROMISE_LOOKS.__getitem__
     environment.filters["promise_word"] = _promise_word
+    environment.filters["by_step"] = by_step
     environment.filters["decision"] = decision
     environment.filters["checkpoint_table"] = checkpoint_table
     environment.filters["picture_table"] = picture_table

@@ -116,7 +116,7 @@ def _predicted(told: Foretold) -> Iterable[str]:
         yield from (f"  {line}" for line in table_lines(_numbers(told.prediction)))
         yield ""
     if told.answers:
-        yield from (f"  {line}" for line in answer_lines(told))
+        yield from (f"  {line}" for line in answer_lines(told.answers, tuple(_texts(told.entry))))
         yield ""
 
 

@@ -15,9 +15,10 @@ from oracle.predicting.races import open_values
 from oracle.schedule import ScheduleError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from conformance.console import Console
+    from conformance.questions import Answer
     from oracle.prediction import Moment, Prediction
 
 
@@ -51,16 +52,28 @@ def foretold_lines(foretold: Foretold) -> Iterable[str]:
     else:
         yield f"{foretold.entry.id} on Kafka {foretold.rules.version} ({foretold.rules.metadata.value})"
         yield "" if foretold.not_run is None else f"not run: {foretold.not_run}"
-    yield from answer_lines(foretold)
+    yield from answer_lines(foretold.answers)
     if foretold.answers:
         yield ""
 
 
-def answer_lines(foretold: Foretold) -> Iterable[str]:
-    """Yield a table of what is asked and what is predicted; nothing if nothing is asked."""
-    if foretold.answers:
-        rows = [(answer.what, (in_words(answer.value),)) for answer in foretold.answers]
+def answer_lines(answers: Sequence[Answer], steps: Sequence[str] = ()) -> Iterable[str]:
+    """Yield a table of what is asked and what is predicted; nothing if nothing is asked.
+
+    Args:
+        answers: the predicted answers.
+        steps: the prose of steps that the reader has before him: a question about one names its number only.
+    """
+    if answers:
+        rows = [(_without_step(answer.what, steps), (in_words(answer.value),)) for answer in answers]
         yield from table_lines([("asked", ("predicted",)), *rows])
+
+
+def _without_step(what: str, steps: Sequence[str]) -> str:
+    for number, step in enumerate(steps, start=1):
+        if what.startswith(f"{number}. {step}: "):
+            return f"{number}. {what.removeprefix(f'{number}. {step}: ')}"
+    return what
 
 
 def _as_json(foretold: Foretold, *, with_story: bool) -> dict[str, Any]:

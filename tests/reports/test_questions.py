@@ -10,6 +10,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from reports import write_report
+from reports.answers import Asked, by_step
 from reports.load import load_run
 from tests.reports.page_reader import PageReader
 
@@ -128,3 +129,23 @@ def test_machines_read_the_answers_too(run: Path) -> None:
         (WRONG["what"], False),
     ]
     assert {one.get("name"): one.get("value") for one in properties}["answers"] == "1 of 2 as predicted"
+
+
+def test_questions_about_a_step_stand_below_it() -> None:
+    def asked(what: str) -> Asked:
+        return Asked(what, "1", "1", "", agrees=True)
+
+    steps = ("a producer sends c", "broker 2 waits")
+    whats = (
+        "in all",
+        "1. a producer sends c: error code",
+        "1. a producer sends c: offset",
+        "2. broker 3 waits: offset",
+    )
+    groups = by_step([asked(what) for what in whats], steps)
+
+    assert [(group.step, [one.what for one in group.asked]) for group in groups] == [
+        ("", ["in all"]),
+        ("1. a producer sends c", ["error code", "offset"]),
+        ("", ["2. broker 3 waits: offset"]),
+    ]
