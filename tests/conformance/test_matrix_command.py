@@ -9,6 +9,8 @@ import pytest
 
 from conformance.cli import main
 from conformance.commands.matrix_table import MatrixTable
+from conformance.registry import select_scenarios
+from conformance.schedule_format import encode
 from tests.reports.requirement_table.small_runs import numbers, seen, write_run
 
 if TYPE_CHECKING:
@@ -62,6 +64,34 @@ def test_a_matrix_has_one_seed(tmp_path: Path, capsys: pytest.CaptureFixture[str
     command = ["matrix", "HW-03", "--kafka", "4.3.1", "--backend", "process", "--runs-dir", str(tmp_path)]
     assert main([*command, "--seed", "6"]) == 2
     assert "holds a matrix with seed 5" in capsys.readouterr().err
+
+
+def test_what_is_finished_is_skipped_and_no_broker_starts(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (scenario,) = select_scenarios(("HW-03",))
+    run = write_run(tmp_path / LINE, "a")
+    (run / "schedule.json").write_text(json.dumps(encode(scenario.schedule)))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "no jars"))
+    command = ["matrix", "HW-03", "--kafka", "4.3.1", "--backend", "process", "--runs-dir", str(tmp_path)]
+    assert main([*command, "--seed", "5"]) == 0
+    told = capsys.readouterr().err
+    assert "4.3.1/kraft: 1 cells, 1 of them are finished and skipped" in told
+    assert "4.3.1/kraft: 1 run; conforms 1; 2.5 s; " in told
+    assert not (tmp_path / "no jars").exists()
+
+
+def test_a_release_whose_jars_cannot_be_had_leaves_the_others_to_be_run(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("KAFKA_CONFORMANCE_MAVEN_REPOSITORY", (tmp_path / "nowhere").as_uri())
+    command = ["matrix", "HW-03", "--kafka", "4.3.1,0.10.2.2", "--backend", "process", "--quiet"]
+    assert main([*command, "--runs-dir", str(tmp_path / "runs")]) == 4
+    told = capsys.readouterr().err
+    assert "4.3.1/kraft could not be run: " in told
+    assert "0.10.2.2/zookeeper could not be run: " in told
+    assert "could not be run" in (tmp_path / "runs" / "matrix.md").read_text(encoding="utf-8")
 
 
 def test_a_line_that_could_not_be_run_is_a_harness_error_on_the_page(tmp_path: Path) -> None:
