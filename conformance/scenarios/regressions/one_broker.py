@@ -53,13 +53,22 @@ class OneBroker:
             PuppetError: the broker does not answer, or a puppet could not.
         """
         run = puppet_run(room)
-        topic = run.create_topic(slug(room.run.path.name), REPLICAS, self.configs)
         try:
-            yield from self.asks(run, topic)
-            if self.spoils_broker:
-                discard(room)
-            else:
-                run.controller.stop_replica(topic, is_deleted=True)
+            yield from self.play(run, slug(room.run.path.name))
         except Exception:
             discard(room)  # nobody knows what it is like now
             raise
+        if self.spoils_broker:
+            discard(room)
+
+    def play(self, run: PuppetRun, name: str) -> Iterator[Answer]:
+        """Ask a real broker, and yield each answer as soon as it is measured.
+
+        Args:
+            run: the broker and its puppets.
+            name: of a topic that the broker has not had.
+        """
+        topic = run.create_topic(name, REPLICAS, self.configs)
+        yield from self.asks(run, topic)
+        if not self.spoils_broker:
+            run.controller.stop_replica(topic, is_deleted=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+from functools import cache
 from typing import TYPE_CHECKING
 
 import pytest
@@ -15,6 +17,7 @@ from tests.conformance.scenarios.regressions.releases import RELEASES
 if TYPE_CHECKING:
     from conformance.scenario import Scenario
     from oracle.prediction import Prediction
+    from oracle.rules.rule_set import RuleSet
 
 SCENARIOS = select_scenarios(["regressions"])
 KRAFT, ZOOKEEPER = MetadataMode.KRAFT, MetadataMode.ZOOKEEPER
@@ -35,8 +38,14 @@ LOSES = {
 def predicted(scenario: Scenario, version: str, metadata: MetadataMode) -> Prediction | None:
     if scenario.where.reason_not_to_run(version, metadata) is not None:
         return None
+    return _by_rules(scenario, dataclasses.replace(rules_for(version, metadata), version=""))
+
+
+@cache
+def _by_rules(scenario: Scenario, rules: RuleSet) -> Prediction | None:
+    """Predict once for all releases of the same rules."""
     try:
-        return predict(scenario.schedule, rules_for(version, metadata))
+        return predict(scenario.schedule, rules)
     except PointUnavailableError:
         return None
 

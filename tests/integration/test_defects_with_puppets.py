@@ -1,0 +1,54 @@
+"""Does a real broker show the defects of its release to puppets, and is another release's prediction told apart?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from conformance.questions import agrees
+from conformance.scenarios.regressions.followers_with_puppets import EMPTY_EPOCH, FETCHES, LOG_BEGINS_LATE
+from conformance.scenarios.regressions.one_broker import OneBroker
+from conformance.scenarios.regressions.with_puppets import ANSWERED_AT_ONCE, HIGH_WATERMARK_PUSHED, NO_EPOCHS
+from fault_injection.puppets.run import PuppetRun
+from oracle.rules.by_version import rules_for
+from oracle.vocabulary import MetadataMode
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from conformance.examination import Examination
+    from conformance.questions import Answer, Value
+
+pytestmark = [pytest.mark.broker, pytest.mark.timeout(120)]
+
+WITH_DEFECTS, WITHOUT = "2.5.1", "2.6.3"
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PuppetRun]:
+    with PuppetRun.start(WITH_DEFECTS, tmp_path_factory.mktemp("puppets")) as running:
+        yield running
+        assert running.failures == ()
+
+
+def predicted(examination: Examination, version: str) -> tuple[Answer, ...]:
+    return examination.subject.predict(rules_for(version, MetadataMode.ZOOKEEPER))
+
+
+@pytest.mark.parametrize(
+    ("examination", "otherwise_later"),
+    [(HIGH_WATERMARK_PUSHED, [ANSWERED_AT_ONCE]), (EMPTY_EPOCH, [FETCHES]), (NO_EPOCHS, []), (LOG_BEGINS_LATE, [])],
+    ids=["KAFKA-9952", "KAFKA-10706", "KAFKA-6857", "KAFKA-9491"],
+)
+def test_the_broker_shows_the_defects_of_its_release(
+    run: PuppetRun, examination: Examination, otherwise_later: list[str]
+) -> None:
+    assert isinstance(examination.subject, OneBroker)
+    measured: dict[str, Value] = {}
+    for answer in examination.subject.play(run, examination.id.replace("/", "-")):
+        measured[answer.what] = answer.value  # type: ignore[assignment]  # a measured answer is no range
+    expected = predicted(examination, WITH_DEFECTS)
+    assert [answer.what for answer in expected if not agrees(answer.value, measured[answer.what])] == []
+    later = predicted(examination, WITHOUT)
+    assert [answer.what for answer in later if not agrees(answer.value, measured[answer.what])] == otherwise_later
