@@ -74,7 +74,7 @@ def test_a_run_that_never_came_so_far_says_what_was_open(run: Path) -> None:
 
 
 def test_many_questions_are_folded_unless_one_of_them_differs(run: Path) -> None:
-    many = [RIGHT | {"what": f"question {number}"} for number in range(30)]
+    many = [RIGHT | {"what": f"question {number}"} for number in range(41)]
     folded = PageReader(written(run, *many))
     opened = PageReader(written(run, *many, WRONG))
 
@@ -84,7 +84,7 @@ def test_many_questions_are_folded_unless_one_of_them_differs(run: Path) -> None
     def fold_name(page: PageReader) -> str:
         return next(found.words for found in page.named("summary") if found.words.endswith("more"))
 
-    assert fold_name(folded) == "6 more"
+    assert fold_name(folded) == "9 more"
     assert "open" not in fold(folded)
     assert "open" in fold(opened)
 
