@@ -84,7 +84,7 @@ def test_a_follower_serves_consumers_from_a_release_and_a_version_on(
 
 
 def test_offsets_beyond_the_log_and_before_its_start_are_out_of_range() -> None:
-    refused = {"error": "OFFSET_OUT_OF_RANGE", "records": [], "high_watermark": None}
+    refused: dict[str, Any] = {"error": "OFFSET_OUT_OF_RANGE", "records": [], "high_watermark": None}
     deleted = (produce("m0", "m1"), DeleteRecords(Offset(1)))
 
     assert answers(*HELD, PENDING, Consume(offset=Offset(2)), Release("gap")) == [consumed(high_watermark=1)]
