@@ -43,14 +43,19 @@ class Where:
         return None
 
     @property
-    def text(self) -> str:
-        """The limits in words."""
-        limits = [
+    def limits(self) -> tuple[str, ...]:
+        """The limits in words; none if every release will do."""
+        limits = (
             f"Kafka {self.since} and newer" if self.since is not None else "",
             f"Kafka before {self.before}" if self.before is not None else "",
             f"{self.metadata.value} metadata" if self.metadata is not None else "",
-        ]
-        return self._because(", ".join(limit for limit in limits if limit) or "every release")
+        )
+        return tuple(limit for limit in limits if limit)
+
+    @property
+    def text(self) -> str:
+        """The limits and the reason for them in words."""
+        return self._because(", ".join(self.limits) or "every release")
 
     def _because(self, limit: str) -> str:
         return f"{limit}: {self.why}" if self.why else limit

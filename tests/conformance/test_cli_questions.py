@@ -1,0 +1,76 @@
+"""``explain`` and ``predict`` say what is asked, what must be answered, and why an entry is not run on a release."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from conformance.cli import main
+from conformance.registry import EXAMINATIONS, SCENARIOS
+
+if TYPE_CHECKING:
+    from conformance.examination import Examination
+
+ASKING = next(scenario for scenario in SCENARIOS if scenario.questions and not scenario.where.limits)
+EXAMINED = next(examination for examination in EXAMINATIONS if not examination.where.limits)
+LIMITED = next(examination for examination in EXAMINATIONS if examination.where.before == "4.0.0")
+
+
+def said(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    assert main(arguments) == 0
+    return capsys.readouterr().out
+
+
+def told(capsys: pytest.CaptureFixture[str], *arguments: str) -> Any:  # noqa: ANN401
+    return json.loads(said(capsys, *arguments, "--json"))
+
+
+@pytest.mark.parametrize("kafka", ["0.10.2.2", "4.3.1"])
+def test_an_explanation_says_what_is_asked_and_what_the_release_must_answer(
+    capsys: pytest.CaptureFixture[str], kafka: str
+) -> None:
+    text = said(capsys, "explain", ASKING.name, "--kafka", kafka)
+
+    assert f"\nPredicted for Kafka {kafka} (" in text
+    assert "\n  checkpoint " in text
+    assert "\n  asked " in text
+    assert all(f"\n  {question.what}  " in text for question in ASKING.questions)
+
+
+def test_a_prediction_has_the_questions_beside_the_numbers(capsys: pytest.CaptureFixture[str]) -> None:
+    (value,) = [told(capsys, "predict", ASKING.name, "--kafka", "4.3.1")]
+
+    assert [one["what"] for one in value["questions"]] == [question.what for question in ASKING.questions]
+    assert value["checkpoints"]
+    assert "\nasked " in said(capsys, "predict", ASKING.name, "--kafka", "4.3.1")
+
+
+def test_an_examination_is_explained_by_its_steps(capsys: pytest.CaptureFixture[str]) -> None:
+    text = said(capsys, "explain", EXAMINED.name, "--kafka", "4.3.1")
+    (value,) = told(capsys, "explain", EXAMINED.name, "--kafka", "4.3.1")
+
+    assert all(f". {step}\n" in text for step in EXAMINED.subject.steps())
+    assert "Settings:" not in text
+    assert value["kind"] == "examination"
+    assert value["steps"] == list(EXAMINED.subject.steps())
+
+
+def test_an_examination_is_predicted_without_checkpoints(capsys: pytest.CaptureFixture[str]) -> None:
+    value = told(capsys, "predict", EXAMINED.name, "--kafka", "4.3.1")
+
+    assert set(value) == {"scenario", "kafka", "metadata", "questions"}
+    assert len(value["questions"]) > 1
+
+
+@pytest.mark.parametrize("entry", [LIMITED], ids=lambda entry: entry.name)
+def test_what_a_release_cannot_have_is_said_and_no_error(
+    capsys: pytest.CaptureFixture[str], entry: Examination
+) -> None:
+    value = told(capsys, "predict", entry.name, "--kafka", "4.3.1")
+
+    assert "questions" not in value
+    assert value["not_run"].endswith(entry.where.why)
+    assert f"not run: {value['not_run']}\n" in said(capsys, "predict", entry.name, "--kafka", "4.3.1")
+    assert f"Not run on Kafka 4.3.1 (kraft): {value['not_run']}\n" in said(capsys, "explain", entry.name)
