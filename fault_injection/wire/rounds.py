@@ -2,7 +2,8 @@
 
 A round is one FETCH of one follower for one partition together with its answer, both let through. The last
 fetch offset let through is what the leader knows as the follower's log end offset; no probe shows that
-number, so it is derived here. A fetch that is answered with an error was not counted: what was known before it stands.
+number, so it is derived here. A fetch that is answered with an error or a diverging epoch was not counted: what was
+known before it stands. (2.8.0 counts a diverging fetch, KAFKA-13141: there the number is right until it is answered.)
 """
 
 from collections import deque
@@ -101,7 +102,7 @@ class Rounds:
             finished = self._finished.setdefault(key, deque(maxlen=self._rounds_max))
             times = (request.arrived_ns, forwarded_ns, arrived_ns, now_ns)
             finished.append(_round(key, asked, answer, response.error, times))
-            if finished[-1].error:
+            if finished[-1].error or finished[-1].diverging_epoch is not None:
                 self._take_back(key)
 
     def _take_back(self, key: PartitionOnLink) -> None:

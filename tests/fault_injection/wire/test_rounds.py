@@ -60,6 +60,16 @@ def test_a_fetch_that_is_refused_is_taken_back() -> None:
         assert rounds.last_forwarded_fetch_offset(2, 1, "t", 0) == known
 
 
+def test_a_fetch_that_diverges_is_taken_back() -> None:
+    rounds = Rounds()
+    diverging = answer_of(FetchedPartition("t", None, 0, 0, 4, diverging_epoch=EpochEnd(0, 1)))
+    for offset, answer, known in ((3, diverging, None), (1, answer_of(given()), 1)):
+        request = observed(fetch_of(asked(offset)), arrived_ns=offset, correlation_id=offset)
+        rounds.on_forwarded(request, 20)
+        rounds.on_response_forwarded(request, answer, 30, 40)
+        assert rounds.last_forwarded_fetch_offset(2, 1, "t", 0) == known
+
+
 def test_a_leader_that_ended_knows_nothing_of_its_followers() -> None:
     rounds = Rounds()
     rounds.on_forwarded(observed(fetch_of(asked(4)), arrived_ns=10), 20)
