@@ -80,7 +80,10 @@ def test_commands_of_the_help_text_exist(line: str) -> None:
 
 @pytest.mark.parametrize("command", [command for command in (*OURS, *IN_EXAMPLES) if "--kafka" in command])
 def test_commands_name_supported_releases(command: str) -> None:
-    find_release(build_parser().parse_args(words(command)[1:]).kafka)
+    for name in build_parser().parse_args(words(command)[1:]).kafka.split(","):
+        version, _, mode = name.partition("/")
+        release = find_release(version)
+        assert not mode or MetadataMode(mode) in release.metadata_modes
 
 
 @pytest.mark.parametrize("command", [command for command in COMMANDS if command.startswith("make ")])
