@@ -12,7 +12,7 @@ import pytest
 from conformance.cli import EPILOG, build_parser, main
 from conformance.commands.choosing import Choice, rules_of
 from conformance.verdicts import EXIT_CODES, Conformance, PromiseKept
-from fault_injection.releases import RELEASES, find_release
+from fault_injection.releases import RELEASES, MetadataMode, find_release
 from oracle.predict import predict
 from oracle.schedule import Schedule, ScheduleError
 from oracle.steps import Checkpoint, Hold
