@@ -13,6 +13,7 @@ from fault_injection.puppets.schema import LIST_OFFSETS, PRODUCE, WRITE_TXN_MARK
 from fault_injection.puppets.topic import PuppetTopic
 from fault_injection.wire.views import NONE, FetchedPartition
 
+CLIENT_ID = "puppet-client"
 LATEST_TIMESTAMP, EARLIEST_TIMESTAMP = -1, -2
 BATCHES_SINCE = 3
 PRODUCE_VERSION_MAX = 12  # later versions name topics by id
@@ -35,7 +36,7 @@ class ClientPuppet:
     """
 
     def __init__(self, address: Address) -> None:
-        self._connection = PuppetConnection(address, "puppet-client")
+        self._connection = PuppetConnection(address, CLIENT_ID)
 
     def append(
         self,
@@ -63,7 +64,7 @@ class ClientPuppet:
         magic = RECORD_BATCH_MAGIC if version >= BATCHES_SINCE else 1
         part = {"index": 0, "records": Batch(0, NONE, values, timestamp_ms, transaction).encoded(magic)}
         request = {
-            "transactional_id": None,
+            "transactional_id": None if transaction is None else CLIENT_ID,
             "acks": acks,
             "timeout_ms": timeout_ms,
             "topic_data": [{"name": topic.name, "partition_data": [part]}],
