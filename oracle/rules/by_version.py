@@ -1,8 +1,7 @@
 """Which release has which rules? One table: each row names a rule, its releases and what it changes.
 
-A rule set starts as ``BASE``, the behaviour that no row below replaces, and takes every row that
-matches its release, from top to bottom. A later row may replace what an earlier one has set. Rows
-that name no rule of their own are patches of the rule above them.
+A rule set starts as ``BASE``, the behaviour that no row below replaces, and takes every row that matches its release,
+from top to bottom. A later row may replace what an earlier one has set; one without a rule mends the row above it.
 
 Sources: the module of each rule; Kafka's own source at the release tags.
 """
@@ -32,6 +31,7 @@ from oracle.rules import (
     kip_497,
     kip_966,
     kraft_controller,
+    message_format,
     reassignment,
     recovery,
     requested_election,
@@ -146,6 +146,7 @@ TABLE: tuple[Row, ...] = (
         within(since("0.11.0.0"), before("2.1.0")),
         lambda rules: replace(rules, truncation=replace(rules.truncation, asks_without_epochs=True)),
     ),
+    Row(message_format.TELLS_END_WITHOUT_EPOCHS, message_format.tells_end, message_format.telling_end),
     Row(
         truncation_on_fetch.RULE,
         since("2.8.0"),
@@ -288,8 +289,7 @@ def rules_for(version: str, metadata: MetadataMode, *, eligible_leader_replicas:
 
 def _release(numbers: Version, metadata: MetadataMode, elr: bool | None) -> Release:  # noqa: FBT001 - three-valued
     """Return the release as its cluster runs it: eligible leader replicas exist from 4.0, by default from 4.1."""
-    has_elr = numbers >= (4, 1) if elr is None else elr
-    return Release(numbers, metadata, has_elr=has_elr and numbers >= (4, 0))
+    return Release(numbers, metadata, has_elr=numbers >= (4, 0) and (numbers >= (4, 1) if elr is None else elr))
 
 
 def _check_mode(version: str, metadata: MetadataMode) -> None:

@@ -3,7 +3,8 @@
 Batches of a message format before 0.11 have no room for a leader epoch, so nobody's cache learns one from them. Up
 to 2.0 a follower asks all the same (KAFKA-6859), is told nothing, and cuts to its high watermark; from 2.1 it cuts
 at once. So the loss of KAFKA-1211 is back on releases that have KIP-101. Two variants:
-- a leader asked about no epoch told its log's end, so that nothing was cut (KAFKA-6857);
+- a leader asked about no epoch told its log's end, so that nothing was cut (KAFKA-6857; with epochs in the records
+  only followers with empty logs ask so, and there is nothing to cut);
 - up to 2.1.0 a leader notes its epoch on election whatever the format (KAFKA-7897), and asks about it as a follower.
 
 From 3.0 brokers ignore message.format.version (KIP-724): their records always carry epochs.
@@ -39,13 +40,13 @@ RULE = Rule(
 TELLS_END_WITHOUT_EPOCHS = Rule(
     name="tells-end-of-no-epoch",
     source="KAFKA-6857, LeaderEpochFileCache.endOffsetFor",
-    versions="0.11.0.0 to 0.11.0.2, 1.0.0, 1.0.1, 1.1.0, the same topics",
+    versions="0.11.0.0 to 0.11.0.2, 1.0.0, 1.0.1, 1.1.0",
     replaces=None,
     breaks="a follower without epochs cuts nothing that its leader's log is long enough for",
 )
 
 _is_heeded = before("3.0.0")
-_tells_end = within(since("0.11.0.0"), before("2.0.0", "0.11.0.3", "1.0.2", "1.1.1"))
+tells_end = within(since("0.11.0.0"), before("2.0.0", "0.11.0.3", "1.0.2", "1.1.1"))
 _notes_epoch_on_election = before("2.1.1")
 
 
@@ -60,14 +61,18 @@ def adapted(rules: RuleSet, settings: Settings) -> RuleSet:
         return rules
     release = _release_of(rules)
     truncation = replace(rules.truncation, stamps_epochs=False)
-    if _tells_end(release):
-        truncation = replace(truncation, end_offset_for=end_offset_even_of_no_epoch)
-        return replace(rules, truncation=truncation, rules=(*rules.rules, TELLS_END_WITHOUT_EPOCHS))
+    if tells_end(release):
+        return replace(rules, truncation=truncation)
     rules = replace(rules, truncation=replace(truncation, rule=RULE), rules=(*rules.rules, RULE))
     if _notes_epoch_on_election(release):
         return rules
     truncation = replace(truncate_to_high_watermark.TRUNCATION, rule=RULE, stamps_epochs=False)
     return replace(rules, truncation=truncation, writes_epoch_on_election=False)
+
+
+def telling_end(rules: RuleSet) -> RuleSet:
+    """Let leaders answer who asks about no epoch."""
+    return replace(rules, truncation=replace(rules.truncation, end_offset_for=end_offset_even_of_no_epoch))
 
 
 def _release_of(rules: RuleSet) -> Release:
