@@ -32,22 +32,7 @@ def regression(  # noqa: PLR0913 - what a scenario has, each with a name
     where: Where = EVERYWHERE,
     questions: tuple[Question, ...] = (),
 ) -> Scenario:
-    """Return the regression scenario of an issue.
-
-    Args:
-        issue: ``KAFKA-1211`` or ``KIP-966``.
-        requirement: what brokers must do, in one sentence that can be disputed.
-        explanation: what a reader should look for in the report.
-        sources: requirement ids, documents, KIPs and further issues.
-        steps: the schedule.
-        replicas: assigned replicas, preferred leader first.
-        min_insync_replicas: of the topic.
-        unclean: whether unclean election is on.
-        timing: who removes a silent replica from the ISR.
-        checkpointing: whether the high watermark reaches the disk while a broker runs.
-        where: the releases that have what the scenario is about.
-        questions: what the run must answer besides numbers and records.
-    """
+    """Return the regression scenario of an issue, such as ``KAFKA-1211``; the rest is a scenario's and a schedule's."""
     schedule = Schedule(
         id=f"{FAMILY}/{issue.lower()}",
         requirement=requirement,
