@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from oracle.rules import kip_101
+from oracle.rules import kip_101, message_format
 from oracle.rules.release import before, since
 from tests.oracle.mutants.killers import Story
-from tests.oracle.mutants.mutant import Mutant
+from tests.oracle.mutants.mutant import Mutant, with_truncation
 
 MUTANTS = (
     Mutant(
@@ -25,8 +25,8 @@ MUTANTS = (
     Mutant(
         "an-epoch-on-election-in-any-format",
         "message_format",
-        "2.8 notes its epoch on election, as 2.0.1 does",
-        Story("old-format-on-2.8"),
+        "2.1.1 notes its epoch on election, as 2.1.0 does",
+        Story("old-format-on-2.1.1"),
         patches={"oracle.rules.message_format._notes_epoch_on_election": since("0.11.0.0")},
     ),
     Mutant(
@@ -41,6 +41,6 @@ MUTANTS = (
         "message_format",
         "1.1.1 answers as 1.1.0 does about no epoch",
         Story("old-format-on-1.1.1"),
-        patches={"oracle.rules.message_format._tells_end": before("2.0.0")},
+        with_truncation(end_offset_for=message_format.end_offset_even_of_no_epoch),
     ),
 )
