@@ -6,6 +6,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from conformance.clients.one_produce import OneRecord, produce_once
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 LEADER = 1
 RECORDS = 3
 VALUE_BYTES = 100
-TIMESTAMP_MS = 1_700_000_000_000
 SHORT_MS, LONG_MS, AT_ONCE_MS, LATE_MS = 1_000, 20_000, 800, 8_000
 MORE_THAN_THERE_IS = 1 << 19
 OUT_OF_RANGE = "OFFSET_OUT_OF_RANGE"
@@ -101,8 +101,9 @@ def one_replica(room: Room) -> Iterator[tuple[str, str]]:
 
 
 def append(address: str, topic: str, record_id: int) -> None:
-    """Have the leader append one record as one batch."""
-    told = produce_once(address, topic, OneRecord(record_id, 1, SHORT_MS, TIMESTAMP_MS + record_id, VALUE_BYTES))
+    """Have the leader append one record as one batch, with the time of day: retention removes what is old."""
+    now_ms = int(datetime.now(UTC).timestamp() * 1000)
+    told = produce_once(address, topic, OneRecord(record_id, 1, SHORT_MS, now_ms, VALUE_BYTES))
     assert told.error is None, f"record {record_id} was refused with {told.error}"
 
 
