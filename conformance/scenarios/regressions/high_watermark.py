@@ -90,7 +90,7 @@ TAKEN_BEFORE_CUT = regression(
         await_outcome("m1", expect=Expectation.INDETERMINATE),
         await_leader(2),
         produce("x1"),
-        hold_request("after the cut", follower=1, leader=2, fetch_offset=1),
+        hold_response("after the cut", follower=1, leader=2, fetch_offset=1),
         start(1),
         await_hold("after the cut"),
         checkpoint("broker 1 has cut m1"),
