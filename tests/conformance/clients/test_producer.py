@@ -7,7 +7,9 @@ from uuid import uuid4
 
 import pytest
 
+from conformance.clients.one_produce import OneRecord, Told, produce_once
 from conformance.clients.producer import Delivery, Sending, send
+from conformance.clients.questions import Listed, Questioner
 from conformance.clients.topics import TopicError, create_topic, delete_topic
 from conformance.probes.admission import Admission
 from conformance.probes.replica_probe import ReplicaProbe
@@ -18,6 +20,7 @@ from oracle.vocabulary import Acks, BrokerId, Outcome
 from tests.conformance.real_clusters import RELEASES, two_replicas
 
 ONE, TWO = BrokerId(1), BrokerId(2)
+LATEST = -1
 
 
 @pytest.fixture(scope="module", params=RELEASES)
@@ -64,6 +67,30 @@ def test_acks_decide_what_success_means(cluster: Cluster) -> None:
         Delivery(Outcome.ACKNOWLEDGED, None, 1),
         Delivery(Outcome.INDETERMINATE, None, None),
     ]
+
+
+@pytest.mark.broker
+def test_one_request_with_any_acks_to_any_broker(cluster: Cluster) -> None:
+    topic = new_topic(cluster)
+    asked = [(1, 1), (1, 0), (1, 7), (2, -1), (2, 0)]
+    now_ms = time.time_ns() // 1_000_000
+    told = [
+        produce_once(cluster.client_address(broker), topic, OneRecord(number, acks, 1_000, now_ms + number, 100))
+        for number, (broker, acks) in enumerate(asked)
+    ]
+    assert told == [
+        Told(is_answered=True, offset=0),
+        Told(is_answered=False),
+        Told(is_answered=True, error="INVALID_REQUIRED_ACKS"),
+        Told(is_answered=True, error="NOT_LEADER_OR_FOLLOWER"),
+        Told(is_answered=False, is_closed=True),
+    ]
+    leader = Questioner(cluster.client_address(1), topic)
+    until(lambda: leader.list_offset(LATEST) == Listed(None, 2), deadline_s=10, what="both records to be committed")
+    assert leader.list_offset(now_ms + 1) == Listed(None, 1)
+    assert leader.fetch(0).record_ids == (0, 1)
+    assert leader.fetch(3).error == "OFFSET_OUT_OF_RANGE"
+    assert Questioner(cluster.client_address(2), topic).list_offset(LATEST).error == "NOT_LEADER_OR_FOLLOWER"
 
 
 @pytest.mark.broker
