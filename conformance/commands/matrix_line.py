@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from conformance.console import Console
     from conformance.examination import Entry
     from conformance.ladder import Line
+    from fault_injection.releases import JarSet
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,10 +68,7 @@ def run_line(console: Console, options: LineOptions, line: Line, problems: list[
     _announce(console, line, progress)
     if not progress.pending:
         return
-    jars = jars_of(line.release)
-    schema_jar()
-    spark_connector_jars()
-    console.progress(f"{line.text}: {jars_text(jars)}")
+    jars = _jars(console, line)
     put_aside(folder, progress.unfinished)
     backend, why = choose_backend(options.backend, options.jre_image)
     console.progress(f"{line.text}: seed {options.seed}. {why}")
@@ -87,13 +85,30 @@ def run_line(console: Console, options: LineOptions, line: Line, problems: list[
             runs = round_folder(folder, cell.round)
             pipeline = Pipeline(laboratory, spark, runs, options.seed, console.progress)
             where = f"{line.text} [{number}/{len(progress.pending)}]"
-            try:
-                check_predictable(Choice(), [cell.entry], line.release, line.metadata.value)
-            except ScheduleFileError as error:
-                problems.append(f"{line.text} cannot be predicted: {error}")
-                console.complain(f"{where} {problems[-1]}")
-            else:
+            problem = _problem(cell, line)
+            if problem is None:
                 _run_cell(console, pipeline, cell, where)
+            else:
+                problems.append(problem)
+                console.complain(f"{where} {problem}")
+
+
+def _jars(console: Console, line: Line) -> JarSet:
+    """Return the release's jars, when all others that are needed are there too."""
+    jars = jars_of(line.release)
+    schema_jar()
+    spark_connector_jars()
+    console.progress(f"{line.text}: {jars_text(jars)}")
+    return jars
+
+
+def _problem(cell: Cell, line: Line) -> str | None:
+    """Say why a cell cannot be run, if no rule of the release satisfies its schedule."""
+    try:
+        check_predictable(Choice(), [cell.entry], line.release, line.metadata.value)
+    except ScheduleFileError as error:
+        return f"{line.text} cannot be predicted: {error}"
+    return None
 
 
 def _run_cell(console: Console, pipeline: Pipeline, cell: Cell, where: str) -> None:
