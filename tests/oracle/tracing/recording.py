@@ -1,6 +1,6 @@
 """How is a real run's trace kept for tests? As its events, one JSON value a line, compressed.
 
-The first line tells the release, the metadata mode and the lag time. Recorded with
+The first line tells the release, the metadata mode, the lag time and the message format. Recorded with
 
     python -m tests.oracle.tracing.recording RUN_DIRECTORY NAME
 
@@ -20,7 +20,10 @@ from typing import TYPE_CHECKING
 from conformance.observation.event_json import event_as_json, event_from_json
 from conformance.observation.event_stream import EventStream
 from conformance.run_directory import RunDirectory
+from oracle.rules import message_format
 from oracle.rules.by_version import rules_for
+from oracle.schedule import Settings
+from oracle.steps import MESSAGE_FORMAT
 from oracle.trace_check import TraceCheck, TraceSettings
 from oracle.tracing.invariants import Invariant
 from oracle.vocabulary import MetadataMode
@@ -43,6 +46,7 @@ class Recording:
     metadata: MetadataMode
     lag_time_max_ms: int
     events: tuple[Event, ...]
+    message_format_version: str | None = None
 
     def check(
         self,
@@ -54,7 +58,9 @@ class Recording:
         """Replay the events, or others in their place, under the run's rules or another release's."""
         version, metadata = rules_of or (self.kafka, self.metadata)
         settings = TraceSettings(lag_time_max_ms=self.lag_time_max_ms)
-        check = TraceCheck(rules_for(version, MetadataMode(metadata)), settings, enforced=enforced)
+        topic = Settings(message_format_version=self.message_format_version)
+        rules = message_format.adapted(rules_for(version, MetadataMode(metadata)), topic)
+        check = TraceCheck(rules, settings, enforced=enforced)
         for event in self.events if events is None else events:
             if check.feed(event) is not None:
                 break
@@ -72,7 +78,8 @@ def recording(name: str) -> Recording:
     with gzip.open(RECORDED / f"{name}.ndjson.gz", "rt", encoding="utf-8") as file:
         head, *lines = map(json.loads, file)
     events = tuple(event_from_json(line) for line in lines)
-    return Recording(head["kafka"], MetadataMode(head["metadata"]), head["lag_time_max_ms"], events)
+    metadata, lag_time_max_ms = MetadataMode(head["metadata"]), head["lag_time_max_ms"]
+    return Recording(head["kafka"], metadata, lag_time_max_ms, events, head.get(MESSAGE_FORMAT))
 
 
 def record(run: Path, name: str) -> Path:
@@ -85,6 +92,8 @@ def record(run: Path, name: str) -> Path:
         "lag_time_max_ms": int(settings["replica.lag.time.max.ms"]),
         "schedule": about["schedule_id"],
     }
+    if MESSAGE_FORMAT in settings:
+        head[MESSAGE_FORMAT] = settings[MESSAGE_FORMAT]
     target = RECORDED / f"{name}.ndjson.gz"
     lines = [head, *map(event_as_json, EventStream(RunDirectory(run)))]
     text = "".join(json.dumps(line, separators=(",", ":")) + "\n" for line in lines)
