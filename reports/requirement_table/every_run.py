@@ -6,7 +6,7 @@ at every checkpoint (observations.ndjson), and the frames that the wire check re
 Choices: a replica that is down is not asked about. The order of HW-10 counts for an in-sync follower that has
 fetched from this leader, and once the leader's high watermark has reached the start of its leader epoch; that is
 where the log of the leader ended when the epoch was first seen. What the leader is then said to know of a follower
-may be from an earlier leadership, so it must have changed since.
+may be from an earlier leadership, and what it knows of one that was down is from before: it must have changed since.
 """
 
 from __future__ import annotations
@@ -56,13 +56,15 @@ class _Epoch:
         leader: who leads, and by which leader epoch.
         start: the first offset of the epoch.
         high_watermark: the leader's at the last observation.
-        known: what the leader may know of its followers from an earlier leadership.
+        last: what the leader was last seen to know of its followers.
+        known: what the leader may know of its followers from before this epoch, or from before they were down.
     """
 
     leader: tuple[int, int]
     start: int
-    known: Mapping[str, Any]
+    known: dict[str, Any]
     high_watermark: int = -1
+    last: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -121,16 +123,20 @@ def _note_leader(count: _Count, seen: Mapping[str, Any]) -> None:
         words = f"{_where(seen)}: the high watermark of leader {leader} fell from {epoch.high_watermark} to {mark}"
         count.note(LEADER_NEVER_FALLS, words, holds=mark >= epoch.high_watermark)
     epoch.high_watermark = mark
-    if mark >= epoch.start:
-        for follower, remote in seen.get("remote_log_end_offsets", {}).items():
+    for follower, remote in seen.get("remote_log_end_offsets", {}).items():
+        if mark >= epoch.start:
             _note_order(count, seen, epoch, (str(follower), remote))
+        epoch.last[str(follower)] = remote
+    for broker in seen["replicas"]:
+        if _alive(seen, broker) is None:
+            epoch.known[broker] = epoch.last.get(broker)
 
 
 def _epoch_of(count: _Count, seen: Mapping[str, Any], numbers: Mapping[str, Any]) -> _Epoch:
     leader = (seen["leader"], seen["leader_epoch"])
     if count.epoch is None or count.epoch.leader != leader:
         is_first = seen["leader_epoch"] == 0
-        known = {} if is_first else seen.get("remote_log_end_offsets", {})
+        known = {} if is_first else dict(seen.get("remote_log_end_offsets", {}))
         count.epoch = _Epoch(leader, 0 if is_first else numbers["log_end_offset"], known)
     return count.epoch
 

@@ -66,6 +66,14 @@ def test_what_the_leader_knew_before_its_epoch_is_not_asked() -> None:
     assert held(elected, fetched)["HW-10"] == (1, 0, 0)
 
 
+def test_what_the_leader_knew_of_a_follower_before_it_was_down_is_not_asked() -> None:
+    fetched = pair((1, 1), (1, 1), remote={"2": 1})
+    down = seen({"1": numbers(1, 1), "2": numbers(1, 1, alive=False)}, remote={})
+    back_without_its_tail = pair((1, 1), (0, 0), remote={"2": 1})
+    assert held(fetched, down, back_without_its_tail)["HW-10"] == (1, 0, 0)
+    assert held(fetched, back_without_its_tail)["HW-10"] == (1, 0, 1)
+
+
 def test_a_new_leader_is_asked_only_once_it_reached_the_start_of_its_epoch() -> None:
     elected = pair((2, 0), (2, 1), epoch=1, remote={"2": 0})
     fetched = pair((2, 0), (2, 1), epoch=1, remote={"2": 2})
