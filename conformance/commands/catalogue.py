@@ -13,9 +13,9 @@ from conformance.foretelling import foretell
 from conformance.registry import CATALOGUE, select
 from conformance.schedule_format import encode
 from conformance.step_text import describe
+from conformance.topic_settings import topic_configs
 from conformance.where import EVERYWHERE
 from oracle.schedule import ScheduleError
-from oracle.steps import MIN_ISR, UNCLEAN
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -98,10 +98,8 @@ def _texts(entry: Entry) -> Iterable[str]:
 
 
 def _settings(schedule: Schedule) -> Iterable[str]:
-    settings = schedule.settings
-    unclean = str(settings.unclean_leader_election).lower()
     yield f"Replicas:    {', '.join(str(broker) for broker in schedule.replicas)} (the first one leads)"
-    yield f"Settings:    {MIN_ISR}={settings.min_insync_replicas}, {UNCLEAN}={unclean}"
+    yield f"Settings:    {', '.join(f'{key}={value}' for key, value in topic_configs(schedule).items())}"
 
 
 def _predicted(told: Foretold) -> Iterable[str]:
