@@ -58,20 +58,23 @@ OLD_DECISION = Examination(
     name="RM-03/old-decision",
     id="controller-requests/old-stop-replica-is-fenced",
     requirement=(
-        "StopReplica that was not decided in a newer leader epoch than the replica's is refused for the partition "
-        "with FENCED_LEADER_EPOCH (74): it fetches on and keeps its files."
+        "StopReplica that was decided in an older leader epoch than the replica's, up to 3.3 also in the same, is "
+        "refused for the partition with FENCED_LEADER_EPOCH (74): it fetches on and keeps its files."
     ),
-    sources=("RM-03", "KIP-570"),
-    explanation="The replica is in epoch 5: decisions of epochs 4 and 5 are old, the one of epoch 6 is obeyed.",
+    sources=("RM-03", "KIP-570", "KAFKA-13972"),
+    explanation=(
+        "The replica is in epoch 5: a decision of epoch 4 is old, one of epoch 5 as well up to 3.3, and one of epoch 6 "
+        "counts everywhere."
+    ),
     where=since("2.6.0", "before, StopReplica has no leader epoch"),
     subject=PuppetScript(
         (
             Follow(leader=2, leader_epoch=5, log=((5, "ab"),), high_watermark=2),
             StopReplica(is_deleted=True, leader_epoch=4),
             Watch(2),
-            StopReplica(is_deleted=True, leader_epoch=5),
+            StopReplica(is_deleted=False, leader_epoch=5),
             Watch(2),
-            StopReplica(is_deleted=False, leader_epoch=6),
+            StopReplica(is_deleted=True, leader_epoch=6),
             Watch(2),
         )
     ),
