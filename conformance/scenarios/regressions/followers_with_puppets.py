@@ -36,7 +36,7 @@ RUNS = "whether its process still runs"
 FETCHES = "whether it ever comes to fetch"
 PATIENCE_S, EXIT_S = 5.0, 15.0
 EXITS_SINCE = (0, 11)
-OLD_EPOCH = 3
+OLD_EPOCH, MIDDLE_EPOCH = 3, 4
 LOOPS_SINCE, ENDS_SINCE = (2, 0, 1), (2, 6, 1)
 
 
@@ -111,7 +111,7 @@ def _follow_after_an_empty_epoch(run: PuppetRun, topic: PuppetTopic) -> Iterator
     run.controller.decide(topic.led_by(LEADER, OLD_EPOCH))
     first.await_fetch(topic, 1)
     run.controller.decide(topic.led_by(REAL, EPOCH))
-    second.serve(topic, _longer_by_one())
+    second.serve(topic, _with_another_epoch())
     run.controller.decide(topic.led_by(NEXT_LEADER, EPOCH + 1))
     try:
         second.await_fetch(topic, deadline_s=PATIENCE_S)
@@ -121,14 +121,17 @@ def _follow_after_an_empty_epoch(run: PuppetRun, topic: PuppetTopic) -> Iterator
         yield Answer(FETCHES, value=True)
 
 
-def _longer_by_one() -> Served:
-    """Give a leader with one more record of the old epoch, which is all it knows up to the new one."""
-    end = EpochEnd(OLD_EPOCH, 2)
+def _with_another_epoch() -> Served:
+    """Give a leader with a record of an epoch in between, which broker 1 never had."""
+
+    def end_of(leader_epoch: int) -> EpochEnd:
+        return EpochEnd(MIDDLE_EPOCH, 2) if leader_epoch >= MIDDLE_EPOCH else EpochEnd(OLD_EPOCH, 1)
+
     return Served(
-        batches((OLD_EPOCH, RECORDS[:2])),
+        batches((OLD_EPOCH, RECORDS[:1]), (MIDDLE_EPOCH, RECORDS[1:2])),
         high_watermark=1,
-        end_of_epoch=lambda _asked: end,
-        diverging=lambda last_fetched_epoch, _offset: end if last_fetched_epoch > OLD_EPOCH else None,
+        end_of_epoch=end_of,
+        diverging=lambda last, _offset: end_of(last) if last > MIDDLE_EPOCH else None,
     )
 
 
@@ -182,14 +185,14 @@ EMPTY_EPOCH = Examination(
     requirement="A former leader whose last epoch has no record finishes its truncation and fetches.",
     sources=("TR-06", "LE-01", "LE-04", "KAFKA-10706"),
     explanation=(
-        "Broker 1 led without writing, and its new leader knows nothing of that epoch. Up to 2.6.0 broker 1 has "
-        "nothing to cut, keeps the empty epoch, and asks about it again and again; later ones forget it and fetch."
+        "Broker 1 led without writing; its new leader has an earlier epoch instead, which broker 1 never had. Up to "
+        "2.6.0 broker 1 has nothing to cut, keeps the empty epoch, and asks about it for ever; later ones forget it."
     ),
     subject=OneBroker(
         (
             f"broker 1 follows broker 2 and copies one record of epoch {OLD_EPOCH}",
             f"it leads in epoch {EPOCH} and is sent nothing",
-            f"it follows broker 3, which has two records of epoch {OLD_EPOCH} and none of a later one",
+            f"it follows broker 3, which has that record and one of epoch {MIDDLE_EPOCH}, and none of epoch {EPOCH}",
         ),
         _comes_to_fetch,
         _follow_after_an_empty_epoch,
