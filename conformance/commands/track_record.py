@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from conformance.scenarios.regressions.known_defect import Defect
 
 DESCRIPTION = """Lists Kafka's known replication defects. For each that a scenario shows: the release that has it, one
-that repaired it, by what it shows on real brokers of both, and the commands. For each that none shows: why not. It is
-the catalogue's claim; the commands prove it."""
+that repaired it, what the model says that both show, and the commands that prove it on real brokers. For each that none
+shows: why not. README has those that were measured on both."""
 WIDTH = 100
 
 
@@ -39,7 +39,7 @@ def list_track_record(console: Console) -> int:
         unreached = [{"issue": one.issue, "symptom": one.symptom, "reason": one.reason} for one in UNREACHED]
         console.answer_json({"defects": shown, "unreached": unreached})
         return 0
-    console.answer("Shown on real brokers:")
+    console.answer("Shown by a scenario each:")
     for defect in TRACK_RECORD:
         console.answer("\n".join(_told(defect)))
     console.answer("Out of reach:")

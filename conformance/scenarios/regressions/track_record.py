@@ -1,7 +1,7 @@
 """Which known defects does this catalogue show, on which release, and by what? The track record, as data.
 
-What is written here as shown was measured on real brokers of both releases; a unit test holds the model's prediction
-against each line, without brokers. README has the same as a table.
+Each line is what the model predicts, which a unit test holds against it without brokers. README's table has those lines
+that were measured on real brokers of both releases.
 """
 
 from __future__ import annotations
