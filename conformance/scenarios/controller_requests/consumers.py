@@ -103,7 +103,6 @@ READ_COMMITTED = Examination(
             ConsumeCommitted(1),
             EndTransaction(commits=True),
             ListLatestCommitted(),
-            ConsumeCommitted(0),
             AppendInTransaction("e", sequence=2),
             ListLatestCommitted(),
             EndTransaction(commits=False),
