@@ -223,7 +223,9 @@ class Rest:
         leader = next((b for b, lives in self.alive().items() if lives and b == view.leader), None)
         if leader is None:
             return
-        too_few = len(view.isr) < self.min_insync_replicas
+        capped = min(self.min_insync_replicas, len(self.replicas))  # KAFKA-15583
+        minimum = capped if self._cluster.spec.release.is_at_least(3, 7) else self.min_insync_replicas
+        too_few = len(view.isr) < minimum
         expected = Admission.TOO_FEW_IN_SYNC if too_few else Admission.ADMITTED
         admission = self._probe.admission(leader)
         if admission is not expected:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
@@ -13,6 +14,7 @@ from conformance.probes.admission import Admission
 from conformance.probes.controller import ControllerView
 from conformance.probes.replica_probe import ReplicaNumbers
 from conformance.rest import Rest
+from fault_injection.releases import find_release
 from fault_injection.wire.rounds import Round
 from oracle.vocabulary import BrokerId
 
@@ -23,6 +25,9 @@ QUESTIONS_PER_ROUND = 3
 class _Cluster:
     zookeeper_address = None
     live_brokers = (LEADER, FOLLOWER)
+
+    def __init__(self, version: str) -> None:
+        self.spec = SimpleNamespace(release=find_release(version))
 
     def is_alive(self, broker: int) -> bool:
         return broker in self.live_brokers
@@ -73,17 +78,17 @@ class _Probe:
 class _Partition:
     """A partition at rest and the story of what was asked of it."""
 
-    def __init__(self) -> None:
+    def __init__(self, version: str = "4.3", min_insync_replicas: int = 1) -> None:
         self.story: list[str] = []
         self.follower, self.probe = _Follower(self.story), _Probe(self.story)
         self.rest = Rest(
-            cast("Any", _Cluster()),
+            cast("Any", _Cluster(version)),
             cast("Any", self.follower),
             cast("Any", self.probe),
             "t",
             (LEADER, FOLLOWER),
             checks_checkpoint_files=False,
-            min_insync_replicas=1,
+            min_insync_replicas=min_insync_replicas,
         )
 
 
@@ -123,3 +128,10 @@ def test_a_link_that_a_hold_catches_meanwhile_is_waited_for_no_longer() -> None:
     partition.rest.measure()
 
     assert partition.story.count("probe") == 2
+
+
+def test_since_3_7_a_minimum_above_the_replicas_keeps_no_leader_from_admitting() -> None:
+    _Partition("3.7", min_insync_replicas=3).rest.wait(deadline_s=2)
+
+    with pytest.raises(NeverAtRestError, match="answers a produce with"):
+        _Partition("3.6", min_insync_replicas=3).rest.wait(deadline_s=0.5)
