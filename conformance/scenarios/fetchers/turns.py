@@ -16,10 +16,12 @@ from conformance.examination import Examination
 from conformance.questions import Answer
 from conformance.scenarios.fetchers.assignment import fetcher_id
 from conformance.scenarios.fetchers.fetch_trace import Fetch, fetches
+from conformance.scenarios.fetchers.session_order import served as served_in_turn
 from conformance.scenarios.fetchers.stand import FETCHERS, fetcher_stand
 from conformance.where import Where
 from fault_injection.waiting import until
 from fault_injection.wire.points import Point
+from oracle.rules.release import parse_version
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -35,6 +37,8 @@ PARTITIONS = 9
 RECORDS = 3
 HOLD = "all fetchers"
 REST_S = 30.0
+EVEN_SINCE = (3, 0)
+"""From this release on a session's partition moves to the end only when it gave records."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,13 +63,14 @@ class Turns:
             "release the fetches and read, answer by answer, whose records came and how the next request is ordered",
         )
 
-    def predict(self, rules: RuleSet) -> tuple[Answer, ...]:  # noqa: ARG002 - the same on every release
+    def predict(self, rules: RuleSet) -> tuple[Answer, ...]:
         """Predict the order of all partitions: as positions in the held request, or as they come if it lists none."""
         answers = []
         for fetcher in range(FETCHERS):
             served = [p for p in range(PARTITIONS) if fetcher_id(TOPIC, p, FETCHERS) == fetcher]
             positions = list(range(len(served)))
-            turns = positions * RECORDS
+            is_old = self.fetch_sessions and parse_version(rules.version) < EVEN_SINCE
+            turns = served_in_turn(len(served), RECORDS, moves_every_answered=is_old)
             orders: list[Value] = [list(_rotated(positions, turn)) for turn in range(len(turns) + 1)]
             answers += [
                 Answer(_asked(fetcher), list(served)),
@@ -182,12 +187,12 @@ SCENARIOS = (
         id="fetchers/no-partition-starves-in-a-session",
         requirement=(
             "In a fetch session the leader moves a partition that gave records to the end of its order, so that "
-            "however few bytes an answer may have, every partition progresses at the same pace."
+            "however few bytes an answer may have, every partition progresses."
         ),
         sources=("FE-03", "004", "KIP-74", "KIP-227"),
         explanation=(
             "An incremental request does not show the order, so partitions are numbered as their first records come: "
-            "each of them must come before any comes again, and in the same order every time."
+            "each must come before any comes again. Before 3.0 a partition also moves for a new high watermark alone."
         ),
         where=Where(since="1.1.0", why="fetch sessions (KIP-227)"),
         subject=Turns(fetch_sessions=True),

@@ -40,10 +40,16 @@ def test_turns() -> None:
 
 
 def test_a_session_does_not_show_the_order() -> None:
-    predicted = {answer.what: answer.value for answer in Turns(fetch_sessions=True).predict(OLDEST)}
+    predicted = {answer.what: answer.value for answer in Turns(fetch_sessions=True).predict(NEWEST)}
 
     assert predicted["fetcher 1: whose records came, answer by answer"] == [0, 1, 2] * 3
     assert not [what for what in predicted if "order" in what]
+
+
+def test_before_3_0_a_session_moves_a_partition_for_its_high_watermark() -> None:
+    old = Turns(fetch_sessions=True).predict(rules_for("2.8.2", MetadataMode.ZOOKEEPER))
+
+    assert old[1].value == [0, 1, 2, 1, 2, 0, 2, 0, 1]
 
 
 def test_lag() -> None:
