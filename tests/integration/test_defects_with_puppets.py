@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from conformance.questions import agrees
-from conformance.scenarios.regressions.followers_with_puppets import EMPTY_EPOCH, FETCHES, LOG_BEGINS_LATE
+from conformance.scenarios.regressions.followers_with_puppets import LOG_BEGINS_LATE
 from conformance.scenarios.regressions.one_broker import OneBroker
 from conformance.scenarios.regressions.with_puppets import ANSWERED_AT_ONCE, HIGH_WATERMARK_PUSHED, NO_EPOCHS
 from fault_injection.puppets.run import PuppetRun
@@ -38,8 +38,8 @@ def predicted(examination: Examination, version: str) -> tuple[Answer, ...]:
 
 @pytest.mark.parametrize(
     ("examination", "otherwise_later"),
-    [(HIGH_WATERMARK_PUSHED, [ANSWERED_AT_ONCE]), (EMPTY_EPOCH, [FETCHES]), (NO_EPOCHS, []), (LOG_BEGINS_LATE, [])],
-    ids=["KAFKA-9952", "KAFKA-10706", "KAFKA-6857", "KAFKA-9491"],
+    [(HIGH_WATERMARK_PUSHED, [ANSWERED_AT_ONCE]), (NO_EPOCHS, []), (LOG_BEGINS_LATE, [])],
+    ids=["KAFKA-9952", "KAFKA-6857", "KAFKA-9491"],
 )
 def test_the_broker_shows_the_defects_of_its_release(
     run: PuppetRun, examination: Examination, otherwise_later: list[str]
