@@ -9,9 +9,11 @@ import pytest
 from conformance.clients.producer import send
 from conformance.clients.topics import create_topic
 from conformance.probes.admission import Admission
+from conformance.probes.connection import BrokerConnection
 from conformance.probes.controller import ControllerView
 from conformance.probes.errors import ProbeError
 from conformance.probes.replica_probe import ReplicaNumbers, ReplicaProbe
+from conformance.probes.served import served_records
 from fault_injection.cluster.lifecycle import Cluster
 from fault_injection.cluster.readiness import await_registered, await_unregistered
 from fault_injection.waiting import until
@@ -69,6 +71,20 @@ def test_fifty_probes_change_nothing(cluster: Cluster, topic: str, probe: Replic
     assert state is not None
     assert (state.leader, state.isr) == (1, (1, 2))
     assert [it.record_id for it in probe.log(ONE).records] == [0, 1]
+
+
+def test_a_consumer_is_served_what_was_produced(cluster: Cluster, topic: str, probe: ReplicaProbe) -> None:
+    produce(cluster, topic, 0, 1, 2)
+    await_numbers(probe, 3)
+
+    with BrokerConnection(cluster.client_address(1)) as leader, BrokerConnection(cluster.client_address(2)) as follower:
+        served = served_records(leader, topic, 0, 1)
+        assert [(record.offset, record.record_id, record.value_matches) for record in served] == [
+            (1, 1, True),
+            (2, 2, True),
+        ]
+        with pytest.raises(ProbeError):
+            served_records(follower, f"{topic}-elsewhere", 0)
 
 
 def test_an_uncommitted_record_is_in_the_log_end_offset_only(cluster: Cluster, topic: str, probe: ReplicaProbe) -> None:
