@@ -12,6 +12,7 @@ from conformance.commands.sizes import jars_text
 from conformance.laboratory import Laboratory
 from conformance.pipeline import Pipeline
 from conformance.schedule_file import ScheduleFileError
+from conformance.shared_clusters import in_running_order
 from conformance.spark_master import is_local
 from conformance.spark_room import SparkRoom
 from fault_injection.cluster.backends.choice import BackendName, choose_backend
@@ -64,7 +65,7 @@ def run_line(console: Console, options: LineOptions, line: Line, problems: list[
         UsageError: the release's jars, or what runs its brokers, cannot be had.
     """
     folder = options.folder(line)
-    progress = progress_of(folder, options.entries, options.rounds, options.seed)
+    progress = progress_of(folder, in_running_order(options.entries), options.rounds, options.seed)
     _announce(console, line, progress)
     if not progress.pending:
         return

@@ -14,6 +14,7 @@ from conformance.foretelling import foretell
 from conformance.laboratory import Laboratory
 from conformance.pipeline import Finished, Pipeline
 from conformance.reconcile.errors import ReconcileError
+from conformance.shared_clusters import in_running_order
 from conformance.spark_master import DEFAULT_MASTER, SparkMasterError, check_master, is_local
 from conformance.spark_room import SparkRoom
 from conformance.verdicts import exit_code
@@ -67,7 +68,10 @@ def run_scenarios(console: Console, options: RunOptions) -> int:
     for directory in (options.runs, report.parent):
         check_writable(directory)
     seed = options.seed if options.seed is not None else new_seed()
-    finished = _run_all(console, options, (release, metadata), scenarios * options.repeat, seed)
+    ordered = in_running_order(scenarios) * options.repeat
+    finished = _run_all(console, options, (release, metadata), ordered, seed)
+    names = [scenario.name for scenario in scenarios]
+    finished.sort(key=lambda one: names.index(one.scenario))
     report = write_report([f.run.path for f in finished], report)
     summarise(console, finished, report, seed)
     answers = ((f.verdict.counted, f.verdict.promise) for f in finished)
