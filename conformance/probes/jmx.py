@@ -10,12 +10,12 @@ from __future__ import annotations
 import subprocess
 from typing import TYPE_CHECKING, Any, Self
 
-from py4j.java_gateway import (  # type: ignore[import-untyped]
+from py4j.java_gateway import (
     GatewayParameters,
     JavaGateway,
     launch_gateway,
 )
-from py4j.protocol import Py4JError, Py4JJavaError  # type: ignore[import-untyped]
+from py4j.protocol import Py4JError, Py4JJavaError
 
 from conformance.probes.errors import ProbeError
 from fault_injection.cluster.jmx import jmx_service

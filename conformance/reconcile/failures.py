@@ -6,7 +6,7 @@ All of it is a ``ReconcileError``: a failure of the tester, never a statement ab
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from py4j.protocol import Py4JError  # type: ignore[import-untyped]
+from py4j.protocol import Py4JError
 from pyspark import SparkContext
 from pyspark.errors import PySparkException
 

@@ -11,7 +11,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from py4j.java_gateway import JavaGateway  # type: ignore[import-untyped]
+from py4j.java_gateway import JavaGateway
 from pyspark import SparkConf, SparkContext
 from pyspark.errors import PySparkException
 from pyspark.java_gateway import launch_gateway
