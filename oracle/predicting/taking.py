@@ -105,8 +105,8 @@ def _change_processes(world: World, step: Kill | KillTogether | Stop | Start) ->
             return timing.end_together(world, brokers=brokers)
         case Start(broker):
             return timing.start(world, broker=broker)
-        case Kill(broker) | Stop(broker):
-            return timing.end(world, broker=broker, graceful=isinstance(step, Stop))
+        case _:
+            return timing.end(world, broker=step.broker, graceful=isinstance(step, Stop))
 
 
 def _obstruct(world: World, step: Step) -> World:
