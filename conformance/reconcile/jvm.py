@@ -9,6 +9,7 @@ import logging
 import os
 import shutil
 import subprocess
+import traceback
 from pathlib import Path
 
 from py4j.java_gateway import JavaGateway
@@ -37,8 +38,20 @@ def launch(conf: SparkConf, work_directory: Path) -> JavaGateway:
         try:
             return launch_gateway(conf, popen_kwargs={"stdout": log, "stderr": log})
         except (PySparkException, OSError) as error:
+            _release_process(error)
             tail = log_path.read_text(errors="replace")[-_TAIL_CHARACTERS:].strip()
             raise ReconcileError(f"The Spark JVM did not start: {tail or error} (see {log_path})") from error
+
+
+def _release_process(error: BaseException) -> None:
+    """Close the pipe to a JVM that did not come up, and see it off; pyspark leaves both to the garbage collector."""
+    for frame, _ in traceback.walk_tb(error.__traceback__):
+        process = frame.f_locals.get("proc")
+        if isinstance(process, subprocess.Popen):
+            if process.stdin:
+                process.stdin.close()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(_EXIT_S)
 
 
 def require_java() -> None:
