@@ -78,29 +78,29 @@ def write_questions(run: RunDirectory, answers: Iterable[Answer]) -> None:
     run.write_json(QUESTIONS, {"questions": questions})
 
 
-def forget_answers(run: RunDirectory) -> None:
-    """Remove what was answered before, when a run is to be measured anew."""
-    (run.path / ANSWERS).unlink(missing_ok=True)
-
-
 def note_answer(run: RunDirectory, what: str, value: Expected) -> None:
     """Add a measured answer."""
-    _add(run, {"what": what, "value": as_json(value)})
+    with (run.path / ANSWERS).open("a", encoding="utf-8") as file:
+        file.write(json.dumps({"what": what, "value": as_json(value)}) + "\n")
 
 
 def measure(run: RunDirectory, questions: Iterable[Question]) -> None:
-    """Answer every question of a scenario from its run's files."""
-    forget_answers(run)
-    for question in questions:
-        try:
-            note_answer(run, question.what, question.measure(run))
-        except NotSeenError as unseen:
-            _add(run, {"what": question.what, "why_not": str(unseen)})
+    """Answer every question of a scenario from its run's files; what was answered before stays until all are.
+
+    Raises:
+        RunDirectoryError: a file that a question is answered from cannot be read.
+    """
+    lines = [json.dumps(_measured(run, question)) + "\n" for question in questions]
+    anew = run.path / f"{ANSWERS}.new"
+    anew.write_text("".join(lines), encoding="utf-8")
+    anew.replace(run.path / ANSWERS)
 
 
-def _add(run: RunDirectory, line: dict[str, object]) -> None:
-    with (run.path / ANSWERS).open("a", encoding="utf-8") as file:
-        file.write(json.dumps(line) + "\n")
+def _measured(run: RunDirectory, question: Question) -> dict[str, object]:
+    try:
+        return {"what": question.what, "value": as_json(question.measure(run))}
+    except NotSeenError as unseen:
+        return {"what": question.what, "why_not": str(unseen)}
 
 
 def compare_answers(run: RunDirectory, *, is_complete: bool, told: Sequence[Asked] = ()) -> list[Asked]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -99,11 +98,20 @@ def require_answers(run: RunDirectory) -> None:
 
 
 def measure_again(run: RunDirectory) -> None:
-    """Answer a scenario's questions again from the run's files; what the catalogue no longer asks stays as it was."""
-    with suppress(RunDirectoryError):
+    """Answer a scenario's questions again from the run's files; what the catalogue no longer asks stays as it was.
+
+    Raises:
+        RunDirectoryError: a file that a question is answered from cannot be read; the answers stay as they were.
+    """
+    try:
         questions = questions_of(run)
+    except RunDirectoryError:
+        return
+    try:
         if questions:
             measure(run, questions)
+    except (LookupError, TypeError, ValueError) as damage:
+        raise RunDirectoryError(f"{run.path}: its answers cannot be read from its files: {damage!r}") from damage
 
 
 def _examined(run: RunDirectory, rules: tuple[str, str] | None) -> Verdict:

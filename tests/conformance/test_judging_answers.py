@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from conformance.examination import Entry
+    from conformance.questions import Value
     from conformance.run_directory import RunDirectory
     from oracle.rules.rule_set import RuleSet
 
@@ -67,6 +69,25 @@ def test_evidence_that_was_removed_is_held_against_nobody(
 
     assert judge_again(Console(), JudgeOptions(run.path)) == 4
     assert f"{name} is missing" in capsys.readouterr().out
+
+
+def _from_the_wire(run: RunDirectory) -> Value:
+    leader_epoch: Value = run.lines("wire.ndjson")[-1]["leader_epoch"]
+    return leader_epoch
+
+
+@pytest.mark.parametrize("content", ['{"leader_ep', '{"api": "Fetch"}', ""])
+def test_evidence_that_is_damaged_is_held_against_nobody_and_the_answers_stay(
+    run: RunDirectory, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], content: str
+) -> None:
+    names, epoch = ASKING.questions
+    catalogue(monkeypatch, replace(ASKING, questions=(names, replace(epoch, measure=_from_the_wire))))
+    before = (run.path / "answers.ndjson").read_bytes()
+    (run.path / "wire.ndjson").write_text(content)
+
+    assert judge_again(Console(), JudgeOptions(run.path)) == 4
+    assert "cannot be read" in capsys.readouterr().out
+    assert (run.path / "answers.ndjson").read_bytes() == before
 
 
 class _ByRelease(Table):
