@@ -68,10 +68,8 @@ class RunDirectory:
         return value
 
     def write_json(self, name: str, value: object) -> None:
-        """Write a JSON file of the run."""
-        path = self.path / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(value, indent=1, default=str) + "\n", encoding="utf-8")
+        """Write a JSON file of the run; whoever reads it, and whenever the tester ends, it is whole."""
+        write_whole(self.path / name, json.dumps(value, indent=1, default=str) + "\n")
 
     def update_run(self, **fields: Any) -> None:  # noqa: ANN401 - JSON values
         """Add fields to run.json."""
@@ -119,6 +117,14 @@ class RunDirectory:
             raise RunDirectoryError(f"{self.path}: the prediction was never frozen")
         if frozen != self.prediction_digest():
             raise RunDirectoryError(f"{self.path}: the prediction has changed since it was frozen")
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a file by another name and rename it: it is the old one or the new one, never half of one."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_name(f".{path.name}.part")
+    part.write_text(text, encoding="utf-8")
+    part.replace(path)
 
 
 def run_name(kafka: str, metadata: str, scenario: str) -> str:

@@ -1,27 +1,30 @@
 """Which cells of the matrix are finished, and which are still to be run?
 
 A cell is one catalogue entry in one round on one release; its run lies in ``LINE/round-N/``. It is finished when it
-has a verdict that is not the tester's own failure, by the same seed and schedule as now. Anything else that lies
-there for a cell is put aside into ``LINE/run-again/``, so that nothing is counted twice and no evidence is thrown away.
+has a verdict that is not the tester's own failure, by the same seed and schedule as now, and was foretold as it is
+foretold now. Anything else that lies there for a cell, or cannot be read, is put aside into ``LINE/run-again/``, so
+that nothing is counted twice and no evidence is thrown away.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from conformance.commands.matrix_staleness import Today
 from conformance.run_directory import RunDirectory, RunDirectoryError
-from conformance.scenario import Scenario
-from conformance.schedule_format import encode
 from conformance.verdicts import Conformance
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
     from conformance.examination import Entry
+    from oracle.rules.rule_set import RuleSet
 
 ASIDE = "run-again"
+UNREADABLE = "a run that cannot be read"
+"""What stands for the scenario of a run that does not say which it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,15 +60,17 @@ class Progress:
     unfinished: tuple[Unfinished, ...]
 
 
-def progress_of(line: Path, entries: Sequence[Entry], rounds: int, seed: int) -> Progress:
-    """Return what of the entries is finished in the folder of a line, and what is not."""
+def progress_of(line: Path, entries: Sequence[Entry], rounds: int, seed: int, rules: RuleSet) -> Progress:
+    """Return what of the entries is finished in the folder of a line, and what is not, given the release's rules."""
+    today = Today(rules)
     finished: list[Path] = []
     pending: list[Cell] = []
     unfinished: list[Unfinished] = []
     for number in range(1, rounds + 1):
-        runs = _runs_by_scenario(round_folder(line, number))
+        runs = runs_by_scenario(round_folder(line, number))
+        unfinished += (Unfinished(path, UNREADABLE, number, "cannot be read") for path in runs.pop(None, []))
         for entry in entries:
-            reasons = {path: _why_not(path, entry, seed) for path in runs.get(entry.name, [])}
+            reasons = {path: _why_not(path, entry, seed, today) for path in runs.get(entry.name, [])}
             counting = next((path for path, why in reasons.items() if why is None), None)
             if counting is None:
                 pending.append(Cell(entry, number))
@@ -106,18 +111,20 @@ def put_aside(line: Path, unfinished: Sequence[Unfinished]) -> None:
         one.path.rename(target)
 
 
-def _runs_by_scenario(folder: Path) -> dict[str, list[Path]]:
-    found: dict[str, list[Path]] = {}
+def runs_by_scenario(folder: Path) -> dict[str | None, list[Path]]:
+    """Return the runs of a round by the scenario that they say they are of; None of those that cannot be read."""
+    found: dict[str | None, list[Path]] = {}
     for path in sorted(folder.glob("*/run.json")):
         try:
-            scenario = str(RunDirectory(path.parent).read_json("run.json").get("scenario"))
+            about: object = RunDirectory(path.parent).read_json("run.json")
         except RunDirectoryError:
-            continue
-        found.setdefault(scenario, []).append(path.parent)
+            about = None
+        scenario = about.get("scenario") if isinstance(about, dict) else None
+        found.setdefault(scenario if isinstance(scenario, str) else None, []).append(path.parent)
     return found
 
 
-def _why_not(path: Path, entry: Entry, seed: int) -> str | None:
+def _why_not(path: Path, entry: Entry, seed: int, today: Today) -> str | None:
     """Say why a run does not count for a cell, or return None if it does."""
     run = RunDirectory(path)
     try:
@@ -128,11 +135,4 @@ def _why_not(path: Path, entry: Entry, seed: int) -> str | None:
         return f"ended in a harness error ({verdict.get('reason')})"
     if about.get("seed") != seed:
         return f"has seed {about.get('seed')}"
-    return None if _is_of_today(run, about, entry) else "is of another schedule"
-
-
-def _is_of_today(run: RunDirectory, about: Mapping[str, Any], entry: Entry) -> bool:
-    """Tell whether a run did what the entry says now."""
-    if isinstance(entry, Scenario):
-        return run.read_json("schedule.json") == encode(entry.schedule)
-    return bool(about.get("steps") == list(entry.subject.steps()))
+    return today.difference(run, entry)

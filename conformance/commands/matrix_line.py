@@ -17,6 +17,8 @@ from conformance.spark_master import is_local
 from conformance.spark_room import SparkRoom
 from fault_injection.cluster.backends.choice import BackendName, choose_backend
 from fault_injection.releases import jars_of, schema_jar, spark_connector_jars
+from oracle.rules.by_version import rules_for
+from oracle.vocabulary import MetadataMode as OracleMode
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from conformance.examination import Entry
     from conformance.ladder import Line
     from fault_injection.releases import JarSet
+    from oracle.rules.rule_set import RuleSet
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +68,8 @@ def run_line(console: Console, options: LineOptions, line: Line, problems: list[
         UsageError: the release's jars, or what runs its brokers, cannot be had.
     """
     folder = options.folder(line)
-    progress = progress_of(folder, in_running_order(options.entries), options.rounds, options.seed)
+    entries, rules = in_running_order(options.entries), rules_of_line(line)
+    progress = progress_of(folder, entries, options.rounds, options.seed, rules)
     _announce(console, line, progress)
     if not progress.pending:
         return
@@ -92,6 +96,11 @@ def run_line(console: Console, options: LineOptions, line: Line, problems: list[
             else:
                 problems.append(problem)
                 console.complain(f"{where} {problem}")
+
+
+def rules_of_line(line: Line) -> RuleSet:
+    """Return the rules of a line's release."""
+    return rules_for(line.release.version, OracleMode(line.metadata.value))
 
 
 def _jars(console: Console, line: Line) -> JarSet:
@@ -121,8 +130,8 @@ def _run_cell(console: Console, pipeline: Pipeline, cell: Cell, where: str) -> N
 
 
 def _announce(console: Console, line: Line, progress: Progress) -> None:
-    total = len(progress.finished) + len(progress.pending)
-    skipped = f", {len(progress.finished)} of them are finished and skipped" if progress.finished else ""
-    console.progress(f"{line.text}: {total} cells{skipped}")
+    total, finished = len(progress.finished) + len(progress.pending), len(progress.finished)
+    skipped = f", {finished} finished and skipped" if finished else ""
+    console.progress(f"{line.text}: {total} {'cell' if total == 1 else 'cells'}{skipped}")
     for one in progress.unfinished:
         console.progress(f"{line.text}: {one.scenario}, round {one.round} is run again: {one.path.name} {one.why}")

@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
-import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from conformance.answers import write_questions
 from conformance.commands.matrix_cells import progress_of, put_aside, runs_of, runs_put_aside
+from conformance.foretelling import foretell
+from conformance.questions import Answer, Question
 from conformance.registry import EXAMINATIONS, select_scenarios
+from conformance.run_directory import RunDirectory
 from conformance.schedule_format import encode
+from conformance.where import Where
+from oracle.rules.by_version import rules_for
+from oracle.vocabulary import MetadataMode
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from conformance.examination import Entry, Examination
+
 ENTRIES = select_scenarios(("HW-03", "TR-01"))
 SEED = 7
+RULES = rules_for("4.3.1", MetadataMode.KRAFT)
+QUESTION = Question("how many", lambda _rules, _prediction: 2, lambda _run: 2)
 
 
 def write(line: Path, name: str, scenario: str, number: int = 1, **changed: Any) -> Path:  # noqa: ANN401 - JSON
@@ -27,15 +38,22 @@ def write(line: Path, name: str, scenario: str, number: int = 1, **changed: Any)
         "run.json": {"scenario": scenario, "seed": changed.get("seed", SEED)},
         "verdict.json": {"conformance": changed.get("conformance", "CONFORMS"), "reason": "a reason"},
         "schedule.json": encode(entry.schedule) | changed.get("schedule", {}),
+        "prediction/prediction.json": prediction_of(entry) | changed.get("prediction", {}),
     }
     for file, content in files.items():
         if file != changed.get("without"):
-            (path / file).write_text(json.dumps(content))
+            RunDirectory(path).write_json(file, content)
     return path
 
 
+def prediction_of(entry: Entry) -> dict[str, Any]:
+    prediction = foretell(entry, RULES).prediction
+    assert prediction is not None
+    return prediction.as_json()
+
+
 def pending(line: Path, rounds: int = 1) -> list[tuple[str, int]]:
-    return [(cell.entry.name, cell.round) for cell in progress_of(line, ENTRIES, rounds, SEED).pending]
+    return [(cell.entry.name, cell.round) for cell in progress_of(line, ENTRIES, rounds, SEED, RULES).pending]
 
 
 def test_without_runs_every_cell_is_pending_round_by_round(tmp_path: Path) -> None:
@@ -45,7 +63,7 @@ def test_without_runs_every_cell_is_pending_round_by_round(tmp_path: Path) -> No
 @pytest.mark.parametrize("word", ["CONFORMS", "DEVIATES", "INCONCLUSIVE", "NOT_RUN"])
 def test_a_run_with_a_verdict_is_finished(tmp_path: Path, word: str) -> None:
     path = write(tmp_path, "a", "HW-03", conformance=word)
-    progress = progress_of(tmp_path, ENTRIES, 2, SEED)
+    progress = progress_of(tmp_path, ENTRIES, 2, SEED, RULES)
     assert progress.finished == (path,)
     assert [(cell.entry.name, cell.round) for cell in progress.pending] == [("TR-01", 1), ("HW-03", 2), ("TR-01", 2)]
 
@@ -57,33 +75,87 @@ def test_a_run_with_a_verdict_is_finished(tmp_path: Path, word: str) -> None:
         ({"without": "verdict.json"}, "was not finished"),
         ({"seed": 8}, "has seed 8"),
         ({"schedule": {"timing": "lag"}}, "is of another schedule"),
+        ({"without": "schedule.json"}, "cannot be read"),
+        ({"prediction": {"rules": ["of yesterday"]}}, "was predicted otherwise"),
+        ({"without": "prediction/prediction.json"}, "cannot be read"),
     ],
 )
 def test_a_run_that_does_not_count_is_put_aside_and_its_cell_is_pending(
     tmp_path: Path, changed: dict[str, Any], why: str
 ) -> None:
     path = write(tmp_path, "a", "HW-03", **changed)
-    progress = progress_of(tmp_path, ENTRIES, 1, SEED)
+    progress = progress_of(tmp_path, ENTRIES, 1, SEED, RULES)
     assert [(one.path, one.scenario, one.round, one.why) for one in progress.unfinished] == [(path, "HW-03", 1, why)]
     assert ("HW-03", 1) in pending(tmp_path)
     put_aside(tmp_path, progress.unfinished)
     assert (runs_of(tmp_path), runs_put_aside(tmp_path)) == ([], 1)
 
 
+def write_examination(line: Path, examination: Examination, steps: list[str]) -> Path:
+    """Write a finished run of an examination, with these steps and today's answers."""
+    run = RunDirectory(line / "round-1" / "a")
+    run.write_json("run.json", {"scenario": examination.name, "seed": SEED, "steps": steps})
+    run.write_json("verdict.json", {"conformance": "CONFORMS"})
+    write_questions(run, foretell(examination, RULES).answers)
+    return run.path
+
+
 def test_an_examination_counts_while_its_steps_are_the_same(tmp_path: Path) -> None:
-    examination = EXAMINATIONS[0]
-    path = tmp_path / "round-1" / "a"
-    path.mkdir(parents=True)
-    about = {"scenario": examination.name, "seed": SEED, "steps": list(examination.subject.steps())}
-    (path / "verdict.json").write_text(json.dumps({"conformance": "CONFORMS"}))
-    for steps, finished in ((about["steps"], (path,)), (["something else"], ())):
-        (path / "run.json").write_text(json.dumps(about | {"steps": steps}))
-        assert progress_of(tmp_path, [examination], 1, SEED).finished == finished
+    examination = next(one for one in EXAMINATIONS if foretell(one, RULES).not_run is None)
+    for steps, counts in ((list(examination.subject.steps()), True), (["something else"], False)):
+        path = write_examination(tmp_path, examination, steps)
+        assert progress_of(tmp_path, [examination], 1, SEED, RULES).finished == ((path,) if counts else ())
+
+
+def test_an_examination_counts_while_it_is_asked_the_same(tmp_path: Path) -> None:
+    examination = next(one for one in EXAMINATIONS if foretell(one, RULES).not_run is None)
+    path = write_examination(tmp_path, examination, list(examination.subject.steps()))
+    write_questions(RunDirectory(path), [Answer("something else", 1)])
+    (one,) = progress_of(tmp_path, [examination], 1, SEED, RULES).unfinished
+    assert one.why == "was asked something else"
+
+
+def test_a_scenario_that_was_never_asked_its_question_is_run_again(tmp_path: Path) -> None:
+    entry = replace(ENTRIES[0], questions=(QUESTION,))
+    path = write(tmp_path, "a", "HW-03")
+    assert [one.why for one in progress_of(tmp_path, [entry], 1, SEED, RULES).unfinished] == [
+        "was asked something else"
+    ]
+    write_questions(RunDirectory(path), [Answer("how many", 2)])
+    assert progress_of(tmp_path, [entry], 1, SEED, RULES).finished == (path,)
+
+
+def test_what_was_left_out_is_run_when_the_entry_applies_now(tmp_path: Path) -> None:
+    path = write(tmp_path, "a", "HW-03", conformance="NOT_RUN")
+    run = RunDirectory(path)
+    run.update_run(not_run="exists before Kafka 1.0")
+    (one,) = progress_of(tmp_path, ENTRIES[:1], 1, SEED, RULES).unfinished
+    assert one.why == "applied to other releases when it was run"
+    entry = replace(ENTRIES[0], where=Where(before="1.0"))
+    run.update_run(not_run=foretell(entry, RULES).not_run)
+    assert progress_of(tmp_path, [entry], 1, SEED, RULES).finished == (path,)
+
+
+def test_an_entry_that_became_a_scenario_is_run_again(tmp_path: Path) -> None:
+    run = RunDirectory(tmp_path / "round-1" / "a")
+    run.write_json("run.json", {"scenario": "HW-03", "seed": SEED, "steps": ["Ask."]})
+    run.write_json("verdict.json", {"conformance": "CONFORMS"})
+    assert [one.why for one in progress_of(tmp_path, ENTRIES, 1, SEED, RULES).unfinished] == ["cannot be read"]
+
+
+@pytest.mark.parametrize("text", ["{", "[]", "{}"])
+def test_a_run_that_cannot_be_read_is_put_aside(tmp_path: Path, text: str) -> None:
+    path = write(tmp_path, "a", "HW-03")
+    (path / "run.json").write_text(text)
+    progress = progress_of(tmp_path, ENTRIES, 1, SEED, RULES)
+    assert [(one.path, one.why) for one in progress.unfinished] == [(path, "cannot be read")]
+    put_aside(tmp_path, progress.unfinished)
+    assert runs_of(tmp_path) == []
 
 
 def test_a_cell_counts_once(tmp_path: Path) -> None:
     first, second = write(tmp_path, "a", "HW-03"), write(tmp_path, "b", "HW-03")
-    progress = progress_of(tmp_path, ENTRIES, 1, SEED)
+    progress = progress_of(tmp_path, ENTRIES, 1, SEED, RULES)
     assert progress.finished == (first,)
     assert [(one.path, one.why) for one in progress.unfinished] == [(second, "was run twice")]
 
@@ -91,7 +163,7 @@ def test_a_cell_counts_once(tmp_path: Path) -> None:
 def test_what_is_put_aside_never_overwrites_what_was_put_aside_before(tmp_path: Path) -> None:
     for _ in range(2):
         write(tmp_path, "a", "HW-03", conformance="HARNESS_ERROR")
-        put_aside(tmp_path, progress_of(tmp_path, ENTRIES, 1, SEED).unfinished)
+        put_aside(tmp_path, progress_of(tmp_path, ENTRIES, 1, SEED, RULES).unfinished)
     assert runs_put_aside(tmp_path) == 2
 
 

@@ -9,8 +9,12 @@ import pytest
 
 from conformance.cli import main
 from conformance.commands.matrix_table import MatrixTable
+from conformance.foretelling import foretell
 from conformance.registry import select_scenarios
+from conformance.run_directory import RunDirectory
 from conformance.schedule_format import encode
+from oracle.rules.by_version import rules_for
+from oracle.vocabulary import MetadataMode
 from tests.reports.requirement_table.small_runs import numbers, seen, write_run
 
 if TYPE_CHECKING:
@@ -71,12 +75,14 @@ def test_what_is_finished_is_skipped_and_no_broker_starts(
 ) -> None:
     (scenario,) = select_scenarios(("HW-03",))
     run = write_run(tmp_path / LINE, "a")
-    (run / "schedule.json").write_text(json.dumps(encode(scenario.schedule)))
+    foretold = foretell(scenario, rules_for("4.3.1", MetadataMode.KRAFT)).as_json()
+    RunDirectory(run).write_json("schedule.json", encode(scenario.schedule))
+    RunDirectory(run).write_json("prediction/prediction.json", foretold)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "no jars"))
     command = ["matrix", "HW-03", "--kafka", "4.3.1", "--backend", "process", "--runs-dir", str(tmp_path)]
     assert main([*command, "--seed", "5"]) == 0
     told = capsys.readouterr().err
-    assert "4.3.1/kraft: 1 cells, 1 of them are finished and skipped" in told
+    assert "4.3.1/kraft: 1 cell, 1 finished and skipped" in told
     assert "4.3.1/kraft: 1 run; conforms 1; 2.5 s; " in told
     assert not (tmp_path / "no jars").exists()
 

@@ -117,3 +117,23 @@ def test_a_run_is_named_after_time_release_and_scenario() -> None:
 
     assert len(stamp) == len("20261121T170800")
     assert rest == "4.3.1-kraft-el-02-safe"
+
+
+def test_a_file_that_cannot_be_written_whole_is_left_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = RunDirectory(tmp_path)
+    run.write_json("run.json", {"seconds": 1})
+
+    def half(path: Path, text: str, **_: object) -> int:
+        path.write_bytes(text[: len(text) // 2].encode())
+        raise OSError("no space left on device")
+
+    monkeypatch.setattr(type(tmp_path), "write_text", half)
+    with pytest.raises(OSError, match="no space"):
+        run.write_json("run.json", {"seconds": 2})
+    assert run.read_json("run.json") == {"seconds": 1}
+
+
+def test_nothing_is_left_beside_a_file_that_was_written(tmp_path: Path) -> None:
+    RunDirectory(tmp_path).write_json("verdict.json", {})
+
+    assert [path.name for path in tmp_path.iterdir()] == ["verdict.json"]

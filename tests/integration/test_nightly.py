@@ -29,7 +29,7 @@ def nightly(runs: Path, *arguments: str) -> tuple[int, str]:
 @pytest.mark.spark
 def test_a_line_is_run_once_and_its_table_is_in_the_summary(tmp_path: Path) -> None:
     code, said = nightly(tmp_path, LINE, "HW-03")
-    assert (code, "4.3.1/kraft: 1 cells\n" in said) == (0, True), said
+    assert (code, "4.3.1/kraft: 1 cell\n" in said) == (0, True), said
     (run,) = (tmp_path / "4.3.1-kraft-process" / "round-1").iterdir()
     assert (run / "wire.ndjson").is_file()
     assert (run.parents[1] / "junit.xml").is_file()
@@ -38,7 +38,7 @@ def test_a_line_is_run_once_and_its_table_is_in_the_summary(tmp_path: Path) -> N
 
     again = nightly(tmp_path, LINE, "HW-03")
     assert again[0] == 0
-    assert "4.3.1/kraft: 1 cells, 1 of them are finished and skipped" in again[1]
+    assert "4.3.1/kraft: 1 cell, 1 finished and skipped" in again[1]
     assert list(run.parent.iterdir()) == [run]
 
     assert nightly(tmp_path, "--join")[0] == 0
