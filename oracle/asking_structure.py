@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 from oracle.schedule import ScheduleError
 from oracle.steps import Consume, EndOffsetOfEpoch, ListOffsets
 from oracle.vocabulary import OffsetSpec
+from oracle.wire_ranges import ACKS, LEADERSHIP, OFFSET, REQUEST_VERSION, TIMEOUT_MS
 
 if TYPE_CHECKING:
     from oracle.schedule import Schedule
-    from oracle.steps import Ask
+    from oracle.steps import Ask, SendTo
     from oracle.vocabulary import Label
 
 
@@ -24,17 +25,33 @@ def check_ask(index: int, step: Ask, labels: set[Label], schedule: Schedule) -> 
         raise _refusal(index, "broker", f"broker names what the schedule does not have: {step.broker}")
     match step:
         case Consume(offset=offset):
-            _check_numbers(index, offset=offset, version=step.version or 0)
+            OFFSET.check(index, "offset", offset)
+            _check_version(index, step.version)
         case ListOffsets():
             _check_timestamp(index, step, labels)
-            _check_numbers(index, version=step.version or 0)
-        case EndOffsetOfEpoch(leadership=leadership, current=current):
-            _check_numbers(index, leadership=leadership, current=current or 0, version=step.version or 0)
+            _check_version(index, step.version)
+        case EndOffsetOfEpoch():
+            _check_epochs(index, step)
+            _check_version(index, step.version)
         case _:
-            if step.record in labels:
-                raise _refusal(index, "record", f"label {step.record!r} is produced twice")
-            labels.add(step.record)
-            _check_numbers(index, timeout_ms=step.timeout_ms - 1)
+            _check_sent(index, step, labels)
+
+
+def _check_version(index: int, version: int | None) -> None:
+    REQUEST_VERSION.check(index, "version", version or 0)
+
+
+def _check_epochs(index: int, step: EndOffsetOfEpoch) -> None:
+    LEADERSHIP.check(index, "leadership", step.leadership)
+    LEADERSHIP.check(index, "current", step.current or 0)
+
+
+def _check_sent(index: int, step: SendTo, labels: set[Label]) -> None:
+    if step.record in labels:
+        raise _refusal(index, "record", f"label {step.record!r} is produced twice")
+    labels.add(step.record)
+    ACKS.check(index, "acks", step.acks)
+    TIMEOUT_MS.check(index, "timeout_ms", step.timeout_ms)
 
 
 def _check_timestamp(index: int, step: ListOffsets, labels: set[Label]) -> None:
@@ -44,12 +61,6 @@ def _check_timestamp(index: int, step: ListOffsets, labels: set[Label]) -> None:
     if is_by_time and step.timestamp_of not in labels:
         message = f"timestamp_of names what the schedule has not produced yet: {step.timestamp_of}"
         raise _refusal(index, "timestamp_of", message)
-
-
-def _check_numbers(index: int, **numbers: int) -> None:
-    for name, value in numbers.items():
-        if value < 0:
-            raise _refusal(index, name, f"{name} is too low")
 
 
 def _refusal(index: int, field: str, message: str) -> ScheduleError:

@@ -46,6 +46,7 @@ from oracle.steps import (
     Stop,
 )
 from oracle.vocabulary import FROM_CONTROLLER, TO_CONTROLLER, BrokerId, Expectation, Label, Timing
+from oracle.wire_ranges import TIMEOUT_MS
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -159,7 +160,7 @@ def _check_produce(index: int, step: Produce, labels: set[Label], schedule: Sche
         labels.add(label)
     if not step.records:
         raise ScheduleError("produce needs at least one label", step=index, field="records")
-    _check_at_least(index, "timeout_ms", step.timeout_ms, 1)
+    TIMEOUT_MS.check(index, "timeout_ms", step.timeout_ms)
 
 
 def _check_await_outcome(index: int, step: AwaitOutcome, labels: set[Label]) -> None:

@@ -241,13 +241,10 @@ def test_a_release_that_cannot_be_asked_so(step: Step, kafka: str, why: str) -> 
     ("steps", "why"),
     [
         ((Consume(NINE),), "broker names what the schedule does not have: 9"),
-        ((Consume(offset=Offset(-1)),), "offset is too low"),
         ((ListOffsets(OffsetSpec.TIMESTAMP),), "timestamp_of goes with timestamp"),
         ((ListOffsets(OffsetSpec.LATEST, timestamp_of=M0),), "timestamp_of goes with timestamp"),
         ((ListOffsets(OffsetSpec.TIMESTAMP, timestamp_of=M9),), "not produced yet: m9"),
-        ((leadership(-1),), "leadership is too low"),
         ((sent("m0", 1, 1), sent("m0", 1, 1)), "label 'm0' is produced twice"),
-        ((SendTo(M0, ONE, timeout_ms=0),), "timeout_ms is too low"),
         ((Kill(TWO), Consume(TWO), Start(TWO)), "broker 2 is down: it answers nobody"),
         ((Pause(TWO), Consume(TWO), Resume(TWO)), "broker 2 is paused: it answers nobody"),
         ((Reassign((ONE, THREE)), Consume(TWO)), "broker 2 has no replica"),
@@ -257,6 +254,37 @@ def test_a_release_that_cannot_be_asked_so(step: Step, kafka: str, why: str) -> 
 def test_a_question_that_nobody_can_answer(steps: tuple[Step, ...], why: str) -> None:
     with pytest.raises(ScheduleError, match=why):
         answers(*steps)
+
+
+@pytest.mark.parametrize(
+    ("step", "field", "range_of_it"),
+    [
+        (Consume(offset=Offset(-1)), "offset", "0 to 9223372036854775807 (int64), not -1"),
+        (Consume(offset=Offset(2**63)), "offset", "0 to 9223372036854775807 (int64), not 9223372036854775808"),
+        (Consume(version=-1), "version", "0 to 32767 (int16), not -1"),
+        (ListOffsets(OffsetSpec.LATEST, version=2**15), "version", "0 to 32767 (int16), not 32768"),
+        (leadership(-1), "leadership", "0 to 1073741823 (half of an int32, which the epoch is), not -1"),
+        (leadership(0, current=Leadership(2**30)), "current", "(half of an int32, which the epoch is), not 1073741824"),
+        (leadership(0, version=2**15), "version", "0 to 32767 (int16), not 32768"),
+        (SendTo(M0, ONE, 2**15), "acks", "-32768 to 32767 (int16), not 32768"),
+        (SendTo(M0, ONE, -(2**15) - 1), "acks", "-32768 to 32767 (int16), not -32769"),
+        (SendTo(M0, ONE, timeout_ms=0), "timeout_ms", "1 to 2147483647 (int32), not 0"),
+        (SendTo(M0, ONE, timeout_ms=2**31), "timeout_ms", "1 to 2147483647 (int32), not 2147483648"),
+    ],
+)
+def test_a_number_that_no_request_can_carry(step: Step, field: str, range_of_it: str) -> None:
+    with pytest.raises(ScheduleError) as refused:
+        answers(step)
+    assert (refused.value.step, refused.value.field) == (0, field)
+    assert str(refused.value).startswith(f"{field} must be from ")
+    assert str(refused.value).endswith(range_of_it)
+
+
+@pytest.mark.parametrize("acks", [-(2**15), 2**15 - 1])
+def test_the_outermost_numbers_are_carried(acks: int) -> None:
+    told = answers(SendTo(M0, ONE, acks, 2**31 - 1), Consume(offset=Offset(2**63 - 1)))
+    assert told[0]["answer"] == "INVALID_REQUIRED_ACKS"
+    assert told[1]["error"] == "OFFSET_OUT_OF_RANGE"
 
 
 def test_an_answer_that_a_race_decides_has_its_values() -> None:
