@@ -42,7 +42,7 @@ class EndOffsetOfEpoch:
     leadership: Leadership = described("ordinal of the leadership whose epoch is asked for, from 0; its last epoch")
     broker: BrokerId | None = described(LEADER_HELP, default=None)
     current: Leadership | None = described(
-        "ordinal of the leadership that is claimed to be the current one (2.1 on: version 2); none: not claimed",
+        "ordinal of the leadership that is claimed to be the current one (2.1 on, version 2 on); none: not claimed",
         default=None,
     )
     version: int | None = described(VERSION_HELP, default=None)

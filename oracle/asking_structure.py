@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from oracle.request_versions import EPOCH_REQUESTS_CLAIM_CURRENT, Request
 from oracle.schedule import ScheduleError
 from oracle.steps import Consume, EndOffsetOfEpoch, ListOffsets
 from oracle.vocabulary import OffsetSpec
@@ -44,6 +45,10 @@ def _check_version(index: int, version: int | None) -> None:
 def _check_epochs(index: int, step: EndOffsetOfEpoch) -> None:
     LEADERSHIP.check(index, "leadership", step.leadership)
     LEADERSHIP.check(index, "current", step.current or 0)
+    version, oldest = step.version, EPOCH_REQUESTS_CLAIM_CURRENT
+    if step.current is not None and version is not None and version < oldest:
+        asked = f"{Request.OFFSETS_FOR_LEADER_EPOCH.value} {version}"
+        raise _refusal(index, "current", f"{asked} has no such field: ask in version {oldest} or newer")
 
 
 def _check_sent(index: int, step: SendTo, labels: set[Label]) -> None:

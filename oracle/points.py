@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from oracle.asking import REQUESTS
 from oracle.gate import POINTS
-from oracle.request_versions import why_unspoken
+from oracle.request_versions import EPOCH_REQUESTS_CLAIM_CURRENT, Request, versions, why_unspoken
 from oracle.rules import message_format, requested_election
 from oracle.schedule import ScheduleError
 from oracle.state import FetchKind
@@ -69,6 +69,17 @@ def _check_version(index: int, step: Consume | ListOffsets | EndOffsetOfEpoch, r
     missing = why_unspoken(REQUESTS[type(step)], step.version, rules.version)
     if missing is not None:
         raise PointUnavailableError(missing, step=index, field="version")
+    if isinstance(step, EndOffsetOfEpoch) and step.current is not None:
+        _check_claim(index, rules)
+
+
+def _check_claim(index: int, rules: RuleSet) -> None:
+    """Refuse a claim that this release's newest request has no field for."""
+    request = Request.OFFSETS_FOR_LEADER_EPOCH
+    newest = versions(request, rules.version)[-1]
+    if newest < EPOCH_REQUESTS_CLAIM_CURRENT:
+        message = f"{request.value} {newest} of Kafka {rules.version} claims no current leader epoch (KIP-320: 2.1)"
+        raise PointUnavailableError(message, step=index, field="current")
 
 
 def _why_missing(point: PointName, rules: RuleSet) -> str | None:

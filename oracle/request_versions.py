@@ -37,6 +37,9 @@ OLDEST_FROM_4_0 = {Request.FETCH: 4, Request.LIST_OFFSETS: 1, Request.OFFSETS_FO
 OLDEST = {Request.FETCH: 0, Request.LIST_OFFSETS: 1, Request.OFFSETS_FOR_LEADER_EPOCH: 0}
 """ListOffsets 0 answers another question (KIP-79)."""
 
+EPOCH_REQUESTS_CLAIM_CURRENT = 2
+"""The first version of OffsetsForLeaderEpoch that claims a current epoch (KIP-320)."""
+
 
 def versions(request: Request, kafka: str) -> range:
     """Return the versions of a request that a release speaks; none if it has no such request."""

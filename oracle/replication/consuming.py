@@ -31,8 +31,6 @@ LIST_OFFSETS_WITH_OWN_ERROR = 5
 """The first version of ListOffsets that knows OFFSET_NOT_AVAILABLE."""
 EPOCH_ANSWERS_NAME_EPOCH = 1
 """The first version of OffsetsForLeaderEpoch whose answer names an epoch (KIP-279)."""
-EPOCH_REQUESTS_CLAIM_CURRENT = 2
-"""The first version of OffsetsForLeaderEpoch that claims a current epoch (KIP-320)."""
 NOT_LEADER = "NOT_LEADER_OR_FOLLOWER"
 
 
@@ -114,9 +112,8 @@ def _first_of(replica: ReplicaState, labels: Collection[Label]) -> Offset | None
 def end_offset_of_epoch(
     replica: ReplicaState, epoch: LeaderEpoch, current: LeaderEpoch | None, version: int, rules: RuleSet
 ) -> EpochAnswer:
-    """Answer OffsetsForLeaderEpoch from the replica's epoch cache (LE-03)."""
-    is_claimed = current is not None and version >= EPOCH_REQUESTS_CLAIM_CURRENT
-    if current is not None and is_claimed and not rules.serves_epoch(current, replica.leader_epoch):
+    """Answer OffsetsForLeaderEpoch from the replica's epoch cache (LE-03); only versions from 2 on claim an epoch."""
+    if current is not None and not rules.serves_epoch(current, replica.leader_epoch):
         is_old = current < replica.leader_epoch
         return EpochAnswer(error="FENCED_LEADER_EPOCH" if is_old else "UNKNOWN_LEADER_EPOCH")
     if replica.role is not Role.LEADER:

@@ -159,15 +159,30 @@ def test_an_epoch_ends_where_the_next_begins_and_the_own_at_the_log_end(kafka: s
     assert told == [epoch_end(first, 1), epoch_end(second, 3), epoch_end(None, None)]
 
 
-@pytest.mark.parametrize(
-    ("kafka", "version", "errors"),
-    [("2.0.1", None, [None] * 3), ("2.8.2", 1, [None] * 3), ("2.8.2", 2, [FENCED, None, UNKNOWN])],
-)
-def test_a_claimed_epoch_is_checked_from_version_2_on(
-    kafka: str, version: int | None, errors: list[str | None]
-) -> None:
-    claims = [leadership(0, current=Leadership(n), version=version) for n in range(3)]
-    assert [told["error"] for told in answers(*TWICE, *claims, Start(ONE), kafka=kafka)] == errors
+def claims(version: int | None = None) -> list[EndOffsetOfEpoch]:
+    return [leadership(0, current=Leadership(n), version=version) for n in range(3)]
+
+
+@pytest.mark.parametrize(("kafka", "version"), [("2.1.1", None), ("2.8.2", 2), ("4.3.1", None)])
+def test_a_claimed_epoch_is_checked(kafka: str, version: int | None) -> None:
+    told = answers(*TWICE, *claims(version), Start(ONE), kafka=kafka)
+    assert [one["error"] for one in told] == [FENCED, None, UNKNOWN]
+
+
+@pytest.mark.parametrize(("kafka", "newest"), [("0.11.0.3", 0), ("2.0.1", 1)])
+def test_a_release_without_claims_does_not_apply(kafka: str, newest: int) -> None:
+    why = rf"OffsetsForLeaderEpoch {newest} of Kafka {kafka} claims no current leader epoch \(KIP-320: 2\.1\)"
+    with pytest.raises(PointUnavailableError, match=why) as refused:
+        answers(*TWICE, claims()[0], Start(ONE), kafka=kafka)
+    assert (refused.value.step, refused.value.field) == (len(TWICE), "current")
+
+
+@pytest.mark.parametrize(("kafka", "version"), [("2.0.1", 1), ("2.8.2", 0), ("2.8.2", 1), ("4.3.1", 1)])
+def test_a_claim_in_a_version_without_the_field_is_refused(kafka: str, version: int) -> None:
+    with pytest.raises(ScheduleError, match=f"{version} has no such field: ask in version 2 or newer") as refused:
+        answers(*TWICE, claims(version)[0], Start(ONE), kafka=kafka)
+    assert not isinstance(refused.value, PointUnavailableError)
+    assert (refused.value.step, refused.value.field) == (len(TWICE), "current")
 
 
 def test_a_follower_knows_no_epochs() -> None:
