@@ -42,7 +42,7 @@ EPOCH_REQUESTS_CLAIM_CURRENT = 2
 
 
 def versions(request: Request, kafka: str) -> range:
-    """Return the versions of a request that a release speaks; none if it has no such request."""
+    """Return the versions of a request that a release and this tester have; none if there is no such request."""
     numbers = parse_version(kafka)
     newest = max((version for first, version in NEWEST[request] if numbers >= first), default=-1)
     return range((OLDEST_FROM_4_0 if numbers >= (4, 0) else OLDEST)[request], newest + 1)
@@ -55,7 +55,10 @@ def why_unspoken(request: Request, asked: int | None, kafka: str) -> str | None:
         return f"Kafka {kafka} has no {request.value}"
     if asked is None or asked in spoken:
         return None
-    return f"Kafka {kafka} speaks {request.value} {spoken[0]} to {spoken[-1]}, not {asked}"
+    if not OLDEST[request] <= asked <= NEWEST[request][-1][1]:
+        return f"the tester asks with {request.value} {spoken[0]} to {spoken[-1]} of Kafka {kafka}, not {asked}"
+    limit = f"no older than {spoken[0]}" if asked < spoken[0] else f"no newer than {spoken[-1]}"
+    return f"Kafka {kafka} speaks {request.value} {limit}, not {asked}"
 
 
 def chosen(request: Request, asked: int | None, kafka: str) -> int:

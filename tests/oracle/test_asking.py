@@ -242,9 +242,11 @@ def test_too_few_in_sync_replicas_and_a_timeout() -> None:
     ("step", "kafka", "why"),
     [
         (leadership(0), "0.10.2.2", "has no OffsetsForLeaderEpoch"),
-        (ListOffsets(OffsetSpec.LATEST, version=5), "2.1.1", "speaks ListOffsets 1 to 4, not 5"),
-        (leadership(0, version=1), "4.3.1", "speaks OffsetsForLeaderEpoch 2 to 4, not 1"),
-        (Consume(version=3), "4.3.1", "speaks Fetch 4 to 12, not 3"),
+        (ListOffsets(OffsetSpec.LATEST, version=5), "2.1.1", "^Kafka 2.1.1 speaks ListOffsets no newer than 4, not 5"),
+        (leadership(0, version=1), "4.3.1", "^Kafka 4.3.1 speaks OffsetsForLeaderEpoch no older than 2, not 1"),
+        (Consume(version=3), "4.3.1", "^Kafka 4.3.1 speaks Fetch no older than 4, not 3"),
+        (Consume(version=15), "4.3.1", "^the tester asks with Fetch 4 to 12 of Kafka 4.3.1, not 15"),
+        (ListOffsets(OffsetSpec.LATEST, version=0), "2.1.1", "^the tester asks with ListOffsets 1 to 4 of Kafka 2.1.1"),
     ],
 )
 def test_a_release_that_cannot_be_asked_so(step: Step, kafka: str, why: str) -> None:
