@@ -90,6 +90,12 @@ def stop_session(spark: SparkSession) -> None:
     _discard(spark.sparkContext)
 
 
+def end_running_session() -> None:
+    """End the session of this process and its JVM, whoever started it, if there is one."""
+    if SparkContext._gateway is not None:  # noqa: SLF001
+        _discard(SparkContext._active_spark_context)  # noqa: SLF001
+
+
 def _running() -> SparkSession | None:
     """Give the session of this process, whichever thread started it; clear away one whose JVM has died."""
     gateway, session = SparkContext._gateway, SparkSession._instantiatedSession  # noqa: SLF001

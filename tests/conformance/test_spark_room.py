@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from conformance.reconcile.session import end_running_session
 from conformance.spark_room import SparkRoom
 from fault_injection.waiting import until
 
@@ -22,7 +23,11 @@ PROMPTLY_S = 5.0
 
 @pytest.fixture
 def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A temporary directory of the room's own, whose path is on the command line of everything it starts."""
+    """A temporary directory of the room's own, whose path is on the command line of everything it starts.
+
+    A session that other tests have left running would be used instead of a new one.
+    """
+    end_running_session()
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     yield tmp_path
     assert not commands(tmp_path)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from conformance.reconcile.session import spark_session, stop_session
+from conformance.reconcile.session import end_running_session, spark_session
 from fault_injection.releases import spark_connector_jars
 
 
@@ -14,9 +14,7 @@ from fault_injection.releases import spark_connector_jars
 def spark_directory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     directory = tmp_path_factory.mktemp("spark")
     yield directory
-    running = SparkSession.getActiveSession()
-    if running is not None:
-        stop_session(running)
+    end_running_session()
 
 
 @pytest.fixture(scope="module")
