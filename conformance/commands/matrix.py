@@ -10,7 +10,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from conformance.commands.matrix_line import LineOptions, run_line
+from conformance.commands.matrix_line import LineOptions, line_folder, run_line
 from conformance.commands.matrix_table import MatrixTable
 from conformance.commands.running import check_writable, new_seed
 from conformance.commands.sizes import cached_text, ladder_text
@@ -31,7 +31,7 @@ class MatrixOptions:
     """What to run, and where.
 
     Attributes:
-        lines: releases in metadata modes, in this order.
+        lines: releases in metadata modes, in this order; if nothing is run, those that must be there.
         globs: catalogue entries by name; empty means the whole profile.
         repeat: how many rounds of each line, one after the other.
         runs: the matrix's directory.
@@ -59,21 +59,43 @@ def run_matrix(console: Console, options: MatrixOptions) -> int:
         UsageError: the directory is of a matrix with another seed, or something is not there.
     """
     if options.only_table:
-        return _conclude(console, options, MatrixTable.over(options.runs))
+        return _conclude(console, options, MatrixTable.over(options.runs, expected=_expected(options)))
     lines = _checked(options)
+    for line in options.lines:
+        lines.asked_of(line).write(lines.folder(line))
     table = MatrixTable.over(options.runs, seed=lines.seed)
     table.write()
     for line in options.lines:
-        try:
-            run_line(console, lines, line, table.problems)
-        except UsageError as error:
-            table.problems.append(f"{line.text} could not be run: {error}")
-            console.complain(table.problems[-1])
-        finally:
-            table.read(lines.folder(line))
-            table.write()
-            console.progress(f"{line.text}: {table.words_of(lines.folder(line))}")
+        _run(console, lines, line, table)
     return _conclude(console, options, table)
+
+
+def _run(console: Console, lines: LineOptions, line: Line, table: MatrixTable) -> None:
+    """Run a line and take it into the table; whatever goes wrong with it leaves the others to be run."""
+    folder, asked = lines.folder(line), lines.asked_of(line)
+    try:
+        run_line(console, lines, line, asked.problems)
+    except Exception as error:  # noqa: BLE001 - the others are still to be run, and the sentence says what it was
+        what = str(error) if isinstance(error, UsageError) else repr(error)
+        asked.problems.append(f"{line.text} could not be run: {what}")
+        console.complain(asked.problems[-1])
+    finally:
+        asked.write(folder)
+        table.read(folder)
+        table.write()
+        console.progress(f"{line.text}: {table.words_of(folder)}")
+
+
+def _expected(options: MatrixOptions) -> dict[Path, str]:
+    """Return the lines that were named, by the folders that they must have."""
+    return {_folder_of(options, line): line.text for line in options.lines}
+
+
+def _folder_of(options: MatrixOptions, line: Line) -> Path:
+    if options.backend != "auto":
+        return line_folder(options.runs, line, options.backend)
+    folders = [line_folder(options.runs, line, "process"), line_folder(options.runs, line, "docker")]
+    return next((folder for folder in folders if folder.is_dir()), folders[0])
 
 
 def _checked(options: MatrixOptions) -> LineOptions:

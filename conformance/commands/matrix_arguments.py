@@ -13,17 +13,19 @@ from conformance.spark_master import DEFAULT_MASTER
 
 if TYPE_CHECKING:
     from conformance.console import Console
+    from conformance.ladder import Line
 
 DESCRIPTION = """Runs the catalogue on one release after another, each as `run` does, and writes one table of
 requirement by release over all of them: matrix.html, matrix.json and matrix.md (for the summary of a CI job), with
 links to the report of each release. What is finished is skipped: the same command goes on where it was interrupted,
-and repeats what ended in a failure of the tester."""
+and repeats what ended in a failure of the tester. What was asked for and is not there is a harness error."""
 EPILOG = """examples:
   kafka-conformance matrix --ladder                                   the releases that it takes by itself
   kafka-conformance matrix --runs-dir nightly                         the whole catalogue on the whole ladder
   kafka-conformance matrix --kafka 0.10.2.2,3.9.2/zookeeper,4.3.1 --repeat 2
   kafka-conformance matrix 'HW-*' --kafka 4.3.1 --backend process
   kafka-conformance matrix --only-table --runs-dir nightly            the table again, over runs that are there
+  kafka-conformance matrix --only-table --kafka ladder                the same; exit 4 unless the ladder is there
 
 exit codes: 0 conforms or does not apply, 1 deviates, 2 usage, 3 inconclusive, 4 harness error,
 130 Ctrl-C, 143 SIGTERM; of several runs 1 before 4 before 3 before 0
@@ -44,7 +46,7 @@ def add_matrix(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser.add_argument(
         "--kafka",
         metavar="LIST",
-        help="releases, such as 0.10.2.2,3.9.2/zookeeper,4.3.1 (default: the ladder)",
+        help="releases, such as 0.10.2.2,3.9.2/zookeeper,4.3.1 (default: ladder); with --only-table: must be there",
     )
     parser.add_argument("--profile", choices=("quick", "full"), default="full", help="scenarios, if none is named")
     parser.add_argument(
@@ -66,11 +68,18 @@ def add_matrix(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser.set_defaults(command=_matrix)
 
 
+def _lines(text: str | None, *, only_table: bool) -> tuple[Line, ...]:
+    """Return the lines that are named; if none is, a run takes the ladder and a table whatever is there."""
+    if text is None and only_table:
+        return ()
+    return LADDER if text in {None, "ladder"} else lines(text or "")
+
+
 def _matrix(console: Console, parsed: argparse.Namespace) -> int:
     if parsed.ladder:
         return print_ladder(console)
     options = MatrixOptions(
-        lines=LADDER if parsed.kafka is None else lines(parsed.kafka),
+        lines=_lines(parsed.kafka, only_table=parsed.only_table),
         runs=parsed.runs_dir,
         globs=tuple(parsed.globs),
         profile=parsed.profile,

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from conformance.commands.choosing import Choice
+from conformance.commands.matrix_asked import Asked
 from conformance.commands.matrix_cells import Progress, progress_of, put_aside, round_folder
 from conformance.commands.running import await_spark, check_predictable
 from conformance.commands.sizes import jars_text
@@ -52,7 +53,16 @@ class LineOptions:
 
     def folder(self, line: Line) -> Path:
         """Return where a line's runs and report are."""
-        return self.runs / f"{line.release.version}-{line.metadata.value}-{self.backend}"
+        return line_folder(self.runs, line, self.backend)
+
+    def asked_of(self, line: Line) -> Asked:
+        """Return what a line is to run."""
+        return Asked(line.text, self.seed, tuple(entry.name for entry in self.entries), self.rounds)
+
+
+def line_folder(runs: Path, line: Line, backend: BackendName) -> Path:
+    """Return where the runs and the report of a line are in a matrix's directory."""
+    return runs / f"{line.release.version}-{line.metadata.value}-{backend}"
 
 
 def run_line(console: Console, options: LineOptions, line: Line, problems: list[str]) -> None:
@@ -71,10 +81,10 @@ def run_line(console: Console, options: LineOptions, line: Line, problems: list[
     entries, rules = in_running_order(options.entries), rules_of_line(line)
     progress = progress_of(folder, entries, options.rounds, options.seed, rules)
     _announce(console, line, progress)
-    if not progress.pending:
-        return
-    jars = _jars(console, line)
+    jars = _jars(console, line) if progress.pending else None
     put_aside(folder, progress.unfinished)
+    if jars is None:
+        return
     backend, why = choose_backend(options.backend, options.jre_image)
     console.progress(f"{line.text}: seed {options.seed}. {why}")
     with (
@@ -90,11 +100,9 @@ def run_line(console: Console, options: LineOptions, line: Line, problems: list[
             runs = round_folder(folder, cell.round)
             pipeline = Pipeline(laboratory, spark, runs, options.seed, console.progress)
             where = f"{line.text} [{number}/{len(progress.pending)}]"
-            problem = _problem(cell, line)
-            if problem is None:
-                _run_cell(console, pipeline, cell, where)
-            else:
-                problems.append(problem)
+            problem = run_cell(console, pipeline, cell, where)
+            if problem is not None:
+                problems.append(f"{line.text}: {problem}")
                 console.complain(f"{where} {problem}")
 
 
@@ -112,21 +120,21 @@ def _jars(console: Console, line: Line) -> JarSet:
     return jars
 
 
-def _problem(cell: Cell, line: Line) -> str | None:
-    """Say why a cell cannot be run, if no rule of the release satisfies its schedule."""
+def run_cell(console: Console, pipeline: Pipeline, cell: Cell, where: str) -> str | None:
+    """Run a cell; say why it has no verdict if it has none: no rule satisfies its schedule, or the tester fails."""
+    name, lab = f"{cell.entry.name}, round {cell.round}", pipeline.laboratory
+    console.progress(f"{where} {name}: {cell.entry.requirement}")
     try:
-        check_predictable(Choice(), [cell.entry], line.release, line.metadata.value)
+        check_predictable(Choice(), [cell.entry], lab.release, lab.metadata.value)
+        finished = pipeline.run(cell.entry)
     except ScheduleFileError as error:
-        return f"{line.text} cannot be predicted: {error}"
-    return None
-
-
-def _run_cell(console: Console, pipeline: Pipeline, cell: Cell, where: str) -> None:
-    console.progress(f"{where} {cell.entry.name}, round {cell.round}: {cell.entry.requirement}")
-    finished = pipeline.run(cell.entry)
+        return f"cannot be predicted: {error}"
+    except Exception as error:  # noqa: BLE001 - a defect of ours must not keep the other cells from being run
+        return f"{name} could not be run: {error!r}"
     promise = f" + {finished.verdict.promise.value}" if finished.verdict.promise else ""
     words = f"{finished.verdict.conformance.value}{promise}"
-    console.progress(f"{where} {cell.entry.name}, round {cell.round}: {words} ({finished.seconds:.1f} s)")
+    console.progress(f"{where} {name}: {words} ({finished.seconds:.1f} s)")
+    return None
 
 
 def _announce(console: Console, line: Line, progress: Progress) -> None:

@@ -6,6 +6,7 @@ import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from conformance.commands.matrix_asked import FILE, Asked
 from conformance.commands.matrix_cells import runs_of, runs_put_aside
 from conformance.commands.sizes import folder_text
 from conformance.promises import PromiseKept
@@ -19,7 +20,7 @@ from reports.requirement_table.words import held_words, total_words
 from reports.requirement_table.write import PAGE_NAME, TABLE_NAME
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     from reports.requirement_table.table import Table
@@ -32,50 +33,71 @@ class MatrixTable:
     """The table over all lines in one directory.
 
     Attributes:
-        seed: what the lines are run with; None if nothing is run.
-        problems: lines that could not be run, each in one sentence.
+        seed: what the lines are run with; None if they have several.
+        expected: lines that must be there, by their folders.
     """
 
     folder: Path
     seed: int | None = None
-    problems: list[str] = field(default_factory=list)
+    expected: Mapping[Path, str] = field(default_factory=dict)
     _pages: dict[Path, ReleasePage] = field(default_factory=dict)
+    _unreadable: dict[Path, str] = field(default_factory=dict)
+    _asked: dict[Path, Asked] = field(default_factory=dict)
     _table: Table | None = None
 
     @classmethod
-    def over(cls, folder: Path, seed: int | None = None) -> MatrixTable:
-        """Read the lines that are there.
+    def over(cls, folder: Path, seed: int | None = None, expected: Mapping[Path, str] | None = None) -> MatrixTable:
+        """Read the lines that are there, and the seed unless one is given.
 
         Raises:
             UsageError: nothing is to be run, and there are none.
         """
-        table = cls(folder, seed)
-        for line in sorted({path.parent for path in folder.glob("*/round-*")}):
+        table = cls(folder, cls.seed_of(folder) if seed is None else seed, expected or {})
+        for line in line_folders(folder):
             table.read(line)
-        if seed is None and not table._pages:
+        if seed is None and not table._pages and not table._asked:
             raise UsageError(f"{folder} holds no matrix: there is no run in LINE/round-N/RUN below it.")
         return table
 
     @staticmethod
     def seed_of(folder: Path) -> int | None:
-        """Return the seed of the matrix that a directory holds, or None."""
+        """Return the seed of the matrix that a directory holds, or None; the lines know it if the table does not."""
         try:
             seed = json.loads((folder / TABLE_NAME).read_text(encoding="utf-8"))["seed"]
         except (OSError, ValueError, KeyError, TypeError):
-            return None
-        return seed if isinstance(seed, int) else None
+            seed = None
+        if isinstance(seed, int):
+            return seed
+        seeds = {asked.seed for asked in map(Asked.read, line_folders(folder)) if asked is not None}
+        return seeds.pop() if len(seeds) == 1 else None
 
     @property
     def file(self) -> Path:
         """The table as JSON."""
         return self.folder / TABLE_NAME
 
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """What could not be run or is not there, each in one sentence."""
+        told = [problem for asked in self._asked.values() for problem in asked.problems]
+        told += self._unreadable.values()
+        told += [text for line, asked in self._asked.items() if (text := asked.missing(line)) is not None]
+        known = {*self._pages, *self._asked, *self._unreadable}
+        told += [f"{text} is not there: it has no run" for line, text in self.expected.items() if line not in known]
+        return tuple(dict.fromkeys(told))
+
     def read(self, line: Path) -> None:
-        """Write the report of one line, and take its runs into the table."""
-        runs = runs_of(line)
-        if runs:
-            page = write_report(runs, line / "report.html")
-            self._pages[line] = ReleasePage.read(page, runs, runs_put_aside(line))
+        """Write the report of one line, and take its runs into the table; a line that has none says why."""
+        asked, runs = Asked.read(line), runs_of(line)
+        self._unreadable.pop(line, None)
+        if asked is not None:
+            self._asked[line] = asked
+        try:
+            if runs:
+                page = write_report(runs, line / "report.html")
+                self._pages[line] = ReleasePage.read(page, runs, runs_put_aside(line))
+        except Exception as error:  # noqa: BLE001 - one line must not keep the others out of the table
+            self._unreadable[line] = f"{line.name} could not be read: {error!r}"
 
     def write(self) -> None:
         """Write the table's files."""
@@ -112,12 +134,17 @@ class MatrixTable:
         yield f"flakes: {len(table.flakes)}; table: {self.folder / PAGE_NAME}"
 
     def exit_code(self, *, require_promise: bool) -> int:
-        """Return the exit code over all lines: as of ``run``; a line that could not be run is a harness error."""
+        """Return the exit code over all lines, as of ``run``; what was not run is a harness error."""
         answers: list[Answer] = [answer for page in self._pages.values() for answer in _answers(page)]
         answers += [(Conformance.HARNESS_ERROR, None)] * len(self.problems)
         if self._table is not None and self._table.broken_in_every_run:
             answers.append((Conformance.DEVIATES, None))
         return exit_code(answers, require_promise=require_promise)
+
+
+def line_folders(folder: Path) -> list[Path]:
+    """Return the folders of the lines that a matrix's directory holds."""
+    return sorted({path.parent for name in ("round-*", FILE) for path in folder.glob(f"*/{name}")})
 
 
 def _answers(page: ReleasePage) -> Iterator[Answer]:

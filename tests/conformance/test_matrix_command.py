@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from conformance.cli import main
+from conformance.commands.matrix_asked import Asked
 from conformance.commands.matrix_table import MatrixTable
 from conformance.foretelling import foretell
 from conformance.registry import select_scenarios
@@ -101,12 +102,12 @@ def test_a_release_whose_jars_cannot_be_had_leaves_the_others_to_be_run(
 
 
 def test_a_line_that_could_not_be_run_is_a_harness_error_on_the_page(tmp_path: Path) -> None:
-    write_run(tmp_path / LINE, "a")
-    table = MatrixTable.over(tmp_path, seed=5)
-    table.problems.append("9.9/kraft could not be run: no jars")
+    run = write_run(tmp_path / LINE, "a")
+    Asked("4.3.1/kraft", 5, ("HW-03",), problems=["4.3.1/kraft could not be run: no jars"]).write(run.parents[1])
+    table = MatrixTable.over(tmp_path)
     table.write()
     assert table.exit_code(require_promise=False) == 4
-    assert "9.9/kraft could not be run" in (tmp_path / "matrix.html").read_text(encoding="utf-8")
+    assert "4.3.1/kraft could not be run" in (tmp_path / "matrix.html").read_text(encoding="utf-8")
 
 
 def test_the_ladder_is_printed_as_the_command_takes_it(capsys: pytest.CaptureFixture[str]) -> None:

@@ -41,7 +41,7 @@ def test_a_line_is_run_once_and_its_table_is_in_the_summary(tmp_path: Path) -> N
     assert "4.3.1/kraft: 1 cell, 1 finished and skipped" in again[1]
     assert list(run.parent.iterdir()) == [run]
 
-    assert nightly(tmp_path, "--join")[0] == 0
+    assert nightly(tmp_path, "--join", LINE)[0] == 0
     table = json.loads((tmp_path / "matrix.json").read_text(encoding="utf-8"))
     held = {row["id"]: row["held"][0] for row in table["every_run"]}
     assert sorted(held) == ["HW-01", "HW-09", "HW-10"]
