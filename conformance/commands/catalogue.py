@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from conformance.broker_answers import answer_words
 from conformance.commands.choosing import Choice, locate_error, rules_of
+from conformance.commands.foretold_promise import promise_line
 from conformance.commands.plain_table import table_lines
 from conformance.commands.prediction import answer_lines
 from conformance.examination import Examination
@@ -103,7 +105,7 @@ def _settings(schedule: Schedule) -> Iterable[str]:
 
 
 def _predicted(told: Foretold) -> Iterable[str]:
-    """Yield small tables: the numbers at every checkpoint, and what is asked besides."""
+    """Yield small tables: numbers and answers of a scenario's steps, and what is asked besides."""
     on = f"Kafka {told.rules.version} ({told.rules.metadata.value})"
     if told.not_run is not None:
         yield f"Not run on {on}: {told.not_run}"
@@ -111,11 +113,21 @@ def _predicted(told: Foretold) -> Iterable[str]:
         return
     yield f"Predicted for {on}:"
     if told.prediction is not None:
-        yield from (f"  {line}" for line in table_lines(_numbers(told.prediction)))
-        yield ""
+        yield from _of_scenario(told.prediction)
     if told.answers:
         yield from (f"  {line}" for line in answer_lines(told.answers, tuple(_texts(told.entry))))
         yield ""
+
+
+def _of_scenario(prediction: Prediction) -> Iterable[str]:
+    """Yield the numbers at every checkpoint, what brokers answer to steps that ask them, and what is lost."""
+    answers = [(f"{one.step + 1}. {one.asked}", (answer_words(one.as_json()["answer"]),)) for one in prediction.answers]
+    for table in (_numbers(prediction), [("answers of brokers", ("predicted",)), *answers]):
+        if len(table) > 1:
+            yield from (f"  {line}" for line in table_lines(table))
+            yield ""
+    yield f"  {promise_line(prediction)}"
+    yield ""
 
 
 def _numbers(prediction: Prediction) -> list[tuple[str, tuple[str, ...]]]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from conformance.broker_answers import answer_words
 from conformance.cli import main
 from conformance.registry import EXAMINATIONS, SCENARIOS
 
@@ -37,6 +38,28 @@ def test_an_explanation_says_what_is_asked_and_what_the_release_must_answer(
     assert "\n  checkpoint " in text
     assert "\n  asked " in text
     assert all(f"\n  {question.what}  " in text for question in ASKING.questions)
+
+
+@pytest.mark.parametrize("name", ["HW-02/leader", "LE-03/asked", "RM-06/listed"])
+def test_an_explanation_says_what_brokers_must_answer_to_steps_that_ask(
+    capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    text = said(capsys, "explain", name, "--kafka", "0.11.0.3")
+    answers = told(capsys, "predict", name, "--kafka", "0.11.0.3")["answers"]
+
+    table = text.partition("\n  answers of brokers ")[2].partition("\n\n")[0].splitlines()[1:]
+    assert [line.split(maxsplit=1)[0] for line in table] == [f"{one['step'] + 1}." for one in answers]
+    for line, one in zip(table, answers, strict=True):
+        assert one["asked"] in line
+        assert line.endswith(answer_words(one["answer"]))
+
+
+def test_an_explanation_says_what_is_lost_on_the_release(capsys: pytest.CaptureFixture[str]) -> None:
+    text = said(capsys, "explain", "TR-01", "--kafka", "0.10.2.2")
+
+    assert "\n  promise: BROKEN_AS_PREDICTED; m1 lost: broker 2 had appended the record, cut it" in text
+    assert "\n  promise: KEPT; no committed record is lost\n" in said(capsys, "explain", "TR-01", "--kafka", "4.3.1")
+    assert "answers of brokers" not in text
 
 
 def test_a_prediction_has_the_questions_beside_the_numbers(capsys: pytest.CaptureFixture[str]) -> None:

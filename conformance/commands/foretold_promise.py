@@ -1,0 +1,44 @@
+"""Which verdict about the promise does a prediction lead to, if the brokers do as predicted? With what is lost."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from conformance.promises import PromiseKept
+from oracle.guarantees import PromiseVerdict
+from oracle.vocabulary import Acks, Fate, Outcome
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from oracle.prediction import Prediction, RecordPrediction
+
+
+def promise_line(prediction: Prediction) -> str:
+    """Return the predicted promise as a verdict has it, then every lost record, and why."""
+    broken = _ending(prediction, PromiseVerdict.BROKEN)
+    allowed = _ending(prediction, PromiseVerdict.ALLOWED_BY_SETTINGS)
+    promise = _promise(prediction, is_broken=bool(broken), is_allowed=bool(allowed))
+    others = [record for record in prediction.records if record.fate is Fate.LOST and record not in broken + allowed]
+    parts = [f"{_labels(lost)} lost: {lost[0].promise.reason}" for lost in (broken, allowed) if lost]
+    if others:
+        parts.append(f"{_labels(others)} lost, about which nothing was promised")
+    parts += [f"replicas differ at offset {one.offset}" for one in prediction.diverged]
+    return f"promise: {promise.value}; {'; '.join(parts) or 'no committed record is lost'}"
+
+
+def _ending(prediction: Prediction, verdict: PromiseVerdict) -> list[RecordPrediction]:
+    return [record for record in prediction.records if record.promise.verdict is verdict]
+
+
+def _labels(records: Iterable[RecordPrediction]) -> str:
+    return ", ".join(record.label for record in records)
+
+
+def _promise(prediction: Prediction, *, is_broken: bool, is_allowed: bool) -> PromiseKept:
+    if is_broken or prediction.diverged:
+        return PromiseKept.BROKEN_AS_PREDICTED
+    if is_allowed:
+        return PromiseKept.ALLOWED_BY_SETTINGS
+    promised = (r for r in prediction.records if r.outcome is Outcome.ACKNOWLEDGED and r.acks != Acks.NONE)
+    return PromiseKept.KEPT if any(promised) else PromiseKept.NO_PROMISE
