@@ -96,7 +96,10 @@ def lost_records(run: RunView) -> tuple[str, ...]:
 
 def _lost_words(run: RunView) -> str:
     """Return the first lost labels and how many more there are; empty if nothing was lost."""
-    labels = lost_records(run)
+    acks = {row.label: row.acks for row in run.records.rows}
+    labels = [
+        label if acks.get(label, "all") == "all" else f"{label} (acks={acks[label]})" for label in lost_records(run)
+    ]
     counted = sum(count.measured for count in run.records.classes if count.name == "lost")
     more = max(len(labels), counted) - _LABELS_MAX
     return ", ".join(labels[:_LABELS_MAX]) + (f" and {more:,} more" if more > 0 else "")
@@ -108,9 +111,19 @@ def _row(key: _Key, runs: Sequence[RunView]) -> OperatorRow:
     lost = tuple(f"{words} in {run.scenario}" for run in runs if (words := _lost_words(run)))
     refused = sum(_outcomes(run)["refused"] for run in runs)
     advice = _ADVICE[worst]
+    if worst is Promise.ALLOWED_BY_SETTINGS and not any(_lost_with_all(run) for run in runs):
+        advice = (
+            "Only records sent with acks=1 were lost, which survive no longer than their leader; acks=all kept its own."
+        )
     if worst is Promise.KEPT and refused:
         advice = "Writes were refused rather than put at risk; every acknowledged record survived."
     return OperatorRow(settings, variant, kafka, lost, refused, tuple(runs), worst, advice)
+
+
+def _lost_with_all(run: RunView) -> bool:
+    """Tell whether a record that was sent with acks=all is gone; of a record that is not shown nobody knows better."""
+    acks = {row.label: row.acks for row in run.records.rows}
+    return any(acks.get(label, "all") == "all" for label in lost_records(run))
 
 
 def _outcomes(run: RunView) -> Counter[str]:

@@ -17,7 +17,7 @@ _COUNTED = {
     Conformance.DEVIATES: ("deviates", "deviate"),
     Conformance.HARNESS_ERROR: ("ended in a harness error", "ended in harness errors"),
     Conformance.INCONCLUSIVE: ("is inconclusive", "are inconclusive"),
-    Conformance.NOT_RUN: ("was not run", "were not run"),
+    Conformance.NOT_RUN: ("does not apply and was not run", "do not apply and were not run"),
 }
 _PROMISES = {
     Promise.BROKEN: ("promise was broken unexpectedly", "promises were broken unexpectedly"),
@@ -35,13 +35,16 @@ _PROMISES = {
 def headline(runs: Sequence[RunView]) -> str:
     """Return how many runs conform, as a sentence."""
     conforming = sum(run.verdict.conformance is Conformance.CONFORMS for run in runs)
+    taken = sum(run.verdict.conformance is not Conformance.NOT_RUN for run in runs)
     if not runs:
         return "No runs"
     if len(runs) == 1:
         return "The run conforms" if conforming else f"The run {_COUNTED[runs[0].verdict.conformance][0]}"
-    if conforming == len(runs):
-        return f"All {len(runs)} runs conform"
-    return f"{conforming} of {len(runs)} runs conform"
+    if not taken:
+        return "Nothing was run"
+    if conforming == taken:
+        return f"All {taken} runs conform" if taken > 1 else "The one run conforms"
+    return f"{conforming} of {taken} runs conform"
 
 
 def subtitle(runs: Sequence[RunView]) -> str:

@@ -29,12 +29,14 @@ class SettingsCell:
 
     Attributes:
         sends: how many records were accepted, refused and so on, in words.
-        lost: labels of the acknowledged or committed records that are gone.
+        lost: labels of the records sent with the cell's acks that were committed and are gone.
+        diverged: whether the replicas' logs ended with different records at one offset.
     """
 
     run: RunView
     sends: str
     lost: tuple[str, ...]
+    diverged: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,9 +79,15 @@ def _table(kafka: str, runs: dict[tuple[str, ...], RunView]) -> SettingsTable:
 def _cells(runs: dict[tuple[str, ...], RunView], acks: str, minimum: str) -> Iterable[SettingsCell | None]:
     for column in COLUMNS:
         run = runs.get((acks, minimum, *column))
-        yield None if run is None else SettingsCell(run, _sends(run), lost_records(run))
+        if run is None:
+            yield None
+            continue
+        sent = {row.label for row in run.records.rows if row.acks == acks}
+        lost = tuple(label for label in lost_records(run) if label in sent)
+        yield SettingsCell(run, _sends(run, sent), lost, bool(run.final_logs.diverged_offsets))
 
 
-def _sends(run: RunView) -> str:
-    counted = Counter(row.measured_outcome.split(":")[0] for row in run.records.rows if row.measured_outcome)
+def _sends(run: RunView, sent: set[str]) -> str:
+    outcomes = (row.measured_outcome for row in run.records.rows if row.label in sent)
+    counted = Counter(outcome.split(":")[0] for outcome in outcomes if outcome)
     return ", ".join(f"{count} {outcome}" for outcome, count in sorted(counted.items()))

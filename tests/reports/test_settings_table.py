@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 
 from reports.html import render_html
 from reports.load import load_run
+from reports.operators import operator_rows
 from reports.settings_table import settings_tables
+from reports.verdict_words import Promise
 from tests.reports.golden_runs import kept, loss
 from tests.reports.golden_writer import write_golden
 
@@ -39,7 +41,7 @@ def test_every_run_of_the_matrix_has_its_cell_and_no_other_run_has_one(tmp_path:
     }
     assert filled == {
         ("acks=all, min.insync.replicas=1", "2 replicas, unclean election on"): ("3 acknowledged", ("m1",)),
-        ("acks=0, min.insync.replicas=3", "3 replicas, unclean election off"): ("3 acknowledged", ()),
+        ("acks=0, min.insync.replicas=3", "3 replicas, unclean election off"): ("", ()),  # nothing was sent with acks=0
     }
 
 
@@ -56,3 +58,14 @@ def test_runs_of_other_scenarios_make_no_table(tmp_path: Path) -> None:
     others = views(tmp_path)[2:]
     assert settings_tables(others) == ()
     assert "What the settings are worth" not in render_html(others, tmp_path)
+
+
+def test_a_loss_of_acks_1_alone_is_not_held_against_settings_that_keep_acks_all(tmp_path: Path) -> None:
+    run = views(tmp_path)[0]
+    lost = replace(run, verdict=replace(run.verdict, promise=Promise.ALLOWED_BY_SETTINGS))
+    by_leader = replace(lost.records, rows=tuple(replace(row, acks="1") for row in lost.records.rows))
+    (of_all,) = operator_rows([lost])
+    (of_one,) = operator_rows([replace(lost, records=by_leader)])
+    assert "trade acknowledged records" in of_all.advice
+    assert "acks=1" in of_one.advice
+    assert [words.split(" in ")[0] for words in of_one.lost] == ["m1 (acks=1)"]
