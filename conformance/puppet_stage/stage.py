@@ -34,7 +34,8 @@ if TYPE_CHECKING:
 
     T = TypeVar("T")
 
-DEADLINE_S = 4.0
+DEADLINE_S = 20.0
+"""For what is expected to come, so that it costs nothing when it does."""
 SEVERAL_ROUNDS_S = 0.5
 IDLE_ROUNDS = 3
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
@@ -17,6 +17,7 @@ from conformance.questions import Answer, Between
 from conformance.run_directory import slug
 from conformance.topic_removal import remove_topic
 from fault_injection.cluster.spec import ClusterSpec
+from fault_injection.waiting import DeadlineExceededError, until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,7 +28,8 @@ if TYPE_CHECKING:
 LEADER = 1
 RECORDS = 3
 VALUE_BYTES = 100
-SHORT_MS, LONG_MS, AT_ONCE_MS, LATE_MS = 1_000, 20_000, 800, 8_000
+SHORT_MS, LONG_MS, AT_ONCE_MS, LATE_MS = 1_000, 20_000, 8_000, 8_000
+PARKED_S = 1.0
 MORE_THAN_THERE_IS = 1 << 19
 OUT_OF_RANGE = "OFFSET_OUT_OF_RANGE"
 
@@ -42,6 +44,7 @@ CAME_ANYWAY = "records at offset 0 after that wait"
 NOT_WAITED = "wait at offset 0 for one byte, at most 20 s"
 NOTHING_WANTED = "wait at the log end for zero bytes, at most 20 s"
 WOKEN = "wait at the log end for one byte, at most 20 s, with a record produced meanwhile"
+STILL_WAITS = "whether that fetch still waits after 1 s, when the record is produced"
 WOKEN_WITH = "records after that wait"
 BEYOND = "error beyond the log end"
 
@@ -56,7 +59,7 @@ class FetchLimitsKept:
             f"create a topic with one replica and produce {RECORDS} records to it, one batch each",
             "fetch from offset 0: everything, within one byte in all or of the partition, within two batches",
             "fetch at the log end and at offset 0, with minimum bytes and a maximum wait, and take the time",
-            "fetch at the log end with a long wait, and produce a record meanwhile",
+            "fetch at the log end with a long wait, and produce a record 1 s later",
             "fetch beyond the log end",
         )
 
@@ -74,6 +77,7 @@ class FetchLimitsKept:
             Answer(CAME_ANYWAY, RECORDS),
             Answer(NOT_WAITED, at_once),
             Answer(NOTHING_WANTED, at_once),
+            Answer(STILL_WAITS, value=True),
             Answer(WOKEN, Between(0, LATE_MS, "ms")),
             Answer(WOKEN_WITH, 1),
             Answer(BEYOND, OUT_OF_RANGE),
@@ -91,13 +95,20 @@ class FetchLimitsKept:
 
 @contextmanager
 def one_replica(room: Room) -> Iterator[tuple[str, str]]:
-    """Have a topic with one replica on a live cluster; give its leader's address and its name."""
+    """Have a topic with one replica on a live cluster; give its leader's address and its name.
+
+    A cluster on which the block failed is not used again.
+    """
     cluster = room.laboratory.cluster_of(ClusterSpec(room.release, room.metadata))
     topic = slug(room.run.path.name)
     addresses = [cluster.client_address(broker) for broker in cluster.live_brokers]
-    create_topic(addresses, topic, [LEADER], {"min.insync.replicas": "1"})
-    yield cluster.client_address(LEADER), topic
-    remove_topic(cluster, topic)
+    try:
+        create_topic(addresses, topic, [LEADER], {"min.insync.replicas": "1"})
+        yield cluster.client_address(LEADER), topic
+        remove_topic(cluster, topic)
+    except BaseException:
+        room.laboratory.discard_cluster()
+        raise
 
 
 def append(address: str, topic: str, record_id: int) -> None:
@@ -135,6 +146,9 @@ def _waits(questioner: Questioner) -> Iterator[Answer]:
 def _woken(address: str, topic: str) -> Iterator[Answer]:
     with ThreadPoolExecutor(1) as pool:
         waiting = pool.submit(_timed, Questioner(address, topic), RECORDS, FetchLimits(LONG_MS, 1))
+        with suppress(DeadlineExceededError):
+            until(waiting.done, deadline_s=PARKED_S, what="an answer that has no reason to come")
+        yield Answer(STILL_WAITS, not waiting.done())
         append(address, topic, RECORDS)
         fetched, waited_ms = waiting.result()
     yield Answer(WOKEN, waited_ms)

@@ -22,7 +22,8 @@ THREE_OF_FOUR_COMMITTED = (
     Append("d"),
     FetchAs(2, 3, 5),
 )
-SHORT_MS, LONG_MS = 500, 10_000
+SHORT_MS, LONGER_MS, LONG_MS = 500, 3_000, 10_000
+"""A wait that always passes, one that passes on some releases, and one that never does."""
 
 FETCH = Examination(
     name="RM-05/puppets",
@@ -44,7 +45,7 @@ FETCH = Examination(
             Consume(0),
             Consume(0, max_wait_ms=LONG_MS),
             Consume(3, max_wait_ms=SHORT_MS),
-            Consume(4, max_wait_ms=2 * SHORT_MS),
+            Consume(4, max_wait_ms=LONGER_MS),
             Consume(0, max_wait_ms=SHORT_MS, wants_more=True),
             Consume(1, takes_one_byte=True),
             Consume(5),

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 DEADLINE_S = 30.0
 PATIENCE_S = 4.0
-"""How long a controller may take to elect uncleanly: in KRaft mode it looks every second (imposed)."""
+"""How long nobody must lead: in KRaft mode a controller looks every second whether to elect uncleanly (imposed)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,9 +83,13 @@ class Partition:
 
         return until(seen, deadline_s=DEADLINE_S, what=what)
 
-    def leader_within_patience(self) -> int | None:
-        """Return who leads as soon as anybody does, or None when nobody did for a while."""
-        end = time.monotonic() + PATIENCE_S
+    def leader_within_patience(self, *, is_expected: bool) -> int | None:
+        """Return who leads as soon as anybody does, or None when nobody did for a while: one who is to come has long.
+
+        Raises:
+            DeadlineExceededError: nobody tells what the controller has committed.
+        """
+        end = time.monotonic() + (DEADLINE_S * 2 / 3 if is_expected else PATIENCE_S)
         return self.await_view(
             lambda view: view.leader is not None or time.monotonic() >= end, "a leader, or the end of patience"
         ).leader

@@ -32,8 +32,9 @@ COMMITTED_UNKNOWN = "m1 is committed, the follower has it and does not know"
 TWO_COPIES = Scenario(
     name="HW-04",
     explanation=(
-        "Broker 2 has appended m1 and says so only by its next fetch, which stands in the gate; broker 3's passed. So "
-        "the leader's copies are 1 and 2 while both logs end at 2, and its high watermark stays at the lower copy."
+        "Broker 2 has appended m1 and says so only by its next fetch, which stands in the gate whatever its offset; "
+        "broker 3's passed. So the leader's copies are 1 and 2 while both logs end at 2, and its high watermark stays "
+        "at the lower copy."
     ),
     questions=(
         Question(
@@ -57,8 +58,11 @@ TWO_COPIES = Scenario(
         replicas=brokers(1, 2, 3),
         steps=(
             produce("m0"),
-            hold_request("report", follower=2, leader=1, fetch_offset=2),
+            hold_request("question", follower=2, leader=1, fetch_offset=1),
+            await_hold("question"),
             produce("m1", expect=Expectation.PENDING),
+            hold_request("report", follower=2, leader=1),
+            release("question"),
             await_hold("report"),
             checkpoint(BOTH_HAVE_IT),
             release("report"),

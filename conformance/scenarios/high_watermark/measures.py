@@ -100,17 +100,8 @@ def _from_record(run: RunDirectory, offset: int, follower: int, leader: int) -> 
     raise NotSeenError(f"no answer to broker {follower} carried the record at offset {offset}")
 
 
-def longest_answer_with(offsets: Iterable[int], follower: int, leader: int) -> Measure:
-    """Measure the longest time, in ms, that fetches at these offsets waited at the leader for their records."""
-
-    def measure(run: RunDirectory) -> Value:
-        return max(_waited_ms(_from_record(run, offset, follower, leader)[0]) for offset in offsets)
-
-    return measure
-
-
 def median_answer_with(offsets: Iterable[int], follower: int, leader: int) -> Measure:
-    """Measure the median of the same."""
+    """Measure the median time, in ms, that fetches at these offsets waited at the leader for their records."""
 
     def measure(run: RunDirectory) -> Value:
         return median_low(_waited_ms(_from_record(run, offset, follower, leader)[0]) for offset in offsets)

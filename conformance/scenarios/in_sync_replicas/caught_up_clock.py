@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from conformance.scenarios.in_sync_replicas.clock_stand import Stand
     from oracle.rules.rule_set import RuleSet
 
-LAG_MS, LATE_MS = 3_000, 1_500
+LAG_MS, LATE_MS = 3_000, 3_000
 """``replica.lag.time.max.ms`` under ``timing: lag``, and how late the tester may see what the leader decides."""
 KEEPING_S = 2 * LAG_MS / 1000
 LEAVING_S = 20.0

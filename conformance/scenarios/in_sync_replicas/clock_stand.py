@@ -10,7 +10,7 @@ Choices: the puppet fetches in version 11 where there is one: it names no replic
 from __future__ import annotations
 
 import time
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -116,10 +116,8 @@ def clock_stand(room: Room) -> Iterator[Stand]:
             gate.arm(HOLD, Point("fetch_request", source=FOLLOWER, destination=LEADER, topic=topic.name, partition=0))
             until(lambda: gate.caught(HOLD), deadline_s=DEADLINE_S, what="the real follower to fetch")
             address = _address(cluster.client_address(LEADER))
-            client, puppet = ClientPuppet(address), FollowerPuppet(FOLLOWER, address)
-            yield Stand(topic, probe, client, puppet, 11 if room.release.is_at_least(2, 3) else None)
-            client.close()
-            puppet.close()
+            with closing(ClientPuppet(address)) as client, closing(FollowerPuppet(FOLLOWER, address)) as puppet:
+                yield Stand(topic, probe, client, puppet, 11 if room.release.is_at_least(2, 3) else None)
             gate.release(HOLD)
         remove_topic(cluster, topic.name)
     except BaseException:

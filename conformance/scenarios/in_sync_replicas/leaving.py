@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 LAG_MS = 3_000
 """``replica.lag.time.max.ms`` under ``timing: lag``."""
-LATE_MS = 1_000
+LATE_MS = 2_500
 """How late a leader's check may be, and its frame or log line, on a machine that others use too."""
 MS = 1_000_000
 

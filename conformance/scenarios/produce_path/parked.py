@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from conformance.run_directory import RunDirectory
     from oracle.rules.rule_set import RuleSet
 
-TIMEOUT_MS, LATE_MS = 3_000, 4_000
+TIMEOUT_MS, LATE_MS = 3_000, 10_000
 """The outcome is noted when it is collected, after the rest that follows the send."""
 MS = 1_000_000
 

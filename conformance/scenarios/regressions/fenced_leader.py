@@ -42,8 +42,7 @@ class FencedLeader:
 
     def predict(self, rules: RuleSet) -> tuple[Answer, ...]:
         """Predict whether the controller looks before it elects."""
-        is_fixed = parse_version(rules.version) >= parse_version(FIXED_IN)
-        return (Answer(ISR_WITHOUT_LEADER, [] if is_fixed else [1]),)
+        return (Answer(ISR_WITHOUT_LEADER, [] if _is_fixed(rules.version) else [1]),)
 
     def conduct(self, room: Room) -> Iterator[Answer]:
         """Kill and start real brokers."""
@@ -56,10 +55,14 @@ class FencedLeader:
             crashing.start(1)
             crashing.kill(1)
             crashing.start(2)
-            crashing.leader_within_patience()
+            crashing.leader_within_patience(is_expected=not _is_fixed(room.release.version))
             view = crashing.await_view(lambda view: not view.elr, "nobody to be eligible")
             yield Answer(ISR_WITHOUT_LEADER, [*view.isr])
             crashing.start(1)
+
+
+def _is_fixed(version: str) -> bool:
+    return parse_version(version) >= parse_version(FIXED_IN)
 
 
 SCENARIOS = (

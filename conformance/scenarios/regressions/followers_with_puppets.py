@@ -16,10 +16,12 @@ from fault_injection.puppets.records import Batch, batches
 from fault_injection.puppets.served import OFFSET_OUT_OF_RANGE, Served
 from fault_injection.waiting import DeadlineExceededError, until
 from fault_injection.wire.views import NONE, EpochEnd
+from oracle.rules.by_version import rules_for
 from oracle.rules.release import parse_version
+from oracle.vocabulary import MetadataMode
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from fault_injection.puppets.run import PuppetRun
     from fault_injection.puppets.topic import PuppetTopic
@@ -34,7 +36,8 @@ APPENDED = "the error and the offset of the first record that it is sent"
 GOES_ON = "whether it fetches at its new leader's log end"
 RUNS = "whether its process still runs"
 FETCHES = "whether it ever comes to fetch"
-PATIENCE_S, EXIT_S = 5.0, 15.0
+LONG_S, SHORT_S, EXIT_S = 30.0, 5.0, 15.0
+"""How long a fetch that is expected may take, how long none must come, and how long a process may take to end."""
 EXITS_SINCE = (0, 11)
 OLD_EPOCH, MIDDLE_EPOCH = 3, 4
 LOOPS_SINCE, ENDS_SINCE = (2, 0, 1), (2, 6, 1)
@@ -84,13 +87,18 @@ def _follow_a_shorter_log(run: PuppetRun, topic: PuppetTopic) -> Iterator[Answer
     run.controller.decide(topic.led_by(NEXT_LEADER, EPOCH + 1))
     second.await_fetch(topic, len(RECORDS))
     try:
-        second.await_fetch(topic, 1, PATIENCE_S)
+        second.await_fetch(topic, 1, LONG_S if _expects(run, _gives_up) else SHORT_S)
     except DeadlineExceededError:
         yield Answer(GOES_ON, value=False)
         yield Answer(RUNS, _runs_on(run))
     else:
         yield Answer(GOES_ON, value=True)
         yield Answer(RUNS, run.cluster.is_alive(REAL))
+
+
+def _expects(run: PuppetRun, predict: Callable[[RuleSet], tuple[Answer, ...]]) -> bool:
+    """Tell whether the first answer is predicted to be yes: that decides only for how long it is waited for."""
+    return predict(rules_for(run.cluster.spec.release.version, MetadataMode.ZOOKEEPER))[0].value is True
 
 
 def _runs_on(run: PuppetRun) -> bool:
@@ -114,7 +122,7 @@ def _follow_after_an_empty_epoch(run: PuppetRun, topic: PuppetTopic) -> Iterator
     second.serve(topic, _with_another_epoch())
     run.controller.decide(topic.led_by(NEXT_LEADER, EPOCH + 1))
     try:
-        second.await_fetch(topic, deadline_s=PATIENCE_S)
+        second.await_fetch(topic, deadline_s=LONG_S if _expects(run, _comes_to_fetch) else SHORT_S)
     except DeadlineExceededError:
         yield Answer(FETCHES, value=False)
     else:

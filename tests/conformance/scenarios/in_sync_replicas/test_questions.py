@@ -36,7 +36,7 @@ def silence_ms(made: HandMadeRun) -> object:
     return question.measure(made.run)
 
 
-@pytest.mark.parametrize(("after_ms", "is_in_time"), [(2_990, False), (3_000, True), (5_500, True), (5_501, False)])
+@pytest.mark.parametrize(("after_ms", "is_in_time"), [(2_990, False), (3_000, True), (7_000, True), (7_001, False)])
 def test_a_shrink_is_timed_by_the_wish_on_the_wire(made: HandMadeRun, after_ms: int, is_in_time: bool) -> None:
     made.request(LAST_FETCH_MS + after_ms, "AlterPartition", (1, 100), new_isr=[1])
 
@@ -93,6 +93,21 @@ def test_the_news_by_alter_partition(made: HandMadeRun) -> None:
 
     assert agrees(answer("IS-06", zookeeper("2.8.2"), "frames"), path_of_the_news(made.run))
     assert delay_of_the_news(made.run) == 100
+
+
+def test_news_before_the_shrink_is_not_in_time(made: HandMadeRun) -> None:
+    told_by_controller(made, 5_400)
+    made.request(5_500, "AlterPartition", (1, 100), new_isr=[1])
+
+    assert delay_of_the_news(made.run) == -100
+    assert not agrees(answer("IS-06", zookeeper("2.8.2"), "milliseconds"), -100)
+
+
+@pytest.mark.parametrize(("after_ms", "version"), [(3_001, "2.8.2"), (10_501, "2.6.3")])
+def test_news_that_is_late(after_ms: int, version: str) -> None:
+    expected = answer("IS-06", zookeeper(version), "milliseconds")
+    assert not agrees(expected, after_ms)
+    assert agrees(expected, after_ms - 1)
 
 
 def test_the_news_in_the_metadata_log(made: HandMadeRun) -> None:
