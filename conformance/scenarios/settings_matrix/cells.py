@@ -73,7 +73,8 @@ def _scenario(cell: Cell) -> Scenario:
         name=f"EL-03/{cell.words}",
         explanation=(
             "One cell of the settings matrix: the sends that are accepted or refused, the promise that the settings "
-            "make about each record, and what the worst crash that the guarantee table knows leaves of it."
+            "make about each record, and what is left of it by the worst that killing brokers can do, as the "
+            "guarantee table knows it."
         ),
         schedule=Schedule(
             id=f"election/settings/{cell.words}",

@@ -1,7 +1,8 @@
 """Which crash is the worst for which settings?
 
 Found by the explorer (``kafka-conformance guarantees --write-schedule``), then written so that one schedule is the
-worst on every release; the tests hold them against the guarantee table.
+worst that kill -9 can do on every release of the ladder; the tests hold them against the guarantee table. Disks that
+forget are left out: power failures are in the table too.
 """
 
 from __future__ import annotations

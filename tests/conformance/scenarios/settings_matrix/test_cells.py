@@ -1,4 +1,4 @@
-"""Is each cell's crash the worst that the guarantee table knows for its settings, on every release of the ladder?"""
+"""Is each crash the worst that the guarantee table knows for its settings, under kills, all over the ladder?"""
 
 from __future__ import annotations
 
