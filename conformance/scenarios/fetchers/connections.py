@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import permutations
 from typing import TYPE_CHECKING
@@ -12,7 +13,8 @@ from conformance.examination import Examination
 from conformance.questions import Answer
 from conformance.scenarios.fetchers.assignment import fetcher_id
 from conformance.scenarios.fetchers.fetch_trace import Fetch, between, fetches
-from conformance.scenarios.fetchers.stand import BROKERS, FETCHERS, fetcher_stand
+from conformance.scenarios.fetchers.stand import BROKERS, DEADLINE_S, FETCHERS, fetcher_stand
+from fault_injection.waiting import DeadlineExceededError, until
 from fault_injection.wire.ways import Way
 
 if TYPE_CHECKING:
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from conformance.scenarios.fetchers.stand import Stand
     from oracle.rules.rule_set import RuleSet
 
+IDLE_S = 1.0
 LONE = "lone"
 """A topic of one partition, led by 1 and followed by 2."""
 TOPICS = ("spread", "letters")
@@ -40,7 +43,7 @@ class ConnectionCounts:
     def steps(self) -> tuple[str, ...]:
         """Return what is done, line by line."""
         return (
-            f"start {len(BROKERS)} brokers with num.replica.fetchers={FETCHERS}; nobody follows anything",
+            f"start {len(BROKERS)} brokers with num.replica.fetchers={FETCHERS}; nobody follows anything, for 1 s",
             "create a topic of one partition, led by 1 and followed by 2",
             "create a topic in which every broker follows partitions of every other one on each fetcher",
             "count the connections on which each broker fetches, and those that are open at the gate",
@@ -59,7 +62,7 @@ class ConnectionCounts:
     def conduct(self, room: Room) -> Iterator[Answer]:
         """Count on real brokers."""
         with fetcher_stand(room) as stand:
-            times = [time.monotonic_ns()]
+            times = [*_idle(stand)]
             with stand.topic(LONE, [(1, 2)]):
                 times.append(time.monotonic_ns())
                 with stand.topic(TOPICS[0], ASSIGNMENTS):
@@ -69,11 +72,22 @@ class ConnectionCounts:
                     ]
         followed = fetches(stand.wire, stand.topic_ids)
         moments = ("while it follows nothing", f"with {LONE} alone", "with everything")
-        for begin_ns, end_ns, moment in zip((0, *times), times, moments, strict=False):
+        for begin_ns, end_ns, moment in zip(times, times[1:], moments, strict=True):
             seen = list(between(followed, begin_ns, end_ns))
             for broker in BROKERS:
                 yield Answer(f"connections of broker {broker} {moment}", len(_connections(seen, broker)))
         yield from opened
+
+
+def _idle(stand: Stand) -> tuple[int, int]:
+    """Let brokers that follow nothing any more be, several fetch waits long; give when that began and ended, in ns."""
+    links = [Way(f, leader, kind="replication", opened_by="sender") for leader, f in PAIRS]
+    with suppress(DeadlineExceededError):
+        until(lambda: stand.gate.network.count(*links) == 0, deadline_s=DEADLINE_S, what="the fetchers before to end")
+    began_ns = time.monotonic_ns()
+    with suppress(DeadlineExceededError):
+        until(lambda: bool(stand.gate.rounds_since(began_ns)), deadline_s=IDLE_S, what="a fetch of nobody")
+    return began_ns, time.monotonic_ns()
 
 
 def _predicted(partitions: dict[tuple[str, int], tuple[int, int]], broker: int) -> int:

@@ -30,6 +30,7 @@ class Fetch:
         arrived_ns: when the request reached the gate, monotonic.
         asked: the partitions, in the order of the request.
         given: how many records each partition gave that gave any; empty while no answer came.
+        offsets: at which offset each partition is asked for, in the order of ``asked``.
     """
 
     follower: int
@@ -39,6 +40,11 @@ class Fetch:
     arrived_ns: int
     asked: tuple[Partition, ...]
     given: tuple[tuple[Partition, int], ...] = ()
+    offsets: tuple[int, ...] = ()
+
+    def offset(self, partition: Partition) -> int:
+        """Return the offset at which a partition is asked for that is."""
+        return self.offsets[self.asked.index(partition)]
 
 
 def fetches(wire: Path, topic_ids: Mapping[str, str]) -> tuple[Fetch, ...]:
@@ -75,6 +81,7 @@ def _fetch(request: dict[str, Any], answer: dict[str, Any] | None, topic_ids: Ma
         request["arrived_ns"],
         tuple(_partition(entry, topic_ids) for entry in request["decoded"]["partitions"]),
         tuple((_partition(e, topic_ids), _records(e)) for e in entries if e.get("record_bytes", 0) > 0),
+        tuple(entry["fetch_offset"] for entry in request["decoded"]["partitions"]),
     )
 
 

@@ -8,15 +8,18 @@ Source: ``AbstractFetcherThread.processFetchRequest``, ``FetcherLagMetrics``; th
 
 from __future__ import annotations
 
+import time
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from conformance.examination import Examination
+from conformance.interruption import NeverAtRestError
 from conformance.probes.jmx import GaugeReader
 from conformance.questions import Answer
 from conformance.scenarios.fetchers.assignment import fetcher_id
 from conformance.scenarios.fetchers.stand import DEADLINE_S, FETCHERS, fetcher_stand
-from fault_injection.waiting import until
+from fault_injection.waiting import DeadlineExceededError, until
 from fault_injection.wire.points import Point
 
 if TYPE_CHECKING:
@@ -29,6 +32,8 @@ if TYPE_CHECKING:
 TOPIC = "lag"
 LEADER, FOLLOWER = 1, 2
 RECORDS = 5
+LAG_S, EARLIER_S = 3.0, 0.3
+"""``replica.lag.time.max.ms`` under ``timing: lag``; how long before it is held a fetch may have been parked."""
 AHEAD = "gauge while the follower has a record above the leader's high watermark"
 
 
@@ -63,7 +68,7 @@ class LagGauge:
     def conduct(self, room: Room) -> Iterator[Answer]:
         """Read the gauge of a real broker."""
         with fetcher_stand(room) as stand, stand.topic(TOPIC, [(LEADER, FOLLOWER)]), GaugeReader() as reader:
-            yield Answer("gauge at rest", _gauge(stand, reader))
+            yield Answer("gauge at rest", _gauge_at_rest(stand, reader))
             _hold(stand, 0)
             stand.produce(LEADER, TOPIC, 0, 1)
             _await_isr(stand, LEADER)
@@ -73,10 +78,7 @@ class LagGauge:
                 yield Answer(_after(offset), [*_numbers(stand), _gauge(stand, reader)])
             stand.gate.release(_name(RECORDS))
             _await_isr(stand, LEADER, FOLLOWER)
-            _hold(stand, RECORDS)
-            stand.produce(LEADER, TOPIC, 0, 1)
-            _let_fetch(stand, RECORDS + 1)
-            yield Answer(AHEAD, [*_numbers(stand), _gauge(stand, reader)])
+            yield Answer(AHEAD, [*_one_ahead(stand), _gauge(stand, reader)])
             stand.gate.release(_name(RECORDS + 1))
 
 
@@ -102,6 +104,29 @@ def _let_fetch(stand: Stand, offset: int) -> None:
     _arm(stand, offset)
     stand.gate.release(_name(offset - 1))
     stand.await_caught(_name(offset))
+
+
+def _one_ahead(stand: Stand) -> tuple[int, int]:
+    """Have the follower append a record that it has not reported; give the numbers of both replicas.
+
+    Raises:
+        NeverAtRestError: the tester was late, and the follower may have left the ISR because of that.
+    """
+    began = time.monotonic()
+    _hold(stand, RECORDS)
+    stand.produce(LEADER, TOPIC, 0, 1)
+    _let_fetch(stand, RECORDS + 1)
+    numbers = _numbers(stand)
+    if time.monotonic() - began > LAG_S - EARLIER_S:
+        raise NeverAtRestError("the tester held a follower's fetches almost for the lag time")
+    return numbers
+
+
+def _gauge_at_rest(stand: Stand, reader: GaugeReader) -> int | None:
+    """Give the gauge as soon as the follower has handled an answer and says nothing lags, else what it says last."""
+    with suppress(DeadlineExceededError):
+        until(lambda: _gauge(stand, reader) == 0, deadline_s=DEADLINE_S, what="a gauge at rest")
+    return _gauge(stand, reader)
 
 
 def _await_isr(stand: Stand, *isr: int) -> None:

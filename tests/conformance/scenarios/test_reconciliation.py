@@ -31,7 +31,7 @@ def test_each_outcome_is_counted(rules: object) -> None:
 
     assert [predicted[f"records {name}"] for name in ("produced", "read")] == [5, 3]
     assert [predicted[f"records {name}"] for name in ("acknowledged", "refused", "indeterminate")] == [3, 1, 1]
-    assert [predicted[f"predicted: {what}"] for what in ("must be there", "must not be there")] == [3, 2]
+    assert [predicted[f"records in class {name}"] for name in ("kept", "absent")] == [3, 2]
 
 
 def test_every_kind_of_anomaly_is_made_once() -> None:

@@ -54,7 +54,8 @@ def test_an_answer_is_told_by_connection_and_correlation(tmp_path: Path) -> None
 
     first, second = fetches(wire, {"id": "u"})
 
-    assert first == Fetch(2, 1, 4, 1, 0, (("t", 1), ("u", 0)), ((("t", 1), 2),))
+    assert first == Fetch(2, 1, 4, 1, 0, (("t", 1), ("u", 0)), ((("t", 1), 2),), (3, 0))
+    assert (first.offset(("t", 1)), first.offset(("u", 0))) == (3, 0)
     assert second.given == ()
     assert [fetch.arrived_ns for fetch in between([first, second], 1, 31)] == [30]
 
