@@ -23,7 +23,8 @@ def check_ask(index: int, step: Ask, labels: set[Label], schedule: Schedule) -> 
         ScheduleError: naming the step and the field.
     """
     if step.broker is not None and step.broker not in schedule.brokers:
-        raise _refusal(index, "broker", f"broker names what the schedule does not have: {step.broker}")
+        has = ", ".join(map(str, sorted(schedule.brokers)))
+        raise _refusal(index, "broker", f"broker names what the schedule does not have: {step.broker}; it has {has}")
     match step:
         case Consume(offset=offset):
             OFFSET.check(index, "offset", offset)
@@ -61,10 +62,14 @@ def _check_sent(index: int, step: SendTo, labels: set[Label]) -> None:
 
 def _check_timestamp(index: int, step: ListOffsets, labels: set[Label]) -> None:
     is_by_time = step.spec is OffsetSpec.TIMESTAMP
-    if is_by_time is not (step.timestamp_of is not None):
-        raise _refusal(index, "timestamp_of", "timestamp_of goes with timestamp, which needs it")
+    if is_by_time and step.timestamp_of is None:
+        raise _refusal(index, "spec", "spec: timestamp needs timestamp_of: LABEL")
+    if not is_by_time and step.timestamp_of is not None:
+        raise _refusal(index, "timestamp_of", f"timestamp_of only with spec: timestamp, not {step.spec.value}")
     if is_by_time and step.timestamp_of not in labels:
         message = f"timestamp_of names what the schedule has not produced yet: {step.timestamp_of}"
+        if labels:
+            message += f"; it has {', '.join(sorted(labels))}"
         raise _refusal(index, "timestamp_of", message)
 
 

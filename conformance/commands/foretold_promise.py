@@ -20,15 +20,19 @@ def promise_line(prediction: Prediction) -> str:
     allowed = _ending(prediction, PromiseVerdict.ALLOWED_BY_SETTINGS)
     promise = _promise(prediction, is_broken=bool(broken), is_allowed=bool(allowed))
     others = [record for record in prediction.records if record.fate is Fate.LOST and record not in broken + allowed]
-    parts = [f"{_labels(lost)} lost: {lost[0].promise.reason}" for lost in (broken, allowed) if lost]
-    if others:
-        parts.append(f"{_labels(others)} lost, about which nothing was promised")
+    parts = [_with_reason(broken)] if broken else []
     parts += [f"replicas differ at offset {one.offset}" for one in prediction.diverged]
+    parts += [_with_reason(allowed)] if allowed else []
+    parts += [f"{_labels(others)} lost, about which nothing was promised"] if others else []
     return f"promise: {promise.value}; {'; '.join(parts) or 'no committed record is lost'}"
 
 
 def _ending(prediction: Prediction, verdict: PromiseVerdict) -> list[RecordPrediction]:
     return [record for record in prediction.records if record.promise.verdict is verdict]
+
+
+def _with_reason(lost: list[RecordPrediction]) -> str:
+    return f"{_labels(lost)} lost: {lost[0].promise.reason}"
 
 
 def _labels(records: Iterable[RecordPrediction]) -> str:

@@ -6,59 +6,38 @@ from typing import Any
 
 import pytest
 
-from oracle.points import PointUnavailableError
 from oracle.predict import predict
 from oracle.rules.by_version import rules_for
-from oracle.schedule import ScheduleError
 from oracle.steps import (
     AwaitHold,
     Consume,
     DeleteRecords,
-    EndOffsetOfEpoch,
     Kill,
     ListOffsets,
-    Pause,
-    Reassign,
     Release,
-    Resume,
     SendTo,
     Start,
     Step,
 )
 from oracle.vocabulary import (
-    BrokerId,
     Expectation,
     Fate,
     Label,
-    Leadership,
     MetadataMode,
     Offset,
     OffsetSpec,
     Outcome,
     PointName,
 )
+from tests.oracle.asked import EARLIEST, LATEST, TWICE, answers, claims, leadership, sent
 from tests.oracle.open_races import answer_before_or_after_the_second_fetch
-from tests.oracle.schedules import NINE, ONE, THREE, TWO, hold, produce, schedule
+from tests.oracle.schedules import ONE, THREE, TWO, hold, produce, schedule
 
-Told = list[dict[str, Any]]
-M0, M1, M9 = Label("m0"), Label("m1"), Label("m9")
+M0, M1 = Label("m0"), Label("m1")
 FENCED, UNKNOWN = "FENCED_LEADER_EPOCH", "UNKNOWN_LEADER_EPOCH"
 NOT_LEADER = "NOT_LEADER_OR_FOLLOWER"
-LATEST, EARLIEST = ListOffsets(OffsetSpec.LATEST), ListOffsets(OffsetSpec.EARLIEST)
 HELD: tuple[Step, ...] = (produce("m0"), hold("gap", fetch_offset=1), AwaitHold("gap"))
 PENDING = produce("m1", expect=Expectation.PENDING)
-
-
-def answers(*steps: Step, kafka: str = "3.9.2", replicas: tuple[BrokerId, ...] = (ONE, TWO), min_isr: int = 1) -> Told:
-    metadata = MetadataMode.KRAFT if kafka.startswith("4") else MetadataMode.ZOOKEEPER
-    prediction = predict(schedule(*steps, replicas=replicas, min_isr=min_isr), rules_for(kafka, metadata))
-    return [told["answer"] for told in prediction.as_json().get("answers", ())]
-
-
-def leadership(
-    ordinal: int, broker: BrokerId | None = None, current: Leadership | None = None, version: int | None = None
-) -> EndOffsetOfEpoch:
-    return EndOffsetOfEpoch(Leadership(ordinal), broker, current, version)
 
 
 def consumed(*records: str, high_watermark: int) -> dict[str, Any]:
@@ -145,9 +124,6 @@ def test_a_new_leader_does_not_tell_a_high_watermark_before_its_epoch(
     assert told == [answer, expected_by_time, {"error": None, "offset": 1}]
 
 
-TWICE: tuple[Step, ...] = (produce("m0"), Kill(ONE), produce("m1", "m2"))
-
-
 def epoch_end(leader: int | None, end: int | None) -> dict[str, Any]:
     return {"error": None, "leadership": leader, "end_offset": end}
 
@@ -159,39 +135,15 @@ def test_an_epoch_ends_where_the_next_begins_and_the_own_at_the_log_end(kafka: s
     assert told == [epoch_end(first, 1), epoch_end(second, 3), epoch_end(None, None)]
 
 
-def claims(version: int | None = None) -> list[EndOffsetOfEpoch]:
-    return [leadership(0, current=Leadership(n), version=version) for n in range(3)]
-
-
 @pytest.mark.parametrize(("kafka", "version"), [("2.1.1", None), ("2.8.2", 2), ("4.3.1", None)])
 def test_a_claimed_epoch_is_checked(kafka: str, version: int | None) -> None:
     told = answers(*TWICE, *claims(version), Start(ONE), kafka=kafka)
     assert [one["error"] for one in told] == [FENCED, None, UNKNOWN]
 
 
-@pytest.mark.parametrize(("kafka", "newest"), [("0.11.0.3", 0), ("2.0.1", 1)])
-def test_a_release_without_claims_does_not_apply(kafka: str, newest: int) -> None:
-    why = rf"OffsetsForLeaderEpoch {newest} of Kafka {kafka} claims no current leader epoch \(KIP-320: 2\.1\)"
-    with pytest.raises(PointUnavailableError, match=why) as refused:
-        answers(*TWICE, claims()[0], Start(ONE), kafka=kafka)
-    assert (refused.value.step, refused.value.field) == (len(TWICE), "current")
-
-
-@pytest.mark.parametrize(("kafka", "version"), [("2.0.1", 1), ("2.8.2", 0), ("2.8.2", 1), ("4.3.1", 1)])
-def test_a_claim_in_a_version_without_the_field_is_refused(kafka: str, version: int) -> None:
-    with pytest.raises(ScheduleError, match=f"{version} has no such field: ask in version 2 or newer") as refused:
-        answers(*TWICE, claims(version)[0], Start(ONE), kafka=kafka)
-    assert not isinstance(refused.value, PointUnavailableError)
-    assert (refused.value.step, refused.value.field) == (len(TWICE), "current")
-
-
 def test_a_follower_knows_no_epochs() -> None:
     (told,) = answers(produce("m0"), leadership(0, broker=TWO))
     assert told == {"error": NOT_LEADER, "leadership": None, "end_offset": None}
-
-
-def sent(label: str, broker: int, acks: int) -> SendTo:
-    return SendTo(Label(label), ONE if broker == 1 else TWO, acks)
 
 
 @pytest.mark.parametrize(
@@ -236,72 +188,6 @@ def test_too_few_in_sync_replicas_and_a_timeout() -> None:
 
     assert refused == [{"answer": "NOT_ENOUGH_REPLICAS", "offset": None, "written": False}]
     assert timed_out == [{"answer": "REQUEST_TIMED_OUT", "offset": None, "written": True}]
-
-
-@pytest.mark.parametrize(
-    ("step", "kafka", "why"),
-    [
-        (leadership(0), "0.10.2.2", "has no OffsetsForLeaderEpoch"),
-        (ListOffsets(OffsetSpec.LATEST, version=5), "2.1.1", "^Kafka 2.1.1 speaks ListOffsets no newer than 4, not 5"),
-        (leadership(0, version=1), "4.3.1", "^Kafka 4.3.1 speaks OffsetsForLeaderEpoch no older than 2, not 1"),
-        (Consume(version=3), "4.3.1", "^Kafka 4.3.1 speaks Fetch no older than 4, not 3"),
-        (Consume(version=15), "4.3.1", "^the tester asks with Fetch 4 to 12 of Kafka 4.3.1, not 15"),
-        (ListOffsets(OffsetSpec.LATEST, version=0), "2.1.1", "^the tester asks with ListOffsets 1 to 4 of Kafka 2.1.1"),
-    ],
-)
-def test_a_release_that_cannot_be_asked_so(step: Step, kafka: str, why: str) -> None:
-    with pytest.raises(PointUnavailableError, match=why):
-        answers(produce("m0"), step, kafka=kafka)
-
-
-@pytest.mark.parametrize(
-    ("steps", "why"),
-    [
-        ((Consume(NINE),), "broker names what the schedule does not have: 9"),
-        ((ListOffsets(OffsetSpec.TIMESTAMP),), "timestamp_of goes with timestamp"),
-        ((ListOffsets(OffsetSpec.LATEST, timestamp_of=M0),), "timestamp_of goes with timestamp"),
-        ((ListOffsets(OffsetSpec.TIMESTAMP, timestamp_of=M9),), "not produced yet: m9"),
-        ((sent("m0", 1, 1), sent("m0", 1, 1)), "label 'm0' is produced twice"),
-        ((Kill(TWO), Consume(TWO), Start(TWO)), "broker 2 is down: it answers nobody"),
-        ((Pause(TWO), Consume(TWO), Resume(TWO)), "broker 2 is paused: it answers nobody"),
-        ((Reassign((ONE, THREE)), Consume(TWO)), "broker 2 has no replica"),
-        ((Kill(TWO), Kill(ONE), LATEST, Start(ONE), Start(TWO)), "nobody leads: name the broker that is asked"),
-    ],
-)
-def test_a_question_that_nobody_can_answer(steps: tuple[Step, ...], why: str) -> None:
-    with pytest.raises(ScheduleError, match=why):
-        answers(*steps)
-
-
-@pytest.mark.parametrize(
-    ("step", "field", "range_of_it"),
-    [
-        (Consume(offset=Offset(-1)), "offset", "0 to 9223372036854775807 (int64), not -1"),
-        (Consume(offset=Offset(2**63)), "offset", "0 to 9223372036854775807 (int64), not 9223372036854775808"),
-        (Consume(version=-1), "version", "0 to 32767 (int16), not -1"),
-        (ListOffsets(OffsetSpec.LATEST, version=2**15), "version", "0 to 32767 (int16), not 32768"),
-        (leadership(-1), "leadership", "0 to 1073741823 (half of an int32, which the epoch is), not -1"),
-        (leadership(0, current=Leadership(2**30)), "current", "(half of an int32, which the epoch is), not 1073741824"),
-        (leadership(0, version=2**15), "version", "0 to 32767 (int16), not 32768"),
-        (SendTo(M0, ONE, 2**15), "acks", "-32768 to 32767 (int16), not 32768"),
-        (SendTo(M0, ONE, -(2**15) - 1), "acks", "-32768 to 32767 (int16), not -32769"),
-        (SendTo(M0, ONE, timeout_ms=0), "timeout_ms", "1 to 2147483647 (int32), not 0"),
-        (SendTo(M0, ONE, timeout_ms=2**31), "timeout_ms", "1 to 2147483647 (int32), not 2147483648"),
-    ],
-)
-def test_a_number_that_no_request_can_carry(step: Step, field: str, range_of_it: str) -> None:
-    with pytest.raises(ScheduleError) as refused:
-        answers(step)
-    assert (refused.value.step, refused.value.field) == (0, field)
-    assert str(refused.value).startswith(f"{field} must be from ")
-    assert str(refused.value).endswith(range_of_it)
-
-
-@pytest.mark.parametrize("acks", [-(2**15), 2**15 - 1])
-def test_the_outermost_numbers_are_carried(acks: int) -> None:
-    told = answers(SendTo(M0, ONE, acks, 2**31 - 1), Consume(offset=Offset(2**63 - 1)))
-    assert told[0]["answer"] == "INVALID_REQUIRED_ACKS"
-    assert told[1]["error"] == "OFFSET_OUT_OF_RANGE"
 
 
 def test_an_answer_that_a_race_decides_has_its_values() -> None:
