@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from conformance import scenarios
 from conformance.examination import Examination
+from conformance.requirements import CHECKED_IN_EVERY_RUN
 from conformance.scenario import Scenario
 
 if TYPE_CHECKING:
@@ -68,11 +69,15 @@ def select_scenarios(globs: Sequence[str] = (), profile: str = "quick") -> tuple
 
 def _instead(glob: str) -> str:
     """Say which names come close, and where all of them are."""
-    close = get_close_matches(glob, [entry.name for entry in CATALOGUE], n=3, cutoff=0.5)
+    if glob.upper() in CHECKED_IN_EVERY_RUN:
+        return f"{glob.upper()} is checked in every run; `kafka-conformance matrix` counts how often it held"
+    names = {entry.name.casefold(): entry.name for entry in CATALOGUE}
+    close = [names[name] for name in get_close_matches(glob.casefold(), names, n=3, cutoff=0.5)]
     listing = "kafka-conformance list names them all"
     return f"did you mean {', '.join(close)}? {listing}" if close else listing
 
 
 def _matches(entry: Entry, glob: str) -> bool:
     family = entry.name.split("/", maxsplit=1)[0]
-    return any(fnmatchcase(text, glob) for text in (entry.name, family, entry.id))
+    known = (entry.name, family, entry.id, entry.name.removeprefix("regressions/"))
+    return any(fnmatchcase(text, glob) for text in known)

@@ -76,7 +76,13 @@ def test_a_metadata_mode_that_the_release_lacks_is_refused(
 
 @pytest.mark.parametrize("command", ["list", "explain", "predict", "run"])
 @pytest.mark.parametrize(
-    ("name", "advice"), [("TR-91", "did you mean TR-0"), ("nothing", "kafka-conformance list names them all")]
+    ("name", "advice"),
+    [
+        ("TR-91", "did you mean TR-0"),
+        ("hw-03", "did you mean HW-03"),
+        ("HW-01", "HW-01 is checked in every run"),
+        ("nothing", "kafka-conformance list names them all"),
+    ],
 )
 def test_a_name_that_matches_nothing_says_what_there_is(
     capsys: pytest.CaptureFixture[str], command: str, name: str, advice: str
