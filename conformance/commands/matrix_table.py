@@ -126,17 +126,18 @@ class MatrixTable:
             yield f"{column.words:{width}}  held in every run, observations: {held}"
         for run in table.runs:
             if run.conformance.value not in {Conformance.CONFORMS.value, Conformance.NOT_RUN.value}:
-                place = f"{run.scenario} on {run.column.words}, round {run.round}"
-                yield f"{run.conformance.value}: {place}: {run.reason}"
+                yield f"{run.conformance.value}: {run.place}: {run.reason}"
         yield from (f"not the same in every round: {flake.sentence}" for flake in table.flakes)
         yield from (f"did not hold: {words}" for words in table.broken_in_every_run)
-        yield from self.problems
+        yield from table.problems
         yield f"flakes: {len(table.flakes)}; table: {self.folder / PAGE_NAME}"
 
     def exit_code(self, *, require_promise: bool) -> int:
         """Return the exit code over all lines, as of ``run``; what was not run is a harness error."""
         answers: list[Answer] = [answer for page in self._pages.values() for answer in _answers(page)]
-        answers += [(Conformance.HARNESS_ERROR, None)] * len(self.problems)
+        answers += [(Conformance.HARNESS_ERROR, None)] * len(
+            self.problems if self._table is None else self._table.problems
+        )
         if self._table is not None and self._table.broken_in_every_run:
             answers.append((Conformance.DEVIATES, None))
         return exit_code(answers, require_promise=require_promise)
@@ -149,6 +150,9 @@ def line_folders(folder: Path) -> list[Path]:
 
 def _answers(page: ReleasePage) -> Iterator[Answer]:
     for examined in page.examined:
+        if examined.conformance.value == Conformance.HARNESS_ERROR.value:
+            yield Conformance.HARNESS_ERROR, None  # as the table has it, also of a run of which a file cannot be read
+            continue
         try:
             verdict = RunDirectory(examined.path).read_json("verdict.json")
             promise = PromiseKept(verdict["promise"]) if verdict.get("promise") else None

@@ -1,4 +1,4 @@
-"""Which requirement does each release meet? Runs of many releases as one table, for people, programs and CI."""
+"""Does each release behave as modelled, requirement by requirement? One table for people, programs and CI."""
 
 from reports.requirement_table.write import ReleasePage, write_table
 

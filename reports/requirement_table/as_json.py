@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from reports.requirement_table.words import headline
+from reports.requirement_table.words import MEANING, headline
 from reports.verdict_words import Conformance, Promise
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ def render_table_json(table: Table, link: Callable[[Path], str], seed: int | Non
     """Return matrix.json; ``link`` says where a file lies, seen from the table."""
     document = {
         "says": headline(table),
+        "means": MEANING,
         "seed": seed,
         "columns": [_column(total) for total in table.totals],
         "every_run": [_every_run(row) for row in table.every_run],

@@ -54,6 +54,7 @@ class Examined:
         page: the report that tells the run.
         anchor: its place on that page.
         held: how often the requirements of every run held, by id.
+        uncounted: why its observations could not be read, and count nowhere; empty if they could.
     """
 
     column: Column
@@ -69,6 +70,7 @@ class Examined:
     page: Path
     anchor: str
     held: Mapping[str, Held] = field(default_factory=dict)
+    uncounted: str = ""
 
     @property
     def answer(self) -> tuple[str, str]:
@@ -76,9 +78,9 @@ class Examined:
         return self.conformance.value, self.promise.value
 
     @property
-    def is_evidence(self) -> bool:
-        """Whether it took place and the tester did not fail."""
-        return self.conformance not in {Conformance.NOT_RUN, Conformance.HARNESS_ERROR}
+    def place(self) -> str:
+        """Which run this is, in words."""
+        return f"{self.scenario} on {self.column.words}, round {self.round}"
 
 
 def examined_runs(runs: Sequence[Path], page: Path) -> tuple[Examined, ...]:
@@ -88,6 +90,7 @@ def examined_runs(runs: Sequence[Path], page: Path) -> tuple[Examined, ...]:
 
 def _examined(view: RunView, page: Path) -> Examined:
     named = ROUND.fullmatch(view.path.parent.name)
+    held, uncounted = _held(view)
     return Examined(
         column=Column(view.kafka, view.metadata, view.backend),
         scenario=view.name,
@@ -101,15 +104,16 @@ def _examined(view: RunView, page: Path) -> Examined:
         path=view.path,
         page=page,
         anchor=view.anchor,
-        held=_held(view),
+        held=held,
+        uncounted=uncounted,
     )
 
 
-def _held(view: RunView) -> dict[str, Held]:
-    """Count only where the tester did not fail: what a broken run measured proves nothing."""
+def _held(view: RunView) -> tuple[dict[str, Held], str]:
+    """Count, or say why not, only where the tester did not fail: what a broken run measured proves nothing."""
     if view.verdict.conformance in {Conformance.NOT_RUN, Conformance.HARNESS_ERROR}:
-        return {}
+        return {}, ""
     try:
-        return held_in_run(read_lines(view.path / "observations.ndjson"), view.wire)
-    except (BrokenRunDirectory, KeyError, TypeError, ValueError):
-        return {}
+        return held_in_run(read_lines(view.path / "observations.ndjson"), view.wire), ""
+    except (BrokenRunDirectory, AttributeError, KeyError, TypeError, ValueError) as error:
+        return {}, f"{type(error).__name__}: {error}"

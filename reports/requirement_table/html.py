@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from reports.requirement_table.words import cell_words, counted, headline, held_words, long_duration, total_words
+from reports.requirement_table.words import (
+    MEANING,
+    cell_words,
+    counted,
+    headline,
+    held_words,
+    long_duration,
+    total_words,
+)
 from reports.verdict_words import CONFORMANCE_LOOKS, Conformance
 
 if TYPE_CHECKING:
@@ -42,6 +50,7 @@ def render_page(table: Table, link: Callable[[Path], str], seed: int | None) -> 
         table=table,
         areas=_areas(table.rows),
         headline=headline(table),
+        meaning=MEANING,
         facts=_facts(table, seed),
         reasons=_reasons(table),
         bad=[run for run in table.runs if run.conformance not in {Conformance.CONFORMS, Conformance.NOT_RUN}],

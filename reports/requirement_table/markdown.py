@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from reports.requirement_table.words import cell_words, headline, held_words, long_duration
+from reports.requirement_table.words import MEANING, cell_words, headline, held_words, long_duration
 from reports.verdict_words import Conformance
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ def render_markdown(table: Table) -> str:
     """Return the summary."""
     parts = [
         f"## {headline(table)}",
+        MEANING,
         *([f"> {problem}" for problem in table.problems]),
         _releases(table),
         *_list("Not as predicted", _bad_runs(table)),
@@ -53,7 +54,7 @@ def _releases(table: Table) -> str:
 def _bad_runs(table: Table) -> Iterable[str]:
     for run in table.runs:
         if run.conformance in BAD:
-            yield f"{run.conformance.value} {run.scenario} on {run.column.words}, round {run.round}: {run.reason}"
+            yield f"{run.conformance.value} {run.place}: {run.reason}"
 
 
 def _every_run(table: Table) -> str:

@@ -1,6 +1,7 @@
-"""Which requirement does each release meet? Requirements down, releases across, every scenario counted.
+"""Does each release behave as modelled, requirement by requirement? Releases across, every scenario counted.
 
-A cell has every run of the scenarios that cite its requirement; its word is the worst of their verdicts.
+A cell has every run of the scenarios that cite its requirement; its word is the worst of their verdicts. A verdict is
+about the model of the release: where that says that it does not meet a requirement, it conforms by not meeting it.
 Pure: what was examined goes in, a frozen table comes out.
 """
 
@@ -129,7 +130,7 @@ class Table:
     """All of it.
 
     Attributes:
-        unproven: the columns' problems: releases that could not be run at all, each in one sentence.
+        problems: what could not be run or read, or is missing, each in one sentence.
     """
 
     totals: tuple[Total, ...]
@@ -166,7 +167,7 @@ def requirement_table(
         examined: every run.
         requirements: the rows, in their order; one that every run is held against needs no scenario of its own.
         again: how many runs of a column were put aside and run again.
-        problems: releases that could not be run at all, each in one sentence.
+        problems: what could not be run or is missing, each in one sentence; runs that cannot be read are added.
     """
     columns = sorted({run.column for run in examined}, key=lambda column: column.age)
     runs = {column: tuple(run for run in examined if run.column == column) for column in columns}
@@ -183,8 +184,13 @@ def requirement_table(
             row for row in rows if row.requirement.id not in ON_THE_WIRE or any(cell.runs for cell in row.cells)
         ),
         flakes=flakes,
-        problems=tuple(problems),
+        problems=(*problems, *(_uncounted(run) for run in examined if run.uncounted)),
     )
+
+
+def _uncounted(run: Examined) -> str:
+    nowhere = ", ".join(ON_THE_WIRE)
+    return f"{run.place}: its observations could not be read and count nowhere in {nowhere}: {run.uncounted}"
 
 
 def _cell(requirement: str, runs: Sequence[Examined]) -> Cell:

@@ -16,6 +16,12 @@ if TYPE_CHECKING:
 
 NONE = "none"
 """What stands where no scenario is about a requirement."""
+MEANING = (
+    "A run conforms if the brokers behaved as the model of their release predicts, and every release has its own "
+    "model. That is not always the requirement: some releases are known not to meet one, and are predicted not to. The "
+    "prediction of each run is in the report of its release."
+)
+"""What the table's verdicts say, and what they do not say."""
 
 
 def counted(counts: Mapping[Conformance, int]) -> str:
@@ -47,9 +53,9 @@ def headline(table: Table) -> str:
     good = sum(run.conformance is Conformance.CONFORMS for run in runs)
     noun = "release line" if releases == 1 else "release lines"
     if len(runs) == good == 1:
-        return f"The run conforms on {releases} {noun}"
+        return f"The run behaves as modelled on {releases} {noun}"
     share = f"All {good}" if runs and good == len(runs) else f"{good} of {len(runs)}"
-    return f"{share} runs conform on {releases} {noun}"
+    return f"{share} runs behave as modelled on {releases} {noun}"
 
 
 def long_duration(seconds: float) -> str:

@@ -56,6 +56,19 @@ def test_what_every_run_is_held_against_fails_the_matrix(tmp_path: Path, capsys:
     assert "did not hold: HW-01: after step 1: broker 1 has high watermark 2" in capsys.readouterr().out
 
 
+def test_observations_that_cannot_be_read_fail_the_matrix(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_run(tmp_path / LINE, "a", observations=[{"kind": "numbers", "step": 0}])
+    assert main(["matrix", "--only-table", "--runs-dir", str(tmp_path)]) == 4
+    assert "HW-03 on 4.3.1 KRaft, round 1: its observations could not be read" in capsys.readouterr().out
+
+
+def test_a_run_that_is_a_harness_error_in_the_table_fails_the_matrix(tmp_path: Path) -> None:
+    write_run(tmp_path / LINE, "a", observations=[{"kind": "numbers", "step": 0, "replicas": [1, 2]}])
+    assert main(["matrix", "--only-table", "--quiet", "--runs-dir", str(tmp_path)]) == 4
+    (column,) = json.loads((tmp_path / "matrix.json").read_text(encoding="utf-8"))["columns"]
+    assert column["conformance"]["HARNESS_ERROR"] == 1
+
+
 def test_an_empty_directory_has_no_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["matrix", "--only-table", "--runs-dir", str(tmp_path)]) == 2
     assert "holds no matrix" in capsys.readouterr().err

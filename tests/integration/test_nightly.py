@@ -34,7 +34,7 @@ def test_a_line_is_run_once_and_its_table_is_in_the_summary(tmp_path: Path) -> N
     assert (run / "wire.ndjson").is_file()
     assert (run.parents[1] / "junit.xml").is_file()
     summary = (tmp_path / "summary.md").read_text(encoding="utf-8")
-    assert "## The run conforms on 1 release line" in summary
+    assert "## The run behaves as modelled on 1 release line" in summary
 
     again = nightly(tmp_path, LINE, "HW-03")
     assert again[0] == 0

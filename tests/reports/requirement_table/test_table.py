@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -88,7 +88,35 @@ def test_the_page_says_why_something_was_not_run_and_what_could_not_be_tried(fol
     text = (folder / "matrix.html").read_text(encoding="utf-8")
     assert "HW-09: because of d" in text
     assert "Kafka 9.9 has no jars." in text
-    assert "2 of 4 runs conform on 2 release lines" in text
+    assert "2 of 4 runs behave as modelled on 2 release lines" in text
+
+
+def test_it_is_said_that_a_verdict_is_about_the_model(folder: Path) -> None:
+    written(folder)
+    for name in ("matrix.html", "matrix.json", "matrix.md"):
+        text = (folder / name).read_text(encoding="utf-8")
+        assert "some releases are known not to meet one, and are predicted not to" in text
+        assert "runs conform on" not in text
+
+
+@pytest.mark.parametrize(
+    ("observation", "why"),
+    [
+        ({"kind": "numbers", "step": 0}, "KeyError: 'replicas'"),
+        (seen({"1": numbers(2, 1)}) | {"remote_log_end_offsets": [2]}, "AttributeError: 'list' object"),
+    ],
+)
+def test_observations_that_cannot_be_read_count_nowhere_and_are_said(
+    tmp_path: Path, observation: dict[str, Any], why: str
+) -> None:
+    run = write_run(tmp_path / "round-1", "a", observations=[*HEALTHY, observation])
+    page = write_report([run], tmp_path / "report.html")
+    table = write_table([ReleasePage.read(page, [run])], ROWS, tmp_path)
+    (problem,) = table.problems
+    nowhere = "its observations could not be read and count nowhere in HW-01, HW-09, HW-10"
+    assert problem.startswith(f"HW-03 on 4.3.1 KRaft, round 1: {nowhere}: {why}")
+    assert [row.held[0].observations for row in table.every_run] == [0, 0, 0]
+    assert "count nowhere" in (tmp_path / "matrix.html").read_text(encoding="utf-8")
 
 
 def test_the_json_has_what_the_page_has(folder: Path) -> None:
