@@ -25,6 +25,9 @@ AREAS = ("HW", "TR", "LE", "IS", "AC", "EL", "RM", "FE", "RC")
 """The catalogue's order: by the area of the name; what names no area, as regressions do, comes last."""
 
 
+LISTING = "kafka-conformance list names them all"
+
+
 class UnknownScenarioError(ValueError):
     """A glob that matches no scenario."""
 
@@ -70,11 +73,10 @@ def select_scenarios(globs: Sequence[str] = (), profile: str = "quick") -> tuple
 def _instead(glob: str) -> str:
     """Say which names come close, and where all of them are."""
     if glob.upper() in CHECKED_IN_EVERY_RUN:
-        return f"{glob.upper()} is checked in every run; `kafka-conformance matrix` counts how often it held"
+        return f"{glob.upper()} is checked in every run, and counted by `kafka-conformance matrix`; {LISTING}"
     names = {entry.name.casefold(): entry.name for entry in CATALOGUE}
     close = [names[name] for name in get_close_matches(glob.casefold(), names, n=3, cutoff=0.5)]
-    listing = "kafka-conformance list names them all"
-    return f"did you mean {', '.join(close)}? {listing}" if close else listing
+    return f"did you mean {', '.join(close)}? {LISTING}" if close else LISTING
 
 
 def _matches(entry: Entry, glob: str) -> bool:
