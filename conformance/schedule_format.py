@@ -9,12 +9,13 @@ from __future__ import annotations
 import dataclasses
 import types
 from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
 from enum import Enum
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from conformance.composite_steps import COMPOSITES, written_out
 from oracle.schedule import Schedule, ScheduleError, Settings
-from oracle.steps import MESSAGE_FORMAT, MIN_ISR, STEP_NAMES, UNCLEAN, Step, written_name
+from oracle.steps import MESSAGE_FORMAT, MIN_ISR, STEP_NAMES, UNCLEAN, Consume, Step, written_name
 from oracle.vocabulary import Acks, BrokerId, HighWatermarkCheckpoint, Timing
 
 WORDS = {step_class: word for word, step_class in STEP_NAMES.items()}
@@ -160,14 +161,23 @@ def decode_step(index: int, document: Any) -> Step:  # noqa: ANN401 - whatever a
     word, fields = next(iter(document.items()))
     step_class = STEP_NAMES.get(word)
     if step_class is None:
-        raise ScheduleError(f"unknown step {word!r}; steps: {', '.join((*STEP_NAMES, *COMPOSITES))}", step=index)
+        raise ScheduleError(f"unknown step {word!r}; {_steps_like(str(word))}", step=index)
     if word == "kill" and isinstance(fields, Sequence) and not isinstance(fields, str):
         word, step_class = "kill_together", STEP_NAMES["kill_together"]
     if word in SINGLE_FIELD and not isinstance(fields, Mapping):
         fields = {SINGLE_FIELD[word]: fields}
     if not isinstance(fields, Mapping):
-        raise ScheduleError(f"{word} takes fields: {', '.join(_names(step_class))}", step=index)
+        as_it_is = f"; as it is: `{word}: {{}}`" if fields is None and step_class is Consume else ""
+        raise ScheduleError(f"{word} takes fields: {', '.join(_names(step_class))}{as_it_is}", step=index)
     return _build(index, word, step_class, fields)
+
+
+def _steps_like(word: str) -> str:
+    """Say which steps come close, and all of them."""
+    known = (*STEP_NAMES, *COMPOSITES)
+    close = get_close_matches(word, known, n=2)
+    listing = f"steps: {', '.join(known)}"
+    return f"did you mean {' or '.join(close)}? {listing}" if close else listing
 
 
 def _build(index: int, word: str, step_class: type[Step], fields: Mapping[str, Any]) -> Step:
@@ -207,8 +217,11 @@ def _convert(value: Any, wanted: Any, step: int | None, field: str) -> Any:  # n
     if isinstance(wanted, type) and issubclass(wanted, Enum):
         return _enum(value, wanted, step, field)
     base = getattr(wanted, "__supertype__", wanted)
+    if (field, base, value) == ("acks", int, "all"):
+        return int(Acks.ALL)
     if isinstance(value, bool) is not (base is bool) or not isinstance(value, base):
-        message = f"{field} must be {KINDS[base]}, not {value!r}"
+        kind = f"{KINDS[base]} or all" if (field, base) == ("acks", int) else KINDS[base]
+        message = f"{field} must be {kind}, not {value!r}"
         raise ScheduleError(message, step=step, field=field)
     return value
 

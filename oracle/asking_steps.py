@@ -54,7 +54,7 @@ class SendTo:
 
     record: Label = described("label of the record")
     broker: BrokerId = described("the broker that gets the request")
-    acks: int = described("-1 (all), 0 or 1, or a number that is none of them", default=-1)
+    acks: int = described("all (-1), 0 or 1, or a number that is none of them", default=-1)
     timeout_ms: int = described("how long the broker waits for acks=-1", default=30_000)
 
 

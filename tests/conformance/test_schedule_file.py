@@ -58,7 +58,22 @@ def test_a_good_file_becomes_a_scenario_named_after_its_id(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("old", "new", "place", "message"),
     [
-        ("kill: 2", "kil: 2", ":13: step 4:", "unknown step 'kil'; steps: produce, "),
+        ("kill: 2", "kil: 2", ":13: step 4:", "unknown step 'kil'; did you mean kill? steps: produce, "),
+        ("kill: 2", "end_offset_for_epoch: 2", ":13: step 4:", "; did you mean end_offset_of_epoch? steps: produce, "),
+        ("kill: 2", "explode: 2", ":13: step 4:", "unknown step 'explode'; steps: produce, "),
+        ("kill: 2", "consume:", ":13: step 4:", "takes fields: broker, offset, version; as it is: `consume: {}`"),
+        (
+            "kill: 2",
+            "send_to: {record: x, broker: 1, acks: 40000}",
+            ":13: step 4: field 'acks':",
+            "acks must be from -32768 to 32767 (int16), not 40000",
+        ),
+        (
+            "kill: 2",
+            "send_to: {record: x, broker: 1, acks: some}",
+            ":13: step 4: field 'acks':",
+            "acks must be a whole number or all, not 'some'",
+        ),
         ("kill: 2", "kill: two", ":13: step 4: field 'broker':", "broker must be a whole number, not 'two'"),
         ("kill: 2", "kill: 3", ":13: step 4: field 'broker':", "names what the schedule does not have: 3"),
         (
