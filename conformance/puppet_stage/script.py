@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from conformance.evidence import keep_broker_files
 from conformance.puppet_stage.modelled_broker import REAL, ModelledBroker
-from conformance.puppet_stage.shared_broker import discard, puppet_run
+from conformance.puppet_stage.shared_broker import check_puppets, discard, puppet_run
 from conformance.puppet_stage.stage import Stage
 from conformance.questions import Answer
 from conformance.run_directory import slug
@@ -55,6 +55,7 @@ class PuppetScript:
         try:
             try:
                 yield from self.play(run, topic)
+                check_puppets(run)
             finally:
                 keep_broker_files(room.run, run.cluster, topic, (REAL,))
         except Exception:

@@ -20,7 +20,7 @@ def puppet_run(room: Room) -> PuppetRun:
 
     Raises:
         ClusterError: it does not come up.
-        PuppetError: a puppet could not answer the broker before, or the brokers run from an image.
+        PuppetError: the brokers run from an image.
     """
     if not room.jars.files:
         raise PuppetError("puppets need a broker that is a child process, and the brokers' image brings their jars")
@@ -29,10 +29,19 @@ def puppet_run(room: Room) -> PuppetRun:
         room.progress("starting one broker among puppets")
         return PuppetRun.start(room.release.version, directory, jars=room.jars)
 
-    run = room.laboratory.kept(KEPT_AS, start)
+    if room.laboratory.kept(KEPT_AS, start).failures:
+        discard(room)  # a puppet failed when its examination was over: that is nothing to this one
+    return room.laboratory.kept(KEPT_AS, start)
+
+
+def check_puppets(run: PuppetRun) -> None:
+    """Hold an examination's puppets to account as long as it is known to be theirs.
+
+    Raises:
+        PuppetError: one of them could not answer the broker.
+    """
     if run.failures:
         raise PuppetError(f"a puppet failed: {run.failures[-1]}")
-    return run
 
 
 def discard(room: Room) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from conformance.puppet_stage.shared_broker import discard, puppet_run
+from conformance.puppet_stage.shared_broker import check_puppets, discard, puppet_run
 from conformance.run_directory import slug
 
 if TYPE_CHECKING:
@@ -55,6 +55,7 @@ class OneBroker:
         run = puppet_run(room)
         try:
             yield from self.play(run, slug(room.run.path.name))
+            check_puppets(run)
         except Exception:
             discard(room)  # nobody knows what it is like now
             raise

@@ -3,14 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
+import pytest
+
+from conformance.examination import Room
 from conformance.laboratory import Laboratory
+from conformance.puppet_stage.script import PuppetScript
+from conformance.puppet_stage.shared_broker import puppet_run
+from conformance.run_directory import RunDirectory
+from conformance.scenarios.regressions.one_broker import OneBroker
 from fault_injection.cluster.backends.process import ProcessBackend
-from fault_injection.releases import NO_JARS, MetadataMode, find_release
+from fault_injection.puppets.connection import PuppetError
+from fault_injection.puppets.run import PuppetRun
+from fault_injection.releases import NO_JARS, JarSet, MetadataMode, find_release
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
     from pathlib import Path
+
+    from conformance.questions import Answer
+    from fault_injection.puppets.topic import PuppetTopic
 
 
 @dataclass
@@ -25,12 +38,30 @@ class Kept:
         self.closed.append(self.directory)
 
 
-def laboratory() -> Laboratory:
+@dataclass
+class Puppets(Kept):
+    """As much of a broker among puppets as those look at who share it."""
+
+    failures: list[str] = field(default_factory=list)
+    cluster: object = None
+
+
+@pytest.fixture
+def room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Room]:
+    """A room whose broker with puppets is none."""
+    monkeypatch.setattr(PuppetRun, "start", lambda _version, directory, **_: Puppets(directory))
+    jars = JarSet(tmp_path, (tmp_path / "kafka.jar",), "0")
+    with laboratory(jars) as shared:
+        run = RunDirectory.create(tmp_path, "run")
+        yield Room(shared, cast("Any", None), run, tmp_path, None, 1, lambda _: None)
+
+
+def laboratory(jars: JarSet = NO_JARS) -> Laboratory:
     release = find_release("2.8.2")
     return Laboratory(
         release=release,
         metadata=MetadataMode.ZOOKEEPER,
-        jars=NO_JARS,
+        jars=jars,
         backend=ProcessBackend(),
         progress=lambda _: None,
     )
@@ -62,3 +93,47 @@ def test_it_ends_although_an_examination_failed() -> None:
     room.__exit__(KeyError, KeyError(), None)
 
     assert kept.closed == [kept.directory]
+
+
+def _fails_at_the_end(run: PuppetRun, *_: object) -> Iterator[Answer]:
+    """Play nothing; a puppet breaks down."""
+    cast("Any", run).failures.append("KeyError: 'topic'")
+    yield from ()
+
+
+def _script(monkeypatch: pytest.MonkeyPatch) -> PuppetScript:
+    monkeypatch.setattr(PuppetScript, "play", lambda _self, run, _topic: _fails_at_the_end(run))
+    monkeypatch.setattr("conformance.puppet_stage.script.keep_broker_files", lambda *_: None)
+    return PuppetScript(())
+
+
+def _one_broker(monkeypatch: pytest.MonkeyPatch) -> OneBroker:
+    monkeypatch.setattr(OneBroker, "play", lambda _self, run, _topic: _fails_at_the_end(run))
+    return OneBroker((), lambda _: (), _no_answers)
+
+
+def _no_answers(_run: PuppetRun, _topic: PuppetTopic) -> Iterator[Answer]:
+    yield from ()
+
+
+@pytest.mark.parametrize("subject", [_script, _one_broker])
+def test_a_puppet_that_failed_is_held_against_its_own_examination(
+    room: Room, monkeypatch: pytest.MonkeyPatch, subject: Callable[[pytest.MonkeyPatch], PuppetScript | OneBroker]
+) -> None:
+    first = puppet_run(room)
+
+    with pytest.raises(PuppetError, match="a puppet failed: KeyError"):
+        list(subject(monkeypatch).conduct(room))
+
+    assert puppet_run(room) is not first
+    assert puppet_run(room).failures == []
+
+
+def test_a_puppet_that_fails_between_two_examinations_is_held_against_none(room: Room) -> None:
+    first = cast("Any", puppet_run(room))
+    first.failures.append("ConnectionResetError")
+
+    second = puppet_run(room)
+    assert second is not first
+    assert first.closed == [first.directory]
+    assert puppet_run(room) is second
