@@ -72,6 +72,7 @@ def _table(kafka: str, runs: dict[tuple[str, ...], RunView]) -> SettingsTable:
     rows = tuple(
         SettingsRow(f"acks={acks}, min.insync.replicas={minimum}", tuple(_cells(runs, acks, minimum)))
         for acks, minimum in ROWS
+        if any(key[:2] == (acks, minimum) for key in runs)
     )
     return SettingsTable(kafka, columns, rows)
 

@@ -32,7 +32,7 @@ def views(folder: Path) -> tuple[RunView, RunView, RunView]:
 
 def test_every_run_of_the_matrix_has_its_cell_and_no_other_run_has_one(tmp_path: Path) -> None:
     (table,) = settings_tables(views(tmp_path))
-    assert [len(row.cells) for row in table.rows] == [4] * 9
+    assert [len(row.cells) for row in table.rows] == [4, 4]  # rows without a run are left out
     filled = {
         (row.name, column): (cell.sends, cell.lost)
         for row in table.rows
