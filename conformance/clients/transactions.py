@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Self
 
-from confluent_kafka import Producer
+from confluent_kafka import KafkaException, Producer
 
 from conformance.clients.configuration import quiet_configuration
 from conformance.clients.records import key_of, value_of
@@ -38,8 +38,13 @@ class OpenTransaction:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._is_open:
+        if not self._is_open:
+            return
+        try:
             self._producer.abort_transaction(DEADLINE_S)
+        except KafkaException:
+            if error is None:
+                raise  # else the first error says more
 
     def produce(self, topic: str, record_id: int) -> None:
         """Have the leader append a record of the transaction to partition 0."""

@@ -70,6 +70,7 @@ class GaugeReader:
         except Py4JJavaError as refused:
             if str(refused.java_exception.getClass().getName()) == _ABSENT:
                 return None
+            self._connections.pop(address, None)  # who asks again has a new one
             raise ProbeError(f"{address[0]}:{address[1]}", f"{gauge} was not read: {refused}") from refused
         except (Py4JError, TypeError, ValueError) as broken:
             raise ProbeError(f"{address[0]}:{address[1]}", f"{gauge} was not read: {broken}") from broken

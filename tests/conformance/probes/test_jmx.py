@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import socket
 import subprocess
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 import pytest
 from py4j.java_gateway import find_jar_path
@@ -13,33 +14,62 @@ from conformance.probes.jmx import GaugeReader
 from fault_injection.cluster.jmx import jmx_options
 from fault_injection.cluster.ports import PortReservation
 from fault_injection.releases import find_java
+from fault_injection.waiting import until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from fault_injection.cluster.relay import Address
 
+pytestmark = [pytest.mark.broker, pytest.mark.timeout(120)]
+"""It takes a Java; no broker is started."""
 HOST = "127.0.0.1"
+DEADLINE_S = 30.0
 THREADS = "java.lang:type=Threading"
 
 
+class ShownJvm:
+    """A JVM that shows its gauges; a context manager that ends it."""
+
+    def __init__(self, address: Address) -> None:
+        command = [str(find_java().executable), "-Xmx64m", *jmx_options(HOST, address)]
+        server = ["-cp", find_jar_path(), "py4j.GatewayServer", "--die-on-broken-pipe", "0"]
+        self._process = subprocess.Popen([*command, *server], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self._address = address
+
+    def __enter__(self) -> Self:
+        until(self._listens, deadline_s=DEADLINE_S, what="a JVM that shows its gauges")
+        return self
+
+    def _listens(self) -> bool:
+        try:
+            socket.create_connection(self._address, timeout=1).close()
+        except OSError:
+            return False
+        return True
+
+    def __exit__(self, *_: object) -> None:
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.kill()
+        self._process.wait()
+        self._process.stdin.close()
+        self._process.stdout.close()
+
+
 @pytest.fixture(scope="module")
-def shown() -> Iterator[Address]:
-    """A JVM that shows its gauges."""
+def address() -> Iterator[Address]:
+    """Where a JVM may show its gauges."""
     ports = PortReservation(HOST)
-    address = (HOST, ports.port())
-    command = [str(find_java().executable), "-Xmx64m", *jmx_options(HOST, address)]
-    server = ["-cp", find_jar_path(), "py4j.GatewayServer", "--die-on-broken-pipe", "0"]
-    process = subprocess.Popen([*command, *server], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-    assert process.stdin is not None
-    assert process.stdout is not None
-    process.stdout.readline()
-    yield address
-    process.stdin.close()
-    process.stdout.close()
-    process.kill()
-    process.wait()
+    yield HOST, ports.port()
     ports.close()
+
+
+@pytest.fixture(scope="module")
+def shown(address: Address) -> Iterator[Address]:
+    """A JVM that shows its gauges."""
+    with ShownJvm(address):
+        yield address
 
 
 @pytest.fixture(scope="module")
@@ -70,3 +100,16 @@ def test_where_nobody_listens_nothing_is_read(reader: GaugeReader) -> None:
 
     with pytest.raises(ProbeError, match="was not read"):
         reader.number(nowhere, THREADS, "ThreadCount")
+
+
+def test_a_broker_that_was_started_again_is_read_again(reader: GaugeReader) -> None:
+    ports = PortReservation(HOST)
+    restarted = HOST, ports.port()
+    with ShownJvm(restarted):
+        assert reader.number(restarted, THREADS, "ThreadCount") is not None
+    with pytest.raises(ProbeError, match="was not read"):
+        reader.number(restarted, THREADS, "ThreadCount")
+
+    with ShownJvm(restarted):
+        assert reader.number(restarted, THREADS, "ThreadCount") is not None
+    ports.close()
