@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
+import tempfile
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import docker
 import pytest
 
 from fault_injection.cluster.backends.container_image import present_jre
+from fault_injection.cluster.backends.container_leftovers import OWNER_LABEL, owner_of_this_process
 from fault_injection.cluster.backends.docker import problem_with_docker
 from fault_injection.cluster.composed import COMPOSE_FILE, ZOOKEEPER_PORT_HERE, client_address, composed_spec
 from fault_injection.cluster.readiness import brokers_known_to
@@ -28,6 +32,7 @@ if TYPE_CHECKING:
 
 BROKERS = (BrokerId(1), BrokerId(2), BrokerId(3))
 UP_DEADLINE_S = 90.0
+DOWN = ("down", "-v", "-t", "0")
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,22 +85,50 @@ def compose_command() -> tuple[str, ...]:
 def composed(folder: str, version: str, mode: MetadataMode) -> Iterator[Composed]:
     """Start a cluster of compose/, wait until every broker knows every other one, and remove it at the end."""
     command = compose_command()
+    image = base_image()
+    spec = composed_spec(version, mode)
+    environment = os.environ | {"JRE_IMAGE": image, "KAFKA_JARS": str(jars_of(spec.release).directory)}
+    with tempfile.TemporaryDirectory() as directory:
+        files = [ROOT / "compose" / folder / COMPOSE_FILE, Path(directory) / "labels.yaml"]
+        files[1].write_text(json.dumps(labelled(spec)), encoding="utf-8")
+        named = [word for file in files for word in ("-f", str(file))]
+        cluster = Composed((*command, "-p", f"kafka-conformance-{folder}", *named), environment, spec)
+        with removed_at_the_end(cluster):
+            cluster.compose("up", "-d")
+            until(lambda: _is_up(cluster), deadline_s=UP_DEADLINE_S, what="all brokers to know each other")
+            yield cluster
+
+
+def base_image() -> str:
+    """Return the image that the nodes run in; without one the test is skipped, and says how one is built."""
     problem = problem_with_docker(None)
     if problem is not None:
-        pytest.skip(problem)
+        pytest.skip(
+            f"{problem}; make jre-image builds a base image without a registry" if "image" in problem else problem
+        )
     with closing(docker.from_env()) as client:
         image = present_jre(client, None)
-    spec = composed_spec(version, mode)
-    jars = jars_of(spec.release).directory
-    environment = os.environ | {"JRE_IMAGE": image or "", "KAFKA_JARS": str(jars)}
-    file = str(ROOT / "compose" / folder / COMPOSE_FILE)
-    cluster = Composed((*command, "-p", f"kafka-conformance-{folder}", "-f", file), environment, spec)
+    return image or pytest.skip("no base image with a Java runtime is there: make jre-image")
+
+
+def labelled(spec: ClusterSpec) -> dict[str, object]:
+    """Return what is laid over a composed cluster, so that it is swept away if this process cannot remove it."""
+    labels = {"labels": {OWNER_LABEL: owner_of_this_process()}}
+    return {"services": {node.name: labels for node in spec.nodes}, "networks": {"default": labels}}
+
+
+@contextmanager
+def removed_at_the_end(cluster: Composed) -> Iterator[None]:
+    """Remove a cluster; that it cannot be removed does not hide what failed before."""
     try:
-        cluster.compose("up", "-d")
-        until(lambda: _is_up(cluster), deadline_s=UP_DEADLINE_S, what="all brokers to know each other")
-        yield cluster
-    finally:
-        cluster.compose("down", "-v", "-t", "0")
+        yield
+    except BaseException as failure:
+        try:
+            cluster.compose(*DOWN)
+        except AssertionError as error:
+            failure.add_note(f"besides, the cluster could not be removed: {error}")
+        raise
+    cluster.compose(*DOWN)
 
 
 def _is_up(cluster: Composed) -> bool:
