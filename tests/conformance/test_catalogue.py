@@ -1,7 +1,7 @@
 """The catalogue as a whole: every entry is one of a kind, can be disputed, and is predicted or left out for a reason.
 
 By default each entry is tried on the oldest and the newest line of the ladder and on one in between, which
-differs from entry to entry. KAFKA_CONFORMANCE_LADDER=all tries every entry on every line, as the nightly run does.
+differs from entry to entry. KAFKA_CONFORMANCE_LADDER=all tries every entry on every line, as a nightly job does.
 """
 
 from __future__ import annotations

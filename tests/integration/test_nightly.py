@@ -2,27 +2,70 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import signal
 import subprocess
+import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
+from fault_injection.waiting import until
 from tests.project.documents import ROOT
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Mapping, Sequence
 
 LINE = "4.3.1/kraft"
+BIN = Path(sys.executable).parent
+"""The environment of these tests: the script must use it, and not set up one of its own in the checkout."""
+LINE_DEADLINE_S = 200.0
+GRACE_S = 30.0
 
 
 def nightly(runs: Path, *arguments: str) -> tuple[int, str]:
     """Run the script as the workflow does; return its exit code and what it said."""
-    environment = os.environ | {"RUNS": str(runs), "GITHUB_STEP_SUMMARY": str(runs / "summary.md")}
-    command = [str(ROOT / ".ci" / "nightly"), *arguments]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=200)
-    return done.returncode, done.stdout + done.stderr
+    environment = os.environ | {"RUNS": str(runs), "GITHUB_STEP_SUMMARY": str(runs / "summary.md"), "BIN": str(BIN)}
+    return ended([str(ROOT / ".ci" / "nightly"), *arguments], environment, LINE_DEADLINE_S)
+
+
+def ended(command: Sequence[str], environment: Mapping[str, str], deadline_s: float) -> tuple[int, str]:
+    """Run a command in a process group of its own; if it is late, all of it is ended: the tester ends its brokers."""
+    with subprocess.Popen(
+        command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True
+    ) as process:
+        try:
+            said, _ = process.communicate(timeout=deadline_s)
+        except BaseException:
+            end_group(process)
+            raise
+    return process.returncode, said
+
+
+def end_group(process: subprocess.Popen[str]) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGTERM)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.communicate(timeout=GRACE_S)  # until everybody who could write has ended
+        os.killpg(process.pid, signal.SIGKILL)
+
+
+def test_a_command_that_is_late_is_ended_with_what_it_started(tmp_path: Path) -> None:
+    script = f'sleep 60 & echo $! >"{tmp_path}/pid"; wait'
+    with pytest.raises(subprocess.TimeoutExpired):
+        ended(["bash", "-c", script], os.environ, 1.0)
+    sleeper = Path("/proc") / (tmp_path / "pid").read_text().strip()
+    until(lambda: is_gone(sleeper), deadline_s=5.0, what="the command's child to end")
+
+
+def is_gone(process: Path) -> bool:
+    try:
+        return ") Z " in (process / "stat").read_text()
+    except OSError:
+        return True
 
 
 @pytest.mark.broker

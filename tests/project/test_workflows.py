@@ -121,6 +121,13 @@ def test_nightly_searches_the_guarantee_table_anew() -> None:
     assert "\nguarantees: setup\n" in (ROOT / "Makefile").read_text(encoding="utf-8")
 
 
+def test_nightly_predicts_the_catalogue_on_the_whole_ladder() -> None:
+    job = workflow("nightly.yml")["jobs"]["predictions"]
+    (test,) = re.findall(r"tests/\S+\.py", job["steps"][-1]["run"])
+    (name,) = job["env"]
+    assert f'os.environ.get("{name}") == "{job["env"][name]}"' in (ROOT / test).read_text(encoding="utf-8")
+
+
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
 def test_actions_are_pinned_by_commit_with_their_version(path: Path) -> None:
     used = re.findall(r"uses: (.*)", path.read_text(encoding="utf-8"))
