@@ -24,22 +24,24 @@ class Where:
         before: the first release that has it no more; None if it never went.
         metadata: the only metadata mode in which it exists; None for both.
         why: what is missing elsewhere, in words that complete the sentence of the reason.
+        why_since: what releases before ``since`` do not have, where ``why`` is about the other limits.
     """
 
     since: str | None = None
     before: str | None = None
     metadata: MetadataMode | None = None
     why: str = ""
+    why_since: str = ""
 
     def reason_not_to_run(self, version: str, metadata: MetadataMode) -> str | None:
         """Return why the entry cannot exist on a release, or None if it can."""
         release = parse_version(version)
         if self.since is not None and release < parse_version(self.since):
-            return self._because(f"exists since Kafka {self.since}")
+            return _because(f"exists since Kafka {self.since}", self.why_since or self.why)
         if self.before is not None and release >= parse_version(self.before):
-            return self._because(f"exists only before Kafka {self.before}")
+            return _because(f"exists only before Kafka {self.before}", self.why)
         if self.metadata is not None and metadata != self.metadata:
-            return self._because(f"exists only with {self.metadata.value} metadata")
+            return _because(f"exists only with {self.metadata.value} metadata", self.why)
         return None
 
     @property
@@ -55,10 +57,12 @@ class Where:
     @property
     def text(self) -> str:
         """The limits and the reason for them in words."""
-        return self._because(", ".join(self.limits) or "every release")
+        whys = "; ".join(why for why in (self.why_since, self.why) if why)
+        return _because(", ".join(self.limits) or "every release", whys)
 
-    def _because(self, limit: str) -> str:
-        return f"{limit}: {self.why}" if self.why else limit
+
+def _because(limit: str, why: str) -> str:
+    return f"{limit}: {why}" if why else limit
 
 
 EVERYWHERE = Where()

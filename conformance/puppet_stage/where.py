@@ -21,4 +21,4 @@ WITH_PUPPETS = replace(
 
 def since(version: str, why: str) -> Where:
     """Give the releases with puppets from one on; ``why`` says what those before do not have."""
-    return replace(WITH_PUPPETS, since=version, why=f"{why}; {WITH_PUPPETS.why}")
+    return replace(WITH_PUPPETS, since=version, why_since=why)

@@ -8,6 +8,7 @@ from conformance.where import EVERYWHERE, Where
 from oracle.vocabulary import MetadataMode
 
 KRAFT, ZOOKEEPER = MetadataMode.KRAFT, MetadataMode.ZOOKEEPER
+BOTH = Where("2.2.0", "4.0.0", ZOOKEEPER, "nobody plays the controller", "before, nobody asks")
 
 
 @pytest.mark.parametrize(
@@ -24,6 +25,10 @@ KRAFT, ZOOKEEPER = MetadataMode.KRAFT, MetadataMode.ZOOKEEPER
             KRAFT,
             "exists only before Kafka 4.0.0: LeaderAndIsr is gone",
         ),
+        (BOTH, "2.1.1", ZOOKEEPER, "exists since Kafka 2.2.0: before, nobody asks"),
+        (BOTH, "4.0.1", KRAFT, "exists only before Kafka 4.0.0: nobody plays the controller"),
+        (BOTH, "3.9.2", KRAFT, "exists only with zookeeper metadata: nobody plays the controller"),
+        (BOTH, "3.9.2", ZOOKEEPER, None),
         (Where(metadata=ZOOKEEPER), "3.9.2", ZOOKEEPER, None),
         (Where(metadata=ZOOKEEPER), "3.9.2", KRAFT, "exists only with zookeeper metadata"),
     ],
@@ -38,4 +43,5 @@ def test_its_limits_read_in_words() -> None:
     assert Where("2.2.0", "3.9.0", ZOOKEEPER, "a puppet").text == (
         "Kafka 2.2.0 and newer, Kafka before 3.9.0, zookeeper metadata: a puppet"
     )
+    assert BOTH.text.endswith("zookeeper metadata: before, nobody asks; nobody plays the controller")
     assert EVERYWHERE.text == "every release"

@@ -94,9 +94,8 @@ SCENARIOS = (
         name="EL-05",
         id="election/default-of-unclean-election",
         requirement=(
-            "Where nobody has set unclean.leader.election.enable, a replica outside the ISR leads at once up to "
-            "0.10.2, "
-            "and never from 0.11 on."
+            "Where nobody has set unclean.leader.election.enable, a replica outside the ISR leads up to 0.10.2 while "
+            "no ISR member is back; from 0.11 on nobody leads until one is."
         ),
         sources=("EL-05", "EL-01", "EL-02", "001", "002"),
         explanation=(

@@ -98,9 +98,8 @@ SILENCE_ALONE = Scenario(
     schedule=Schedule(
         id="in-sync-replicas/silence-alone-removes-nobody",
         requirement=(
-            "From 2.1 on a follower whose log ends where the leader's does stays in the ISR however long it is "
-            "silent; "
-            "before, it leaves after replica.lag.time.max.ms like any other one."
+            "From 2.1 on a follower whose log ends where the leader's does is still in the ISR when it was silent for "
+            "as long as puts out one that lacks a record; before, it leaves like any other one."
         ),
         sources=("IS-04", "IS-03", "003", "004", "KAFKA-7152"),
         replicas=brokers(1, 2),

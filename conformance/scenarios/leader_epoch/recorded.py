@@ -64,9 +64,9 @@ RISES = Scenario(
 _SAME_PAIRS = Schedule(
     id="leader-epoch/checkpoint-holds-the-predicted-pairs",
     requirement=(
-        "leader-epoch-checkpoint holds exactly one pair (epoch, first offset) for each epoch that the log has "
-        "records "
-        "of, on every replica, also after an epoch was cut away."
+        "On every replica leader-epoch-checkpoint holds one pair (epoch, first offset) for each epoch that the log "
+        "has records of, also after an epoch was cut away; from 2.0.1 on a leader's may also name one that it has "
+        "taken up and not written in yet."
     ),
     sources=("LE-02", "000", "001", "KIP-101"),
     replicas=brokers(1, 2, 3),
@@ -107,8 +107,8 @@ SAME_PAIRS = Scenario(
 _LEARNED = Schedule(
     id="leader-epoch/follower-records-the-epoch-of-a-batch",
     requirement=(
-        "A follower that gets the first batch of a new leader epoch writes that epoch to its disk before it "
-        "fetches again."
+        "A follower that gets the first batch of a new leader epoch knows that epoch again after a kill before its "
+        "next fetch: it asks with it, and its leader-epoch-checkpoint names it in the end."
     ),
     sources=("LE-07", "LE-02", "000", "001", "KIP-101"),
     replicas=brokers(1, 2, 3),
@@ -135,7 +135,8 @@ LEARNED = Scenario(
     name="LE-07",
     explanation=(
         "Broker 3 appends m1, the first record of its leader's epoch, and is killed before its next fetch reaches "
-        "anybody. The first thing that it asks with when it is back is the epoch it has read from its own disk: m1's."
+        "anybody. When it is back it first asks with m1's epoch, from its epoch file, or from m1 itself "
+        "if recovery had to write the file anew: the files are compared in the end, and do not tell which."
     ),
     where=Where(since="0.11.0", why="brokers before have no leader epochs in their logs (KIP-101)"),
     schedule=_LEARNED,

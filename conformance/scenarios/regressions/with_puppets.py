@@ -88,7 +88,7 @@ NO_EPOCHS = Examination(
         _ask_without_epoch,
         {"message.format.version": "0.10.2"},
     ),
-    where=since("0.11.0.0", "OffsetsForLeaderEpoch"),
+    where=since("0.11.0.0", "before, nobody asks where epochs end"),
 )
 
 HIGH_WATERMARK_PUSHED = Examination(
