@@ -17,6 +17,7 @@ from conformance.schedule_format import encode
 from conformance.step_text import describe
 from conformance.topic_settings import topic_configs
 from conformance.where import EVERYWHERE
+from fault_injection.releases import find_release
 from oracle.schedule import ScheduleError
 
 if TYPE_CHECKING:
@@ -90,9 +91,16 @@ def _explained(told: Foretold) -> Iterable[str]:
     yield from (f"  {number:2}. {text}" for number, text in enumerate(_texts(entry), start=1))
     yield ""
     yield from _predicted(told)
-    yield f"Prediction:  kafka-conformance predict {entry.name} --kafka {told.rules.version}"
-    yield f"Run:         kafka-conformance run {entry.name} --kafka {told.rules.version}"
+    yield f"Prediction:  kafka-conformance predict {entry.name} {_release(told)}"
+    yield f"Run:         kafka-conformance run {entry.name} {_release(told)}"
     yield ""
+
+
+def _release(told: Foretold) -> str:
+    """Return the options that name a release, its metadata mode where another one is the default."""
+    version, mode = told.rules.version, told.rules.metadata.value
+    default = find_release(version).default_metadata_mode.value
+    return f"--kafka {version}" if mode == default else f"--kafka {version} --metadata {mode}"
 
 
 def _texts(entry: Entry) -> Iterable[str]:

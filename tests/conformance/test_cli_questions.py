@@ -97,3 +97,16 @@ def test_what_a_release_cannot_have_is_said_and_no_error(
     assert value["not_run"].endswith(entry.where.why)
     assert f"not run: {value['not_run']}\n" in said(capsys, "predict", entry.name, "--kafka", "4.3.1")
     assert f"Not run on Kafka 4.3.1 (kraft): {value['not_run']}\n" in said(capsys, "explain", entry.name)
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        (("--kafka", "3.9.2", "--metadata", "zookeeper"), "run TR-01 --kafka 3.9.2 --metadata zookeeper\n"),
+        (("--kafka", "3.9.2"), "run TR-01 --kafka 3.9.2\n"),
+    ],
+)
+def test_the_commands_of_an_explanation_run_what_was_explained(
+    capsys: pytest.CaptureFixture[str], options: tuple[str, ...], expected: str
+) -> None:
+    assert f"kafka-conformance {expected}" in said(capsys, "explain", "TR-01", *options)
