@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
     from oracle.rules.rule_set import RuleSet
-    from oracle.state import PartitionState, ReplicaState
+    from oracle.state import ReplicaState
     from oracle.vocabulary import Label, LeaderEpoch
 
 FETCH_FOLLOWERS_ANSWER = 11
@@ -120,11 +120,3 @@ def end_offset_of_epoch(
         return EpochAnswer(error=NOT_LEADER)
     end = rules.truncation.end_offset_for(replica.log, epoch)
     return EpochAnswer(end if version >= EPOCH_ANSWERS_NAME_EPOCH else EpochEnd(None, end.end_offset))
-
-
-def latest_offset(
-    state: PartitionState, rules: RuleSet, *, request_version: int = LIST_OFFSETS_WITH_OWN_ERROR
-) -> ListedOffset | None:
-    """Return what the leader answers to ListOffsets(latest) in some version; None if nobody leads (KIP-207)."""
-    leader = state.serving_leader()
-    return None if leader is None else list_offset(leader, OffsetSpec.LATEST, request_version, rules)

@@ -26,6 +26,7 @@ from conformance.scenarios.truncation import RESTARTED_FOLLOWER
 from conformance.verdicts import Conformance, PromiseKept, Verdict
 from fault_injection.wire.points import Point
 from oracle.vocabulary import Acks
+from tests.integration import more_doctoring
 from tests.integration.real_runs import copied, judged_again, real_pipeline
 
 if TYPE_CHECKING:
@@ -73,17 +74,17 @@ def test_an_undoctored_copy_conforms_again(run: RunDirectory, pipeline: Pipeline
     [
         (doctoring.topic_loses_m2, PromiseKept.BROKEN, "m2: expected "),
         (doctoring.topic_gains_a_foreign_record, PromiseKept.BROKEN, f"record {FOREIGN_ID}: expected "),
-        (doctoring.topic_keeps_m1, PromiseKept.BROKEN_AS_PREDICTED, "m1: expected "),
+        (more_doctoring.topic_keeps_m1, PromiseKept.BROKEN_AS_PREDICTED, "m1: expected "),
         (doctoring.topic_changes_a_value, PromiseKept.BROKEN, "m0: expected "),
         (doctoring.ledger_forgets_m2, PromiseKept.BROKEN, "m2: expected attempted, measured not in the ledger"),
         (doctoring.ledger_flips_the_outcome_of_m2, PromiseKept.BROKEN, "m2: expected "),
         (
-            doctoring.replica_log_of_2_loses_m2,
+            more_doctoring.replica_log_of_2_loses_m2,
             PromiseKept.BROKEN_AS_PREDICTED,
             "log of broker 2, offset 1: expected m2",
         ),
         (
-            doctoring.checkpoint_shows_a_higher_watermark,
+            more_doctoring.checkpoint_shows_a_higher_watermark,
             PromiseKept.BROKEN_AS_PREDICTED,
             "end: broker 1 high watermark: predicted 2, measured 3",
         ),
@@ -108,8 +109,8 @@ def test_a_doctored_run_deviates_and_names_what_was_doctored(
 @pytest.mark.parametrize(
     ("doctor", "named"),
     [
-        (doctoring.wire_tells_a_higher_watermark, "wire invariant 14, high watermark of leader"),
-        (doctoring.wire_moves_a_fetch_back, "wire invariant 16, fetch offset"),
+        (more_doctoring.wire_tells_a_higher_watermark, "wire invariant 14, high watermark of leader"),
+        (more_doctoring.wire_moves_a_fetch_back, "wire invariant 16, fetch offset"),
     ],
     ids=lambda value: getattr(value, "__name__", None),
 )
@@ -128,10 +129,10 @@ def test_a_doctored_frame_deviates_at_that_frame(
 @pytest.mark.parametrize(
     ("doctor", "why"),
     [
-        (doctoring.wire_is_gone, "wire.ndjson cannot be read"),
-        (doctoring.wire_is_cut_short, "wire.ndjson is cut short"),
-        (doctoring.wire_misses_a_frame, "it was ended with"),
-        (doctoring.wire_has_an_undecoded_frame, "was not decoded"),
+        (more_doctoring.wire_is_gone, "wire.ndjson cannot be read"),
+        (more_doctoring.wire_is_cut_short, "wire.ndjson is cut short"),
+        (more_doctoring.wire_misses_a_frame, "it was ended with"),
+        (more_doctoring.wire_has_an_undecoded_frame, "was not decoded"),
     ],
     ids=lambda value: getattr(value, "__name__", None),
 )
@@ -157,7 +158,7 @@ def test_the_wire_of_a_real_run_exercises_what_its_release_can_do(run: RunDirect
 
 
 def test_an_outcome_of_a_record_never_attempted_discredits_the_ledger(run: RunDirectory, pipeline: Pipeline) -> None:
-    doctoring.ledger_forgets_the_attempt_of_m2(run)
+    more_doctoring.ledger_forgets_the_attempt_of_m2(run)
     verdict = judged_again(run, pipeline.spark)
 
     assert (verdict.conformance, verdict.promise) == (HARNESS_ERROR, None)
@@ -165,21 +166,21 @@ def test_an_outcome_of_a_record_never_attempted_discredits_the_ledger(run: RunDi
 
 
 def test_a_damaged_topic_file_cannot_be_judged(run: RunDirectory, pipeline: Pipeline) -> None:
-    doctoring.topic_is_damaged(run)
+    more_doctoring.topic_is_damaged(run)
 
     with pytest.raises(ReconcileError, match="Checksum error"):
         judged_again(run, pipeline.spark)
 
 
 def test_one_byte_of_the_prediction_is_refused_by_name(run: RunDirectory) -> None:
-    doctoring.prediction_changes_one_byte(run)
+    more_doctoring.prediction_changes_one_byte(run)
 
     with pytest.raises(RunDirectoryError, match="the prediction has changed since it was frozen"):
         judge_run(run)
 
 
 def test_a_prediction_changed_during_the_run_is_a_harness_error(pipeline: Pipeline, run: RunDirectory) -> None:
-    doctoring.prediction_changes_one_byte(run)
+    more_doctoring.prediction_changes_one_byte(run)
     verdict = pipeline.judge(run)
 
     assert (verdict.conformance, verdict.promise) == (HARNESS_ERROR, None)

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from oracle.predict import initial_world, take
-from oracle.replication.consuming import ListedOffset, latest_offset
+from oracle.replication.consuming import ListedOffset
 from oracle.rules.by_version import rules_for
 from oracle.steps import Kill, Release, Step
 from oracle.vocabulary import MetadataMode, PointName
+from tests.oracle.latest_offset import latest_offset
 from tests.oracle.schedules import ONE, THREE, TWO, hold, produce, schedule
 
 if TYPE_CHECKING:

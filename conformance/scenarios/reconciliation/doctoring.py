@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -37,7 +36,7 @@ def topic_has_the_refused_record(run: RunDirectory) -> None:
 def topic_swaps_m0_and_m1(run: RunDirectory) -> None:
     """Have two records in the other order."""
     swapped = {ids(run)["m0"]: ids(run)["m1"], ids(run)["m1"]: ids(run)["m0"]}
-    _change_rows(
+    change_rows(
         run.path / "topic",
         lambda rows: [row | {"record_id": swapped.get(row["record_id"], row["record_id"])} for row in rows],
     )
@@ -46,7 +45,7 @@ def topic_swaps_m0_and_m1(run: RunDirectory) -> None:
 def topic_moves_m2(run: RunDirectory) -> None:
     """Have the last record at another offset than the one it was acknowledged at."""
     m2 = ids(run)["m2"]
-    _change_rows(
+    change_rows(
         run.path / "topic",
         lambda rows: [r | {"offset": r["offset"] + 5} if r["record_id"] == m2 else r for r in rows],
     )
@@ -55,7 +54,7 @@ def topic_moves_m2(run: RunDirectory) -> None:
 def replica_log_of_2_has_m2_for_m1(run: RunDirectory) -> None:
     """Let broker 2 have another record than broker 1 at the offset of m1."""
     m1, m2 = ids(run)["m1"], ids(run)["m2"]
-    _change_rows(
+    change_rows(
         run.path / "replica_logs",
         lambda rows: [r | {"record_id": m2} if (r["broker"], r["record_id"]) == (2, m1) else r for r in rows],
     )
@@ -68,10 +67,10 @@ def _append(run: RunDirectory, record_id: int) -> None:
         end = max(row["offset"] for row in rows) + 1
         return [*rows, {"partition": 0, "offset": end, "record_id": record_id, "value_matches": True}]
 
-    _change_rows(run.path / "topic", change)
+    change_rows(run.path / "topic", change)
 
 
-def _change_rows(folder: Path, change: Callable[[Rows], Rows]) -> None:
+def change_rows(folder: Path, change: Callable[[Rows], Rows]) -> None:
     """Rewrite a folder's Parquet files as one, with changed rows and without Spark's checksums."""
     paths = sorted(folder.glob("*.parquet"))
     schema = pq.read_schema(paths[0])
@@ -83,7 +82,7 @@ def _change_rows(folder: Path, change: Callable[[Rows], Rows]) -> None:
 
 def topic_loses_m2(run: RunDirectory) -> None:
     """Cut the last record off the topic."""
-    _change_rows(run.path / "topic", lambda rows: [row for row in rows if row["record_id"] != ids(run)["m2"]])
+    change_rows(run.path / "topic", lambda rows: [row for row in rows if row["record_id"] != ids(run)["m2"]])
 
 
 def topic_gains_a_foreign_record(run: RunDirectory) -> None:
@@ -91,43 +90,25 @@ def topic_gains_a_foreign_record(run: RunDirectory) -> None:
     _append(run, FOREIGN_ID)
 
 
-def topic_keeps_m1(run: RunDirectory) -> None:
-    """Put the record back that these brokers lose, where it was acknowledged; m2 follows it."""
-    kept = {"partition": 0, "offset": 1, "record_id": ids(run)["m1"], "value_matches": True}
-    _change_rows(run.path / "topic", lambda rows: [rows[0], kept, rows[1] | {"offset": 2}])
-
-
 def topic_changes_a_value(run: RunDirectory) -> None:
     """Let the value of m0 be another than the one that was sent."""
     m0 = ids(run)["m0"]
-    _change_rows(
+    change_rows(
         run.path / "topic",
         lambda rows: [r | {"value_matches": False} if r["record_id"] == m0 else r for r in rows],
     )
 
 
-def ledger_forgets_the_attempt_of_m2(run: RunDirectory) -> None:
-    """Remove what was written before m2 was sent; its outcome stays."""
-    _forget(run, "attempts-*.parquet", ids(run)["m2"])
-
-
 def ledger_forgets_m2(run: RunDirectory) -> None:
     """Remove the attempt and the outcome of m2."""
-    _forget(run, "*.parquet", ids(run)["m2"])
+    forget(run, "*.parquet", ids(run)["m2"])
 
 
-def _forget(run: RunDirectory, pattern: str, record_id: int) -> None:
+def forget(run: RunDirectory, pattern: str, record_id: int) -> None:
+    """Remove a record's files from the ledger."""
     for path in sorted((run.path / "ledger").glob(pattern)):
         if record_id in pq.read_table(path)["record_id"].to_pylist():
             path.unlink()
-
-
-def topic_is_damaged(run: RunDirectory) -> None:
-    """Change one byte of what Spark wrote down of the topic."""
-    path = next((run.path / "topic").glob("*.parquet"))
-    content = bytearray(path.read_bytes())
-    content[len(content) // 2] ^= 1
-    path.write_bytes(content)
 
 
 def ledger_flips_the_outcome_of_m2(run: RunDirectory) -> None:
@@ -140,89 +121,7 @@ def ledger_flips_the_outcome_of_m2(run: RunDirectory) -> None:
         pq.write_table(pa.Table.from_pylist(rows, schema=table.schema), path)
 
 
-def replica_log_of_2_loses_m2(run: RunDirectory) -> None:
-    """Remove m2 from the log that broker 2 has on its disk."""
-    m2 = ids(run)["m2"]
-    _change_rows(
-        run.path / "replica_logs",
-        lambda rows: [row for row in rows if (row["broker"], row["record_id"]) != (2, m2)],
-    )
-
-
-def checkpoint_shows_a_higher_watermark(run: RunDirectory) -> None:
-    """Change one number of one checkpoint."""
-    lines = run.lines("observations.ndjson")
-    end = next(line for line in lines if line.get("name") == "end")
-    end["replicas"]["1"]["high_watermark"] += 1
-    (run.path / "observations.ndjson").write_text("".join(json.dumps(line) + "\n" for line in lines))
-
-
-def prediction_changes_one_byte(run: RunDirectory) -> None:
-    """Change one byte of the frozen prediction: the fate of m1."""
-    path = run.path / "prediction" / "prediction.json"
-    path.write_bytes(path.read_bytes().replace(b'"fate": "lost"', b'"fate": "lose"', 1))
-
-
 def prediction_changes_one_letter(run: RunDirectory) -> None:
     """Change one letter of the frozen prediction: the label of the last record."""
     path = run.path / "prediction" / "prediction.json"
     path.write_bytes(path.read_bytes().replace(b'"m2"', b'"m3"', 1))
-
-
-def _change_wire(run: RunDirectory, change: Callable[[list[dict[str, Any]]], list[dict[str, Any]]]) -> None:
-    path = run.path / "wire.ndjson"
-    lines = change([json.loads(line) for line in path.read_text().splitlines()])
-    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
-
-
-def _followed(line: dict[str, Any], run: RunDirectory, direction: str) -> dict[str, Any] | None:
-    """Return what a follower's FETCH or its answer says of the run's topic; None if the line is another frame."""
-    if line.get("api") != "Fetch" or line["direction"] != direction:
-        return None
-    topic = run.read_json("run.json")["topic"]
-    return next((entry for entry in line["decoded"]["partitions"] if entry["topic"] == topic), None)
-
-
-def wire_is_gone(run: RunDirectory) -> None:
-    """Remove the wire trace."""
-    (run.path / "wire.ndjson").unlink()
-
-
-def wire_is_cut_short(run: RunDirectory) -> None:
-    """Cut the wire trace in the middle of a line, as a full disk does."""
-    path = run.path / "wire.ndjson"
-    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
-
-
-def wire_misses_a_frame(run: RunDirectory) -> None:
-    """Remove one frame from the middle of the wire trace."""
-    _change_wire(run, lambda lines: lines[: len(lines) // 2] + lines[len(lines) // 2 + 1 :])
-
-
-def wire_has_an_undecoded_frame(run: RunDirectory) -> None:
-    """Let one FETCH be one that the tester could not read."""
-    _change_wire(
-        run, lambda lines: [line | {"decoded": None} if _followed(line, run, "request") else line for line in lines]
-    )
-
-
-def wire_tells_a_higher_watermark(run: RunDirectory) -> None:
-    """Let the leader tell its follower a high watermark above what the follower has."""
-
-    def change(lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        told = [entry for line in lines if (entry := _followed(line, run, "response")) is not None]
-        next(entry for entry in told if entry["error"] == 0)["high_watermark"] += 1
-        return lines
-
-    _change_wire(run, change)
-
-
-def wire_moves_a_fetch_back(run: RunDirectory) -> None:
-    """Let a follower fetch again what it has, in the last of its requests."""
-
-    def change(lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        asked = [entry for line in lines if (entry := _followed(line, run, "request")) is not None]
-        asked[-1]["fetch_offset"] -= 1
-        return lines
-
-    _change_wire(run, change)

@@ -12,12 +12,12 @@ from oracle.asking import ASKS, answer
 from oracle.events import BrokerRemoved, BrokerReturned, JoinCommitted, RecordSent, RequestReceived, SettingsChanged
 from oracle.gate import Gate
 from oracle.predict import PointUnavailableError, initial_world, predict, take
-from oracle.replication.consuming import latest_offset
 from oracle.rules import controller_epoch
 from oracle.rules.by_version import rules_for
 from oracle.schedule import Settings
 from oracle.steps import Elect, Kill, Produce, Start, Step
 from oracle.vocabulary import Acks, ElectionKind, Expectation, Label, MetadataMode, PointName
+from tests.oracle.latest_offset import latest_offset
 from tests.oracle.schedules import LOOKUP, ONE, THREE, TWO, hold, produce, schedule
 
 if TYPE_CHECKING:
