@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from conformance.commands.matrix_line import LineOptions, line_folder, run_line
-from conformance.commands.matrix_table import MatrixTable
+from conformance.commands.matrix_table import MatrixTable, seeds_of_lines
 from conformance.commands.running import check_writable, new_seed
 from conformance.commands.sizes import cached_text, ladder_text
 from conformance.ladder import LADDER, Line
@@ -120,7 +120,13 @@ def _seed(options: MatrixOptions) -> int:
         raise UsageError(f"{options.runs} holds a matrix with seed {before}: give that seed, or another directory.")
     if before is not None:
         return before
-    return new_seed() if options.seed is None else options.seed
+    if options.seed is not None:
+        return options.seed
+    if len(seeds_of_lines(options.runs)) > 1:
+        raise UsageError(
+            f"{options.runs} holds lines of several seeds: give the one to go on with, or another directory."
+        )
+    return new_seed()
 
 
 def _backend(options: MatrixOptions) -> BackendName:

@@ -68,8 +68,8 @@ class MatrixTable:
             seed = None
         if isinstance(seed, int):
             return seed
-        seeds = {asked.seed for asked in map(Asked.read, line_folders(folder)) if asked is not None}
-        return seeds.pop() if len(seeds) == 1 else None
+        seeds = seeds_of_lines(folder)
+        return seeds[0] if len(seeds) == 1 else None
 
     @property
     def file(self) -> Path:
@@ -146,6 +146,11 @@ class MatrixTable:
 def line_folders(folder: Path) -> list[Path]:
     """Return the folders of the lines that a matrix's directory holds."""
     return sorted({path.parent for name in ("round-*", FILE) for path in folder.glob(f"*/{name}")})
+
+
+def seeds_of_lines(folder: Path) -> list[int]:
+    """Return the seeds that the lines of a matrix are run with; several if they were put together."""
+    return sorted({asked.seed for asked in map(Asked.read, line_folders(folder)) if asked is not None})
 
 
 def _answers(page: ReleasePage) -> Iterator[Answer]:

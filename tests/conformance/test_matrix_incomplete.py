@@ -94,6 +94,12 @@ def test_the_lines_know_the_seed_if_the_table_is_lost(half: Path) -> None:
     assert MatrixTable.seed_of(half) is None
 
 
+def test_lines_of_several_seeds_are_not_all_run_again(half: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Asked("0.10.2.2/zookeeper", 6, ()).write(half / OTHER)
+    assert main(["matrix", "HW-03", "--kafka", "4.3.1", "--backend", "process", "--runs-dir", str(half)]) == 2
+    assert "holds lines of several seeds" in capsys.readouterr().err
+
+
 def test_a_line_that_fails_in_any_way_leaves_the_others_to_be_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
