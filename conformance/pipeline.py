@@ -62,6 +62,8 @@ HARNESS_FAILURES = (
     RunDirectoryError,
     DeadlineExceededError,
 )
+NEEDS_JARS = "the tester starts a broker of its own for this, and the brokers' image brings their jars"
+"""Why an entry is not run on an image."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,13 +134,17 @@ class Pipeline:
         """Predict and freeze; False, with the reason in run.json, if the entry does not apply to the release."""
         lab = self.laboratory
         foretold = foretell(entry, rules_for(lab.release.version, MetadataMode(lab.metadata.value)))
-        if foretold.not_run is not None:
-            run.update_run(not_run=foretold.not_run)
+        reason = foretold.not_run or self._why_not_here(entry)
+        if reason is not None:
+            run.update_run(not_run=reason)
         elif foretold.prediction is None:
             freeze_answers(run, foretold.answers)
         else:
             write_prediction(run, foretold.prediction, self.record_id_base, foretold.answers)
-        return foretold.not_run is None
+        return reason is None
+
+    def _why_not_here(self, entry: Entry) -> str | None:
+        return NEEDS_JARS if entry.where.needs_jars and not self.laboratory.jars.files else None
 
     def execute(self, run: RunDirectory, entry: Entry) -> None:
         """Do on real brokers what the entry says, and read what came of it; what ends this early is in run.json."""

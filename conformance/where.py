@@ -24,6 +24,7 @@ class Where:
         before: the first release that has it no more; None if it never went.
         metadata: the only metadata mode in which it exists; None for both.
         why: what is missing elsewhere, in words that complete the sentence of the reason.
+        needs_jars: whether the tester starts brokers of its own beside the cluster, for which it must have their jars.
         why_since: what releases before ``since`` do not have, where ``why`` is about the other limits.
     """
 
@@ -32,6 +33,7 @@ class Where:
     metadata: MetadataMode | None = None
     why: str = ""
     why_since: str = ""
+    needs_jars: bool = False
 
     def reason_not_to_run(self, version: str, metadata: MetadataMode) -> str | None:
         """Return why the entry cannot exist on a release, or None if it can."""

@@ -13,6 +13,7 @@ WITH_CONTROLLER_REQUESTS = Where(
     before=FIRST_WITHOUT_ZOOKEEPER,
     metadata=MetadataMode.ZOOKEEPER,
     why="in KRaft mode no controller sends requests to brokers, they read the metadata log",
+    needs_jars=True,
 )
 WITH_PUPPETS = replace(
     WITH_CONTROLLER_REQUESTS, why="the tester plays the broker's controller, which it can with ZooKeeper only"

@@ -16,6 +16,7 @@ from conformance.run_directory import RunDirectory, RunDirectoryError
 from conformance.verdicts import Conformance, PromiseKept
 from conformance.where import Where
 from fault_injection.cluster.errors import ClusterError
+from fault_injection.releases import JarSet
 from tests.conformance.brokerless import brokerless_pipeline
 from tests.conformance.examinations import MEASURED, Table, examination
 
@@ -139,6 +140,21 @@ def test_an_examination_that_the_release_cannot_have_says_why(pipeline: Pipeline
 
     assert finished.verdict.conformance is Conformance.NOT_RUN
     assert finished.verdict.reason == "exists since Kafka 2.2.0: brokers have no epoch"
+
+
+def test_an_examination_with_a_broker_of_its_own_is_not_run_on_an_image(pipeline: Pipeline) -> None:
+    subject = Table(MEASURED)
+    finished = pipeline.run(examination(subject, Where(needs_jars=True)))
+
+    assert finished.verdict.conformance is Conformance.NOT_RUN
+    assert "the brokers' image brings their jars" in finished.verdict.reason
+    assert subject.rooms == []
+
+
+def test_an_examination_with_a_broker_of_its_own_is_held_where_the_jars_are(pipeline: Pipeline, tmp_path: Path) -> None:
+    pipeline.laboratory.jars = JarSet(tmp_path, (tmp_path / "kafka.jar",), "0")
+
+    assert pipeline.run(examination(Table(MEASURED), Where(needs_jars=True))).verdict.conformance is CONFORMS
 
 
 def test_a_prediction_changed_after_it_was_frozen_judges_nothing(pipeline: Pipeline) -> None:
