@@ -6,7 +6,7 @@ import time
 from collections import defaultdict
 from contextlib import suppress
 from dataclasses import dataclass
-from itertools import permutations
+from itertools import pairwise, permutations
 from typing import TYPE_CHECKING
 
 from conformance.examination import Examination
@@ -72,7 +72,7 @@ class ConnectionCounts:
                     ]
         followed = fetches(stand.wire, stand.topic_ids)
         moments = ("while it follows nothing", f"with {LONE} alone", "with everything")
-        for begin_ns, end_ns, moment in zip(times, times[1:], moments, strict=True):
+        for (begin_ns, end_ns), moment in zip(pairwise(times), moments, strict=True):
             seen = list(between(followed, begin_ns, end_ns))
             for broker in BROKERS:
                 yield Answer(f"connections of broker {broker} {moment}", len(_connections(seen, broker)))
