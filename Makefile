@@ -6,6 +6,8 @@ KAFKA ?= newest
 BACKEND ?= auto
 RUNS ?= runs
 ARGS ?=
+# What tests start says their marker: these run one after the other, the others side by side.
+STARTS := broker or docker or spark
 export PYTHONDONTWRITEBYTECODE = 1
 
 .PHONY: help setup conformance test lint guarantees jre-image clean
@@ -34,7 +36,8 @@ conformance: setup
 
 test: setup lint
 	@$(BIN)/python -m pytest -q -n auto tests/oracle --cov=oracle --cov-branch --cov-report=term:skip-covered --cov-fail-under=100
-	@$(BIN)/python -m pytest --ignore=tests/oracle $(ARGS)
+	@$(BIN)/python -m pytest -q -n auto --ignore=tests/oracle -m "not ($(STARTS))" $(ARGS)
+	@$(BIN)/python -m pytest --ignore=tests/oracle -m "$(STARTS)" $(ARGS)
 
 lint: setup
 	@$(BIN)/ruff check .
