@@ -15,7 +15,6 @@ from py4j.java_gateway import (
     JavaGateway,
     launch_gateway,
 )
-from py4j.protocol import Py4JError, Py4JJavaError
 
 from conformance.probes.errors import ProbeError
 from fault_injection.cluster.jmx import jmx_service
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
 _OPTIONS = ("-Xmx64m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData")
 _OPENED = "--add-opens=java.management.rmi/javax.management.remote.rmi=ALL-UNNAMED"
 """The connection is of a private class, whose methods Py4J calls."""
-_ABSENT = "javax.management.InstanceNotFoundException"
 _END_S = 10.0
 
 
@@ -64,16 +62,13 @@ class GaugeReader:
         Raises:
             ProbeError: nobody answers there, or not with a number.
         """
-        management = self._gateway.jvm.javax.management
         try:
-            return int(self._connection(address).getAttribute(management.ObjectName(gauge), attribute))
-        except Py4JJavaError as refused:
-            if str(refused.java_exception.getClass().getName()) == _ABSENT:
-                return None
+            name = self._gateway.jvm.javax.management.ObjectName(gauge)
+            connection = self._connection(address)
+            return int(connection.getAttribute(name, attribute)) if connection.isRegistered(name) else None
+        except Exception as broken:  # pyspark, once used, makes the exceptions of every gateway its own, or fails at it
             self._connections.pop(address, None)  # who asks again has a new one
-            raise ProbeError(f"{address[0]}:{address[1]}", f"{gauge} was not read: {refused}") from refused
-        except (Py4JError, TypeError, ValueError) as broken:
-            raise ProbeError(f"{address[0]}:{address[1]}", f"{gauge} was not read: {broken}") from broken
+            raise ProbeError(f"{address[0]}:{address[1]}", f"{gauge} was not read: {broken!r}") from broken
 
     def _connection(self, address: Address) -> Any:  # noqa: ANN401 - an object of the JVM
         if address not in self._connections:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Self
 
 import pytest
 from py4j.java_gateway import find_jar_path
+from pyspark.errors.exceptions.captured import install_exception_handler
 
 from conformance.probes.errors import ProbeError
 from conformance.probes.jmx import GaugeReader
@@ -66,14 +67,29 @@ def address() -> Iterator[Address]:
 
 
 @pytest.fixture(scope="module")
-def shown(address: Address) -> Iterator[Address]:
+def shown(address: Address, reader: GaugeReader) -> Iterator[Address]:
     """A JVM that shows its gauges."""
     with ShownJvm(address):
+        await_gauges(reader, address)
         yield address
+
+
+def await_gauges(reader: GaugeReader, address: Address) -> None:
+    """Wait until a JVM's gauges can be read: it listens a moment earlier."""
+
+    def are_read() -> bool:
+        try:
+            return reader.number(address, THREADS, "ThreadCount") is not None
+        except ProbeError:
+            return False
+
+    until(are_read, deadline_s=DEADLINE_S, what="gauges that can be read")
 
 
 @pytest.fixture(scope="module")
 def reader() -> Iterator[GaugeReader]:
+    """A reader in a process that has used Spark, which puts its own exceptions in the place of every gateway's."""
+    install_exception_handler()
     with GaugeReader() as reader:
         yield reader
 
@@ -106,10 +122,10 @@ def test_a_broker_that_was_started_again_is_read_again(reader: GaugeReader) -> N
     ports = PortReservation(HOST)
     restarted = HOST, ports.port()
     with ShownJvm(restarted):
-        assert reader.number(restarted, THREADS, "ThreadCount") is not None
+        await_gauges(reader, restarted)
     with pytest.raises(ProbeError, match="was not read"):
         reader.number(restarted, THREADS, "ThreadCount")
 
     with ShownJvm(restarted):
-        assert reader.number(restarted, THREADS, "ThreadCount") is not None
+        await_gauges(reader, restarted)
     ports.close()
