@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from conformance.questions import NotSeenError
+from conformance.scenarios.frames import times_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -96,13 +97,7 @@ def marked_at(run: RunDirectory, event: str, subject: str) -> int:
     Raises:
         NotSeenError: it never did.
     """
-    times = [
-        mark["t_ns"] for mark in run.lines("timeline.ndjson") if (mark["event"], mark["subject"]) == (event, subject)
-    ]
-    if not times:
-        raise NotSeenError(f"the timeline has no {event} of {subject}")
-    last: int = times[-1]
-    return last
+    return times_of(run, event, subject)[-1]
 
 
 def _exchanges(

@@ -104,8 +104,17 @@ def happened_at(run: RunDirectory, event: str, subject: object) -> int:
     Raises:
         NotSeenError: it never did.
     """
-    for mark in run.lines("timeline.ndjson"):
-        if mark["event"] == event and str(mark["subject"]) == str(subject):
-            at_ns: int = mark["t_ns"]
-            return at_ns
-    raise NotSeenError(f"the timeline has no {event} of {subject}")
+    return times_of(run, event, subject)[0]
+
+
+def times_of(run: RunDirectory, event: str, subject: object) -> list[int]:
+    """Return when an event of the timeline happened, each time in order.
+
+    Raises:
+        NotSeenError: it never did.
+    """
+    marks = run.lines("timeline.ndjson")
+    times = [mark["t_ns"] for mark in marks if (mark["event"], str(mark["subject"])) == (event, str(subject))]
+    if not times:
+        raise NotSeenError(f"the timeline has no {event} of {subject}")
+    return times

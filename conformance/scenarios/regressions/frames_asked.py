@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from conformance.puppet_stage.speech import forgets_last_epoch
 from conformance.questions import NotSeenError, Question
 from conformance.scenarios.frames import requests
 from conformance.scenarios.regressions.defect import regression
@@ -20,7 +21,6 @@ from conformance.scenarios.vocabulary import (
 )
 from conformance.where import Where
 from fault_injection.wire.views import NONE
-from oracle.rules.release import parse_version
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 
 LEADER, FOLLOWER = 1, 2
 LOOKUP, FETCH = "OffsetForLeaderEpoch", "Fetch"
-FORGETS_SINCE, REMEMBERS_SINCE = (3, 5, 1), (3, 7)
 FIRST_EPOCH = 0
 
 
@@ -49,8 +48,7 @@ def _lookups(run: RunDirectory) -> Value:
 
 
 def _last_epoch_expected(rules: RuleSet, _prediction: Mapping[str, Any]) -> Value:
-    forgets = FORGETS_SINCE <= parse_version(rules.version) < REMEMBERS_SINCE
-    return NONE if forgets else FIRST_EPOCH
+    return NONE if forgets_last_epoch(rules.version) else FIRST_EPOCH
 
 
 def _last_epoch(run: RunDirectory) -> Value:
