@@ -16,6 +16,7 @@ from fault_injection.puppets.records import Batch, batches
 from fault_injection.puppets.served import OFFSET_OUT_OF_RANGE, Served
 from fault_injection.waiting import DeadlineExceededError, until
 from fault_injection.wire.views import NONE, EpochEnd, FetchPartition
+from oracle.rules.ahead_of_leader import WhenAhead
 from oracle.rules.by_version import rules_for
 from oracle.rules.release import parse_version
 from oracle.vocabulary import MetadataMode
@@ -39,7 +40,6 @@ RUNS = "whether its process still runs"
 FETCHES = "whether it ever comes to fetch"
 LONG_S, SHORT_S, EXIT_S = 30.0, 5.0, 15.0
 """How long a fetch that is expected may take, how long none must come, and how long a process may take to end."""
-EXITS_SINCE = (0, 11)
 OLD_EPOCH, MIDDLE_EPOCH = 3, 4
 LOOPS_SINCE, ENDS_SINCE = (2, 0, 1), (2, 6, 1)
 
@@ -57,10 +57,9 @@ class _OffsetsOnly(Served):
 
 def _takes_leadership(rules: RuleSet) -> tuple[Answer, ...]:
     is_broken = parse_version(rules.version) == (2, 4, 0)
-    unknown_server_error, not_leader = NONE, 6
     return (
-        Answer(DECIDED, unknown_server_error if is_broken else 0),
-        Answer(APPENDED, [not_leader, NONE] if is_broken else [0, LOG_START]),
+        Answer(DECIDED, OFFSET_OUT_OF_RANGE if is_broken else 0),
+        Answer(APPENDED, [OFFSET_OUT_OF_RANGE, NONE] if is_broken else [0, LOG_START]),
     )
 
 
@@ -75,8 +74,8 @@ def _lead_after_full_truncation(run: PuppetRun, topic: PuppetTopic) -> Iterator[
 
 
 def _gives_up(rules: RuleSet) -> tuple[Answer, ...]:
-    exits = rules.exits_when_ahead and parse_version(rules.version) >= EXITS_SINCE
-    return Answer(GOES_ON, not rules.exits_when_ahead), Answer(RUNS, not exits)
+    ends = rules.when_ahead is WhenAhead.BROKER_ENDS
+    return Answer(GOES_ON, rules.when_ahead is WhenAhead.CUTS), Answer(RUNS, not ends)
 
 
 def _follow_a_shorter_log(run: PuppetRun, topic: PuppetTopic) -> Iterator[Answer]:
@@ -156,7 +155,7 @@ LOG_BEGINS_LATE = Examination(
     sources=("TR-09", "HW-13", "KAFKA-9491"),
     explanation=(
         "The leader's log begins at 5, so broker 1 throws its own away and begins there. In 2.4.0 its high watermark "
-        "stays at 0, where there is nothing: becoming leader ends with out of range, and nobody leads."
+        "stays at 0, where there is nothing: becoming leader ends with out of range, and so does every produce to it."
     ),
     subject=OneBroker(
         (

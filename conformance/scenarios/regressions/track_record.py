@@ -115,12 +115,12 @@ TRACK_RECORD: tuple[Defect, ...] = (
     ),
     Defect(
         "KAFKA-9491",
-        "a replica whose log begins late cannot become leader",
+        "a replica whose log begins late takes the leadership, and every record it is sent, with out of range",
         "2.4.0",
         "2.4.1",
         ZOOKEEPER,
         Answered(followers_with_puppets.APPENDED),
-        [6, -1],
+        [1, -1],
         [0, 5],
     ),
     Defect(
