@@ -11,6 +11,7 @@ A thread of its own turns entries into text and writes them, so that the traffic
 import json
 import queue
 import threading
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict, dataclass, fields, is_dataclass, replace
 from functools import cache
@@ -138,20 +139,22 @@ class Trace:
         if self._is_open:
             self._orders.put(entry)
 
-    def rotate(self, path: Path, first_seq: int = 0) -> None:
+    def rotate(self, path: Path, number: Callable[[], int] = int) -> None:
         """Write to a new file from now on; everything before it is in the old file when this returns.
+
+        The number is drawn when the new file takes entries: a frame above it that is written at once is not lost.
 
         Args:
             path: the new file.
-            first_seq: a number that no frame has: those of all frames to come are above it.
+            number: draws a number that no frame has: those of all frames to come are above it.
 
         Raises:
             OSError: the file cannot be created.
         """
         self._failure = None
-        self._first_seq = first_seq + 1
         self._orders.put(path.open("w", encoding="utf-8"))
         self._is_open = True
+        self._first_seq = number() + 1
         self.flush()
 
     def end(self, next_seq: int) -> None:

@@ -248,7 +248,7 @@ class Traffic:
 
     def begin_trace(self, path: Path) -> None:
         """Write every frame from now on to a new file. Raises OSError if it cannot be created."""
-        self.trace.rotate(path, next(self._seq))
+        self.trace.rotate(path, lambda: next(self._seq))
 
     def end_trace(self) -> None:
         """Write the last line of the file and no more to it. Raises OSError if a line could not be written."""

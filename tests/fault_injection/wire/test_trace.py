@@ -151,7 +151,7 @@ def test_a_line_that_cannot_be_told_is_an_error_and_a_new_file_starts_anew(tmp_p
 
 def test_the_last_line_tells_which_frames_there_must_be(tmp_path: Path) -> None:
     trace, path = Trace(), tmp_path / "wire.ndjson"
-    trace.rotate(path, first_seq=4)
+    trace.rotate(path, lambda: 4)
     trace.write(entry(3))
     trace.write(entry(5))
     trace.end(next_seq=6)
@@ -160,6 +160,20 @@ def test_the_last_line_tells_which_frames_there_must_be(tmp_path: Path) -> None:
     lines = [json.loads(told) for told in path.read_text().splitlines()]
     assert [told["seq"] for told in lines[:-1]] == [3, 5]
     assert lines[-1] == {"end": True, "first_seq": 5, "next_seq": 6, "lines": 2}
+
+
+def test_a_frame_that_comes_while_a_file_is_begun_is_in_it(tmp_path: Path) -> None:
+    trace, path = Trace(), tmp_path / "wire.ndjson"
+
+    def drawn_while_a_frame_passes() -> int:
+        trace.write(entry(5))
+        return 4
+
+    trace.rotate(path, drawn_while_a_frame_passes)
+    trace.end(next_seq=6)
+    trace.close()
+    lines = [json.loads(told) for told in path.read_text().splitlines()]
+    assert [told.get("seq", told.get("first_seq")) for told in lines] == [5, 5]
 
 
 def test_a_file_that_was_ended_is_whole_at_once(tmp_path: Path) -> None:
