@@ -17,8 +17,8 @@ from oracle.vocabulary import BrokerId, LeaderEpoch
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from conformance.observation.topic_of_interest import TopicOfInterest
     from conformance.observation.wire_moments import Moment
+    from conformance.wire_trace.topic_of_interest import TopicOfInterest
 
 NO_TOPIC_ID = "00000000-0000-0000-0000-000000000000"
 

@@ -17,6 +17,7 @@ from conformance.observation.ledger_events import LedgerEvents
 from conformance.observation.nearby_frames import NearbyFrames
 from conformance.observation.story_events import StoryEvents
 from conformance.observation.wire_moments import Moment, WireMoments
+from conformance.wire_trace.frame import WIRE_FILE
 from oracle.tracing.observed import BrokerEnded, BrokerStarted
 
 if TYPE_CHECKING:
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
 
     from conformance.run_directory import RunDirectory
     from oracle.tracing.observed import Event
-
-WIRE_FILE = "wire.ndjson"
 
 
 class EventStream:

@@ -37,7 +37,7 @@ from conformance.observation.fetch_events import FetchEvents
 from conformance.observation.isr_events import IsrEvents
 from conformance.observation.lookup_events import LookupEvents
 from conformance.observation.metadata_events import MetadataEvents
-from conformance.observation.topic_of_interest import TopicOfInterest
+from conformance.wire_trace.topic_of_interest import TopicOfInterest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

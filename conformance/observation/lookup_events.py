@@ -20,8 +20,8 @@ from oracle.vocabulary import BrokerId, LeaderEpoch, Offset
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from conformance.observation.topic_of_interest import TopicOfInterest
     from conformance.observation.wire_moments import Moment
+    from conformance.wire_trace.topic_of_interest import TopicOfInterest
 
 
 class LookupEvents:

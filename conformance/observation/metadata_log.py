@@ -13,7 +13,7 @@ from conformance.observation.controller_events import leader_or_none
 from oracle.vocabulary import BrokerId, LeaderEpoch
 
 if TYPE_CHECKING:
-    from conformance.observation.topic_of_interest import TopicOfInterest
+    from conformance.wire_trace.topic_of_interest import TopicOfInterest
 
 Record = dict[str, Any]
 

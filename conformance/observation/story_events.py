@@ -10,8 +10,9 @@ from __future__ import annotations
 import heapq
 import json
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from conformance.notes import OBSERVATIONS_FILE, TIMELINE_FILE, Note
 from conformance.observation.errors import TraceUnreadableError
 from oracle.tracing.observed import (
     BrokerEnded,
@@ -31,12 +32,9 @@ if TYPE_CHECKING:
     from conformance.run_directory import RunDirectory
     from oracle.tracing.observed import Event
 
-TIMELINE_FILE = "timeline.ndjson"
 MIN_ISR = "min.insync.replicas"
 PARTITION = 0
 MEASUREMENTS = ("numbers", "checkpoint")
-
-Note = dict[str, Any]
 
 
 class StoryEvents:
@@ -57,7 +55,7 @@ class StoryEvents:
         """
         if not (self._run.path / TIMELINE_FILE).exists():
             raise TraceUnreadableError(f"{TIMELINE_FILE} is missing: nobody knows what was done to the brokers")
-        sources = (_notes(self._run.path / name) for name in (TIMELINE_FILE, "observations.ndjson"))
+        sources = (_notes(self._run.path / name) for name in (TIMELINE_FILE, OBSERVATIONS_FILE))
         for note in heapq.merge(*sources, key=itemgetter("t_ns")):
             if "kind" in note:
                 yield from self._measured(note)
@@ -93,9 +91,9 @@ class StoryEvents:
                 self._paused.add(_broker(subject))
             case "broker_resumed":
                 self._paused.discard(_broker(subject))
-            case "broker_killed" | "broker_stopped":
+            case "broker_killed" | "broker_stopped" | "broker_ended":
                 self._paused.discard(_broker(subject))
-                yield BrokerEnded(at=at, broker=_broker(subject), clean=note["event"] == "broker_stopped")
+                yield BrokerEnded(at=at, broker=_broker(subject), clean=note["event"] != "broker_killed")
             case "broker_started":
                 yield BrokerStarted(at=at, broker=_broker(subject))
             case "tail_lost":

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 from conformance.examination import Examination
 from conformance.questions import Answer
 from conformance.scenarios.fetchers.assignment import fetcher_id
-from conformance.scenarios.fetchers.fetch_trace import Fetch, between, fetches
-from conformance.scenarios.fetchers.stand import BROKERS, DEADLINE_S, FETCHERS, fetcher_stand
+from conformance.scenarios.fetchers.three_fetchers import BROKERS, FETCHERS, fetcher_stand, followed_topic
+from conformance.scenarios.stand import DEADLINE_S
+from conformance.wire_trace.fetches import Fetch, between, fetches
 from fault_injection.waiting import DeadlineExceededError, until
 from fault_injection.wire.ways import Way
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
     from conformance.examination import Room
     from conformance.questions import Value
-    from conformance.scenarios.fetchers.stand import Stand
+    from conformance.scenarios.stand import Stand
     from oracle.rules.rule_set import RuleSet
 
 IDLE_S = 1.0
@@ -63,14 +64,14 @@ class ConnectionCounts:
         """Count on real brokers."""
         with fetcher_stand(room) as stand:
             times = [*_idle(stand)]
-            with stand.topic(LONE, [(1, 2)]):
+            with followed_topic(stand, LONE, [(1, 2)]):
                 times.append(time.monotonic_ns())
-                with stand.topic(TOPICS[0], ASSIGNMENTS):
+                with followed_topic(stand, TOPICS[0], ASSIGNMENTS):
                     times.append(time.monotonic_ns())
                     opened = [
                         Answer(f"open from {f} to {leader} at the gate", _open(stand, f, leader)) for leader, f in PAIRS
                     ]
-        followed = fetches(stand.wire, stand.topic_ids)
+        followed = fetches(stand.run, stand.topic_ids)
         moments = ("while it follows nothing", f"with {LONE} alone", "with everything")
         for (begin_ns, end_ns), moment in zip(pairwise(times), moments, strict=True):
             seen = list(between(followed, begin_ns, end_ns))
@@ -136,9 +137,13 @@ class FetcherAssignment:
 
     def conduct(self, room: Room) -> Iterator[Answer]:
         """Read the fetches of real brokers."""
-        with fetcher_stand(room) as stand, stand.topic(TOPICS[0], ASSIGNMENTS), stand.topic(TOPICS[1], ASSIGNMENTS):
+        with (
+            fetcher_stand(room) as stand,
+            followed_topic(stand, TOPICS[0], ASSIGNMENTS),
+            followed_topic(stand, TOPICS[1], ASSIGNMENTS),
+        ):
             pass
-        seen = fetches(stand.wire, stand.topic_ids)
+        seen = fetches(stand.run, stand.topic_ids)
         for topic in TOPICS:
             for pair in PAIRS:
                 yield Answer(_spread_of(topic, pair), _spread(seen, topic, pair))

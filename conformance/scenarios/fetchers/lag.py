@@ -18,7 +18,8 @@ from conformance.interruption import NeverAtRestError
 from conformance.probes.jmx import GaugeReader
 from conformance.questions import Answer
 from conformance.scenarios.fetchers.assignment import fetcher_id
-from conformance.scenarios.fetchers.stand import DEADLINE_S, FETCHERS, fetcher_stand
+from conformance.scenarios.fetchers.three_fetchers import FETCHERS, append, fetcher_stand, followed_topic
+from conformance.scenarios.stand import DEADLINE_S
 from fault_injection.waiting import DeadlineExceededError, until
 from fault_injection.wire.points import Point
 
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from conformance.examination import Room
-    from conformance.scenarios.fetchers.stand import Stand
+    from conformance.scenarios.stand import Stand
     from oracle.rules.rule_set import RuleSet
 
 TOPIC = "lag"
@@ -67,17 +68,21 @@ class LagGauge:
 
     def conduct(self, room: Room) -> Iterator[Answer]:
         """Read the gauge of a real broker."""
-        with fetcher_stand(room) as stand, stand.topic(TOPIC, [(LEADER, FOLLOWER)]), GaugeReader() as reader:
+        with (
+            fetcher_stand(room) as stand,
+            followed_topic(stand, TOPIC, [(LEADER, FOLLOWER)]),
+            GaugeReader() as reader,
+        ):
             yield Answer("gauge at rest", _gauge_at_rest(stand, reader))
             _hold(stand, 0)
-            stand.produce(LEADER, TOPIC, 0, 1)
-            _await_isr(stand, LEADER)
-            stand.produce(LEADER, TOPIC, 0, RECORDS - 1)
+            append(stand, LEADER, TOPIC, 1)
+            stand.await_leads(LEADER, TOPIC, (LEADER,))
+            append(stand, LEADER, TOPIC, RECORDS - 1)
             for offset in range(1, RECORDS + 1):
                 _let_fetch(stand, offset)
                 yield Answer(_after(offset), [*_numbers(stand), _gauge(stand, reader)])
             stand.gate.release(_name(RECORDS))
-            _await_isr(stand, LEADER, FOLLOWER)
+            stand.await_leads(LEADER, TOPIC, (LEADER, FOLLOWER))
             yield Answer(AHEAD, [*_one_ahead(stand), _gauge(stand, reader)])
             stand.gate.release(_name(RECORDS + 1))
 
@@ -114,7 +119,7 @@ def _one_ahead(stand: Stand) -> tuple[int, int]:
     """
     began = time.monotonic()
     _hold(stand, RECORDS)
-    stand.produce(LEADER, TOPIC, 0, 1)
+    append(stand, LEADER, TOPIC, 1)
     _let_fetch(stand, RECORDS + 1)
     numbers = _numbers(stand)
     if time.monotonic() - began > LAG_S - EARLIER_S:
@@ -129,17 +134,9 @@ def _gauge_at_rest(stand: Stand, reader: GaugeReader) -> int | None:
     return _gauge(stand, reader)
 
 
-def _await_isr(stand: Stand, *isr: int) -> None:
-    until(
-        lambda: stand.metadata(LEADER, TOPIC, 0).isr == isr,
-        deadline_s=DEADLINE_S,
-        what=f"the ISR to be {list(isr)}",
-    )
-
-
 def _numbers(stand: Stand) -> tuple[int, int]:
     """Ask the leader for its high watermark and the follower for its log end offset."""
-    return stand.offsets(LEADER, TOPIC, 0)[1], stand.offsets(FOLLOWER, TOPIC, 0)[0]
+    return stand.offsets(LEADER, TOPIC)[1], stand.offsets(FOLLOWER, TOPIC)[0]
 
 
 def _gauge(stand: Stand, reader: GaugeReader) -> int | None:

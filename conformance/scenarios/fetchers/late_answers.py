@@ -19,6 +19,7 @@ from conformance.scenarios.vocabulary import (
     produce,
     release,
 )
+from conformance.wire_trace.partition import requests
 from oracle.schedule import Schedule, Settings
 from oracle.steps import Reassign
 from oracle.vocabulary import Acks
@@ -38,12 +39,9 @@ def _predicted(rules: RuleSet, prediction: Mapping[str, Any]) -> int:  # noqa: A
 
 def _fetched_at(run: RunDirectory) -> int:
     """Read the offset of the held fetch from the wire trace."""
-    topic = run.read_json("run.json")["topic"]
-    for frame in run.lines("wire.ndjson"):
-        if frame.get("hold") == NEXT and frame["direction"] == "request":
-            for entry in frame["decoded"]["partitions"]:
-                if entry.get("topic") == topic:
-                    return int(entry["fetch_offset"])
+    for frame, entry in requests(run, source=2, destination=1):
+        if frame.hold == NEXT:
+            return int(entry["fetch_offset"])
     raise NotSeenError(f"no fetch of broker 2 was held as {NEXT!r}")
 
 

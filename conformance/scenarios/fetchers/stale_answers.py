@@ -20,8 +20,9 @@ from conformance.probes.segments import replica_log
 from conformance.questions import Answer
 from conformance.reassignment_requests import request_reassignment
 from conformance.scenarios.fetchers.assignment import fetcher_id
-from conformance.scenarios.fetchers.fetch_trace import fetches
-from conformance.scenarios.fetchers.stand import DEADLINE_S, FETCHERS, fetcher_stand
+from conformance.scenarios.fetchers.three_fetchers import FETCHERS, append, fetcher_stand, followed_topic
+from conformance.scenarios.stand import DEADLINE_S
+from conformance.wire_trace.fetches import fetches
 from fault_injection.waiting import until
 from fault_injection.wire.points import Point
 from oracle.vocabulary import BrokerId, ElectionKind
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
     from conformance.examination import Room
     from conformance.questions import Value
-    from conformance.scenarios.fetchers.stand import Stand
+    from conformance.scenarios.stand import Stand
     from oracle.rules.rule_set import RuleSet
 
 TOPIC = "moved"
@@ -72,19 +73,23 @@ class OvertakenAnswer:
 
     def conduct(self, room: Room) -> Iterator[Answer]:
         """Let real brokers overtake an answer."""
-        with fetcher_stand(room) as stand, stand.topic(TOPIC, [BACK]), stand.topic(ANCHOR, _anchor()):
+        with (
+            fetcher_stand(room) as stand,
+            followed_topic(stand, TOPIC, [BACK]),
+            followed_topic(stand, ANCHOR, _anchor()),
+        ):
             connection = _hold_answer(stand)
             _have_lead(stand, LEADER, TO_OTHER)
             _have_lead(stand, OTHER, BACK)
-            yield Answer(BEFORE, stand.offsets(FOLLOWER, TOPIC, 0)[0])
+            yield Answer(BEFORE, stand.offsets(FOLLOWER, TOPIC)[0])
             released_ns = time.monotonic_ns()
             stand.gate.release(ANSWER)
             next_offset = _next_fetch_offset(stand, released_ns)
-            yield Answer(AFTER, stand.offsets(FOLLOWER, TOPIC, 0)[0])
-            stand.produce(LEADER, TOPIC, 0, 1)
+            yield Answer(AFTER, stand.offsets(FOLLOWER, TOPIC)[0])
+            append(stand, LEADER, TOPIC, 1)
             _await_end(stand, FOLLOWER, 3)
             yield Answer(ENDS, [_log(stand, broker) for broker in (LEADER, FOLLOWER)])
-        seen = [f for f in fetches(stand.wire, stand.topic_ids) if (TOPIC, 0) in f.asked and f.follower == FOLLOWER]
+        seen = [f for f in fetches(stand.run, stand.topic_ids) if (TOPIC, 0) in f.asked and f.follower == FOLLOWER]
         held = next(
             fetch for fetch in reversed(seen) if fetch.arrived_ns < released_ns and fetch.connection == connection
         )
@@ -105,12 +110,12 @@ def _anchor() -> list[tuple[int, int]]:
 
 def _hold_answer(stand: Stand) -> int:
     """Hold the answer that has record 1; give the number of its connection."""
-    stand.produce(LEADER, TOPIC, 0, 1)
+    append(stand, LEADER, TOPIC, 1)
     for broker in (OTHER, FOLLOWER):
         _await_end(stand, broker, 1)
     stand.gate.arm(HOLD, Point("fetch_request", FOLLOWER, LEADER, TOPIC, 0, 1))
     stand.await_caught(HOLD)
-    stand.produce(LEADER, TOPIC, 0, 1)
+    append(stand, LEADER, TOPIC, 1)
     stand.gate.arm(ANSWER, Point("fetch_response", FOLLOWER, LEADER, TOPIC, 0))
     stand.gate.release(HOLD)
     stand.await_caught(ANSWER)
@@ -132,7 +137,7 @@ def _have_lead(stand: Stand, asked: int, replicas: tuple[int, int, int]) -> None
     request_election(stand.cluster, asked, TOPIC, ElectionKind.PREFERRED)
     since_ns = time.monotonic_ns()
     until(
-        lambda: all(stand.metadata(broker, TOPIC, 0).leader == replicas[0] for broker in replicas),
+        lambda: all(stand.metadata(broker, TOPIC).leader == replicas[0] for broker in replicas),
         deadline_s=DEADLINE_S,
         what=f"broker {replicas[0]} to lead",
     )
@@ -153,7 +158,7 @@ def _await_follower(stand: Stand, follower: int, since_ns: int) -> None:
 
 def _await_end(stand: Stand, broker: int, end: int) -> None:
     until(
-        lambda: stand.offsets(broker, TOPIC, 0)[0] == end,
+        lambda: stand.offsets(broker, TOPIC)[0] == end,
         deadline_s=DEADLINE_S,
         what=f"broker {broker}'s log to end at {end}",
     )

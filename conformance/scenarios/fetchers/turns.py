@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING
 from conformance.examination import Examination
 from conformance.questions import Answer
 from conformance.scenarios.fetchers.assignment import fetcher_id
-from conformance.scenarios.fetchers.fetch_trace import Fetch, fetches
 from conformance.scenarios.fetchers.session_order import served as served_in_turn
-from conformance.scenarios.fetchers.stand import FETCHERS, fetcher_stand
+from conformance.scenarios.fetchers.three_fetchers import FETCHERS, append, fetcher_stand, followed_topic
 from conformance.where import Where
+from conformance.wire_trace.fetches import Fetch, fetches
 from fault_injection.waiting import until
 from fault_injection.wire.points import Point
 from oracle.rules.release import parse_version
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from conformance.examination import Room
     from conformance.questions import Value
-    from conformance.scenarios.fetchers.stand import Stand
+    from conformance.scenarios.stand import Stand
     from oracle.rules.rule_set import RuleSet
 
 TOPIC = "turns"
@@ -84,18 +84,18 @@ class Turns:
         """Let real fetchers take turns."""
         with (
             fetcher_stand(room, fetch_sessions=self.fetch_sessions) as stand,
-            stand.topic(TOPIC, [(LEADER, FOLLOWER)] * PARTITIONS),
+            followed_topic(stand, TOPIC, [(LEADER, FOLLOWER)] * PARTITIONS),
         ):
             stand.gate.arm(HOLD, Point("fetch_request", FOLLOWER, LEADER, TOPIC), frames_max=FETCHERS)
             stand.await_caught(HOLD, FETCHERS)
             held = stand.gate.caught(HOLD)
             assert held is not None
             for partition in range(PARTITIONS):
-                stand.produce(LEADER, TOPIC, partition, RECORDS)
+                append(stand, LEADER, TOPIC, RECORDS, partition)
             stand.gate.release(HOLD)
             ends = _await_ends(stand)
         for fetcher in range(FETCHERS):
-            taken = _after_hold(fetches(stand.wire, stand.topic_ids), fetcher)
+            taken = _after_hold(fetches(stand.run, stand.topic_ids), fetcher)
             if not self.fetch_sessions:
                 yield from _answers(fetcher, taken, _in_order_of_request(taken))
                 yield _orders(fetcher, taken)

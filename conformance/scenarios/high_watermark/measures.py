@@ -6,8 +6,9 @@ from itertools import pairwise
 from statistics import median_low
 from typing import TYPE_CHECKING
 
+from conformance.notes import last_at, marks, measured_at
 from conformance.questions import NotSeenError
-from conformance.scenarios.fetch_rounds import fetch_rounds, marked_at, measured_at, reached_between
+from conformance.wire_trace.fetch_rounds import fetch_rounds, reached_between
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
     from conformance.questions import Value
     from conformance.run_directory import RunDirectory
-    from conformance.scenarios.fetch_rounds import FetchRound
+    from conformance.wire_trace.fetch_rounds import FetchRound
 
     Measure: TypeAlias = Callable[[RunDirectory], Value]
 
@@ -39,11 +40,8 @@ def offset_caught(hold: str) -> Measure:
     """Measure the fetch offset in the frame that a hold caught."""
 
     def measure(run: RunDirectory) -> Value:
-        for mark in run.lines("timeline.ndjson"):
-            if (mark["event"], mark["subject"]) == ("hold_caught", hold):
-                offset: Value = mark["offset"]
-                return offset
-        raise NotSeenError(f"{hold!r} never caught a frame")
+        offset: Value = marks(run, "hold_caught", hold)[0]["offset"]
+        return offset
 
     return measure
 
@@ -115,7 +113,7 @@ def parked_before_sent(labels: Iterable[tuple[str, int]], follower: int, leader:
     def measure(run: RunDirectory) -> Value:
         def was_parked(label: str, offset: int) -> bool:
             reached_ns = _from_record(run, offset, follower, leader)[0].reached_ns
-            return reached_ns is not None and reached_ns < marked_at(run, "record_sent", label)
+            return reached_ns is not None and reached_ns < last_at(run, "record_sent", label)
 
         return sum(was_parked(label, offset) for label, offset in labels)
 

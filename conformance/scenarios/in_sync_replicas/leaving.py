@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from conformance.notes import first_at
 from conformance.questions import Between, Question
 from conformance.scenario import Scenario
-from conformance.scenarios.frames import happened_at
 from conformance.scenarios.in_sync_replicas.shrink_times import last_fetch_before, shrunk_at
 from conformance.scenarios.vocabulary import (
     await_hold,
@@ -44,7 +44,7 @@ def _within_lag(_rules: RuleSet, _prediction: Mapping[str, Any]) -> Expected:
 
 
 def _silence_ms(run: RunDirectory) -> Value:
-    caught = happened_at(run, "hold_caught", "silence")
+    caught = first_at(run, "hold_caught", "silence")
     last = last_fetch_before(run, 2, 1, caught)
     return (shrunk_at(run, 1, last) - last) // MS
 

@@ -14,7 +14,8 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from conformance.questions import NotSeenError
-from conformance.scenarios.frames import frames, requests
+from conformance.wire_trace.frame import ALTER_PARTITION, FETCH
+from conformance.wire_trace.partition import mentions, requests
 
 if TYPE_CHECKING:
     from conformance.run_directory import RunDirectory
@@ -32,8 +33,8 @@ def last_fetch_before(run: RunDirectory, follower: int, leader: int, before_ns: 
     """
     passed = [
         frame.forwarded_ns
-        for frame in requests(run, source=follower, destination=leader)
-        if frame.api == "Fetch" and frame.forwarded_ns is not None and frame.forwarded_ns < before_ns
+        for frame, _ in requests(run, source=follower, destination=leader)
+        if frame.api == FETCH and frame.forwarded_ns is not None and frame.forwarded_ns < before_ns
     ]
     if not passed:
         raise NotSeenError(f"no fetch of broker {follower} reached broker {leader}")
@@ -52,9 +53,9 @@ def shrunk_at(run: RunDirectory, leader: int, since_ns: int) -> int:
 
 def _wished_at(run: RunDirectory, leader: int, since_ns: int) -> int | None:
     replicas = len(run.read_json("schedule.json")["replicas"])
-    for frame in frames(run):
-        is_wish = frame.api == "AlterPartition" and frame.direction == "request" and frame.source == leader
-        if is_wish and frame.arrived_ns > since_ns and len(frame.entry["new_isr"]) < replicas:
+    for frame, entry in mentions(run):
+        is_wish = frame.is_request(ALTER_PARTITION) and frame.source == leader
+        if is_wish and frame.arrived_ns > since_ns and len(entry["new_isr"]) < replicas:
             return frame.arrived_ns
     return None
 

@@ -16,9 +16,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from conformance.notes import first_at
 from conformance.questions import Between, NotSeenError, Question
 from conformance.scenario import Scenario
-from conformance.scenarios.frames import frames, happened_at
 from conformance.scenarios.in_sync_replicas.shrink_times import shrunk_at
 from conformance.scenarios.vocabulary import (
     await_hold,
@@ -29,6 +29,8 @@ from conformance.scenarios.vocabulary import (
     produce,
     release,
 )
+from conformance.wire_trace.frame import ALTER_PARTITION, FETCH, UPDATE_METADATA
+from conformance.wire_trace.partition import mentions
 from oracle.schedule import Schedule
 from oracle.steps import AwaitLag
 from oracle.vocabulary import Acks, MetadataMode, Timing
@@ -38,7 +40,8 @@ if TYPE_CHECKING:
 
     from conformance.questions import Expected, Value
     from conformance.run_directory import RunDirectory
-    from conformance.scenarios.frames import Frame
+    from conformance.wire_trace.frame import Frame
+    from conformance.wire_trace.partition import Mention
     from oracle.rules.rule_set import RuleSet
 
 LOOK_MS, QUIET_MS, LATE_MS, AT_ONCE_MS = 2_500, 5_000, 3_000, 3_000
@@ -64,8 +67,8 @@ def path_of_the_news(run: RunDirectory) -> Value:
         NotSeenError: that broker was never told.
     """
     told = _told(run)
-    asked = [f for f in frames(run) if _asks_for_less(f) and f.arrived_ns < told.arrived_ns]
-    return [*(f.api for f in asked[:1]), told.api]
+    asked = [m.frame for m in mentions(run) if _asks_for_less(m) and m.frame.arrived_ns < told.arrived_ns]
+    return [*(frame.api for frame in asked[:1]), told.api]
 
 
 def delay_of_the_news(run: RunDirectory) -> Value:
@@ -76,20 +79,20 @@ def delay_of_the_news(run: RunDirectory) -> Value:
     """
     told = _told(run)
     assert told.forwarded_ns is not None, "a frame that was not forwarded tells nobody"
-    return (told.forwarded_ns - shrunk_at(run, LEADER, happened_at(run, "hold_caught", "silence"))) // MS
+    return (told.forwarded_ns - shrunk_at(run, LEADER, first_at(run, "hold_caught", "silence"))) // MS
 
 
-def _asks_for_less(frame: Frame) -> bool:
-    is_wish = frame.api == "AlterPartition" and frame.direction == "request" and frame.source == LEADER
-    return is_wish and frame.entry["new_isr"] == SMALLER_ISR
+def _asks_for_less(mention: Mention) -> bool:
+    is_wish = mention.frame.is_request(ALTER_PARTITION) and mention.frame.source == LEADER
+    return is_wish and mention.entry["new_isr"] == SMALLER_ISR
 
 
 def _told(run: RunDirectory) -> Frame:
-    for frame in frames(run):
-        is_to_other = (frame.api == "UpdateMetadata" and frame.destination == OTHER) or (
-            frame.api == "Fetch" and frame.direction == "response" and frame.source == OTHER
+    for frame, entry in mentions(run):
+        is_to_other = (frame.api == UPDATE_METADATA and frame.destination == OTHER) or (
+            frame.is_answer(FETCH) and frame.source == OTHER
         )
-        if is_to_other and frame.forwarded_ns is not None and frame.entry.get("isr") == SMALLER_ISR:
+        if is_to_other and frame.forwarded_ns is not None and entry.get("isr") == SMALLER_ISR:
             return frame
     raise NotSeenError(f"nothing told broker {OTHER} that the ISR is {SMALLER_ISR}")
 

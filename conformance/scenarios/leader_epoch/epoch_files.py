@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from conformance.notes import checkpoints
 from conformance.questions import NotSeenError, Question
 from conformance.scenarios.leader_epoch.modelled import has_epochs, worlds, worlds_at_checkpoints
 
@@ -71,4 +72,4 @@ def leader_epochs(schedule: Schedule) -> Question:
 
 def epochs_at_checkpoints(run: RunDirectory) -> Value:
     """Return the leader epoch that the controller had committed at each checkpoint of a run."""
-    return [seen["leader_epoch"] for seen in run.lines("observations.ndjson") if seen["kind"] == "checkpoint"]
+    return [seen["leader_epoch"] for seen in checkpoints(run)]

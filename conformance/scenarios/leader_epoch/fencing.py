@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from conformance.notes import first_at, step_began
 from conformance.questions import NotSeenError, Question
-from conformance.scenarios.frames import frames, happened_at, step_began
+from conformance.wire_trace.frame import FETCH
+from conformance.wire_trace.partition import mentions
 from oracle.steps import Start
 from oracle.vocabulary import LeaderEpoch
 
@@ -44,14 +46,11 @@ def errors_between(run: RunDirectory, link: tuple[int, int], step: int, released
     Raises:
         NotSeenError: no fetch was served or refused for its epoch.
     """
-    begin, end = step_began(run, step), happened_at(run, "hold_released", released)
+    begin, end = step_began(run, step), first_at(run, "hold_released", released)
     codes = {
-        int(frame.entry.get("error", SERVED))
-        for frame in frames(run)
-        if frame.api == "Fetch"
-        and frame.direction == "response"
-        and (frame.source, frame.destination) == link
-        and begin <= frame.arrived_ns < end
+        int(entry.get("error", SERVED))
+        for frame, entry in mentions(run)
+        if frame.is_answer(FETCH) and frame.is_between(*link) and begin <= frame.arrived_ns < end
     } & {SERVED, FENCED_LEADER_EPOCH, UNKNOWN_LEADER_EPOCH}
     if not codes:
         raise NotSeenError(

@@ -13,9 +13,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from conformance.notes import step_began
 from conformance.questions import NotSeenError, Question
-from conformance.scenarios.frames import frames, requests, step_began
 from conformance.scenarios.leader_epoch.modelled import has_epochs, worlds
+from conformance.wire_trace.frame import EPOCH_LOOKUP, FETCH
+from conformance.wire_trace.partition import mentions, requests
 from oracle.steps import Start
 from oracle.vocabulary import BrokerId
 
@@ -24,12 +26,10 @@ if TYPE_CHECKING:
 
     from conformance.questions import Expected, Value
     from conformance.run_directory import RunDirectory
-    from conformance.scenarios.frames import Frame
+    from conformance.wire_trace.partition import Mention
     from oracle.rules.rule_set import RuleSet
     from oracle.schedule import Schedule
     from oracle.world import World
-
-LOOKUP, FETCH = "OffsetForLeaderEpoch", "Fetch"
 
 
 def first_requests(schedule: Schedule, *, follower: int, leader: int) -> Question:
@@ -79,18 +79,19 @@ def measured_requests(run: RunDirectory, follower: int, leader: int, step: int) 
         NotSeenError: the step was never taken, or the follower never fetched.
     """
     asked: list[Value] = []
-    for frame in requests(run, source=follower, destination=leader, since_ns=step_began(run, step)):
-        if (text := _text(frame)) not in asked:
+    for mention in requests(run, source=follower, destination=leader, since_ns=step_began(run, step)):
+        if (text := _text(mention)) not in asked:
             asked.append(text)
-        if frame.api == FETCH:
+        if mention.frame.api == FETCH:
             return asked
     raise NotSeenError(f"broker {follower} sent broker {leader} no fetch after its start")
 
 
-def _text(frame: Frame) -> str:
-    if frame.api == FETCH:
-        return fetch_text(frame.entry["fetch_offset"], frame.entry.get("last_fetched_epoch", -1))
-    return lookup_text(frame.entry["leader_epoch"]) if frame.api == LOOKUP else frame.api
+def _text(mention: Mention) -> str:
+    api, entry = mention.frame.api, mention.entry
+    if api == FETCH:
+        return fetch_text(entry["fetch_offset"], entry.get("last_fetched_epoch", -1))
+    return lookup_text(entry["leader_epoch"]) if api == EPOCH_LOOKUP else str(api)
 
 
 def end_of_epoch_told(schedule: Schedule, *, follower: int, leader: int) -> Question:
@@ -112,9 +113,9 @@ def end_of_epoch_told(schedule: Schedule, *, follower: int, leader: int) -> Ques
 def measured_end_of_epoch(run: RunDirectory, follower: int, leader: int, step: int) -> Value:
     """Return the end offset in the first OffsetsForLeaderEpoch answer without an error, from a step on."""
     since = step_began(run, step)
-    for frame in frames(run):
-        is_answer = frame.api == LOOKUP and frame.direction == "response" and frame.arrived_ns >= since
-        if is_answer and (frame.source, frame.destination) == (follower, leader) and not frame.entry.get("error"):
-            end: int = frame.entry["end_offset"]
+    for frame, entry in mentions(run):
+        is_answer = frame.is_answer(EPOCH_LOOKUP) and frame.is_between(follower, leader)
+        if is_answer and frame.arrived_ns >= since and not entry.get("error"):
+            end: int = entry["end_offset"]
             return end
     return None

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from conformance.questions import Between, NotSeenError, Question
+from conformance.notes import first_at, outcome_at
+from conformance.questions import Between, Question
 from conformance.scenario import Scenario
-from conformance.scenarios.frames import happened_at
 from conformance.scenarios.vocabulary import (
     await_hold,
     await_outcome,
@@ -39,13 +39,9 @@ def waited_ms(run: RunDirectory, label: str) -> Value:
     """Return how long a producer waited from its send to the outcome, in milliseconds.
 
     Raises:
-        NotSeenError: it has no outcome.
+        NotSeenError: it was never sent, or has no outcome.
     """
-    sent = happened_at(run, "record_sent", label)
-    for seen in run.lines("observations.ndjson"):
-        if seen["kind"] == "outcome" and seen["label"] == label:
-            return int(seen["t_ns"] - sent) // MS
-    raise NotSeenError(f"no outcome of {label} was observed")
+    return (outcome_at(run, label) - first_at(run, "record_sent", label)) // MS
 
 
 TIMES_OUT = Scenario(

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 from conformance.puppet_stage.speech import forgets_last_epoch
 from conformance.questions import NotSeenError, Question
-from conformance.scenarios.frames import requests
 from conformance.scenarios.regressions.defect import regression
 from conformance.scenarios.regressions.rarer_steps import hold_lookup_answer
 from conformance.scenarios.vocabulary import (
@@ -20,6 +19,8 @@ from conformance.scenarios.vocabulary import (
     start,
 )
 from conformance.where import Where
+from conformance.wire_trace.frame import EPOCH_LOOKUP, FETCH
+from conformance.wire_trace.partition import requests
 from fault_injection.wire.views import NONE
 
 if TYPE_CHECKING:
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from oracle.rules.rule_set import RuleSet
 
 LEADER, FOLLOWER = 1, 2
-LOOKUP, FETCH = "OffsetForLeaderEpoch", "Fetch"
 FIRST_EPOCH = 0
 
 
@@ -41,9 +41,9 @@ def _lookups_expected(rules: RuleSet, _prediction: Mapping[str, Any]) -> Value:
 def _lookups(run: RunDirectory) -> Value:
     """Return in how many leader epochs the follower asked where its last epoch ends."""
     asked = requests(run, source=FOLLOWER, destination=LEADER)
-    epochs = {frame.entry["current_leader_epoch"] for frame in asked if frame.api == LOOKUP}
+    epochs = {entry["current_leader_epoch"] for frame, entry in asked if frame.api == EPOCH_LOOKUP}
     if not epochs:
-        raise NotSeenError(f"no {LOOKUP} of broker {FOLLOWER} to broker {LEADER}")
+        raise NotSeenError(f"no {EPOCH_LOOKUP} of broker {FOLLOWER} to broker {LEADER}")
     return len(epochs)
 
 
@@ -53,10 +53,10 @@ def _last_epoch_expected(rules: RuleSet, _prediction: Mapping[str, Any]) -> Valu
 
 def _last_epoch(run: RunDirectory) -> Value:
     """Return the last fetched epoch in the follower's latest fetch; -1 for none."""
-    asked = [frame for frame in requests(run, source=FOLLOWER, destination=LEADER) if frame.api == FETCH]
+    asked = [entry for frame, entry in requests(run, source=FOLLOWER, destination=LEADER) if frame.api == FETCH]
     if not asked:
         raise NotSeenError(f"no {FETCH} of broker {FOLLOWER} to broker {LEADER}")
-    epoch: int = asked[-1].entry.get("last_fetched_epoch", NONE)
+    epoch: int = asked[-1].get("last_fetched_epoch", NONE)
     return epoch
 
 

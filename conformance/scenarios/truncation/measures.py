@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from conformance.notes import last_at
 from conformance.questions import NotSeenError
-from conformance.scenarios.fetch_rounds import epoch_lookups, fetch_rounds, marked_at
+from conformance.wire_trace.fetch_rounds import epoch_lookups, fetch_rounds
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,7 +32,7 @@ def way_told(follower: int, leader: int, since: tuple[str, str]) -> Measure:
     """Measure by which kind of answer the follower was told, after an event of the timeline (event, subject)."""
 
     def measure(run: RunDirectory) -> Value:
-        began_ns = marked_at(run, *since)
+        began_ns = last_at(run, *since)
         if any(lookup.sent_ns > began_ns for lookup in epoch_lookups(run, follower=follower, leader=leader)):
             return ASKED
         rounds = fetch_rounds(run, follower=follower, leader=leader)
@@ -44,7 +45,7 @@ def end_told(follower: int, leader: int, since: tuple[str, str]) -> Measure:
     """Measure the end offset that the follower was told first after an event; None if it was told none."""
 
     def measure(run: RunDirectory) -> Value:
-        began_ns = marked_at(run, *since)
+        began_ns = last_at(run, *since)
         lookups = epoch_lookups(run, follower=follower, leader=leader)
         rounds = fetch_rounds(run, follower=follower, leader=leader)
         asked = [lookup.end_offset for lookup in lookups if lookup.sent_ns > began_ns]
@@ -58,7 +59,7 @@ def first_fetch_with_records(follower: int, leader: int, since: tuple[str, str])
     """Measure the offset of the first fetch after an event that was answered with records."""
 
     def measure(run: RunDirectory) -> Value:
-        began_ns = marked_at(run, *since)
+        began_ns = last_at(run, *since)
         for one in fetch_rounds(run, follower=follower, leader=leader):
             if one.sent_ns > began_ns and one.last_offset is not None:
                 return one.fetch_offset
@@ -71,7 +72,7 @@ def epoch_asked(follower: int, leader: int, since: tuple[str, str]) -> Measure:
     """Measure the epoch of the follower's first lookup after an event; None if it sent none."""
 
     def measure(run: RunDirectory) -> Value:
-        began_ns = marked_at(run, *since)
+        began_ns = last_at(run, *since)
         lookups = epoch_lookups(run, follower=follower, leader=leader)
         return next((lookup.leader_epoch for lookup in lookups if lookup.sent_ns > began_ns), None)
 

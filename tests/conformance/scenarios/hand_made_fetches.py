@@ -7,12 +7,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from conformance.run_directory import RunDirectory
+from tests.conformance.wire_trace.wire_lines import MS, wire_line
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from fault_injection.wire.points import Direction
+
 TOPIC, TOPIC_ID = "hw-99", "8a0bb0c4-08e4-4d3b-8a3c-2f7d7c4b1c11"
-MS = 1_000_000
 
 
 @dataclass(slots=True)
@@ -56,7 +58,7 @@ class Fetches:
     def stuck(self, offset: int, *, sent: int, hold: str) -> None:
         """Add a fetch that stands in the gate: it has a line of its own beside that of its fate."""
         line = self._line("request", "Fetch", sent, None, {"fetch_offset": offset}, self.frames)
-        self._write("wire.ndjson", line | {"seq": self.frames, "hold": hold, "outcome": "held"})
+        self._write("wire.ndjson", line | {"hold": hold, "outcome": "held"})
         self.fetch(offset, sent=sent, reached=sent + 1_000_000)
 
     def lookup(self, epoch: int, *, sent: int, end: int, error: int = 0) -> None:
@@ -73,25 +75,19 @@ class Fetches:
         self._write("timeline.ndjson", {"t_ns": at * MS, "event": event, "subject": subject, **fields})
 
     def _frame(
-        self, way: str, api: str, at: int, on: int | None, entry: dict[str, Any], number: int | None = None
+        self, way: Direction, api: str, at: int, on: int | None, entry: dict[str, Any], number: int | None = None
     ) -> int:
         number = self.frames if number is None else number
-        self._write("wire.ndjson", {"seq": self.frames, **self._line(way, api, at, on, entry, number)})
+        self._write("wire.ndjson", self._line(way, api, at, on, entry, number))
         self.frames += 1
         return number
 
-    def _line(self, way: str, api: str, at: int, on: int | None, entry: dict[str, Any], number: int) -> dict[str, Any]:
-        return {
-            "arrived_ns": at * MS,
-            "forwarded_ns": None if on is None else on * MS,
-            "connection": 7,
-            "correlation_id": number,
-            "source": self.link[0],
-            "destination": self.link[1],
-            "direction": way,
-            "api": api,
-            "decoded": {"max_wait_ms": 500, "partitions": [{**self.names, "partition": 0, **entry}]},
-        }
+    def _line(
+        self, way: Direction, api: str, at: int, on: int | None, entry: dict[str, Any], number: int
+    ) -> dict[str, Any]:
+        said = {"max_wait_ms": 500, "partitions": [{**self.names, "partition": 0, **entry}]}
+        passed = {"forwarded_ns": None if on is None else on * MS, "correlation_id": number}
+        return wire_line(self.frames, way, api, self.link, said, arrived_ns=at * MS, **passed)
 
     def _write(self, name: str, line: dict[str, Any]) -> None:
         with (self.run.path / name).open("a", encoding="utf-8") as file:

@@ -6,12 +6,14 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from conformance.run_directory import RunDirectory
+from tests.conformance.wire_trace.wire_lines import MS, wire_line
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from fault_injection.wire.points import Direction
+
 TOPIC, TOPIC_ID = "le-99", "0dc25c35-83e3-49a4-93ed-fb5d50cf1fb0"
-MS = 1_000_000
 FROZEN = {"frozen_at": "2026-11-22T00:43:13.000+00:00", "frozen_ns": 1_000 * MS}
 """When the prediction was frozen, by both clocks: 1 s on the tester's own."""
 
@@ -32,34 +34,41 @@ class HandMadeRun:
     def observe(self, at_ms: float, kind: str, **fields: Any) -> None:  # noqa: ANN401
         self._add("observations.ndjson", {"t_ns": int(at_ms * MS), "kind": kind, **fields})
 
-    def request(self, at_ms: float, api: str, link: tuple[int, int], /, *, passed: bool = True, **entry: Any) -> None:  # noqa: ANN401
-        self._frame(at_ms, api, link, "request", entry, passed=passed)
+    def request(
+        self,
+        at_ms: float,
+        api: str,
+        link: tuple[int, int],
+        /,
+        *,
+        passed: bool = True,
+        hold: str | None = None,
+        **entry: Any,  # noqa: ANN401
+    ) -> None:
+        self._frame(at_ms, api, link, "request", entry, hold=hold, **({} if passed else {"forwarded_ns": None}))
 
     def response(self, at_ms: float, api: str, link: tuple[int, int], /, **entry: Any) -> None:  # noqa: ANN401
-        self._frame(at_ms, api, link, "response", entry, passed=True)
+        self._frame(at_ms, api, link, "response", entry)
 
     def metadata_record(self, at_ms: float, broker: int, **record: Any) -> None:  # noqa: ANN401
         """Let a broker fetch a record about the partition from the metadata log."""
         named = {"topic_id": TOPIC_ID, "partition": 0, **record}
-        entry = {"topic": "__cluster_metadata", "metadata": [named]}
-        self._frame(at_ms, "Fetch", (broker, 100), "response", entry, passed=True)
+        entry = {"topic": "__cluster_metadata", "topic_id": None, "metadata": [named]}
+        self._frame(at_ms, "Fetch", (broker, 100), "response", entry)
 
     def _frame(
-        self, at_ms: float, api: str, link: tuple[int, int], direction: str, entry: dict[str, Any], *, passed: bool
+        self,
+        at_ms: float,
+        api: str,
+        link: tuple[int, int],
+        direction: Direction,
+        entry: dict[str, Any],
+        **columns: Any,  # noqa: ANN401
     ) -> None:
         self._frames += 1
-        said = {"topic": TOPIC, "topic_id": TOPIC_ID, "partition": 0, **entry}
-        frame = {
-            "seq": self._frames,
-            "arrived_ns": int(at_ms * MS),
-            "forwarded_ns": int(at_ms * MS) if passed else None,
-            "source": link[0],
-            "destination": link[1],
-            "direction": direction,
-            "api": api,
-            "decoded": {"partitions": [said]},
-        }
-        self._add("wire.ndjson", frame)
+        said = {"partitions": [{"topic": TOPIC, "topic_id": TOPIC_ID, "partition": 0, **entry}]}
+        line = wire_line(self._frames, direction, api, link, said, arrived_ns=int(at_ms * MS), **columns)
+        self._add("wire.ndjson", line)
 
     def file_of(self, broker: int, name: str, text: str) -> None:
         path = self.run.path / "brokers" / str(broker) / name

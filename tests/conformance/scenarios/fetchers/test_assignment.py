@@ -6,7 +6,7 @@ import pytest
 
 from conformance.scenarios.fetchers.assignment import fetcher_id, java_hash
 from conformance.scenarios.fetchers.connections import ASSIGNMENTS, LONE, PAIRS, TOPICS
-from conformance.scenarios.fetchers.stand import FETCHERS
+from conformance.scenarios.fetchers.three_fetchers import FETCHERS
 
 
 @pytest.mark.parametrize(

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
 from conformance.questions import NotSeenError
-from conformance.run_directory import RunDirectory
 from conformance.scenarios.fetchers.late_answers import LATE_ANSWER, NEXT
 from oracle.predict import predict
 from oracle.rules.by_version import rules_for
 from oracle.vocabulary import BrokerId, MetadataMode
+from tests.conformance.scenarios.hand_made_runs import HandMadeRun
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -41,23 +41,18 @@ def test_the_answer_is_used_or_not(version: str, metadata: MetadataMode, offset:
     assert QUESTION.predict(rules, json.loads(json.dumps(prediction.as_json()))) == offset
 
 
-def run_with(path: Path, *frames: dict[str, Any]) -> RunDirectory:
-    (path / "run.json").write_text(json.dumps({"topic": "t"}))
-    (path / "wire.ndjson").write_text("".join(json.dumps(frame) + "\n" for frame in (*frames, {"end": True})))
-    return RunDirectory(path)
-
-
-def held(name: str, topic: str, offset: int) -> dict[str, Any]:
-    partitions = [{"topic": topic, "partition": 0, "fetch_offset": offset}]
-    return {"hold": name, "direction": "request", "decoded": {"partitions": partitions}}
-
-
 def test_the_offset_is_read_from_the_held_fetch(tmp_path: Path) -> None:
-    run = run_with(tmp_path, held("before m1", "t", 1), held(NEXT, "other", 7), held(NEXT, "t", 2))
+    made = HandMadeRun(tmp_path)
+    made.request(1, "Fetch", (2, 1), hold="before m1", fetch_offset=1)
+    made.request(2, "Fetch", (2, 1), hold=NEXT, topic="another", topic_id=None, fetch_offset=7)
+    made.request(3, "Fetch", (2, 1), hold=NEXT, fetch_offset=2)
 
-    assert QUESTION.measure(run) == 2
+    assert QUESTION.measure(made.run) == 2
 
 
 def test_a_fetch_that_was_not_held_is_not_seen(tmp_path: Path) -> None:
+    made = HandMadeRun(tmp_path)
+    made.request(1, "Fetch", (2, 1), hold="before m1", fetch_offset=1)
+
     with pytest.raises(NotSeenError, match="next fetch"):
-        QUESTION.measure(run_with(tmp_path, held("before m1", "t", 1)))
+        QUESTION.measure(made.run)

@@ -66,7 +66,7 @@ def test_a_measure_finds_its_number(made: Fetches, measure: Measure, found: obje
     ("measure", "text"),
     [
         (last_offset_reported("before", **ON_LINK), "had reached broker 1 at 'before'"),
-        (offset_caught("another"), "'another' never caught"),
+        (offset_caught("another"), "no hold_caught of another"),
         (high_watermark_with(2, **ON_LINK), "carried the record at offset 2"),
         (shortest_idle_wait(**ON_LINK), "without records and news"),
     ],

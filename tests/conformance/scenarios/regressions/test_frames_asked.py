@@ -2,49 +2,38 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 import pytest
 
 from conformance.questions import NotSeenError
-from conformance.run_directory import RunDirectory
-from conformance.scenarios.regressions.frames_asked import FETCH, FORGOTTEN_EPOCH, LOOKUP, STALE_LOOKUP
+from conformance.scenarios.regressions.frames_asked import FORGOTTEN_EPOCH, STALE_LOOKUP
+from conformance.wire_trace.frame import EPOCH_LOOKUP, FETCH
 from oracle.rules.by_version import rules_for
 from oracle.vocabulary import MetadataMode
+from tests.conformance.scenarios.hand_made_runs import HandMadeRun
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-TOPIC = "t"
+    from conformance.run_directory import RunDirectory
+
 (LOOKUPS,) = STALE_LOOKUP.questions
 (LAST_EPOCH,) = FORGOTTEN_EPOCH.questions
 
 
 def run_with(tmp_path: Path, *asked: tuple[str, int, dict[str, int]]) -> RunDirectory:
     """Write a run whose wire trace has these (api, source, fields of the partition), in order."""
-    run = RunDirectory(tmp_path)
-    run.update_run(topic=TOPIC)
-    lines = [
-        {
-            "arrived_ns": number,
-            "forwarded_ns": number,
-            "api": api,
-            "direction": "request",
-            "source": source,
-            "destination": 1,
-            "decoded": {"partitions": [{"topic": TOPIC, "partition": 0, **fields}]},
-        }
-        for number, (api, source, fields) in enumerate(asked)
-    ]
-    (tmp_path / "wire.ndjson").write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
-    return run
+    made = HandMadeRun(tmp_path / f"run-{len(list(tmp_path.iterdir()))}")
+    for number, (api, source, fields) in enumerate(asked):
+        made.request(number, api, (source, 1), **fields)
+    return made.run
 
 
 @pytest.mark.parametrize("epochs", [[1], [1, 1], [1, 2], [1, 2, 2, 3]])
 def test_lookups_are_counted_once_a_leader_epoch(tmp_path: Path, epochs: list[int]) -> None:
-    asked = [(LOOKUP, 2, {"current_leader_epoch": epoch}) for epoch in epochs]
-    others = [(LOOKUP, 3, {"current_leader_epoch": 9}), (FETCH, 2, {"current_leader_epoch": 9})]
+    asked = [(EPOCH_LOOKUP, 2, {"current_leader_epoch": epoch}) for epoch in epochs]
+    others = [(EPOCH_LOOKUP, 3, {"current_leader_epoch": 9}), (FETCH, 2, {"current_leader_epoch": 9})]
     assert LOOKUPS.measure(run_with(tmp_path, *asked, *others)) == len(set(epochs))
 
 
@@ -58,7 +47,9 @@ def test_the_latest_fetch_counts_and_no_epoch_is_minus_one(tmp_path: Path) -> No
 def test_a_follower_that_asked_nothing_was_not_seen(tmp_path: Path, question: object) -> None:
     assert question in (LOOKUPS, LAST_EPOCH)
     with pytest.raises(NotSeenError, match="of broker 2 to broker 1"):
-        (LOOKUPS if question is LOOKUPS else LAST_EPOCH).measure(run_with(tmp_path, (LOOKUP, 3, {}), (FETCH, 3, {})))
+        (LOOKUPS if question is LOOKUPS else LAST_EPOCH).measure(
+            run_with(tmp_path, (EPOCH_LOOKUP, 3, {}), (FETCH, 3, {}))
+        )
 
 
 @pytest.mark.parametrize(("version", "times"), [("2.1.0", 1), ("2.1.1", 2), ("2.7.2", 2)])

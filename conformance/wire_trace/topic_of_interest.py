@@ -25,7 +25,7 @@ class TopicOfInterest:
 
     def partition_of(self, entry: dict[str, Any]) -> TopicPartition | None:
         """Give the partition that an entry is about; None if it is another topic's."""
-        topic = entry["topic"]
+        topic = entry.get("topic")
         if topic is None:
             if entry.get("topic_id") not in self._ids:
                 return None

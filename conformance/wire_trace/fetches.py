@@ -1,15 +1,18 @@
-"""Which fetches did the followers make, on which connections, and what were they given? Read from a wire trace."""
+"""Which fetches did the followers make, on which connections, for all partitions, and what were they given?"""
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from conformance.wire_trace.exchanges import exchanges
+from conformance.wire_trace.frame import FETCH, Frame, Json, frames_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
-    from pathlib import Path
+
+    from conformance.run_directory import RunDirectory
 
 Partition = tuple[str, int]
 """A topic and the index of one of its partitions."""
@@ -47,41 +50,36 @@ class Fetch:
         return self.offsets[self.asked.index(partition)]
 
 
-def fetches(wire: Path, topic_ids: Mapping[str, str]) -> tuple[Fetch, ...]:
-    """Read the followers' fetches from a trace, in the order of their arrival.
+def fetches(run: RunDirectory, topic_ids: Mapping[str, str]) -> tuple[Fetch, ...]:
+    """Read the followers' fetches from a run's finished trace, in the order of their arrival.
 
     Args:
-        wire: a finished ``wire.ndjson``.
+        run: the run.
         topic_ids: the name of each topic id that the gate had not learned in time.
     """
-    with wire.open(encoding="utf-8") as lines:
-        frames = [frame for line in lines if _is_fetch(frame := json.loads(line))]
-    answers = {_exchange(frame): frame for frame in frames if frame["direction"] == "response"}
-    asked = sorted((frame for frame in frames if frame["direction"] == "request"), key=lambda frame: frame["seq"])
-    return tuple(_fetch(frame, answers.get(_exchange(frame)), topic_ids) for frame in asked)
+    followed = (frame for frame in frames_of(run) if _is_fetch(frame))
+    return tuple(
+        _fetch(request.source, request, answer, topic_ids)
+        for request, answer in exchanges(followed)
+        if request.source is not None
+    )
 
 
-def _is_fetch(frame: dict[str, Any]) -> bool:
-    if frame.get("api") != "Fetch" or frame["link"] != "replication" or frame["outcome"] == "held":
-        return False
-    return frame["decoded"] is not None and frame["source"] is not None
+def _is_fetch(frame: Frame) -> bool:
+    return frame.api == FETCH and frame.link == "replication" and frame.outcome != "held" and bool(frame.said)
 
 
-def _exchange(frame: dict[str, Any]) -> tuple[int, int]:
-    return frame["connection"], frame["correlation_id"]
-
-
-def _fetch(request: dict[str, Any], answer: dict[str, Any] | None, topic_ids: Mapping[str, str]) -> Fetch:
-    entries = answer["decoded"]["partitions"] if answer is not None else []
+def _fetch(follower: int, request: Frame, answer: Frame | None, topic_ids: Mapping[str, str]) -> Fetch:
+    asked, given = request.said["partitions"], answer.said["partitions"] if answer is not None else []
     return Fetch(
-        request["source"],
-        request["destination"],
-        request["connection"],
-        fetcher_of(request["client_id"] or ""),
-        request["arrived_ns"],
-        tuple(_partition(entry, topic_ids) for entry in request["decoded"]["partitions"]),
-        tuple((_partition(e, topic_ids), _records(e)) for e in entries if e.get("record_bytes", 0) > 0),
-        tuple(entry["fetch_offset"] for entry in request["decoded"]["partitions"]),
+        follower,
+        request.destination,
+        request.connection,
+        fetcher_of(request.client_id or ""),
+        request.arrived_ns,
+        tuple(_partition(entry, topic_ids) for entry in asked),
+        tuple((_partition(e, topic_ids), _records(e)) for e in given if e.get("record_bytes", 0) > 0),
+        tuple(entry["fetch_offset"] for entry in asked),
     )
 
 
@@ -91,12 +89,12 @@ def fetcher_of(client_id: str) -> int | None:
     return None if named is None else int(named.group(1) or named.group(2))
 
 
-def _partition(entry: dict[str, Any], topic_ids: Mapping[str, str]) -> Partition:
+def _partition(entry: Json, topic_ids: Mapping[str, str]) -> Partition:
     topic = entry.get("topic") or topic_ids.get(entry.get("topic_id", ""), "?")
     return topic, entry["partition"]
 
 
-def _records(entry: dict[str, Any]) -> int:
+def _records(entry: Json) -> int:
     runs = entry.get("epochs", [])
     return sum(run["last_offset"] - run.get("first_offset", run["last_offset"]) + 1 for run in runs)
 

@@ -6,16 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from conformance.questions import NotSeenError
-from conformance.scenarios.fetch_rounds import (
-    EpochLookup,
-    FetchRound,
-    epoch_lookups,
-    fetch_rounds,
-    marked_at,
-    measured_at,
-    reached_between,
-)
+from conformance.wire_trace.fetch_rounds import EpochLookup, FetchRound, epoch_lookups, fetch_rounds, reached_between
 from tests.conformance.scenarios.hand_made_fetches import MS, TOPIC_ID, Fetches, hand_made
 
 if TYPE_CHECKING:
@@ -77,15 +68,3 @@ def test_a_lookup_that_was_refused_tells_nothing(made: Fetches) -> None:
     made.lookup(0, sent=20, end=3)
 
     assert epoch_lookups(made.run, follower=2, leader=1) == [EpochLookup(0, 3, 20 * MS)]
-
-
-def test_what_was_never_measured_or_never_happened_is_not_seen(made: Fetches) -> None:
-    made.mark("broker_killed", "2", at=5)
-    made.checkpoint("before", at=7)
-
-    assert marked_at(made.run, "broker_killed", "2") == 5 * MS
-    assert measured_at(made.run, "before") == 7 * MS
-    with pytest.raises(NotSeenError, match="no broker_killed of 1"):
-        marked_at(made.run, "broker_killed", "1")
-    with pytest.raises(NotSeenError, match="no checkpoint 'after'"):
-        measured_at(made.run, "after")

@@ -1,0 +1,57 @@
+"""What do a run's frames say of its partition? A frame that says nothing of it is passed over."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from conformance.wire_trace.frame import Frame, Json, frames_of
+from conformance.wire_trace.topic_of_interest import TopicOfInterest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from conformance.run_directory import RunDirectory
+
+NO_TOPIC_ID = "00000000-0000-0000-0000-000000000000"
+PARTITION = 0
+
+
+class Mention(NamedTuple):
+    """A frame, and one of the things that it says of the run's partition."""
+
+    frame: Frame
+    entry: Json
+
+
+def mentions(run: RunDirectory) -> list[Mention]:
+    """Return all that is said of a run's partition, in the order in which the frames arrived."""
+    frames = frames_of(run)
+    topic = topic_of(run, frames)
+    return [Mention(frame, entry) for frame in frames for entry in frame.entries() if is_about(entry, topic)]
+
+
+def requests(run: RunDirectory, *, source: int, destination: int, since_ns: int = 0) -> list[Mention]:
+    """Return what the requests of one broker to another one say of a run's partition."""
+    return [
+        mention
+        for mention in mentions(run)
+        if mention.frame.direction == "request"
+        and mention.frame.is_between(source, destination)
+        and mention.frame.arrived_ns >= since_ns
+    ]
+
+
+def topic_of(run: RunDirectory, frames: Iterable[Frame]) -> TopicOfInterest:
+    """Return a run's topic, with every id that the run or its frames know it by."""
+    about = run.read_json("run.json")
+    topic = TopicOfInterest(about["topic"], about.get("topic_id"))
+    for frame in frames:
+        for entry in frame.entries():
+            if entry.get("topic") == topic.name and entry.get("topic_id") not in (None, NO_TOPIC_ID):
+                topic.learn(entry["topic_id"])
+    return topic
+
+
+def is_about(entry: Json, topic: TopicOfInterest) -> bool:
+    """Tell whether an entry is about the run's partition; what names no partition is not."""
+    return entry.get("partition") == PARTITION and topic.partition_of(entry) is not None
