@@ -1,28 +1,28 @@
-"""``list`` and ``explain``: which scenarios are there, and what does one of them do?"""
+"""``explain``: what does a scenario require and do, and what must a release answer?"""
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from conformance.broker_answers import answer_words
-from conformance.commands.choosing import Choice, locate_error, rules_of
+from conformance.commands.choosing import foretold, rules_of
+from conformance.commands.family_table import family_lines
 from conformance.commands.foretold_promise import promise_line
+from conformance.commands.listing import entry_as_json
 from conformance.commands.plain_table import table_lines
 from conformance.commands.prediction import answer_lines
+from conformance.commands.release_form import release_options
 from conformance.examination import Examination
-from conformance.foretelling import foretell
-from conformance.registry import CATALOGUE, select
+from conformance.registry import select
 from conformance.schedule_format import encode
 from conformance.step_text import describe
 from conformance.topic_settings import topic_configs
 from conformance.where import EVERYWHERE
-from fault_injection.releases import find_release
-from oracle.schedule import ScheduleError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
+    from conformance.commands.choosing import Choice
     from conformance.console import Console
     from conformance.examination import Entry
     from conformance.foretelling import Foretold
@@ -30,44 +30,22 @@ if TYPE_CHECKING:
     from oracle.schedule import Schedule
 
 
-def list_scenarios(console: Console, globs: Sequence[str]) -> int:
-    """Print every scenario and examination with its requirement."""
-    entries = select(globs) if globs else CATALOGUE
-    if console.as_json:
-        console.answer_json([_as_json(entry) for entry in entries])
-        return 0
-    width = max(len(entry.name) for entry in entries)
-    for entry in entries:
-        console.answer(f"{entry.name:{width}}  {entry.requirement}")
-    return 0
+def explain(console: Console, choice: Choice, *, in_full: bool = False) -> int:
+    """Print what a scenario requires, under which settings, step by step, and what a release must answer.
 
-
-def explain(console: Console, choice: Choice) -> int:
-    """Print what a scenario requires, under which settings, step by step, and what a release must answer."""
+    Of several what they have in common and a table, unless each is asked for in full.
+    """
     rules = rules_of(choice)
-    for entry in (entries := select(choice.globs)):
-        try:
-            told = foretell(entry, rules)
-        except ScheduleError as error:
-            raise locate_error(choice, entry, error) from error
-        if not console.as_json:
-            console.answer("\n".join(_explained(told)))
+    entries = select(choice.globs)
+    told = [foretold(entry, rules) for entry in entries]
     if console.as_json:
-        console.answer_json([_as_json(entry) | _steps_as_json(entry) for entry in entries])
+        console.answer_json([entry_as_json(entry) | _steps_as_json(entry) for entry in entries])
+    elif len(told) == 1 or in_full:
+        for one in told:
+            console.answer("\n".join(_explained(one)))
+    else:
+        console.answer("\n".join(family_lines(told)))
     return 0
-
-
-def _as_json(entry: Entry) -> dict[str, Any]:
-    return {
-        "name": entry.name,
-        "kind": "examination" if isinstance(entry, Examination) else "scenario",
-        "id": entry.id,
-        "requirement": entry.requirement,
-        "sources": list(entry.sources),
-        "variant": entry.variant,
-        "profiles": list(entry.profiles),
-        "where": asdict(entry.where),
-    }
 
 
 def _steps_as_json(entry: Entry) -> dict[str, Any]:
@@ -91,16 +69,9 @@ def _explained(told: Foretold) -> Iterable[str]:
     yield from (f"  {number:2}. {text}" for number, text in enumerate(_texts(entry), start=1))
     yield ""
     yield from _predicted(told)
-    yield f"Prediction:  kafka-conformance predict {entry.name} {_release(told)}"
-    yield f"Run:         kafka-conformance run {entry.name} {_release(told)}"
+    yield f"Prediction:  kafka-conformance predict {entry.name} {release_options(told.rules)}"
+    yield f"Run:         kafka-conformance run {entry.name} {release_options(told.rules)}"
     yield ""
-
-
-def _release(told: Foretold) -> str:
-    """Return the options that name a release, its metadata mode where another one is the default."""
-    version, mode = told.rules.version, told.rules.metadata.value
-    default = find_release(version).default_metadata_mode.value
-    return f"--kafka {version}" if mode == default else f"--kafka {version} --metadata {mode}"
 
 
 def _texts(entry: Entry) -> Iterable[str]:

@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from conformance.commands.release_form import release_named
 from conformance.expectations import ExpectationError
+from conformance.foretelling import foretell
 from conformance.registry import UnknownScenarioError, select
 from conformance.schedule_file import ScheduleFileError, locate, read_schedule
 from fault_injection.cluster.backends.choice import jar_names_of_image
@@ -23,15 +25,16 @@ from fault_injection.releases import (
     spark_connector_jars,
 )
 from oracle.rules.by_version import rules_for
+from oracle.schedule import ScheduleError
 from oracle.vocabulary import MetadataMode as OracleMode
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from conformance.examination import Entry
+    from conformance.foretelling import Foretold
     from fault_injection.releases import JarSet
     from oracle.rules.rule_set import RuleSet
-    from oracle.schedule import ScheduleError
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +44,7 @@ class Choice:
     Attributes:
         globs: scenario names; empty means the whole profile.
         schedule: a user's own YAML file instead of the catalogue.
-        kafka: a release, such as ``4.3.1``, ``4.3`` or ``newest``.
+        kafka: a release, such as ``4.3.1``, ``4.3``, ``newest`` or ``3.9.2/zookeeper``.
         metadata: ``zookeeper`` or ``kraft``; None chooses the release's newer one.
         kafka_home: the directory of a Kafka of the user's; it decides the release.
         image: a container image with a Kafka of the user's; it decides the release.
@@ -89,23 +92,24 @@ def release_of(choice: Choice) -> tuple[Release, MetadataMode]:
     """Return the chosen release and metadata mode.
 
     Raises:
-        UsageError: a release that is not known, or a mode that it lacks.
+        UsageError: a release that is not known, a mode that it lacks, or two modes.
     """
-    release = _brought(choice) or find_release(choice.kafka)
-    wanted = None if choice.metadata is None else MetadataMode(choice.metadata)
+    version, mode = release_named(choice.kafka, choice.metadata)
+    release = _brought(choice, version) or find_release(version)
+    wanted = None if mode is None else MetadataMode(mode)
     return release, release.metadata_mode(wanted)
 
 
-def _brought(choice: Choice) -> Release | None:
+def _brought(choice: Choice, version: str) -> Release | None:
     """Return the release of the Kafka that the user brings, if there is one."""
     if choice.kafka_home is not None and choice.image is not None:
         raise UsageError("--kafka-home and --image both bring a Kafka: give one of them.")
     if choice.kafka_home is not None:
         names = jar_names_of_home(choice.kafka_home)
-        return brought_release(names, f"--kafka-home {choice.kafka_home}", choice.kafka)
+        return brought_release(names, f"--kafka-home {choice.kafka_home}", version)
     if choice.image is not None:
         names = jar_names_of_image(choice.image)
-        return brought_release(names, f"--image {choice.image}", choice.kafka)
+        return brought_release(names, f"--image {choice.image}", version)
     return None
 
 
@@ -133,3 +137,15 @@ def locate_error(choice: Choice, scenario: Entry, error: ScheduleError) -> Sched
         return ScheduleFileError(locate(choice.schedule, error))
     step = "" if error.step is None else f" step {error.step + 1}:"
     return ScheduleFileError(f"{scenario.name}:{step} {error}")
+
+
+def foretold(entry: Entry, rules: RuleSet) -> Foretold:
+    """Return what the model says of a catalogue entry.
+
+    Raises:
+        ScheduleFileError: no rule of the release satisfies its schedule.
+    """
+    try:
+        return foretell(entry, rules)
+    except ScheduleError as error:
+        raise locate_error(Choice(), entry, error) from error

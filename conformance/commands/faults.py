@@ -8,10 +8,11 @@ from dataclasses import asdict
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from conformance.commands.choosing import Choice, release_of
 from fault_injection.cluster.spec import ClusterSpec
 from fault_injection.faults.catalogue import CATALOGUE
 from fault_injection.faults.point_releases import points_of, why_no_point
-from fault_injection.releases import MetadataMode, find_release
+from fault_injection.releases import UsageError
 from fault_injection.wire.points import POINTS
 
 if TYPE_CHECKING:
@@ -61,8 +62,10 @@ def list_faults(console: Console, kafka: str | None, metadata: str | None) -> in
     """Print every fault, and the protocol points of a release if one is named.
 
     Raises:
-        UsageError: a release that is not known, or a mode that it lacks.
+        UsageError: a release that is not known, a mode that it lacks, or a mode of no release.
     """
+    if kafka is None and metadata is not None:
+        raise UsageError("--metadata chooses the mode of a release: give --kafka too.")
     spec = None if kafka is None else _spec(kafka, metadata)
     if console.as_json:
         points = None if spec is None else {name: why_no_point(name, spec) or None for name in POINTS}
@@ -78,8 +81,7 @@ def list_faults(console: Console, kafka: str | None, metadata: str | None) -> in
 
 
 def _spec(kafka: str, metadata: str | None) -> ClusterSpec:
-    release = find_release(kafka)
-    mode = release.metadata_mode(None if metadata is None else MetadataMode(metadata))
+    release, mode = release_of(Choice(kafka=kafka, metadata=metadata))
     return ClusterSpec(release, mode, client_links=True)
 
 

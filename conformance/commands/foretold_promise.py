@@ -27,6 +27,22 @@ def promise_line(prediction: Prediction) -> str:
     return f"promise: {promise.value}; {'; '.join(parts) or 'no committed record is lost'}"
 
 
+def promise_words(prediction: Prediction) -> str:
+    """Return the predicted promise as a verdict has it, and the labels of what is lost or refused, without reasons."""
+    broken = _ending(prediction, PromiseVerdict.BROKEN)
+    allowed = _ending(prediction, PromiseVerdict.ALLOWED_BY_SETTINGS)
+    lost = {id(one) for one in (*broken, *allowed)}
+    lost |= {id(one) for one in prediction.records if one.fate is Fate.LOST}
+    parts = [_promise(prediction, is_broken=bool(broken), is_allowed=bool(allowed)).value]
+    for word, ending in (
+        ("lost", [one for one in prediction.records if id(one) in lost]),
+        ("refused", [one for one in prediction.records if one.outcome is Outcome.REFUSED]),
+    ):
+        parts += [f"{_labels(ending)} {word}"] if ending else []
+    parts += [f"replicas differ at offset {one.offset}" for one in prediction.diverged]
+    return "; ".join(parts)
+
+
 def _ending(prediction: Prediction, verdict: PromiseVerdict) -> list[RecordPrediction]:
     return [record for record in prediction.records if record.promise.verdict is verdict]
 

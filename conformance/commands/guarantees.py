@@ -11,6 +11,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from conformance.commands.choosing import Choice, rules_of
+from conformance.commands.release_form import release_named
 from conformance.schedule_text import schedule_text
 from fault_injection.releases import RELEASES, UsageError, find_release
 from fault_injection.releases import MetadataMode as ClusterMode
@@ -141,18 +142,20 @@ def chosen_rules(options: TableOptions) -> list[RuleSet]:
 
 
 def _rules_under(name: str, options: TableOptions, known: list[RuleSet]) -> list[RuleSet]:
-    release = find_release(name)
-    if options.metadata is not None:
-        release.metadata_mode(ClusterMode(options.metadata))  # a mode that it lacks is said to be none
-    line = release.version if name == NEWEST else name
+    version, mode = release_named(name, options.metadata)
+    release = find_release(version)
+    if mode is not None:
+        release.metadata_mode(ClusterMode(mode))  # a mode that it lacks is said to be none
+    line = release.version if version == NEWEST else version
+    known = [rules for rules in known if mode in (None, rules.metadata.value)]
     under = [rules for rules in known if f"{rules.version}.".startswith(f"{line}.")]
-    return under or _rules_like(release, options, known)
+    return under or _rules_like(release, mode, known)
 
 
-def _rules_like(release: Release, options: TableOptions, known: list[RuleSet]) -> list[RuleSet]:
+def _rules_like(release: Release, mode: str | None, known: list[RuleSet]) -> list[RuleSet]:
     """Return the releases of the table that answer as a patch release which it does not name; else its own rules."""
-    modes = (MetadataMode(mode.value) for mode in release.metadata_modes)
-    own = [rules_for(release.version, mode) for mode in modes if options.metadata in (None, mode.value)]
+    modes = (MetadataMode(each.value) for each in release.metadata_modes if mode in (None, each.value))
+    own = [rules_for(release.version, each) for each in modes]
     alike = [[rules for rules in known if questions(rules) == questions(patch)] or [patch] for patch in own]
     return [rules for group in alike for rules in group]
 

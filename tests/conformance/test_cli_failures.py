@@ -33,7 +33,7 @@ def test_a_defect_of_the_tester_is_a_harness_error_with_its_traceback(
     def broken(*_: object) -> None:
         raise KeyError("log_end_offset")
 
-    monkeypatch.setattr("conformance.commands.catalogue.select", broken)
+    monkeypatch.setattr("conformance.commands.listing.select", broken)
 
     assert main(["list", "TR-01"]) == 4
     said = capsys.readouterr()

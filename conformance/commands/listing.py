@@ -1,0 +1,107 @@
+"""``list``: which scenarios are there, area by area, and which of them does a release not run, and why?"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
+
+from conformance.commands.choosing import foretold, rules_of
+from conformance.examination import Examination
+from conformance.registry import CATALOGUE, select
+from conformance.requirements import AREAS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from conformance.commands.choosing import Choice
+    from conformance.console import Console
+    from conformance.examination import Entry
+    from oracle.rules.rule_set import RuleSet
+
+REGRESSIONS = "known defects of Kafka"
+NotRun = dict[str, str]
+"""Why an entry is not run on a release, by its name; what is run is not in it."""
+
+
+def list_scenarios(
+    console: Console, globs: Sequence[str], on: Choice | None = None, *, only_not_run: bool = False
+) -> int:
+    """Print scenarios and examinations with their requirements; with a release, what is not run there and why."""
+    entries = select(globs) if globs else CATALOGUE
+    rules = None if on is None else rules_of(on)
+    left_out = {} if rules is None else _not_run(entries, rules)
+    shown = [entry for entry in entries if not only_not_run or entry.name in left_out]
+    if console.as_json:
+        told = {} if rules is None else {entry.name: {"not_run": left_out.get(entry.name)} for entry in shown}
+        console.answer_json([entry_as_json(entry) | told.get(entry.name, {}) for entry in shown])
+        return 0
+    lines = _by_reason(left_out) if only_not_run else _by_area(shown, left_out, is_short=len(entries) == 1)
+    for line in (*lines, *_total(entries, left_out, rules)):
+        console.answer(line)
+    return 0
+
+
+def entry_as_json(entry: Entry) -> dict[str, Any]:
+    """Return the machine format of an entry: what it is, without what it does."""
+    return {
+        "name": entry.name,
+        "kind": "examination" if isinstance(entry, Examination) else "scenario",
+        "id": entry.id,
+        "requirement": entry.requirement,
+        "sources": list(entry.sources),
+        "variant": entry.variant,
+        "profiles": list(entry.profiles),
+        "where": asdict(entry.where),
+    }
+
+
+def _not_run(entries: Iterable[Entry], rules: RuleSet) -> NotRun:
+    """Return what a release does not run."""
+    reasons = {entry.name: foretold(entry, rules).not_run for entry in entries}
+    return {name: reason for name, reason in reasons.items() if reason is not None}
+
+
+def _by_area(entries: Sequence[Entry], left_out: Mapping[str, str], *, is_short: bool) -> Iterable[str]:
+    """Yield the entries below their areas; one that was named needs no heading."""
+    width = max((len(entry.name) for entry in entries), default=0)
+    for area, group in groupby(entries, lambda entry: area_of(entry.name)):
+        members = list(group)
+        if not is_short:
+            yield f"{area_words(area)}: {count_words(len(members))}"
+        for entry in members:
+            yield f"{'' if is_short else '  '}{entry.name:{width}}  {entry.requirement}"
+            if entry.name in left_out:
+                yield f"{'' if is_short else '  '}{'':{width}}  not run: {left_out[entry.name]}"
+
+
+def _by_reason(left_out: Mapping[str, str]) -> Iterable[str]:
+    """Yield every reason with the names of what is not run because of it."""
+    for reason in dict.fromkeys(left_out.values()):
+        yield f"{reason}:"
+        yield from (f"  {name}" for name, why in left_out.items() if why == reason)
+
+
+def _total(entries: Sequence[Entry], left_out: Mapping[str, str], rules: RuleSet | None) -> Iterable[str]:
+    """Yield how many there are, or run on a release; of one that was named nothing is counted."""
+    count = count_words(len(entries))
+    if rules is not None:
+        on = f"Kafka {rules.version} ({rules.metadata.value})"
+        yield f"{len(entries) - len(left_out)} of {count} run on {on}; not run: {len(left_out)}"
+    elif len(entries) > 1:
+        yield f"{count}; what one does, step by step: kafka-conformance explain NAME"
+
+
+def area_of(name: str) -> str:
+    """Return the area of a scenario by its name: the letters of its requirement, or ``regressions``."""
+    return name.split("/", maxsplit=1)[0].split("-", maxsplit=1)[0]
+
+
+def area_words(area: str) -> str:
+    """Return an area with its title, such as ``TR  Truncation, loss and divergence``."""
+    return f"{area}  {AREAS.get(area, REGRESSIONS)}"
+
+
+def count_words(number: int) -> str:
+    """Return a number of scenarios in words."""
+    return "1 scenario" if number == 1 else f"{number} scenarios"
