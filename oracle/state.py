@@ -104,7 +104,7 @@ class ReplicaState:
         remotes: as leader, what it knows about each follower.
         truncating: as follower, whether it must look up its epoch before it may fetch.
         truncated_to: as follower, where a cut has brought it that was not final (KIP-279).
-        stuck: as follower, whether its fetcher has stopped for good.
+        stuck: as follower, whether its fetcher has stopped for good (``WhenAhead``).
         fetch: as follower, its request under way.
         undelivered: decisions of the controller on their way to it, oldest first.
         shut_down_cleanly: whether its last stop was graceful (what ELR asks at registration).

@@ -217,7 +217,8 @@ def _applied_to_link(state: PartitionState, event: LinkEvent, rules: RuleSet) ->
         case FetchCompleted():
             return leading.complete(state, replica, fetch, rules)
         case ResponseReceived():
-            return following.receive(state, replica, fetch, rules)
+            received = following.receive(state, replica, fetch, rules)
+            return electing.end_by_itself(received, replica.broker, rules)
         case _:
             return following.lose_request(state, replica)
 

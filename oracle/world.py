@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 
 from oracle import controlling
 from oracle.events import (
-    BrokerDied,
     BrokerReturned,
     Event,
     FetchCompleted,
@@ -65,12 +64,11 @@ class World:
         result = step(self.state, event, self.rules)
         if isinstance(result, Refusal):
             raise ImpossibleEventError(result.reason)
-        gate = self._gate_after(event)
+        gate, obstacles = self._gate_after(event), self.obstacles
+        for broker in _ended(self.state, result.state):
+            gate, obstacles = gate.without_broker(broker), obstacles.without_paused(broker)
         if result.state.controller != self.state.controller:
             gate = gate.with_updates_due()
-        obstacles = self.obstacles
-        if isinstance(event, BrokerDied):
-            obstacles = obstacles.without_paused(event.broker)
         return replace(self, state=result.state, gate=gate, obstacles=obstacles)
 
     def blocks_decisions(self, broker: BrokerId) -> bool:
@@ -82,8 +80,6 @@ class World:
         return leader in self.obstacles.deaf or self.gate.blocks_isr_changes(leader)
 
     def _gate_after(self, event: Event) -> Gate:
-        if isinstance(event, BrokerDied):
-            return self.gate.without_broker(event.broker)
         if not isinstance(event, BrokerReturned) or self.state.replica(event.broker).alive:
             return self.gate
         if self.gate.waits_for_running(event.broker):
@@ -102,6 +98,12 @@ class World:
                 world = replace(world, state=checkpoint_high_watermarks(world.state))
             if world == before:
                 return world
+
+
+def _ended(before: PartitionState, after: PartitionState) -> list[BrokerId]:
+    """Return the brokers that an event has ended, or that it made end themselves."""
+    pairs = zip(before.replicas, after.replicas, strict=True)
+    return [old.broker for old, new in pairs if old.alive and not new.alive]
 
 
 def _round(world: World, follower: BrokerId) -> World:

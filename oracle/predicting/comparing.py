@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from oracle.events import ResponseReceived
 from oracle.predicting.chronicle import Change, ChangeKind
 from oracle.predicting.obstacle_changes import obstacle_words, start_words
 from oracle.predicting.wording import brokers, controller_frame, frame, labels, why_high_watermark_moved
@@ -60,8 +61,7 @@ class Comparison:
 
     def _process(self, old: ReplicaState, new: ReplicaState) -> Iterator[Change]:
         if old.alive and not new.alive:
-            how = "stops gracefully" if new.shut_down_cleanly else "is killed"
-            yield self._change(ChangeKind.PROCESS, f"broker {new.broker} {how}", None, broker=new.broker)
+            yield self._end(new)
         if new.alive and not old.alive:
             yield self._change(ChangeKind.PROCESS, f"broker {new.broker} starts", None, broker=new.broker)
         if is_deleted(old, new):
@@ -72,6 +72,14 @@ class Comparison:
         if new.stuck and not old.stuck:
             text = f"the fetcher of broker {new.broker} stops for good: it is ahead of its leader"
             yield self._change(ChangeKind.PROCESS, text, base_protocol.OUT_OF_RANGE, broker=new.broker)
+
+    def _end(self, ended: ReplicaState) -> Change:
+        """Tell how a broker ended: by a step, or by itself when it had an answer."""
+        rule = None
+        how = "stops gracefully" if ended.shut_down_cleanly else "is killed"
+        if isinstance(self.event, ResponseReceived):
+            how, rule = "ends its process in good order: it is ahead of its leader", base_protocol.OUT_OF_RANGE
+        return self._change(ChangeKind.PROCESS, f"broker {ended.broker} {how}", rule, broker=ended.broker)
 
     def _controller(self) -> Iterator[Change]:
         old, new = self.before.state.controller, self.after.state.controller

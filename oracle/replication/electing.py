@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from oracle.replication.decisions import with_losses
 from oracle.replication.following import truncate
 from oracle.rules import controller_epoch, requested_election
+from oracle.rules.ahead_of_leader import WhenAhead
 from oracle.rules.election import Partition
 from oracle.state import Decision, ReplicaState
 from oracle.vocabulary import Acks, Offset, Outcome, Role
@@ -30,6 +31,13 @@ def shut_down(state: PartitionState, broker: BrokerId, rules: RuleSet) -> Partit
         replica = state.replica(broker)
         state = truncate(state, replica, replica.high_watermark, rules.truncation.rule.name)
     return die(state, broker, graceful=True)
+
+
+def end_by_itself(state: PartitionState, broker: BrokerId, rules: RuleSet) -> PartitionState:
+    """End a broker whose fetcher has stopped for good, in good order, where the release does (KAFKA-7414)."""
+    if rules.when_ahead is not WhenAhead.BROKER_ENDS or not state.replica(broker).stuck:
+        return state
+    return remove(shut_down(state, broker, rules), broker, rules)
 
 
 def die(state: PartitionState, broker: BrokerId, *, graceful: bool) -> PartitionState:

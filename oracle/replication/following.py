@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from oracle.log import UNDEFINED, EpochEnd
+from oracle.rules.ahead_of_leader import WhenAhead
 from oracle.state import Fetch, FetchAnswer, FetchKind, FetchStage
 from oracle.vocabulary import Offset, Role
 
@@ -119,14 +120,14 @@ def _cut(state: PartitionState, replica: ReplicaState, answer: EpochEnd, rules: 
 
 
 def _out_of_range(state: PartitionState, replica: ReplicaState, rules: RuleSet) -> PartitionState:
-    """Ask for the leader's end and cut to it, or stop for good where the release exits instead (KAFKA-7414).
+    """Ask for the leader's end and cut to it, or stand still for good where the release gives up instead (KAFKA-7414).
 
     A leader that has grown past the follower meanwhile cuts nothing: the follower goes on at its end.
     """
     leader = None if replica.leader is None else state.presumed_leader(replica.leader)
     if leader is None or leader.log.log_end_offset >= replica.log.log_end_offset:
         return state.with_replica(replica)
-    if rules.exits_when_ahead and not state.settings.unclean_leader_election:
+    if rules.when_ahead is not WhenAhead.CUTS and not state.settings.unclean_leader_election:
         return state.with_replica(replace(replica, stuck=True))
     return truncate(state, replica, leader.log.log_end_offset, "out-of-range-cuts-to-leader-end")
 

@@ -45,6 +45,7 @@ from oracle.rules import (
     unclean_setting,
     zookeeper_controller,
 )
+from oracle.rules.ahead_of_leader import WhenAhead
 from oracle.rules.release import (
     Release,
     before,
@@ -107,7 +108,7 @@ BASE = RuleSet(
     followers_serve_consumers=False,
     finds_time_at_high_watermark=False,
     asks_controller_to_join=False,
-    exits_when_ahead=False,
+    when_ahead=WhenAhead.FETCHER_STOPS,
     election=zookeeper_controller.ELECTION,
     delivery=delivery.LEADER_AND_ISR,
     marks_recovery=recovery.unmarked,
@@ -119,8 +120,6 @@ BASE = RuleSet(
 )
 
 counts_eligible_only = within(in_kraft_mode, since("3.6.0"))
-
-
 knows_starts = within(in_kraft_mode, since("3.5.0"))
 HAS_KAFKA_5758 = within(since("1.0.0"), before("2.0.0", "1.0.2", "1.1.1"))
 
@@ -158,7 +157,8 @@ TABLE: tuple[Row, ...] = (
         within(since("2.0.1"), before("2.1.0")),
         lambda rules: replace(rules, skips_truncation=same_leader.skips_one_epoch),
     ),
-    Row(None, before("2.0.1"), lambda rules: replace(rules, exits_when_ahead=True)),
+    Row(None, since("0.11.0.0"), lambda rules: replace(rules, when_ahead=WhenAhead.BROKER_ENDS)),
+    Row(None, since("2.0.1"), lambda rules: replace(rules, when_ahead=WhenAhead.CUTS)),
     Row(epoch_entry.ON_ELECTION, since("2.0.1"), lambda rules: replace(rules, writes_epoch_on_election=True)),
     Row(
         epoch_entry.KEPT_WITHOUT_CUT,

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from oracle.replication.remote import RemoteReplica
+    from oracle.rules.ahead_of_leader import WhenAhead
     from oracle.rules.delivery import Delivery
     from oracle.rules.election import ElectionRules, Partition
     from oracle.rules.reassignment import ReassignmentRules
@@ -49,7 +50,7 @@ class RuleSet:
         followers_serve_consumers: a follower shows consumers what it knows to be committed (KIP-392).
         finds_time_at_high_watermark: a lookup by time may end one record above what is committed.
         asks_controller_to_join: the ISR grows by AlterPartition, with a maximal ISR (KIP-497).
-        exits_when_ahead: a follower ahead of its leader stops for good if unclean election is off.
+        when_ahead: what becomes of a follower ahead of its leader if unclean election is off (KAFKA-7414).
         election: the controller's rules.
         delivery: how its decisions reach the brokers.
         marks_recovery: (view before, view after) -> the view, marked after an unclean election.
@@ -85,7 +86,7 @@ class RuleSet:
     followers_serve_consumers: bool
     finds_time_at_high_watermark: bool
     asks_controller_to_join: bool
-    exits_when_ahead: bool
+    when_ahead: WhenAhead
     election: ElectionRules
     delivery: Delivery
     marks_recovery: Callable[[ControllerView, ControllerView], ControllerView]

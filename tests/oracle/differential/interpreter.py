@@ -255,6 +255,8 @@ def _wake(cluster: Cluster, broker: dict[str, Any]) -> None:
 def _hand_over(cluster: Cluster, broker: dict[str, Any]) -> None:
     if _is_at(broker, "to follower") and not plain_gate.answer_is_caught(cluster, broker):
         take_answer(cluster, broker)
+        if broker["stopped"] and cluster["facts"]["when_ahead"] == "ends":
+            _end_broker(cluster, broker["id"], graceful=True)  # System.exit, and its shutdown hook
 
 
 def _send(cluster: Cluster, broker: dict[str, Any]) -> None:

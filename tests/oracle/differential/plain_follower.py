@@ -97,7 +97,7 @@ def _out_of_range(cluster: Cluster, broker: Broker) -> None:
     leader = serving(cluster)
     if leader is None or end_of(leader) >= end_of(broker):
         return
-    if cluster["facts"]["exits_when_ahead"] and not cluster["unclean"]:
+    if cluster["facts"]["when_ahead"] != "cuts" and not cluster["unclean"]:
         broker["stopped"] = True
     else:
         truncate(broker, end_of(leader), cluster["facts"])

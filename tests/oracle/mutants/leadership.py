@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from oracle.rules import caught_up, isr_join, isr_shrink, kip_207, kip_320, strict_min_isr
+from oracle.rules.ahead_of_leader import WhenAhead
 from tests.oracle.mutants.killers import Answer, Story
 from tests.oracle.mutants.mutant import Mutant, with_fields
 from tests.oracle.mutants.questions import isr_after_a_fetch, latest_offset_after_election
@@ -33,10 +34,17 @@ MUTANTS = (
     ),
     Mutant(
         "goes-on-although-ahead",
-        "base_protocol",
+        "ahead_of_leader",
         "0.10.2 cuts to its leader's end although unclean election is off",
         Story("out-of-range-stops-the-fetcher"),
-        with_fields(exits_when_ahead=False),
+        with_fields(when_ahead=WhenAhead.CUTS),
+    ),
+    Mutant(
+        "stays-although-it-exits",
+        "ahead_of_leader",
+        "the process of 1.1.1 stays with its fetcher stopped, as in 0.10.2",
+        Story("out-of-range-ends-the-broker"),
+        with_fields(when_ahead=WhenAhead.FETCHER_STOPS),
     ),
     Mutant(
         "joins-only-above-the-high-watermark",

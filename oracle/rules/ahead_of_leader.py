@@ -1,0 +1,27 @@
+"""What does a follower do whose log ends after its leader's? It cuts; in old releases only with unclean election on.
+
+Without it a follower up to 2.0.0 would rather end than lose records. From 0.11 on its fetcher throws
+FatalExitError, and its thread calls System.exit: the shutdown hook runs, so the process ends as by SIGTERM. It hands
+its leaderships over, leaves the ISR, writes its checkpoints and closes its session at once; nobody waits for a
+timeout. In 0.10 the fetcher calls System.exit itself, under the lock that the hook needs: nothing of that gets far,
+the fetcher stands still and the process stays. A broker that has ended so does so again when it is started, unless
+its leader's log has grown past its own meanwhile.
+
+The topic's own setting counts, else the one in the broker's file. KAFKA-7414 let every follower cut.
+
+Source: ReplicaFetcherThread.handleOffsetOutOfRange, ShutdownableThread.run, Kafka.main; KAFKA-7414.
+
+Mutant: goes-on-although-ahead, which cuts although unclean election is off.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class WhenAhead(StrEnum):
+    """What becomes of a follower that is ahead of its leader while unclean election is off."""
+
+    CUTS = "it cuts its log to its leader's end"
+    FETCHER_STOPS = "its fetcher stops for good"
+    BROKER_ENDS = "its broker ends in good order"
