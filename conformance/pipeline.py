@@ -25,6 +25,7 @@ from conformance.interruption import HarnessError, RunInterruption
 from conformance.judging import judge_run, judge_unreadable, judged_if_interrupted
 from conformance.ledger.writer import LedgerWriter
 from conformance.open_outcomes import write_measured_outcome
+from conformance.own_ends import own_ends
 from conformance.prediction_files import write_prediction
 from conformance.probes.errors import ProbeError
 from conformance.probes.replica_probe import ReplicaProbe
@@ -33,7 +34,7 @@ from conformance.recorder import Recorder
 from conformance.rest import Rest
 from conformance.run_directory import RunDirectory, RunDirectoryError
 from conformance.runner import Runner
-from conformance.topic_removal import remove_topic
+from conformance.topic_removal import remove_topic, require_all_running
 from conformance.topic_settings import topic_configs, user_settings
 from fault_injection.cluster.errors import ClusterError
 from fault_injection.faults.account import FaultAccount
@@ -245,6 +246,7 @@ class Pipeline:
             record_id_base=self.record_id_base,
             progress=self.progress,
         )
+        runner.expect_own_ends(own_ends(stage.schedule, stage.run.read_json("prediction/prediction.json")))
         self.laboratory.on_gate_event = runner.on_gate_event
         learned = stage.probe.metadata(replicas[0])
         if learned is not None and learned.topic_id is not None:
@@ -291,6 +293,7 @@ class Pipeline:
 
     def _clean_up(self, cluster: Cluster, topic: str) -> None:
         try:
+            require_all_running(cluster)
             remove_topic(cluster, topic)
         except (TopicError, DeadlineExceededError, ProbeError) as error:
             self.progress(f"replacing the cluster: {error}")

@@ -7,18 +7,22 @@ A broker whose channel from the controller is held notices neither a death nor a
 from __future__ import annotations
 
 import time
+from functools import partial
 from typing import TYPE_CHECKING
 
-from conformance.interruption import HarnessError
+from conformance.interruption import HarnessError, missed
+from conformance.own_ends import NOBODY, OwnEnds
+from fault_injection.cluster.errors import NodeDiedError
 from fault_injection.cluster.readiness import DEADLINE_S, await_registered, await_unregistered
 from fault_injection.faults import disk
 from fault_injection.faults import process as fault
 from fault_injection.faults.restarts import KillTogether as Together
+from fault_injection.waiting import DeadlineExceededError, until
 from oracle.steps import Kill, KillTogether, LoseCheckpoint, LoseTail, Start, Stop
 from oracle.vocabulary import BrokerId, Timing
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from conformance.holding import Holding
     from conformance.probes.controller import ControllerView
@@ -29,6 +33,8 @@ if TYPE_CHECKING:
     AwaitView = Callable[[str, Callable[[ControllerView], bool]], None]
 
 PARTITION = 0
+OWN_END_DEADLINE_S = 30.0
+"""How long a broker may take to end by itself: it shuts down in order."""
 
 
 class Processes:
@@ -47,6 +53,7 @@ class Processes:
         gone_since: when (monotonic seconds) brokers fell silent that were killed or stopped.
         deaf: tells which brokers hear no decision.
         on_death: told of each broker that is gone.
+        own_ends: who ends by itself in which step, by its index, as the model says.
     """
 
     def __init__(
@@ -67,6 +74,8 @@ class Processes:
         self._holding = holding
         self._faults = faults
         self._await_view = await_view
+        self.own_ends: Mapping[int, OwnEnds] = {}
+        self._ended: set[BrokerId] = set()
         self.gone_since: dict[BrokerId, float] = {}
         self.deaf: Callable[[], frozenset[int]] = holding.deaf
         self.on_death: Callable[[BrokerId], None] = _ignore
@@ -83,7 +92,7 @@ class Processes:
                 self.await_reaction(broker)
             case Start(broker):
                 self._start(broker)
-                await_registered(self._cluster, broker, deadline_s=DEADLINE_S, deaf=self.deaf)
+                self._await_registered(broker)
                 self._recorder.mark("broker_started", broker, f"broker {broker} started")
             case LoseTail(broker, offset):
                 lost = self._faults.inject(disk.LoseTail(broker, offset, self._topic, PARTITION))
@@ -109,6 +118,10 @@ class Processes:
 
     def _start(self, broker: BrokerId) -> None:
         """Heal what ended a broker; what ended several is healed when the last of them is started."""
+        if broker in self._ended:
+            self._ended.remove(broker)
+            fault.started(self._cluster, broker)
+            return
         entry = self._faults.find(fault.Kill(broker)) or self._faults.find(fault.Stop(broker))
         if entry is None:
             entry = self._start_of_several(broker)
@@ -121,6 +134,60 @@ class Processes:
                 fault.started(self._cluster, broker)
                 return entry if all(map(self._cluster.is_alive, entry.fault.brokers)) else None
         raise HarnessError(f"broker {broker} is to start, and no step has ended it")
+
+    def _await_registered(self, broker: BrokerId) -> None:
+        """Wait until a broker is registered; one that is to end by itself may be gone before anybody looks."""
+        try:
+            await_registered(self._cluster, broker, deadline_s=DEADLINE_S, deaf=self.deaf)
+        except NodeDiedError:
+            if broker not in self._ending_now().all:
+                raise
+
+    def _ending_now(self) -> OwnEnds:
+        """Return who ends by itself in the step that is being taken."""
+        step = self._recorder.step
+        return NOBODY if step is None else self.own_ends.get(step, NOBODY)
+
+    def await_own_ends(self) -> None:
+        """Wait for the brokers that end by themselves in this step, and for what follows from that.
+
+        Raises:
+            RunInterruption: one goes on running.
+        """
+        for broker in sorted(self._ending_now().certain):
+            what = f"broker {broker} to end its process by itself"
+            try:
+                until(partial(self._is_gone, broker), deadline_s=OWN_END_DEADLINE_S, what=what)
+            except DeadlineExceededError as late:
+                raise missed(late) from late
+            self._note_own_end(broker)
+
+    def _is_gone(self, broker: BrokerId) -> bool:
+        return not self._cluster.is_alive(broker)
+
+    def note_own_ends(self) -> None:
+        """Take note of those who have ended although only some of the open outcomes have it so."""
+        for broker in sorted(self._ending_now().possible):
+            if self._is_gone(broker):
+                self._note_own_end(broker)
+
+    def _note_own_end(self, broker: BrokerId) -> None:
+        """Account for a process that has ended by itself: in order, or it is not the end that was predicted.
+
+        Raises:
+            HarnessError: a signal that the tester did not send has ended it.
+        """
+        state = self._cluster.process_state(broker)
+        if state is None or state.was_killed:
+            raise HarnessError(f"broker {broker} was killed, and not by the tester, when it was to end by itself")
+        self.gone_since[broker] = time.monotonic()
+        self._ended.add(broker)
+        self._cluster.note_end(broker)
+        self._faults.excuse(broker)
+        self._recorder.mark("broker_ended", broker, f"broker {broker} ended by itself: {state.text}")
+        self._holding.discharge(broker)
+        self.on_death(broker)
+        self.await_reaction(broker)
 
     def await_reaction(self, *brokers: BrokerId) -> None:
         """Wait until the controller has noticed that brokers are gone, and has done something about it."""

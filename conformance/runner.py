@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from conformance.asking import Asking
 from conformance.election_requests import request_election
 from conformance.holding import Holding
-from conformance.interruption import AwaitedStateMissingError, HarnessError, missed
+from conformance.interruption import AwaitedStateMissingError, HarnessError
 from conformance.lag_time import LagTime
 from conformance.obstacles import Obstacles
 from conformance.probes.errors import ProbeError
@@ -23,7 +23,8 @@ from conformance.settings_requests import request_settings
 from conformance.step_text import describe
 from conformance.topic_requests import TopicRequests
 from conformance.topic_settings import configs_of
-from fault_injection.waiting import DeadlineExceededError, NotYetError, until
+from conformance.view_waits import await_view
+from fault_injection.waiting import DeadlineExceededError, until
 from oracle.asking import ASKS
 from oracle.steps import (
     AddPartitions,
@@ -56,9 +57,10 @@ from oracle.steps import (
 from oracle.vocabulary import BrokerId, ElectionKind
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from conformance.ledger.writer import LedgerWriter
+    from conformance.own_ends import OwnEnds
     from conformance.probes.controller import ControllerView
     from conformance.probes.replica_probe import ReplicaProbe
     from conformance.recorder import Recorder
@@ -114,6 +116,10 @@ class Runner:
         self._topics = TopicRequests(cluster, recorder, topic, hearing=self._hearing, replicas=lambda: rest.replicas)
         self._tell_of_silence(rest)
 
+    def expect_own_ends(self, ends: Mapping[int, OwnEnds]) -> None:
+        """Have it awaited that brokers end by themselves: who, by the index of the step."""
+        self._processes.own_ends = ends
+
     def _tell_of_silence(self, rest: Rest) -> None:
         """Let everybody who waits for brokers know which of them are cut off, and how."""
         self._processes.deaf = rest.deaf = self._deaf
@@ -146,12 +152,14 @@ class Runner:
         self._progress(text)
         try:
             self._take(step)
+            self._processes.await_own_ends()
             if isinstance(step, Checkpoint):
                 measured = self._rest.measure()
                 self._holding.require_undisturbed()
                 self._recorder.observe("checkpoint", name=step.name, settled=True, **measured)
             else:
                 self._rest.wait()
+                self._processes.note_own_ends()
                 self._holding.require_undisturbed()
                 self._recorder.observe("numbers", **self._rest.numbers())
         except AwaitedStateMissingError:
@@ -279,22 +287,4 @@ class Runner:
         self._rest.min_insync_replicas = self._settings.min_insync_replicas
 
     def _await_view(self, what: str, holds: Callable[[ControllerView], bool]) -> None:
-        seen: list[ControllerView] = []
-
-        def condition() -> bool:
-            try:
-                view = self._rest.view()
-            except ProbeError as unanswered:
-                raise NotYetError(str(unanswered)) from unanswered
-            seen[:] = [view]
-            if not holds(view):
-                raise NotYetError(view)
-            return True
-
-        try:
-            until(condition, deadline_s=AWAIT_DEADLINE_S, what=what)
-        except DeadlineExceededError as late:
-            self._cluster.check_alive(*(b for b, alive in self._rest.alive().items() if alive))
-            if not seen:
-                raise HarnessError(f"nobody could be asked: {late}") from late
-            raise missed(late) from late
+        await_view(self._cluster, self._rest, AWAIT_DEADLINE_S, what, holds)

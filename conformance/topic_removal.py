@@ -4,13 +4,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from conformance.clients.topics import delete_topic
+from conformance.clients.topics import TopicError, delete_topic
 from fault_injection.waiting import until
 
 if TYPE_CHECKING:
     from fault_injection.cluster.lifecycle import Cluster
 
 DELETION_DEADLINE_S = 30.0
+
+
+def require_all_running(cluster: Cluster) -> None:
+    """Make sure that no broker keeps what it has of a topic because it does not run.
+
+    Raises:
+        TopicError: one ended by itself, and is down still.
+    """
+    if down := [broker for broker in cluster.spec.broker_ids if not cluster.is_alive(broker)]:
+        raise TopicError(f"brokers {down} have ended by themselves, and keep what they have")
 
 
 def remove_topic(cluster: Cluster, topic: str) -> None:

@@ -98,8 +98,7 @@ class Cluster:
     @property
     def live_brokers(self) -> tuple[int, ...]:
         """The brokers, the witness among them, that run and are not paused."""
-        brokers = (node.id for node in self.spec.broker_nodes)
-        return tuple(broker for broker in brokers if self.is_alive(broker) and broker not in self._paused)
+        return tuple(n.id for n in self.spec.broker_nodes if self.is_alive(n.id) and n.id not in self._paused)
 
     def client_address(self, broker: int) -> str:
         """Give ``host:port`` of a broker's CLIENT listener."""
@@ -154,10 +153,7 @@ class Cluster:
         self._ended_by_us.discard(node)
 
     def start_broker(self, broker: int) -> None:
-        """Start a broker again with the data that it has; return when its process runs.
-
-        ``readiness.await_registered`` waits for the rest.
-        """
+        """Start a broker again with its data; return when its process runs, long before it is registered."""
         self.launch(self._by_id[broker].node)
 
     def kill(self, *brokers: int) -> None:
@@ -181,6 +177,11 @@ class Cluster:
         self._ended_by_us.add(node)
         self.backend.terminate(node)
         until(lambda: not self.backend.is_running(node), deadline_s=deadline_s, what=f"end of {node.name}")
+        self._gone(broker)
+
+    def note_end(self, broker: int) -> None:
+        """Take note that a broker's process ended by itself, as it may: its links are closed as by ``stop``."""
+        self._ended_by_us.add(self._by_id[broker].node)
         self._gone(broker)
 
     def pause(self, broker: int) -> None:

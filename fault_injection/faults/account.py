@@ -80,6 +80,7 @@ class FaultAccount:
         self._checks_health = checks_health
         self._recovery_s = recovery_s
         self._entries: list[Entry] = []
+        self._excused: set[int] = set()
         self._termination = ExitStack()
 
     def __enter__(self) -> Self:
@@ -153,6 +154,10 @@ class FaultAccount:
         for entry in self.standing:
             self._look_at(entry)
 
+    def excuse(self, broker: int) -> None:
+        """Take note that a broker has ended by itself, as it may: while it is down no healthy cluster is asked for."""
+        self._excused.add(broker)
+
     # What is known
 
     @property
@@ -202,7 +207,7 @@ class FaultAccount:
         return failed, interruption
 
     def _unhealthy(self) -> list[str]:
-        if not self._checks_health:
+        if not self._checks_health or not all(self._cluster.is_alive(b) for b in self._excused):
             return []
         try:
             require_healthy(self._cluster, "after all faults were healed", self._recovery_s)

@@ -104,6 +104,14 @@ def test_the_files_of_a_paused_broker_are_no_measurement(run: RunDirectory, even
     assert [event.at // MS for event in events(run, wire) if isinstance(event, ReplicaMeasured)] == measured
 
 
+@pytest.mark.parametrize(("event", "is_clean"), [("broker_ended", True), ("broker_killed", False)])
+def test_a_broker_that_ends_by_itself_ends_in_order(run: RunDirectory, event: str, *, is_clean: bool) -> None:
+    wire = WireFile()
+    fetches(wire, 1)
+    note(run, "timeline.ndjson", done(4, event, "2"))
+    assert BrokerEnded(at=4 * MS, broker=2, clean=is_clean) in events(run, wire)  # type: ignore[arg-type]
+
+
 def test_what_was_done_to_disks_and_settings(run: RunDirectory) -> None:
     wire = WireFile()
     fetches(wire, 1)
