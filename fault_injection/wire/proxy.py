@@ -224,6 +224,11 @@ class GateProxy:
         with self._traffic.lock:
             return self._traffic.rounds.last_forwarded_fetch_offset(follower, leader, topic, partition)
 
+    def count_diverging_fetches(self) -> None:
+        """Derive remote log end offsets as of leaders that count a fetch whose log diverges (2.8.0, KAFKA-13141)."""
+        with self._traffic.lock:
+            self._traffic.rounds.counts_diverging = True
+
     def learn_topic(self, topic_id: str | UUID, name: str) -> None:
         """Tell which topic an id names; needed for points on a topic from Fetch v13 on (KRaft)."""
         self._traffic.names.learn(topic_id, name)

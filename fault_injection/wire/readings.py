@@ -140,10 +140,13 @@ class Readings:
     def completed(
         self, connection: ConnectionState, request: ObservedRequest, view: ResponseView | None
     ) -> ResponseView | None:
-        """Give an answer with the names of its topics and all partitions of its fetch session."""
+        """Give an answer that has come, with the names of its topics and all partitions of its fetch session."""
         if isinstance(view, FetchResponseView) and isinstance(request.view, FetchRequestView):
             view = connection.session.complete_response(request.view, view)
-        return self.names.named(view) if view is not None else None
+        answer = self.names.named(view) if view is not None else None
+        if isinstance(answer, FetchResponseView):
+            self.rounds.on_response_arrived(request, answer)
+        return answer
 
     def follow(self, passage: Passage, now_ns: int) -> None:
         """Take note that a frame goes on now."""

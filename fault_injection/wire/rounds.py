@@ -2,8 +2,11 @@
 
 A round is one FETCH of one follower for one partition together with its answer, both let through. The last
 fetch offset let through is what the leader knows as the follower's log end offset; no probe shows that
-number, so it is derived here. A fetch that is answered with an error or a diverging epoch was not counted: what was
-known before it stands. (2.8.0 counts a diverging fetch, KAFKA-13141: there the number is right until it is answered.)
+number, so it is derived here. A leader counts a fetch that it has read: one that it answers with an error or a
+diverging epoch was not counted, and what was known before it stands. Its answer shows that as soon as it comes,
+whether it goes on or is held. (2.8.0 counts a diverging fetch too, KAFKA-13141: ``counts_diverging``.)
+
+Source: ReplicaManager.updateFollowerFetchState, from 3.3 on Partition.fetchRecords.
 """
 
 from collections import deque
@@ -68,9 +71,14 @@ class Round:
 
 
 class Rounds:
-    """Keeps the last ``ROUNDS_MAX`` rounds of every partition on every link; the caller brings the lock."""
+    """Keeps the last ``ROUNDS_MAX`` rounds of every partition on every link; the caller brings the lock.
+
+    Attributes:
+        counts_diverging: whether leaders take a follower's end from a fetch that they answer with a diverging epoch.
+    """
 
     def __init__(self, rounds_max: int = ROUNDS_MAX) -> None:
+        self.counts_diverging = False
         self._rounds_max = rounds_max
         self._finished: dict[PartitionOnLink, deque[Round]] = {}
         self._in_flight: dict[tuple[int, int], tuple[ObservedRequest, FetchRequestView, int]] = {}
@@ -87,6 +95,20 @@ class Rounds:
             self._offsets_before[key] = self._fetch_offsets.get(key)
             self._fetch_offsets[key] = asked.fetch_offset
 
+    def on_response_arrived(self, request: ObservedRequest, response: FetchResponseView) -> None:
+        """Take note of what an answer says, before anybody decides about it: a leader counts no fetch it refuses."""
+        known = self._in_flight.get((request.connection, request.correlation_id))
+        if known is None:
+            return
+        given = {(entry.topic_id or entry.topic, entry.partition): entry for entry in response.partitions}
+        for asked in known[1].partitions:
+            answer = given.get((asked.topic_id or asked.topic, asked.partition))
+            if response.error or (answer is not None and self._is_refusal(answer)):
+                self._take_back(_key(request, asked))
+
+    def _is_refusal(self, answer: FetchedPartition) -> bool:
+        return bool(answer.error) or (answer.diverging_epoch is not None and not self.counts_diverging)
+
     def on_response_forwarded(
         self, request: ObservedRequest, response: FetchResponseView, arrived_ns: int, now_ns: int
     ) -> None:
@@ -102,8 +124,6 @@ class Rounds:
             finished = self._finished.setdefault(key, deque(maxlen=self._rounds_max))
             times = (request.arrived_ns, forwarded_ns, arrived_ns, now_ns)
             finished.append(_round(key, asked, answer, response.error, times))
-            if finished[-1].error or finished[-1].diverging_epoch is not None:
-                self._take_back(key)
 
     def _take_back(self, key: PartitionOnLink) -> None:
         """Forget the last fetch offset of a partition on a link: its leader refused it."""

@@ -2,6 +2,8 @@
 
 from uuid import UUID
 
+import pytest
+
 from fault_injection.wire.points import LinkKind, ObservedRequest
 from fault_injection.wire.rounds import Rounds
 from fault_injection.wire.views import EpochEnd, EpochRun, FetchedPartition, FetchPartition, FetchRequestView
@@ -56,16 +58,22 @@ def test_a_fetch_that_is_refused_is_taken_back() -> None:
         request = observed(fetch_of(asked(offset)), arrived_ns=offset, correlation_id=offset)
         rounds.on_forwarded(request, 20)
         assert rounds.last_forwarded_fetch_offset(2, 1, "t", 0) == offset, "its leader may have it already"
+        rounds.on_response_arrived(request, answer)
+        assert rounds.last_forwarded_fetch_offset(2, 1, "t", 0) == known, "also if its answer is held"
         rounds.on_response_forwarded(request, answer, 30, 40)
         assert rounds.last_forwarded_fetch_offset(2, 1, "t", 0) == known
 
 
-def test_a_fetch_that_diverges_is_taken_back() -> None:
+@pytest.mark.parametrize("is_counted", [False, True])
+def test_a_fetch_that_diverges_is_taken_back_unless_the_release_counts_it(*, is_counted: bool) -> None:
     rounds = Rounds()
+    rounds.counts_diverging = is_counted
     diverging = answer_of(FetchedPartition("t", None, 0, 0, 4, diverging_epoch=EpochEnd(0, 1)))
-    for offset, answer, known in ((3, diverging, None), (1, answer_of(given()), 1)):
+    for offset, answer, known in ((3, diverging, 3 if is_counted else None), (1, answer_of(given()), 1)):
         request = observed(fetch_of(asked(offset)), arrived_ns=offset, correlation_id=offset)
         rounds.on_forwarded(request, 20)
+        rounds.on_response_arrived(request, answer)
+        assert rounds.last_forwarded_fetch_offset(2, 1, "t", 0) == known, "also if its answer is held"
         rounds.on_response_forwarded(request, answer, 30, 40)
         assert rounds.last_forwarded_fetch_offset(2, 1, "t", 0) == known
 
@@ -107,8 +115,10 @@ def test_a_lost_connection_leaves_no_round_in_flight() -> None:
     rounds.connection_lost(8)
     assert rounds.in_flight() == (request,)
     rounds.connection_lost(7)
-    rounds.on_response_forwarded(request, answer_of(given()), 30, 40)
+    rounds.on_response_arrived(request, answer_of(given(error=74)))
+    rounds.on_response_forwarded(request, answer_of(given(error=74)), 30, 40)
     assert (rounds.in_flight(), rounds.rounds_since(0)) == ((), ())
+    assert rounds.last_forwarded_fetch_offset(2, 1, "t", 0) == 4, "nobody knows what became of it"
 
 
 def test_a_top_level_error_is_the_error_of_every_partition() -> None:
