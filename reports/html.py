@@ -7,21 +7,27 @@ links lead to anchors on the page and to files of the run directories beside it.
 from __future__ import annotations
 
 import os
+import re
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from reports import overview
+from reports.answer_parts import parts_of
 from reports.answers import by_step
+from reports.chapters import FAILING, Tally, chapters_of
 from reports.checkpoint_table import checkpoint_table
 from reports.decisions import decision
+from reports.imposed import imposed_besides, imposed_on_all
 from reports.operators import operator_rows
 from reports.picture.cells import draw_cells, log_sentences
+from reports.picture.patterns import patterns
 from reports.picture_table import picture_table
+from reports.run_words import place_words, tally_words
 from reports.settings_table import settings_tables
 from reports.timeline_svg import draw_timeline
 from reports.verdict_words import CLASS_MEANINGS, CONFORMANCE_LOOKS, PROMISE_LOOKS, Conformance, Promise
@@ -34,6 +40,8 @@ if TYPE_CHECKING:
     from reports.story import Story
 
 TEMPLATES = Path(__file__).parent / "templates"
+OPENED_MAX = 8
+"""So many runs that need to be looked at are unfolded; a page of many stays quick."""
 
 
 def render_html(runs: Sequence[RunView], folder: Path) -> str:
@@ -44,9 +52,18 @@ def render_html(runs: Sequence[RunView], folder: Path) -> str:
         folder: where the page will lie; links to evidence are relative to it.
     """
     template = _environment(folder).get_template("report.html.j2")
+    failing = [run for run in runs if run.verdict.conformance in FAILING]
     return template.render(
         runs=runs,
-        css=Markup((TEMPLATES / "report.css").read_text(encoding="utf-8")),  # noqa: S704 - our own file
+        chapters=chapters_of(runs),
+        all=(tally := Tally(tuple(runs))),
+        failing=failing,
+        opened={run.anchor for run in failing[:OPENED_MAX]},
+        shown_conformance=[word for word in Conformance if tally.conformance[word]],
+        shown_promise=[word for word in Promise if tally.promise[word] and word is not Promise.NOT_JUDGED],
+        on_all=imposed_on_all(runs),
+        css=style_sheet("report.css", "chapters.css"),
+        patterns=patterns(),
         headline=overview.headline(runs),
         subtitle=overview.subtitle(runs),
         facts=overview.facts(runs),
@@ -54,6 +71,12 @@ def render_html(runs: Sequence[RunView], folder: Path) -> str:
         operators=operator_rows(runs),
         settings=settings_tables(runs),
     )
+
+
+def style_sheet(*names: str) -> Markup:
+    """Return style sheets of the templates' folder, one after the other."""
+    sheets = [(TEMPLATES / name).read_text(encoding="utf-8") for name in names]
+    return Markup("\n").join(Markup(sheet) for sheet in sheets)  # noqa: S704 - our own files
 
 
 def _environment(folder: Path) -> Environment:
@@ -77,6 +100,8 @@ def _environment(folder: Path) -> Environment:
     environment.filters["timeline"] = _timeline
     environment.filters["cells"] = _cells
     environment.filters["log_sentences"] = log_sentences
+    environment.filters |= {"parts": parts_of, "lines": _lines, "imposed_besides": imposed_besides}
+    environment.filters |= {"breakable": _breakable, "place_words": place_words, "tally_words": tally_words}
     environment.globals["class_meanings"] = CLASS_MEANINGS
     environment.globals["every_conformance"] = [CONFORMANCE_LOOKS[word] for word in Conformance]
     environment.globals["every_promise"] = [PROMISE_LOOKS[word] for word in Promise]
@@ -91,6 +116,15 @@ def _relative_link(folder: Path, path: Path) -> str:
 def _promise_word(word: str) -> str:
     """Return a record's promise (kept, allowed_by_settings, broken, none) as words."""
     return {"none": "no promise", "": "—"}.get(word, word.replace("_", " "))
+
+
+def _lines(lines: Sequence[str]) -> Markup:
+    return Markup("<br>").join(lines) if lines else Markup("—")
+
+
+def _breakable(name: str) -> Markup:
+    """Return a name that may go on in the next line after a slash or a comma."""
+    return Markup(re.sub(r"([/,])", r"\1<wbr>", str(escape(name))))  # noqa: S704 - escaped
 
 
 def _timeline(story: Story, final: FinalLogs, anchor: str) -> Markup:

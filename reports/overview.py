@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
     from reports.model import RunView
 
+FEW = 4
+"""So many different seeds are listed, more are counted."""
 _COUNTED = {
     Conformance.DEVIATES: ("deviates", "deviate"),
     Conformance.HARNESS_ERROR: ("ended in a harness error", "ended in harness errors"),
@@ -73,23 +75,23 @@ def facts(runs: Sequence[RunView]) -> dict[str, str]:
     found = {
         "Kafka": _joined(f"{run.kafka} ({metadata_words(run.metadata)})" for run in sorted(known, key=age)),
         "Backend": _joined(run.backend for run in known),
-        "Seed": _joined(run.seed for run in known),
+        "Seed": _few(run.seed for run in known),
         "Started": started[0].strftime("%-d %B %Y, %H:%M %Z").strip() if started else "",
         "Duration": duration_words(seconds) if seconds else "",
-        "Environment": _joined(
-            ", ".join(f"{name} {value}" for name, value in run.environment.items()) for run in known
-        ),
+        "Environment": _environment(known),
     }
     return {name: value for name, value in found.items() if value}
 
 
 def duration_words(seconds: float | None) -> str:
-    """Return seconds as people say them: 14.2 s, or 3 min 5 s."""
+    """Return seconds as people say them: 14.2 s, 3 min 5 s, or 2 h 5 min."""
     if seconds is None:
         return ""
     if seconds < 100:
         return f"{seconds:.1f} s"
-    return f"{int(seconds) // 60} min {int(seconds) % 60} s"
+    if seconds < 6000:
+        return f"{int(seconds) // 60} min {int(seconds) % 60} s"
+    return f"{int(seconds) // 3600} h {int(seconds) % 3600 // 60} min"
 
 
 def _number(count: int, words: tuple[str, str]) -> str:
@@ -98,3 +100,17 @@ def _number(count: int, words: tuple[str, str]) -> str:
 
 def _joined(values: Iterable[str]) -> str:
     return ", ".join(dict.fromkeys(value for value in values if value))
+
+
+def _few(values: Iterable[str]) -> str:
+    different = list(dict.fromkeys(value for value in values if value))
+    return ", ".join(different) if len(different) <= FEW else f"{len(different)} different ones"
+
+
+def _environment(runs: Sequence[RunView]) -> str:
+    """Return what the runs were made on, each name once with all its values."""
+    found: dict[str, dict[str, None]] = {}
+    for run in runs:
+        for name, value in run.environment.items():
+            found.setdefault(name, {})[value] = None
+    return ", ".join(f"{name} {' or '.join(values)}" for name, values in found.items())

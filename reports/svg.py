@@ -15,6 +15,8 @@ def element(name: str, *children: str | Markup, **attributes: Attribute) -> Mark
         if value is not None
     )
     inside = Markup("").join(escape(child) for child in children)
+    if not inside:
+        return Markup("<{0}{1}/>").format(name, written)
     return Markup("<{0}{1}>{2}</{0}>").format(name, written, inside)
 
 

@@ -20,7 +20,6 @@ from reports.picture.lanes import draw_lane
 from reports.picture.layout import AXIS, lay_out
 from reports.picture.legend import draw_legend, legend_height
 from reports.picture.marks import draw_checkpoints, draw_marks, mark_words
-from reports.picture.patterns import patterns
 from reports.picture.scale import SHEET_WIDTH, TimeScale
 from reports.picture.status import draw_status
 from reports.picture.vanished import draw_vanished
@@ -49,16 +48,15 @@ def draw_timeline(story: Story, final: FinalLogs, prefix: str) -> Markup:
         "svg",
         element("title", "The run over time, a lane for every replica", id=f"{prefix}-title"),
         element("desc", describe_story(story), id=f"{prefix}-desc"),
-        patterns(prefix),
         draw_header(scale, layout.top),
-        *(_lane(story, final, lane, scale, prefix) for lane in layout.lanes),
+        *(_lane(story, final, lane, scale) for lane in layout.lanes),
         draw_controller(story, layout.controller, scale),
         draw_columns(story, layout, scale),
-        draw_held_frames(layout, prefix),
+        draw_held_frames(layout),
         draw_checkpoints(story, layout, scale),
         *(draw_marks(story, final, lane, scale) for lane in layout.marked_lanes),
         draw_axis(scale, layout.bottom),
-        draw_legend(story, scale, layout.bottom + AXIS, prefix),
+        draw_legend(story, scale, layout.bottom + AXIS),
         viewBox=f"0 0 {scale.sheet_width:.0f} {height:.0f}",
         width=scale.sheet_width,
         height=height,
@@ -84,11 +82,11 @@ def describe_story(story: Story) -> str:
     return " ".join([f"{len(story.steps)} steps.", *marks, *held, *ends])
 
 
-def _lane(story: Story, final: FinalLogs, lane: Lane, scale: TimeScale, prefix: str) -> Markup:
+def _lane(story: Story, final: FinalLogs, lane: Lane, scale: TimeScale) -> Markup:
     return group(
-        draw_lane(story, lane, scale, prefix),
+        draw_lane(story, lane, scale),
         draw_contents(story, final, lane, scale),
-        draw_status(story, lane, scale, prefix),
-        draw_vanished(story, final, lane, scale, prefix),
+        draw_status(story, lane, scale),
+        draw_vanished(story, final, lane, scale),
         draw_differences(story, lane, scale),
     )

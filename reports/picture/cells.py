@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from reports.picture.offsets import shown_offsets
-from reports.picture.patterns import patterns
 from reports.svg import clipped, element, group, label, titled
 
 if TYPE_CHECKING:
@@ -36,15 +35,14 @@ def draw_cells(final: FinalLogs, prefix: str) -> Markup:
     """Return the final logs as an SVG element."""
     columns = _columns(final)
     width = _right_of(columns) + 110
-    rows = ([_ghost_row(final, columns, prefix)] if final.ghosts else []) + [
-        _replica_row(final, log, columns, prefix) for log in final.logs
+    rows = ([_ghost_row(final, columns)] if final.ghosts else []) + [
+        _replica_row(final, log, columns) for log in final.logs
     ]
     height = _TOP + _ROW * len(rows) + 2
     return element(
         "svg",
         element("title", "Final logs of the replicas", id=f"{prefix}-title"),
         element("desc", describe_logs(final), id=f"{prefix}-desc"),
-        patterns(prefix),
         _heads(columns),
         *(group(row, transform=f"translate(0 {_TOP + _ROW * i:.0f})") for i, row in enumerate(rows)),
         viewBox=f"0 0 {width:.0f} {height:.0f}",
@@ -129,11 +127,11 @@ def _heads(columns: Sequence[Column]) -> Markup:
     )
 
 
-def _replica_row(final: FinalLogs, log: ReplicaLog, columns: Sequence[Column], prefix: str) -> Markup:
+def _replica_row(final: FinalLogs, log: ReplicaLog, columns: Sequence[Column]) -> Markup:
     entries = {entry.offset: entry for entry in log.entries}
     end = max(entries, default=-1) + 1
     cells = [
-        _draw(x, _look(final, log, entries.get(offset)), entries.get(offset), prefix)
+        _draw(x, _look(final, log, entries.get(offset)), entries.get(offset))
         for offset, x, _ in columns
         if offset is not None
     ]
@@ -152,11 +150,11 @@ def _look(final: FinalLogs, log: ReplicaLog, entry: LogEntry | None) -> _Cell:
     return _Cell(css, words, f"broker {log.broker}: {entry.label if entry else 'no record'}, {words[2:]}")
 
 
-def _draw(x: float, cell: _Cell, entry: LogEntry | None, prefix: str) -> Markup:
+def _draw(x: float, cell: _Cell, entry: LogEntry | None) -> Markup:
     epoch = "" if entry is None else _epoch_words(entry)
     return group(
         titled(cell.says),
-        _box(x, cell.css, prefix),
+        _box(x, cell.css),
         label(
             x + _CELL[0] / 2,
             20,
@@ -169,11 +167,11 @@ def _draw(x: float, cell: _Cell, entry: LogEntry | None, prefix: str) -> Markup:
     )
 
 
-def _box(x: float, css: str, prefix: str) -> Markup:
+def _box(x: float, css: str) -> Markup:
     box = {"x": x, "y": 1.0, "width": _CELL[0], "height": _CELL[1] - 2}
     ground = element("rect", **box, rx=5, class_=f"cell {css}")
     if css in {"lost", "diverged", "uncommitted"}:
-        return group(ground, element("rect", **box, rx=5, fill=f"url(#{prefix}-{css})"))
+        return group(ground, element("rect", **box, rx=5, fill=f"url(#area-{css})"))
     return ground
 
 
@@ -181,22 +179,22 @@ def _epoch_words(entry: LogEntry) -> str:
     return "no epoch" if entry.leader_epoch is None else f"epoch {entry.leader_epoch}"
 
 
-def _ghost_row(final: FinalLogs, columns: Sequence[Column], prefix: str) -> Markup:
+def _ghost_row(final: FinalLogs, columns: Sequence[Column]) -> Markup:
     at = {offset: x for offset, x, _ in columns if offset is not None}
     by_offset: dict[int, list[Ghost]] = {}
     for ghost in final.ghosts:
         by_offset.setdefault(ghost.offset, []).append(ghost)
-    drawn = [_ghost(at[offset], ghosts, prefix) for offset, ghosts in by_offset.items() if offset in at]
+    drawn = [_ghost(at[offset], ghosts) for offset, ghosts in by_offset.items() if offset in at]
     return group(label(4, 22, "gone", "lane-name"), label(4, 37, "once in the topic here", "tick"), *drawn)
 
 
-def _ghost(x: float, ghosts: Sequence[Ghost], prefix: str) -> Markup:
+def _ghost(x: float, ghosts: Sequence[Ghost]) -> Markup:
     fate = "lost" if any(ghost.fate == "lost" for ghost in ghosts) else "absent"
     words = "✕ lost" if fate == "lost" else "○ never committed"
     names = clipped(", ".join(ghost.label for ghost in ghosts), 11)
     return group(
         titled("; ".join(f"{ghost.label}: {ghost.fate}" for ghost in ghosts)),
-        _box(x, fate, prefix),
+        _box(x, fate),
         label(x + _CELL[0] / 2, 20, names, "cell-label ghost", text_anchor="middle"),
         label(x + _CELL[0] / 2, 37, words, f"cell-words {fate}", text_anchor="middle"),
     )

@@ -21,18 +21,18 @@ if TYPE_CHECKING:
 _THICK = 7.0
 
 
-def draw_held_frames(layout: Layout, prefix: str) -> Markup:
+def draw_held_frames(layout: Layout) -> Markup:
     """Return every held frame of the sheet."""
-    return group(*(_draw(bar, layout, prefix) for bar in layout.bars), class_="held-frames")
+    return group(*(_draw(bar, layout) for bar in layout.bars), class_="held-frames")
 
 
-def _draw(bar: Bar, layout: Layout, prefix: str) -> Markup:
+def _draw(bar: Bar, layout: Layout) -> Markup:
     frame = bar.frame
     sender, receiver = frame.ends
     words = f"{frame.label} ({frame.name}): from {_named(sender)} to {_named(receiver)}, {frame.ending}"
     parts = [
         titled(words),
-        _arrow(bar, layout, _edge(layout, sender, bar.y), prefix),
+        _arrow(bar, layout, _edge(layout, sender, bar.y)),
         element("rect", x=bar.left, y=bar.y - _THICK / 2, width=bar.right - bar.left, height=_THICK, class_="bar"),
         element(
             "rect",
@@ -40,10 +40,10 @@ def _draw(bar: Bar, layout: Layout, prefix: str) -> Markup:
             y=bar.y - _THICK / 2,
             width=bar.right - bar.left,
             height=_THICK,
-            fill=f"url(#{prefix}-held)",
+            fill="url(#area-held)",
         ),
         label(bar.left + 9, bar.y - _THICK / 2 - 4, bar_words(frame), "bar-words"),
-        _end(bar, layout, _edge(layout, receiver, bar.y), prefix),
+        _end(bar, layout, _edge(layout, receiver, bar.y)),
     ]
     return group(*parts)
 
@@ -67,13 +67,13 @@ def _edge(layout: Layout, broker: int, y: float) -> float:
     return lane.bottom if lane.bottom <= y else lane.top
 
 
-def _arrow(bar: Bar, layout: Layout, start: float, prefix: str) -> Markup:
+def _arrow(bar: Bar, layout: Layout, start: float) -> Markup:
     x, end = bar.left, bar.y + (_THICK / 2 if bar.y < start else -_THICK / 2)
     css = _css(layout, start, end)
-    return element("line", x1=x, x2=x, y1=start, y2=end, class_=css, marker_end=f"url(#{prefix}-arrow)")
+    return element("line", x1=x, x2=x, y1=start, y2=end, class_=css, marker_end="url(#area-arrow)")
 
 
-def _end(bar: Bar, layout: Layout, edge: float, prefix: str) -> Markup:
+def _end(bar: Bar, layout: Layout, edge: float) -> Markup:
     if bar.frame.ending == "released":
         return element(
             "line",
@@ -82,7 +82,7 @@ def _end(bar: Bar, layout: Layout, edge: float, prefix: str) -> Markup:
             y1=bar.y,
             y2=edge + (2 if edge < bar.y else -2),
             class_=_css(layout, bar.y, edge),
-            marker_end=f"url(#{prefix}-arrow)",
+            marker_end="url(#area-arrow)",
         )
     if bar.frame.ending != "still held":
         x, y, arm = bar.right, bar.y, 5.0

@@ -20,13 +20,13 @@ Corner = tuple[float, int]
 _APART = 1.4
 
 
-def draw_lane(story: Story, lane: Lane, scale: TimeScale, prefix: str) -> Markup:
+def draw_lane(story: Story, lane: Lane, scale: TimeScale) -> Markup:
     """Return one replica's lane without its events: frame, offsets, areas and the two lines."""
     log_end = corners(story, story.measured, lane.broker, "log_end_offset", scale)
     watermark = corners(story, story.measured, lane.broker, "high_watermark", scale)
     return group(
         _frame(lane, scale),
-        _area(lane, log_end, scale, f"url(#{prefix}-uncommitted)"),
+        _area(lane, log_end, scale, "url(#area-uncommitted)"),
         _area(lane, watermark, scale, None),
         _line(lane, watermark, scale, "high-watermark", _APART),
         _line(lane, log_end, scale, "log-end-offset", -_APART),

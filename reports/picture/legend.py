@@ -31,13 +31,13 @@ def legend_height(story: Story, scale: TimeScale) -> float:
     return 6 + _ROW * len(_rows(story, scale))
 
 
-def draw_legend(story: Story, scale: TimeScale, top: float, prefix: str) -> Markup:
+def draw_legend(story: Story, scale: TimeScale, top: float) -> Markup:
     """Return the legend as rows of samples: of what this picture has."""
     items = []
     for row, placed in enumerate(_rows(story, scale)):
         for x, name, words in placed:
             place = f"translate({x:.0f} {top + 14 + _ROW * row:.0f})"
-            items.append(group(_sample(name, prefix), label(31, 4, words, "tick"), transform=place))
+            items.append(group(_sample(name), label(31, 4, words, "tick"), transform=place))
     return group(*items, class_="legend")
 
 
@@ -68,7 +68,7 @@ def _used(story: Story) -> list[tuple[str, str]]:
     return [item for item in _ITEMS if item[0] not in unused]
 
 
-def _sample(name: str, prefix: str) -> Markup:
+def _sample(name: str) -> Markup:
     if name in {"log-end-offset", "high-watermark", "checkpoint"}:
         return element("line", x1=0, x2=25, y1=0, y2=0, class_=name)
     box = {"x": 0, "y": -6, "width": 25, "height": 12}
@@ -77,5 +77,5 @@ def _sample(name: str, prefix: str) -> Markup:
     grounds = {"held": "bar", "vanished": "vanished"}
     return group(
         element("rect", **box, class_=grounds.get(name, "lane-ground")),
-        element("rect", **box, fill=f"url(#{prefix}-{'lost' if name == 'vanished' else name})"),
+        element("rect", **box, fill=f"url(#area-{'lost' if name == 'vanished' else name})"),
     )

@@ -1,4 +1,4 @@
-"""How are areas told apart without colour? Patterns: hatched, crossed, dotted, striped."""
+"""How are areas told apart without colour? Patterns: hatched, crossed, dotted, striped; defined once a page."""
 
 from __future__ import annotations
 
@@ -10,35 +10,35 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
 
-def patterns(prefix: str) -> Markup:
-    """Return the ``<defs>`` of one SVG; ids carry the prefix so that several fit on one page."""
+def patterns() -> Markup:
+    """Return the ``<defs>`` that every picture of a page fills its areas with."""
     return element(
         "defs",
-        _pattern(prefix, "uncommitted", 7, "M-1 8 L8 -1"),
-        _pattern(prefix, "down", 8, "M-1 -1 L9 9"),
-        _pattern(prefix, "held", 6, "M-1 7 L7 -1"),
-        _pattern(prefix, "lost", 8, "M-1 9 L9 -1 M-1 -1 L9 9"),
-        _pattern(prefix, "diverged", 6, "M0 3 L6 3"),
-        _arrow(prefix),
+        _pattern("uncommitted", 7, "M-1 8 L8 -1"),
+        _pattern("down", 8, "M-1 -1 L9 9"),
+        _pattern("held", 6, "M-1 7 L7 -1"),
+        _pattern("lost", 8, "M-1 9 L9 -1 M-1 -1 L9 9"),
+        _pattern("diverged", 6, "M0 3 L6 3"),
+        _arrow(),
     )
 
 
-def _pattern(prefix: str, name: str, size: int, strokes: str) -> Markup:
+def _pattern(name: str, size: int, strokes: str) -> Markup:
     return element(
         "pattern",
         element("path", d=strokes, class_=f"stroke-{name}"),
-        id=f"{prefix}-{name}",
+        id=f"area-{name}",
         width=size,
         height=size,
         patternUnits="userSpaceOnUse",
     )
 
 
-def _arrow(prefix: str) -> Markup:
+def _arrow() -> Markup:
     return element(
         "marker",
         element("path", d="M0 0 L8 4 L0 8 Z", class_="arrow"),
-        id=f"{prefix}-arrow",
+        id="area-arrow",
         viewBox="0 0 8 8",
         refX=7,
         refY=4,

@@ -27,10 +27,10 @@ class Status(NamedTuple):
 _BELIEVES = Status("believes", "★ believes it leads", ("★ believes", "★ ?"))
 
 
-def draw_status(story: Story, lane: Lane, scale: TimeScale, prefix: str) -> Markup:
+def draw_status(story: Story, lane: Lane, scale: TimeScale) -> Markup:
     """Return the strip of a lane and the veil over the time its broker was down."""
     spans = _spans(story, lane.broker, scale)
-    return group(*(_veil(lane, span, prefix) for span in spans), *(_segment(lane, span) for span in spans))
+    return group(*(_veil(lane, span) for span in spans), *(_segment(lane, span) for span in spans))
 
 
 def status_of(story: Story, moment: Moment, broker: int) -> Status:
@@ -102,12 +102,12 @@ def _segment(lane: Lane, span: _Span) -> Markup:
     )
 
 
-def _veil(lane: Lane, span: _Span, prefix: str) -> Markup:
+def _veil(lane: Lane, span: _Span) -> Markup:
     if span.status.css != "down":
         return Markup()
     box = {"x": span.left, "y": lane.top + STRIP, "width": span.right - span.left}
     height = lane.bottom - lane.top - STRIP
     return group(
         element("rect", **box, height=height, class_="veil"),
-        element("rect", **box, height=height, fill=f"url(#{prefix}-down)"),
+        element("rect", **box, height=height, fill="url(#area-down)"),
     )

@@ -22,10 +22,10 @@ _LETTER = 7.2
 """Width of a letter of the labels' monospaced face, in user units."""
 
 
-def draw_vanished(story: Story, final: FinalLogs, lane: Lane, scale: TimeScale, prefix: str) -> Markup:
+def draw_vanished(story: Story, final: FinalLogs, lane: Lane, scale: TimeScale) -> Markup:
     """Return a block for every tail that the lane's broker lost, and words for every lost checkpoint."""
     own = [mark for mark in story.marks if mark.broker == lane.broker]
-    tails = (_block(story, final, lane, scale, prefix, mark) for mark in own if mark.kind == "tail_lost")
+    tails = (_block(story, final, lane, scale, mark) for mark in own if mark.kind == "tail_lost")
     checkpoints = (_fall(story, lane, scale, mark) for mark in own if mark.kind == "checkpoint_lost")
     return group(*tails, *checkpoints, class_="vanished-from-disk")
 
@@ -41,7 +41,7 @@ def _fall(story: Story, lane: Lane, scale: TimeScale, mark: Mark) -> Markup:
     return label(x + 7, y, f"HW {before} → {after}", "fallen-high-watermark")
 
 
-def _block(story: Story, final: FinalLogs, lane: Lane, scale: TimeScale, prefix: str, mark: Mark) -> Markup:
+def _block(story: Story, final: FinalLogs, lane: Lane, scale: TimeScale, mark: Mark) -> Markup:
     points = corners(story, story.measured, lane.broker, "log_end_offset", scale)
     left = scale.at(mark.at)
     before, after = _around(points, left)
@@ -57,7 +57,7 @@ def _block(story: Story, final: FinalLogs, lane: Lane, scale: TimeScale, prefix:
     return group(
         titled(f"broker {lane.broker} lost offsets {after} to {before - 1} with its disk"),
         element("rect", **box, class_="vanished"),
-        element("rect", **box, fill=f"url(#{prefix}-lost)"),
+        element("rect", **box, fill="url(#area-lost)"),
         *(
             _struck_through(left + 8, lane.offsets.y(offset + 0.5) + 4.5, clipped(words, 8))
             for offset, words in _labels(story, final, lane, mark).items()

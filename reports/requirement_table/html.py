@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from reports.overview import duration_words
 from reports.requirement_table.words import (
     MEANING,
     cell_words,
     counted,
     headline,
     held_words,
-    long_duration,
     total_words,
 )
 from reports.verdict_words import CONFORMANCE_LOOKS, Conformance
@@ -71,7 +71,7 @@ def _facts(table: Table, seed: int | None) -> dict[str, str]:
     facts = {
         "Releases": str(len(table.columns)),
         "Runs": str(len(table.runs)),
-        "Time": long_duration(sum(total.seconds for total in table.totals)),
+        "Time": duration_words(sum(total.seconds for total in table.totals)),
         "Rounds": str(max((total.rounds for total in table.totals), default=1)),
         "Not the same in every round": str(len(table.flakes)),
     }

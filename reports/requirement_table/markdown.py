@@ -5,7 +5,8 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from reports.requirement_table.words import MEANING, cell_words, headline, held_words, long_duration
+from reports.overview import duration_words
+from reports.requirement_table.words import MEANING, cell_words, headline, held_words
 from reports.verdict_words import Conformance
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ def _releases(table: Table) -> str:
             total.column.backend,
             str(len(total.runs)),
             *(str(total.counts[word]) for word in shown),
-            long_duration(total.seconds),
+            duration_words(total.seconds),
             str(total.rounds),
             str(total.flakes),
             str(total.again),

@@ -58,17 +58,10 @@ def headline(table: Table) -> str:
     return f"{share} runs behave as modelled on {releases} {noun}"
 
 
-def long_duration(seconds: float) -> str:
-    """Return seconds as people say them, hours included: 14.2 s, 3 min 5 s, or 2 h 5 min."""
-    if seconds < 6000:
-        return duration_words(seconds)
-    return f"{int(seconds) // 3600} h {int(seconds) % 3600 // 60} min"
-
-
 def total_words(total: Total) -> str:
     """Say what one column's runs came to."""
     runs = "1 run" if len(total.runs) == 1 else f"{len(total.runs)} runs"
-    parts = [runs, counted(total.counts), long_duration(total.seconds)]
+    parts = [runs, counted(total.counts), duration_words(total.seconds)]
     if total.rounds > 1:
         parts.append(f"{total.rounds} rounds, {total.flakes} flakes")
     if total.again:

@@ -18,7 +18,7 @@ PAIRS = [
     ("bad", "bad-ground"),
     ("caution", "caution-ground"),
     ("quiet", "quiet-ground"),
-    ("ink", "soft"),
+    *((text, "soft") for text in ("ink", "link", "good", "bad", "caution")),
     ("quiet", "soft"),
     ("log-end", "lane"),
     ("watermark", "paper"),

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from reports import write_report
+from reports.overview import duration_words
 from reports.requirement_table import ReleasePage, write_table
-from reports.requirement_table.words import long_duration
 from reports.verdict_words import Conformance
 from tests.reports.page_reader import PageReader
 from tests.reports.requirement_table.small_runs import HEALTHY, ROWS, numbers, seen, write_run
@@ -152,4 +152,4 @@ def test_a_run_that_cannot_be_read_is_a_harness_error_in_the_table(tmp_path: Pat
     ("seconds", "words"), [(2.54, "2.5 s"), (125, "2 min 5 s"), (5999, "99 min 59 s"), (7500, "2 h 5 min")]
 )
 def test_a_long_time_is_said_in_hours(seconds: float, words: str) -> None:
-    assert long_duration(seconds) == words
+    assert duration_words(seconds) == words

@@ -1,0 +1,139 @@
+"""In which order does a page tell its runs? By area of the catalogue, what does not apply last and together.
+
+Runs of one scenario stand together, on several releases or in several rounds. A family with many runs, such as the
+settings matrix, is a shelf of its own within its area.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from reports.verdict_words import Conformance, Promise
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from reports.model import RunView
+
+AREAS = {
+    "HW": "High watermark and log end offset",
+    "TR": "Truncation, loss and divergence",
+    "LE": "Leader epochs",
+    "IS": "In-sync replicas",
+    "AC": "The produce path",
+    "EL": "Elections and the settings that allow them",
+    "RM": "What the controller asks of a broker",
+    "FE": "Fetcher threads",
+    "RC": "Reconciliation of every record",
+    "regressions": "Known defects",
+}
+"""Titles of the areas by the letters that entries' names begin with."""
+OTHER = "Schedules of your own"
+SHELF_RUNS_MIN = 12
+"""From how many runs on a family is a shelf of its own."""
+FAILING = frozenset({Conformance.DEVIATES, Conformance.HARNESS_ERROR, Conformance.INCONCLUSIVE})
+_ROUND = re.compile(r"round-(\d+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """Counts and time of some runs."""
+
+    runs: tuple[RunView, ...]
+
+    @property
+    def conformance(self) -> Mapping[Conformance, int]:
+        """How many runs have which verdict."""
+        return Counter(run.verdict.conformance for run in self.runs)
+
+    @property
+    def promise(self) -> Mapping[Promise, int]:
+        """How many runs have which answer about the promise."""
+        return Counter(run.verdict.promise for run in self.runs)
+
+    @property
+    def seconds(self) -> float:
+        """How long the runs took together."""
+        return sum(run.seconds or 0.0 for run in self.runs)
+
+    @property
+    def is_failing(self) -> bool:
+        """Whether a run needs to be looked at."""
+        return any(run.verdict.conformance in FAILING for run in self.runs)
+
+
+@dataclass(frozen=True, slots=True)
+class Shelf:
+    """Runs that stand below one another; with a title they are folded away."""
+
+    title: str
+    tally: Tally
+
+
+@dataclass(frozen=True, slots=True)
+class Chapter:
+    """One area of the catalogue."""
+
+    anchor: str
+    letters: str
+    title: str
+    tally: Tally
+    shelves: tuple[Shelf, ...]
+    not_run: tuple[RunView, ...]
+
+
+def chapters_of(runs: Sequence[RunView]) -> tuple[Chapter, ...]:
+    """Return the chapters in the order in which their first runs come."""
+    by_area: dict[str, list[RunView]] = {}
+    for run in runs:
+        by_area.setdefault(area_of(run.scenario), []).append(run)
+    return tuple(_chapter(area, together(of_area)) for area, of_area in by_area.items())
+
+
+def area_of(scenario: str) -> str:
+    """Return the letters of the area that a scenario belongs to; empty for one of the user's own."""
+    letters = re.split(r"[-/]", scenario, maxsplit=1)[0]
+    return letters if letters in AREAS else ""
+
+
+def together(runs: Iterable[RunView]) -> list[RunView]:
+    """Return runs with those of one name together, names in the order in which they first come."""
+    by_name: dict[str, list[RunView]] = {}
+    for run in runs:
+        by_name.setdefault(run.name, []).append(run)
+    return [run for same in by_name.values() for run in same]
+
+
+def round_of(run: RunView) -> int | None:
+    """Return which of several rounds a run belongs to, if it lies in a round's folder."""
+    named = _ROUND.fullmatch(run.path.parent.name)
+    return int(named[1]) if named else None
+
+
+def _chapter(area: str, runs: list[RunView]) -> Chapter:
+    taken = [run for run in runs if run.verdict.conformance is not Conformance.NOT_RUN]
+    families: dict[str, list[RunView]] = {}
+    for run in taken:
+        families.setdefault(run.name.partition("/")[0], []).append(run)
+    return Chapter(
+        anchor=f"area-of-{area.lower() or 'other'}",
+        letters=area if area.isupper() else "",
+        title=AREAS.get(area, OTHER),
+        tally=Tally(tuple(runs)),
+        shelves=tuple(_shelves(families)),
+        not_run=tuple(run for run in runs if run.verdict.conformance is Conformance.NOT_RUN),
+    )
+
+
+def _shelves(families: Mapping[str, list[RunView]]) -> Iterable[Shelf]:
+    """Yield families with few runs in one shelf without a title, each of the others in its own."""
+    large = {name for name, runs in families.items() if len(families) > 1 and len(runs) >= SHELF_RUNS_MIN}
+    small = tuple(run for name, runs in families.items() if name not in large for run in runs)
+    if small:
+        yield Shelf("", Tally(small))
+    for name in families:
+        if name in large:
+            yield Shelf(name, Tally(tuple(families[name])))

@@ -1,0 +1,117 @@
+"""Is a page of many runs an overview first: by area, what needs to be looked at open, the rest folded away?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from conformance import requirements
+from reports import write_report
+from reports.chapters import AREAS, OTHER, area_of, chapters_of
+from reports.load import load_runs
+from reports.run_words import place_words, tally_words
+from tests.reports.page_reader import PageReader
+from tests.reports.requirement_table.small_runs import write_run
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from reports.model import RunView
+
+
+@pytest.fixture
+def paths(tmp_path: Path) -> list[Path]:
+    cells = [
+        write_run(tmp_path / "round-1", f"cell-{number}", scenario=f"EL-03/{number}", conformance=word)
+        for number, word in enumerate(["CONFORMS"] * 11 + ["DEVIATES"])
+    ]
+    return [
+        write_run(tmp_path / "round-1", "a", scenario="HW-03"),
+        *cells,
+        write_run(tmp_path / "round-1", "b", scenario="EL-01", promise="BROKEN_AS_PREDICTED"),
+        write_run(tmp_path / "round-1", "c", scenario="HW-09", conformance="NOT_RUN", promise=None),
+        write_run(tmp_path / "round-1", "d", scenario="my/own"),
+        write_run(tmp_path / "round-2", "e", scenario="HW-03"),
+    ]
+
+
+@pytest.fixture
+def runs(paths: list[Path]) -> tuple[RunView, ...]:
+    return load_runs(paths)
+
+
+@pytest.fixture
+def page(paths: list[Path], tmp_path: Path) -> PageReader:
+    return PageReader(write_report(paths, tmp_path / "report.html").read_text(encoding="utf-8"))
+
+
+def test_areas_are_those_of_the_requirements() -> None:
+    assert {letters: title for letters, title in AREAS.items() if letters.isupper()} == dict(requirements.AREAS)
+
+
+@pytest.mark.parametrize(
+    ("scenario", "area"), [("HW-03", "HW"), ("EL-03/acks=1", "EL"), ("regressions/KAFKA-1", "regressions"), ("x", "")]
+)
+def test_an_entry_s_name_begins_with_its_area(scenario: str, area: str) -> None:
+    assert area_of(scenario) == area
+
+
+def test_runs_of_one_area_and_of_one_entry_stand_together(runs: tuple[RunView, ...]) -> None:
+    chapters = chapters_of(runs)
+
+    assert [chapter.title for chapter in chapters] == [AREAS["HW"], AREAS["EL"], OTHER]
+    assert [run.run for run in chapters[0].shelves[0].tally.runs] == ["a", "e"]
+    assert [run.run for run in chapters[0].not_run] == ["c"]
+    assert [(shelf.title, len(shelf.tally.runs)) for shelf in chapters[1].shelves] == [("", 1), ("EL-03", 12)]
+
+
+def test_no_run_is_lost_or_told_twice(runs: tuple[RunView, ...], page: PageReader) -> None:
+    told = [item.attributes["id"] for item in page.named("article")]
+
+    assert sorted(told) == sorted(run.anchor for run in runs)
+    ids = page.with_attribute("id")
+    assert len(ids) == len(set(ids))
+
+
+def test_only_a_run_that_fails_is_open_and_so_is_its_shelf(page: PageReader) -> None:
+    folds = [item for item in page.named("details") if item.attributes.get("class") in {"run", "shelf"}]
+    opened = [item.words for item in folds if "open" in item.attributes]
+
+    assert len(folds) == 16 + 2
+    assert [words[:8] for words in opened] == ["EL-03: 1", "EL-03/11"]
+
+
+def test_what_fails_stands_first(page: PageReader) -> None:
+    titles = [item.words for item in page.named("h2")]
+    links = [item for item in page.named("a") if item.parents[-2:] == ("ul", "li")]
+
+    assert titles[:2] == ["Look here first", "By area"]
+    assert links[0].words == "EL-03/11"
+
+
+def test_the_overview_counts_every_run_once(page: PageReader) -> None:
+    (table,) = [item for item in page.named("table") if item.attributes.get("class") == "areas"]
+
+    assert "Elections and the settings that allow them EL 13 12 1 \N{EN DASH} 12 1 32.5 s" in table.words
+    assert table.words.endswith("All 17 15 1 1 15 1 42.5 s")
+
+
+def test_a_page_without_failures_says_so(paths: list[Path], tmp_path: Path) -> None:
+    reader = PageReader(write_report([paths[0], paths[-1]], tmp_path / "good.html").read_text(encoding="utf-8"))
+
+    assert "Nothing deviates: what was run went as the model of its release predicts." in [
+        item.words for item in reader.named("p")
+    ]
+
+
+def test_a_run_is_told_from_its_like_by_what_differs(runs: tuple[RunView, ...]) -> None:
+    assert place_words(runs[0], runs) == "round 1"
+    assert place_words(runs[0], runs[:1]) == ""
+
+
+def test_a_tally_says_what_broke(runs: tuple[RunView, ...]) -> None:
+    elections = chapters_of(runs)[1].tally
+
+    words = "13 runs: conforms 12, deviates 1, promise broken, as predicted: 1; 32.5 s"
+    assert tally_words(elections) == words
