@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from oracle.log import NO_EPOCH, UNDEFINED
 from oracle.tracing.known_log import START, EpochLog, KnownLog
-from oracle.vocabulary import Offset
+from oracle.vocabulary import MetadataMode, Offset
 
 if TYPE_CHECKING:
     from oracle.log import EpochEnd
@@ -79,6 +79,10 @@ def applied(
 ) -> tuple[Possibility, ...]:
     """Return what the replica may be once it has applied a decision; who is no replica any more has no log.
 
+    Told that nobody leads, a broker with ZooKeeper changes nothing (ReplicaManager.makeFollowers): its fetcher asks a
+    former leader that comes back before either hears who leads now. With KRaft the fetcher is stopped
+    (ReplicaManager.applyLocalFollowersDelta).
+
     Args:
         replica: before.
         decision: what its broker was told.
@@ -92,6 +96,8 @@ def applied(
         return (Possibility(leader_epoch=decision.leader_epoch),)
     if decision.leader == decision.broker:
         return tuple(_leading(replica, decision, rules))
+    if decision.leader is None and rules.metadata is MetadataMode.ZOOKEEPER:
+        return (replica,)
     if replica.leader == decision.broker and led is not None:
         clamped = led.at_most(replica.log.low.end, replica.log.high.end)
         replica = replace(replica, high_watermark=clamped)

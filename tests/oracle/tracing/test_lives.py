@@ -183,6 +183,16 @@ def test_nobody_follows_while_nobody_leads() -> None:
     assert story.violation.allowed == "nothing, as nobody leads"
 
 
+def test_with_zookeeper_a_follower_goes_on_asking_its_former_leader_while_nobody_leads() -> None:
+    story = with_records("0.10.2.2", "zookeeper")
+    story.led(None, 1, (1,), 2)  # type: ignore[arg-type]
+    for _ in range(3):
+        story.sent(2, 1, 3)
+        assert not story.refused()
+    story.sent(2, 3, 3)
+    assert story.refused() == "24: broker 2 fetches of broker 3"
+
+
 def test_a_request_that_was_made_before_the_last_decision_may_come_late_once() -> None:
     story = with_records("3.9.2", "zookeeper")
     story.led(1, 1, (1, 2, 3), 2)
