@@ -25,10 +25,11 @@ try:
     from conformance.commands.judgement import JudgeOptions, judge_again
     from conformance.commands.matrix_arguments import add_matrix
     from conformance.commands.prediction import predict_scenarios
-    from conformance.commands.reference import list_versions, report_runs, schedule_help
+    from conformance.commands.reference import report_runs, schedule_help
     from conformance.commands.running import RunOptions, run_scenarios
     from conformance.commands.trace_arguments import add_trace
     from conformance.commands.track_record import add_track_record
+    from conformance.commands.versions import add_versions
     from conformance.console import Console
     from conformance.run_directory import RunDirectoryError
     from conformance.spark_master import DEFAULT_MASTER
@@ -122,6 +123,7 @@ def build_parser() -> argparse.ArgumentParser:
     add_explore(commands)
     add_guarantees(commands)
     _add_reference(commands)
+    add_versions(commands)
     return parser
 
 
@@ -224,13 +226,6 @@ def _add_reference(commands: argparse._SubParsersAction[argparse.ArgumentParser]
     )
     _add_json(report)
     report.set_defaults(command=lambda console, a: report_runs(console, a.runs, a.out))
-    versions = commands.add_parser(
-        "versions",
-        help="list the supported releases and their rules",
-        description="Lists each release line with its metadata modes and the rules that predict it.",
-    )
-    _add_json(versions)
-    versions.set_defaults(command=lambda console, _: list_versions(console))
     helping = commands.add_parser("schedule-help", help="document the steps of a schedule file")
     _add_json(helping)
     helping.set_defaults(command=lambda console, _: schedule_help(console))

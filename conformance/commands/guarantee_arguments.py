@@ -6,7 +6,16 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from conformance.commands.guarantees import CellOptions, TableOptions, show_table, write_schedule
+from conformance.commands.choosing import Choice, rules_of
+from conformance.commands.guarantee_cell import Choices, faults_word, show_cell
+from conformance.commands.guarantees import (
+    NEWEST,
+    CellOptions,
+    TableOptions,
+    kept_answers,
+    show_table,
+    write_schedule,
+)
 from conformance.commands.whole_numbers import whole_number
 from fault_injection.releases import UsageError
 from oracle.brokers.questions import Cell, Faults
@@ -17,9 +26,15 @@ if TYPE_CHECKING:
 
 ACKS = {"0": Acks.NONE, "1": Acks.LEADER, "all": Acks.ALL}
 CELL_OPTIONS = ("--acks", "--min-isr", "--unclean", "--replicas", "--faults")
-TABLE_OPTIONS = ("--regenerate", "--max-states", "--out", "--markdown")
-FAULTS = {faults.name.lower().replace("_", "-"): faults for faults in Faults}
+TABLE_OPTIONS = ("--regenerate", "--max-states", "--out", "--markdown", "--full")
+FAULTS = {faults_word(faults): faults for faults in Faults}
+DESCRIPTION = """Says what acknowledged records each combination of acks, min.insync.replicas, unclean election and
+replicas can lose on a release, from bounded searches of the model: kills, kills of brokers that never wrote a
+high watermark to disk, and stops with one power failure that costs a broker the tail of its log. With settings named
+it says which promise they make, which records they lose by which steps, and the commands that show it on brokers."""
 EPILOG = """examples:
+  kafka-conformance guarantees --kafka 4.3.1                                 every combination, in a table
+  kafka-conformance guarantees --kafka 4.3.1 --acks all --min-isr 1 --unclean on --replicas 2
   kafka-conformance guarantees --kafka 3.9.2,4.3.1 --metadata kraft
   kafka-conformance guarantees --kafka 2.8.0 --write-schedule lost.yaml --min-isr 1 --replicas 2
   kafka-conformance guarantees --regenerate --out oracle/brokers/guarantee_table.json
@@ -31,53 +46,95 @@ def add_guarantees(commands: argparse._SubParsersAction[argparse.ArgumentParser]
     parser = commands.add_parser(
         "guarantees",
         help="say what each release can lose, with which settings",
+        description=DESCRIPTION,
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--kafka", metavar="V[,V…]", help="releases, such as 3.9 or 2.8.0 (default: all)")
+    parser.add_argument(
+        "--kafka",
+        metavar="V[,V…]",
+        help="releases, such as 3.9 or 2.8.0/zookeeper, or all (default: newest; of --full, --markdown, --json, "
+        "--regenerate: all)",
+    )
     parser.add_argument("--metadata", choices=("zookeeper", "kraft"), help="one metadata mode (default: both)")
     parser.add_argument("--regenerate", action="store_true", help="ask the explorer now, not the table that is kept")
     parser.add_argument(
         "--max-states", type=whole_number(1, 10**12), metavar="N", help="states after which a search gives up"
     )
     parser.add_argument("--out", type=Path, metavar="F", help="write the table as JSON to a file")
+    parser.add_argument("--full", action="store_true", help="every cell in a line of its own, with what decides it")
     parser.add_argument("--markdown", action="store_true", help="answer as Markdown tables")
     parser.add_argument("--json", action="store_true", help="answer as JSON on standard output")
     parser.add_argument("--quiet", action="store_true", help="no progress")
-    cell = parser.add_argument_group("the schedule of one cell")
-    cell.add_argument("--write-schedule", type=Path, metavar="F", help="write what it loses as a schedule for `run`")
+    cell = parser.add_argument_group("one combination of settings on one release")
     cell.add_argument("--acks", choices=tuple(ACKS), help="(default: all)")
-    cell.add_argument("--min-isr", type=int, choices=(1, 2, 3), help="(default: 1)")
-    cell.add_argument("--unclean", choices=("on", "off"), help="(default: off)")
+    cell.add_argument("--min-isr", "--min-insync-replicas", type=int, choices=(1, 2, 3), help="(default: 1)")
+    cell.add_argument("--unclean", nargs="?", const="on", choices=("on", "off"), help="(default: off)")
     cell.add_argument("--replicas", type=int, choices=(2, 3), help="(default: 2)")
-    cell.add_argument("--faults", choices=tuple(FAULTS), help="(default: kills)")
+    cell.add_argument("--faults", choices=tuple(FAULTS), help="(default: all; with --write-schedule: kills)")
+    cell.add_argument("--write-schedule", type=Path, metavar="F", help="write what it loses as a schedule for `run`")
     parser.set_defaults(command=_guarantees)
 
 
 def _guarantees(console: Console, parsed: argparse.Namespace) -> int:
-    releases = () if parsed.kafka is None else tuple(name.strip() for name in parsed.kafka.split(","))
+    releases = _releases(parsed)
     if parsed.write_schedule is not None:
         _refuse(parsed, TABLE_OPTIONS, "goes with the table, not with --write-schedule")
         return write_schedule(console, _cell_options(releases, parsed))
-    _refuse(parsed, CELL_OPTIONS, "names one cell: it needs --write-schedule")
+    if any(_is_given(parsed, option) for option in CELL_OPTIONS):
+        _refuse(parsed, TABLE_OPTIONS, "goes with the table, not with settings that are named")
+        return show_cell(console, _choices(releases, parsed))
     if not parsed.regenerate:
         _refuse(parsed, ("--max-states",), "bounds a search: it needs --regenerate")
+    forms = [option for option in ("--out", "--markdown", "--full", "--json") if _is_given(parsed, option)]
+    if len(forms) > 1 and forms != ["--out", "--json"]:
+        raise UsageError(f"{' and '.join(forms)} are different forms of the table: give one of them.")
     return show_table(
         console,
-        TableOptions(releases, parsed.metadata, parsed.markdown, parsed.regenerate, parsed.max_states, parsed.out),
+        TableOptions(
+            releases, parsed.metadata, parsed.markdown, parsed.full, parsed.regenerate, parsed.max_states, parsed.out
+        ),
     )
+
+
+def _releases(parsed: argparse.Namespace) -> tuple[str, ...]:
+    """Return the releases that are named; if none is, those that the chosen answer has room for."""
+    if parsed.kafka == "all":
+        return ()
+    if parsed.kafka is not None:
+        return tuple(name.strip() for name in parsed.kafka.split(","))
+    is_long = any(_is_given(parsed, option) for option in ("--full", "--markdown", "--json", "--regenerate", "--out"))
+    is_one = any(_is_given(parsed, option) for option in CELL_OPTIONS)
+    if parsed.write_schedule is not None or (is_long and not is_one) or parsed.metadata == "zookeeper":
+        return ()
+    return (NEWEST,)
 
 
 def _cell_options(releases: tuple[str, ...], parsed: argparse.Namespace) -> CellOptions:
     if len(releases) != 1:
         raise UsageError("--write-schedule needs one release: --kafka V")
-    faults = FAULTS[parsed.faults or "kills"]
-    acks = ACKS[parsed.acks or "all"]
-    cell = Cell(acks, parsed.min_isr or 1, parsed.unclean == "on", parsed.replicas or 2, faults)
+    (cell,) = _cells(parsed, FAULTS[parsed.faults or "kills"])
     return CellOptions(releases[0], parsed.metadata, cell, parsed.write_schedule)
+
+
+def _choices(releases: tuple[str, ...], parsed: argparse.Namespace) -> Choices:
+    if len(releases) != 1:
+        raise UsageError("settings are looked at on one release: --kafka V")
+    rules = rules_of(Choice(kafka=releases[0], metadata=parsed.metadata))
+    cells = _cells(parsed, *(Faults if parsed.faults is None else [FAULTS[parsed.faults]]))
+    return Choices(rules, cells, kept_answers(rules, cells))
+
+
+def _cells(parsed: argparse.Namespace, *kinds: Faults) -> tuple[Cell, ...]:
+    acks, min_isr, replicas = ACKS[parsed.acks or "all"], parsed.min_isr or 1, parsed.replicas or 2
+    return tuple(Cell(acks, min_isr, parsed.unclean == "on", replicas, faults) for faults in kinds)
 
 
 def _refuse(parsed: argparse.Namespace, options: tuple[str, ...], why: str) -> None:
     for option in options:
-        if getattr(parsed, option.removeprefix("--").replace("-", "_")) not in (None, False):
+        if _is_given(parsed, option):
             raise UsageError(f"{option} {why}")
+
+
+def _is_given(parsed: argparse.Namespace, option: str) -> bool:
+    return getattr(parsed, option.removeprefix("--").replace("-", "_")) not in (None, False)

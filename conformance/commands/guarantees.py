@@ -11,10 +11,12 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from conformance.commands.choosing import Choice, rules_of
+from conformance.commands.guarantee_words import short_lines
 from conformance.commands.release_form import release_named
 from conformance.schedule_text import schedule_text
 from fault_injection.releases import RELEASES, UsageError, find_release
 from fault_injection.releases import MetadataMode as ClusterMode
+from oracle.brokers.answers import answer
 from oracle.brokers.guarantee_table import (
     MAX_STATES,
     GuaranteeTable,
@@ -32,7 +34,7 @@ from oracle.rules.release import has_mode, parse_version
 from oracle.vocabulary import MetadataMode
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from conformance.console import Console
@@ -46,6 +48,9 @@ FILE = files("oracle.brokers") / "guarantee_table.json"
 PATCHES = ("1.0.0", "1.1.0", "2.0.0", "2.1.0", "2.4.0", "2.8.0", "3.4.0", "3.9.0", "4.0.0")
 """Patch releases before which, or after which, a rule changed inside their minor."""
 NEWEST = "newest"
+FURTHER = """Steps are those of the shortest schedule that shows it; --full says what decides each loss.
+One choice of settings, step by step: kafka-conformance guarantees --kafka V --acks all --min-isr 1 --unclean on
+Other releases: --kafka V, or --kafka all"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +66,7 @@ class TableOptions:
     releases: tuple[str, ...] = ()
     metadata: str | None = None
     is_markdown: bool = False
+    is_full: bool = False
     is_search: bool = False
     max_states: int | None = None
     out: Path | None = None
@@ -94,9 +100,12 @@ def show_table(console: Console, options: TableOptions) -> int:
     elif console.as_json:
         console.answer_json(encode(table))
     else:
+        form = _markdown if options.is_markdown else _lines if options.is_full else short_lines
         for row in table.rows:
-            console.answer("\n".join(_markdown(row) if options.is_markdown else _lines(row)))
+            console.answer("\n".join(form(row)))
         console.answer(_legend(table))
+        if form is short_lines:
+            console.answer(FURTHER)
     return 0
 
 
@@ -115,6 +124,17 @@ def _row_text(row: dict[str, Any]) -> str:
 def kept_table() -> GuaranteeTable:
     """Return the table that is kept with the model."""
     return decode(json.loads(FILE.read_text(encoding="utf-8")))
+
+
+def kept_answers(rules: RuleSet, cells: Sequence[Cell]) -> dict[Cell, Answer]:
+    """Return what the kept table has for cells of a release; what it does not have is searched."""
+    table = kept_table()
+    like = (one for one in known_releases() if questions(one) == questions(rules))
+    rows = (table.row_of(release_name(one)) for one in (rules, *like))
+    row = next((row for row in rows if row is not None), None)
+    if row is not None:
+        return {cell: row.answers[cell] for cell in cells}
+    return {cell: answer(question(rules, cell), MAX_STATES[cell.replicas]) for cell in cells}
 
 
 def _kept(options: TableOptions) -> GuaranteeTable:

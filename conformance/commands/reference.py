@@ -1,4 +1,4 @@
-"""``versions``, ``schedule-help`` and ``report``: what is supported, how to write a schedule, a new page."""
+"""``schedule-help`` and ``report``: how to write a schedule, a new page over old runs."""
 
 from __future__ import annotations
 
@@ -11,10 +11,8 @@ from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
 from conformance.composite_steps import COMPOSITES
 from conformance.run_directory import RunDirectory, RunDirectoryError
 from conformance.schedule_format import KINDS, SINGLE_FIELD, plain
-from fault_injection.releases import RELEASES, UsageError
-from oracle.rules.by_version import rules_for
+from fault_injection.releases import UsageError
 from oracle.steps import STEP_NAMES, written_name
-from oracle.vocabulary import MetadataMode
 from reports import write_report
 
 if TYPE_CHECKING:
@@ -22,8 +20,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from conformance.console import Console
-    from fault_injection.releases import MetadataMode as ReleaseMode
-    from fault_injection.releases import Release
 
 HEAD = """A schedule is a YAML file:
 
@@ -44,28 +40,6 @@ HEAD = """A schedule is a YAML file:
 Ask the model first: `kafka-conformance predict --schedule FILE --kafka V`. To start from: examples/ of the project.
 Every step ends at rest: all replication that no hold blocks has run. The steps:
 """
-
-
-def list_versions(console: Console) -> int:
-    """Print every supported release with its metadata modes and rules."""
-    if console.as_json:
-        console.answer_json([_release_json(release) for release in RELEASES])
-        return 0
-    for release in RELEASES:
-        for mode in release.metadata_modes:
-            console.answer(f"{release.version:10} {mode.value:10} {', '.join(_rules(release, mode))}")
-    console.answer("Any other patch release of these minors is accepted too.")
-    return 0
-
-
-def _release_json(release: Release) -> dict[str, Any]:
-    modes = [mode.value for mode in release.metadata_modes]
-    rules = {mode.value: list(_rules(release, mode)) for mode in release.metadata_modes}
-    return {"version": release.version, "metadata": modes, "rules": rules}
-
-
-def _rules(release: Release, mode: ReleaseMode) -> tuple[str, ...]:
-    return rules_for(release.version, MetadataMode(mode.value)).names()
 
 
 def schedule_help(console: Console) -> int:

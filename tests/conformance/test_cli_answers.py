@@ -14,7 +14,6 @@ from conformance.registry import CATALOGUE
 from conformance.run_directory import RunDirectory
 from conformance.schedule_format import decode_step
 from conformance.schedule_text import schedule_text
-from fault_injection.releases import RELEASES
 from oracle.steps import STEP_NAMES, AwaitHold, Checkpoint, Kill, Start
 from tests.conformance.ideal_runs import write_ideal_run
 from tests.oracle.open_races import answer_before_or_after_the_second_fetch, lost_or_kept
@@ -147,15 +146,6 @@ def test_an_explanation_can_be_written_down_as_a_schedule(capsys: pytest.Capture
 
 def _tr_01() -> Any:  # noqa: ANN401 - a schedule
     return next(scenario.schedule for scenario in CATALOGUE if scenario.name == "TR-01")
-
-
-def test_the_versions_are_those_of_the_table(capsys: pytest.CaptureFixture[str]) -> None:
-    told = answer_json(capsys, "versions")
-    said = answer(capsys, "versions")
-
-    assert [one["version"] for one in told] == [release.version for release in RELEASES]
-    assert all(set(one) == {"version", "metadata", "rules"} and one["rules"] for one in told)
-    assert said.startswith("0.10.2.2   zookeeper  truncate-to-high-watermark")
 
 
 def test_the_schedule_help_describes_every_step_and_field(capsys: pytest.CaptureFixture[str]) -> None:

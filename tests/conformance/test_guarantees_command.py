@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def test_it_prints_the_releases_that_are_named(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["guarantees", "--kafka", "2.8.0,3.9.2", "--metadata", "zookeeper"]) == 0
+    assert main(["guarantees", "--kafka", "2.8.0,3.9.2", "--metadata", "zookeeper", "--full"]) == 0
     printed = capsys.readouterr().out
     assert "2.8.0 zookeeper" in printed
     assert "acks=all min.isr=1 unclean=off replicas=2" in printed
@@ -76,6 +76,8 @@ WRONG = (
     (["--kafka", "0.9"], "'0.9' is not a supported release"),
     (["--kafka", "3.9.2,nonsense"], "'nonsense' is not a supported release"),
     (["--kafka", ","], "'' is not a supported release"),
+    (["--kafka", "3.9/zk"], "'zk' is no metadata mode; say zookeeper or kraft."),
+    (["--kafka", "3.9/zookeeper", "--metadata", "kraft"], "contradict each other"),
     (["--kafka", ""], "'' is not a supported release"),
     (["--kafka", "nonsense", "--regenerate", "--out", "OUT"], "'nonsense' is not a supported release"),
     (["--kafka", "2.8.0", "--metadata", "kraft", "--regenerate"], "2.8.0 does not run in kraft mode"),
@@ -84,11 +86,13 @@ WRONG = (
     (["--max-states", "0", "--regenerate"], "'0' is not a whole number from 1"),
     (["--write-schedule", "OUT"], "needs one release"),
     (["--kafka", "2.8.0", "--write-schedule", "OUT", "--regenerate"], "--regenerate goes with the table"),
-    (["--acks", "1"], "--acks names one cell: it needs --write-schedule"),
-    (["--min-isr", "1"], "--min-isr names one cell"),
-    (["--unclean", "off"], "--unclean names one cell"),
-    (["--replicas", "2"], "--replicas names one cell"),
-    (["--faults", "kills"], "--faults names one cell"),
+    (["--acks", "1", "--kafka", "2.8.0,3.9.2"], "settings are looked at on one release"),
+    (["--acks", "1", "--markdown"], "--markdown goes with the table, not with settings"),
+    (["--min-isr", "1", "--full"], "--full goes with the table"),
+    (["--unclean", "--regenerate"], "--regenerate goes with the table"),
+    (["--replicas", "2", "--out", "OUT"], "--out goes with the table"),
+    (["--markdown", "--json"], "--markdown and --json are different forms of the table: give one of them."),
+    (["--out", "OUT", "--full"], "--out and --full are different forms"),
 )
 
 

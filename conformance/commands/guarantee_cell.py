@@ -1,0 +1,163 @@
+"""``guarantees --acks … --min-isr …``: what may settings lose on a release, by which crash, and how is it shown?"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from conformance.commands.choosing import foretold
+from conformance.commands.foretold_promise import promise_line
+from conformance.commands.release_form import release_options
+from conformance.registry import select
+from conformance.step_text import describe
+from oracle.brokers.guarantee_table import MAX_STATES, release_name
+from oracle.brokers.questions import Faults, question
+from oracle.brokers.showing import shown
+from oracle.guarantees import PromiseVerdict, promise_of
+from oracle.predict import predict
+from oracle.vocabulary import Acks, Outcome
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from conformance.console import Console
+    from oracle.brokers.answers import Answer
+    from oracle.brokers.questions import Cell
+    from oracle.rules.rule_set import RuleSet
+
+GONE = (PromiseVerdict.BROKEN, PromiseVerdict.ALLOWED_BY_SETTINGS)
+NO_PROMISE = "acks=0: nothing is acknowledged, and nothing promised"
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """What was asked: settings of a topic and its producers on one release.
+
+    Attributes:
+        faults: kinds of faults; all unless one was named.
+        answers: what the table has for each kind.
+    """
+
+    rules: RuleSet
+    cells: Sequence[Cell]
+    answers: Mapping[Cell, Answer]
+
+    @property
+    def one(self) -> Cell:
+        """Any of the cells: they differ in their faults only."""
+        return self.cells[0]
+
+    @property
+    def scenario(self) -> str:
+        """The catalogue entry that does to these settings the worst that kills can do."""
+        unclean = "on" if self.one.unclean else "off"
+        name = f"acks={acks_word(self.one.acks)},min={self.one.min_isr},unclean={unclean},replicas={self.one.replicas}"
+        return f"EL-03/{name}"
+
+    @property
+    def options(self) -> str:
+        """The options that name the settings on the command line."""
+        unclean = "on" if self.one.unclean else "off"
+        one = self.one
+        return f"--acks {acks_word(one.acks)} --min-isr {one.min_isr} --unclean {unclean} --replicas {one.replicas}"
+
+
+def show_cell(console: Console, choices: Choices) -> int:
+    """Print what the settings promise, what they may lose by which crash, and the commands that show it."""
+    if console.as_json:
+        console.answer_json(_as_json(choices))
+    else:
+        for line in _lines(choices):
+            console.answer(line)
+    return 0
+
+
+def acks_word(acks: int) -> str:
+    """Return acks as producers are configured."""
+    return "all" if acks == Acks.ALL else str(int(acks))
+
+
+def faults_word(faults: Faults) -> str:
+    """Return a kind of faults as ``--faults`` takes it, such as ``power-failure``."""
+    return faults.name.lower().replace("_", "-")
+
+
+def _as_json(choices: Choices) -> dict[str, Any]:
+    found = {cell.faults.value: asdict(choices.answers[cell]) for cell in choices.cells}
+    return {
+        "release": release_name(choices.rules),
+        "settings": choices.one.settings,
+        "promise": _promise(choices),
+        "faults": found,
+        "scenario": choices.scenario,
+        "predicted": _worst(choices),
+    }
+
+
+def _lines(choices: Choices) -> Iterator[str]:
+    yield f"{choices.one.settings} on Kafka {choices.rules.version} ({choices.rules.metadata.value})"
+    yield f"promised: {_promise(choices)}"
+    told: dict[tuple[str, ...], str] = {}
+    for cell in choices.cells:
+        yield ""
+        yield f"{cell.faults.value}: {_extent(cell, choices.answers[cell])}"
+        story = _story(choices, cell)
+        if story and story in told:
+            yield f"  by the same steps as with {told[story]}"
+            continue
+        told[story] = cell.faults.value
+        yield from story
+        yield from _command(choices, cell) if story else ()
+    release = release_options(choices.rules)
+    yield ""
+    yield f"The catalogue's crash for these settings, on brokers: kafka-conformance run {choices.scenario} {release}"
+    yield f"  predicted {_worst(choices)}"
+    yield f"  its steps: kafka-conformance explain {choices.scenario} {release}"
+
+
+def _promise(choices: Choices) -> str:
+    return promise_of(choices.one.acks, Outcome.ACKNOWLEDGED) or NO_PROMISE
+
+
+def _worst(choices: Choices) -> str:
+    """Return what becomes of the promise in the catalogue's scenario with these settings."""
+    (entry,) = select([choices.scenario])
+    told = foretold(entry, choices.rules)
+    return promise_line(told.prediction) if told.prediction is not None else f"not run: {told.not_run}"
+
+
+def _extent(cell: Cell, found: Answer) -> str:
+    """Say whether an acknowledged record can be lost, and whether that is allowed."""
+    if found.lost is None:
+        return "nothing is acknowledged"
+    if found.lost.actions is None:
+        searched = "all there are" if found.lost.is_complete else "then the search gave up"
+        return f"no loss found in {found.lost.states} states ({searched}); that is no proof"
+    if found.broken is not None and found.broken.actions is None:
+        return f"an acknowledged record can be lost, as the settings allow; promise broken: {found.broken.words}"
+    if found.broken is not None:
+        return "an acknowledged record can be lost, which BREAKS THE PROMISE"
+    return f"an acknowledged record can be lost{', as acks=1 allows' if cell.acks is Acks.LEADER else ''}"
+
+
+def _story(choices: Choices, cell: Cell) -> tuple[str, ...]:
+    """Return the shortest schedule that loses a record step by step, and what is lost by it; nothing if none is."""
+    found = choices.answers[cell]
+    if found.lost is None or found.lost.actions is None:
+        return ()
+    schedule = shown(question(choices.rules, cell), MAX_STATES[cell.replicas])
+    if schedule is None:
+        return ("  no steps at rest show it",)
+    steps = (f"  {number:2}. {describe(step)}" for number, step in enumerate(schedule.steps, start=1))
+    prediction = predict(schedule, choices.rules)
+    why = (f"  {one.label}: {one.decided_by}" for one in prediction.records if one.promise.verdict in GONE)
+    return (*steps, *why, f"  {promise_line(prediction)}")
+
+
+def _command(choices: Choices, cell: Cell) -> Iterator[str]:
+    """Yield the commands that show on brokers what was told."""
+    faults = "" if cell.faults is Faults.KILLS else f" --faults {faults_word(cell.faults)}"
+    release = release_options(choices.rules)
+    yield "  on brokers:"
+    yield f"    kafka-conformance guarantees {release} {choices.options}{faults} --write-schedule lost.yaml"
+    yield f"    kafka-conformance run --schedule lost.yaml {release}"

@@ -1,0 +1,76 @@
+"""How does the guarantee table read at a glance? One line for each choice of settings, one word or two for a search."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from conformance.commands.plain_table import table_lines
+from oracle.brokers.questions import Faults, cells
+from oracle.vocabulary import Acks
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from oracle.brokers.answers import Answer
+    from oracle.brokers.guarantee_table import Row
+    from oracle.brokers.questions import Cell
+
+
+def short_lines(row: Row) -> Iterator[str]:
+    """Yield what releases can lose: settings that can lose the same in one line, whatever else they say."""
+    yield ", ".join(row.releases)
+    for replicas in (2, 3):
+        yield ""
+        head = (f"{replicas} replicas", tuple(faults.value for faults in Faults))
+        yield from (f"  {line}" for line in table_lines([head, *_rows(row, replicas)]))
+    yield ""
+
+
+def _rows(row: Row, replicas: int) -> list[tuple[str, tuple[str, ...]]]:
+    answered: dict[tuple[Acks, tuple[str, ...]], list[Cell]] = {}
+    for settings in _choices(replicas):
+        found = tuple(answer_words(row.answers[cell]) for cell in settings)
+        answered.setdefault((settings[0].acks, found), []).append(settings[0])
+    return [(_named(part), found) for (_, found), same in answered.items() for part in _parts(same)]
+
+
+def _parts(same: list[Cell]) -> list[list[Cell]]:
+    """Part cells with the same answers until each part is every choice of some minimums and some elections."""
+    if len(same) == len({cell.min_isr for cell in same}) * len({cell.unclean for cell in same}):
+        return [same]
+    return [[cell for cell in same if cell.unclean is unclean] for unclean in (False, True)]
+
+
+def _choices(replicas: int) -> Iterator[tuple[Cell, ...]]:
+    """Yield the cells of every choice of settings, one for each kind of fault."""
+    found: dict[str, list[Cell]] = {}
+    for cell in cells():
+        if cell.replicas == replicas:
+            found.setdefault(cell.settings, []).append(cell)
+    yield from map(tuple, found.values())
+
+
+def _named(same: Sequence[Cell]) -> str:
+    """Return the settings of cells with the same answers: those that all have in common, and the choices left."""
+    acks = same[0].acks
+    words = [f"acks={'all' if acks is Acks.ALL else int(acks)}"]
+    minimums = sorted({cell.min_isr for cell in same})
+    unclean = sorted({cell.unclean for cell in same})
+    words.append(f"min.isr={','.join(map(str, minimums))}" if len(minimums) < 3 else "any min.isr")
+    words.append(f"unclean={'on' if unclean[0] else 'off'}" if len(unclean) == 1 else "unclean on or off")
+    return " ".join(words)
+
+
+def answer_words(found: Answer) -> str:
+    """Return an answer in a few words: what is lost, whether that is allowed, and in how many steps."""
+    if found.lost is None:
+        return "nothing acknowledged"
+    if found.lost.actions is None:
+        return "none found" if found.lost.is_complete else f"none found in {found.lost.states} states"
+    if found.broken is not None and found.broken.actions is not None:
+        return f"PROMISE BROKEN{_steps(found.broken.steps)}"
+    return f"lost{_steps(found.lost.steps)}{', as allowed' if found.broken is not None else ''}"
+
+
+def _steps(steps: int | None) -> str:
+    return "" if steps is None else f" in {steps} steps"

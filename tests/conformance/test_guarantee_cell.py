@@ -1,0 +1,130 @@
+"""``guarantees`` for a person: a table of few lines, and what one choice of settings may lose, by which steps."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from typing import TYPE_CHECKING
+
+import pytest
+
+from conformance.cli import build_parser, main
+from conformance.commands.guarantee_words import answer_words
+from conformance.commands.guarantees import kept_answers, kept_table
+from conformance.registry import select
+from conformance.schedule_file import read_schedule
+from conformance.step_text import describe
+from oracle.brokers.answers import Answer, Finding
+from oracle.brokers.questions import Cell, Faults, cells
+from oracle.rules.by_version import rules_for
+from oracle.vocabulary import Acks, MetadataMode
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+NONE_OF_ALL, NONE_OF_SOME = Finding(10, 5, is_complete=True), Finding(10, 5, is_complete=False)
+FOUND = Finding(10, 5, is_complete=True, actions=4, steps=7, decided_by="it was cut")
+
+
+def lines(capsys: pytest.CaptureFixture[str], *arguments: str) -> list[str]:
+    assert main(("guarantees", *arguments)) == 0
+    return capsys.readouterr().out.splitlines()
+
+
+@pytest.mark.parametrize(
+    ("found", "words"),
+    [
+        (Answer(None), "nothing acknowledged"),
+        (Answer(NONE_OF_ALL), "none found"),
+        (Answer(NONE_OF_SOME), "none found in 10 states"),
+        (Answer(FOUND), "lost in 7 steps"),
+        (Answer(FOUND, NONE_OF_ALL), "lost in 7 steps, as allowed"),
+        (Answer(FOUND, FOUND), "PROMISE BROKEN in 7 steps"),
+    ],
+)
+def test_an_answer_is_told_in_few_words(found: Answer, words: str) -> None:
+    assert answer_words(found) == words
+
+
+def test_without_a_release_the_newest_is_told_in_a_table_that_fits_on_a_screen(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    told = lines(capsys)
+
+    assert told[0].endswith("4.3.1 kraft")
+    assert len(told) < 40
+    assert told == lines(capsys, "--kafka", "4.3.1")
+    assert "None found is no proof. With 2 replicas" in "\n".join(told)
+
+
+@pytest.mark.parametrize("release", ["0.10.2.2 zookeeper", "2.8.0 zookeeper", "4.3.1 kraft"])
+def test_every_cell_is_in_one_line_of_the_table(capsys: pytest.CaptureFixture[str], release: str) -> None:
+    two, _, three = "\n".join(lines(capsys, "--kafka", release.replace(" ", "/"))).partition("\n  3 replicas ")
+    row = kept_table().row_of(release)
+
+    assert row is not None
+    for cell in cells():
+        told = (line.strip() for line in (two if cell.replicas == 2 else three).splitlines())
+        (line,) = (line for line in told if _is_about(line, cell))
+        assert answer_words(row.answers[cell]) in line
+
+
+def _is_about(line: str, cell: Cell) -> bool:
+    acks = "all" if cell.acks is Acks.ALL else int(cell.acks)
+    minimum = "any min.isr" in line or str(cell.min_isr) in line.partition("min.isr=")[2].partition(" ")[0]
+    unclean = "unclean on or off" in line or f"unclean={'on' if cell.unclean else 'off'}" in line
+    return line.startswith(f"acks={acks} ") and minimum and unclean
+
+
+def test_settings_that_are_named_are_told_by_steps_and_commands(capsys: pytest.CaptureFixture[str]) -> None:
+    told = lines(capsys, *shlex.split("--kafka 4.3.1 --acks all --min-insync-replicas 1 --unclean --replicas 2"))
+
+    assert told[0] == "acks=all min.isr=1 unclean=on replicas=2 on Kafka 4.3.1 (kraft)"
+    assert "   1. kill broker 2 (kill -9)" in told
+    assert any(line.startswith("  m0: broker 2 elected uncleanly without it at step 4") for line in told)
+    assert any(line.startswith("  promise: ALLOWED_BY_SETTINGS; m0 lost: unclean election") for line in told)
+    assert told[told.index("") + 1].startswith("kills: an acknowledged record can be lost, as the settings allow; ")
+    assert "  by the same steps as with kills" in told
+
+
+def test_its_commands_write_the_schedule_that_was_told_and_name_the_scenario(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    told = lines(capsys, *shlex.split("--kafka 3.9.2/zookeeper --acks 1 --faults kills"))
+    commands = [line.partition("kafka-conformance ")[2].split() for line in told if "kafka-conformance " in line]
+    writing, *others = commands
+
+    for command in commands:
+        build_parser().parse_args(command)
+        assert command[-4:] == ["--kafka", "3.9.2", "--metadata", "zookeeper"] or command is writing
+    assert select([others[1][1]])[0].name == "EL-03/acks=1,min=1,unclean=off,replicas=2"
+    out = tmp_path / "lost.yaml"
+    assert main([str(out) if word == "lost.yaml" else word for word in writing]) == 0
+    steps = [f"  {n:2}. {describe(step)}" for n, step in enumerate(read_schedule(out).schedule.steps, start=1)]
+    assert [line for line in told if line[:4].strip().isdigit()] == steps
+
+
+def test_where_nothing_is_found_or_acknowledged_there_are_no_steps(capsys: pytest.CaptureFixture[str]) -> None:
+    told = lines(capsys, "--min-isr", "2", "--faults", "kills")
+
+    assert "kills: no loss found in 3958 states (all there are); that is no proof" in told
+    assert not any(line[:4].strip().isdigit() for line in told)
+    assert lines(capsys, "--acks", "0")[1] == "promised: acks=0: nothing is acknowledged, and nothing promised"
+
+
+def test_settings_are_told_as_json(capsys: pytest.CaptureFixture[str]) -> None:
+    (text,) = ["\n".join(lines(capsys, "--kafka", "2.8.0", "--acks", "all", "--json"))]
+    told = json.loads(text)
+
+    assert (told["release"], told["settings"]) == ("2.8.0 zookeeper", "acks=all min.isr=1 unclean=off replicas=2")
+    assert told["scenario"] == "EL-03/acks=all,min=1,unclean=off,replicas=2"
+    assert told["faults"]["kills"]["broken"]["steps"] == 13
+    assert set(told["faults"]) == {faults.value for faults in Faults}
+
+
+def test_a_patch_that_the_table_does_not_name_has_the_answers_of_its_rules() -> None:
+    (cell, *_) = cells()
+    rules = rules_for("2.8.1", MetadataMode.ZOOKEEPER)
+
+    assert kept_answers(rules, [cell]) == kept_answers(rules_for("2.8.2", MetadataMode.ZOOKEEPER), [cell])
+    assert kept_answers(rules, [cell]) != kept_answers(rules_for("2.8.0", MetadataMode.ZOOKEEPER), [cell])
