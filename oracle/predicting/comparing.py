@@ -10,7 +10,7 @@ from oracle.predicting.chronicle import Change, ChangeKind
 from oracle.predicting.obstacle_changes import obstacle_words, start_words
 from oracle.predicting.wording import brokers, controller_frame, frame, labels, why_high_watermark_moved
 from oracle.replication.disks import TAIL_LOST
-from oracle.rules import base_protocol, isr_join, isr_shrink
+from oracle.rules import ahead_of_leader, base_protocol, isr_join, isr_shrink
 from oracle.vocabulary import Acks, Outcome, Role
 
 if TYPE_CHECKING:
@@ -71,14 +71,14 @@ class Comparison:
             yield self._change(ChangeKind.PROCESS, started, None, broker=new.broker)
         if new.stuck and not old.stuck:
             text = f"the fetcher of broker {new.broker} stops for good: it is ahead of its leader"
-            yield self._change(ChangeKind.PROCESS, text, base_protocol.OUT_OF_RANGE, broker=new.broker)
+            yield self._change(ChangeKind.PROCESS, text, ahead_of_leader.GIVES_UP, broker=new.broker)
 
     def _end(self, ended: ReplicaState) -> Change:
         """Tell how a broker ended: by a step, or by itself when it had an answer."""
         rule = None
         how = "stops gracefully" if ended.shut_down_cleanly else "is killed"
         if isinstance(self.event, ResponseReceived):
-            how, rule = "ends its process in good order: it is ahead of its leader", base_protocol.OUT_OF_RANGE
+            how, rule = "ends its process in good order: it is ahead of its leader", ahead_of_leader.GIVES_UP
         return self._change(ChangeKind.PROCESS, f"broker {ended.broker} {how}", rule, broker=ended.broker)
 
     def _controller(self) -> Iterator[Change]:

@@ -18,6 +18,17 @@ from __future__ import annotations
 
 from enum import StrEnum
 
+from oracle.rules.rule import Rule
+
+GIVES_UP = Rule(
+    name="ahead-of-leader-gives-up",
+    source="KAFKA-7414",
+    versions="2.0.0 and older",
+    replaces=None,
+    breaks="a follower that is ahead of its leader never fetches again, and from 0.11 on its broker is gone",
+)
+"""What explanations cite. No row of the table names it: it says nothing where unclean election is on."""
+
 
 class WhenAhead(StrEnum):
     """What becomes of a follower that is ahead of its leader while unclean election is off."""

@@ -19,10 +19,12 @@ from oracle.events import (
     RequestSent,
     ResponseReceived,
 )
+from oracle.log import Entry, ReplicaLog
 from oracle.predict import initial_world
 from oracle.rules.by_version import rules_for
+from oracle.state import FetchAnswer
 from oracle.transitions import Refusal, Transition, step
-from oracle.vocabulary import MetadataMode
+from oracle.vocabulary import Label, LeaderEpoch, MetadataMode, Offset
 from tests.oracle.schedules import ONE, THREE, TWO, produce, schedule
 
 if TYPE_CHECKING:
@@ -45,6 +47,8 @@ def after(*events: Event) -> PartitionState:
         state = result.state
     return state
 
+
+APPENDED = ReplicaLog().append([Entry(Label("m0"), LeaderEpoch(0))])
 
 REFUSED: list[tuple[PartitionState, Event, str]] = [
     (at_rest(), RequestSent(ONE), "broker 1 is not a running follower"),
@@ -71,6 +75,25 @@ def test_stopped_fetcher_sends_nothing() -> None:
     state = after(RequestLost(TWO))
     stuck = state.with_replica(replace(state.replica(TWO), stuck=True))
     assert step(stuck, RequestSent(TWO), RULES) == Refusal(RequestSent(TWO), "the fetcher of broker 2 has stopped")
+
+
+@pytest.mark.parametrize(("version", "ends"), [("0.10.2.2", False), ("0.11.0.0", True), ("2.0.0", True)])
+def test_a_follower_in_sync_that_ends_itself_leaves_the_isr_at_once(version: str, *, ends: bool) -> None:
+    answer = FetchAnswer((), Offset(0), out_of_range=True)
+    state = after(FetchCompleted(TWO))
+    replica = state.replica(TWO)
+    assert replica.fetch is not None
+    told = replace(replica, log=APPENDED, high_watermark=Offset(1), fetch=replace(replica.fetch, answer=answer))
+    event = ResponseReceived(TWO)
+    result = step(state.with_replica(told), event, rules_for(version, MetadataMode.ZOOKEEPER))
+    assert isinstance(result, Transition)
+    ended, view = result.state.replica(TWO), result.state.controller
+    assert (ended.alive, ended.stuck, TWO in view.registered, TWO in view.isr) == (
+        (False, False, False, False) if ends else (True, True, True, True)
+    )
+    assert ended.log == APPENDED
+    assert (ended.checkpointed_high_watermark, ended.shut_down_cleanly) == (Offset(int(ends)), True)
+    assert bool(result.state.replica(ONE).undelivered) is ends, "the leader is told of its smaller ISR"
 
 
 def test_a_dead_leader_is_not_told_of_its_followers_removal() -> None:
