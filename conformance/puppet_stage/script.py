@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from conformance.evidence import keep_broker_files
 from conformance.puppet_stage.modelled_broker import REAL, ModelledBroker
-from conformance.puppet_stage.shared_broker import check_puppets, discard, puppet_run
+from conformance.puppet_stage.shared_broker import puppets_of
 from conformance.puppet_stage.stage import Stage
 from conformance.questions import Answer
 from conformance.run_directory import slug
@@ -51,16 +51,12 @@ class PuppetScript:
         Raises:
             PuppetError: the broker does not answer, or a puppet could not.
         """
-        run, topic = puppet_run(room), slug(room.run.path.name)
-        try:
+        topic = slug(room.run.path.name)
+        with puppets_of(room) as run:
             try:
                 yield from self.play(run, topic)
-                check_puppets(run)
             finally:
                 keep_broker_files(room.run, run.cluster, topic, (REAL,))
-        except Exception:
-            discard(room)  # nobody knows what it is like now
-            raise
 
     def play(self, run: PuppetRun, topic: str) -> Iterator[Answer]:
         """Play the script to a real broker and yield each answer as soon as it is measured.

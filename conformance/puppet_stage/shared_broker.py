@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from fault_injection.puppets.connection import PuppetError
 from fault_injection.puppets.run import PuppetRun
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from conformance.examination import Room
@@ -34,7 +36,29 @@ def puppet_run(room: Room) -> PuppetRun:
     return room.laboratory.kept(KEPT_AS, start)
 
 
-def check_puppets(run: PuppetRun) -> None:
+@contextmanager
+def puppets_of(room: Room, *, spoils_broker: bool = False) -> Iterator[PuppetRun]:
+    """Have the room's broker with puppets for one examination; after one that failed nobody gets it any more.
+
+    Args:
+        room: where the examination is conducted.
+        spoils_broker: the broker is of no use to anybody after it.
+
+    Raises:
+        PuppetError: one of the puppets could not answer the broker.
+    """
+    run = puppet_run(room)
+    try:
+        yield run
+        _check_puppets(run)
+    except Exception:
+        discard(room)  # nobody knows what it is like now
+        raise
+    if spoils_broker:
+        discard(room)
+
+
+def _check_puppets(run: PuppetRun) -> None:
     """Hold an examination's puppets to account as long as it is known to be theirs.
 
     Raises:

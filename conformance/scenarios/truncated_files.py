@@ -9,22 +9,18 @@ Sources: ``LogSegment.append``, ``recover`` and ``truncateTo``, ``Log.truncateTo
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from conformance.clients.producer import send
-from conformance.clients.topics import create_topic
 from conformance.election_requests import request_election
 from conformance.examination import Examination
 from conformance.probes.checkpoints import HIGH_WATERMARK_FILE, high_watermark_checkpoint
 from conformance.probes.connection import BrokerConnection
-from conformance.probes.metadata import partition_metadata
-from conformance.probes.replica import replica_offsets
 from conformance.probes.served import served_records
 from conformance.questions import Answer
 from conformance.scenarios.segment_files import SegmentFiles, segment_files
-from conformance.topic_removal import remove_topic
+from conformance.scenarios.stand import DEADLINE_S, stand
 from fault_injection.cluster.readiness import await_registered, await_unregistered
 from fault_injection.cluster.spec import ClusterSpec
 from fault_injection.waiting import until
@@ -36,7 +32,7 @@ if TYPE_CHECKING:
 
     from conformance.examination import Room
     from conformance.questions import Value
-    from fault_injection.cluster.lifecycle import Cluster
+    from conformance.scenarios.stand import Stand
     from oracle.rules.rule_set import RuleSet
 
 ONE, MANY = "truncated-segment", "truncated-segments"
@@ -46,10 +42,10 @@ LATER = 100
 """The id of the record that is produced after everything."""
 OLD_LEADER, NEW_LEADER = 1, 2
 HOLD = "fetch of what is cut later"
-DEADLINE_S = 40.0
 VALUE_BYTES = {ONE: 100, MANY: 600_000}
 INDEXES = {"index.interval.bytes": "0", "segment.index.bytes": "4096"}
-CONFIGS = {ONE: INDEXES, MANY: INDEXES | {"segment.bytes": str(2**20)}}
+SAFE = {"min.insync.replicas": "1", "unclean.leader.election.enable": "false"}
+CONFIGS = {ONE: INDEXES | SAFE, MANY: INDEXES | SAFE | {"segment.bytes": str(2**20)}}
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,20 +76,20 @@ class TruncatedFiles:
 
     def conduct(self, room: Room) -> Iterator[Answer]:
         """Truncate on real brokers."""
-        with _stand(room) as cluster:
-            _produce_what_is_left(cluster)
-            _produce_what_is_cut(cluster, room)
-            yield from _answers(cluster, ONE, "before")
-            _depose(cluster)
-            cluster.stop(OLD_LEADER)
-            yield from _answers(cluster, ONE, "after")
-            yield Answer(_files(MANY, "after"), _as_offsets(_decoded(cluster, MANY)))
-            await_unregistered(cluster, OLD_LEADER)
-            _start(cluster)
+        with _topics(room) as place:
+            _produce_what_is_left(place)
+            _produce_what_is_cut(place)
+            yield from _answers(place, ONE, "before")
+            _depose(place)
+            place.cluster.stop(OLD_LEADER)
+            yield from _answers(place, ONE, "after")
+            yield Answer(_files(MANY, "after"), _as_offsets(_decoded(place, MANY)))
+            await_unregistered(place.cluster, OLD_LEADER)
+            _start(place)
             for topic in (ONE, MANY):
-                _produce(cluster, NEW_LEADER, topic, LATER, Acks.ALL)
-                _lead_again(cluster, topic)
-                with BrokerConnection(cluster.client_address(OLD_LEADER)) as connection:
+                _produce(place, NEW_LEADER, topic, LATER, Acks.ALL)
+                _lead_again(place, topic)
+                with BrokerConnection(place.cluster.client_address(OLD_LEADER)) as connection:
                     served = served_records(connection, topic, 0)
                 yield Answer(
                     f"record ids that broker 1 serves of {topic}",
@@ -102,103 +98,74 @@ class TruncatedFiles:
 
 
 @contextmanager
-def _stand(room: Room) -> Iterator[Cluster]:
-    """Have three brokers and both topics; a cluster on which the block failed is not used again."""
-    cluster = room.laboratory.cluster_of(ClusterSpec(room.release, room.metadata))
-    addresses = [cluster.client_address(broker) for broker in cluster.live_brokers]
-    try:
+def _topics(room: Room) -> Iterator[Stand]:
+    """Have both topics on a stand."""
+    with stand(room, ClusterSpec(room.release, room.metadata)) as place, ExitStack() as topics:
         for topic, configs in CONFIGS.items():
-            safe = {"min.insync.replicas": "1", "unclean.leader.election.enable": "false"}
-            create_topic(addresses, topic, [OLD_LEADER, NEW_LEADER], configs | safe)
-            with BrokerConnection(addresses[-1]) as connection:
-                seen = partition_metadata(connection, topic, 0)
-            if seen is not None and seen.topic_id is not None:
-                room.laboratory.gate.learn_topic(seen.topic_id, topic)
-        yield cluster
-        for topic in CONFIGS:
-            remove_topic(cluster, topic)
-    except BaseException:
-        room.laboratory.discard_cluster()
-        raise
+            topics.enter_context(place.topic(topic, [(OLD_LEADER, NEW_LEADER)], configs))
+        yield place
 
 
-def _produce(cluster: Cluster, leader: int, topic: str, record_id: int, acks: Acks) -> None:
-    address = cluster.client_address(leader)
-    sending = send(address, topic, 0, record_id, acks, value_length=VALUE_BYTES[topic])
-    delivery = sending.await_delivery(DEADLINE_S)
-    sending.close()
-    assert delivery.error is None, f"{topic} refused record {record_id}: {delivery.error}"
+def _produce(place: Stand, leader: int, topic: str, record_id: int, acks: Acks) -> None:
+    place.produce(leader, topic, record_id, acks, value_length=VALUE_BYTES[topic])
 
 
-def _produce_what_is_left(cluster: Cluster) -> None:
+def _produce_what_is_left(place: Stand) -> None:
     """Produce the records that both have, and wait until the leader has noted that they are committed."""
     for topic in CONFIGS:
         for record_id in LEFT:
-            _produce(cluster, OLD_LEADER, topic, record_id, Acks.ALL)
+            _produce(place, OLD_LEADER, topic, record_id, Acks.ALL)
 
     def is_noted() -> bool:
-        noted = high_watermark_checkpoint(cluster.read_file(OLD_LEADER, HIGH_WATERMARK_FILE))
+        noted = high_watermark_checkpoint(place.cluster.read_file(OLD_LEADER, HIGH_WATERMARK_FILE))
         return all(noted.get((topic, 0)) == CUT_AT for topic in CONFIGS)
 
     until(is_noted, deadline_s=DEADLINE_S, what="the high watermarks to be checkpointed")
 
 
-def _produce_what_is_cut(cluster: Cluster, room: Room) -> None:
-    gate = room.laboratory.gate
-    gate.arm(HOLD, Point("fetch_request", NEW_LEADER, OLD_LEADER, ONE, 0, CUT_AT))
-    until(lambda: gate.caught(HOLD), deadline_s=DEADLINE_S, what="the follower's fetch to be held")
+def _produce_what_is_cut(place: Stand) -> None:
+    place.gate.arm(HOLD, Point("fetch_request", NEW_LEADER, OLD_LEADER, ONE, 0, CUT_AT))
+    place.await_caught(HOLD)
     for topic in CONFIGS:
         for record_id in CUT:
-            _produce(cluster, OLD_LEADER, topic, record_id, Acks.LEADER)
+            _produce(place, OLD_LEADER, topic, record_id, Acks.LEADER)
 
 
-def _depose(cluster: Cluster) -> None:
+def _depose(place: Stand) -> None:
     """Kill the leader, let the other one lead, and have the old one back as a follower in sync."""
-    cluster.kill(OLD_LEADER)
+    place.cluster.kill(OLD_LEADER)
     for topic in CONFIGS:
-        _await(cluster, topic, NEW_LEADER, (NEW_LEADER,))
-    await_unregistered(cluster, OLD_LEADER)
-    _start(cluster)
+        place.await_leads(NEW_LEADER, topic, (NEW_LEADER,))
+    await_unregistered(place.cluster, OLD_LEADER)
+    _start(place)
 
 
-def _start(cluster: Cluster) -> None:
-    cluster.start_broker(OLD_LEADER)
-    await_registered(cluster, OLD_LEADER)
+def _start(place: Stand) -> None:
+    place.cluster.start_broker(OLD_LEADER)
+    await_registered(place.cluster, OLD_LEADER)
     for topic in CONFIGS:
-        _await(cluster, topic, NEW_LEADER, (OLD_LEADER, NEW_LEADER))
+        place.await_leads(NEW_LEADER, topic, (OLD_LEADER, NEW_LEADER))
 
 
-def _lead_again(cluster: Cluster, topic: str) -> None:
+def _lead_again(place: Stand, topic: str) -> None:
     """Let the old leader lead, and wait until it knows that everything in its log is committed."""
-    request_election(cluster, NEW_LEADER, topic, ElectionKind.PREFERRED)
-    _await(cluster, topic, OLD_LEADER, (OLD_LEADER, NEW_LEADER))
-    with BrokerConnection(cluster.client_address(OLD_LEADER)) as connection:
+    request_election(place.cluster, NEW_LEADER, topic, ElectionKind.PREFERRED)
+    place.await_leads(OLD_LEADER, topic, (OLD_LEADER, NEW_LEADER))
 
-        def is_committed() -> bool:
-            end, high_watermark = replica_offsets(connection, topic, 0)
-            return end == high_watermark
+    def is_committed() -> bool:
+        end, high_watermark = place.offsets(OLD_LEADER, topic)
+        return end == high_watermark
 
-        until(is_committed, deadline_s=DEADLINE_S, what=f"all records of {topic} to be committed")
-
-
-def _await(cluster: Cluster, topic: str, leader: int, isr: tuple[int, ...]) -> None:
-    """Wait until a leader says itself that it leads with an ISR."""
-    with BrokerConnection(cluster.client_address(leader)) as connection:
-
-        def is_so() -> bool:
-            seen = partition_metadata(connection, topic, 0)
-            return seen is not None and (seen.leader, seen.isr) == (leader, isr)
-
-        until(is_so, deadline_s=DEADLINE_S, what=f"broker {leader} to lead {topic} with the ISR {list(isr)}")
+    until(is_committed, deadline_s=DEADLINE_S, what=f"all records of {topic} to be committed")
 
 
-def _decoded(cluster: Cluster, topic: str) -> tuple[SegmentFiles, ...]:
-    files = cluster.files(OLD_LEADER)
-    return segment_files(files, lambda path: cluster.read_file(OLD_LEADER, path), topic, 0)
+def _decoded(place: Stand, topic: str) -> tuple[SegmentFiles, ...]:
+    files = place.cluster.files(OLD_LEADER)
+    return segment_files(files, lambda path: place.cluster.read_file(OLD_LEADER, path), topic, 0)
 
 
-def _answers(cluster: Cluster, topic: str, when: str) -> Iterator[Answer]:
-    decoded = _decoded(cluster, topic)
+def _answers(place: Stand, topic: str, when: str) -> Iterator[Answer]:
+    decoded = _decoded(place, topic)
     yield Answer(_files(topic, when), _as_offsets(decoded))
     yield Answer(_positions(topic, when), all(segment.points_right for segment in decoded))
 

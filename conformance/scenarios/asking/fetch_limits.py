@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING
 
 from conformance.clients.one_produce import OneRecord, produce_once
 from conformance.clients.questions import Fetched, FetchLimits, Questioner
-from conformance.clients.topics import create_topic
 from conformance.examination import Examination
 from conformance.questions import Answer, Between
 from conformance.run_directory import slug
-from conformance.topic_removal import remove_topic
+from conformance.scenarios.stand import stand
 from fault_injection.cluster.spec import ClusterSpec
 from fault_injection.waiting import DeadlineExceededError, until
 
@@ -95,20 +94,13 @@ class FetchLimitsKept:
 
 @contextmanager
 def one_replica(room: Room) -> Iterator[tuple[str, str]]:
-    """Have a topic with one replica on a live cluster; give its leader's address and its name.
-
-    A cluster on which the block failed is not used again.
-    """
-    cluster = room.laboratory.cluster_of(ClusterSpec(room.release, room.metadata))
+    """Have a topic with one replica on a stand; give its leader's address and its name."""
     topic = slug(room.run.path.name)
-    addresses = [cluster.client_address(broker) for broker in cluster.live_brokers]
-    try:
-        create_topic(addresses, topic, [LEADER], {"min.insync.replicas": "1"})
-        yield cluster.client_address(LEADER), topic
-        remove_topic(cluster, topic)
-    except BaseException:
-        room.laboratory.discard_cluster()
-        raise
+    with (
+        stand(room, ClusterSpec(room.release, room.metadata)) as place,
+        place.topic(topic, [[LEADER]], {"min.insync.replicas": "1"}),
+    ):
+        yield place.cluster.client_address(LEADER), topic
 
 
 def append(address: str, topic: str, record_id: int) -> None:

@@ -1,7 +1,7 @@
 """Where are brokers examined that are killed, stopped, robbed of records and started? On a partition of their own.
 
-A schedule says the same of most partitions; this is for what no schedule can ask for: a topic without settings, or a
-cluster formatted with a feature that its release has not switched on.
+This is for what no schedule can ask for: a topic without settings, or a cluster formatted with a feature that its
+release has not switched on.
 """
 
 from __future__ import annotations
@@ -11,12 +11,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from conformance.clients.producer import send
-from conformance.clients.topics import create_topic
 from conformance.probes.errors import ProbeError
 from conformance.probes.replica_probe import ReplicaProbe
 from conformance.run_directory import slug
-from conformance.topic_removal import remove_topic
+from conformance.scenarios.stand import DEADLINE_S, Stand, stand
 from fault_injection.cluster.readiness import await_registered, await_unregistered
 from fault_injection.faults.disk import lose_tail
 from fault_injection.waiting import NotYetError, until
@@ -27,10 +25,10 @@ if TYPE_CHECKING:
 
     from conformance.examination import Room
     from conformance.probes.controller import ControllerView
-    from fault_injection.cluster.lifecycle import Cluster
     from fault_injection.cluster.spec import ClusterSpec
 
-DEADLINE_S = 30.0
+SURE_S = 20.0
+"""How long a leader is waited for that is to come."""
 PATIENCE_S = 4.0
 """How long nobody must lead: in KRaft mode a controller looks every second whether to elect uncleanly (imposed)."""
 
@@ -39,7 +37,7 @@ PATIENCE_S = 4.0
 class Partition:
     """A partition on real brokers that are killed and started."""
 
-    cluster: Cluster
+    stand: Stand
     topic: str
     probe: ReplicaProbe
 
@@ -47,36 +45,33 @@ class Partition:
         """Have the leader append one record with acks=all, and wait until it is acknowledged."""
         leader = self.await_view(lambda view: view.leader is not None, "a leader").leader
         assert leader is not None, "just awaited"
-        sending = send(self.cluster.client_address(leader), self.topic, 0, record_id, Acks.ALL)
-        delivery = sending.await_delivery(DEADLINE_S)
-        sending.close()
-        assert delivery.error is None, f"record {record_id} was refused: {delivery.error}"
+        self.stand.produce(leader, self.topic, record_id, Acks.ALL)
 
     def kill(self, broker: int) -> None:
         """Kill a broker, and wait until the controller has noticed."""
-        self.cluster.kill(broker)
-        await_unregistered(self.cluster, broker)
+        self.stand.cluster.kill(broker)
+        await_unregistered(self.stand.cluster, broker)
 
     def stop(self, broker: int) -> None:
         """Stop a broker gracefully, and wait until the controller has noticed."""
-        self.cluster.stop(broker)
-        await_unregistered(self.cluster, broker)
+        self.stand.cluster.stop(broker)
+        await_unregistered(self.stand.cluster, broker)
 
     def lose_tail(self, broker: int, offset: int) -> None:
         """Cut a dead broker's log back to an offset, as a machine does that had not written the rest."""
-        lose_tail(self.cluster, broker, self.topic, 0, offset)
+        lose_tail(self.stand.cluster, broker, self.topic, 0, offset)
 
     def start(self, broker: int) -> None:
         """Start a broker with its old files, and wait until it is registered."""
-        self.cluster.start_broker(broker)
-        await_registered(self.cluster, broker)
+        self.stand.cluster.start_broker(broker)
+        await_registered(self.stand.cluster, broker)
 
     def await_view(self, holds: Callable[[ControllerView], bool], what: str) -> ControllerView:
         """Wait until the controller has committed something."""
 
         def seen() -> ControllerView | None:
             try:
-                view = self.probe.controller_view([*map(BrokerId, self.cluster.live_brokers)])
+                view = self.probe.controller_view([*map(BrokerId, self.stand.cluster.live_brokers)])
             except ProbeError as unanswered:
                 raise NotYetError(str(unanswered)) from unanswered
             return view if view is not None and holds(view) else None
@@ -89,7 +84,7 @@ class Partition:
         Raises:
             DeadlineExceededError: nobody tells what the controller has committed.
         """
-        end = time.monotonic() + (DEADLINE_S * 2 / 3 if is_expected else PATIENCE_S)
+        end = time.monotonic() + (SURE_S if is_expected else PATIENCE_S)
         return self.await_view(
             lambda view: view.leader is not None or time.monotonic() >= end, "a leader, or the end of patience"
         ).leader
@@ -99,16 +94,11 @@ class Partition:
 def partition(
     room: Room, spec: ClusterSpec, replicas: Sequence[int], configs: Mapping[str, str] | None = None
 ) -> Iterator[Partition]:
-    """Have a partition on some brokers. A cluster on which the block failed is not used again."""
-    laboratory = room.laboratory
-    cluster, topic = laboratory.cluster_of(spec), slug(room.run.path.name)
-    laboratory.gate.trace_to(room.run.path / "wire.ndjson")
-    try:
-        create_topic([cluster.client_address(broker) for broker in cluster.live_brokers], topic, replicas, configs)
-        with ReplicaProbe(cluster, topic) as probe:
-            yield Partition(cluster, topic, probe)
-        remove_topic(cluster, topic)
-    except BaseException:
-        laboratory.discard_cluster()
-        raise
-    laboratory.gate.end_trace()
+    """Have a partition on some brokers of a stand."""
+    topic = slug(room.run.path.name)
+    with (
+        stand(room, spec) as place,
+        place.topic(topic, [replicas], configs),
+        ReplicaProbe(place.cluster, topic) as probe,
+    ):
+        yield Partition(place, topic, probe)

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 from conformance.examination import Examination
 from conformance.questions import Answer, Between
-from conformance.scenarios.in_sync_replicas.clock_stand import clock_stand
+from conformance.scenarios.in_sync_replicas.slow_follower import slow_follower
 from fault_injection.waiting import until
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from conformance.examination import Room
-    from conformance.scenarios.in_sync_replicas.clock_stand import Stand
+    from conformance.scenarios.in_sync_replicas.slow_follower import SlowFollower
     from oracle.rules.rule_set import RuleSet
 
 LAG_MS, LATE_MS = 3_000, 3_000
@@ -37,15 +37,15 @@ def _every(pause_s: float, fetch: Callable[[], object], is_done: Callable[[], bo
     until(turn, deadline_s=LEAVING_S, what=what, interval_s=pause_s)
 
 
-def _keep_pace(stand: Stand, records: int, pause_s: float) -> None:
+def _keep_pace(follower: SlowFollower, records: int, pause_s: float) -> None:
     """For twice the lag time fetch, after each append, from where the leader ended at the fetch before."""
 
     def turn() -> None:
-        before = stand.end
-        stand.append(records)
-        stand.fetch_in_time(before)
+        before = follower.end
+        follower.append(records)
+        follower.fetch_in_time(before)
 
-    stand.fetch(stand.end)
+    follower.fetch(follower.end)
     end = time.monotonic() + KEEPING_S
     _every(pause_s, turn, lambda: time.monotonic() >= end, "the follower to keep pace")
 
@@ -84,22 +84,22 @@ class NeverAtTheEnd:
 
     def conduct(self, room: Room) -> Iterator[Answer]:
         """Fetch from a real leader."""
-        with clock_stand(room) as stand:
-            _keep_pace(stand, 1, 0.1)
-            yield Answer(self.kept, [*stand.isr()])
-            yield Answer(self.behind, stand.end - stand.high_watermark())
-            counts_until = stand.fetched_at[-2]
+        with slow_follower(room) as follower:
+            _keep_pace(follower, 1, 0.1)
+            yield Answer(self.kept, [*follower.isr()])
+            yield Answer(self.behind, follower.end - follower.high_watermark())
+            counts_until = follower.fetched_at[-2]
 
             def one_short() -> None:
-                before = stand.end
-                stand.append(1)
-                stand.fetch(before - 1)
+                before = follower.end
+                follower.append(1)
+                follower.fetch(before - 1)
 
-            _every(0.1, one_short, lambda: stand.isr() == [1], "the follower to leave the ISR")
+            _every(0.1, one_short, lambda: follower.isr() == [1], "the follower to leave the ISR")
             after_ms = _ms_since(counts_until)
-            yield Answer(self.left, [*stand.isr()])
+            yield Answer(self.left, [*follower.isr()])
             yield Answer(FROM_LAST, after_ms)
-            yield Answer(ERRORS, [*sorted(stand.errors)])
+            yield Answer(ERRORS, [*sorted(follower.errors)])
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,17 +133,17 @@ class FarBehind:
 
     def conduct(self, room: Room) -> Iterator[Answer]:
         """Fetch from a real leader."""
-        with clock_stand(room) as stand:
-            _keep_pace(stand, self.records, 1.0)
-            yield Answer(self.kept, [*stand.isr()])
-            yield Answer(self.behind, stand.end - stand.high_watermark())
-            stand.fetch(stand.end)
-            stand.append(1)
-            until(lambda: stand.isr() == [1], deadline_s=LEAVING_S, what="the follower to leave the ISR")
-            after_ms = _ms_since(stand.fetched_at[-1])
-            yield Answer(self.left, [*stand.isr()])
+        with slow_follower(room) as follower:
+            _keep_pace(follower, self.records, 1.0)
+            yield Answer(self.kept, [*follower.isr()])
+            yield Answer(self.behind, follower.end - follower.high_watermark())
+            follower.fetch(follower.end)
+            follower.append(1)
+            until(lambda: follower.isr() == [1], deadline_s=LEAVING_S, what="the follower to leave the ISR")
+            after_ms = _ms_since(follower.fetched_at[-1])
+            yield Answer(self.left, [*follower.isr()])
             yield Answer(FROM_LAST, after_ms)
-            yield Answer(ERRORS, [*sorted(stand.errors)])
+            yield Answer(ERRORS, [*sorted(follower.errors)])
 
 
 SCENARIOS = (

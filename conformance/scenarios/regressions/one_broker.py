@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from conformance.puppet_stage.shared_broker import check_puppets, discard, puppet_run
+from conformance.puppet_stage.shared_broker import puppets_of
 from conformance.run_directory import slug
 
 if TYPE_CHECKING:
@@ -52,15 +52,8 @@ class OneBroker:
         Raises:
             PuppetError: the broker does not answer, or a puppet could not.
         """
-        run = puppet_run(room)
-        try:
+        with puppets_of(room, spoils_broker=self.spoils_broker) as run:
             yield from self.play(run, slug(room.run.path.name))
-            check_puppets(run)
-        except Exception:
-            discard(room)  # nobody knows what it is like now
-            raise
-        if self.spoils_broker:
-            discard(room)
 
     def play(self, run: PuppetRun, name: str) -> Iterator[Answer]:
         """Ask a real broker, and yield each answer as soon as it is measured.

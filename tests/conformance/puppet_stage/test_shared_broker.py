@@ -10,7 +10,7 @@ import pytest
 from conformance.examination import Room
 from conformance.laboratory import Laboratory
 from conformance.puppet_stage.script import PuppetScript
-from conformance.puppet_stage.shared_broker import puppet_run
+from conformance.puppet_stage.shared_broker import puppet_run, puppets_of
 from conformance.run_directory import RunDirectory
 from conformance.scenarios.regressions.one_broker import OneBroker
 from fault_injection.cluster.backends.process import ProcessBackend
@@ -137,3 +137,11 @@ def test_a_puppet_that_fails_between_two_examinations_is_held_against_none(room:
     assert second is not first
     assert first.closed == [first.directory]
     assert puppet_run(room) is second
+
+
+@pytest.mark.parametrize("is_spoiled", [True, False])
+def test_a_broker_that_an_examination_spoils_is_nobodys_afterwards(room: Room, *, is_spoiled: bool) -> None:
+    with puppets_of(room, spoils_broker=is_spoiled) as first:
+        assert puppet_run(room) is first
+
+    assert (puppet_run(room) is not first) is is_spoiled

@@ -14,11 +14,10 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from conformance.clients.topics import create_topic
 from conformance.interruption import NeverAtRestError
 from conformance.probes.replica_probe import ReplicaProbe
 from conformance.run_directory import slug
-from conformance.topic_removal import remove_topic
+from conformance.scenarios.stand import DEADLINE_S, stand
 from fault_injection.cluster.spec import ClusterSpec, Timing
 from fault_injection.puppets.client import ClientPuppet
 from fault_injection.puppets.follower import FollowerPuppet
@@ -36,7 +35,6 @@ if TYPE_CHECKING:
 BROKERS = (1, 2, 3)
 LEADER, FOLLOWER = BrokerId(1), BrokerId(2)
 HOLD = "the real follower"
-DEADLINE_S = 30.0
 LAG_S = 3.0
 """``replica.lag.time.max.ms`` under ``timing: lag``."""
 LATE_S = 0.2
@@ -44,11 +42,11 @@ LATE_S = 0.2
 
 
 @dataclass(slots=True)
-class Stand:
+class SlowFollower:
     """One partition, its real leader, and the puppet that fetches as its follower.
 
     Attributes:
-        end: the leader's log end offset: only the stand produces.
+        end: the leader's log end offset: nobody else produces.
         fetched_at: monotonic seconds of every fetch of the puppet, just before it was sent.
         errors: the error codes that the puppet was answered with.
     """
@@ -99,31 +97,22 @@ BROKER_IDS = tuple(map(BrokerId, BROKERS))
 
 
 @contextmanager
-def clock_stand(room: Room) -> Iterator[Stand]:
-    """Have a stand. A cluster on which the block failed is not used again."""
-    laboratory = room.laboratory
+def slow_follower(room: Room) -> Iterator[SlowFollower]:
+    """Have a partition with such a follower on a stand."""
     spec = ClusterSpec(room.release, room.metadata, BROKERS, timing=Timing.LAG)
-    cluster, gate = laboratory.cluster_of(spec), laboratory.gate
     topic = PuppetTopic(slug(room.run.path.name), (LEADER, FOLLOWER))
-    gate.trace_to(room.run.path / "wire.ndjson")
-    try:
-        addresses = [cluster.client_address(broker) for broker in cluster.live_brokers]
-        create_topic(addresses, topic.name, topic.replicas, {"min.insync.replicas": "1"})
-        with ReplicaProbe(cluster, topic.name) as probe:
-            seen = probe.metadata(LEADER)
-            if seen is not None and seen.topic_id is not None:
-                gate.learn_topic(seen.topic_id, topic.name)
-            gate.arm(HOLD, Point("fetch_request", source=FOLLOWER, destination=LEADER, topic=topic.name, partition=0))
-            until(lambda: gate.caught(HOLD), deadline_s=DEADLINE_S, what="the real follower to fetch")
-            address = _address(cluster.client_address(LEADER))
-            with closing(ClientPuppet(address)) as client, closing(FollowerPuppet(FOLLOWER, address)) as puppet:
-                yield Stand(topic, probe, client, puppet, 11 if room.release.is_at_least(2, 3) else None)
-            gate.release(HOLD)
-        remove_topic(cluster, topic.name)
-    except BaseException:
-        laboratory.discard_cluster()
-        raise
-    gate.end_trace()
+    with (
+        stand(room, spec) as place,
+        place.topic(topic.name, [topic.replicas], {"min.insync.replicas": "1"}),
+        ReplicaProbe(place.cluster, topic.name) as probe,
+    ):
+        real_fetch = Point("fetch_request", source=FOLLOWER, destination=LEADER, topic=topic.name, partition=0)
+        place.gate.arm(HOLD, real_fetch)
+        place.await_caught(HOLD)
+        address = _address(place.cluster.client_address(LEADER))
+        with closing(ClientPuppet(address)) as client, closing(FollowerPuppet(FOLLOWER, address)) as puppet:
+            yield SlowFollower(topic, probe, client, puppet, 11 if room.release.is_at_least(2, 3) else None)
+        place.gate.release(HOLD)
 
 
 def _address(text: str) -> Address:
