@@ -100,6 +100,45 @@ WAITS = Scenario(
     ),
 )
 
+
+def fetch_that_commits(
+    first: str,
+    second: str,
+    third: str,
+    *,
+    answered: str,
+    before_m1: tuple[Step, ...] = (),
+    before_commit: tuple[Step, ...] = (),
+) -> tuple[Step, ...]:
+    """Have broker 3 commit m1 with a fetch that is answered with m2, and hold its next fetch.
+
+    Args:
+        first: the hold of broker 2's fetch at 1.
+        second: that of broker 3's fetch at 2, which commits m1.
+        third: that of broker 3's fetch at 3.
+        answered: the checkpoint when broker 3 has the answer.
+        before_m1: taken before m1 is produced.
+        before_commit: taken when broker 3 alone is waited for.
+    """
+    return (
+        produce("m0"),
+        hold_request(first, follower=2, leader=1, fetch_offset=1),
+        hold_request(second, follower=3, leader=1, fetch_offset=2),
+        *before_m1,
+        produce("m1", acks=Acks.LEADER),
+        await_hold(second),
+        produce("m2", acks=Acks.LEADER),
+        release(first),
+        *before_commit,
+        hold_request(third, follower=3, leader=1, fetch_offset=3),
+        release(second),
+        await_hold(third),
+        checkpoint(answered),
+        release(third),
+        checkpoint("end"),
+    )
+
+
 CARRIED = Scenario(
     name="HW-12",
     explanation=(
@@ -121,22 +160,13 @@ CARRIED = Scenario(
         ),
         sources=("HW-12", "KAFKA-5758", "KAFKA-7104", "001"),
         replicas=brokers(1, 2, 3),
-        steps=(
-            produce("m0"),
-            hold_request("fetch(1) of 2", follower=2, leader=1, fetch_offset=1),
-            hold_request("fetch(2) of 3", follower=3, leader=1, fetch_offset=2),
-            await_hold("fetch(1) of 2"),
-            produce("m1", acks=Acks.LEADER),
-            await_hold("fetch(2) of 3"),
-            produce("m2", acks=Acks.LEADER),
-            release("fetch(1) of 2"),
-            checkpoint("the leader waits for broker 3 alone"),
-            hold_request("fetch(3) of 3", follower=3, leader=1, fetch_offset=3),
-            release("fetch(2) of 3"),
-            await_hold("fetch(3) of 3"),
-            checkpoint(ANSWERED),
-            release("fetch(3) of 3"),
-            checkpoint("end"),
+        steps=fetch_that_commits(
+            "fetch(1) of 2",
+            "fetch(2) of 3",
+            "fetch(3) of 3",
+            answered=ANSWERED,
+            before_m1=(await_hold("fetch(1) of 2"),),
+            before_commit=(checkpoint("the leader waits for broker 3 alone"),),
         ),
     ),
 )

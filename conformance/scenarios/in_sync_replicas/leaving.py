@@ -11,19 +11,14 @@ from conformance.notes import first_at
 from conformance.questions import Between, Question
 from conformance.scenario import Scenario
 from conformance.scenarios.in_sync_replicas.shrink_times import last_fetch_before, shrunk_at
-from conformance.scenarios.vocabulary import (
-    await_hold,
-    await_isr,
-    await_outcome,
-    brokers,
-    checkpoint,
-    hold_request,
-    produce,
-    release,
+from conformance.scenarios.in_sync_replicas.silence import (
+    heard_again,
+    removed_while_a_record_waits,
+    removed_without,
 )
+from conformance.scenarios.vocabulary import await_hold, await_lag, brokers, checkpoint, hold_request, produce
 from oracle.schedule import Schedule, Settings
-from oracle.steps import AwaitLag
-from oracle.vocabulary import Acks, Expectation, Timing
+from oracle.vocabulary import Timing
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -71,19 +66,7 @@ LEAVES_IN_TIME = Scenario(
         sources=("IS-01", "002", "003", "004"),
         replicas=brokers(1, 2),
         timing=Timing.LAG,
-        steps=(
-            produce("m0"),
-            hold_request("silence", follower=2, leader=1),
-            await_hold("silence"),
-            produce("m1", acks=Acks.LEADER),
-            AwaitLag(brokers(2)),
-            await_isr(1),
-            checkpoint("broker 2 has left the ISR"),
-            release("silence"),
-            await_isr(1, 2),
-            produce("m2"),
-            checkpoint("end"),
-        ),
+        steps=(*removed_without("m1"), *heard_again(produce("m2"))),
     ),
     questions=(SILENCE,),
 )
@@ -108,12 +91,9 @@ SILENCE_ALONE = Scenario(
             produce("m0"),
             hold_request("silence", follower=2, leader=1, fetch_offset=1),
             await_hold("silence"),
-            AwaitLag(brokers(2)),
+            await_lag(2),
             checkpoint("broker 2 was silent for the lag time and has everything"),
-            release("silence"),
-            await_isr(1, 2),
-            produce("m1"),
-            checkpoint("end"),
+            *heard_again(produce("m1")),
         ),
     ),
 )
@@ -138,20 +118,9 @@ COMPLETES_WAITING = Scenario(
         settings=Settings(min_insync_replicas=1, unclean_leader_election=False),
         timing=Timing.LAG,
         steps=(
-            produce("m0"),
-            hold_request("silence", follower=2, leader=1),
-            await_hold("silence"),
-            produce("m1", expect=Expectation.PENDING),
-            AwaitLag(brokers(2)),
-            await_isr(1),
-            checkpoint("broker 2 has left the ISR"),
-            produce("m2"),
-            await_outcome("m1", expect=Expectation.ACKNOWLEDGED),
+            *removed_while_a_record_waits("broker 2 has left the ISR"),
             checkpoint("m2 is appended"),
-            release("silence"),
-            await_isr(1, 2),
-            produce("m3"),
-            checkpoint("end"),
+            *heard_again(produce("m3")),
         ),
     ),
 )

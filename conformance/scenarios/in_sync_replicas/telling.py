@@ -20,20 +20,12 @@ from conformance.notes import first_at
 from conformance.questions import Between, NotSeenError, Question
 from conformance.scenario import Scenario
 from conformance.scenarios.in_sync_replicas.shrink_times import shrunk_at
-from conformance.scenarios.vocabulary import (
-    await_hold,
-    await_isr,
-    brokers,
-    checkpoint,
-    hold_request,
-    produce,
-    release,
-)
+from conformance.scenarios.in_sync_replicas.silence import heard_again, removed_without
+from conformance.scenarios.vocabulary import await_lag, brokers, checkpoint, produce
 from conformance.wire_trace.frame import ALTER_PARTITION, FETCH, UPDATE_METADATA
 from conformance.wire_trace.partition import mentions
 from oracle.schedule import Schedule
-from oracle.steps import AwaitLag
-from oracle.vocabulary import Acks, MetadataMode, Timing
+from oracle.vocabulary import MetadataMode, Timing
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -114,20 +106,11 @@ TOLD = Scenario(
         replicas=brokers(1, 2),
         timing=Timing.LAG,
         steps=(
-            produce("m0"),
-            hold_request("silence", follower=2, leader=1),
-            await_hold("silence"),
-            produce("m1", acks=Acks.LEADER),
-            AwaitLag(brokers(2)),
-            await_isr(1),
-            checkpoint("broker 2 has left the ISR"),
-            AwaitLag(brokers(2)),
-            AwaitLag(brokers(2)),
+            *removed_without("m1"),
+            await_lag(2),
+            await_lag(2),
             checkpoint("everybody has had the time to hear of it"),
-            release("silence"),
-            await_isr(1, 2),
-            produce("m2"),
-            checkpoint("end"),
+            *heard_again(produce("m2")),
         ),
     ),
     questions=(

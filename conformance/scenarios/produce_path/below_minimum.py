@@ -5,6 +5,8 @@ Up to 3.6 the high watermark follows the smaller ISR; from 3.7 on it stands stil
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from conformance.scenario import Scenario
 from conformance.scenarios.vocabulary import (
     await_hold,
@@ -21,7 +23,21 @@ from oracle.schedule import Schedule, Settings
 from oracle.steps import Consume
 from oracle.vocabulary import Acks, BrokerId, Expectation, Offset
 
+if TYPE_CHECKING:
+    from oracle.steps import Step
+
 _SETTINGS = Settings(min_insync_replicas=2, unclean_leader_election=False)
+
+
+def alone_with_a_record(checked: str) -> tuple[Step, ...]:
+    """Have broker 1 alone in the ISR append m1 with acks=1, and measure a checkpoint."""
+    return produce("m0"), kill(2), await_isr(1), produce("m1", acks=Acks.LEADER), checkpoint(checked)
+
+
+def joined_again() -> tuple[Step, ...]:
+    """Have broker 2 back in the ISR."""
+    return start(2), await_isr(1, 2)
+
 
 AFTER_APPEND = Scenario(
     name="AC-05",
@@ -55,8 +71,7 @@ AFTER_APPEND = Scenario(
             await_outcome("m1", expect=Expectation.INDETERMINATE),
             checkpoint("the producer knows"),
             produce("m2", expect=Expectation.REFUSED, error="NOT_ENOUGH_REPLICAS"),
-            start(2),
-            await_isr(1, 2),
+            *joined_again(),
             produce("m3"),
             checkpoint("end"),
         ),
@@ -87,8 +102,7 @@ BACK_IN_TIME = Scenario(
             kill(2),
             await_isr(1),
             checkpoint("broker 1 alone is in sync"),
-            start(2),
-            await_isr(1, 2),
+            *joined_again(),
             await_outcome("m1"),
             checkpoint("end"),
         ),
@@ -113,16 +127,11 @@ INVISIBLE = Scenario(
         replicas=brokers(1, 2),
         settings=_SETTINGS,
         steps=(
-            produce("m0"),
-            kill(2),
-            await_isr(1),
-            produce("m1", acks=Acks.LEADER),
-            checkpoint("m1 is in the leader's log"),
+            *alone_with_a_record("m1 is in the leader's log"),
             Consume(BrokerId(1), Offset(1)),
             produce("m2", acks=Acks.LEADER),
             checkpoint("m2 is there too"),
-            start(2),
-            await_isr(1, 2),
+            *joined_again(),
             Consume(BrokerId(1), Offset(1)),
             checkpoint("broker 2 is back"),
         ),

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from conformance.scenarios.high_watermark.fetch_answers import fetch_that_commits
+from conformance.scenarios.in_sync_replicas.silence import heard_again, removed_while_a_record_waits
+from conformance.scenarios.produce_path.below_minimum import alone_with_a_record, joined_again
 from conformance.scenarios.regressions.defect import regression
 from conformance.scenarios.vocabulary import (
     await_hold,
     await_isr,
-    await_lag,
     await_leader,
     await_outcome,
     checkpoint,
@@ -20,6 +22,8 @@ from conformance.scenarios.vocabulary import (
 from conformance.where import Where
 from oracle.vocabulary import Acks, Expectation, HighWatermarkCheckpoint, Timing
 
+SILENT = hold_request("silent", follower=2, leader=1, fetch_offset=1)
+
 NEWER_THAN_RECORDS = regression(
     "KAFKA-7104",
     requirement="The high watermark of an immediate fetch response is the one before that fetch was counted.",
@@ -29,21 +33,7 @@ NEWER_THAN_RECORDS = regression(
     ),
     sources=("HW-12", "KAFKA-5758"),
     replicas=(1, 2, 3),
-    steps=(
-        produce("m0"),
-        hold_request("fetch of 2", follower=2, leader=1, fetch_offset=1),
-        hold_request("fetch of 3", follower=3, leader=1, fetch_offset=2),
-        produce("m1", acks=Acks.LEADER),
-        await_hold("fetch of 3"),
-        produce("m2", acks=Acks.LEADER),
-        release("fetch of 2"),
-        hold_request("next fetch of 3", follower=3, leader=1, fetch_offset=3),
-        release("fetch of 3"),
-        await_hold("next fetch of 3"),
-        checkpoint("broker 3 has the answer"),
-        release("next fetch of 3"),
-        checkpoint("end"),
-    ),
+    steps=fetch_that_commits("fetch of 2", "fetch of 3", "next fetch of 3", answered="broker 3 has the answer"),
 )
 
 STUCK_AFTER_SHRINK = regression(
@@ -56,18 +46,8 @@ STUCK_AFTER_SHRINK = regression(
     sources=("IS-05", "HW-07", "KIP-497"),
     timing=Timing.LAG,
     steps=(
-        produce("m0"),
-        hold_request("silent", follower=2, leader=1, fetch_offset=1),
-        await_hold("silent"),
-        produce("m1", expect=Expectation.PENDING),
-        await_lag(2),
-        await_isr(1),
-        checkpoint("the ISR has shrunk"),
-        produce("m2"),
-        await_outcome("m1", expect=Expectation.ACKNOWLEDGED),
-        release("silent"),
-        await_isr(1, 2),
-        checkpoint("end"),
+        *removed_while_a_record_waits("the ISR has shrunk", SILENT),
+        *heard_again(silence=SILENT),
     ),
 )
 
@@ -141,16 +121,7 @@ VISIBLE_BELOW_MINIMUM = regression(
     ),
     sources=("AC-06", "HW-02", "KIP-966"),
     min_insync_replicas=2,
-    steps=(
-        produce("m0"),
-        kill(2),
-        await_isr(1),
-        produce("m1", acks=Acks.LEADER),
-        checkpoint("broker 1 is alone and has m1"),
-        start(2),
-        await_isr(1, 2),
-        checkpoint("end"),
-    ),
+    steps=(*alone_with_a_record("broker 1 is alone and has m1"), *joined_again(), checkpoint("end")),
 )
 
 SCENARIOS = (NEWER_THAN_RECORDS, STUCK_AFTER_SHRINK, TAKEN_BEFORE_CUT, HELD_BY_THE_DEAD, VISIBLE_BELOW_MINIMUM)
