@@ -6,7 +6,7 @@ fate. One that was never let go has the outcome "held".
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
@@ -73,19 +73,7 @@ def frames_of(run: RunDirectory) -> list[Frame]:
 
 
 def _frame(line: Json) -> Frame:
-    return Frame(
-        seq=line["seq"],
-        arrived_ns=line["arrived_ns"],
-        forwarded_ns=line["forwarded_ns"],
-        connection=line["connection"],
-        correlation_id=line["correlation_id"],
-        link=line["link"],
-        source=line["source"],
-        destination=line["destination"],
-        direction=line["direction"],
-        api=line["api"],
-        client_id=line["client_id"],
-        hold=line["hold"],
-        outcome=line["outcome"],
-        said=line["decoded"] or {},
-    )
+    return Frame(**{name: line[name] for name in _COLUMNS}, said=line["decoded"] or {})
+
+
+_COLUMNS = tuple(column.name for column in fields(Frame) if column.name != "said")
