@@ -5,6 +5,8 @@ import socket
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from fault_injection.waiting import until
 from fault_injection.wire.gate_events import GateEvent, HoldStatus
 from fault_injection.wire.points import Point
@@ -59,6 +61,39 @@ def test_held_response_keeps_its_content(proxy: GateProxy, leader: Leader, follo
         1,
         7,
     )
+
+
+@pytest.mark.parametrize(
+    ("answer", "is_counted", "known"),
+    [
+        ({}, False, 2),
+        ({"diverging": (4, 1)}, False, None),
+        ({"diverging": (4, 1)}, True, 2),
+        ({"error": 1}, True, None),
+    ],
+)
+def test_a_held_response_tells_whether_its_fetch_was_counted(
+    proxy: GateProxy,
+    leader: Leader,
+    follower: socket.socket,
+    answer: dict[str, Any],
+    known: int | None,
+    *,
+    is_counted: bool,
+) -> None:
+    if is_counted:
+        proxy.count_diverging_fetches()
+    proxy.arm("held", Point("fetch_response", source=2, destination=1, topic="t"))
+    request = fetch_request(offset=2, version=12)
+    follower.sendall(request)
+    received(leader, request)
+    assert proxy.last_forwarded_fetch_offset(2, 1, "t", 0) == 2, "its leader may have it already"
+    leader.answer(fetch_response(version=12, **answer))
+    held(proxy, "held")
+    assert proxy.last_forwarded_fetch_offset(2, 1, "t", 0) == known
+    proxy.release("held")
+    until(lambda: proxy.rounds_since(0), deadline_s=DEADLINE_S, what="a round is finished")
+    assert proxy.last_forwarded_fetch_offset(2, 1, "t", 0) == known
 
 
 def test_dropped_request_leaves_the_connection_open(proxy: GateProxy, leader: Leader, follower: socket.socket) -> None:
