@@ -101,7 +101,7 @@ def _environment(folder: Path) -> Environment:
     environment.filters["cells"] = _cells
     environment.filters["log_sentences"] = log_sentences
     environment.filters |= {"parts": parts_of, "lines": _lines, "imposed_besides": imposed_besides}
-    environment.filters |= {"breakable": _breakable, "place_words": place_words, "tally_words": tally_words}
+    environment.filters |= {"breakable": breakable, "place_words": place_words, "tally_words": tally_words}
     environment.globals["class_meanings"] = CLASS_MEANINGS
     environment.globals["every_conformance"] = [CONFORMANCE_LOOKS[word] for word in Conformance]
     environment.globals["every_promise"] = [PROMISE_LOOKS[word] for word in Promise]
@@ -122,7 +122,7 @@ def _lines(lines: Sequence[str]) -> Markup:
     return Markup("<br>").join(lines) if lines else Markup("—")
 
 
-def _breakable(name: str) -> Markup:
+def breakable(name: str) -> Markup:
     """Return a name that may go on in the next line after a slash or a comma."""
     return Markup(re.sub(r"([/,])", r"\1<wbr>", str(escape(name))))  # noqa: S704 - escaped
 

@@ -23,6 +23,7 @@ def render_table_json(table: Table, link: Callable[[Path], str], seed: int | Non
         "means": MEANING,
         "seed": seed,
         "columns": [_column(total) for total in table.totals],
+        "seconds": round(sum(total.seconds for total in table.totals), 1),
         "every_run": [_every_run(row) for row in table.every_run],
         "requirements": [_row(row, link) for row in table.rows],
         "flakes": [flake.sentence for flake in table.flakes],
@@ -34,9 +35,11 @@ def render_table_json(table: Table, link: Callable[[Path], str], seed: int | Non
 def _column(total: Total) -> dict[str, Any]:
     return {
         **_named(total.column),
+        "entries": total.entries,
         "runs": len(total.runs),
         "conformance": {word.value: total.counts[word] for word in Conformance},
         "seconds": round(total.seconds, 1),
+        "seconds_of_rounds": [round(seconds, 1) for seconds in total.seconds_of_rounds],
         "rounds": total.rounds,
         "flakes": total.flakes,
         "run_again": total.again,

@@ -2,34 +2,65 @@
 
 from __future__ import annotations
 
-from itertools import groupby
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup
 
+from reports.html import TEMPLATES, breakable, style_sheet
 from reports.overview import duration_words
+from reports.requirement_table.rows import groups_of, without_runs
 from reports.requirement_table.words import (
     MEANING,
-    cell_words,
+    NONE,
+    NONE_MEANS,
     counted,
+    flake_words,
     headline,
     held_words,
-    total_words,
+    share_words,
+    time_words,
 )
-from reports.verdict_words import CONFORMANCE_LOOKS, Conformance
+from reports.verdict_words import CONFORMANCE_LOOKS, PROMISE_LOOKS, Conformance, Promise
+from reports.version_matrix import metadata_words
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
+    from pathlib import Path
 
-    from reports.requirement_table.table import Row, Table
+    from reports.requirement_table.table import Table
 
-TEMPLATES = Path(__file__).parent.parent / "templates"
+GLYPHS = {
+    Conformance.CONFORMS: "\N{CHECK MARK}",
+    Conformance.DEVIATES: "\N{NOT EQUAL TO}",
+    Conformance.INCONCLUSIVE: "?",
+    Conformance.HARNESS_ERROR: "!",
+    Conformance.NOT_RUN: "\N{WHITE CIRCLE}",
+}
+"""One sign a verdict, for the lists of runs: there are thousands."""
 
 
 def render_page(table: Table, link: Callable[[Path], str], seed: int | None) -> str:
     """Return the page; ``link`` says where a file lies, seen from it."""
+    return (
+        _environment(link)
+        .get_template("requirement_table.html.j2")
+        .render(
+            table=table,
+            groups=groups_of(table),
+            silent=without_runs(table),
+            headline=headline(table),
+            meaning=MEANING,
+            facts=_facts(table, seed),
+            reasons=_reasons(table),
+            bad=[run for run in table.runs if run.conformance not in {Conformance.CONFORMS, Conformance.NOT_RUN}],
+            shown=[word for word in Conformance if any(total.counts[word] for total in table.totals)],
+            broken=PROMISE_LOOKS[Promise.BROKEN_AS_PREDICTED],
+            css=style_sheet("report.css", "requirement_table.css"),
+        )
+    )
+
+
+def _environment(link: Callable[[Path], str]) -> Environment:
     environment = Environment(
         loader=FileSystemLoader(TEMPLATES),
         autoescape=True,
@@ -37,43 +68,31 @@ def render_page(table: Table, link: Callable[[Path], str], seed: int | None) -> 
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    filters = {
+    environment.filters |= {
         "link": link,
         "look": CONFORMANCE_LOOKS.__getitem__,
-        "cell_words": cell_words,
+        "glyph": GLYPHS.__getitem__,
+        "metadata": metadata_words,
+        "breakable": breakable,
+        "share_words": share_words,
         "held_words": held_words,
-        "total_words": total_words,
+        "time_words": time_words,
+        "flake_words": flake_words,
         "counted": counted,
     }
-    environment.filters.update(filters)
-    return environment.get_template("requirement_table.html.j2").render(
-        table=table,
-        areas=_areas(table.rows),
-        headline=headline(table),
-        meaning=MEANING,
-        facts=_facts(table, seed),
-        reasons=_reasons(table),
-        bad=[run for run in table.runs if run.conformance not in {Conformance.CONFORMS, Conformance.NOT_RUN}],
-        legend=[CONFORMANCE_LOOKS[word] for word in Conformance],
-        css=Markup("\n").join(Markup(_style(name)) for name in ("report.css", "requirement_table.css")),  # noqa: S704
-    )
-
-
-def _style(name: str) -> str:
-    return (TEMPLATES / name).read_text(encoding="utf-8")
-
-
-def _areas(rows: Sequence[Row]) -> list[tuple[str, list[Row]]]:
-    return [(area, list(group)) for area, group in groupby(rows, key=lambda row: row.requirement.area)]
+    environment.globals |= {"dash": NONE, "dash_means": NONE_MEANS}
+    return environment
 
 
 def _facts(table: Table, seed: int | None) -> dict[str, str]:
+    rounds = max((total.rounds for total in table.totals), default=1)
     facts = {
-        "Releases": str(len(table.columns)),
+        "Release lines": str(len(table.columns)),
+        "Entries of the catalogue": str(len({run.scenario for run in table.runs})),
         "Runs": str(len(table.runs)),
         "Time": duration_words(sum(total.seconds for total in table.totals)),
-        "Rounds": str(max((total.rounds for total in table.totals), default=1)),
-        "Not the same in every round": str(len(table.flakes)),
+        "Rounds": str(rounds),
+        "Not the same in every round": str(len(table.flakes)) if rounds > 1 else "one round cannot tell",
     }
     return facts | ({} if seed is None else {"Seed": str(seed)})
 

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
-from itertools import groupby
 from typing import TYPE_CHECKING
 
-from reports.overview import duration_words
-from reports.requirement_table.words import MEANING, cell_words, headline, held_words
+from reports.requirement_table.rows import groups_of, without_runs
+from reports.requirement_table.words import (
+    MEANING,
+    NONE,
+    NONE_MEANS,
+    cell_words,
+    flake_words,
+    headline,
+    held_words,
+    time_words,
+)
 from reports.verdict_words import Conformance
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from reports.requirement_table.rows import ShownRow
     from reports.requirement_table.table import Table
 
 BAD = (Conformance.DEVIATES, Conformance.HARNESS_ERROR, Conformance.INCONCLUSIVE)
@@ -19,6 +28,7 @@ BAD = (Conformance.DEVIATES, Conformance.HARNESS_ERROR, Conformance.INCONCLUSIVE
 
 def render_markdown(table: Table) -> str:
     """Return the summary."""
+    silent = without_runs(table)
     parts = [
         f"## {headline(table)}",
         MEANING,
@@ -27,24 +37,35 @@ def render_markdown(table: Table) -> str:
         *_list("Not as predicted", _bad_runs(table)),
         *_list("Not the same in every round", (flake.sentence for flake in table.flakes)),
         *_list("Held in every run, but not always", table.broken_in_every_run),
-        _every_run(table),
-        *_areas(table),
+        *_grids(table),
+        f"{NONE}: {NONE_MEANS}." + (f" No run is about {', '.join(silent)}." if silent else ""),
     ]
     return "\n\n".join(parts) + "\n"
 
 
 def _releases(table: Table) -> str:
     shown = [word for word in Conformance if any(total.counts[word] for total in table.totals)]
-    head = ["Kafka", "backend", "runs", *(word.value for word in shown), "time", "rounds", "flakes", "run again"]
+    head = [
+        "Kafka",
+        "backend",
+        "entries",
+        "runs",
+        *(word.value for word in shown),
+        "time",
+        "rounds",
+        "flakes",
+        "run again",
+    ]
     rows = [
         [
             total.column.words,
             total.column.backend,
+            str(total.entries),
             str(len(total.runs)),
             *(str(total.counts[word]) for word in shown),
-            duration_words(total.seconds),
+            time_words(total),
             str(total.rounds),
-            str(total.flakes),
+            flake_words(total),
             str(total.again),
         ]
         for total in table.totals
@@ -58,23 +79,22 @@ def _bad_runs(table: Table) -> Iterable[str]:
             yield f"{run.conformance.value} {run.place}: {run.reason}"
 
 
-def _every_run(table: Table) -> str:
-    head = ["In every run: observations that it held for", *(column.words for column in table.columns)]
-    rows = [
-        [f"{row.requirement.id} {row.requirement.sentence}", *(held_words(held) for held in row.held)]
-        for row in table.every_run
-    ]
-    return _grid(head, rows)
-
-
-def _areas(table: Table) -> Iterable[str]:
-    for area, rows in groupby(table.rows, key=lambda row: row.requirement.area):
-        head = [area, *(column.words for column in table.columns)]
+def _grids(table: Table) -> Iterable[str]:
+    for title, rows in groups_of(table):
+        head = [title, *(column.words for column in table.columns)]
         cells = [
-            [f"{row.requirement.id} {row.requirement.sentence}", *(cell_words(cell) for cell in row.cells)]
+            [f"{row.requirement.id} {row.requirement.sentence}", *(_cell(row, at) for at in range(len(table.columns)))]
             for row in rows
         ]
         yield _grid(head, cells)
+
+
+def _cell(row: ShownRow, column: int) -> str:
+    runs = cell_words(row.cells[column]) if row.cells else NONE
+    if not row.held:
+        return runs
+    held = held_words(row.held[column])
+    return held if runs == NONE else f"{held}; runs: {runs}"
 
 
 def _list(title: str, lines: Iterable[str]) -> list[str]:

@@ -120,6 +120,22 @@ class Total:
         return sum(run.seconds for run in self.runs)
 
     @property
+    def entries(self) -> int:
+        """How many entries of the catalogue they are runs of."""
+        return len({run.scenario for run in self.runs})
+
+    @property
+    def seconds_of_rounds(self) -> tuple[float, ...]:
+        """How long the runs of each round took together, the first round first."""
+        numbers = range(1, self.rounds + 1)
+        return tuple(sum(run.seconds for run in self.runs if run.round == number) for number in numbers)
+
+    @property
+    def broken_promises(self) -> int:
+        """In how many runs a durability promise was broken, predicted or not."""
+        return sum(run.promise in {Promise.BROKEN, Promise.BROKEN_AS_PREDICTED} for run in self.runs)
+
+    @property
     def counts(self) -> Mapping[Conformance, int]:
         """How many runs have which verdict."""
         return Counter(run.conformance for run in self.runs)

@@ -14,8 +14,10 @@ if TYPE_CHECKING:
     from reports.requirement_table.table import Cell, Table, Total
 
 
-NONE = "none"
-"""What stands where no scenario is about a requirement."""
+NONE = "\N{EM DASH}"
+"""What stands where no run is about a requirement, or where nothing can be said."""
+NONE_MEANS = "no run there is about the requirement: nothing of it was asked for, or it is still to be run"
+"""What the dash of a cell means."""
 MEANING = (
     "A run conforms if the brokers behaved as the model of their release predicts, and every release has its own "
     "model. That is not always the requirement: some releases are known not to meet one, and are predicted not to. The "
@@ -37,6 +39,25 @@ def cell_words(cell: Cell) -> str:
     if set(cell.counts) <= {Conformance.CONFORMS}:
         words = str(len(cell.runs))
     return f"{words}; promise broken in {cell.broken_promises}" if cell.broken_promises else words
+
+
+def share_words(cell: Cell) -> str:
+    """Say how many runs have the worst verdict, and of how many if not all have it: ``4``, or ``1/9``."""
+    worst = 0 if cell.word is None else cell.counts[cell.word]
+    return str(worst) if worst == len(cell.runs) else f"{worst}/{len(cell.runs)}"
+
+
+def time_words(total: Total) -> str:
+    """Say how long one column's runs took, and each round if there are several."""
+    words = duration_words(total.seconds)
+    if total.rounds < 2:
+        return words
+    return f"{words} ({' + '.join(map(duration_words, total.seconds_of_rounds))})"
+
+
+def flake_words(total: Total) -> str:
+    """Say how many entries had another verdict in another round; one round cannot tell."""
+    return str(total.flakes) if total.rounds > 1 else NONE
 
 
 def held_words(held: Held) -> str:

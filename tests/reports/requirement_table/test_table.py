@@ -122,6 +122,8 @@ def test_observations_that_cannot_be_read_count_nowhere_and_are_said(
 def test_the_json_has_what_the_page_has(folder: Path) -> None:
     written(folder)
     table = json.loads((folder / "matrix.json").read_text(encoding="utf-8"))
+    assert [column["seconds_of_rounds"] for column in table["columns"]] == [[2.5, 2.5], [7.5]]
+    assert ([column["entries"] for column in table["columns"]], table["seconds"]) == ([1, 3], 12.5)
     assert (table["seed"], [column["flakes"] for column in table["columns"]]) == (5, [1, 0])
     cell = next(row for row in table["requirements"] if row["id"] == "HW-03")["cells"][0]
     assert [(run["conformance"], run["round"]) for run in cell["runs"]] == [("DEVIATES", 2), ("CONFORMS", 1)]
@@ -136,7 +138,7 @@ def test_the_summary_is_one_grid_an_area_with_nothing_left_out(folder: Path) -> 
     assert [len({line.count(" | ") for line in grid}) for grid in grids] == [1, 1, 1]
     assert "| HW-03 Three. | conforms 1, deviates 1; promise broken in 1 | conforms 1, harness error 1 |" in summary
     assert "- DEVIATES HW-03 on 0.10.2.2 ZooKeeper, round 2: because of b" in summary
-    assert "| 0.10.2.2 ZooKeeper | process | 2 | 1 | 1 | 0 | 0 | 5.0 s | 2 | 1 | 0 |" in summary
+    assert "| 0.10.2.2 ZooKeeper | process | 1 | 2 | 1 | 1 | 0 | 0 | 5.0 s (2.5 s + 2.5 s) | 2 | 1 | 0 |" in summary
     assert "> Kafka 9.9 has no jars." in summary
 
 

@@ -1,0 +1,84 @@
+"""Which rows does a reader find, and which entries make up a row? What no run is about is a list of its own.
+
+What every run is held against stands once: with its observations, and with the entries that are about it besides.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from reports.requirement_table.every_run import Held
+    from reports.requirement_table.examined import Examined
+    from reports.requirement_table.table import Cell, Requirement, Table
+
+EVERY_RUN = "Held against every replica and every frame of every run: observations, and the runs of entries about it"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One entry of the catalogue with its runs, one tuple a column, in the order of the rounds."""
+
+    scenario: str
+    runs: tuple[tuple[Examined, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ShownRow:
+    """One requirement as a reader finds it.
+
+    Attributes:
+        cells: the runs of the entries that are about it, one a column; none if it has no entry.
+        held: for how many observations it held, one a column; none if it is not held against every run.
+    """
+
+    requirement: Requirement
+    cells: tuple[Cell, ...]
+    held: tuple[Held, ...] = ()
+
+    @property
+    def anchor(self) -> str:
+        """Where its entries are listed."""
+        return f"row-{self.requirement.id.lower()}"
+
+    @property
+    def entries(self) -> tuple[Entry, ...]:
+        """The entries that make it up, by name."""
+        names = {run.scenario for cell in self.cells for run in cell.runs}
+        return tuple(
+            Entry(name, tuple(tuple(sorted(_of(cell, name), key=lambda run: run.round)) for cell in self.cells))
+            for name in sorted(names)
+        )
+
+
+def groups_of(table: Table) -> tuple[tuple[str, tuple[ShownRow, ...]], ...]:
+    """Return the rows under their titles: what every run is held against, then area by area; every row once."""
+    cells = {row.requirement.id: row.cells for row in table.rows}
+    always = tuple(ShownRow(row.requirement, cells.get(row.requirement.id, ()), row.held) for row in table.every_run)
+    known = {row.requirement.id for row in always}
+    others = [
+        ShownRow(row.requirement, row.cells)
+        for row in table.rows
+        if row.requirement.id not in known and any(cell.runs for cell in row.cells)
+    ]
+    areas = groupby(others, key=lambda row: row.requirement.area)
+    first = ((EVERY_RUN, always),) if always else ()
+    return (*first, *((area, tuple(rows)) for area, rows in areas))
+
+
+def without_runs(table: Table) -> tuple[str, ...]:
+    """Return the ids of the requirements that no run is about."""
+    held = {row.requirement.id for row in table.every_run}
+    return tuple(
+        row.requirement.id
+        for row in table.rows
+        if row.requirement.id not in held and not any(cell.runs for cell in row.cells)
+    )
+
+
+def _of(cell: Cell, scenario: str) -> Iterator[Examined]:
+    return (run for run in cell.runs if run.scenario == scenario)
