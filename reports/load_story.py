@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _MARK_KINDS = {
     "broker_killed": "killed",
     "broker_stopped": "stopped",
-    "broker_ended": "stopped",
+    "broker_ended": "ended",
     "broker_started": "started",
     "leader_elected": "elected",
     "tail_lost": "tail_lost",

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 _WORDS = {
     "killed": "✕ killed",
     "stopped": "■ stopped",
+    "ended": "■ ended itself",
     "started": "▶ started",
     "elected": "★ elected",
     "tail_lost": "⌫ lost {detail}",

@@ -89,6 +89,7 @@ def test_a_lost_checkpoint_says_how_far_the_high_watermark_fell(view: Callable[[
 @pytest.mark.parametrize(
     ("event", "css", "said"),
     [
+        ("broker_ended", "ended", "■ ended itself"),
         ("broker_paused", "paused", "‖ paused"),
         ("broker_resumed", "resumed", "▶ resumed"),
         ("broker_isolated", "isolated", "⊗ isolated"),
@@ -97,7 +98,7 @@ def test_a_lost_checkpoint_says_how_far_the_high_watermark_fell(view: Callable[[
         ("link_healed", "link-healed", "⊕ link healed"),
     ],
 )
-def test_pauses_and_cut_links_are_marked(tmp_path: Path, event: str, css: str, said: str) -> None:
+def test_own_ends_pauses_and_cut_links_are_marked(tmp_path: Path, event: str, css: str, said: str) -> None:
     path = write_golden(loss(), tmp_path)
     timeline = path / "timeline.ndjson"
     timeline.write_text(timeline.read_text().replace("broker_killed", event))
