@@ -22,8 +22,10 @@ try:
     from conformance.commands.faults import add_faults
     from conformance.commands.guarantee_arguments import add_guarantees
     from conformance.commands.help_texts import EPILOG, JUDGE, PREDICT, RUN, RUN_EPILOG
+    from conformance.commands.ignored_options import refuse
     from conformance.commands.judgement import JudgeOptions, judge_again
     from conformance.commands.matrix_arguments import add_matrix
+    from conformance.commands.near_misses import Parser
     from conformance.commands.prediction import predict_scenarios
     from conformance.commands.reference import report_runs, schedule_help
     from conformance.commands.running import RunOptions, run_scenarios
@@ -49,7 +51,7 @@ TERMINATED = 143
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return the exit code."""
-    parsed = build_parser().parse_args(arguments)
+    parsed = build_parser().parse_args(_without_null_characters(arguments))
     console = Console(as_json=getattr(parsed, "json", False), quiet=getattr(parsed, "quiet", False))
     logging.getLogger().addHandler(logging.NullHandler())  # what libraries log, our errors and evidence say in words
     signal.signal(signal.SIGTERM, _terminate)
@@ -75,6 +77,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         traceback.print_exc()
         console.complain(f"the tester failed, not the brokers: {defect!r}")
         return EXIT_CODES[Conformance.HARNESS_ERROR]
+
+
+def _without_null_characters(arguments: Sequence[str] | None) -> Sequence[str]:
+    """Refuse what no file and no scenario can be named, and what a shell cannot pass on."""
+    given = sys.argv[1:] if arguments is None else arguments
+    if any("\0" in argument for argument in given):
+        Console().complain("an argument has a null character, which no name can have")
+        sys.exit(USAGE)
+    return given
 
 
 def _cut_short(error: OSError, parsed: argparse.Namespace) -> str:
@@ -105,7 +116,7 @@ def _terminate(number: int, _frame: object) -> NoReturn:
 
 def build_parser() -> argparse.ArgumentParser:
     """Return the parser of all commands."""
-    parser = argparse.ArgumentParser(
+    parser: argparse.ArgumentParser = Parser(
         prog="kafka-conformance",
         description="Tests whether real Apache Kafka brokers replicate as the protocol says they must.",
         epilog=EPILOG,
@@ -149,8 +160,7 @@ def _add_run(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
     parser.add_argument(
         "--profile",
         choices=("quick", "full"),
-        default="quick",
-        help="scenarios, if none is named: the foundation, or all",
+        help="scenarios, if none is named: the foundation (quick, the default), or all",
     )
     parser.add_argument("--backend", choices=("auto", "docker", "process"), default="auto", help="where brokers run")
     parser.add_argument("--jre-image", help="base image with a Java 17 runtime, for the docker backend")
@@ -176,6 +186,8 @@ def _add_run(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
 
 
 def _run_options(parsed: argparse.Namespace) -> RunOptions:
+    if parsed.globs or parsed.schedule is not None:
+        refuse(parsed, ["--profile"], "chooses scenarios where none is named: leave one of the two out.")
     return RunOptions(
         choice=_choice(parsed),
         runs=parsed.runs_dir,
@@ -243,7 +255,7 @@ def _add_choice(parser: argparse.ArgumentParser) -> None:
 
 
 def _choice(parsed: argparse.Namespace) -> Choice:
-    profile = getattr(parsed, "profile", "quick")
+    profile = getattr(parsed, "profile", None) or "quick"
     own = {name: getattr(parsed, name, None) for name in ("kafka_home", "image")}
     return Choice(tuple(parsed.globs), parsed.schedule, parsed.kafka, parsed.metadata, profile, **own)
 

@@ -6,6 +6,7 @@ import json
 import sys
 import time
 from dataclasses import dataclass, field
+from typing import TextIO
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,9 +18,8 @@ class Console:
     started: float = field(default_factory=time.monotonic)
 
     def answer(self, text: str) -> None:
-        """Write a line of the answer."""
-        sys.stdout.write(text + "\n")
-        sys.stdout.flush()
+        """Write a line of the answer, unless standard output was closed before the start."""
+        _write(sys.stdout, f"{text}\n")
 
     def answer_json(self, value: object) -> None:
         """Write the answer as JSON."""
@@ -28,10 +28,14 @@ class Console:
     def progress(self, text: str) -> None:
         """Write what is going on, with the seconds since the start."""
         if not self.quiet:
-            sys.stderr.write(f"{time.monotonic() - self.started:7.1f} s  {text}\n")
-            sys.stderr.flush()
+            _write(sys.stderr, f"{time.monotonic() - self.started:7.1f} s  {text}\n")
 
     def complain(self, text: str) -> None:
         """Write an error."""
-        sys.stderr.write(f"kafka-conformance: {text}\n")
-        sys.stderr.flush()
+        _write(sys.stderr, f"kafka-conformance: {text}\n")
+
+
+def _write(stream: TextIO | None, text: str) -> None:
+    if stream is not None:
+        stream.write(text)
+        stream.flush()

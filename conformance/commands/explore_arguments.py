@@ -7,12 +7,17 @@ from typing import TYPE_CHECKING
 
 from conformance.commands.explored_models import FAMILIES, subject_of
 from conformance.commands.exploring import ExploreOptions, explore_model
+from conformance.commands.ignored_options import refuse
+from conformance.commands.places import check_file
 from conformance.commands.whole_numbers import whole_number
 
 if TYPE_CHECKING:
     from conformance.console import Console
 
 MAX_STATES = 20_000_000
+DEFAULT = 2
+USELESS = {"AsyncIsr": "--records", "Brokers": "--log-size"}
+"""The constant that a model has no use for, by the model or the specification that it is a variant of."""
 CONSTANTS = (
     ("--replicas", "R", 1, 9, "replicas of the partition"),
     ("--log-size", "L", 1, 99, "slots of each log"),
@@ -62,9 +67,7 @@ def add_explore(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     )
     parser.add_argument("--model", required=True, metavar="MODULE", help="which model, see below")
     for option, letter, least, most, what in CONSTANTS:
-        parser.add_argument(
-            option, type=whole_number(least, most), default=2, metavar=letter, help=f"{what} (default: 2)"
-        )
+        parser.add_argument(option, type=whole_number(least, most), metavar=letter, help=f"{what} (default: {DEFAULT})")
     parser.add_argument(
         "--invariant",
         action="append",
@@ -88,4 +91,12 @@ def add_explore(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
 
 
 def _explore(console: Console, parsed: argparse.Namespace) -> int:
+    useless = USELESS.get(parsed.model.partition("/")[0])
+    if useless is not None:
+        refuse(parsed, [useless], f"is a constant that {parsed.model} has no use for.")
+    if parsed.write_schedule is not None:
+        check_file(parsed.write_schedule)
+    for option, *_ in CONSTANTS:
+        name = option.removeprefix("--").replace("-", "_")
+        setattr(parsed, name, DEFAULT if getattr(parsed, name) is None else getattr(parsed, name))
     return explore_model(console, subject_of(parsed), ExploreOptions(tuple(parsed.invariant), parsed.max_states))

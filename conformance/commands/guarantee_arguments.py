@@ -16,6 +16,8 @@ from conformance.commands.guarantees import (
     show_table,
     write_schedule,
 )
+from conformance.commands.ignored_options import is_given, refuse
+from conformance.commands.places import check_file
 from conformance.commands.whole_numbers import whole_number
 from fault_injection.releases import UsageError
 from oracle.brokers.questions import Cell, Faults
@@ -79,16 +81,19 @@ def add_guarantees(commands: argparse._SubParsersAction[argparse.ArgumentParser]
 def _guarantees(console: Console, parsed: argparse.Namespace) -> int:
     releases = _releases(parsed)
     if parsed.write_schedule is not None:
-        _refuse(parsed, TABLE_OPTIONS, "goes with the table, not with --write-schedule")
+        refuse(parsed, TABLE_OPTIONS, "goes with the table, not with --write-schedule")
+        check_file(parsed.write_schedule)
         return write_schedule(console, _cell_options(releases, parsed))
-    if any(_is_given(parsed, option) for option in CELL_OPTIONS):
-        _refuse(parsed, TABLE_OPTIONS, "goes with the table, not with settings that are named")
+    if any(is_given(parsed, option) for option in CELL_OPTIONS):
+        refuse(parsed, TABLE_OPTIONS, "goes with the table, not with settings that are named")
         return show_cell(console, _choices(releases, parsed))
     if not parsed.regenerate:
-        _refuse(parsed, ("--max-states",), "bounds a search: it needs --regenerate")
-    forms = [option for option in ("--out", "--markdown", "--full", "--json") if _is_given(parsed, option)]
+        refuse(parsed, ("--max-states",), "bounds a search: it needs --regenerate")
+    forms = [option for option in ("--out", "--markdown", "--full", "--json") if is_given(parsed, option)]
     if len(forms) > 1 and forms != ["--out", "--json"]:
         raise UsageError(f"{' and '.join(forms)} are different forms of the table: give one of them.")
+    if parsed.out is not None:
+        check_file(parsed.out)
     return show_table(
         console,
         TableOptions(
@@ -103,8 +108,8 @@ def _releases(parsed: argparse.Namespace) -> tuple[str, ...]:
         return ()
     if parsed.kafka is not None:
         return tuple(name.strip() for name in parsed.kafka.split(","))
-    is_long = any(_is_given(parsed, option) for option in ("--full", "--markdown", "--json", "--regenerate", "--out"))
-    is_one = any(_is_given(parsed, option) for option in CELL_OPTIONS)
+    is_long = any(is_given(parsed, option) for option in ("--full", "--markdown", "--json", "--regenerate", "--out"))
+    is_one = any(is_given(parsed, option) for option in CELL_OPTIONS)
     if parsed.write_schedule is not None or (is_long and not is_one) or parsed.metadata == "zookeeper":
         return ()
     return (NEWEST,)
@@ -128,13 +133,3 @@ def _choices(releases: tuple[str, ...], parsed: argparse.Namespace) -> Choices:
 def _cells(parsed: argparse.Namespace, *kinds: Faults) -> tuple[Cell, ...]:
     acks, min_isr, replicas = ACKS[parsed.acks or "all"], parsed.min_isr or 1, parsed.replicas or 2
     return tuple(Cell(acks, min_isr, parsed.unclean == "on", replicas, faults) for faults in kinds)
-
-
-def _refuse(parsed: argparse.Namespace, options: tuple[str, ...], why: str) -> None:
-    for option in options:
-        if _is_given(parsed, option):
-            raise UsageError(f"{option} {why}")
-
-
-def _is_given(parsed: argparse.Namespace, option: str) -> bool:
-    return getattr(parsed, option.removeprefix("--").replace("-", "_")) not in (None, False)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from conformance.answers import ANSWERS, measure
 from conformance.beginning import EXAMINATION
 from conformance.commands.entry_of_run import asked_of, examination_of, questions_of
+from conformance.commands.opened_run import open_run
 from conformance.commands.other_rules import other_rules
 from conformance.judging import as_json, judge_run
 from conformance.reconcile.errors import ReconcileError
@@ -44,7 +45,7 @@ def judge_again(console: Console, options: JudgeOptions) -> int:
     Raises:
         RunDirectoryError: the directory is no run.
     """
-    run = RunDirectory.load(options.run)
+    run = open_run(options.run)
     try:
         verdict = _judged(run, options)
     except (RunDirectoryError, ReconcileError) as error:

@@ -12,18 +12,19 @@ from typing import TYPE_CHECKING
 
 from conformance.commands.matrix_line import LineOptions, line_folder, run_line
 from conformance.commands.matrix_table import MatrixTable, seeds_of_lines
-from conformance.commands.running import check_writable, new_seed
+from conformance.commands.places import check_writable
+from conformance.commands.running import backend_for, check_jre_image, new_seed
 from conformance.commands.sizes import cached_text, ladder_text
 from conformance.ladder import LADDER, Line
 from conformance.registry import select
 from conformance.spark_master import DEFAULT_MASTER, check_master
-from fault_injection.cluster.backends.choice import BackendName, choose_backend
 from fault_injection.releases import UsageError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from conformance.console import Console
+    from fault_injection.cluster.backends.choice import BackendName
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +101,7 @@ def _folder_of(options: MatrixOptions, line: Line) -> Path:
 
 def _checked(options: MatrixOptions) -> LineOptions:
     """Check what can be checked at once before the first line."""
+    check_jre_image(options.backend, options.jre_image)
     check_master(options.spark_master)
     entries = select(options.globs, options.profile)
     check_writable(options.runs)
@@ -131,7 +133,7 @@ def _seed(options: MatrixOptions) -> int:
 
 def _backend(options: MatrixOptions) -> BackendName:
     """Settle on one backend for all lines: the cells of a line that is resumed are of the same one."""
-    backend, _ = choose_backend(options.backend, options.jre_image)
+    backend, _ = backend_for(options.backend, options.jre_image)
     backend.close()
     return "docker" if backend.name == "docker" else "process"
 

@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from conformance.commands.ignored_options import refuse
 from conformance.commands.matrix import MatrixOptions, print_ladder, run_matrix
 from conformance.commands.whole_numbers import whole_number
 from conformance.ladder import LADDER, lines
@@ -31,6 +32,7 @@ exit codes: 0 conforms or does not apply, 1 deviates, 2 usage, 3 inconclusive, 4
 130 Ctrl-C, 143 SIGTERM; of several runs 1 before 4 before 3 before 0
 """
 ROUNDS_MAX = 1000
+FOR_A_RUN = ("GLOB", "--profile", "--repeat", "--jre-image", "--seed", "--spark-master")
 
 
 def add_matrix(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -48,7 +50,7 @@ def add_matrix(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         metavar="LIST",
         help="releases, such as 0.10.2.2,3.9.2/zookeeper,4.3.1 (default: ladder); with --only-table: must be there",
     )
-    parser.add_argument("--profile", choices=("quick", "full"), default="full", help="scenarios, if none is named")
+    parser.add_argument("--profile", choices=("quick", "full"), help="scenarios, if none is named (default: full)")
     parser.add_argument(
         "--repeat", type=whole_number(1, ROUNDS_MAX), default=1, metavar="N", help="run N rounds of each release"
     )
@@ -58,7 +60,7 @@ def add_matrix(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "--runs-dir", type=Path, default=Path("runs/matrix"), help="where it all goes (default: runs/matrix)"
     )
     parser.add_argument("--seed", type=int, help="seed of record ids (default: the matrix's own, or a new one)")
-    parser.add_argument("--spark-master", default=DEFAULT_MASTER, help=f"Spark master (default: {DEFAULT_MASTER})")
+    parser.add_argument("--spark-master", help=f"Spark master (default: {DEFAULT_MASTER})")
     parser.add_argument("--require-promise", action="store_true", help="exit 1 also when a promise broke as predicted")
     parser.add_argument("--quiet", action="store_true", help="no progress")
     parser.add_argument("--json", action="store_true", help="answer as JSON on standard output")
@@ -76,17 +78,23 @@ def _lines(text: str | None, *, only_table: bool) -> tuple[Line, ...]:
 
 
 def _matrix(console: Console, parsed: argparse.Namespace) -> int:
+    if parsed.globs:
+        refuse(parsed, ["--profile"], "chooses scenarios where none is named: leave one of the two out.")
     if parsed.ladder:
+        given = ("--kafka", "--require-promise", *FOR_A_RUN)
+        refuse(parsed, given, "means nothing to --ladder, which only prints the ladder.")
         return print_ladder(console)
+    if parsed.only_table:
+        refuse(parsed, FOR_A_RUN, "is about what is run, and --only-table runs nothing.")
     options = MatrixOptions(
         lines=_lines(parsed.kafka, only_table=parsed.only_table),
         runs=parsed.runs_dir,
         globs=tuple(parsed.globs),
-        profile=parsed.profile,
+        profile=parsed.profile or "full",
         repeat=parsed.repeat,
         backend=parsed.backend,
         jre_image=parsed.jre_image,
-        spark_master=parsed.spark_master,
+        spark_master=parsed.spark_master or DEFAULT_MASTER,
         seed=parsed.seed,
         require_promise=parsed.require_promise,
         only_table=parsed.only_table,

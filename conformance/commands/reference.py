@@ -8,10 +8,10 @@ from enum import Enum
 from types import NoneType
 from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
 
+from conformance.commands.opened_run import open_run
+from conformance.commands.places import check_file
 from conformance.composite_steps import COMPOSITES
-from conformance.run_directory import RunDirectory, RunDirectoryError
 from conformance.schedule_format import KINDS, SINGLE_FIELD, plain
-from fault_injection.releases import UsageError
 from oracle.steps import STEP_NAMES, written_name
 from reports import write_report
 
@@ -100,11 +100,8 @@ def report_runs(console: Console, runs: Sequence[Path], out: Path) -> int:
         UsageError: the page's directory does not exist.
     """
     for run in runs:
-        if not (run / "run.json").exists() and any(run.glob("*/run.json")):
-            raise RunDirectoryError(f"{run} holds no run of its own; give run directories, such as {run}/2026…")
-        RunDirectory.load(run)
-    if not out.parent.is_dir():
-        raise UsageError(f"nothing can be written to {out.parent}: it is no directory")
+        open_run(run)
+    check_file(out)
     path = write_report(list(runs), out)
     if console.as_json:
         console.answer_json({"report": str(path)})

@@ -26,10 +26,12 @@ def release_named(text: str, metadata: str | None = None) -> Named:
     """Return the release and the metadata mode that a text names, and ``--metadata`` beside it.
 
     Raises:
-        UsageError: it names several releases, no mode that there is, or another mode than ``--metadata``.
+        UsageError: it names none or several releases, no mode that there is, or another mode than ``--metadata``.
     """
     if "," in text:
         raise UsageError(f"{text!r} names several releases, and this takes one; `matrix --kafka` takes several.")
+    if not text.isascii():
+        raise UsageError(f"{text!r} is no release: give one such as 3.9.2, in plain digits.")
     version, slash, mode = text.strip().partition("/")
     if not slash:
         return Named(version, metadata)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import random
 from contextlib import suppress
 from dataclasses import dataclass
-from tempfile import TemporaryFile
 from threading import Event
 from typing import TYPE_CHECKING, Any
 
 from conformance.commands.choosing import Choice, jars_for, locate_error, release_of, scenarios_of
+from conformance.commands.places import check_file, check_writable
 from conformance.foretelling import foretell
 from conformance.laboratory import Laboratory
 from conformance.pipeline import Finished, Pipeline
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     from conformance.console import Console
     from conformance.examination import Entry
+    from fault_injection.cluster.backend import Backend
     from fault_injection.releases import Release
 
 SEED_MAX = 2**31 - 1
@@ -67,6 +68,7 @@ def run_scenarios(console: Console, options: RunOptions) -> int:
     report = options.report or options.runs / "report.html"
     for directory in (options.runs, report.parent):
         check_writable(directory)
+    check_file(report)
     seed = options.seed if options.seed is not None else new_seed()
     ordered = in_running_order(scenarios) * options.repeat
     finished = _run_all(console, options, (release, metadata), ordered, seed)
@@ -88,21 +90,32 @@ def check_options(options: RunOptions) -> None:
         raise UsageError("--image needs containers, but --backend process was asked for; --kafka-home needs none.")
     if options.choice.image is not None and options.jre_image is not None:
         raise UsageError("--image is run as it is, on its own Java: --jre-image does not go with it.")
+    check_jre_image(options.backend, options.jre_image)
     check_master(options.spark_master)
 
 
-def check_writable(directory: Path) -> None:
-    """Make a directory if need be, and make sure that files can be written there.
+def check_jre_image(backend: BackendName, jre_image: str | None) -> None:
+    """Refuse a base image where there are no containers.
 
     Raises:
-        UsageError: they cannot.
+        UsageError: the process backend was asked for.
+    """
+    if backend == "process" and jre_image is not None:
+        raise UsageError("--jre-image is the base of containers, but --backend process was asked for.")
+
+
+def backend_for(name: BackendName, jre_image: str | None, image: str | None = None) -> tuple[Backend, str]:
+    """Return where brokers run, and why there.
+
+    Raises:
+        UsageError: containers are asked for and cannot be had, or there is no Java.
     """
     try:
-        directory.mkdir(parents=True, exist_ok=True)
-        TemporaryFile(dir=directory).close()
-    except OSError as error:
-        why = "it is no directory" if isinstance(error, FileExistsError) else error.strerror
-        raise UsageError(f"nothing can be written to {directory}: {why}") from error
+        return choose_backend(name, jre_image, image)
+    except UsageError as refused:
+        if name == "docker" and image is None:
+            raise UsageError(f"{refused} --backend process needs no containers.") from refused
+        raise
 
 
 def new_seed() -> int:
@@ -134,7 +147,7 @@ def _run_all(
     release, metadata = on
     console.progress(_brokers_source(options.choice, release))
     jars = jars_for(options.choice, release)
-    backend, why = choose_backend(options.backend, options.jre_image, options.choice.image)
+    backend, why = backend_for(options.backend, options.jre_image, options.choice.image)
     console.progress(f"Kafka {release.version} ({metadata.value}), seed {seed}. {why}")
     finished: list[Finished] = []
     with (

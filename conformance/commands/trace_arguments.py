@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from conformance.commands.ignored_options import refuse
 from conformance.commands.tracing import TraceOptions, tell_trace
 
 if TYPE_CHECKING:
@@ -52,5 +53,9 @@ def add_trace(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
 
 
 def _trace(console: Console, parsed: argparse.Namespace) -> int:
+    if parsed.events:
+        refuse(parsed, ["--rules-of", "--metadata"], "is about the check, and --events checks nothing.")
+    if parsed.events or parsed.json:
+        refuse(parsed, ["--all"], "is about the story, which --events and --json do not tell.")
     options = TraceOptions(parsed.run, parsed.rules_of, parsed.metadata, parsed.all, parsed.events)
     return tell_trace(console, options)

@@ -7,6 +7,7 @@ from collections import deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from conformance.commands.opened_run import open_run
 from conformance.commands.other_rules import other_rules
 from conformance.commands.trace_telling import Telling
 from conformance.observation.check import begin_replay, check_again, own_rules
@@ -14,7 +15,6 @@ from conformance.observation.errors import TraceUnreadableError
 from conformance.observation.event_json import event_as_json
 from conformance.observation.event_stream import EventStream
 from conformance.observation.event_text import event_text
-from conformance.run_directory import RunDirectory
 from conformance.verdicts import EXIT_CODES, Conformance
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from conformance.console import Console
     from conformance.observation.check import Replay
     from conformance.observation.trace_result import TraceResult
+    from conformance.run_directory import RunDirectory
     from oracle.tracing.observed import Event
 
 
@@ -53,7 +54,7 @@ def tell_trace(console: Console, options: TraceOptions) -> int:
     Raises:
         RunDirectoryError: the directory is no run.
     """
-    run = RunDirectory.load(options.run)
+    run = open_run(options.run)
     version, metadata = other_rules(run, options.rules_of, options.metadata) or own_rules(run.read_json("run.json"))
     try:
         if options.dumps_events:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from fault_injection.releases import Release
 
 HEAD = ("line", ("release", "metadata"))
-FOOT = """Any other patch release of these lines is accepted too, such as 3.9.1; with its metadata mode, as 3.9.1/zookeeper.
+FOOT = """Any other patch release of these lines is accepted too, such as 3.9.1, or 3.9.1/zookeeper with a mode.
 The rules that predict one: kafka-conformance versions 3.9; of all: --full"""
 
 

@@ -169,7 +169,9 @@ def test_a_run_that_did_not_apply_is_judged_without_evidence(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     run = RunDirectory.create(tmp_path, "one")
-    run.update_run(scenario="EL-06", not_run="0.10.2 has no eligible leader replicas", kafka="0.10.2.2")
+    run.update_run(
+        scenario="EL-06", not_run="0.10.2 has no eligible leader replicas", kafka="0.10.2.2", metadata="zookeeper"
+    )
 
     assert answer(capsys, "judge", run.path) == "one: NOT_RUN: 0.10.2 has no eligible leader replicas\n"
     told = answer_json(capsys, "judge", run.path)

@@ -12,6 +12,7 @@ import pytest
 
 from conformance.cli import main
 from conformance.run_directory import RunDirectory
+from fault_injection.releases import UsageError
 from fault_injection.releases.errors import JarsUnavailableError
 from tests.conformance.ideal_runs import write_ideal_run
 
@@ -143,7 +144,7 @@ def test_a_directory_without_a_run_gives_no_page(capsys: pytest.CaptureFixture[s
 def test_the_directory_of_all_runs_is_no_run(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     write_ideal_run(tmp_path)
 
-    assert sentence(capsys, "report", tmp_path).startswith(f"{tmp_path} holds no run of its own; give run directories")
+    assert sentence(capsys, "report", tmp_path).startswith(f"{tmp_path} holds no run of its own; give a run directory")
 
 
 def test_a_page_makes_no_directories(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
@@ -252,7 +253,11 @@ def test_jars_that_cannot_be_had_are_a_usage_error_before_a_broker_starts(
     ("arguments", "complaint"),
     [
         ([], "the following arguments are required: COMMAND"),
-        (["runn"], "invalid choice: 'runn'"),
+        (["runn"], "there is no command 'runn'; did you mean run?; --help names them all"),
+        (["xyz"], "there is no command 'xyz'; --help names them all"),
+        (["list", "--kafak", "4.3.1"], "kafka-conformance list: error: unrecognized arguments: --kafak; did you mean"),
+        (["run", "--repat=3"], "unrecognized arguments: --repat=3; did you mean --repeat or --report?"),
+        (["track-record", "x"], "kafka-conformance track-record: error: unrecognized arguments: x\n"),
         (["run", "--profile", "slow"], "argument --profile: invalid choice: 'slow'"),
         (["run", "--backend", "cloud"], "argument --backend: invalid choice: 'cloud'"),
         (["run", "--repeat", "-3"], "argument --repeat: '-3' is not a whole number from 1"),
@@ -272,6 +277,81 @@ def test_options_that_do_not_exist_are_usage_errors(
 
     assert ended.value.code == 2
     assert complaint in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", ["judge", "report", "trace"])
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("[]", "cannot be read: it is no JSON object"),
+        ("null", "cannot be read: it is no JSON object"),
+        ('{"format":', "cannot be read: Expecting value"),
+        ('{"format": 1}', "is of no run: it does not say scenario, kafka, metadata"),
+        ('{"format": 1, "scenario": "TR-01", "kafka": 3, "metadata": "kraft"}', "is of no run: it does not say kafka"),
+    ],
+)
+def test_a_run_that_does_not_say_what_it_is_of_is_named(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, command: str, text: str, why: str
+) -> None:
+    (tmp_path / "run.json").write_text(text)
+
+    assert sentence(capsys, command, tmp_path).startswith(f"{tmp_path / 'run.json'} {why}")
+
+
+@pytest.mark.parametrize("command", ["judge", "trace"])
+def test_the_directory_of_all_runs_is_no_run_to_judge(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, command: str
+) -> None:
+    write_ideal_run(tmp_path)
+
+    assert sentence(capsys, command, tmp_path).startswith(f"{tmp_path} holds no run of its own; give a run directory")
+
+
+def test_an_output_that_is_a_directory_is_refused_before_anything_takes_long(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    run, said = write_ideal_run(tmp_path / "runs").path, f"nothing can be written to {tmp_path}: it is a directory; "
+    for command in (
+        ["run", "TR-01", "--runs-dir", tmp_path / "more", "--report", tmp_path],
+        ["report", run, "--out", tmp_path],
+        ["guarantees", "--regenerate", "--out", tmp_path],
+        ["guarantees", "--kafka", "2.8.0", "--write-schedule", tmp_path],
+        ["explore", "--model", "Brokers", "--write-schedule", tmp_path],
+    ):
+        assert sentence(capsys, *command).startswith(said)
+
+
+def test_a_name_with_a_null_character_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["predict", "--schedule", "a\0b"])
+
+    assert ended.value.code == 2
+    assert capsys.readouterr().err == "kafka-conformance: an argument has a null character, which no name can have\n"
+
+
+def test_digits_of_another_script_are_no_release(capsys: pytest.CaptureFixture[str]) -> None:
+    assert sentence(capsys, "predict", "TR-01", "--kafka", "४.३.१").endswith("give one such as 3.9.2, in plain digits.")
+
+
+def test_containers_without_docker_are_refused_with_what_needs_none(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def absent(*_: object) -> None:
+        raise UsageError("Containers cannot be used: no Docker daemon answers.")
+
+    monkeypatch.setattr("conformance.commands.running.choose_backend", absent)
+    runs = ["--runs-dir", tmp_path / "runs", "--backend", "docker"]
+    said = sentence(capsys, "matrix", "TR-01", "--kafka", "4.3.1", *runs)
+
+    assert said == "Containers cannot be used: no Docker daemon answers. --backend process needs no containers."
+
+
+@pytest.mark.parametrize("closed", [">&-", ">&- 2>&-"])
+def test_an_output_that_was_closed_is_no_error(closed: str) -> None:
+    command = f"{sys.executable} -m conformance.cli list TR-01 {closed}"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
+
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
 def test_a_reader_that_leaves_early_is_no_error() -> None:

@@ -1,0 +1,38 @@
+"""Which options would have no effect? They are refused with the reason, never ignored in silence."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fault_injection.releases import UsageError
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterable
+
+DEFAULTS: dict[str, object] = {"repeat": 1}
+"""What options have that are not given, where that is neither None nor False nor nothing."""
+
+
+def refuse(parsed: argparse.Namespace, options: Iterable[str], why: str) -> None:
+    """Refuse options that were given.
+
+    Args:
+        parsed: the command line.
+        options: the options by their names; ``GLOB`` stands for scenario names.
+        why: completes the sentence that begins with the option.
+
+    Raises:
+        UsageError: one of them was given.
+    """
+    for option in options:
+        if is_given(parsed, option):
+            raise UsageError(f"{'scenario names' if option == 'GLOB' else option} {why}")
+
+
+def is_given(parsed: argparse.Namespace, option: str) -> bool:
+    """Tell whether an option has another value than when it is left out."""
+    name = "globs" if option == "GLOB" else option.removeprefix("--").replace("-", "_")
+    value = getattr(parsed, name)
+    is_left_out = value is None or value is False or value == []
+    return not is_left_out and value != DEFAULTS.get(name)

@@ -1,0 +1,42 @@
+"""What may a mistyped command or option have been? argparse with a suggestion, and the usage of the right command."""
+
+from __future__ import annotations
+
+import argparse
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, NoReturn
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser that suggests what is close to a word that it does not know."""
+
+    def parse_known_args(  # type: ignore[override,explicit-override]  # from Python 3.12 on
+        self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
+    ) -> tuple[argparse.Namespace, list[str]]:
+        """Parse; a command refuses by itself what it does not know, so that its own usage is shown."""
+        known, unknown = super().parse_known_args(args, namespace)
+        if unknown:
+            self.error(f"unrecognized arguments: {' '.join(unknown)}{suggestion(unknown[0], self.words())}")
+        return known, unknown
+
+    def words(self) -> list[str]:
+        """Return every option and command that there is."""
+        commands = [name for action in self._actions for name in action.choices or () if not action.option_strings]
+        return [*commands, *(option for action in self._actions for option in action.option_strings)]
+
+    def error(self, message: str) -> NoReturn:  # type: ignore[explicit-override]  # from Python 3.12 on
+        """Refuse the command line; a command that there is not is answered with what comes close."""
+        start, known, _ = message.partition("invalid choice: ")
+        if known and start.startswith("argument COMMAND"):
+            word = message.split("'")[1]
+            message = f"there is no command {word!r}{suggestion(word, self.words())}; --help names them all"
+        super().error(message)
+
+
+def suggestion(word: str, words: Sequence[str]) -> str:
+    """Return what a word may have been meant to be, as the end of a sentence; nothing if no word comes close."""
+    close = get_close_matches(word.partition("=")[0], words, n=2, cutoff=0.6)
+    return f"; did you mean {' or '.join(close)}?" if close else ""
