@@ -37,7 +37,7 @@ PATIENCE_S = 4.0
 class Partition:
     """A partition on real brokers that are killed and started."""
 
-    stand: Stand
+    place: Stand
     topic: str
     probe: ReplicaProbe
 
@@ -45,33 +45,33 @@ class Partition:
         """Have the leader append one record with acks=all, and wait until it is acknowledged."""
         leader = self.await_view(lambda view: view.leader is not None, "a leader").leader
         assert leader is not None, "just awaited"
-        self.stand.produce(leader, self.topic, record_id, Acks.ALL)
+        self.place.produce(leader, self.topic, record_id, Acks.ALL)
 
     def kill(self, broker: int) -> None:
         """Kill a broker, and wait until the controller has noticed."""
-        self.stand.cluster.kill(broker)
-        await_unregistered(self.stand.cluster, broker)
+        self.place.cluster.kill(broker)
+        await_unregistered(self.place.cluster, broker)
 
     def stop(self, broker: int) -> None:
         """Stop a broker gracefully, and wait until the controller has noticed."""
-        self.stand.cluster.stop(broker)
-        await_unregistered(self.stand.cluster, broker)
+        self.place.cluster.stop(broker)
+        await_unregistered(self.place.cluster, broker)
 
     def lose_tail(self, broker: int, offset: int) -> None:
         """Cut a dead broker's log back to an offset, as a machine does that had not written the rest."""
-        lose_tail(self.stand.cluster, broker, self.topic, 0, offset)
+        lose_tail(self.place.cluster, broker, self.topic, 0, offset)
 
     def start(self, broker: int) -> None:
         """Start a broker with its old files, and wait until it is registered."""
-        self.stand.cluster.start_broker(broker)
-        await_registered(self.stand.cluster, broker)
+        self.place.cluster.start_broker(broker)
+        await_registered(self.place.cluster, broker)
 
     def await_view(self, holds: Callable[[ControllerView], bool], what: str) -> ControllerView:
         """Wait until the controller has committed something."""
 
         def seen() -> ControllerView | None:
             try:
-                view = self.probe.controller_view([*map(BrokerId, self.stand.cluster.live_brokers)])
+                view = self.probe.controller_view([*map(BrokerId, self.place.cluster.live_brokers)])
             except ProbeError as unanswered:
                 raise NotYetError(str(unanswered)) from unanswered
             return view if view is not None and holds(view) else None

@@ -41,14 +41,14 @@ def fetcher_stand(room: Room, *, fetch_sessions: bool = False) -> AbstractContex
 
 
 @contextmanager
-def followed_topic(stand: Stand, name: str, assignments: Sequence[Sequence[int]]) -> Iterator[None]:
+def followed_topic(place: Stand, name: str, assignments: Sequence[Sequence[int]]) -> Iterator[None]:
     """Have a topic, followed by all its followers when the block begins, and gone after it."""
-    with stand.topic(name, assignments, {"min.insync.replicas": "1"}):
+    with place.topic(name, assignments, {"min.insync.replicas": "1"}):
         expected = {(f, r[0], p) for p, r in enumerate(assignments) for f in r[1:]}
         since_ns = time.monotonic_ns()
         until(
             lambda: (
-                expected <= {(r.follower, r.leader, r.partition) for r in stand.gate.rounds_since(since_ns, topic=name)}
+                expected <= {(r.follower, r.leader, r.partition) for r in place.gate.rounds_since(since_ns, topic=name)}
             ),
             deadline_s=DEADLINE_S,
             what=f"every follower of {name} to fetch",
@@ -56,7 +56,7 @@ def followed_topic(stand: Stand, name: str, assignments: Sequence[Sequence[int]]
         yield
 
 
-def append(stand: Stand, leader: int, topic: str, records: int, partition: int = 0) -> None:
+def append(place: Stand, leader: int, topic: str, records: int, partition: int = 0) -> None:
     """Have the leader append records, one batch each; nobody else is waited for."""
     for record_id in range(records):
-        stand.produce(leader, topic, record_id, partition=partition)
+        place.produce(leader, topic, record_id, partition=partition)
