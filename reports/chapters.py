@@ -1,7 +1,7 @@
-"""In which order does a page tell its runs? By area of the catalogue, what does not apply last and together.
+"""In which order does a page tell its runs? By area of the catalogue and by name; what does not apply stands last.
 
-Runs of one scenario stand together, on several releases or in several rounds. A family with many runs, such as the
-settings matrix, is a shelf of its own within its area.
+Runs of one name, on several releases or in several rounds, stand in the order in which they were given. A family with
+many runs, such as the settings matrix, is a shelf of its own within its area.
 """
 
 from __future__ import annotations
@@ -86,11 +86,11 @@ class Chapter:
 
 
 def chapters_of(runs: Sequence[RunView]) -> tuple[Chapter, ...]:
-    """Return the chapters in the order in which their first runs come."""
-    by_area: dict[str, list[RunView]] = {}
-    for run in runs:
-        by_area.setdefault(area_of(run.scenario), []).append(run)
-    return tuple(_chapter(area, together(of_area)) for area, of_area in by_area.items())
+    """Return the chapters that have runs, in the order of the catalogue, the user's own schedules last."""
+    by_area: dict[str, list[RunView]] = {area: [] for area in (*AREAS, "")}
+    for run in sorted(runs, key=_name_key):
+        by_area[area_of(run.scenario)].append(run)
+    return tuple(_chapter(area, of_area) for area, of_area in by_area.items() if of_area)
 
 
 def area_of(scenario: str) -> str:
@@ -99,18 +99,15 @@ def area_of(scenario: str) -> str:
     return letters if letters in AREAS else ""
 
 
-def together(runs: Iterable[RunView]) -> list[RunView]:
-    """Return runs with those of one name together, names in the order in which they first come."""
-    by_name: dict[str, list[RunView]] = {}
-    for run in runs:
-        by_name.setdefault(run.name, []).append(run)
-    return [run for same in by_name.values() for run in same]
-
-
 def round_of(run: RunView) -> int | None:
     """Return which of several rounds a run belongs to, if it lies in a round's folder."""
     named = _ROUND.fullmatch(run.path.parent.name)
     return int(named[1]) if named else None
+
+
+def _name_key(run: RunView) -> list[tuple[int, str]]:
+    """Return a key by which KAFKA-7128 comes before KAFKA-13141."""
+    return [(int(part) if part.isdecimal() else -1, part) for part in re.split(r"(\d+)", run.name)]
 
 
 def _chapter(area: str, runs: list[RunView]) -> Chapter:

@@ -66,6 +66,14 @@ def test_runs_of_one_area_and_of_one_entry_stand_together(runs: tuple[RunView, .
     assert [(shelf.title, len(shelf.tally.runs)) for shelf in chapters[1].shelves] == [("", 1), ("EL-03", 12)]
 
 
+def test_runs_stand_in_the_order_of_their_names_whatever_was_run_first(tmp_path: Path) -> None:
+    names = ["regressions/KAFKA-13141", "regressions/KAFKA-7128", "HW-11", "HW-02/leader", "HW-02"]
+    paths = [write_run(tmp_path, str(number), scenario=name) for number, name in enumerate(names)]
+    told = [run.name for chapter in chapters_of(load_runs(paths)) for run in chapter.tally.runs]
+
+    assert told == ["HW-02", "HW-02/leader", "HW-11", "regressions/KAFKA-7128", "regressions/KAFKA-13141"]
+
+
 def test_no_run_is_lost_or_told_twice(runs: tuple[RunView, ...], page: PageReader) -> None:
     told = [item.attributes["id"] for item in page.named("article")]
 
