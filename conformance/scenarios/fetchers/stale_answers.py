@@ -142,7 +142,7 @@ def _have_lead(stand: Stand, asked: int, replicas: tuple[int, int, int]) -> None
         what=f"broker {replicas[0]} to lead",
     )
     if replicas[0] == OTHER:
-        _await_end(stand, FOLLOWER, 2)
+        _await_committed(stand, replicas, 2)
     else:
         _await_follower(stand, OTHER, since_ns)
 
@@ -153,6 +153,15 @@ def _await_follower(stand: Stand, follower: int, since_ns: int) -> None:
         lambda: any(r.leader == LEADER for r in stand.gate.rounds_since(since_ns, topic=TOPIC, follower=follower)),
         deadline_s=DEADLINE_S,
         what=f"broker {follower} to follow broker {LEADER}",
+    )
+
+
+def _await_committed(stand: Stand, replicas: tuple[int, ...], end: int) -> None:
+    """Wait until every replica knows its whole log to be committed: 0.10.2 cuts to the high watermark (KAFKA-1211)."""
+    until(
+        lambda: all(stand.offsets(broker, TOPIC) == (end, end) for broker in replicas),
+        deadline_s=DEADLINE_S,
+        what=f"every replica's log and high watermark to be at {end}",
     )
 
 
