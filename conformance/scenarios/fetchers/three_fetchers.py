@@ -42,16 +42,23 @@ def fetcher_stand(room: Room, *, fetch_sessions: bool = False) -> AbstractContex
 
 @contextmanager
 def followed_topic(place: Stand, name: str, assignments: Sequence[Sequence[int]]) -> Iterator[None]:
-    """Have a topic, followed by all its followers when the block begins, and gone after it."""
+    """Have a topic, followed by all its followers when the block begins, and gone after it.
+
+    A fetch that a leader refuses as it has not heard that it leads does not count: its partition pauses, and takes
+    its place among the fetcher's others only when it is served.
+    """
+
+    def following(since_ns: int) -> set[tuple[int | None, int, int]]:
+        rounds = place.gate.rounds_since(since_ns, topic=name)
+        return {(r.follower, r.leader, r.partition) for r in rounds if r.error == 0}
+
     with place.topic(name, assignments, {"min.insync.replicas": "1"}):
         expected = {(f, r[0], p) for p, r in enumerate(assignments) for f in r[1:]}
         since_ns = time.monotonic_ns()
         until(
-            lambda: (
-                expected <= {(r.follower, r.leader, r.partition) for r in place.gate.rounds_since(since_ns, topic=name)}
-            ),
+            lambda: expected <= following(since_ns),
             deadline_s=DEADLINE_S,
-            what=f"every follower of {name} to fetch",
+            what=f"every follower of {name} to be served",
         )
         yield
 
