@@ -71,7 +71,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         console.complain(f"{error.filename or ''}: {error.strerror or error}".lstrip(": "))
         return USAGE
     except KeyboardInterrupt:
-        console.complain("interrupted; all brokers of this run were ended")
+        had_brokers = hasattr(parsed, "backend")
+        console.complain("interrupted; all brokers of this run were ended" if had_brokers else "interrupted")
         return INTERRUPTED
     except Exception as defect:  # noqa: BLE001 - Python's own exit code of an exception is the one of a deviation
         traceback.print_exc()

@@ -18,7 +18,7 @@ directory a run, and report.html, junit.xml and report.json beside them. Each sc
 RUN_EPILOG = """examples:
   kafka-conformance run TR-01 --kafka 0.10.2.2            one scenario on an old release
   kafka-conformance run --schedule my.yaml --kafka 3.9    your own schedule (see schedule-help)
-  kafka-conformance run 'EL-*' --metadata zookeeper --kafka 3.9 --backend process
+  kafka-conformance run 'EL-*' --kafka 3.9/zookeeper --backend process
   kafka-conformance run TR-01 --repeat 10                 is it the same every time?
 
 exit codes: 0 conforms or does not apply, 1 deviates, 2 usage, 3 inconclusive, 4 harness error,

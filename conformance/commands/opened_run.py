@@ -9,7 +9,7 @@ from conformance.run_directory import RunDirectory, RunDirectoryError
 if TYPE_CHECKING:
     from pathlib import Path
 
-NEEDED = ("scenario", "kafka", "metadata")
+NEEDED = ("kafka", "metadata")
 
 
 def open_run(path: Path) -> RunDirectory:
@@ -23,8 +23,11 @@ def open_run(path: Path) -> RunDirectory:
         raise RunDirectoryError(f"{path / 'run.json'} cannot be read: it is no JSON object")
     if not (path / "run.json").exists() and any(path.glob("*/run.json")):
         raise RunDirectoryError(f"{path} holds no run of its own; give a run directory, such as {path}/2026…")
-    about = RunDirectory.load(path).read_json("run.json")
-    missing = [name for name in NEEDED if not isinstance(about.get(name), str)]
+    about = run.read_json("run.json") if (path / "run.json").is_file() else {"format": None}
+    missing = [] if "format" in about else ["format"]
+    if not missing:
+        RunDirectory.load(path)
+        missing = [name for name in NEEDED if not isinstance(about.get(name), str)]
     if missing:
         raise RunDirectoryError(f"{path / 'run.json'} is of no run: it does not say {', '.join(missing)}")
     return run

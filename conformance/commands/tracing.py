@@ -7,6 +7,7 @@ from collections import deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from conformance.beginning import EXAMINATION
 from conformance.commands.opened_run import open_run
 from conformance.commands.other_rules import other_rules
 from conformance.commands.trace_telling import Telling
@@ -15,6 +16,7 @@ from conformance.observation.errors import TraceUnreadableError
 from conformance.observation.event_json import event_as_json
 from conformance.observation.event_stream import EventStream
 from conformance.observation.event_text import event_text
+from conformance.run_directory import RunDirectoryError
 from conformance.verdicts import EXIT_CODES, Conformance
 
 if TYPE_CHECKING:
@@ -55,6 +57,7 @@ def tell_trace(console: Console, options: TraceOptions) -> int:
         RunDirectoryError: the directory is no run.
     """
     run = open_run(options.run)
+    _require_schedule(run)
     version, metadata = other_rules(run, options.rules_of, options.metadata) or own_rules(run.read_json("run.json"))
     try:
         if options.dumps_events:
@@ -72,6 +75,21 @@ def tell_trace(console: Console, options: TraceOptions) -> int:
     for line in verdict_lines(result):
         console.answer(line)
     return _exit_code(result)
+
+
+def _require_schedule(run: RunDirectory) -> None:
+    """Refuse a run without a schedule that can be followed.
+
+    Raises:
+        RunDirectoryError: there is none, as of an examination, or it is not what the tester writes.
+    """
+    path = run.path / "schedule.json"
+    if run.read_json("run.json").get("kind") == EXAMINATION and not path.exists():
+        why = "it is of an examination, for which brokers are asked and not watched"
+        raise RunDirectoryError(f"{run.path} has no wire trace: {why}")
+    schedule: object = run.read_json(path.name)
+    if not isinstance(schedule, dict) or not isinstance(schedule.get("settings"), dict):
+        raise RunDirectoryError(f"{path} cannot be read: it is no schedule of a run")
 
 
 def _dumped(console: Console, run: RunDirectory) -> int:

@@ -106,3 +106,19 @@ def test_an_interrupt_while_it_still_imports_is_no_traceback() -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=False)
 
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "kafka-conformance: interrupted\n")
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [("predict", "interrupted"), ("run", "interrupted; all brokers of this run were ended")],
+)
+def test_an_interrupt_speaks_of_brokers_where_there_were_some(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, command: str, said: str
+) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(f"conformance.cli.{command}_scenarios", interrupted)
+
+    assert main([command, "TR-01"]) == 130
+    assert capsys.readouterr().err == f"kafka-conformance: {said}\n"

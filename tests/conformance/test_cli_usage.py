@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from conformance.cli import main
-from conformance.run_directory import RunDirectory
-from fault_injection.releases import UsageError
 from fault_injection.releases.errors import JarsUnavailableError
 from tests.conformance.ideal_runs import write_ideal_run
 
@@ -119,42 +117,6 @@ def test_a_schedule_that_is_not_there_is_named(capsys: pytest.CaptureFixture[str
     assert sentence(capsys, "predict", "--schedule", path) == f"{path}: No such file or directory"
 
 
-@pytest.mark.parametrize("command", ["judge", "report"])
-def test_a_run_that_is_not_there_is_named(capsys: pytest.CaptureFixture[str], tmp_path: Path, command: str) -> None:
-    assert f"{tmp_path / 'none'} is no run directory" in sentence(capsys, command, tmp_path / "none")
-
-
-@pytest.mark.parametrize("command", ["judge", "report"])
-def test_a_run_of_another_format_is_named(capsys: pytest.CaptureFixture[str], tmp_path: Path, command: str) -> None:
-    run = RunDirectory.create(tmp_path, "one")
-    run.update_run(format=9)
-
-    assert sentence(capsys, command, run.path).endswith("has format 9, this tester reads 1")
-
-
-def test_a_directory_without_a_run_gives_no_page(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    (tmp_path / "notes").mkdir()
-    (tmp_path / "notes" / "one.yaml").touch()
-    said = sentence(capsys, "report", tmp_path / "notes", "--out", tmp_path / "page.html")
-
-    assert said == f"{tmp_path / 'notes'} is no run directory: it has no run.json"
-    assert not (tmp_path / "page.html").exists()
-
-
-def test_the_directory_of_all_runs_is_no_run(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    write_ideal_run(tmp_path)
-
-    assert sentence(capsys, "report", tmp_path).startswith(f"{tmp_path} holds no run of its own; give a run directory")
-
-
-def test_a_page_makes_no_directories(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    out = tmp_path / "none" / "page.html"
-    said = sentence(capsys, "report", write_ideal_run(tmp_path).path, "--out", out)
-
-    assert said == f"nothing can be written to {tmp_path / 'none'}: it is no directory"
-    assert not out.parent.exists()
-
-
 def test_rules_of_an_unknown_release_are_refused(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     run = write_ideal_run(tmp_path)
 
@@ -222,18 +184,6 @@ def test_a_spark_master_that_is_not_there_is_refused(capsys: pytest.CaptureFixtu
         assert said.startswith(f"--spark-master {master}: no Spark master can be reached (")
 
 
-@pytest.mark.parametrize("option", ["--runs-dir", "--report"])
-def test_a_place_that_cannot_be_written_to_is_refused(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, option: str
-) -> None:
-    (tmp_path / "file").touch()
-    monkeyed = tmp_path / "file" / "below" / "report.html"
-    said = sentence(capsys, "run", "TR-01", "--runs-dir", tmp_path / "runs", option, monkeyed)
-
-    assert said.startswith(f"nothing can be written to {tmp_path / 'file' / 'below'}")
-    assert said.endswith(": Not a directory")
-
-
 @pytest.mark.parametrize("missing", ["jars_of", "schema_jar", "spark_connector_jars"])
 def test_jars_that_cannot_be_had_are_a_usage_error_before_a_broker_starts(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, missing: str
@@ -277,73 +227,6 @@ def test_options_that_do_not_exist_are_usage_errors(
 
     assert ended.value.code == 2
     assert complaint in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("command", ["judge", "report", "trace"])
-@pytest.mark.parametrize(
-    ("text", "why"),
-    [
-        ("[]", "cannot be read: it is no JSON object"),
-        ("null", "cannot be read: it is no JSON object"),
-        ('{"format":', "cannot be read: Expecting value"),
-        ('{"format": 1}', "is of no run: it does not say scenario, kafka, metadata"),
-        ('{"format": 1, "scenario": "TR-01", "kafka": 3, "metadata": "kraft"}', "is of no run: it does not say kafka"),
-    ],
-)
-def test_a_run_that_does_not_say_what_it_is_of_is_named(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, command: str, text: str, why: str
-) -> None:
-    (tmp_path / "run.json").write_text(text)
-
-    assert sentence(capsys, command, tmp_path).startswith(f"{tmp_path / 'run.json'} {why}")
-
-
-@pytest.mark.parametrize("command", ["judge", "trace"])
-def test_the_directory_of_all_runs_is_no_run_to_judge(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, command: str
-) -> None:
-    write_ideal_run(tmp_path)
-
-    assert sentence(capsys, command, tmp_path).startswith(f"{tmp_path} holds no run of its own; give a run directory")
-
-
-def test_an_output_that_is_a_directory_is_refused_before_anything_takes_long(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
-    run, said = write_ideal_run(tmp_path / "runs").path, f"nothing can be written to {tmp_path}: it is a directory; "
-    for command in (
-        ["run", "TR-01", "--runs-dir", tmp_path / "more", "--report", tmp_path],
-        ["report", run, "--out", tmp_path],
-        ["guarantees", "--regenerate", "--out", tmp_path],
-        ["guarantees", "--kafka", "2.8.0", "--write-schedule", tmp_path],
-        ["explore", "--model", "Brokers", "--write-schedule", tmp_path],
-    ):
-        assert sentence(capsys, *command).startswith(said)
-
-
-def test_a_name_with_a_null_character_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as ended:
-        main(["predict", "--schedule", "a\0b"])
-
-    assert ended.value.code == 2
-    assert capsys.readouterr().err == "kafka-conformance: an argument has a null character, which no name can have\n"
-
-
-def test_digits_of_another_script_are_no_release(capsys: pytest.CaptureFixture[str]) -> None:
-    assert sentence(capsys, "predict", "TR-01", "--kafka", "४.३.१").endswith("give one such as 3.9.2, in plain digits.")
-
-
-def test_containers_without_docker_are_refused_with_what_needs_none(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    def absent(*_: object) -> None:
-        raise UsageError("Containers cannot be used: no Docker daemon answers.")
-
-    monkeypatch.setattr("conformance.commands.running.choose_backend", absent)
-    runs = ["--runs-dir", tmp_path / "runs", "--backend", "docker"]
-    said = sentence(capsys, "matrix", "TR-01", "--kafka", "4.3.1", *runs)
-
-    assert said == "Containers cannot be used: no Docker daemon answers. --backend process needs no containers."
 
 
 @pytest.mark.parametrize("closed", [">&-", ">&- 2>&-"])
