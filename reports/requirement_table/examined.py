@@ -39,9 +39,10 @@ class Column:
 
     @property
     def age(self) -> tuple[list[int], str, str]:
-        """A key that puts older releases first, and ZooKeeper before KRaft within one."""
+        """A key that puts older releases first, ZooKeeper before KRaft, child processes before containers."""
         numbers = [int(part) for part in re.findall(r"\d+", self.kafka)]
-        return numbers, "" if self.metadata == "zookeeper" else self.metadata, self.backend
+        mode = "" if self.metadata == "zookeeper" else self.metadata
+        return numbers, mode, "" if self.backend == "process" else self.backend
 
 
 @dataclass(frozen=True, slots=True)

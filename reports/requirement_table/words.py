@@ -42,9 +42,10 @@ def cell_words(cell: Cell) -> str:
 
 
 def share_words(cell: Cell) -> str:
-    """Say how many runs have the worst verdict, and of how many if not all have it: ``4``, or ``1/9``."""
+    """Say how many runs have the worst verdict, and of how many that were taken if not all have it: 4, or 1/9."""
     worst = 0 if cell.word is None else cell.counts[cell.word]
-    return str(worst) if worst == len(cell.runs) else f"{worst}/{len(cell.runs)}"
+    taken = len(cell.runs) - cell.counts[Conformance.NOT_RUN]
+    return str(worst) if worst >= taken else f"{worst}/{taken}"
 
 
 def time_words(total: Total) -> str:

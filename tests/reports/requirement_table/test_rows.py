@@ -94,3 +94,15 @@ def test_one_round_cannot_tell_of_flakes(tmp_path: Path) -> None:
 
     assert flake_words(table.totals[0]) == NONE
     assert "one round cannot tell" in (tmp_path / "matrix.html").read_text(encoding="utf-8")
+
+
+def test_what_does_not_apply_is_no_part_of_a_share(tmp_path: Path) -> None:
+    runs = [
+        write_run(tmp_path, "a"),
+        write_run(tmp_path, "b", scenario="HW-03/x", conformance="NOT_RUN", promise=None),
+        write_run(tmp_path, "c", kafka="3.9.2", conformance="NOT_RUN", promise=None),
+    ]
+    page = write_report(runs, tmp_path / "report.html")
+    table = write_table([ReleasePage.read(page, runs)], ROWS, tmp_path)
+
+    assert [share_words(cell) for cell in table.rows[1].cells] == ["1", "1"]
