@@ -62,6 +62,7 @@ def render_html(runs: Sequence[RunView], folder: Path) -> str:
         shown_conformance=[word for word in Conformance if tally.conformance[word]],
         shown_promise=[word for word in Promise if tally.promise[word] and word is not Promise.NOT_JUDGED],
         on_all=imposed_on_all(runs),
+        files={} if len(runs) == 1 else {file.name: file.says for run in runs for file in run.evidence},
         css=style_sheet("report.css", "chapters.css"),
         patterns=patterns(),
         headline=overview.headline(runs),
