@@ -9,6 +9,7 @@ from conformance.scenarios.vocabulary import (
     await_isr,
     await_leader,
     await_outcome,
+    brokers,
     checkpoint,
     hold_request,
     hold_response,
@@ -19,6 +20,7 @@ from conformance.scenarios.vocabulary import (
     start,
     stop,
 )
+from oracle.steps import Reassign
 from oracle.vocabulary import Acks, Expectation
 
 ZOMBIE_FOLLOWER = regression(
@@ -51,25 +53,30 @@ LATE_FETCH_ANSWER = regression(
     "KAFKA-18991",
     requirement="A follower drops the answer to a fetch of an earlier leader epoch.",
     explanation=(
-        "An answer with m1 is on its way to broker 2 when broker 3 dies and broker 1 leads on in a new epoch. From 2.8 "
-        "to 3.9.0, and in 4.0.0, broker 2 uses it; from 3.9.1 and 4.0.1 it drops it and fetches again at 1."
+        "An answer with m1 is on its way to broker 2 when dead broker 3's replica is taken away, and broker 1 leads on "
+        "in a new epoch. From 2.8 to 3.9.0, and in 4.0.0, broker 2 uses it; from 3.9.1 and 4.0.1 it drops it and "
+        "fetches again at 1."
     ),
     sources=("FE-04", "LE-05"),
     replicas=(1, 2, 3),
     steps=(
         produce("m0"),
+        kill(3),
         hold_request("before m1", follower=2, leader=1, fetch_offset=1),
         await_hold("before m1"),
         produce("m1", acks=Acks.LEADER),
         hold_response("m1 for 2", follower=2, leader=1, fetch_offset=1),
         release("before m1"),
         await_hold("m1 for 2"),
-        kill(3),
+        Reassign(brokers(1, 2)),
         hold_request("next fetch", follower=2, leader=1),
         release("m1 for 2"),
         await_hold("next fetch"),
         checkpoint("the answer of the old epoch has come"),
         release("next fetch"),
+        start(3),
+        Reassign(brokers(1, 2, 3)),
+        await_isr(1, 2, 3),
         checkpoint("end"),
     ),
 )
