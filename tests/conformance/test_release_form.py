@@ -60,8 +60,8 @@ def test_the_two_forms_are_answered_alike(capsys: pytest.CaptureFixture[str], co
 @pytest.mark.parametrize(
     "command", [["predict", "TR-01"], ["explain", "TR-01"], ["run", "TR-01"], ["faults"], ["list"]]
 )
-def test_contradicting_modes_are_refused(capsys: pytest.CaptureFixture[str], command: str) -> None:
-    assert main([*command.split(), "--kafka", "3.9.2/zookeeper", "--metadata", "kraft"]) == 2
+def test_contradicting_modes_are_refused(capsys: pytest.CaptureFixture[str], command: list[str]) -> None:
+    assert main([*command, "--kafka", "3.9.2/zookeeper", "--metadata", "kraft"]) == 2
     assert "'3.9.2/zookeeper' and --metadata kraft contradict each other" in capsys.readouterr().err
 
 
