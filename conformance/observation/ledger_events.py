@@ -86,7 +86,7 @@ def _event(attempt: Row, outcome: Row) -> Acknowledged | Refused | None:
         )
     if error is None or error == GIVEN_UP or error in NEVER_SENT or error.startswith(CLIENTS_OWN):
         return None
-    return Refused(at=at, partition=partition, acks=acks, error=error)
+    return Refused(at=at, partition=partition, acks=acks, error=error, sent_at=attempt["attempted_ns"])
 
 
 def _rows(directory: Path, prefix: str) -> Iterator[Row]:

@@ -63,7 +63,7 @@ class IsrChanges:
         self._check_growth(view, isr - before)
         self._check_shrink(view, before - isr, announced.at, settings)
         view.announced = isr
-        view.settle_isr(isr, announced.partition_epoch)
+        view.settle_isr(isr, announced.partition_epoch, announced.at)
 
     def _check_growth(self, view: Leadership, joining: Collection[BrokerId]) -> None:
         for broker in sorted(joining):

@@ -55,6 +55,7 @@ class Leadership:
         self.replicas: tuple[BrokerId, ...] = ()
         self.followers: dict[BrokerId, Follower] = {}
         self.began_at = 0
+        self._small_until: int | None = None
         self._rules = rules
         self._settled_epoch: LeaderEpoch = NO_EPOCH
         self._now = 0
@@ -91,14 +92,16 @@ class Leadership:
         """Take note that the leader has begun an epoch for certain, with the ISR that it was told."""
         if self.broker == applied.leader and applied.leader_epoch == self.leader_epoch != self._settled_epoch:
             self._settled_epoch = applied.leader_epoch
+            self._note_small(applied.at)
             self.committed = [frozenset(applied.isr)]
             self.raise_high()
 
-    def settle_isr(self, isr: Collection[BrokerId], partition_epoch: int | None) -> None:
+    def settle_isr(self, isr: Collection[BrokerId], partition_epoch: int | None, at: int) -> None:
         """Take note that the leader knows this ISR: nothing older counts, unless it may know a newer one already."""
         if partition_epoch is not None and partition_epoch < self.partition_epoch:
             return
         self._bound_by(frozenset(isr).difference(*self.committed))
+        self._note_small(at)
         self.committed = [frozenset(isr)]
         self.proposed = self.wished = frozenset()
         self.raise_high()
@@ -114,6 +117,14 @@ class Leadership:
         """Take note that the ISR was too small for acks=all: what the leader knew before that is past."""
         while len(self.committed) > 1 and self.suffices(self.committed[0]):
             del self.committed[0]
+
+    def _note_small(self, at: int) -> None:
+        if any(not self.suffices(isr) for isr in self.committed):
+            self._small_until = at
+
+    def was_small_since(self, moment: int | None) -> bool:
+        """Tell whether the ISR may have been too small for acks=all at some time since, and no longer is."""
+        return moment is not None and self._small_until is not None and self._small_until >= moment
 
     def give_up(self) -> None:
         """Take note that the controller has refused the wish: it may be forgotten, or asked again."""

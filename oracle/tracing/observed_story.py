@@ -68,14 +68,16 @@ class Acknowledged(PartitionObserved):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refused(PartitionObserved):
-    """A producer was told of an error.
+    """A producer was told of an error, at some time after it had sent its records.
 
     Attributes:
         error: Kafka's name of it, such as NOT_ENOUGH_REPLICAS.
+        sent_at: when it sent them, monotonic nanoseconds; None if unknown.
     """
 
     acks: Acks
     error: str
+    sent_at: int | None = None
     leader: BrokerId | None = None
 
 

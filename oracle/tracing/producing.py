@@ -64,9 +64,11 @@ class Producing:
             return
         is_small = any(not view.suffices(isr) for view in views for isr in view.maximal_isrs())
         is_small_still = any(not view.suffices(isr) for view in views for isr in view.committed)
-        if not self._judge.keeps(Invariant.ACKNOWLEDGEMENT, told.acks is Acks.ALL and (is_small or is_small_still)):
+        was_small = any(view.was_small_since(told.sent_at) for view in views)
+        is_allowed = told.acks is Acks.ALL and (is_small or is_small_still or was_small)
+        if not self._judge.keeps(Invariant.ACKNOWLEDGEMENT, is_allowed):
             raise self._refusal(f"a record is refused with {told.error}", "with acks=all, below min.insync.replicas")
-        if len(views) == 1:
+        if len(views) == 1 and not was_small:
             views[0].was_too_small()
 
     def _refusal(self, observed: str, allowed: str) -> Exception:

@@ -176,7 +176,7 @@ def test_what_producers_were_told(run: RunDirectory) -> None:
             base_offset=7,  # type: ignore[arg-type]
             last_offset=7,  # type: ignore[arg-type]
         ),
-        Refused(at=5 * MS + 1, partition=PARTITION, acks=Acks.ALL, error="NOT_ENOUGH_REPLICAS_AFTER_APPEND"),
+        Refused(at=5 * MS + 1, partition=PARTITION, acks=Acks.ALL, error="NOT_ENOUGH_REPLICAS_AFTER_APPEND", sent_at=1),
     ]
 
 

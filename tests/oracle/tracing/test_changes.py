@@ -77,6 +77,22 @@ def test_another_error_of_a_producer_says_nothing() -> None:
     assert not story.refused()
 
 
+@pytest.mark.parametrize(
+    ("sent_early", "refused"), [(True, ""), (False, "15: a record is refused with NOT_ENOUGH_REPLICAS")]
+)
+def test_a_refusal_that_is_told_late_is_held_against_the_time_since_the_record_was_sent(
+    *, sent_early: bool, refused: str
+) -> None:
+    story = with_records(min_insync_replicas=2)
+    early = story.at
+    story.led(1, 1, (1,), 1)
+    story.led(1, 2, (1, 2, 3), 1)
+    story.wait(1)
+    sent_at = early if sent_early else story.at
+    story.feed(Refused, acks=Acks.ALL, error="NOT_ENOUGH_REPLICAS", sent_at=sent_at)
+    assert story.refused() == refused
+
+
 def test_two_brokers_may_refuse_for_want_of_replicas() -> None:
     story = with_records(min_insync_replicas=2)
     story.heard(2, 2, 1, (2,))
