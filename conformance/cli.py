@@ -33,9 +33,9 @@ try:
     from conformance.commands.track_record import add_track_record
     from conformance.commands.versions import add_versions
     from conformance.console import Console
+    from conformance.judgement.verdicts import EXIT_CODES, Conformance
     from conformance.run_directory import RunDirectoryError
     from conformance.spark_master import DEFAULT_MASTER
-    from conformance.verdicts import EXIT_CODES, Conformance
 except KeyboardInterrupt:  # imports take a second, and no run has begun
     sys.stderr.write("kafka-conformance: interrupted\n")
     sys.exit(130)

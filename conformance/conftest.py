@@ -9,18 +9,18 @@ import pytest
 
 from conformance.commands.choosing import USAGE_ERRORS, choice_of_options, jars_for, release_of
 from conformance.commands.running import new_seed
+from conformance.judgement.verdicts import Conformance
 from conformance.laboratory import Laboratory
 from conformance.pipeline import Finished, Pipeline
 from conformance.registry import select
 from conformance.spark_room import SparkRoom
-from conformance.verdicts import Conformance
 from fault_injection.cluster.backends.choice import choose_backend
 from reports import write_report
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from conformance.examination import Entry
+    from conformance.catalogue.examination import Entry
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

@@ -1,14 +1,15 @@
 """When did what happen in a run, and when was what measured? The tester's own notes, as questions read them.
 
-``timeline.ndjson`` says what was done, ``observations.ndjson`` what was measured (``conformance.recorder``). All times
-are nanoseconds of the tester's monotonic clock, on which the wire trace agrees (``conformance.wire_trace``).
+``timeline.ndjson`` says what was done, ``observations.ndjson`` what was measured
+(``conformance.running.recorder``). All times are nanoseconds of the tester's monotonic clock, on which the wire trace
+agrees (``conformance.wire_trace``).
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from conformance.questions import NotSeenError
+from conformance.catalogue.questions import NotSeenError
 
 if TYPE_CHECKING:
     from conformance.run_directory import RunDirectory

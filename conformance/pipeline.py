@@ -13,29 +13,29 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from conformance.answers import measure
-from conformance.beginning import begin_run
+from conformance.catalogue.answers import measure
+from conformance.catalogue.examination import Examination
 from conformance.clients.topics import TopicError, create_topic
-from conformance.evidence import keep_broker_files, write_replica_logs
-from conformance.examination import Examination
-from conformance.examining import examine, freeze_answers
-from conformance.fault_record import on_timeline
-from conformance.foretelling import foretell
 from conformance.interruption import HarnessError, RunInterruption
-from conformance.judging import judge_run, judge_unreadable, judged_if_interrupted
+from conformance.judgement.open_outcomes import write_measured_outcome
+from conformance.judgement.prediction_files import write_prediction
 from conformance.ledger.writer import LedgerWriter
-from conformance.open_outcomes import write_measured_outcome
-from conformance.own_ends import own_ends
-from conformance.prediction_files import write_prediction
 from conformance.probes.errors import ProbeError
 from conformance.probes.replica_probe import ReplicaProbe
 from conformance.reconcile.errors import ReconcileError
-from conformance.recorder import Recorder
-from conformance.rest import Rest
 from conformance.run_directory import RunDirectory, RunDirectoryError
-from conformance.runner import Runner
-from conformance.topic_removal import remove_topic, require_all_running
-from conformance.topic_settings import topic_configs, user_settings
+from conformance.running.own_ends import own_ends
+from conformance.running.recorder import Recorder
+from conformance.running.rest import Rest
+from conformance.running.runner import Runner
+from conformance.running.topic_removal import remove_topic, require_all_running
+from conformance.runs.beginning import begin_run
+from conformance.runs.evidence import keep_broker_files, write_replica_logs
+from conformance.runs.examining import examine, freeze_answers
+from conformance.runs.fault_record import on_timeline
+from conformance.runs.foretelling import foretell
+from conformance.runs.judging import judge_run, judge_unreadable, judged_if_interrupted
+from conformance.schedules.topic_settings import topic_configs, user_settings
 from fault_injection.cluster.errors import ClusterError
 from fault_injection.faults.account import FaultAccount
 from fault_injection.waiting import DeadlineExceededError
@@ -47,10 +47,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from conformance.examination import Entry
+    from conformance.catalogue.examination import Entry
+    from conformance.judgement.verdicts import Verdict
     from conformance.laboratory import Laboratory
     from conformance.spark_room import SparkRoom
-    from conformance.verdicts import Verdict
     from fault_injection.cluster.lifecycle import Cluster
     from oracle.schedule import Schedule
 

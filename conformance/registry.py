@@ -12,14 +12,14 @@ from pkgutil import walk_packages
 from typing import TYPE_CHECKING
 
 from conformance import scenarios
-from conformance.examination import Examination
-from conformance.requirements import CHECKED_IN_EVERY_RUN
-from conformance.scenario import Scenario
+from conformance.catalogue.examination import Examination
+from conformance.catalogue.requirements import CHECKED_IN_EVERY_RUN
+from conformance.catalogue.scenario import Scenario
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from conformance.examination import Entry
+    from conformance.catalogue.examination import Entry
 
 AREAS = ("HW", "TR", "LE", "IS", "AC", "EL", "RM", "FE", "RC")
 """The catalogue's order: by the area of the name; what names no area, as regressions do, comes last."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from conformance.broker_answers import answer_words
+from conformance.catalogue.examination import Examination
+from conformance.catalogue.where import EVERYWHERE
 from conformance.commands.choosing import foretold, rules_of
 from conformance.commands.family_table import family_lines
 from conformance.commands.foretold_promise import promise_line
@@ -12,20 +13,19 @@ from conformance.commands.listing import entry_as_json
 from conformance.commands.plain_table import table_lines
 from conformance.commands.prediction import answer_lines
 from conformance.commands.release_form import release_options
-from conformance.examination import Examination
+from conformance.judgement.broker_answers import answer_words
 from conformance.registry import select
-from conformance.schedule_format import encode
-from conformance.step_text import describe
-from conformance.topic_settings import topic_configs
-from conformance.where import EVERYWHERE
+from conformance.schedules.schedule_format import encode
+from conformance.schedules.step_text import describe
+from conformance.schedules.topic_settings import topic_configs
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from conformance.catalogue.examination import Entry
     from conformance.commands.choosing import Choice
     from conformance.console import Console
-    from conformance.examination import Entry
-    from conformance.foretelling import Foretold
+    from conformance.runs.foretelling import Foretold
     from oracle.prediction import Moment, Prediction
     from oracle.schedule import Schedule
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from conformance.commands.release_form import release_named
 from conformance.expectations import ExpectationError
-from conformance.foretelling import foretell
 from conformance.registry import UnknownScenarioError, select
-from conformance.schedule_file import ScheduleFileError, locate, read_schedule
+from conformance.runs.foretelling import foretell
+from conformance.schedules.schedule_file import ScheduleFileError, locate, read_schedule
 from fault_injection.cluster.backends.choice import jar_names_of_image
 from fault_injection.releases import (
     NO_JARS,
@@ -31,8 +31,8 @@ from oracle.vocabulary import MetadataMode as OracleMode
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from conformance.examination import Entry
-    from conformance.foretelling import Foretold
+    from conformance.catalogue.examination import Entry
+    from conformance.runs.foretelling import Foretold
     from fault_injection.releases import JarSet
     from oracle.rules.rule_set import RuleSet
 

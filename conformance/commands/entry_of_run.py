@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from conformance.answers import QUESTIONS
-from conformance.examination import Examination
+from conformance.catalogue.answers import QUESTIONS
+from conformance.catalogue.examination import Examination
 from conformance.registry import CATALOGUE
 from conformance.run_directory import RunDirectoryError
-from conformance.schedule_format import encode
+from conformance.schedules.schedule_format import encode
 
 if TYPE_CHECKING:
-    from conformance.examination import Entry
-    from conformance.questions import Question
+    from conformance.catalogue.examination import Entry
+    from conformance.catalogue.questions import Question
     from conformance.run_directory import RunDirectory
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from conformance.commands.choosing import Choice, rules_of
 from conformance.commands.whole_numbers import whole_number
-from conformance.schedule_text import schedule_text
+from conformance.schedules.schedule_text import schedule_text
 from fault_injection.releases import UsageError
 from oracle.brokers.bounds import Bounds
 from oracle.brokers.model import Brokers

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from conformance.verdicts import EXIT_CODES, Conformance
+from conformance.judgement.verdicts import EXIT_CODES, Conformance
 from fault_injection.releases import UsageError
 from oracle.explorer.exploration import Exploration, Progress, Verdict
 from oracle.explorer.model import Always

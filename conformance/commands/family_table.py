@@ -5,18 +5,18 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from conformance.catalogue.examination import Examination
+from conformance.catalogue.requirements import REQUIREMENTS
 from conformance.commands.foretold_promise import promise_words
 from conformance.commands.listing import count_words
 from conformance.commands.plain_table import table_lines
 from conformance.commands.release_form import release_options
-from conformance.examination import Examination
-from conformance.requirements import REQUIREMENTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from conformance.examination import Entry
-    from conformance.foretelling import Foretold
+    from conformance.catalogue.examination import Entry
+    from conformance.runs.foretelling import Foretold
 
 SENTENCES = {requirement.id: requirement.sentence for requirement in REQUIREMENTS}
 

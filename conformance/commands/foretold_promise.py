@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from conformance.promises import PromiseKept
+from conformance.judgement.promises import PromiseKept
 from oracle.guarantees import PromiseVerdict
 from oracle.vocabulary import Acks, Fate, Outcome
 

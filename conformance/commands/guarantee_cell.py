@@ -9,7 +9,7 @@ from conformance.commands.choosing import foretold
 from conformance.commands.foretold_promise import promise_line
 from conformance.commands.release_form import release_options
 from conformance.registry import select
-from conformance.step_text import describe
+from conformance.schedules.step_text import describe
 from oracle.brokers.guarantee_table import MAX_STATES, release_name
 from oracle.brokers.questions import Faults, question
 from oracle.brokers.showing import shown

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from conformance.commands.choosing import Choice, rules_of
 from conformance.commands.guarantee_words import short_lines
 from conformance.commands.release_form import release_named
-from conformance.schedule_text import schedule_text
+from conformance.schedules.schedule_text import schedule_text
 from fault_injection.releases import RELEASES, UsageError, find_release
 from fault_injection.releases import MetadataMode as ClusterMode
 from oracle.brokers.answers import answer

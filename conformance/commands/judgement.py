@@ -5,18 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from conformance.answers import ANSWERS, measure
-from conformance.beginning import EXAMINATION
+from conformance.catalogue.answers import ANSWERS, measure
 from conformance.commands.entry_of_run import asked_of, examination_of, questions_of
 from conformance.commands.opened_run import open_run
 from conformance.commands.other_rules import other_rules
-from conformance.judging import as_json, judge_run
+from conformance.judgement.verdicts import Conformance, Verdict, exit_code, not_run
 from conformance.reconcile.errors import ReconcileError
-from conformance.repredict import repredict, repredict_answers
 from conformance.run_directory import RunDirectory, RunDirectoryError
+from conformance.runs.beginning import EXAMINATION
+from conformance.runs.judging import as_json, judge_run
+from conformance.runs.repredict import repredict, repredict_answers
 from conformance.spark_master import DEFAULT_MASTER, check_master
 from conformance.spark_room import SparkRoom
-from conformance.verdicts import Conformance, Verdict, exit_code, not_run
 from oracle.predict import PointUnavailableError
 from oracle.schedule import ScheduleError
 from oracle.vocabulary import MetadataMode

@@ -6,17 +6,17 @@ from dataclasses import asdict
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
+from conformance.catalogue.examination import Examination
+from conformance.catalogue.requirements import AREAS
 from conformance.commands.choosing import foretold, rules_of
-from conformance.examination import Examination
 from conformance.registry import CATALOGUE, select
-from conformance.requirements import AREAS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from conformance.catalogue.examination import Entry
     from conformance.commands.choosing import Choice
     from conformance.console import Console
-    from conformance.examination import Entry
     from oracle.rules.rule_set import RuleSet
 
 REGRESSIONS = "known defects of Kafka"

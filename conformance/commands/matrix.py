@@ -10,12 +10,12 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from conformance.catalogue.ladder import LADDER, Line
 from conformance.commands.matrix_line import LineOptions, line_folder, run_line
 from conformance.commands.matrix_table import MatrixTable, seeds_of_lines
 from conformance.commands.places import check_writable
 from conformance.commands.running import backend_for, check_jre_image, new_seed
 from conformance.commands.sizes import cached_text, ladder_text
-from conformance.ladder import LADDER, Line
 from conformance.registry import select
 from conformance.spark_master import DEFAULT_MASTER, check_master
 from fault_injection.releases import UsageError

@@ -6,15 +6,15 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from conformance.catalogue.ladder import LADDER, lines
 from conformance.commands.ignored_options import refuse
 from conformance.commands.matrix import MatrixOptions, print_ladder, run_matrix
 from conformance.commands.whole_numbers import whole_number
-from conformance.ladder import LADDER, lines
 from conformance.spark_master import DEFAULT_MASTER
 
 if TYPE_CHECKING:
+    from conformance.catalogue.ladder import Line
     from conformance.console import Console
-    from conformance.ladder import Line
 
 DESCRIPTION = """Runs the catalogue on one release after another, each as `run` does, and writes one table of
 requirement by release over all of them: matrix.html, matrix.json and matrix.md (for the summary of a CI job), with

@@ -12,14 +12,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from conformance.commands.matrix_staleness import Today
+from conformance.judgement.verdicts import Conformance
 from conformance.run_directory import RunDirectory, RunDirectoryError
-from conformance.verdicts import Conformance
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from conformance.examination import Entry
+    from conformance.catalogue.examination import Entry
     from oracle.rules.rule_set import RuleSet
 
 ASIDE = "run-again"

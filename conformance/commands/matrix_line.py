@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from conformance.catalogue.shared_clusters import in_running_order
 from conformance.commands.choosing import Choice
 from conformance.commands.matrix_asked import Asked
 from conformance.commands.matrix_cells import Progress, progress_of, put_aside, round_folder
@@ -12,8 +13,7 @@ from conformance.commands.running import await_spark, check_predictable
 from conformance.commands.sizes import jars_text
 from conformance.laboratory import Laboratory
 from conformance.pipeline import Pipeline
-from conformance.schedule_file import ScheduleFileError
-from conformance.shared_clusters import in_running_order
+from conformance.schedules.schedule_file import ScheduleFileError
 from conformance.spark_master import is_local
 from conformance.spark_room import SparkRoom
 from fault_injection.cluster.backends.choice import BackendName, choose_backend
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from conformance.catalogue.examination import Entry
+    from conformance.catalogue.ladder import Line
     from conformance.commands.matrix_cells import Cell
     from conformance.console import Console
-    from conformance.examination import Entry
-    from conformance.ladder import Line
     from fault_injection.releases import JarSet
     from oracle.rules.rule_set import RuleSet
 

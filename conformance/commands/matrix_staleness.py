@@ -9,17 +9,17 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from conformance.answers import QUESTIONS
-from conformance.foretelling import foretell
+from conformance.catalogue.answers import QUESTIONS
+from conformance.catalogue.scenario import Scenario
 from conformance.run_directory import RunDirectoryError
-from conformance.scenario import Scenario
-from conformance.schedule_format import encode
+from conformance.runs.foretelling import foretell
+from conformance.schedules.schedule_format import encode
 from oracle.schedule import ScheduleError
 
 if TYPE_CHECKING:
-    from conformance.examination import Entry
-    from conformance.foretelling import Foretold
+    from conformance.catalogue.examination import Entry
     from conformance.run_directory import RunDirectory
+    from conformance.runs.foretelling import Foretold
     from oracle.rules.rule_set import RuleSet
 
 PREDICTION = "prediction/prediction.json"

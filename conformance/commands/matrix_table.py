@@ -6,13 +6,13 @@ import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from conformance.catalogue.requirements import REQUIREMENTS
 from conformance.commands.matrix_asked import FILE, Asked
 from conformance.commands.matrix_cells import runs_of, runs_put_aside
 from conformance.commands.sizes import folder_text
-from conformance.promises import PromiseKept
-from conformance.requirements import REQUIREMENTS
+from conformance.judgement.promises import PromiseKept
+from conformance.judgement.verdicts import Conformance, exit_code
 from conformance.run_directory import RunDirectory, RunDirectoryError
-from conformance.verdicts import Conformance, exit_code
 from fault_injection.releases import UsageError
 from reports import write_report
 from reports.requirement_table import ReleasePage, write_table

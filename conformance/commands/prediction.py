@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from conformance.broker_answers import answer_words
+from conformance.catalogue.questions import in_words
 from conformance.commands.choosing import Choice, locate_error, rules_of, scenarios_of
 from conformance.commands.plain_table import table_lines
 from conformance.commands.story import story_lines
-from conformance.foretelling import Foretold, foretell
-from conformance.questions import in_words
+from conformance.judgement.broker_answers import answer_words
+from conformance.runs.foretelling import Foretold, foretell
 from oracle.predicting.explaining import explain
 from oracle.predicting.races import open_values
 from oracle.schedule import ScheduleError
@@ -17,8 +17,8 @@ from oracle.schedule import ScheduleError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from conformance.catalogue.questions import Answer
     from conformance.console import Console
-    from conformance.questions import Answer
     from oracle.prediction import Moment, Prediction
 
 

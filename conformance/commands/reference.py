@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
 
 from conformance.commands.opened_run import open_run
 from conformance.commands.places import check_file
-from conformance.composite_steps import COMPOSITES
-from conformance.schedule_format import KINDS, SINGLE_FIELD, plain
+from conformance.schedules.composite_steps import COMPOSITES
+from conformance.schedules.schedule_format import KINDS, SINGLE_FIELD, plain
 from oracle.steps import STEP_NAMES, written_name
 from reports import write_report
 

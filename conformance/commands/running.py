@@ -8,16 +8,16 @@ from dataclasses import dataclass
 from threading import Event
 from typing import TYPE_CHECKING, Any
 
+from conformance.catalogue.shared_clusters import in_running_order
 from conformance.commands.choosing import Choice, jars_for, locate_error, release_of, scenarios_of
 from conformance.commands.places import check_file, check_writable
-from conformance.foretelling import foretell
+from conformance.judgement.verdicts import exit_code
 from conformance.laboratory import Laboratory
 from conformance.pipeline import Finished, Pipeline
 from conformance.reconcile.errors import ReconcileError
-from conformance.shared_clusters import in_running_order
+from conformance.runs.foretelling import foretell
 from conformance.spark_master import DEFAULT_MASTER, SparkMasterError, check_master, is_local
 from conformance.spark_room import SparkRoom
-from conformance.verdicts import exit_code
 from fault_injection.cluster.backends.choice import BackendName, choose_backend
 from fault_injection.releases import MetadataMode, UsageError
 from oracle.rules.by_version import rules_for
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from conformance.catalogue.examination import Entry
     from conformance.console import Console
-    from conformance.examination import Entry
     from fault_injection.cluster.backend import Backend
     from fault_injection.releases import Release
 

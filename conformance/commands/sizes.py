@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from conformance.ladder import Line
+    from conformance.catalogue.ladder import Line
     from fault_injection.releases import JarSet
 
 MEBIBYTE = 2**20

@@ -7,17 +7,17 @@ from collections import deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from conformance.beginning import EXAMINATION
 from conformance.commands.opened_run import open_run
 from conformance.commands.other_rules import other_rules
 from conformance.commands.trace_telling import Telling
+from conformance.judgement.verdicts import EXIT_CODES, Conformance
 from conformance.observation.check import begin_replay, check_again, own_rules
 from conformance.observation.errors import TraceUnreadableError
 from conformance.observation.event_json import event_as_json
 from conformance.observation.event_stream import EventStream
 from conformance.observation.event_text import event_text
 from conformance.run_directory import RunDirectoryError
-from conformance.verdicts import EXIT_CODES, Conformance
+from conformance.runs.beginning import EXAMINATION
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -6,7 +6,7 @@ import argparse
 import textwrap
 from typing import TYPE_CHECKING, Any
 
-from conformance.questions import as_json, in_words
+from conformance.catalogue.questions import as_json, in_words
 from conformance.scenarios.regressions.track_record import TRACK_RECORD
 from conformance.scenarios.regressions.unreached import UNREACHED
 

@@ -18,7 +18,7 @@ import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
-from conformance.deviation_codes import CODES
+from conformance.judgement.deviation_codes import CODES
 
 OPTIONAL = {"metadata", "codes"}
 FIELDS = {"scenario", "reason", "issue"} | OPTIONAL

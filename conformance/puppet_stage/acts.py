@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from conformance.catalogue.questions import Expected, Value
     from conformance.puppet_stage.modelled_broker import ModelledBroker
     from conformance.puppet_stage.speech import Words
     from conformance.puppet_stage.stage import Stage
-    from conformance.questions import Expected, Value
     from fault_injection.wire.controller_views import ErrorsView
 
 STATE = "log end offset, high watermark, in-sync replicas"

@@ -6,8 +6,8 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from conformance.catalogue.questions import Between
 from conformance.puppet_stage.speech import OFFSET_OUT_OF_RANGE
-from conformance.questions import Between
 from fault_injection.puppets.client import EARLIEST_TIMESTAMP, LATEST_TIMESTAMP
 from fault_injection.puppets.fetching import BYTES_MAX, Fetch
 from fault_injection.puppets.records import TIMESTAMP_MS
@@ -17,9 +17,9 @@ from oracle.vocabulary import Offset
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from conformance.catalogue.questions import Expected, Value
     from conformance.puppet_stage.modelled_broker import ModelledBroker
     from conformance.puppet_stage.stage import Stage
-    from conformance.questions import Expected, Value
 
 FETCHED = "error code, first and last offset, high watermark"
 TOOK = "time to the answer"

@@ -17,9 +17,9 @@ from oracle.vocabulary import LeaderEpoch
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from conformance.catalogue.questions import Expected, Value
     from conformance.puppet_stage.modelled_broker import ModelledBroker
     from conformance.puppet_stage.stage import Stage
-    from conformance.questions import Expected, Value
     from fault_injection.puppets.controller import ControllerPuppet
 
 STALE_CONTROLLER_EPOCH, STALE_BROKER_EPOCH = 11, 77

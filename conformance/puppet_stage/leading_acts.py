@@ -22,9 +22,9 @@ from fault_injection.wire.views import NONE
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from conformance.catalogue.questions import Expected, Value
     from conformance.puppet_stage.modelled_broker import ModelledBroker
     from conformance.puppet_stage.stage import Stage
-    from conformance.questions import Expected, Value
 
 PARKED_MS = 50
 APPEND_TIMEOUT_MS = 1_000

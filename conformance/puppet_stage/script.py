@@ -6,21 +6,21 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from conformance.evidence import keep_broker_files
+from conformance.catalogue.questions import Answer
 from conformance.puppet_stage.modelled_broker import REAL, ModelledBroker
 from conformance.puppet_stage.shared_broker import puppets_of
 from conformance.puppet_stage.stage import Stage
-from conformance.questions import Answer
 from conformance.run_directory import slug
+from conformance.runs.evidence import keep_broker_files
 from oracle.rules.by_version import rules_for
 from oracle.vocabulary import MetadataMode
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from conformance.examination import Room
+    from conformance.catalogue.examination import Room
+    from conformance.catalogue.questions import Expected
     from conformance.puppet_stage.acts import Act
-    from conformance.questions import Expected
     from fault_injection.puppets.run import PuppetRun
     from oracle.rules.rule_set import RuleSet
 

@@ -19,9 +19,9 @@ from fault_injection.puppets.fetching import Fetch
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from conformance.catalogue.questions import Expected, Value
     from conformance.puppet_stage.modelled_broker import ModelledBroker
     from conformance.puppet_stage.stage import Stage
-    from conformance.questions import Expected, Value
 
 PRODUCER_ID = 9000
 ERROR = "error code"

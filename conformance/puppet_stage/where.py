@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from conformance.where import Where
+from conformance.catalogue.where import Where
 from oracle.vocabulary import MetadataMode
 
 FIRST_WITHOUT_ZOOKEEPER = "4.0.0"

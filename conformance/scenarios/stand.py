@@ -15,7 +15,7 @@ from conformance.clients.topics import create_spread_topic
 from conformance.probes.connection import BrokerConnection
 from conformance.probes.metadata import PartitionMetadata, partition_metadata
 from conformance.probes.replica import replica_offsets
-from conformance.topic_removal import remove_topic
+from conformance.running.topic_removal import remove_topic
 from conformance.wire_trace.frame import WIRE_FILE
 from fault_injection.waiting import until
 from oracle.vocabulary import Acks
@@ -23,7 +23,7 @@ from oracle.vocabulary import Acks
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from conformance.examination import Room
+    from conformance.catalogue.examination import Room
     from conformance.run_directory import RunDirectory
     from fault_injection.cluster.lifecycle import Cluster
     from fault_injection.cluster.spec import ClusterSpec

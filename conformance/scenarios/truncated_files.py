@@ -13,12 +13,12 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from conformance.election_requests import request_election
-from conformance.examination import Examination
+from conformance.catalogue.examination import Examination
+from conformance.catalogue.questions import Answer
 from conformance.probes.checkpoints import HIGH_WATERMARK_FILE, high_watermark_checkpoint
 from conformance.probes.connection import BrokerConnection
 from conformance.probes.served import served_records
-from conformance.questions import Answer
+from conformance.running.election_requests import request_election
 from conformance.scenarios.segment_files import SegmentFiles, segment_files
 from conformance.scenarios.stand import DEADLINE_S, stand
 from fault_injection.cluster.readiness import await_registered, await_unregistered
@@ -30,8 +30,8 @@ from oracle.vocabulary import Acks, ElectionKind
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from conformance.examination import Room
-    from conformance.questions import Value
+    from conformance.catalogue.examination import Room
+    from conformance.catalogue.questions import Value
     from conformance.scenarios.stand import Stand
     from oracle.rules.rule_set import RuleSet
 

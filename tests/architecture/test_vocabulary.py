@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from conformance.catalogue.scenario import REQUIREMENT_ID
 from conformance.registry import CATALOGUE
-from conformance.scenario import REQUIREMENT_ID
-from conformance.schedule_file import read_schedule
+from conformance.schedules.schedule_file import read_schedule
 from fault_injection.wire.points import POINTS
 from oracle.gate import POINTS as PREDICTABLE
 from oracle.steps import STEP_NAMES, Step
@@ -20,7 +20,7 @@ from tests.architecture.sources import ROOT, files
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from conformance.examination import Entry
+    from conformance.catalogue.examination import Entry
 
 EXAMPLES = [path for path in files() if path.parts[0] == "examples" and path.suffix == ".yaml"]
 

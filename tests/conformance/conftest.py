@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from conformance import judging
 from conformance.observation.check import check_trace, own_rules
 from conformance.observation.trace_result import TRACE_CHECK_FILE, TraceResult
+from conformance.runs import judging
 
 if TYPE_CHECKING:
     from conformance.run_directory import RunDirectory

@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from conformance.examination import Examination
-from conformance.questions import Answer, Between
-from conformance.where import EVERYWHERE, Where
+from conformance.catalogue.examination import Examination
+from conformance.catalogue.questions import Answer, Between
+from conformance.catalogue.where import EVERYWHERE, Where
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from conformance.examination import Room
+    from conformance.catalogue.examination import Room
     from oracle.rules.rule_set import RuleSet
 
 PREDICTED = (

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from conformance.answers import predicted_answers
-from conformance.evidence import SCHEMA as REPLICA_LOGS
+from conformance.catalogue.answers import predicted_answers
+from conformance.judgement.prediction_files import write_prediction
 from conformance.ledger.entry import Attempt, OutcomeEntry
 from conformance.ledger.writer import LedgerWriter
-from conformance.prediction_files import write_prediction
 from conformance.run_directory import RunDirectory
+from conformance.runs.evidence import SCHEMA as REPLICA_LOGS
 from conformance.scenarios.truncation import RESTARTED_FOLLOWER
-from conformance.schedule_format import encode
+from conformance.schedules.schedule_format import encode
 from oracle.predict import predict
 from oracle.rules.by_version import rules_for
 from oracle.vocabulary import MetadataMode, Outcome
@@ -23,7 +23,7 @@ from oracle.vocabulary import MetadataMode, Outcome
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from conformance.scenario import Scenario
+    from conformance.catalogue.scenario import Scenario
     from oracle.prediction import Moment, Prediction
 
 BASE = 7_000

@@ -7,15 +7,17 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from conformance.comparison import Row
 from conformance.expectations import AcceptedDeviation
-from conformance.judging import in_view_of, judge_run
-from conformance.verdicts import Conformance, Facts, PromiseKept, Verdict, judge, not_run
+from conformance.judgement.comparison import Row
+from conformance.judgement.verdicts import Conformance, PromiseKept, Verdict, judge, not_run
+from conformance.runs.judging import in_view_of, judge_run
 from tests.conformance.ideal_runs import write_ideal_run, write_lines
 from tests.conformance.verdict_facts import M0, facts
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from conformance.judgement.facts import Facts
 
 CONFORMS, DEVIATES = Conformance.CONFORMS, Conformance.DEVIATES
 ISR = Row("end: isr", [1, 2], [1], code="isr")

@@ -18,20 +18,20 @@ from typing import TYPE_CHECKING
 import pytest
 
 from conformance import scenarios
-from conformance.examination import Examination
-from conformance.foretelling import foretell
-from conformance.ladder import LADDER
-from conformance.questions import as_json, from_json
+from conformance.catalogue.examination import Examination
+from conformance.catalogue.ladder import LADDER
+from conformance.catalogue.questions import as_json, from_json
+from conformance.catalogue.requirements import REQUIREMENTS
+from conformance.catalogue.scenario import REQUIREMENT_ID, Scenario
+from conformance.catalogue.where import EVERYWHERE
 from conformance.registry import AREAS, CATALOGUE, EXAMINATIONS, SCENARIOS, select
-from conformance.requirements import REQUIREMENTS
-from conformance.scenario import REQUIREMENT_ID, Scenario
-from conformance.where import EVERYWHERE
+from conformance.runs.foretelling import foretell
 from oracle.rules.by_version import rules_for
 from oracle.vocabulary import MetadataMode
 
 if TYPE_CHECKING:
-    from conformance.examination import Entry
-    from conformance.ladder import Line
+    from conformance.catalogue.examination import Entry
+    from conformance.catalogue.ladder import Line
 
 SOURCE = re.compile(r"^((HW|TR|LE|IS|AC|EL|RM|FE|RC)-\d\d|00[0-4]|KIP-\d+|KAFKA-\d+)$")
 ENTRY_LINES_MAX = 60

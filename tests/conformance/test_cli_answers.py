@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from conformance.cli import main
-from conformance.composite_steps import COMPOSITES
 from conformance.registry import CATALOGUE
 from conformance.run_directory import RunDirectory
-from conformance.schedule_format import decode_step
-from conformance.schedule_text import schedule_text
+from conformance.schedules.composite_steps import COMPOSITES
+from conformance.schedules.schedule_format import decode_step
+from conformance.schedules.schedule_text import schedule_text
 from oracle.steps import STEP_NAMES, AwaitHold, Checkpoint, Kill, Start
 from tests.conformance.ideal_runs import write_ideal_run
 from tests.oracle.open_races import answer_before_or_after_the_second_fetch, lost_or_kept

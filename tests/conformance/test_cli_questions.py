@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from conformance.broker_answers import answer_words
 from conformance.cli import main
+from conformance.judgement.broker_answers import answer_words
 from conformance.registry import EXAMINATIONS, SCENARIOS
 
 if TYPE_CHECKING:
-    from conformance.examination import Examination
+    from conformance.catalogue.examination import Examination
 
 ASKING = next(scenario for scenario in SCENARIOS if scenario.questions and not scenario.where.limits)
 EXAMINED = next(examination for examination in EXAMINATIONS if not examination.where.limits)

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from conformance.comparison import checkpoint_rows
-from conformance.deviation_codes import NUMBERS
 from conformance.expectations import DIRECTORY, ExpectationError, accepted_deviation, load_expectations
+from conformance.judgement.comparison import checkpoint_rows
+from conformance.judgement.deviation_codes import NUMBERS
 from conformance.registry import CATALOGUE
 from fault_injection.releases import find_release
 

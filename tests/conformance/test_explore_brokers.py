@@ -9,7 +9,7 @@ import pytest
 
 from conformance.cli import main
 from conformance.commands.explored_brokers import excluded_places
-from conformance.schedule_file import read_schedule
+from conformance.schedules.schedule_file import read_schedule
 from oracle.brokers.bounds import Bounds
 from oracle.brokers.model import Brokers
 from oracle.brokers.search import search

@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 
 from conformance.commands.foretold_promise import promise_line
-from conformance.foretelling import foretell
-from conformance.promises import LOST_PROMISES, promise_kept
+from conformance.judgement.promises import LOST_PROMISES, promise_kept
 from conformance.registry import SCENARIOS
+from conformance.runs.foretelling import foretell
 from oracle.prediction import Divergence
 from oracle.rules.by_version import rules_for
 from oracle.vocabulary import Fate, Label, MetadataMode, Offset

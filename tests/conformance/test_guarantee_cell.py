@@ -12,8 +12,8 @@ from conformance.cli import build_parser, main
 from conformance.commands.guarantee_words import answer_words
 from conformance.commands.guarantees import kept_answers, kept_table
 from conformance.registry import select
-from conformance.schedule_file import read_schedule
-from conformance.step_text import describe
+from conformance.schedules.schedule_file import read_schedule
+from conformance.schedules.step_text import describe
 from oracle.brokers.answers import Answer, Finding
 from oracle.brokers.questions import Cell, Faults, cells
 from oracle.rules.by_version import rules_for

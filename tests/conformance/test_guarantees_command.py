@@ -11,7 +11,7 @@ import pytest
 from conformance.cli import build_parser, main
 from conformance.commands import guarantees
 from conformance.commands.guarantees import TableOptions, chosen_rules, kept_table, table_text
-from conformance.schedule_file import read_schedule
+from conformance.schedules.schedule_file import read_schedule
 from oracle.brokers.guarantee_table import GuaranteeTable, decode, questions, release_name
 from oracle.rules.by_version import rules_for
 from oracle.vocabulary import MetadataMode

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from conformance.catalogue.requirements import AREAS
 from conformance.cli import main
-from conformance.foretelling import foretell
 from conformance.registry import CATALOGUE, select
-from conformance.requirements import AREAS
+from conformance.runs.foretelling import foretell
 from oracle.rules.by_version import rules_for
 from oracle.vocabulary import MetadataMode
 

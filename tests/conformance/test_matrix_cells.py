@@ -7,21 +7,21 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from conformance.answers import write_questions
+from conformance.catalogue.answers import write_questions
+from conformance.catalogue.questions import Answer, Question
+from conformance.catalogue.where import Where
 from conformance.commands.matrix_cells import progress_of, put_aside, runs_of, runs_put_aside
-from conformance.foretelling import foretell
-from conformance.questions import Answer, Question
 from conformance.registry import EXAMINATIONS, select_scenarios
 from conformance.run_directory import RunDirectory
-from conformance.schedule_format import encode
-from conformance.where import Where
+from conformance.runs.foretelling import foretell
+from conformance.schedules.schedule_format import encode
 from oracle.rules.by_version import rules_for
 from oracle.vocabulary import MetadataMode
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from conformance.examination import Entry, Examination
+    from conformance.catalogue.examination import Entry, Examination
 
 ENTRIES = select_scenarios(("HW-03", "TR-01"))
 SEED = 7

@@ -10,10 +10,10 @@ import pytest
 from conformance.cli import main
 from conformance.commands.matrix_asked import Asked
 from conformance.commands.matrix_table import MatrixTable
-from conformance.foretelling import foretell
 from conformance.registry import select_scenarios
 from conformance.run_directory import RunDirectory
-from conformance.schedule_format import encode
+from conformance.runs.foretelling import foretell
+from conformance.schedules.schedule_format import encode
 from oracle.rules.by_version import rules_for
 from oracle.vocabulary import MetadataMode
 from tests.reports.requirement_table.small_runs import numbers, seen, write_run

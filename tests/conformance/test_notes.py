@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from conformance.catalogue.questions import NotSeenError
 from conformance.notes import checkpoints, first_at, last_at, marks, measured_at, outcome_at, step_began
-from conformance.questions import NotSeenError
 from tests.conformance.scenarios.hand_made_runs import MS, HandMadeRun
 
 if TYPE_CHECKING:

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, cast
 
 import pytest
 
+from conformance.catalogue.scenario import Scenario
 from conformance.commands.running import as_json, summarise
 from conformance.console import Console
 from conformance.interruption import INTERRUPTED, AwaitedStateMissingError, HarnessError, NeverAtRestError
+from conformance.judgement.verdicts import Conformance
 from conformance.run_directory import RunDirectory
-from conformance.scenario import Scenario
 from conformance.scenarios.truncation import RESTARTED_FOLLOWER
 from conformance.scenarios.vocabulary import brokers, produce
-from conformance.schedule_format import decode
-from conformance.verdicts import Conformance
+from conformance.schedules.schedule_format import decode
 from fault_injection.cluster.errors import ClusterError
 from oracle.schedule import Schedule
 from oracle.steps import Hold
@@ -99,7 +99,7 @@ def test_an_interruption_before_the_prediction_is_frozen_is_written_down_too(
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("conformance.foretelling.predict", interrupted)
+    monkeypatch.setattr("conformance.runs.foretelling.predict", interrupted)
     with pytest.raises(KeyboardInterrupt):
         pipeline.run(RESTARTED_FOLLOWER)
 

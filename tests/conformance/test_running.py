@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
+from conformance.catalogue.scenario import Scenario
 from conformance.commands.choosing import Choice
 from conformance.commands.running import check_predictable
-from conformance.scenario import Scenario
-from conformance.schedule_file import ScheduleFileError
+from conformance.schedules.schedule_file import ScheduleFileError
 from fault_injection.releases import find_release
 from oracle.steps import AwaitIsr
 from tests.oracle.open_races import two_followers_report_to_a_new_leader

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from conformance.comparison import Row
+from conformance.judgement.comparison import Row
+from conformance.judgement.facts import Facts
 from conformance.observation.trace_result import TraceResult
-from conformance.verdicts import Facts
 
 AGREES, DIFFERS = Row("leader", 1, 1), Row("end: isr", [1, 2], [1])
 TRACED = TraceResult("0.10.2.2 zookeeper", frames=9, checked={"Fetch": 5, "LeaderAndIsr": 2})

@@ -6,10 +6,10 @@ import shutil
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from conformance.judging import judge_run
 from conformance.laboratory import Laboratory
 from conformance.pipeline import Pipeline
 from conformance.run_directory import RunDirectory
+from conformance.runs.judging import judge_run
 from conformance.spark_room import SparkRoom
 from fault_injection.cluster.backends.process import ProcessBackend
 from fault_injection.releases import find_release, jars_of
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from conformance.verdicts import Verdict
+    from conformance.judgement.verdicts import Verdict
 
 SEED = 7
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from conformance.schedule_file import read_schedule
-from conformance.verdicts import Conformance, PromiseKept
+from conformance.judgement.verdicts import Conformance, PromiseKept
+from conformance.schedules.schedule_file import read_schedule
 from tests.integration.real_runs import real_pipeline
 from tests.project.documents import ROOT
 

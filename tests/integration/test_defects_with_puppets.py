@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from conformance.questions import agrees
+from conformance.catalogue.questions import agrees
 from conformance.scenarios.regressions.followers_with_puppets import LOG_BEGINS_LATE
 from conformance.scenarios.regressions.one_broker import OneBroker
 from conformance.scenarios.regressions.with_puppets import ANSWERED_AT_ONCE, HIGH_WATERMARK_PUSHED, NO_EPOCHS
@@ -17,8 +17,8 @@ from oracle.vocabulary import MetadataMode
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from conformance.examination import Examination
-    from conformance.questions import Answer, Value
+    from conformance.catalogue.examination import Examination
+    from conformance.catalogue.questions import Answer, Value
 
 pytestmark = [pytest.mark.broker, pytest.mark.timeout(120)]
 

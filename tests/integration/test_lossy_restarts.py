@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from conformance import laboratory, pipeline
-from conformance.scenario import Scenario
-from conformance.schedule_format import decode
-from conformance.verdicts import Conformance, PromiseKept
+from conformance.catalogue.scenario import Scenario
+from conformance.judgement.verdicts import Conformance, PromiseKept
+from conformance.schedules.schedule_format import decode
 from fault_injection.cluster.spec import ClusterSpec
 from oracle.rules.by_version import rules_for
 from tests.integration.real_runs import real_pipeline

@@ -15,15 +15,15 @@ import pytest
 from typing_extensions import override
 
 from conformance.clients.producer import send
-from conformance.judging import judge_run
+from conformance.judgement.verdicts import Conformance, PromiseKept, Verdict
 from conformance.pipeline import Pipeline, Stage
 from conformance.reconcile.errors import ReconcileError
-from conformance.repredict import repredict
 from conformance.run_directory import RunDirectoryError
+from conformance.runs.judging import judge_run
+from conformance.runs.repredict import repredict
 from conformance.scenarios.reconciliation import doctoring
 from conformance.scenarios.reconciliation.doctoring import FOREIGN_ID
 from conformance.scenarios.truncation import RESTARTED_FOLLOWER
-from conformance.verdicts import Conformance, PromiseKept, Verdict
 from fault_injection.wire.points import Point
 from oracle.vocabulary import Acks
 from tests.integration import more_doctoring
@@ -252,8 +252,8 @@ def test_a_gate_that_never_fires_says_what_came_instead(pipeline: Pipeline, monk
     def elsewhere(name: str, **fields: Any) -> Point:  # noqa: ANN401
         return Point(name, **(fields | {"topic": "elsewhere"}))
 
-    monkeypatch.setattr("conformance.holding.Point", elsewhere)
-    monkeypatch.setattr("conformance.holding.CATCH_DEADLINE_S", 4.0)
+    monkeypatch.setattr("conformance.running.holding.Point", elsewhere)
+    monkeypatch.setattr("conformance.running.holding.CATCH_DEADLINE_S", 4.0)
     verdict = pipeline.run(RESTARTED_FOLLOWER).verdict
 
     assert (verdict.conformance, verdict.promise) == (HARNESS_ERROR, None)

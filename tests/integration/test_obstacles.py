@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from conformance.scenario import Scenario
-from conformance.schedule_format import decode
-from conformance.verdicts import Conformance, PromiseKept
+from conformance.catalogue.scenario import Scenario
+from conformance.judgement.verdicts import Conformance, PromiseKept
+from conformance.schedules.schedule_format import decode
 from tests.integration.real_runs import real_pipeline
 
 if TYPE_CHECKING:

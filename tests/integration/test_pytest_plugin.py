@@ -14,7 +14,7 @@ from conformance.registry import CATALOGUE, select
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from conformance.examination import Entry
+    from conformance.catalogue.examination import Entry
 
 
 def run_pytest(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:

@@ -17,7 +17,7 @@ from oracle.steps import Hold
 from tests.oracle.golden_text import RELEASES, golden_text
 
 if TYPE_CHECKING:
-    from conformance.scenario import Scenario
+    from conformance.catalogue.scenario import Scenario
 
 FOUNDATION = select_scenarios(profile="quick")
 GOLDEN = Path(__file__).parent / "golden"

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from conformance.schedule_format import decode_step
+from conformance.schedules.schedule_format import decode_step
 from oracle.predict import initial_world, take
 from oracle.predicting.assumptions import UnmetAssumptionError
 from oracle.predicting.outcome import conclude

@@ -11,7 +11,7 @@ import pytest
 
 from conformance.cli import EPILOG, build_parser, main
 from conformance.commands.choosing import Choice, rules_of
-from conformance.verdicts import EXIT_CODES, Conformance, PromiseKept
+from conformance.judgement.verdicts import EXIT_CODES, Conformance, PromiseKept
 from fault_injection.releases import RELEASES, MetadataMode, find_release
 from oracle.predict import predict
 from oracle.schedule import Schedule, ScheduleError

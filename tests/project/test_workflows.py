@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import yaml
 
+from conformance.catalogue.ladder import LADDER
 from conformance.cli import build_parser
-from conformance.ladder import LADDER
 from fault_injection.releases import MetadataMode, find_release
 from tests.project.documents import README, ROOT
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from conformance import requirements
+from conformance.catalogue import requirements
 from reports import write_report
 from reports.chapters import AREAS, OTHER, area_of, chapters_of
 from reports.load import load_runs

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from conformance.scenario import Scenario
+from conformance.catalogue.scenario import Scenario
+from conformance.catalogue.where import Where
 from conformance.scenarios.asking.words import epoch_end
 from conformance.scenarios.vocabulary import await_isr, await_leader, brokers, checkpoint, kill, produce, start
-from conformance.where import Where
 from oracle.schedule import Schedule
 
 TWO_LEADERSHIPS = (

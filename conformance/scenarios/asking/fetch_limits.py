@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from conformance.catalogue.examination import Examination
+from conformance.catalogue.questions import Answer, Between
 from conformance.clients.one_produce import OneRecord, produce_once
 from conformance.clients.questions import Fetched, FetchLimits, Questioner
-from conformance.examination import Examination
-from conformance.questions import Answer, Between
 from conformance.run_directory import slug
 from conformance.scenarios.stand import stand
 from fault_injection.cluster.spec import ClusterSpec
@@ -21,7 +21,7 @@ from fault_injection.waiting import DeadlineExceededError, until
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from conformance.examination import Room
+    from conformance.catalogue.examination import Room
     from oracle.rules.rule_set import RuleSet
 
 LEADER = 1

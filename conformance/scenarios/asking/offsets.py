@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from conformance.scenario import Scenario
+from conformance.catalogue.scenario import Scenario
+from conformance.catalogue.where import Where
 from conformance.scenarios.asking.words import consume, earliest, latest, not_older_than
 from conformance.scenarios.vocabulary import (
     await_hold,
@@ -13,7 +14,6 @@ from conformance.scenarios.vocabulary import (
     produce,
     release,
 )
-from conformance.where import Where
 from oracle.schedule import Schedule
 from oracle.steps import DeleteRecords
 from oracle.vocabulary import Expectation, Offset

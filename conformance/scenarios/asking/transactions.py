@@ -5,18 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from conformance.catalogue.examination import Examination
+from conformance.catalogue.questions import Answer
+from conformance.catalogue.where import Where
 from conformance.clients.questions import FetchLimits, Questioner
 from conformance.clients.transactions import OpenTransaction
-from conformance.examination import Examination
-from conformance.questions import Answer
 from conformance.scenarios.asking.fetch_limits import append, one_replica
-from conformance.where import Where
 from fault_injection.waiting import until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from conformance.examination import Room
+    from conformance.catalogue.examination import Room
     from oracle.rules.rule_set import RuleSet
 
 LATEST = -1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from conformance.examination import Examination
+from conformance.catalogue.examination import Examination
 from conformance.puppet_stage.controller_acts import (
     AskLeader,
     Office,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from conformance.scenario import Scenario
+from conformance.catalogue.scenario import Scenario
 from conformance.scenarios.vocabulary import (
     await_hold,
     await_isr,

@@ -23,7 +23,7 @@ from oracle.vocabulary import Acks, BrokerId
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from conformance.examination import Room
+    from conformance.catalogue.examination import Room
     from conformance.probes.controller import ControllerView
     from fault_injection.cluster.spec import ClusterSpec
 

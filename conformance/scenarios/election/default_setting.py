@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from conformance.examination import Examination
-from conformance.questions import Answer
+from conformance.catalogue.examination import Examination
+from conformance.catalogue.questions import Answer
 from conformance.scenarios.election.crashing import partition
 from conformance.scenarios.vocabulary import await_isr, brokers, kill, produce, start
 from fault_injection.cluster.spec import ClusterSpec
@@ -18,7 +18,7 @@ from oracle.vocabulary import BrokerId
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from conformance.examination import Room
+    from conformance.catalogue.examination import Room
     from oracle.prediction import Moment
     from oracle.rules.rule_set import RuleSet
 

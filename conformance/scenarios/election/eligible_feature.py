@@ -8,11 +8,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from conformance.examination import Examination
-from conformance.questions import Answer
+from conformance.catalogue.examination import Examination
+from conformance.catalogue.questions import Answer
+from conformance.catalogue.where import Where
 from conformance.scenarios.election.crashing import partition
 from conformance.scenarios.election.last_replica import CLEAN
-from conformance.where import Where
 from fault_injection.cluster.spec import ClusterSpec
 from oracle.predict import predict
 from oracle.rules import kip_966
@@ -23,7 +23,7 @@ from oracle.vocabulary import BrokerId, MetadataMode
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from conformance.examination import Room
+    from conformance.catalogue.examination import Room
     from oracle.prediction import Moment
     from oracle.rules.rule_set import RuleSet
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from conformance.scenario import Scenario
+from conformance.catalogue.scenario import Scenario
+from conformance.catalogue.where import Where
 from conformance.scenarios.vocabulary import await_isr, brokers, checkpoint, kill, produce, start, stop
-from conformance.where import Where
 from oracle.schedule import Schedule, Settings
 from oracle.steps import LoseTail
 from oracle.vocabulary import BrokerId, Offset

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from itertools import pairwise, permutations
 from typing import TYPE_CHECKING
 
-from conformance.examination import Examination
-from conformance.questions import Answer
+from conformance.catalogue.examination import Examination
+from conformance.catalogue.questions import Answer
 from conformance.scenarios.fetchers.assignment import fetcher_id
 from conformance.scenarios.fetchers.three_fetchers import BROKERS, FETCHERS, fetcher_stand, followed_topic
 from conformance.scenarios.stand import DEADLINE_S
@@ -21,8 +21,8 @@ from fault_injection.wire.ways import Way
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from conformance.examination import Room
-    from conformance.questions import Value
+    from conformance.catalogue.examination import Room
+    from conformance.catalogue.questions import Value
     from conformance.scenarios.stand import Stand
     from oracle.rules.rule_set import RuleSet
 

@@ -13,10 +13,10 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from conformance.examination import Examination
+from conformance.catalogue.examination import Examination
+from conformance.catalogue.questions import Answer
 from conformance.interruption import NeverAtRestError
 from conformance.probes.jmx import GaugeReader
-from conformance.questions import Answer
 from conformance.scenarios.fetchers.assignment import fetcher_id
 from conformance.scenarios.fetchers.three_fetchers import FETCHERS, append, fetcher_stand, followed_topic
 from conformance.scenarios.stand import DEADLINE_S
@@ -26,7 +26,7 @@ from fault_injection.wire.points import Point
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from conformance.examination import Room
+    from conformance.catalogue.examination import Room
     from conformance.scenarios.stand import Stand
     from oracle.rules.rule_set import RuleSet
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from conformance.questions import NotSeenError, Question
-from conformance.scenario import Scenario
+from conformance.catalogue.questions import NotSeenError, Question
+from conformance.catalogue.scenario import Scenario
 from conformance.scenarios.vocabulary import (
     await_hold,
     brokers,

@@ -13,12 +13,12 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from conformance.election_requests import request_election
-from conformance.examination import Examination
+from conformance.catalogue.examination import Examination
+from conformance.catalogue.questions import Answer
 from conformance.probes.replica_probe import ReplicaProbe
 from conformance.probes.segments import replica_log
-from conformance.questions import Answer
-from conformance.reassignment_requests import request_reassignment
+from conformance.running.election_requests import request_election
+from conformance.running.reassignment_requests import request_reassignment
 from conformance.scenarios.fetchers.assignment import fetcher_id
 from conformance.scenarios.fetchers.three_fetchers import FETCHERS, append, fetcher_stand, followed_topic
 from conformance.scenarios.stand import DEADLINE_S
@@ -30,8 +30,8 @@ from oracle.vocabulary import BrokerId, ElectionKind
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from conformance.examination import Room
-    from conformance.questions import Value
+    from conformance.catalogue.examination import Room
+    from conformance.catalogue.questions import Value
     from conformance.scenarios.stand import Stand
     from oracle.rules.rule_set import RuleSet
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from contextlib import AbstractContextManager
 
-    from conformance.examination import Room
+    from conformance.catalogue.examination import Room
     from conformance.scenarios.stand import Stand
 
 BROKERS = (1, 2, 3)

@@ -12,12 +12,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from conformance.examination import Examination
-from conformance.questions import Answer
+from conformance.catalogue.examination import Examination
+from conformance.catalogue.questions import Answer
+from conformance.catalogue.where import Where
 from conformance.scenarios.fetchers.assignment import fetcher_id
 from conformance.scenarios.fetchers.session_order import served as served_in_turn
 from conformance.scenarios.fetchers.three_fetchers import FETCHERS, append, fetcher_stand, followed_topic
-from conformance.where import Where
 from conformance.wire_trace.fetches import Fetch, fetches
 from fault_injection.waiting import until
 from fault_injection.wire.points import Point
@@ -26,8 +26,8 @@ from oracle.rules.release import parse_version
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from conformance.examination import Room
-    from conformance.questions import Value
+    from conformance.catalogue.examination import Room
+    from conformance.catalogue.questions import Value
     from conformance.scenarios.stand import Stand
     from oracle.rules.rule_set import RuleSet
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from conformance.questions import Between, Question
-from conformance.scenario import Scenario
+from conformance.catalogue.questions import Between, Question
+from conformance.catalogue.scenario import Scenario
 from conformance.scenarios.high_watermark.measures import (
     high_watermark_with,
     median_answer_with,

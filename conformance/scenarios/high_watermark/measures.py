@@ -6,15 +6,15 @@ from itertools import pairwise
 from statistics import median_low
 from typing import TYPE_CHECKING
 
+from conformance.catalogue.questions import NotSeenError
 from conformance.notes import last_at, marks, measured_at
-from conformance.questions import NotSeenError
 from conformance.wire_trace.fetch_rounds import fetch_rounds, reached_between
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from typing import TypeAlias
 
-    from conformance.questions import Value
+    from conformance.catalogue.questions import Value
     from conformance.run_directory import RunDirectory
     from conformance.wire_trace.fetch_rounds import FetchRound
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from conformance.questions import Question
-from conformance.scenario import Scenario
+from conformance.catalogue.questions import Question
+from conformance.catalogue.scenario import Scenario
 from conformance.scenarios.high_watermark.measures import requests_between
 from conformance.scenarios.vocabulary import (
     await_hold,

@@ -6,15 +6,15 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from conformance.examination import Examination
-from conformance.questions import Answer, Between
+from conformance.catalogue.examination import Examination
+from conformance.catalogue.questions import Answer, Between
 from conformance.scenarios.in_sync_replicas.slow_follower import slow_follower
 from fault_injection.waiting import until
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from conformance.examination import Room
+    from conformance.catalogue.examination import Room
     from conformance.scenarios.in_sync_replicas.slow_follower import SlowFollower
     from oracle.rules.rule_set import RuleSet
 

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from conformance.catalogue.questions import Between, Question
+from conformance.catalogue.scenario import Scenario
 from conformance.notes import first_at
-from conformance.questions import Between, Question
-from conformance.scenario import Scenario
 from conformance.scenarios.in_sync_replicas.shrink_times import last_fetch_before, shrunk_at
 from conformance.scenarios.in_sync_replicas.silence import (
     heard_again,
@@ -23,7 +23,7 @@ from oracle.vocabulary import Timing
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from conformance.questions import Expected, Value
+    from conformance.catalogue.questions import Expected, Value
     from conformance.run_directory import RunDirectory
     from oracle.rules.rule_set import RuleSet
 

@@ -13,7 +13,7 @@ import re
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from conformance.questions import NotSeenError
+from conformance.catalogue.questions import NotSeenError
 from conformance.wire_trace.frame import ALTER_PARTITION, FETCH
 from conformance.wire_trace.partition import mentions, requests
 

@@ -29,7 +29,7 @@ from oracle.vocabulary import BrokerId
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from conformance.examination import Room
+    from conformance.catalogue.examination import Room
     from fault_injection.cluster.relay import Address
 
 BROKERS = (1, 2, 3)

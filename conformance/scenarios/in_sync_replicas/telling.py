@@ -16,9 +16,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from conformance.catalogue.questions import Between, NotSeenError, Question
+from conformance.catalogue.scenario import Scenario
 from conformance.notes import first_at
-from conformance.questions import Between, NotSeenError, Question
-from conformance.scenario import Scenario
 from conformance.scenarios.in_sync_replicas.shrink_times import shrunk_at
 from conformance.scenarios.in_sync_replicas.silence import heard_again, removed_without
 from conformance.scenarios.vocabulary import await_lag, brokers, checkpoint, produce
@@ -30,7 +30,7 @@ from oracle.vocabulary import MetadataMode, Timing
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from conformance.questions import Expected, Value
+    from conformance.catalogue.questions import Expected, Value
     from conformance.run_directory import RunDirectory
     from conformance.wire_trace.frame import Frame
     from conformance.wire_trace.partition import Mention

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from conformance.scenario import Scenario
+from conformance.catalogue.scenario import Scenario
+from conformance.catalogue.where import Where
 from conformance.scenarios.leader_epoch.requests import end_of_epoch_told, first_requests
 from conformance.scenarios.vocabulary import (
     await_hold,
@@ -16,7 +17,6 @@ from conformance.scenarios.vocabulary import (
     produce,
     start,
 )
-from conformance.where import Where
 from oracle.schedule import Schedule, Settings
 from oracle.steps import Hold
 from oracle.vocabulary import BrokerId, Expectation, PointName

@@ -10,14 +10,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from conformance.catalogue.questions import NotSeenError, Question
 from conformance.notes import checkpoints
-from conformance.questions import NotSeenError, Question
 from conformance.scenarios.leader_epoch.modelled import has_epochs, worlds, worlds_at_checkpoints
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from conformance.questions import Expected, Value
+    from conformance.catalogue.questions import Expected, Value
     from conformance.run_directory import RunDirectory
     from oracle.rules.rule_set import RuleSet
     from oracle.schedule import Schedule

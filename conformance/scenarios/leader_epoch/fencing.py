@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from conformance.catalogue.questions import NotSeenError, Question
 from conformance.notes import first_at, step_began
-from conformance.questions import NotSeenError, Question
 from conformance.wire_trace.frame import FETCH
 from conformance.wire_trace.partition import mentions
 from oracle.steps import Start
@@ -14,7 +14,7 @@ from oracle.vocabulary import LeaderEpoch
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from conformance.questions import Expected, Value
+    from conformance.catalogue.questions import Expected, Value
     from conformance.run_directory import RunDirectory
     from oracle.rules.rule_set import RuleSet
     from oracle.schedule import Schedule

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from conformance.scenario import Scenario
+from conformance.catalogue.scenario import Scenario
+from conformance.catalogue.where import Where
 from conformance.scenarios.leader_epoch.epoch_files import epoch_files, leader_epochs
 from conformance.scenarios.leader_epoch.requests import first_requests
 from conformance.scenarios.vocabulary import (
@@ -16,7 +17,6 @@ from conformance.scenarios.vocabulary import (
     produce,
     start,
 )
-from conformance.where import Where
 from oracle.schedule import Schedule
 from oracle.steps import Elect
 from oracle.vocabulary import Acks, ElectionKind

@@ -13,8 +13,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from conformance.catalogue.questions import NotSeenError, Question
 from conformance.notes import step_began
-from conformance.questions import NotSeenError, Question
 from conformance.scenarios.leader_epoch.modelled import has_epochs, worlds
 from conformance.wire_trace.frame import EPOCH_LOOKUP, FETCH
 from conformance.wire_trace.partition import mentions, requests
@@ -24,7 +24,7 @@ from oracle.vocabulary import BrokerId
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from conformance.questions import Expected, Value
+    from conformance.catalogue.questions import Expected, Value
     from conformance.run_directory import RunDirectory
     from conformance.wire_trace.partition import Mention
     from oracle.rules.rule_set import RuleSet

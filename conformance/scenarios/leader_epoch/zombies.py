@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from conformance.scenario import Scenario
+from conformance.catalogue.scenario import Scenario
+from conformance.catalogue.where import Where
 from conformance.scenarios.leader_epoch.fencing import errors_of_a_zombie
 from conformance.scenarios.vocabulary import (
     await_hold,
@@ -22,7 +23,6 @@ from conformance.scenarios.vocabulary import (
     release,
     start,
 )
-from conformance.where import Where
 from oracle.schedule import Schedule, Settings
 from oracle.steps import Elect, Hold, Isolate, Rejoin, SendTo
 from oracle.vocabulary import BrokerId, ElectionKind, Expectation, Label, MetadataMode, PointName

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from conformance.examination import Examination
+from conformance.catalogue.examination import Examination
 from conformance.puppet_stage.following_acts import Follow, FollowIntoSilence, WatchIdling
 from conformance.puppet_stage.leading_acts import Append, FetchAs, Lead, Restart
 from conformance.puppet_stage.script import PuppetScript

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from conformance.examination import Examination
+from conformance.catalogue.examination import Examination
 from conformance.puppet_stage.client_acts import ListLatest
 from conformance.puppet_stage.following_acts import Follow
 from conformance.puppet_stage.leading_acts import Append, AskEpochEnd, FetchAs, Lead

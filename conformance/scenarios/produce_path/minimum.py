@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from conformance.scenario import QUICK, Scenario
+from conformance.catalogue.scenario import QUICK, Scenario
 from conformance.scenarios.vocabulary import (
     await_isr,
     await_leader,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from conformance.catalogue.questions import Between, Question
+from conformance.catalogue.scenario import Scenario
 from conformance.notes import first_at, outcome_at
-from conformance.questions import Between, Question
-from conformance.scenario import Scenario
 from conformance.scenarios.vocabulary import (
     await_hold,
     await_outcome,
@@ -22,7 +22,7 @@ from oracle.vocabulary import Expectation
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from conformance.questions import Expected, Value
+    from conformance.catalogue.questions import Expected, Value
     from conformance.run_directory import RunDirectory
     from oracle.rules.rule_set import RuleSet
 

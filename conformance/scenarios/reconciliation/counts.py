@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from conformance.examination import Examination
-from conformance.questions import Answer
+from conformance.catalogue.examination import Examination
+from conformance.catalogue.questions import Answer
 from conformance.scenarios.reconciliation import doctoring
 from conformance.scenarios.reconciliation.examined_run import EVERY_OUTCOME, doctored, examined, in_a_word, undoctored
 from oracle.predict import predict
@@ -15,8 +15,8 @@ from oracle.predict import predict
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from conformance.examination import Room
-    from conformance.questions import Value
+    from conformance.catalogue.examination import Room
+    from conformance.catalogue.questions import Value
     from conformance.run_directory import RunDirectory
     from conformance.scenarios.reconciliation.examined_run import Doctor
     from oracle.rules.rule_set import RuleSet

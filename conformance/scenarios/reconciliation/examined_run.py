@@ -5,10 +5,10 @@ from __future__ import annotations
 import shutil
 from typing import TYPE_CHECKING
 
-from conformance.judging import judge_run
+from conformance.catalogue.scenario import Scenario
 from conformance.pipeline import Pipeline
 from conformance.run_directory import RunDirectory
-from conformance.scenario import Scenario
+from conformance.runs.judging import judge_run
 from conformance.scenarios.vocabulary import (
     await_hold,
     await_isr,
@@ -27,9 +27,9 @@ from oracle.vocabulary import Expectation
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from conformance.examination import Room
-    from conformance.questions import Value
-    from conformance.verdicts import Verdict
+    from conformance.catalogue.examination import Room
+    from conformance.catalogue.questions import Value
+    from conformance.judgement.verdicts import Verdict
 
     Doctor = Callable[[RunDirectory], None]
 

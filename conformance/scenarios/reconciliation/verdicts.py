@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from conformance.examination import Examination
-from conformance.questions import Answer
-from conformance.repredict import repredict
+from conformance.catalogue.examination import Examination
+from conformance.catalogue.questions import Answer
 from conformance.run_directory import RunDirectory, RunDirectoryError
+from conformance.runs.repredict import repredict
 from conformance.scenarios.reconciliation import doctoring
 from conformance.scenarios.reconciliation.examined_run import doctored, examined, in_a_word, undoctored, words_of
 from conformance.scenarios.truncation.losses import CLEAN_ELECTIONS_ONLY
@@ -17,8 +17,8 @@ from oracle.predict import predict
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from conformance.examination import Room
-    from conformance.questions import Value
+    from conformance.catalogue.examination import Room
+    from conformance.catalogue.questions import Value
     from conformance.scenarios.reconciliation.examined_run import Doctor
     from oracle.rules.rule_set import RuleSet
 

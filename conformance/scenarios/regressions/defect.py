@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from conformance.scenario import Scenario
+from conformance.catalogue.scenario import Scenario
+from conformance.catalogue.where import EVERYWHERE, Where
 from conformance.scenarios.vocabulary import brokers
-from conformance.where import EVERYWHERE, Where
 from oracle.schedule import Schedule, Settings
 from oracle.vocabulary import HighWatermarkCheckpoint, Timing
 
 if TYPE_CHECKING:
-    from conformance.questions import Question
+    from conformance.catalogue.questions import Question
     from oracle.steps import Step
 
 FAMILY = "regressions"

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from conformance.examination import Examination
-from conformance.questions import Answer
+from conformance.catalogue.examination import Examination
+from conformance.catalogue.questions import Answer
+from conformance.catalogue.where import Where
 from conformance.scenarios.election.crashing import partition
 from conformance.scenarios.election.eligible_feature import FEATURE
 from conformance.scenarios.regressions.defect import FAMILY
-from conformance.where import Where
 from fault_injection.cluster.spec import ClusterSpec
 from oracle.rules.release import parse_version
 from oracle.vocabulary import MetadataMode
@@ -18,7 +18,7 @@ from oracle.vocabulary import MetadataMode
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from conformance.examination import Room
+    from conformance.catalogue.examination import Room
     from oracle.rules.rule_set import RuleSet
 
 FIXED_IN = "4.1.0"

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from typing_extensions import override
 
-from conformance.examination import Examination
+from conformance.catalogue.examination import Examination
+from conformance.catalogue.questions import Answer
 from conformance.puppet_stage.where import WITH_PUPPETS
-from conformance.questions import Answer
 from conformance.scenarios.regressions.defect import FAMILY
 from conformance.scenarios.regressions.one_broker import REPLICAS, OneBroker
 from fault_injection.puppets.records import Batch, batches

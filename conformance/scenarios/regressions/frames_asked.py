@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from conformance.catalogue.questions import NotSeenError, Question
+from conformance.catalogue.where import Where
 from conformance.puppet_stage.speech import forgets_last_epoch
-from conformance.questions import NotSeenError, Question
 from conformance.scenarios.regressions.defect import regression
 from conformance.scenarios.regressions.rarer_steps import hold_lookup_answer
 from conformance.scenarios.vocabulary import (
@@ -18,7 +19,6 @@ from conformance.scenarios.vocabulary import (
     release,
     start,
 )
-from conformance.where import Where
 from conformance.wire_trace.frame import EPOCH_LOOKUP, FETCH
 from conformance.wire_trace.partition import requests
 from fault_injection.wire.views import NONE
@@ -26,7 +26,7 @@ from fault_injection.wire.views import NONE
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from conformance.questions import Value
+    from conformance.catalogue.questions import Value
     from conformance.run_directory import RunDirectory
     from oracle.rules.rule_set import RuleSet
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from conformance.catalogue.where import Where
 from conformance.scenarios.high_watermark.fetch_answers import fetch_that_commits
 from conformance.scenarios.in_sync_replicas.silence import heard_again, removed_while_a_record_waits
 from conformance.scenarios.produce_path.below_minimum import alone_with_a_record, joined_again
@@ -19,7 +20,6 @@ from conformance.scenarios.vocabulary import (
     release,
     start,
 )
-from conformance.where import Where
 from oracle.vocabulary import Acks, Expectation, HighWatermarkCheckpoint, Timing
 
 SILENT = hold_request("silent", follower=2, leader=1, fetch_offset=1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from conformance.catalogue.where import Where
 from conformance.scenarios.regressions.defect import regression
 from conformance.scenarios.regressions.rarer_steps import drop, elect_preferred, hold_isr_request
 from conformance.scenarios.vocabulary import (
@@ -18,7 +19,6 @@ from conformance.scenarios.vocabulary import (
     release,
     start,
 )
-from conformance.where import Where
 from oracle.vocabulary import Acks, Expectation
 
 JOINS_BELOW_EPOCH_START = regression(

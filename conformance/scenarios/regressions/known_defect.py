@@ -9,7 +9,7 @@ from conformance.scenarios.regressions.defect import FAMILY
 from oracle.vocabulary import MetadataMode
 
 if TYPE_CHECKING:
-    from conformance.questions import Value
+    from conformance.catalogue.questions import Value
     from conformance.scenarios.regressions.signs import Sign
 
 ZOOKEEPER, KRAFT = MetadataMode.ZOOKEEPER, MetadataMode.KRAFT

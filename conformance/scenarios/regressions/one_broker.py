@@ -11,8 +11,8 @@ from conformance.run_directory import slug
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from conformance.examination import Room
-    from conformance.questions import Answer
+    from conformance.catalogue.examination import Room
+    from conformance.catalogue.questions import Answer
     from fault_injection.puppets.run import PuppetRun
     from fault_injection.puppets.topic import PuppetTopic
     from oracle.rules.rule_set import RuleSet

@@ -8,14 +8,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from conformance.examination import Examination
-from conformance.promises import PromiseKept
+from conformance.catalogue.examination import Examination
+from conformance.judgement.promises import PromiseKept
 from oracle.guarantees import PromiseVerdict
 from oracle.predict import predict
 
 if TYPE_CHECKING:
-    from conformance.examination import Entry
-    from conformance.questions import Expected
+    from conformance.catalogue.examination import Entry
+    from conformance.catalogue.questions import Expected
     from oracle.prediction import Moment, Prediction
     from oracle.rules.rule_set import RuleSet
 

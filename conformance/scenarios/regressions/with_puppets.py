@@ -5,9 +5,9 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING
 
-from conformance.examination import Examination
+from conformance.catalogue.examination import Examination
+from conformance.catalogue.questions import Answer
 from conformance.puppet_stage.where import WITH_PUPPETS, since
-from conformance.questions import Answer
 from conformance.scenarios.regressions.defect import FAMILY
 from conformance.scenarios.regressions.one_broker import REPLICAS, OneBroker
 from fault_injection.puppets.client import LATEST_TIMESTAMP

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING
 
-from conformance.scenario import Scenario
+from conformance.catalogue.scenario import Scenario
 from conformance.scenarios.settings_matrix import crashes
 from conformance.scenarios.vocabulary import brokers, produce
 from oracle.schedule import Schedule, Settings

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from conformance.questions import Question
-from conformance.scenario import Scenario
+from conformance.catalogue.questions import Question
+from conformance.catalogue.scenario import Scenario
+from conformance.catalogue.where import Where
 from conformance.scenarios.high_watermark.measures import offset_caught
 from conformance.scenarios.predicted import log_end_offset
 from conformance.scenarios.truncation.measures import end_told, expected_way, first_fetch_with_records, way_told
@@ -21,7 +22,6 @@ from conformance.scenarios.vocabulary import (
     release,
     start,
 )
-from conformance.where import Where
 from oracle.schedule import Schedule, Settings
 from oracle.vocabulary import Acks, Expectation
 

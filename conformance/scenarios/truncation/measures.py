@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from conformance.catalogue.questions import NotSeenError
 from conformance.notes import last_at
-from conformance.questions import NotSeenError
 from conformance.wire_trace.fetch_rounds import epoch_lookups, fetch_rounds
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import TypeAlias
 
-    from conformance.questions import Value
+    from conformance.catalogue.questions import Value
     from conformance.run_directory import RunDirectory
     from oracle.rules.rule_set import RuleSet
 

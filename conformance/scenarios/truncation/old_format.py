@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from conformance.questions import Question
-from conformance.scenario import Scenario
+from conformance.catalogue.questions import Question
+from conformance.catalogue.scenario import Scenario
 from conformance.scenarios.high_watermark.measures import offset_caught
 from conformance.scenarios.predicted import log_end_offset
 from conformance.scenarios.truncation.measures import epoch_asked

@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
+from conformance.catalogue.questions import Between, agrees
 from conformance.puppet_stage.script import PuppetScript
-from conformance.questions import Between, agrees
 from conformance.registry import EXAMINATIONS
 from oracle.rules.by_version import rules_for
 from oracle.vocabulary import MetadataMode
@@ -14,8 +14,8 @@ from oracle.vocabulary import MetadataMode
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from conformance.examination import Examination
-    from conformance.questions import Answer, Expected
+    from conformance.catalogue.examination import Examination
+    from conformance.catalogue.questions import Answer, Expected
 
 WITH_SCRIPTS = tuple(one for one in EXAMINATIONS if isinstance(one.subject, PuppetScript))
 OLD = ("0.10.2.2", "0.11.0.3", "1.0.2", "1.1.0", "1.1.1", "2.0.1", "2.1.1")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
-from conformance.examination import Room
+from conformance.catalogue.examination import Room
 from conformance.laboratory import Laboratory
 from conformance.puppet_stage.script import PuppetScript
 from conformance.puppet_stage.shared_broker import puppet_run, puppets_of
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from conformance.questions import Answer
+    from conformance.catalogue.questions import Answer
     from fault_injection.puppets.topic import PuppetTopic
 
 

@@ -3,7 +3,7 @@
 import pytest
 from pyspark.sql import SparkSession
 
-from conformance.deviation_codes import CODES, RECORDS, REPLICA_LOGS
+from conformance.judgement.deviation_codes import CODES, RECORDS, REPLICA_LOGS
 from conformance.reconcile import wording
 from conformance.reconcile.deviations import _conditions
 

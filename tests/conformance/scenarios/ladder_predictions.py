@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
+from conformance.catalogue.scenario import Scenario
 from conformance.registry import CATALOGUE
-from conformance.scenario import Scenario
 from oracle.predict import predict
 from oracle.rules.by_version import rules_for
 from oracle.vocabulary import MetadataMode
@@ -14,7 +14,7 @@ from oracle.vocabulary import MetadataMode
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from conformance.questions import Expected
+    from conformance.catalogue.questions import Expected
     from oracle.prediction import Moment, Prediction
     from oracle.rules.rule_set import RuleSet
 

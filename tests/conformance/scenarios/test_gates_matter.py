@@ -13,7 +13,7 @@ from oracle.steps import Hold
 from tests.conformance.scenarios.ladder_predictions import LINES, Line, rules
 
 if TYPE_CHECKING:
-    from conformance.scenario import Scenario
+    from conformance.catalogue.scenario import Scenario
 
 ABOUT_TIME = {"HW-11"}
 """Rows whose holds decide when an answer comes, and no number."""

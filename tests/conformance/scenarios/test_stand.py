@@ -13,7 +13,7 @@ from conformance.scenarios.stand import stand
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from conformance.examination import Room
+    from conformance.catalogue.examination import Room
 
 
 @dataclass

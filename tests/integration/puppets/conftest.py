@@ -19,8 +19,8 @@ from tests.conformance.puppet_stage.scripts import script_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from conformance.examination import Examination
-    from conformance.questions import Answer
+    from conformance.catalogue.examination import Examination
+    from conformance.catalogue.questions import Answer
     from oracle.rules.rule_set import RuleSet
 
 RELEASES = os.environ.get("KAFKA_CONFORMANCE_PUPPETS", "0.10.2.2,2.8.2").split(",")

@@ -10,7 +10,7 @@ from oracle.vocabulary import MetadataMode
 from tests.conformance.puppet_stage.scripts import WITH_SCRIPTS, disagreeing
 
 if TYPE_CHECKING:
-    from conformance.examination import Examination
+    from conformance.catalogue.examination import Examination
     from tests.integration.puppets.conftest import Played
 
 pytestmark = [pytest.mark.broker, pytest.mark.timeout(120)]

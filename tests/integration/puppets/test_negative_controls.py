@@ -19,7 +19,7 @@ from tests.conformance.puppet_stage.scripts import disagreeing
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from conformance.examination import Examination
+    from conformance.catalogue.examination import Examination
     from oracle.rules.rule_set import RuleSet
     from tests.integration.puppets.conftest import Played
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from conformance.schedule_file import read_schedule
+from conformance.schedules.schedule_file import read_schedule
 from oracle.brokers.defects import defects, is_determined
 from oracle.brokers.search import DEFECT_OF, schedule_of
 from oracle.explorer.exploration import Verdict

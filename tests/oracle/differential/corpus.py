@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from conformance.registry import select_scenarios
-from conformance.schedule_format import decode_step
+from conformance.schedules.schedule_format import decode_step
 from oracle.schedule import Schedule, Settings
 from oracle.steps import (
     AwaitHold,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from conformance.broker_answers import answer_words
+from conformance.catalogue.where import Where
+from conformance.judgement.broker_answers import answer_words
 from conformance.registry import SCENARIOS
-from conformance.where import Where
 from oracle.predict import predict
 from oracle.rules.by_version import rules_for
 from oracle.rules.release import has_mode

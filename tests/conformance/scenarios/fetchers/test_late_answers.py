@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from conformance.questions import NotSeenError
+from conformance.catalogue.questions import NotSeenError
 from conformance.scenarios.fetchers.late_answers import LATE_ANSWER, NEXT
 from oracle.predict import predict
 from oracle.rules.by_version import rules_for

@@ -6,19 +6,19 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from conformance.judgement.verdicts import Conformance
 from conformance.laboratory import Laboratory
 from conformance.pipeline import Pipeline
 from conformance.scenarios.fetchers.lag import SCENARIOS as LAG
 from conformance.scenarios.fetchers.turns import SCENARIOS as TURNS
 from conformance.spark_room import SparkRoom
-from conformance.verdicts import Conformance
 from fault_injection.cluster.backends.process import ProcessBackend
 from fault_injection.releases import find_release, jars_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from conformance.examination import Examination
+    from conformance.catalogue.examination import Examination
 
 pytestmark = [pytest.mark.broker, pytest.mark.timeout(200)]
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from conformance.questions import NotSeenError, agrees
+from conformance.catalogue.questions import NotSeenError, agrees
 from conformance.scenarios.high_watermark.fetch_answers import AT_ONCE, AT_THE_LIMIT
 from conformance.scenarios.high_watermark.measures import (
     high_watermark_with,

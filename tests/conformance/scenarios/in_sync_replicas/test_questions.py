@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from conformance.questions import NotSeenError, agrees
+from conformance.catalogue.questions import NotSeenError, agrees
 from conformance.scenarios.in_sync_replicas.leaving import LEAVES_IN_TIME
 from conformance.scenarios.in_sync_replicas.shrink_times import last_fetch_before, shrunk_at
 from conformance.scenarios.in_sync_replicas.telling import delay_of_the_news, path_of_the_news

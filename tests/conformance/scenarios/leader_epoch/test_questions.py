@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from conformance.questions import NotSeenError, agrees
+from conformance.catalogue.questions import NotSeenError, agrees
 from conformance.scenarios.leader_epoch.epoch_files import epochs_at_checkpoints, pairs_on_disk
 from conformance.scenarios.leader_epoch.fencing import errors_between
 from conformance.scenarios.leader_epoch.requests import measured_end_of_epoch, measured_requests

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from conformance.questions import NotSeenError, agrees
+from conformance.catalogue.questions import NotSeenError, agrees
 from conformance.scenarios.produce_path.parked import waited_ms
 from tests.conformance.scenarios.hand_made_runs import HandMadeRun
 from tests.conformance.scenarios.ladder_predictions import (

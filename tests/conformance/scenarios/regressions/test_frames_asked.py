@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from conformance.questions import NotSeenError
+from conformance.catalogue.questions import NotSeenError
 from conformance.scenarios.regressions.frames_asked import FORGOTTEN_EPOCH, STALE_LOOKUP
 from conformance.wire_trace.frame import EPOCH_LOOKUP, FETCH
 from oracle.rules.by_version import rules_for

@@ -15,7 +15,7 @@ from oracle.vocabulary import MetadataMode
 from tests.conformance.scenarios.regressions.releases import RELEASES
 
 if TYPE_CHECKING:
-    from conformance.scenario import Scenario
+    from conformance.catalogue.scenario import Scenario
     from oracle.prediction import Prediction
     from oracle.rules.rule_set import RuleSet
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from conformance.questions import in_words
+from conformance.catalogue.questions import in_words
 from conformance.scenarios.regressions.signs import Promise
 from conformance.scenarios.regressions.track_record import TRACK_RECORD
 from conformance.scenarios.regressions.unreached import UNREACHED
 from tests.project.documents import ROOT
 
 if TYPE_CHECKING:
-    from conformance.questions import Value
+    from conformance.catalogue.questions import Value
     from conformance.scenarios.regressions.known_defect import Defect
 
 SECTION = (ROOT / "README.md").read_text(encoding="utf-8").split("\n## Track record\n")[1].split("\n## ")[0]

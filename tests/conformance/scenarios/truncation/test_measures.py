@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from conformance.questions import NotSeenError
+from conformance.catalogue.questions import NotSeenError
 from conformance.scenarios.truncation.measures import (
     ASKED,
     NOTHING,

@@ -1,0 +1,1 @@
+"""What was predicted against what was measured: numbers compared, races settled, two questions answered."""

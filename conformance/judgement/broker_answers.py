@@ -1,0 +1,79 @@
+"""What did brokers answer to the steps that asked them, and what was predicted? One comparison a step.
+
+The prediction names the answers of a schedule's steps; what was measured stands among the observations.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from conformance.catalogue.answers import Asked
+from conformance.judgement.comparison import Row
+from conformance.judgement.deviation_codes import QUESTION
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+NEVER_ASKED = "the step was never taken"
+
+
+def answer_rows(prediction: Mapping[str, Any], observations: Iterable[Mapping[str, Any]]) -> Iterator[Row]:
+    """Yield every value of every answer that was measured beside the predicted one."""
+    measured = _measured(observations)
+    for predicted in prediction.get("answers") or ():
+        seen = measured.get(predicted["step"])
+        if seen is not None:
+            what = _what(predicted)
+            names = dict.fromkeys((*predicted["answer"], *seen))
+            for name in names:
+                yield Row(f"{what}: {name}", predicted["answer"].get(name), seen.get(name), QUESTION, QUESTION)
+
+
+def compare_broker_answers(
+    prediction: Mapping[str, Any], observations: Iterable[Mapping[str, Any]], *, is_complete: bool
+) -> list[Asked]:
+    """Compare the answers of a run's steps; what an interrupted run never asked speaks against nobody."""
+    measured = _measured(observations)
+    return [
+        _compared(predicted, measured.get(predicted["step"]))
+        for predicted in prediction.get("answers") or ()
+        if is_complete or predicted["step"] in measured
+    ]
+
+
+def _compared(predicted: Mapping[str, Any], seen: Mapping[str, Any] | None) -> Asked:
+    expected = answer_words(predicted["answer"])
+    if seen is None:
+        return Asked(_what(predicted), expected, None, NEVER_ASKED, agrees=False)
+    return Asked(_what(predicted), expected, answer_words(seen), None, agrees=predicted["answer"] == seen)
+
+
+def answer_words(answer: Mapping[str, Any]) -> str:
+    """Return an answer in words: an error alone, or every value by its name."""
+    if answer.get("error") is not None:
+        return str(answer["error"])
+    named = (f"{_NAMES.get(name, name)} {_word(value)}".strip() for name, value in answer.items() if name != "error")
+    return ", ".join(named)
+
+
+_NAMES = {"answer": "", "high_watermark": "high watermark", "end_offset": "end offset"}
+
+
+def _word(value: object) -> str:
+    match value:
+        case None:
+            return "none"
+        case bool():
+            return "yes" if value else "no"
+        case list():
+            return " ".join(map(str, value)) or "none"
+        case _:
+            return str(value)
+
+
+def _what(predicted: Mapping[str, Any]) -> str:
+    return f"step {predicted['step'] + 1}: {predicted['asked']}"
+
+
+def _measured(observations: Iterable[Mapping[str, Any]]) -> dict[int, Mapping[str, Any]]:
+    return {seen["step"]: seen["answer"] for seen in observations if seen["kind"] == "answer"}

@@ -1,0 +1,247 @@
+"""What does a run mean? Two questions, two answers, from facts alone.
+
+Did the brokers behave as the model of their version says? Was the durability promise of the
+settings kept? Pure: plain values in, a frozen verdict out; nothing else decides.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+from conformance.judgement.deviation_codes import AWAITED_STATE, LEADER_EPOCH, QUESTION, TRACE, UNSAMPLED
+from conformance.judgement.promises import PromiseKept, losses, promise_kept
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from conformance.catalogue.answers import Asked
+    from conformance.judgement.comparison import Row
+    from conformance.judgement.facts import Facts
+
+
+class Conformance(StrEnum):
+    """Did the brokers behave as the model says?"""
+
+    CONFORMS = "CONFORMS"
+    DEVIATES = "DEVIATES"
+    INCONCLUSIVE = "INCONCLUSIVE"
+    HARNESS_ERROR = "HARNESS_ERROR"
+    NOT_RUN = "NOT_RUN"
+
+
+EXIT_CODES = {
+    Conformance.CONFORMS: 0,
+    Conformance.NOT_RUN: 0,
+    Conformance.DEVIATES: 1,
+    Conformance.INCONCLUSIVE: 3,
+    Conformance.HARNESS_ERROR: 4,
+}
+EXIT_PRECEDENCE = (1, 4, 3, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that speaks against a run, in words.
+
+    Attributes:
+        code: what deviates, one of ``deviation_codes``; the kind where none is known.
+    """
+
+    kind: str
+    text: str
+    code: str | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The two answers with their reason and findings.
+
+    Attributes:
+        accepted: issue and reason if the expectations accept this deviation, else None.
+        codes: what deviates, in the words of ``deviation_codes``, sorted.
+    """
+
+    conformance: Conformance
+    promise: PromiseKept | None
+    reason: str
+    findings: tuple[Finding, ...] = ()
+    losses: tuple[Mapping[str, Any], ...] = ()
+    accepted: str | None = None
+    codes: tuple[str, ...] = ()
+
+    @property
+    def counted(self) -> Conformance:
+        """What this verdict counts as for exit codes: an accepted deviation does not fail."""
+        return Conformance.CONFORMS if self.accepted is not None else self.conformance
+
+
+def against_expectation(verdict: Verdict, accepted: str, codes: Sequence[str] = ()) -> Verdict:
+    """Return the verdict in the light of an accepted deviation; one that does not happen any more fails.
+
+    Args:
+        verdict: what the run showed.
+        accepted: issue and reason of the accepted deviation.
+        codes: what it accepts, in the words of ``deviation_codes``; empty accepts everything but an unpredicted loss.
+    """
+    if verdict.promise is PromiseKept.BROKEN:
+        return verdict  # an unpredicted loss is never accepted
+    if verdict.conformance is Conformance.DEVIATES:
+        beyond = [code for code in verdict.codes if codes and code not in codes]
+        if beyond:
+            reason = f"not in what is accepted ({accepted}): {', '.join(beyond)}; {verdict.reason}"
+            return replace(verdict, reason=reason)
+        return replace(verdict, accepted=accepted, reason=f"accepted deviation ({accepted}): {verdict.reason}")
+    if verdict.conformance is Conformance.CONFORMS:
+        reason = f"conforms although listed as a deviation ({accepted}): remove the entry from the expectations"
+        return replace(verdict, conformance=Conformance.DEVIATES, reason=reason)
+    return verdict
+
+
+def judge(facts: Facts) -> Verdict:
+    """Answer both questions."""
+    findings = (
+        *_row_findings(facts.rows),
+        *_epoch_findings(facts),
+        *_question_findings(facts.asked),
+        *_record_findings(facts),
+        *_trace_findings(facts),
+    )
+    conformance, reason = _conformance(facts, findings)
+    codes = _codes(facts.interruption, findings)
+    if facts.counts is None or conformance is Conformance.HARNESS_ERROR:
+        return Verdict(conformance, None, reason, findings, codes=codes)
+    promise, why = promise_kept(facts)
+    lost = tuple(losses(facts))
+    return Verdict(conformance, promise, f"{reason}; {why}" if why else reason, findings, lost, codes=codes)
+
+
+def judge_answers(asked: Sequence[Asked], interruption: tuple[str, str] | None) -> Verdict:
+    """Judge an examination: nothing was promised, every answer must be the predicted one.
+
+    Args:
+        asked: the questions with both answers; of one that ended early only those that were answered.
+        interruption: (verdict word, message) of what ended it early; None if nothing did.
+    """
+    findings = _question_findings(asked)
+    conforms = (Conformance.CONFORMS, f"{_counted(len(asked), 'answer')} as predicted")
+    conformance, reason = _what_speaks_against(interruption, findings) or conforms
+    promise = PromiseKept.NO_PROMISE if interruption is None else None
+    return Verdict(conformance, promise, reason, findings, codes=_codes(interruption, findings))
+
+
+def _codes(interruption: tuple[str, str] | None, findings: Sequence[Finding]) -> tuple[str, ...]:
+    """Return what deviates, each word once."""
+    codes = {finding.code or finding.kind for finding in findings}
+    if interruption is not None and interruption[0] == Conformance.DEVIATES:
+        codes.add(AWAITED_STATE)
+    return tuple(sorted(codes))
+
+
+def not_run(reason: str) -> Verdict:
+    """Return the verdict of a scenario that does not apply."""
+    return Verdict(Conformance.NOT_RUN, None, reason)
+
+
+def _row_findings(rows: Iterable[Row]) -> list[Finding]:
+    return [
+        Finding(row.kind, f"{row.what}: predicted {row.predicted}, measured {row.measured}", row.code)
+        for row in rows
+        if not row.agrees
+    ]
+
+
+def _epoch_findings(facts: Facts) -> list[Finding]:
+    return [Finding("epoch", conflict, LEADER_EPOCH) for conflict in facts.conflicts]
+
+
+def _question_findings(asked: Iterable[Asked]) -> tuple[Finding, ...]:
+    return tuple(Finding("question", one.text, QUESTION) for one in asked if not one.agrees)
+
+
+def _record_findings(facts: Facts) -> list[Finding]:
+    if facts.counts is None or not facts.counts["deviations"]:
+        return []
+    sample = facts.samples.get("deviations", [])
+    findings = [
+        Finding(
+            row.get("kind", "record"),
+            f"{_named(row)}: expected {row['expected']}, measured {row['measured']}",
+            row.get("anomaly"),
+        )
+        for row in sample
+    ]
+    rest = facts.counts["deviations"] - len(sample)
+    return [*findings, Finding("record", f"{rest} more deviations", UNSAMPLED)] if rest > 0 else findings
+
+
+def _trace_findings(facts: Facts) -> list[Finding]:
+    if facts.trace is None or facts.trace.violation is None:
+        return []
+    return [Finding("trace", facts.trace.violation.text, TRACE)]
+
+
+def _named(row: Mapping[str, Any]) -> str:
+    """Name what deviates: a place in a replica's log, or a record; a phantom has no label and may have no id."""
+    if row.get("broker") is not None:
+        return f"log of broker {row['broker']}, offset {row.get('offset')}"
+    if row.get("label") is not None:
+        return str(row["label"])
+    return "a foreign record" if row.get("record_id") is None else f"record {row['record_id']}"
+
+
+def _conformance(facts: Facts, findings: Sequence[Finding]) -> tuple[Conformance, str]:
+    if facts.counts is not None and not facts.counts["identity_holds"]:
+        first = f": {findings[0].text}" if findings else ""
+        return Conformance.HARNESS_ERROR, f"the reconciliation's own counts do not add up{first}"
+    against = _what_speaks_against(facts.interruption, findings)
+    if against is not None:
+        return against
+    if facts.counts is None:
+        return Conformance.HARNESS_ERROR, "the records were never reconciled"
+    if facts.trace is None or facts.trace.why_not is not None:
+        why = facts.trace.why_not if facts.trace is not None else "nobody did"
+        return Conformance.HARNESS_ERROR, f"the wire trace was not checked: {why}"
+    produced = facts.counts["totals"]["produced"]
+    noun = "record" if produced == 1 else "records"
+    answers = f", {_counted(len(facts.asked), 'answer')}" if facts.asked else ""
+    text = (
+        f"{len(facts.rows)} numbers{answers} and {produced} {noun} as predicted, {facts.trace.shown} frames as allowed"
+    )
+    return Conformance.CONFORMS, text + _which_outcome(facts.prediction)
+
+
+def _what_speaks_against(
+    interruption: tuple[str, str] | None, findings: Sequence[Finding]
+) -> tuple[Conformance, str] | None:
+    """Return what a run is that ended early or has findings; None if nothing speaks against it."""
+    if interruption is not None:
+        word, message = interruption
+        if word == Conformance.DEVIATES or findings:
+            return Conformance.DEVIATES, f"{findings[0].text}; ended early: {message}" if findings else message
+        return Conformance(word), message
+    if findings:
+        more = f" (and {len(findings) - 1} more)" if len(findings) > 1 else ""
+        return Conformance.DEVIATES, findings[0].text + more
+    return None
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def _which_outcome(prediction: Mapping[str, Any]) -> str:
+    """Say which outcome of an open race was measured."""
+    measured = prediction.get("measured_outcome")
+    if measured is None:
+        return ""
+    return f", outcome {measured['number']} of {measured['of']}: {'; '.join(measured['race'])}"
+
+
+def exit_code(verdicts: Iterable[tuple[Conformance, PromiseKept | None]], *, require_promise: bool = False) -> int:
+    """Return the process's exit code: 1 deviates, 4 harness error, 3 inconclusive, 0 conforms, in that order."""
+    codes = {EXIT_CODES[conformance] for conformance, _ in verdicts} | {0}
+    if require_promise and any(p is PromiseKept.BROKEN_AS_PREDICTED for _, p in verdicts):
+        codes.add(1)
+    return next(code for code in EXIT_PRECEDENCE if code in codes)

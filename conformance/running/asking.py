@@ -1,0 +1,92 @@
+"""How does a step ask a real broker? One request to the broker it names, and its answer among the observations.
+
+Values have the names that the prediction has (``oracle.asking``): labels instead of record ids, ordinals of
+leaderships instead of epochs.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from conformance.clients.questions import Questioner
+from conformance.interruption import HarnessError
+from conformance.running.leaderships import Leaderships
+from oracle.asking import ACKNOWLEDGED, CONNECTION_CLOSED, NO_ANSWER
+from oracle.steps import Consume, EndOffsetOfEpoch, ListOffsets, SendTo
+from oracle.vocabulary import BrokerId, OffsetSpec
+
+if TYPE_CHECKING:
+    from conformance.running.producing import Producing
+    from conformance.running.recorder import Recorder
+    from conformance.running.rest import Rest
+    from oracle.schedule import Schedule
+    from oracle.steps import Ask
+
+LATEST, EARLIEST = -1, -2
+FOREIGN = "?"
+
+
+class Asking:
+    """Asks the brokers of one run, and knows which epochs its leaderships had."""
+
+    def __init__(self, schedule: Schedule, producing: Producing, rest: Rest, recorder: Recorder) -> None:
+        self._producing, self._rest, self._recorder = producing, rest, recorder
+        self._leaderships = Leaderships()
+        self._needs_epochs = any(isinstance(step, EndOffsetOfEpoch) for step in schedule.steps)
+
+    def note_leader(self) -> None:
+        """Take note at rest of who leads, if a step asks about leaderships."""
+        if self._needs_epochs:
+            view = self._rest.view()
+            self._leaderships.note(view.leader, view.leader_epoch)
+
+    def ask(self, step: Ask) -> None:
+        """Put one question, and write down what was answered.
+
+        Raises:
+            ProbeError: the broker does not answer.
+        """
+        broker = self._asked(step.broker)
+        if isinstance(step, SendTo):
+            answer = self._send(step)
+        else:
+            answer = self._answered(
+                step, Questioner(self._producing.address_of(broker), self._producing.topic, step.version)
+            )
+        self._recorder.observe("answer", broker=broker, answer=answer)
+
+    def _asked(self, broker: BrokerId | None) -> BrokerId:
+        leader = self._rest.view().leader if broker is None else broker
+        if leader is None:
+            raise HarnessError("nobody leads: there is no leader to ask")
+        return BrokerId(leader)
+
+    def _answered(self, step: Consume | ListOffsets | EndOffsetOfEpoch, questioner: Questioner) -> dict[str, Any]:
+        match step:
+            case Consume(offset=offset):
+                fetched = questioner.fetch(offset)
+                labels = [self._producing.label_of(record_id) or FOREIGN for record_id in fetched.record_ids]
+                return {"error": fetched.error, "records": labels, "high_watermark": fetched.high_watermark}
+            case ListOffsets():
+                listed = questioner.list_offset(self._timestamp(step))
+                return {"error": listed.error, "offset": listed.offset}
+            case EndOffsetOfEpoch(leadership=leadership, current=current):
+                now = self._rest.view().leader_epoch
+                claimed = None if current is None else self._leaderships.epoch_of(current, now)
+                end = questioner.epoch_end(self._leaderships.epoch_of(leadership, now), claimed)
+                ordinal = self._leaderships.ordinal_of(end.leader_epoch)
+                return {"error": end.error, "leadership": ordinal, "end_offset": end.end_offset}
+
+    def _timestamp(self, step: ListOffsets) -> int:
+        if step.spec is OffsetSpec.TIMESTAMP:
+            assert step.timestamp_of is not None, "the schedule's structure was checked"
+            return self._producing.timestamp_ms_of(step.timestamp_of)
+        return LATEST if step.spec is OffsetSpec.LATEST else EARLIEST
+
+    def _send(self, step: SendTo) -> dict[str, Any]:
+        told, is_written = self._producing.send_to(step)
+        if not told.is_answered:
+            heard = CONNECTION_CLOSED if told.is_closed else NO_ANSWER
+        else:
+            heard = told.error or ACKNOWLEDGED
+        return {"answer": heard, "offset": told.offset, "written": is_written}

@@ -1,0 +1,190 @@
+"""How are brokers paused, links cut, and both taken back? And whom does that keep from what meanwhile?
+
+A paused or isolated broker is *deaf*: no wait asks it what was decided. A paused one answers nobody at all; its
+numbers are those of its files. Under ``timing: session`` the controller notices a pause as it does a death, and in
+KRaft mode an isolation too; ZooKeeper goes on hearing an isolated broker.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from conformance.interruption import HarnessError
+from fault_injection.cluster.readiness import DEADLINE_S, await_registered
+from fault_injection.faults import network, process
+from fault_injection.waiting import until
+from fault_injection.wire import impairments
+from fault_injection.wire.ways import Way, around
+from oracle.steps import Cut, Heal, Isolate, Pause, Rejoin, Resume
+from oracle.vocabulary import Timing
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from conformance.running.holding import Holding
+    from conformance.running.recorder import Recorder
+    from fault_injection.cluster.lifecycle import Cluster
+    from fault_injection.faults.account import FaultAccount
+    from fault_injection.faults.fault import Fault
+    from fault_injection.wire.proxy import GateProxy
+    from oracle.vocabulary import BrokerId
+
+    Obstacle = Pause | Resume | Cut | Heal | Isolate | Rejoin
+
+STANDSTILL_S = 0.7
+"""How long a paused follower's last fetch may wait at its leader: longer than any replica.fetch.wait.max.ms imposed."""
+
+
+class Obstacles:
+    """What stands between the brokers of one run.
+
+    Args:
+        cluster: the brokers.
+        gate: what every link goes through.
+        recorder: gets every deed onto the timeline.
+        timing: who notices that a broker is silent.
+        faults: keeps account of everything that is put in the way, and heals it however the run ends.
+        holding: is told of holds whose connections a cut ends.
+        await_reaction: waits until the controller has removed a broker.
+
+    Attributes:
+        paused: the brokers that are frozen.
+        isolated: the brokers that reach no other node.
+    """
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        gate: GateProxy,
+        recorder: Recorder,
+        timing: Timing,
+        *,
+        faults: FaultAccount,
+        holding: Holding,
+        await_reaction: Callable[[BrokerId], None],
+    ) -> None:
+        self._cluster = cluster
+        self._gate = gate
+        self._recorder = recorder
+        self._faults = faults
+        self._holding = holding
+        self._await_reaction = await_reaction
+        self._is_session = timing is Timing.SESSION
+        self.paused: frozenset[BrokerId] = frozenset()
+        self.isolated: frozenset[BrokerId] = frozenset()
+        self._cuts: dict[tuple[BrokerId, BrokerId], float] = {}
+        self._silent_since: dict[BrokerId, float] = {}
+
+    def take(self, step: Obstacle) -> None:
+        """Put something in the way or take it away, and wait for what follows from it."""
+        match step:
+            case Pause(broker):
+                self._pause(broker)
+            case Resume(broker):
+                self._resume(broker)
+            case Cut(follower, leader):
+                self._cuts[follower, leader] = time.monotonic()
+                self._faults.inject(self._cut(follower, leader))
+                self._holding.discharge_link(follower, leader)
+                self._recorder.mark("link_cut", follower, f"no fetch of broker {follower} reaches broker {leader}")
+            case Heal(follower, leader):
+                self._heal(self._cut(follower, leader))
+                del self._cuts[follower, leader]
+                self._recorder.mark("link_healed", follower, f"fetches of broker {follower} reach broker {leader}")
+            case Isolate(broker):
+                self._isolate(broker)
+            case Rejoin(broker):
+                self._rejoin(broker)
+
+    def severed(self) -> frozenset[tuple[int, int]]:
+        """Return the links (follower, leader) that are cut."""
+        return frozenset(self._cuts)
+
+    def deaf(self) -> frozenset[int]:
+        """Return the brokers that hear no decision."""
+        return self.paused | self.isolated
+
+    def silent_since(self) -> dict[BrokerId, float]:
+        """Return since when (monotonic seconds) which brokers' fetches have not reached a leader."""
+        cut_since: dict[BrokerId, float] = {}
+        for (follower, _), since in self._cuts.items():
+            cut_since[follower] = min(since, cut_since.get(follower, since))
+        return cut_since | self._silent_since
+
+    def discharge(self, broker: BrokerId) -> None:
+        """Forget that a broker was paused: it has died."""
+        self.paused -= {broker}
+        if broker not in self.isolated:
+            self._silent_since.pop(broker, None)
+
+    def _cut(self, follower: BrokerId, leader: BrokerId) -> network.ImpairedNetwork:
+        """Return the fault that resets every connection by which a broker fetches from another one."""
+        way = Way(follower, leader, "replication", opened_by="sender")
+        return network.ImpairedNetwork("cut", self._gate, impairments.Cut((way,), "reset"))
+
+    def _isolation(self, broker: BrokerId) -> tuple[network.ImpairedNetwork, ...]:
+        """Return the faults that cut a broker off.
+
+        Its connections to a KRaft controller stay, and nothing passes: from 3.9 on a broker that has to connect anew
+        goes to the address that the controller has told it, past the gate (KIP-853).
+        """
+        reset = impairments.Cut(around(broker, "replication"), "reset")
+        links = network.ImpairedNetwork("isolate", self._gate, reset)
+        if self._cluster.zookeeper_address is not None:
+            return (links,)
+        silent = impairments.Cut(around(broker, "controller"), "blackhole")
+        return links, network.ImpairedNetwork("isolate", self._gate, silent)
+
+    def _heal(self, fault: Fault) -> None:
+        """Take a fault back.
+
+        Raises:
+            HarnessError: it does not stand, although the schedule was predicted to have it.
+        """
+        entry = self._faults.find(fault)
+        if entry is None:
+            raise HarnessError(f"{fault.name} is to be healed, and it does not stand")
+        self._faults.heal(entry)
+
+    def _pause(self, broker: BrokerId) -> None:
+        self._silent_since[broker] = time.monotonic()
+        self._faults.inject(process.Pause(broker))
+        self.paused |= {broker}
+        self._recorder.mark("broker_paused", broker, f"broker {broker} paused (SIGSTOP)")
+        if self._is_session:
+            self._await_reaction(broker)
+        else:
+            end = time.monotonic() + STANDSTILL_S
+            until(lambda: time.monotonic() >= end, deadline_s=2 * STANDSTILL_S, what="its last fetch to be answered")
+
+    def _resume(self, broker: BrokerId) -> None:
+        self._heal(process.Pause(broker))
+        self.paused -= {broker}
+        self._silent_since.pop(broker)
+        self._recorder.mark("broker_resumed", broker, f"broker {broker} resumed (SIGCONT)")
+        self._await_return(broker)
+
+    def _isolate(self, broker: BrokerId) -> None:
+        self._silent_since[broker] = time.monotonic()
+        for fault in self._isolation(broker):
+            self._faults.inject(fault)
+        self.isolated |= {broker}
+        self._holding.discharge(broker)
+        self._recorder.mark("broker_isolated", broker, f"broker {broker} reaches no other node, and none reaches it")
+        if self._is_session and self._cluster.zookeeper_address is None:
+            self._await_reaction(broker)
+
+    def _rejoin(self, broker: BrokerId) -> None:
+        for fault in self._isolation(broker):
+            self._heal(fault)
+        self.isolated -= {broker}
+        self._silent_since.pop(broker, None)
+        self._recorder.mark("broker_rejoined", broker, f"the links of broker {broker} work again")
+        self._await_return(broker)
+
+    def _await_return(self, broker: BrokerId) -> None:
+        """Wait until a broker that runs is registered; one that died meanwhile is not."""
+        if self._cluster.is_alive(broker):
+            deaf = self.deaf() | self._holding.deaf()
+            await_registered(self._cluster, broker, deadline_s=DEADLINE_S, deaf=lambda: deaf)

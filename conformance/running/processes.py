@@ -1,0 +1,203 @@
+"""How do a schedule's brokers die, come back, and lose what their disks held?
+
+Under ``timing: lag`` nobody but the leader notices a ``kill -9``: its session is longer than a schedule.
+A broker whose channel from the controller is held notices neither a death nor a return: nobody asks it.
+"""
+
+from __future__ import annotations
+
+import time
+from functools import partial
+from typing import TYPE_CHECKING
+
+from conformance.interruption import HarnessError, missed
+from conformance.running.own_ends import NOBODY, OwnEnds
+from fault_injection.cluster.errors import NodeDiedError
+from fault_injection.cluster.readiness import DEADLINE_S, await_registered, await_unregistered
+from fault_injection.faults import disk
+from fault_injection.faults import process as fault
+from fault_injection.faults.restarts import KillTogether as Together
+from fault_injection.waiting import DeadlineExceededError, until
+from oracle.steps import Kill, KillTogether, LoseCheckpoint, LoseTail, Start, Stop
+from oracle.vocabulary import BrokerId, Timing
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from conformance.probes.controller import ControllerView
+    from conformance.running.holding import Holding
+    from conformance.running.recorder import Recorder
+    from fault_injection.cluster.lifecycle import Cluster
+    from fault_injection.faults.account import Entry, FaultAccount
+
+    AwaitView = Callable[[str, Callable[[ControllerView], bool]], None]
+
+PARTITION = 0
+OWN_END_DEADLINE_S = 30.0
+"""How long a broker may take to end by itself: it shuts down in order."""
+
+
+class Processes:
+    """Ends and starts the brokers of one run.
+
+    Args:
+        cluster: the brokers.
+        recorder: gets every deed onto the timeline.
+        topic: the topic whose replicas lose something.
+        timing: who notices that a broker is gone.
+        faults: keeps account of what is done to brokers and their disks.
+        holding: is told of each broker that is gone.
+        await_view: waits for what the controller has committed.
+
+    Attributes:
+        gone_since: when (monotonic seconds) brokers fell silent that were killed or stopped.
+        deaf: tells which brokers hear no decision.
+        on_death: told of each broker that is gone.
+        own_ends: who ends by itself in which step, by its index, as the model says.
+    """
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        recorder: Recorder,
+        topic: str,
+        timing: Timing,
+        *,
+        holding: Holding,
+        faults: FaultAccount,
+        await_view: AwaitView,
+    ) -> None:
+        self._cluster = cluster
+        self._recorder = recorder
+        self._topic = topic
+        self._timing = timing
+        self._holding = holding
+        self._faults = faults
+        self._await_view = await_view
+        self.own_ends: Mapping[int, OwnEnds] = {}
+        self._ended: set[BrokerId] = set()
+        self.gone_since: dict[BrokerId, float] = {}
+        self.deaf: Callable[[], frozenset[int]] = holding.deaf
+        self.on_death: Callable[[BrokerId], None] = _ignore
+
+    def take(self, step: Kill | KillTogether | Stop | Start | LoseTail | LoseCheckpoint) -> None:
+        """Do to a broker what a step says, and wait for what follows from it."""
+        match step:
+            case Kill(broker):
+                self._kill(broker)
+            case KillTogether(brokers):
+                self._kill(*brokers)
+            case Stop(broker):
+                self._end(fault.Stop(broker), broker, event="broker_stopped", how="stopped (SIGTERM)")
+                self.await_reaction(broker)
+            case Start(broker):
+                self._start(broker)
+                self._await_registered(broker)
+                self._recorder.mark("broker_started", broker, f"broker {broker} started")
+            case LoseTail(broker, offset):
+                lost = self._faults.inject(disk.LoseTail(broker, offset, self._topic, PARTITION))
+                self._recorder.mark("tail_lost", broker, lost.done, offset=offset)
+            case LoseCheckpoint(broker):
+                lost = self._faults.inject(disk.LoseHighWatermarkCheckpoint(broker, self._topic, PARTITION))
+                self._recorder.mark("checkpoint_lost", broker, lost.done)
+
+    def _kill(self, *brokers: BrokerId) -> None:
+        """End brokers, several at once: every signal is under way before any end is waited for."""
+        ending = fault.Kill(*brokers) if len(brokers) == 1 else Together(brokers)
+        self._end(ending, *brokers, event="broker_killed", how="killed (kill -9)")
+        if self._timing is Timing.SESSION:
+            self.await_reaction(*brokers)
+
+    def _end(self, ending: fault.Stop | fault.Kill | Together, *brokers: BrokerId, event: str, how: str) -> None:
+        self.gone_since |= dict.fromkeys(brokers, time.monotonic())
+        self._faults.inject(ending)
+        for broker in brokers:
+            self._recorder.mark(event, broker, f"broker {broker} {how}")
+            self._holding.discharge(broker)
+            self.on_death(broker)
+
+    def _start(self, broker: BrokerId) -> None:
+        """Heal what ended a broker; what ended several is healed when the last of them is started."""
+        if broker in self._ended:
+            self._ended.remove(broker)
+            fault.started(self._cluster, broker)
+            return
+        entry = self._faults.find(fault.Kill(broker)) or self._faults.find(fault.Stop(broker))
+        if entry is None:
+            entry = self._start_of_several(broker)
+        if entry is not None:
+            self._faults.heal(entry)
+
+    def _start_of_several(self, broker: BrokerId) -> Entry | None:
+        for entry in self._faults.standing:
+            if isinstance(entry.fault, Together) and broker in entry.fault.brokers:
+                fault.started(self._cluster, broker)
+                return entry if all(map(self._cluster.is_alive, entry.fault.brokers)) else None
+        raise HarnessError(f"broker {broker} is to start, and no step has ended it")
+
+    def _await_registered(self, broker: BrokerId) -> None:
+        """Wait until a broker is registered; one that is to end by itself may be gone before anybody looks."""
+        try:
+            await_registered(self._cluster, broker, deadline_s=DEADLINE_S, deaf=self.deaf)
+        except NodeDiedError:
+            if broker not in self._ending_now().all:
+                raise
+
+    def _ending_now(self) -> OwnEnds:
+        """Return who ends by itself in the step that is being taken."""
+        step = self._recorder.step
+        return NOBODY if step is None else self.own_ends.get(step, NOBODY)
+
+    def await_own_ends(self) -> None:
+        """Wait for the brokers that end by themselves in this step, and for what follows from that.
+
+        Raises:
+            RunInterruption: one goes on running.
+        """
+        for broker in sorted(self._ending_now().certain):
+            what = f"broker {broker} to end its process by itself"
+            try:
+                until(partial(self._is_gone, broker), deadline_s=OWN_END_DEADLINE_S, what=what)
+            except DeadlineExceededError as late:
+                raise missed(late) from late
+            self._note_own_end(broker)
+
+    def _is_gone(self, broker: BrokerId) -> bool:
+        return not self._cluster.is_alive(broker)
+
+    def note_own_ends(self) -> None:
+        """Take note of those who have ended although only some of the open outcomes have it so."""
+        for broker in sorted(self._ending_now().possible):
+            if self._is_gone(broker):
+                self._note_own_end(broker)
+
+    def _note_own_end(self, broker: BrokerId) -> None:
+        """Account for a process that has ended by itself: in order, or it is not the end that was predicted.
+
+        Raises:
+            HarnessError: a signal that the tester did not send has ended it.
+        """
+        state = self._cluster.process_state(broker)
+        if state is None or state.was_killed:
+            raise HarnessError(f"broker {broker} was killed, and not by the tester, when it was to end by itself")
+        self.gone_since[broker] = time.monotonic()
+        self._ended.add(broker)
+        self._cluster.note_end(broker)
+        self._faults.excuse(broker)
+        self._recorder.mark("broker_ended", broker, f"broker {broker} ended by itself: {state.text}")
+        self._holding.discharge(broker)
+        self.on_death(broker)
+        self.await_reaction(broker)
+
+    def await_reaction(self, *brokers: BrokerId) -> None:
+        """Wait until the controller has noticed that brokers are gone, and has done something about it."""
+        for broker in brokers:
+            await_unregistered(self._cluster, broker, DEADLINE_S, deaf=self.deaf)
+        self._await_view(
+            f"the controller to have reacted to the end of {fault.named(*brokers)}",
+            lambda view: view.leader is None or {view.leader, *view.isr}.isdisjoint(brokers),
+        )
+
+
+def _ignore(_: BrokerId) -> None:
+    """Nobody asked to be told."""

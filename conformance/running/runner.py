@@ -1,0 +1,290 @@
+"""How does a schedule happen on real brokers? The runner takes its steps and judges nothing.
+
+Every step ends at rest (contract 1). What the runner sees goes to the recorder and the ledger;
+whatever stops it is a ``RunInterruption`` that says which verdict it means.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from conformance.interruption import AwaitedStateMissingError, HarnessError
+from conformance.probes.errors import ProbeError
+from conformance.running.asking import Asking
+from conformance.running.election_requests import request_election
+from conformance.running.holding import Holding
+from conformance.running.lag_time import LagTime
+from conformance.running.obstacles import Obstacles
+from conformance.running.processes import Processes
+from conformance.running.producing import AWAIT_DEADLINE_S, Producing
+from conformance.running.reassignment_requests import request_reassignment
+from conformance.running.settings_requests import request_settings
+from conformance.running.topic_requests import TopicRequests
+from conformance.running.view_waits import await_view
+from conformance.schedules.schedule_format import WORDS
+from conformance.schedules.step_text import describe
+from conformance.schedules.topic_settings import configs_of
+from fault_injection.waiting import DeadlineExceededError, until
+from oracle.asking import ASKS
+from oracle.steps import (
+    AddPartitions,
+    Alter,
+    AwaitHold,
+    AwaitIsr,
+    AwaitLag,
+    AwaitLeader,
+    AwaitOutcome,
+    Checkpoint,
+    Close,
+    CreateTopic,
+    Cut,
+    Delay,
+    DeleteRecords,
+    DeleteTopic,
+    Drop,
+    Elect,
+    Heal,
+    Hold,
+    Isolate,
+    Pause,
+    Produce,
+    Reassign,
+    Rejoin,
+    Release,
+    Resume,
+    Step,
+)
+from oracle.vocabulary import BrokerId, ElectionKind
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from conformance.ledger.writer import LedgerWriter
+    from conformance.probes.controller import ControllerView
+    from conformance.probes.replica_probe import ReplicaProbe
+    from conformance.running.own_ends import OwnEnds
+    from conformance.running.recorder import Recorder
+    from conformance.running.rest import Rest
+    from fault_injection.cluster.lifecycle import Cluster
+    from fault_injection.faults.account import FaultAccount
+    from fault_injection.wire.gate_events import GateEvent
+    from fault_injection.wire.proxy import GateProxy
+    from oracle.schedule import Schedule
+
+
+class Runner:
+    """Takes a schedule's steps on one cluster and one topic."""
+
+    def __init__(  # noqa: PLR0913 - a run has this many collaborators, each with a name
+        self,
+        schedule: Schedule,
+        *,
+        cluster: Cluster,
+        gate: GateProxy,
+        probe: ReplicaProbe,
+        rest: Rest,
+        ledger: LedgerWriter,
+        recorder: Recorder,
+        faults: FaultAccount,
+        topic: str,
+        record_id_base: int,
+        progress: Callable[[str], None] = lambda _: None,
+    ) -> None:
+        self._schedule, self._settings = schedule, schedule.settings
+        self._cluster, self._gate, self._rest, self._faults = cluster, gate, rest, faults
+        self._recorder, self._topic, self._progress = recorder, topic, progress
+        self._producing = Producing(
+            schedule,
+            cluster=cluster,
+            probe=probe,
+            rest=rest,
+            ledger=ledger,
+            recorder=recorder,
+            topic=topic,
+            record_id_base=record_id_base,
+        )
+        self._asking = Asking(schedule, self._producing, rest, recorder)
+        self._holding = Holding(gate, topic, faults=faults)
+        self._lag_time, timing = LagTime(schedule.timing), schedule.timing
+        self._processes = Processes(
+            cluster, recorder, topic, timing, holding=self._holding, faults=faults, await_view=self._await_view
+        )
+        reacted = self._processes.await_reaction
+        self._obstacles = Obstacles(
+            cluster, gate, recorder, timing, faults=faults, holding=self._holding, await_reaction=reacted
+        )
+        self._topics = TopicRequests(cluster, recorder, topic, hearing=self._hearing, replicas=lambda: rest.replicas)
+        self._tell_of_silence(rest)
+
+    def expect_own_ends(self, ends: Mapping[int, OwnEnds]) -> None:
+        """Have it awaited that brokers end by themselves: who, by the index of the step."""
+        self._processes.own_ends = ends
+
+    def _tell_of_silence(self, rest: Rest) -> None:
+        """Let everybody who waits for brokers know which of them are cut off, and how."""
+        self._processes.deaf = rest.deaf = self._deaf
+        self._processes.on_death = self._obstacles.discharge
+        self._holding.silent_brokers = self._obstacles.deaf
+        rest.blocked = lambda: self._holding.blocked_links() | self._obstacles.severed()
+        rest.idle = self._obstacles.deaf
+        rest.paused = lambda: self._obstacles.paused
+        rest.pending = self._holding.pending
+
+    def run(self) -> None:
+        """Take every step, then give up what is still pending.
+
+        Raises:
+            RunInterruption: the run could not go on; the class says what that means.
+        """
+        try:
+            self._asking.note_leader()
+            for index, step in enumerate(self._schedule.steps):
+                self._take_whole(index, step)
+        finally:
+            self._recorder.step = None
+            self._producing.give_up_pending()
+            self._topics.remove_others()
+
+    def _take_whole(self, index: int, step: Step) -> None:
+        self._recorder.step = index
+        text = describe(step)
+        self._recorder.mark("step_started", WORDS[type(step)], text)
+        self._progress(text)
+        try:
+            self._take(step)
+            self._processes.await_own_ends()
+            if isinstance(step, Checkpoint):
+                measured = self._rest.measure()
+                self._holding.require_undisturbed()
+                self._recorder.observe("checkpoint", name=step.name, settled=True, **measured)
+            else:
+                self._rest.wait()
+                self._processes.note_own_ends()
+                self._holding.require_undisturbed()
+                self._recorder.observe("numbers", **self._rest.numbers())
+        except AwaitedStateMissingError:
+            self._holding.require_undisturbed()
+            raise
+        except DeadlineExceededError as late:
+            raise HarnessError(f"step {index + 1} ({text}): {late}") from late
+        except ProbeError as unanswered:
+            raise HarnessError(f"step {index + 1} ({text}): {unanswered}") from unanswered
+        self._asking.note_leader()
+        self._faults.look()
+        self._lag_time.require_short(self._silent_since())
+        self._recorder.mark("step_finished", WORDS[type(step)], text)
+
+    def _take(self, step: Step) -> None:  # noqa: C901, PLR0912 - one case per step
+        if isinstance(step, ASKS):
+            self._asking.ask(step)
+            return
+        match step:
+            case Produce():
+                self._producing.produce(step)
+            case AwaitOutcome():
+                for label in step.records:
+                    self._producing.collect(label, step.expect)
+            case Hold() | Delay() | AwaitHold() | Release() | Drop() | Close():
+                self._gate_frames(step)
+            case Elect(kind):
+                self._elect(kind)
+            case Alter():
+                self._alter(step)
+            case Reassign(replicas):
+                self._reassign(replicas)
+            case AddPartitions() | CreateTopic() | DeleteTopic():
+                self._topics.take(step)
+            case DeleteRecords(offset):
+                self._delete_records(offset)
+            case AwaitLeader(leader):
+                self._await_view(f"leader {leader or 'none'}", lambda view: view.leader == leader)
+            case AwaitIsr(isr):
+                wanted = sorted(isr)
+                self._await_view(f"ISR {wanted}", lambda view: sorted(view.isr) == wanted)
+            case AwaitLag():
+                self._lag_time.let_pass()
+            case Checkpoint():
+                pass
+            case Pause() | Resume() | Cut() | Heal() | Isolate() | Rejoin():
+                self._obstacles.take(step)
+            case _:
+                self._processes.take(step)
+
+    def on_gate_event(self, event: GateEvent) -> None:
+        """Put what happens to a hold on the timeline; called by the gate."""
+        offset = event.caught.fetch_offset if event.caught is not None else None
+        word = f"hold_{event.status.value}"
+        shown = "" if offset is None else f" at fetch offset {offset}"
+        text = f"{event.name}: {event.status.value}{shown}"
+        self._recorder.mark(word, event.name, text, offset=offset, **self._holding.fields(event))
+
+    def _gate_frames(self, step: Hold | Delay | AwaitHold | Release | Drop | Close) -> None:
+        match step:
+            case Hold():
+                self._holding.arm(step)
+            case Delay():
+                self._holding.delay(f"delay {self._recorder.step}", step)
+            case AwaitHold(name):
+                self._holding.await_caught(name)
+            case Release(name):
+                self._gate.release(name)
+                self._holding.ended(name)
+            case Drop(name):
+                self._gate.drop(name)
+                self._holding.ended(name)
+            case Close(name):
+                self._gate.close_connection(name)
+                self._holding.ended(name)
+
+    def _silent_since(self) -> dict[BrokerId, float]:
+        """Return since when (monotonic seconds) which followers fell silent: held, killed or stopped."""
+        since = self._processes.gone_since | self._obstacles.silent_since()
+        for follower, frame in self._holding.silent().items():
+            since[follower] = frame.caught_ns / 1e9
+        return since
+
+    def _deaf(self) -> frozenset[int]:
+        return self._holding.deaf() | self._obstacles.deaf()
+
+    def _hearing(self) -> list[BrokerId]:
+        """Return the brokers that run and hear the controller, which an operator can ask."""
+        deaf = self._deaf()
+        return [BrokerId(broker) for broker in sorted(self._cluster.live_brokers) if broker not in deaf]
+
+    def _asked(self) -> BrokerId:
+        """Return the broker that an operator asks; it is a failure of ours if none hears the controller."""
+        if not (hearing := self._hearing()):
+            raise HarnessError("nobody can be asked: no broker runs and hears the controller")
+        return hearing[0]
+
+    def _elect(self, kind: ElectionKind) -> None:
+        request_election(self._cluster, self._asked(), self._topic, kind)
+        self._recorder.mark("election_requested", kind.value, f"{kind.value} election requested")
+        preferred = self._rest.replicas[0]
+        self._await_view(
+            f"the {kind.value} election",
+            lambda view: view.leader == preferred if kind is ElectionKind.PREFERRED else view.leader is not None,
+        )
+
+    def _reassign(self, replicas: tuple[BrokerId, ...]) -> None:
+        request_reassignment(self._cluster, self._asked(), self._topic, replicas)
+        wanted = ", ".join(map(str, replicas))
+        self._recorder.mark("reassignment_requested", wanted, f"reassignment to {wanted} requested")
+        self._rest.expect_replicas(replicas)
+        until(self._rest.has_begun, deadline_s=AWAIT_DEADLINE_S, what="the brokers to know the reassignment")
+
+    def _delete_records(self, offset: int) -> None:
+        leader = self._rest.view().leader
+        if leader is None:
+            raise HarnessError("nobody leads: there is no leader to delete records")
+        self._topics.delete_records(BrokerId(leader), offset)
+
+    def _alter(self, step: Alter) -> None:
+        self._settings = self._settings.altered(step)
+        configs = configs_of(self._settings)
+        request_settings(self._cluster, self._asked(), self._topic, configs)
+        self._recorder.mark("settings_changed", self._topic, describe(step))
+        self._rest.min_insync_replicas = self._settings.min_insync_replicas
+
+    def _await_view(self, what: str, holds: Callable[[ControllerView], bool]) -> None:
+        await_view(self._cluster, self._rest, AWAIT_DEADLINE_S, what, holds)

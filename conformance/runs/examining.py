@@ -1,0 +1,81 @@
+"""How is an examination held? Its answers are predicted and frozen, brokers are examined, each answer is noted.
+
+An examination leaves a run directory like a scenario's, without records; it is judged from its files alike.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Generator
+from typing import TYPE_CHECKING
+
+from conformance.catalogue.answers import compare_answers, note_answer, write_questions
+from conformance.catalogue.examination import Room
+from conformance.interruption import AwaitedStateMissingError
+from conformance.catalogue.questions import NotSeenError
+from conformance.judgement.verdicts import judge_answers
+from conformance.work_directory import work_directory
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+    from typing import Any
+
+    from conformance.catalogue.examination import Subject
+    from conformance.laboratory import Laboratory
+    from conformance.catalogue.questions import Answer
+    from conformance.run_directory import RunDirectory
+    from conformance.spark_room import SparkRoom
+    from conformance.judgement.verdicts import Verdict
+
+
+def freeze_answers(run: RunDirectory, answers: tuple[Answer, ...]) -> None:
+    """Write what is predicted of an examination and freeze it."""
+    write_questions(run, answers)
+    run.freeze_prediction()
+
+
+def examine(
+    run: RunDirectory,
+    subject: Subject,
+    laboratory: Laboratory,
+    spark: SparkRoom,
+    *,
+    kafka_home: Path | None,
+    seed: int,
+    progress: Callable[[str], None],
+) -> None:
+    """Examine real brokers and note every answer at once.
+
+    Raises:
+        AwaitedStateMissingError: the brokers did not do what had to be seen.
+    """
+    directory = work_directory("examination")
+    room = Room(laboratory, spark, run, directory, kafka_home, seed, progress)
+    try:
+        _note_all(run, subject.conduct(room))
+    except NotSeenError as unseen:
+        raise AwaitedStateMissingError(str(unseen)) from unseen
+    finally:
+        shutil.rmtree(directory, ignore_errors=True)
+
+
+def _note_all(run: RunDirectory, answers: Iterator[Answer]) -> None:
+    """Note every answer; whatever happens between two of them, the examination ends what it started."""
+    try:
+        for answer in answers:
+            note_answer(run, answer.what, answer.value)
+    finally:
+        if isinstance(answers, Generator):
+            answers.close()
+
+
+def judge_examination(run: RunDirectory, about: dict[str, Any]) -> Verdict:
+    """Judge an examination by its files; the frozen prediction must have been checked.
+
+    Raises:
+        RunDirectoryError: a file cannot be read.
+    """
+    failure = about.get("harness_failure")
+    interruption = None if failure is None else (failure["kind"], failure["message"])
+    return judge_answers(compare_answers(run, is_complete=failure is None), interruption)

@@ -1,0 +1,69 @@
+"""What does the model say of a catalogue entry on one release? Its prediction, its answers, or why it is not run.
+
+Needs no brokers: the one place that running, predicting and explaining ask.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from conformance.catalogue.answers import predicted_answers
+from conformance.catalogue.examination import Examination
+from conformance.catalogue.questions import as_json
+from oracle.predict import PointUnavailableError, predict
+
+if TYPE_CHECKING:
+    from conformance.catalogue.examination import Entry
+    from conformance.catalogue.questions import Answer
+    from oracle.prediction import Prediction
+    from oracle.rules.rule_set import RuleSet
+
+
+@dataclass(frozen=True, slots=True)
+class Foretold:
+    """What is known of an entry before any broker starts.
+
+    Attributes:
+        not_run: why the release cannot have it; then nothing is predicted.
+        prediction: numbers and records; None of an examination.
+        answers: what else must be answered, with the predicted answers.
+    """
+
+    entry: Entry
+    rules: RuleSet
+    not_run: str | None = None
+    prediction: Prediction | None = None
+    answers: tuple[Answer, ...] = ()
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the machine format: prediction.json, and what is asked besides if anything is."""
+        if self.prediction is not None:
+            value = self.prediction.as_json()
+            return value | {"questions": self.questions()} if self.answers else value
+        rules = self.rules
+        value = {"scenario": self.entry.id, "kafka": rules.version, "metadata": rules.metadata.value}
+        return value | ({"questions": self.questions()} if self.not_run is None else {"not_run": self.not_run})
+
+    def questions(self) -> list[dict[str, Any]]:
+        """Return every question with its predicted answer."""
+        return [{"what": answer.what, "predicted": as_json(answer.value)} for answer in self.answers]
+
+
+def foretell(entry: Entry, rules: RuleSet) -> Foretold:
+    """Predict a catalogue entry on a release.
+
+    Raises:
+        ScheduleError: a schedule that no rule of the release can satisfy.
+    """
+    reason = entry.where.reason_not_to_run(rules.version, rules.metadata)
+    if reason is not None:
+        return Foretold(entry, rules, reason)
+    if isinstance(entry, Examination):
+        return Foretold(entry, rules, answers=entry.subject.predict(rules))
+    try:
+        prediction = predict(entry.schedule, rules)
+    except PointUnavailableError as unavailable:
+        return Foretold(entry, rules, str(unavailable))
+    document = prediction.as_json() if entry.questions else {}
+    return Foretold(entry, rules, None, prediction, predicted_answers(entry.questions, rules, document))

@@ -1,0 +1,97 @@
+"""How does a user's YAML schedule become a scenario? Read, decoded, and refused with a line number.
+
+Every error names the file, the line, the step (counted from 1) and the field.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import yaml
+
+from conformance.catalogue.scenario import Scenario
+from conformance.schedules.composite_steps import written_at
+from conformance.schedules.schedule_format import decode
+from oracle.schedule import ScheduleError
+from oracle.structure import check_structure
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+class ScheduleFileError(Exception):
+    """A schedule file that cannot be used; the message says where and why."""
+
+
+def read_schedule(path: Path) -> Scenario:
+    """Read a YAML schedule as a scenario named after its id.
+
+    Raises:
+        ScheduleFileError: if it cannot be read or understood.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+        document = yaml.safe_load(text)
+        root = yaml.compose(text)
+    except OSError as error:
+        raise ScheduleFileError(f"{path}: {error.strerror or error}") from error
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise ScheduleFileError(f"{path}: not valid YAML: {' '.join(str(error).split())}") from error
+    try:
+        schedule = decode(document)
+        check_structure(schedule)
+    except ScheduleError as error:
+        raise ScheduleFileError(located(path, root, error)) from error
+    return Scenario(name=schedule.id, schedule=schedule, explanation=f"from {path.name}")
+
+
+def locate(path: Path, error: ScheduleError) -> str:
+    """Return an error about a schedule that was read from ``path`` with its place in the file."""
+    return located(path, yaml.compose(path.read_text(encoding="utf-8")), error)
+
+
+def located(path: Path, root: yaml.Node | None, error: ScheduleError) -> str:
+    """Return a schedule error in words: file, line, step, field, what is wrong."""
+    at = _place(root, error)
+    place = f"{path}:{_line(root, error, at) + 1}"
+    step = "" if at is None else f" step {at + 1}:"
+    field = "" if error.field is None else f" field {error.field!r}:"
+    return f"{place}:{step}{field} {error}"
+
+
+def _place(root: yaml.Node | None, error: ScheduleError) -> int | None:
+    """Find the place in the file of the step that an error is about."""
+    steps = _value(root, "steps")
+    if error.step is None or not isinstance(steps, yaml.SequenceNode):
+        return error.step
+    return written_at(yaml.safe_load(yaml.serialize(steps)), error.step)
+
+
+def _line(root: yaml.Node | None, error: ScheduleError, place: int | None) -> int:
+    """Find the line of the field, else of the step, else of the document."""
+    node = root
+    if place is not None:
+        steps = _value(root, "steps")
+        if isinstance(steps, yaml.SequenceNode) and place < len(steps.value):
+            node = steps.value[place]
+    found = _key_line(node, error.field) if error.field is not None else None
+    if found is not None:
+        return found
+    return node.start_mark.line if node is not None else 0
+
+
+def _value(node: yaml.Node | None, key: str) -> yaml.Node | None:
+    pairs = node.value if isinstance(node, yaml.MappingNode) else []
+    return next((value for name, value in pairs if name.value == key), None)
+
+
+def _key_line(node: yaml.Node | None, key: str) -> int | None:
+    """Find a key in a mapping or in the mappings directly below it."""
+    pairs = node.value if isinstance(node, yaml.MappingNode) else []
+    for name, value in pairs:
+        if name.value == key:
+            return int(name.start_mark.line)
+        below = _key_line(value, key) if isinstance(value, yaml.MappingNode) else None
+        if below is not None:
+            return below
+    return None

@@ -1,0 +1,154 @@
+"""Questions of a scenario: predicted and frozen before the run, measured from its files, compared one by one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from conformance.catalogue.answers import measure
+from conformance.catalogue.questions import Between, NotSeenError, Question, agrees, as_json, from_json, in_words
+from conformance.judgement.verdicts import Conformance
+from conformance.run_directory import RunDirectoryError
+from conformance.runs.judging import judge_run
+from conformance.scenarios.truncation import RESTARTED_FOLLOWER
+from oracle.vocabulary import MetadataMode
+from tests.conformance.ideal_runs import write_ideal_run, write_lines
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from conformance.catalogue.questions import Expected, Value
+    from conformance.run_directory import RunDirectory
+    from oracle.rules.rule_set import RuleSet
+
+CONFORMS, DEVIATES = Conformance.CONFORMS, Conformance.DEVIATES
+
+
+def _checkpoints(rules: RuleSet, prediction: Mapping[str, Any]) -> Expected:
+    assert rules.metadata is MetadataMode.ZOOKEEPER
+    return [checkpoint["name"] for checkpoint in prediction["checkpoints"]]
+
+
+def _measured_checkpoints(run: RunDirectory) -> Value:
+    return [line["name"] for line in run.lines("observations.ndjson") if line["kind"] == "checkpoint"]
+
+
+def _last_epoch(run: RunDirectory) -> Value:
+    epochs = [int(line["leader_epoch"]) for line in run.lines("observations.ndjson") if line["kind"] == "checkpoint"]
+    if not epochs:
+        raise NotSeenError("no checkpoint was observed")
+    return epochs[-1]
+
+
+NAMES = Question("names of the checkpoints", _checkpoints, _measured_checkpoints)
+EPOCH = Question("leader epoch at the end", lambda _rules, _prediction: Between(5, 7, "epochs"), _last_epoch)
+ASKING = replace(RESTARTED_FOLLOWER, questions=(NAMES, EPOCH))
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> RunDirectory:
+    return write_ideal_run(tmp_path, scenario=ASKING)
+
+
+def findings(run: RunDirectory) -> list[str]:
+    return [finding.text for finding in judge_run(run).findings]
+
+
+def test_answers_as_predicted_are_counted_in_the_reason(run: RunDirectory) -> None:
+    measure(run, ASKING.questions)
+    verdict = judge_run(run)
+
+    assert verdict.conformance is CONFORMS
+    assert "numbers, 2 answers and 3 records as predicted" in verdict.reason
+    assert [one["agrees"] for one in run.read_json("reconciliation/questions.json")["questions"]] == [True, True]
+
+
+def test_what_is_asked_is_frozen_with_the_prediction(run: RunDirectory) -> None:
+    measure(run, ASKING.questions)
+    run.check_frozen()
+    questions = run.read_json("prediction/questions.json")
+    assert [one["predicted"] for one in questions["questions"]][1] == {"low": 5, "high": 7, "unit": "epochs"}
+
+    run.write_json("prediction/questions.json", {"questions": questions["questions"][:1]})
+    with pytest.raises(RunDirectoryError, match="changed since it was frozen"):
+        judge_run(run)
+
+
+def test_a_run_that_was_never_measured_deviates(run: RunDirectory) -> None:
+    assert judge_run(run).conformance is DEVIATES
+    assert "leader epoch at the end: predicted 5 to 7 epochs, measured nothing" in findings(run)
+
+
+def test_a_wrong_answer_deviates(run: RunDirectory) -> None:
+    measure(run, (NAMES, replace(EPOCH, measure=lambda _: 8)))
+    verdict = judge_run(run)
+
+    assert verdict.conformance is DEVIATES
+    assert verdict.codes == ("question",)
+    assert (
+        verdict.reason
+        == "leader epoch at the end: predicted 5 to 7 epochs, measured 8 epochs; m1 lost: "
+        + (verdict.losses[0]["reason"])
+    )
+
+
+def test_an_answer_that_cannot_be_found_deviates_and_says_what_was_sought(run: RunDirectory) -> None:
+    write_lines(run, "observations.ndjson", [o for o in run.lines("observations.ndjson") if o["kind"] == "outcome"])
+    measure(run, ASKING.questions)
+
+    assert "leader epoch at the end: predicted 5 to 7 epochs, no checkpoint was observed" in findings(run)
+
+
+def test_measuring_again_takes_the_place_of_what_was_measured_before(run: RunDirectory) -> None:
+    measure(run, (replace(NAMES, measure=lambda _: []), EPOCH))
+    assert judge_run(run).conformance is DEVIATES
+
+    measure(run, ASKING.questions)
+    assert judge_run(run).conformance is CONFORMS
+    assert len(run.lines("answers.ndjson")) == 2
+
+
+def test_of_a_run_that_ended_early_nothing_is_missing(run: RunDirectory) -> None:
+    run.update_run(harness_failure={"kind": "HARNESS_ERROR", "message": "a broker was lost"})
+
+    assert judge_run(run).conformance is Conformance.HARNESS_ERROR
+
+
+@pytest.mark.parametrize(
+    ("expected", "measured", "is_right"),
+    [
+        (1, 1, True),
+        (1, True, False),
+        (False, 0, False),
+        (None, None, True),
+        (None, 0, False),
+        ([1, "a"], [1, "a"], True),
+        ([1, 2], [2, 1], False),
+        (Between(1, 3, "ms"), 1, True),
+        (Between(1, 3, "ms"), 3, True),
+        (Between(1, 3, "ms"), 4, False),
+        (Between(0, 1, "ms"), True, False),
+        (Between(0, 1, "ms"), None, False),
+    ],
+)
+def test_answers_agree_by_value_and_kind(expected: Expected, measured: Value, *, is_right: bool) -> None:
+    assert agrees(expected, measured) is is_right
+    assert from_json(as_json(expected)) == expected
+
+
+@pytest.mark.parametrize(
+    ("expected", "words"),
+    [
+        (None, "none"),
+        (True, "yes"),
+        (0, "0"),
+        ([], "[]"),
+        ([1, [2, "x"]], "[1, [2, x]]"),
+        (Between(1, 2, "s"), "1 to 2 s"),
+    ],
+)
+def test_answers_read_in_words(expected: Expected, words: str) -> None:
+    assert in_words(expected) == words

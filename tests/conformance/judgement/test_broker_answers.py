@@ -1,0 +1,108 @@
+"""Does a broker's answer that is not the predicted one turn the verdict red, and only that?"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from conformance.catalogue.scenario import Scenario
+from conformance.judgement.broker_answers import NEVER_ASKED, answer_rows, answer_words, compare_broker_answers
+from conformance.judgement.verdicts import Conformance
+from conformance.registry import select_scenarios
+from conformance.runs.judging import judge_run
+from oracle.steps import Consume
+from oracle.vocabulary import BrokerId
+from reports.load import load_run
+from tests.conformance.ideal_runs import write_ideal_run, write_lines
+from tests.oracle.open_races import answer_before_or_after_the_second_fetch
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from conformance.run_directory import RunDirectory
+
+(SCENARIO,) = select_scenarios(["HW-02/leader"])
+PREDICTED = {"answers": [{"step": 4, "asked": "consume", "answer": {"error": None, "records": ["m0"]}}]}
+
+
+def told(**answer: object) -> list[dict[str, Any]]:
+    return [{"kind": "answer", "step": 4, "answer": answer}, {"kind": "numbers", "step": 4}]
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> RunDirectory:
+    return write_ideal_run(tmp_path, "4.3.1", "kraft", SCENARIO)
+
+
+def doctor(run: RunDirectory, change: Callable[[list[dict[str, Any]]], object]) -> None:
+    lines = run.lines("observations.ndjson")
+    change([line for line in lines if line["kind"] == "answer"])
+    write_lines(run, "observations.ndjson", [line for line in lines if not line.get("is_gone")])
+
+
+def test_answers_as_predicted_conform_and_stand_in_the_report(run: RunDirectory) -> None:
+    assert judge_run(run).conformance is Conformance.CONFORMS
+    asked = load_run(run.path).asked
+    assert [(one.what, one.measured) for one in asked[:2]] == [
+        ("step 6: consume from the leader from offset 0 on", "records m0, high watermark 1"),
+        ("step 7: consume from the leader from offset 1 on", "records none, high watermark 1"),
+    ]
+
+
+def test_a_record_that_is_shown_too_early_deviates(run: RunDirectory) -> None:
+    doctor(run, lambda answers: answers[0]["answer"]["records"].append("m1"))
+    verdict = judge_run(run)
+
+    assert (verdict.conformance, verdict.codes) == (Conformance.DEVIATES, ("question",))
+    assert "predicted records m0, high watermark 1, measured records m0 m1, high watermark 1" in verdict.reason
+
+
+def test_a_question_that_was_never_asked_deviates(run: RunDirectory) -> None:
+    doctor(run, lambda answers: answers[0].update(is_gone=True))
+    assert NEVER_ASKED in judge_run(run).reason
+
+
+def test_an_interrupted_run_answers_for_what_it_asked_only() -> None:
+    assert compare_broker_answers(PREDICTED, [], is_complete=False) == []
+    (never,) = compare_broker_answers(PREDICTED, [], is_complete=True)
+    assert (never.agrees, never.measured, never.why_not) == (False, None, NEVER_ASKED)
+    (wrong,) = compare_broker_answers(PREDICTED, told(error="NOT_LEADER_OR_FOLLOWER"), is_complete=False)
+    assert (wrong.agrees, wrong.measured) == (False, "NOT_LEADER_OR_FOLLOWER")
+
+
+def test_every_value_is_a_row_of_its_own() -> None:
+    rows = list(answer_rows(PREDICTED, told(error=None, records=["m1"])))
+    assert [(row.what, row.agrees) for row in rows] == [
+        ("step 5: consume: error", True),
+        ("step 5: consume: records", False),
+    ]
+    assert list(answer_rows({}, told())) == []
+
+
+@pytest.mark.parametrize("outcome", [0, 1])
+def test_an_answer_tells_which_outcome_of_a_race_came(tmp_path: Path, outcome: int) -> None:
+    schedule = answer_before_or_after_the_second_fetch(Consume(BrokerId(2)))
+    schedule = replace(schedule, steps=(*schedule.steps[:6], schedule.steps[7]))
+    run = write_ideal_run(tmp_path, "2.4.1", "zookeeper", Scenario("race", schedule, "x"), outcome)
+    verdict = judge_run(run)
+
+    assert verdict.conformance is Conformance.CONFORMS
+    assert f"outcome {outcome + 1} of 2" in verdict.reason
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        ({"error": "X", "offset": None}, "X"),
+        ({"error": None, "offset": 3}, "offset 3"),
+        ({"error": None, "leadership": None, "end_offset": 2}, "leadership none, end offset 2"),
+        ({"answer": "no answer", "offset": None, "written": True}, "no answer, offset none, written yes"),
+        ({"answer": "acknowledged", "offset": 0, "written": False}, "acknowledged, offset 0, written no"),
+        ({"error": None, "records": [], "high_watermark": 0}, "records none, high watermark 0"),
+    ],
+)
+def test_an_answer_in_words(answer: dict[str, Any], words: str) -> None:
+    assert answer_words(answer) == words

@@ -1,0 +1,117 @@
+"""Where a race is open, is a run held against one outcome, and is it said which one?"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pyarrow.parquet as pq
+import pytest
+
+from conformance.catalogue.scenario import Scenario
+from conformance.judgement.open_outcomes import measured_prediction, write_measured_outcome
+from conformance.judgement.verdicts import Conformance, PromiseKept
+from conformance.reconcile.run_files import PREDICTED_RECORDS, PREDICTED_REPLICA_LOGS, predicted_divergences
+from conformance.run_directory import RunDirectoryError
+from conformance.runs.judging import judge_run
+from oracle.steps import AwaitHold, Checkpoint, Kill, Start
+from reports.load import load_run
+from tests.conformance.ideal_runs import BASE, write_ideal_run, write_lines
+from tests.oracle.open_races import answer_before_or_after_the_second_fetch, lost_or_kept
+from tests.oracle.schedules import TWO, hold
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from conformance.run_directory import RunDirectory
+
+RACE = Scenario("race", lost_or_kept(), "two followers, one high watermark")
+
+
+def run_of(runs: Path, outcome: int) -> RunDirectory:
+    return write_ideal_run(runs, scenario=RACE, outcome=outcome)
+
+
+@pytest.mark.parametrize(
+    ("outcome", "promise"), [(0, PromiseKept.BROKEN_AS_PREDICTED), (1, PromiseKept.KEPT)], ids=["lost", "kept"]
+)
+def test_any_one_outcome_conforms_and_is_named(tmp_path: Path, outcome: int, promise: PromiseKept) -> None:
+    verdict = judge_run(run_of(tmp_path, outcome))
+    assert verdict.conformance is Conformance.CONFORMS
+    assert f", outcome {outcome + 1} of 2: step 2 (produce m0): " in verdict.reason
+    assert verdict.promise is promise
+
+
+def test_checkpoints_of_one_outcome_with_logs_of_another_deviate(tmp_path: Path) -> None:
+    run, other = run_of(tmp_path, 0), run_of(tmp_path, 1)
+    first = next(o for o in other.lines("observations.ndjson") if o.get("name") == "broker 2 has m0")
+    mixed = [first if o.get("name") == "broker 2 has m0" else o for o in run.lines("observations.ndjson")]
+    write_lines(run, "observations.ndjson", mixed)
+    verdict = judge_run(run)
+    assert verdict.conformance is Conformance.DEVIATES
+    assert verdict.reason.startswith("broker 2 has m0: broker 2 high watermark: predicted 0, measured 1")
+
+
+def test_logs_alone_tell_outcomes_apart(tmp_path: Path) -> None:
+    run = run_of(tmp_path, 1)
+    write_lines(run, "observations.ndjson", [])
+    assert measured_prediction(run)["measured_outcome"]["number"] == 2
+
+
+def test_the_outcome_that_fits_is_what_is_reconciled_and_reported(tmp_path: Path) -> None:
+    run = run_of(tmp_path, 1)
+    assert [path.parent.name for path in PREDICTED_RECORDS.paths(run.path)] == ["prediction"]
+    write_measured_outcome(run)
+    (records,) = PREDICTED_RECORDS.paths(run.path)
+    (logs,) = PREDICTED_REPLICA_LOGS.paths(run.path)
+    assert (records.parent.name, logs.parent.name) == ("outcome", "outcome")
+    rows = pq.read_table(records).to_pylist()
+    assert [(row["record_id"], row["fate"], row["offset"]) for row in rows] == [
+        (BASE, "present", 0),
+        (BASE + 1, "present", 1),
+    ]
+    assert predicted_divergences(run.path) == ()
+    judge_run(run)
+    report = load_run(run.path)
+    assert [row.predicted_fate for row in report.records.rows] == ["present", "present"]
+    assert "outcome/prediction.json" in {evidence.name for evidence in report.evidence}
+    run.check_frozen()
+
+
+def test_a_prediction_that_has_changed_chooses_nothing(tmp_path: Path) -> None:
+    run = run_of(tmp_path, 0)
+    run.write_json("prediction/prediction.json", {"alternatives": []})
+    with pytest.raises(RunDirectoryError, match="has changed"):
+        write_measured_outcome(run)
+
+
+def test_a_prediction_that_leaves_nothing_open_is_taken_as_it_is(tmp_path: Path) -> None:
+    run = write_ideal_run(tmp_path)
+    write_measured_outcome(run)
+    assert not (run.path / "outcome").exists()
+    assert "outcome" not in judge_run(run).reason
+
+
+def test_a_prediction_of_format_1_is_judged_as_before(tmp_path: Path) -> None:
+    run = write_ideal_run(tmp_path)
+    path = run.path / "prediction" / "prediction.json"
+    known = json.loads(path.read_text())
+    path.write_text(json.dumps({k: v for k, v in known.items() if k not in ("format", "assumed", "alternatives")}))
+    run.freeze_prediction()
+    assert judge_run(run).conformance is Conformance.CONFORMS
+
+
+@pytest.mark.parametrize(("step", "expected"), [(10, Conformance.INCONCLUSIVE), (8, Conformance.DEVIATES)])
+def test_a_race_that_ends_otherwise_than_assumed_is_inconclusive(
+    tmp_path: Path, step: int, expected: Conformance
+) -> None:
+    """Only at the await that assumed it; anywhere else a state that does not come is a deviation."""
+    assuming = answer_before_or_after_the_second_fetch(
+        Kill(TWO), hold("cut", follower=TWO, fetch_offset=0), Start(TWO), AwaitHold("cut"), Checkpoint("end")
+    )
+    run = write_ideal_run(tmp_path, scenario=Scenario("assumed", assuming, "the other follower comes too late"))
+    write_lines(run, "timeline.ndjson", [{"event": "step_started", "step": n} for n in range(step + 1)])
+    run.update_run(harness_failure={"kind": "DEVIATES", "message": "it did not come"})
+    verdict = judge_run(run)
+    assert verdict.conformance is expected
+    assert ("the race ended otherwise" in verdict.reason) is (expected is Conformance.INCONCLUSIVE)

@@ -1,0 +1,193 @@
+"""Is a broker that ends by itself awaited where that is predicted, and a surprise everywhere else?"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, nullcontext
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, cast
+
+import pytest
+
+from conformance.clients.topics import TopicError
+from conformance.interruption import AwaitedStateMissingError, HarnessError
+from conformance.running import processes
+from conformance.running.own_ends import OwnEnds, own_ends
+from conformance.running.processes import Processes
+from conformance.running.recorder import Recorder
+from conformance.running.topic_removal import require_all_running
+from conformance.schedules.schedule_format import decode
+from fault_injection.cluster.backend import ProcessState
+from fault_injection.cluster.errors import NodeDiedError
+from fault_injection.faults.account import FaultAccount
+from oracle.predict import predict
+from oracle.rules.by_version import rules_for
+from oracle.steps import Start
+from oracle.vocabulary import BrokerId, MetadataMode, Timing
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from oracle.schedule import Schedule
+
+
+def schedule(*steps: dict[str, Any]) -> Schedule:
+    return decode(
+        {
+            "id": "follower-ahead",
+            "requirement": "A follower that is ahead of its leader cuts nothing.",
+            "sources": ["KAFKA-7414"],
+            "replicas": [1, 2],
+            "settings": {"min.insync.replicas": 1, "unclean.leader.election.enable": False},
+            "steps": [*steps, {"checkpoint": "end"}],
+        }
+    )
+
+
+AHEAD = schedule(
+    {"produce": {"records": ["m0", "m1"]}},
+    {"kill": 2},
+    {"kill": 1},
+    {"lose_tail": {"broker": 1, "offset": 0}},
+    {"start": 1},
+    {"start": 2},
+)
+"""Broker 2 is ahead of a leader whose epochs begin above its own."""
+TWO = BrokerId(2)
+CERTAIN, POSSIBLE = OwnEnds(frozenset({TWO})), OwnEnds(possible=frozenset({TWO}))
+
+
+@pytest.mark.parametrize(("version", "ends"), [("0.10.2.2", {}), ("0.11.0.3", {5: CERTAIN}), ("1.1.1", {5: CERTAIN})])
+def test_only_ends_that_no_step_caused_are_a_brokers_own(version: str, ends: dict[int, OwnEnds]) -> None:
+    assert own_ends(AHEAD, predict(AHEAD, rules_for(version, MetadataMode.ZOOKEEPER)).as_json()) == ends
+
+
+def outcome(*alive_after: tuple[bool, bool]) -> dict[str, Any]:
+    return {"steps": [{"replicas": {"1": {"alive": one}, "2": {"alive": two}}} for one, two in alive_after]}
+
+
+def test_who_ends_in_every_outcome_is_awaited_and_who_ends_in_some_is_no_surprise() -> None:
+    steps = schedule({"kill_together": [1, 2]}, {"start": 1}, {"start": 2}, {"start": 2}, {"stop": 2}, {"kill": 1})
+    both, first, nobody = (True, True), (True, False), (False, False)
+    ended = outcome(nobody, first, first, first, first, nobody, nobody)
+    stays = outcome(nobody, first, both, first, first, nobody, nobody)
+    assert own_ends(steps, ended) == {2: CERTAIN, 3: CERTAIN}
+    assert own_ends(steps, {"alternatives": [ended, stays]}) == {2: POSSIBLE, 3: CERTAIN}
+    assert POSSIBLE.all == CERTAIN.all == {TWO}
+
+
+class Broken:
+    """Processes of a run with one broker that has just been started, and ends or does not."""
+
+    def __init__(self, directory: Path, ends: OwnEnds, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.alive = {1, 2}
+        self.exit_code = 1
+        self.noted: list[int] = []
+        self.cluster = SimpleNamespace(
+            is_alive=self.alive.__contains__,
+            process_state=lambda _: ProcessState(self.exit_code),
+            note_end=self.noted.append,
+            start_broker=self.alive.add,
+            zookeeper_address=None,
+            spec=SimpleNamespace(broker_ids=(1, 2)),
+        )
+        monkeypatch.setattr(processes, "OWN_END_DEADLINE_S", 0.05)
+        monkeypatch.setattr(processes, "await_unregistered", lambda *_, **__: None)
+        monkeypatch.setattr(processes, "await_registered", self.registered)
+        self.discharged: list[int] = []
+        self.directory, self.recorder = directory, Recorder(directory)
+        self.faults = FaultAccount(cast("Any", self.cluster), checks_health=False)
+        self.subject = Processes(
+            cast("Any", self.cluster),
+            self.recorder,
+            "t",
+            Timing.SESSION,
+            holding=cast("Any", SimpleNamespace(discharge=self.discharged.append, deaf=frozenset)),
+            faults=self.faults,
+            await_view=lambda *_: None,
+        )
+        self.subject.own_ends = {3: ends}
+        self.recorder.step = 3
+
+    def registered(self, _cluster: object, broker: int, **_: object) -> None:
+        if broker not in self.alive:
+            raise NodeDiedError(f"broker-{broker}", "its log")
+
+    def events(self) -> list[tuple[str, str]]:
+        marks = map(json.loads, (self.directory / "timeline.ndjson").read_text().splitlines())
+        return [(mark["event"], mark["text"]) for mark in marks]
+
+
+Make = Callable[[OwnEnds], Broken]
+
+
+@pytest.fixture
+def broken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Make]:
+    """Make a run in which certain brokers are to end in step 3; its files are closed in the end."""
+    with ExitStack() as stack:
+
+        def make(ends: OwnEnds) -> Broken:
+            run = Broken(tmp_path, ends, monkeypatch)
+            stack.enter_context(run.recorder)
+            return run
+
+        yield make
+
+
+def test_an_end_that_is_predicted_is_noted_and_the_broker_can_be_started_again(broken: Make) -> None:
+    run = broken(CERTAIN)
+    run.alive.remove(2)
+    run.subject.await_own_ends()
+    run.subject.note_own_ends()
+    assert (run.noted, run.discharged, list(run.subject.gone_since)) == ([2], [2], [2])
+    assert run.events() == [("broker_ended", f"broker 2 ended by itself: {ProcessState(1).text}")]
+    run.subject.take(Start(TWO))
+    assert run.alive == {1, 2}
+    assert run.events()[-1] == ("broker_started", "broker 2 started")
+
+
+def test_a_broker_that_does_not_end_as_predicted_deviates(broken: Make) -> None:
+    run = broken(CERTAIN)
+    with pytest.raises(AwaitedStateMissingError, match="broker 2 to end its process by itself"):
+        run.subject.await_own_ends()
+    assert AwaitedStateMissingError.verdict == "DEVIATES"
+    assert run.noted == []
+
+
+@pytest.mark.parametrize("ended", [False, True])
+def test_an_end_that_is_open_is_noted_if_it_came(broken: Make, *, ended: bool) -> None:
+    run = broken(POSSIBLE)
+    run.alive -= {2} if ended else set()
+    run.subject.await_own_ends()
+    run.subject.note_own_ends()
+    assert run.noted == [2] * ended
+
+
+def test_a_broker_that_somebody_else_killed_has_not_ended_by_itself(broken: Make) -> None:
+    run = broken(CERTAIN)
+    run.alive.remove(2)
+    run.exit_code = 137
+    with pytest.raises(HarnessError, match="broker 2 was killed, and not by the tester"):
+        run.subject.await_own_ends()
+
+
+@pytest.mark.parametrize(("ends", "is_lost"), [(CERTAIN, False), (POSSIBLE, False), (OwnEnds(), True)])
+def test_a_broker_may_be_gone_before_it_is_seen_only_if_that_is_predicted(
+    broken: Make, ends: OwnEnds, *, is_lost: bool
+) -> None:
+    run = broken(CERTAIN)
+    run.alive.remove(2)
+    run.subject.await_own_ends()
+    run.subject.own_ends, run.recorder.step = {4: ends}, 4
+    run.cluster.start_broker = lambda _: None
+    with pytest.raises(NodeDiedError) if is_lost else nullcontext():
+        run.subject.take(Start(TWO))
+
+
+def test_a_cluster_of_which_a_broker_has_ended_is_not_used_again(broken: Make) -> None:
+    run = broken(CERTAIN)
+    require_all_running(cast("Any", run.cluster))
+    run.alive.remove(2)
+    with pytest.raises(TopicError, match=r"brokers \[2\] have ended by themselves"):
+        require_all_running(cast("Any", run.cluster))

@@ -1,0 +1,167 @@
+"""Is a broker's death or return awaited of those that hear the controller, and of nobody else?"""
+
+from __future__ import annotations
+
+import json
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, cast
+
+import pytest
+
+from conformance.interruption import HarnessError
+from conformance.running import processes
+from conformance.running.processes import Processes
+from conformance.running.recorder import Recorder
+from fault_injection.cluster import readiness
+from fault_injection.cluster.backend import ProcessState
+from fault_injection.faults.account import FaultAccount
+from fault_injection.faults.process import Kill as KillFault
+from fault_injection.waiting import DeadlineExceededError
+from oracle.steps import Kill, KillTogether, LoseTail, Start
+from oracle.vocabulary import BrokerId, Offset, Timing
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+ALL = frozenset({1, 2, 3})
+WITHOUT_ONE = frozenset({2, 3})
+LIVE = (1, 2, 3)
+STALE = {1: ALL, 2: WITHOUT_ONE, 3: ALL}
+"""Broker 2 has not heard that broker 1 is back; the others have."""
+
+
+def _ends(
+    monkeypatch: pytest.MonkeyPatch,
+    directory: Path,
+    step: Kill | Start,
+    views: dict[int, frozenset[int]],
+    deaf: frozenset[int],
+) -> bool:
+    """Tell whether a step ends, given which brokers each live broker knows."""
+    dead: set[int] = set()
+    cluster = SimpleNamespace(
+        live_brokers=tuple(views),
+        zookeeper_address=None,
+        client_address=lambda broker: broker,
+        check_alive=lambda *_: None,
+        kill=lambda *brokers: dead.update(brokers),
+        start_broker=dead.discard,
+        is_alive=lambda broker: broker not in dead,
+        process_state=lambda _: ProcessState(137),
+    )
+    faults = FaultAccount(cast("Any", cluster), checks_health=False)
+    monkeypatch.setattr(readiness, "brokers_known_to", views.get)
+    monkeypatch.setattr(processes, "DEADLINE_S", 0.05)
+    with Recorder(directory) as recorder:
+        ending = Processes(
+            cast("Any", cluster),
+            recorder,
+            "t",
+            Timing.SESSION,
+            holding=cast("Any", SimpleNamespace(discharge=lambda _: None, deaf=lambda: deaf)),
+            faults=faults,
+            await_view=lambda *_: None,
+        )
+        if isinstance(step, Start):
+            faults.inject(KillFault(1))
+        try:
+            ending.take(step)
+        except DeadlineExceededError:
+            return False
+    return True
+
+
+@pytest.mark.parametrize(
+    ("views", "deaf", "ends"),
+    [
+        ({2: WITHOUT_ONE, 3: WITHOUT_ONE}, frozenset(), True),
+        ({2: ALL, 3: WITHOUT_ONE}, frozenset({2}), True),
+        ({2: ALL, 3: WITHOUT_ONE}, frozenset(), False),
+        ({2: WITHOUT_ONE, 3: ALL}, frozenset({2}), False),
+    ],
+)
+def test_a_death_is_awaited_of_those_who_hear_of_it(
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    views: dict[int, frozenset[int]],
+    deaf: frozenset[int],
+    ends: bool,
+) -> None:
+    assert _ends(monkeypatch, tmp_path, Kill(BrokerId(1)), views, deaf) is ends
+
+
+@pytest.mark.parametrize(
+    ("views", "deaf", "ends"),
+    [
+        (dict.fromkeys(LIVE, ALL), frozenset(), True),
+        (STALE, frozenset({2}), True),
+        (STALE, frozenset(), False),
+        (STALE, frozenset({3}), False),
+        ({2: WITHOUT_ONE, 3: ALL}, frozenset({2}), False),
+    ],
+)
+def test_a_return_is_awaited_of_those_who_hear_of_it(
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    views: dict[int, frozenset[int]],
+    deaf: frozenset[int],
+    ends: bool,
+) -> None:
+    assert _ends(monkeypatch, tmp_path, Start(BrokerId(1)), views, deaf) is ends
+
+
+def test_brokers_that_are_killed_together_get_their_signals_at_once_and_are_healed_with_the_last(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    dead: set[int] = set()
+    kills: list[tuple[int, ...]] = []
+
+    def kill(*brokers: int) -> None:
+        kills.append(brokers)
+        dead.update(brokers)
+
+    cluster = SimpleNamespace(
+        zookeeper_address=None,
+        kill=kill,
+        start_broker=dead.discard,
+        is_alive=lambda broker: broker not in dead,
+        process_state=lambda _: ProcessState(137),
+    )
+    faults = FaultAccount(cast("Any", cluster), checks_health=False)
+    for wait in ("await_registered", "await_unregistered"):
+        monkeypatch.setattr(processes, wait, lambda *_, **__: None)
+    with Recorder(tmp_path) as recorder:
+        ending = Processes(
+            cast("Any", cluster),
+            recorder,
+            "t",
+            Timing.SESSION,
+            holding=cast("Any", SimpleNamespace(discharge=lambda _: None, deaf=frozenset)),
+            faults=faults,
+            await_view=lambda *_: None,
+        )
+        ending.take(KillTogether((BrokerId(1), BrokerId(2))))
+        assert kills == [(1, 2)]
+        ending.take(Start(BrokerId(2)))
+        assert (dead, len(faults.standing)) == ({1}, 1)
+        ending.take(Start(BrokerId(1)))
+        assert (dead, faults.standing) == (set(), ())
+        with pytest.raises(HarnessError, match="broker 1 is to start, and no step has ended it"):
+            ending.take(Start(BrokerId(1)))
+
+
+def test_a_lost_tail_is_noted_with_its_first_offset(tmp_path: Path) -> None:
+    faults = SimpleNamespace(inject=lambda _: SimpleNamespace(done="what was lost, in words"))
+    with Recorder(tmp_path) as recorder:
+        losing = Processes(
+            cast("Any", None),
+            recorder,
+            "t",
+            Timing.SESSION,
+            holding=cast("Any", SimpleNamespace(deaf=frozenset)),
+            faults=cast("Any", faults),
+            await_view=lambda *_: None,
+        )
+        losing.take(LoseTail(BrokerId(1), Offset(4)))
+    (mark,) = map(json.loads, (tmp_path / "timeline.ndjson").read_text().splitlines())
+    assert (mark["event"], mark["subject"], mark["offset"]) == ("tail_lost", "1", 4)

@@ -1,0 +1,52 @@
+"""What is written down of a record that nobody collected: what a broker said, and nothing that the client made up."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, cast
+
+import pytest
+
+from conformance.clients.producer import Delivery
+from conformance.ledger.writer import LedgerWriter
+from conformance.running.producing import Producing
+from oracle.vocabulary import Label, Outcome
+from tests.oracle.schedules import produce, schedule
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+ACKNOWLEDGED = Delivery(Outcome.ACKNOWLEDGED, None, 0)
+PURGED = Delivery(Outcome.INDETERMINATE, "_PURGE_INFLIGHT", None)
+REFUSED = Delivery(Outcome.INDETERMINATE, "NOT_LEADER_OR_FOLLOWER", None)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "written"),
+    [
+        (ACKNOWLEDGED, ACKNOWLEDGED, ("acknowledged", None)),
+        (None, REFUSED, ("indeterminate", "NOT_LEADER_OR_FOLLOWER")),
+        (None, PURGED, ("indeterminate", "GIVEN_UP")),
+        (None, None, ("indeterminate", "GIVEN_UP")),
+    ],
+)
+def test_a_record_that_is_given_up(
+    tmp_path: Path, before: Delivery | None, after: Delivery | None, written: tuple[str, str | None]
+) -> None:
+    known = [before]
+    sending = SimpleNamespace(poll=lambda: known[0], close=lambda: known.__setitem__(0, after))
+    seen: list[dict[str, Any]] = []
+    nothing = cast("Any", SimpleNamespace())
+    producing = Producing(
+        schedule(produce("m0")),
+        cluster=nothing,
+        probe=nothing,
+        rest=nothing,
+        ledger=LedgerWriter(tmp_path / "ledger"),
+        recorder=cast("Any", SimpleNamespace(observe=lambda _, **fields: seen.append(fields))),
+        topic="t",
+        record_id_base=0,
+    )
+    producing._sendings[Label("m0")] = cast("Any", sending)
+    producing.give_up_pending()
+    assert [(one["outcome"], one["error"]) for one in seen] == [written]

@@ -1,0 +1,221 @@
+"""A run is judged from its files alone: an ideal one conforms, each doctored one is red and says why."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from conformance.interruption import GIVEN_UP
+from conformance.runs.judging import judge_run, judge_unreadable
+from conformance.registry import select_scenarios
+from conformance.run_directory import RunDirectory, RunDirectoryError
+from conformance.judgement.verdicts import Conformance, PromiseKept
+from oracle.predict import PointUnavailableError
+from tests.conformance.ideal_runs import write_ideal_run, write_lines
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from conformance.catalogue.scenario import Scenario
+
+CONFORMS, DEVIATES, HARNESS_ERROR = Conformance.CONFORMS, Conformance.DEVIATES, Conformance.HARNESS_ERROR
+Line = dict[str, Any]
+FOUNDATION = select_scenarios(profile="quick")
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> RunDirectory:
+    return write_ideal_run(tmp_path)
+
+
+def change_lines(run: RunDirectory, change: Callable[[list[Line]], object]) -> None:
+    lines = run.lines("observations.ndjson")
+    change(lines)
+    write_lines(run, "observations.ndjson", lines)
+
+
+def change_json(run: RunDirectory, name: str, **fields: Any) -> None:  # noqa: ANN401
+    run.write_json(name, run.read_json(name) | fields)
+
+
+def checkpoints(lines: list[Line]) -> list[Line]:
+    return [line for line in lines if line["kind"] == "checkpoint"]
+
+
+def outcome(lines: list[Line], label: str) -> Line:
+    return next(line for line in lines if line.get("label") == label)
+
+
+@pytest.mark.parametrize(("kafka", "metadata"), [("0.10.2.2", "zookeeper"), ("2.8.2", "zookeeper"), ("4.3.1", "kraft")])
+@pytest.mark.parametrize("scenario", FOUNDATION, ids=lambda scenario: scenario.name)
+def test_brokers_that_do_as_predicted_conform(tmp_path: Path, kafka: str, metadata: str, scenario: Scenario) -> None:
+    try:
+        run = write_ideal_run(tmp_path, kafka, metadata, scenario)
+    except PointUnavailableError:
+        pytest.skip("the release has no such point")
+
+    assert judge_run(run).conformance is CONFORMS
+
+
+def test_the_textbook_loss_conforms_and_breaks_the_promise_as_predicted(run: RunDirectory) -> None:
+    verdict = judge_run(run)
+
+    assert (verdict.conformance, verdict.promise) == (CONFORMS, PromiseKept.BROKEN_AS_PREDICTED)
+    assert verdict.findings == ()
+    assert [loss["label"] for loss in verdict.losses] == ["m1"]
+
+
+def test_the_verdict_is_written_beside_the_evidence(run: RunDirectory) -> None:
+    verdict = judge_run(run)
+    written = run.read_json("verdict.json")
+
+    assert written["conformance"] == verdict.conformance.value
+    assert written["reason"] == verdict.reason
+    assert set(written) >= {
+        "scenario", "kafka", "metadata", "backend", "conformance", "promise", "reason", "findings", "losses", "seconds",
+    }  # fmt: skip
+    compared = json.loads((run.path / "reconciliation/checkpoints.json").read_text())
+    assert [checkpoint["name"] for checkpoint in compared][-1] == "end"
+    assert all(row["agrees"] for checkpoint in compared for row in checkpoint["rows"])
+
+
+@pytest.mark.parametrize(
+    ("change", "finding"),
+    [
+        (
+            lambda lines: checkpoints(lines)[1]["replicas"]["2"].update(log_end_offset=2),
+            "follower restarted: broker 2 log end offset: predicted 1, measured 2",
+        ),
+        (lambda lines: checkpoints(lines)[2].update(isr=[1]), "end: isr: predicted [1, 2], measured [1]"),
+        (lambda lines: checkpoints(lines)[2].update(leader=1), "end: leader: predicted 2, measured 1"),
+        (
+            lambda lines: outcome(lines, "m1").update(outcome="refused"),
+            "outcome of m1: predicted acknowledged, measured refused",
+        ),
+        (
+            lambda lines: lines.remove(outcome(lines, "m1")),
+            "outcome of m1: predicted acknowledged, measured None",
+        ),
+        (
+            lambda lines: checkpoints(lines)[2].update(leader_epoch=0),
+            "leader epoch 4 belongs to leadership 0, but the lower epoch 0 belongs to 1",
+        ),
+    ],
+)
+def test_one_changed_observation_is_named(
+    run: RunDirectory, change: Callable[[list[Line]], object], finding: str
+) -> None:
+    change_lines(run, change)
+    verdict = judge_run(run)
+
+    assert verdict.conformance is DEVIATES
+    assert finding in [f.text for f in verdict.findings]
+    assert verdict.findings[0].text in verdict.reason
+
+
+def test_a_checkpoint_that_was_never_measured_is_no_pass(run: RunDirectory) -> None:
+    change_lines(run, lambda lines: lines.remove(checkpoints(lines)[1]))
+    verdict = judge_run(run)
+
+    assert verdict.conformance is HARNESS_ERROR
+    assert verdict.reason == "never measured: checkpoint follower restarted"
+
+
+def test_another_end_offset_is_named(run: RunDirectory) -> None:
+    run.update_run(end_offset=3)
+    verdict = judge_run(run)
+
+    assert verdict.conformance is DEVIATES
+    (finding,) = verdict.findings
+    assert finding.text == "leader's high watermark before the topic was read: predicted 2, measured 3"
+
+
+def test_an_epoch_in_a_log_that_another_leadership_had_is_named(tmp_path: Path) -> None:
+    run = write_ideal_run(tmp_path, "4.3.1", "kraft")
+    path = run.path / "replica_logs" / "logs.parquet"
+    table = pq.read_table(path)
+    rows = [row | {"leader_epoch": 4} for row in table.to_pylist()]
+    pq.write_table(pa.Table.from_pylist(rows, schema=table.schema), path)
+
+    verdict = judge_run(run)
+    assert verdict.conformance is DEVIATES
+    assert verdict.reason.startswith("leader epoch 4 stands for leaderships 0 and 1")
+
+
+def test_a_deviating_record_is_named(run: RunDirectory) -> None:
+    deviation = {"kind": "record", "label": "m1", "expected": "not in the topic", "measured": "at offset 1"}
+    counts, kept = run.read_json("reconciliation/counts.json"), {"lost": 0, "diverged": 0, "kept": 3}
+    change_json(run, "reconciliation/counts.json", deviations=1, classes=counts["classes"] | kept)
+    change_json(run, "reconciliation/samples.json", deviations=[deviation], lost=[])
+    verdict = judge_run(run)
+
+    assert (verdict.conformance, verdict.promise) == (DEVIATES, PromiseKept.KEPT)
+    assert verdict.reason == "m1: expected not in the topic, measured at offset 1"
+
+
+def test_a_run_without_reconciliation_is_no_pass(run: RunDirectory) -> None:
+    (run.path / "reconciliation" / "counts.json").unlink()
+    run.update_run(end_offset=None)
+
+    assert judge_run(run).conformance is HARNESS_ERROR
+
+
+def interrupted(run: RunDirectory, kind: str, message: str) -> None:
+    """Let a run end at its second checkpoint, with m2 never sent."""
+    run.update_run(harness_failure={"kind": kind, "message": message}, end_offset=None)
+    (run.path / "reconciliation" / "counts.json").unlink()
+    change_lines(run, lambda lines: lines.remove(checkpoints(lines)[-1]))
+    change_lines(run, lambda lines: lines.remove(outcome(lines, "m2")))
+
+
+@pytest.mark.parametrize("kind", ["HARNESS_ERROR", "INCONCLUSIVE", "DEVIATES"])
+def test_what_ended_a_run_early_is_its_reason(run: RunDirectory, kind: str) -> None:
+    interrupted(run, kind, "hold 'gap' caught nothing")
+    verdict = judge_run(run)
+
+    assert (verdict.conformance.value, verdict.promise) == (kind, None)
+    assert verdict.reason == "hold 'gap' caught nothing"
+
+
+def test_a_producer_given_up_at_an_early_end_is_no_deviation(run: RunDirectory) -> None:
+    interrupted(run, "HARNESS_ERROR", "hold 'gap' caught nothing")
+    change_lines(run, lambda lines: outcome(lines, "m1").update(outcome="indeterminate", error=GIVEN_UP))
+
+    assert judge_run(run).conformance is HARNESS_ERROR
+
+
+def test_a_checkpoint_that_differed_before_an_early_end_is_a_deviation(run: RunDirectory) -> None:
+    interrupted(run, "HARNESS_ERROR", "hold 'gap' caught nothing")
+    change_lines(run, lambda lines: checkpoints(lines)[0].update(leader=2))
+    verdict = judge_run(run)
+
+    assert verdict.conformance is DEVIATES
+    assert verdict.reason.endswith("leader: predicted 1, measured 2; ended early: hold 'gap' caught nothing")
+
+
+def test_a_changed_prediction_is_refused(run: RunDirectory) -> None:
+    path = run.path / "prediction" / "prediction.json"
+    path.write_bytes(path.read_bytes().replace(b'"lost"', b'"kept"', 1))
+
+    with pytest.raises(RunDirectoryError, match="the prediction has changed"):
+        judge_run(run)
+
+
+def test_a_run_that_cannot_be_judged_has_a_verdict_all_the_same(run: RunDirectory) -> None:
+    verdict = judge_unreadable(run, "the prediction has changed")
+
+    assert verdict.conformance is HARNESS_ERROR
+    assert run.read_json("verdict.json")["reason"] == "the prediction has changed"
+
+
+def test_a_scenario_that_does_not_apply_needs_no_evidence(tmp_path: Path) -> None:
+    run = RunDirectory.create(tmp_path, "one")
+    run.update_run(not_run="0.10.2 followers do not ask")
+
+    assert judge_run(run).conformance is Conformance.NOT_RUN
+    assert run.read_json("verdict.json")["reason"] == "0.10.2 followers do not ask"

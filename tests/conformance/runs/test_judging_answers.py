@@ -1,0 +1,114 @@
+"""``judge`` over runs that were asked something: measured again from the files, or held against other rules."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from conformance.catalogue.answers import measure
+from conformance.commands import entry_of_run
+from conformance.commands.entry_of_run import questions_of
+from conformance.commands.judgement import JudgeOptions, judge_again, measure_again
+from conformance.console import Console
+from conformance.catalogue.questions import Answer
+from conformance.run_directory import RunDirectoryError
+from tests.conformance.brokerless import brokerless_pipeline
+from tests.conformance.examinations import MEASURED, Table, examination
+from tests.conformance.ideal_runs import write_ideal_run
+from tests.conformance.catalogue.test_answers import ASKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from conformance.catalogue.examination import Entry
+    from conformance.catalogue.questions import Value
+    from conformance.run_directory import RunDirectory
+    from oracle.rules.rule_set import RuleSet
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> RunDirectory:
+    catalogue(monkeypatch, ASKING)
+    run = write_ideal_run(tmp_path, scenario=ASKING)
+    measure(run, ASKING.questions)
+    for name in ("wire.ndjson", "timeline.ndjson"):
+        (run.path / name).touch()
+    return run
+
+
+def catalogue(monkeypatch: pytest.MonkeyPatch, *entries: Entry) -> None:
+    monkeypatch.setattr(entry_of_run, "CATALOGUE", entries)
+
+
+def test_answers_are_measured_again_from_the_files(run: RunDirectory) -> None:
+    (run.path / "answers.ndjson").write_text('{"what": "leader epoch at the end", "value": 99}\n')
+    measure_again(run)
+
+    assert [line["value"] for line in run.lines("answers.ndjson")][1:] == [6]
+
+
+def test_what_the_catalogue_asks_no_more_stays_as_it_was_measured(
+    run: RunDirectory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = (run.path / "answers.ndjson").read_text()
+    catalogue(monkeypatch)
+    measure_again(run)
+
+    assert (run.path / "answers.ndjson").read_text() == before
+    with pytest.raises(RunDirectoryError, match="does not ask any more"):
+        questions_of(run)
+
+
+@pytest.mark.parametrize("name", ["answers.ndjson", "wire.ndjson"])
+def test_evidence_that_was_removed_is_held_against_nobody(
+    run: RunDirectory, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    (run.path / name).unlink()
+
+    assert judge_again(Console(), JudgeOptions(run.path)) == 4
+    assert f"{name} is missing" in capsys.readouterr().out
+
+
+def _from_the_wire(run: RunDirectory) -> Value:
+    leader_epoch: Value = run.lines("wire.ndjson")[-1]["leader_epoch"]
+    return leader_epoch
+
+
+@pytest.mark.parametrize("content", ['{"leader_ep', '{"api": "Fetch"}', ""])
+def test_evidence_that_is_damaged_is_held_against_nobody_and_the_answers_stay(
+    run: RunDirectory, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], content: str
+) -> None:
+    names, epoch = ASKING.questions
+    catalogue(monkeypatch, replace(ASKING, questions=(names, replace(epoch, measure=_from_the_wire))))
+    before = (run.path / "answers.ndjson").read_bytes()
+    (run.path / "wire.ndjson").write_text(content)
+
+    assert judge_again(Console(), JudgeOptions(run.path)) == 4
+    assert "cannot be read" in capsys.readouterr().out
+    assert (run.path / "answers.ndjson").read_bytes() == before
+
+
+class _ByRelease(Table):
+    """A subject whose first answer differs from 2.0 on."""
+
+    def predict(self, rules: RuleSet) -> tuple[Answer, ...]:
+        connections = 3 if rules.version == "0.10.2.2" else 4
+        return (Answer("connections of broker 2", connections), *super().predict(rules)[1:])
+
+
+@pytest.mark.parametrize(("rules_of", "code"), [(None, 0), ("0.10.2.2", 0), ("2.8.2", 1)])
+def test_an_examination_is_held_against_the_rules_of_another_release(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rules_of: str | None, code: int
+) -> None:
+    entry = examination(_ByRelease(MEASURED))
+    run = brokerless_pipeline(tmp_path).run(entry).run
+    catalogue(monkeypatch, entry)
+
+    assert judge_again(Console(), JudgeOptions(run.path, repredict=True, rules_of=rules_of)) == code
+    (beside,) = run.path.glob("verdict-repredicted-*.json")
+    told: dict[str, Any] = run.read_json(beside.name)
+    assert told["conformance"] == ("CONFORMS" if code == 0 else "DEVIATES")
+    assert told["rules_of"] == (rules_of or "0.10.2.2")
+    assert run.read_json("verdict.json")["conformance"] == "CONFORMS"
