@@ -53,15 +53,15 @@ LATE_FETCH_ANSWER = regression(
     "KAFKA-18991",
     requirement="A follower drops the answer to a fetch of an earlier leader epoch.",
     explanation=(
-        "An answer with m1 is on its way to broker 2 when dead broker 3's replica is taken away, and broker 1 leads on "
-        "in a new epoch. From 2.8 to 3.9.0, and in 4.0.0, broker 2 uses it; from 3.9.1 and 4.0.1 it drops it and "
-        "fetches again at 1."
+        "An answer with m1 is on its way to broker 2 when dead broker 3's replica, which is empty, is taken away: "
+        "broker 1 leads on in a new epoch. From 2.8 to 3.9.0, and in 4.0.0, broker 2 uses it; from 3.9.1 and 4.0.1 it "
+        "drops it and fetches again at 1."
     ),
     sources=("FE-04", "LE-05"),
     replicas=(1, 2, 3),
     steps=(
-        produce("m0"),
         kill(3),
+        produce("m0"),
         hold_request("before m1", follower=2, leader=1, fetch_offset=1),
         await_hold("before m1"),
         produce("m1", acks=Acks.LEADER),
