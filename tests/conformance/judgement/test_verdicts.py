@@ -7,9 +7,9 @@ from itertools import product
 import pytest
 
 from conformance.judgement.comparison import Row
+from conformance.judgement.facts import Facts
 from conformance.judgement.verdicts import (
     Conformance,
-    Facts,
     Finding,
     PromiseKept,
     exit_code,
