@@ -29,13 +29,13 @@ from conformance.running.recorder import Recorder
 from conformance.running.rest import Rest
 from conformance.running.runner import Runner
 from conformance.running.topic_removal import remove_topic, require_all_running
-from conformance.runs.beginning import begin_run
-from conformance.runs.evidence import keep_broker_files, write_replica_logs
-from conformance.runs.examining import examine, freeze_answers
-from conformance.runs.fault_record import on_timeline
-from conformance.runs.foretelling import foretell
-from conformance.runs.judging import judge_run, judge_unreadable, judged_if_interrupted
 from conformance.schedules.topic_settings import topic_configs, user_settings
+from conformance.stages.beginning import begin_run
+from conformance.stages.evidence import keep_broker_files, write_replica_logs
+from conformance.stages.examining import examine, freeze_answers
+from conformance.stages.fault_record import on_timeline
+from conformance.stages.foretelling import foretell
+from conformance.stages.judging import judge_run, judge_unreadable, judged_if_interrupted
 from fault_injection.cluster.errors import ClusterError
 from fault_injection.faults.account import FaultAccount
 from fault_injection.waiting import DeadlineExceededError

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from conformance.catalogue.examination import Entry
     from conformance.commands.choosing import Choice
     from conformance.console import Console
-    from conformance.runs.foretelling import Foretold
+    from conformance.stages.foretelling import Foretold
     from oracle.prediction import Moment, Prediction
     from oracle.schedule import Schedule
 

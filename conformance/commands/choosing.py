@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from conformance.commands.release_form import release_named
 from conformance.expectations import ExpectationError
 from conformance.registry import UnknownScenarioError, select
-from conformance.runs.foretelling import foretell
 from conformance.schedules.schedule_file import ScheduleFileError, locate, read_schedule
+from conformance.stages.foretelling import foretell
 from fault_injection.cluster.backends.choice import jar_names_of_image
 from fault_injection.releases import (
     NO_JARS,
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from conformance.catalogue.examination import Entry
-    from conformance.runs.foretelling import Foretold
+    from conformance.stages.foretelling import Foretold
     from fault_injection.releases import JarSet
     from oracle.rules.rule_set import RuleSet
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from conformance.catalogue.examination import Entry
-    from conformance.runs.foretelling import Foretold
+    from conformance.stages.foretelling import Foretold
 
 SENTENCES = {requirement.id: requirement.sentence for requirement in REQUIREMENTS}
 

@@ -12,11 +12,11 @@ from conformance.commands.other_rules import other_rules
 from conformance.judgement.verdicts import Conformance, Verdict, exit_code, not_run
 from conformance.reconcile.errors import ReconcileError
 from conformance.run_directory import RunDirectory, RunDirectoryError
-from conformance.runs.beginning import EXAMINATION
-from conformance.runs.judging import as_json, judge_run
-from conformance.runs.repredict import repredict, repredict_answers
 from conformance.spark_master import DEFAULT_MASTER, check_master
 from conformance.spark_room import SparkRoom
+from conformance.stages.beginning import EXAMINATION
+from conformance.stages.judging import as_json, judge_run
+from conformance.stages.repredict import repredict, repredict_answers
 from oracle.predict import PointUnavailableError
 from oracle.schedule import ScheduleError
 from oracle.vocabulary import MetadataMode

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 from conformance.catalogue.answers import QUESTIONS
 from conformance.catalogue.scenario import Scenario
 from conformance.run_directory import RunDirectoryError
-from conformance.runs.foretelling import foretell
 from conformance.schedules.schedule_format import encode
+from conformance.stages.foretelling import foretell
 from oracle.schedule import ScheduleError
 
 if TYPE_CHECKING:
     from conformance.catalogue.examination import Entry
     from conformance.run_directory import RunDirectory
-    from conformance.runs.foretelling import Foretold
+    from conformance.stages.foretelling import Foretold
     from oracle.rules.rule_set import RuleSet
 
 PREDICTION = "prediction/prediction.json"

@@ -9,7 +9,7 @@ from conformance.commands.choosing import Choice, locate_error, rules_of, scenar
 from conformance.commands.plain_table import table_lines
 from conformance.commands.story import story_lines
 from conformance.judgement.broker_answers import answer_words
-from conformance.runs.foretelling import Foretold, foretell
+from conformance.stages.foretelling import Foretold, foretell
 from oracle.predicting.explaining import explain
 from oracle.predicting.races import open_values
 from oracle.schedule import ScheduleError

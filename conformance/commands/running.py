@@ -15,9 +15,9 @@ from conformance.judgement.verdicts import exit_code
 from conformance.laboratory import Laboratory
 from conformance.pipeline import Finished, Pipeline
 from conformance.reconcile.errors import ReconcileError
-from conformance.runs.foretelling import foretell
 from conformance.spark_master import DEFAULT_MASTER, SparkMasterError, check_master, is_local
 from conformance.spark_room import SparkRoom
+from conformance.stages.foretelling import foretell
 from fault_injection.cluster.backends.choice import BackendName, choose_backend
 from fault_injection.releases import MetadataMode, UsageError
 from oracle.rules.by_version import rules_for

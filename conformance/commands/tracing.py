@@ -17,7 +17,7 @@ from conformance.observation.event_json import event_as_json
 from conformance.observation.event_stream import EventStream
 from conformance.observation.event_text import event_text
 from conformance.run_directory import RunDirectoryError
-from conformance.runs.beginning import EXAMINATION
+from conformance.stages.beginning import EXAMINATION
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

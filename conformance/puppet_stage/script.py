@@ -11,7 +11,7 @@ from conformance.puppet_stage.modelled_broker import REAL, ModelledBroker
 from conformance.puppet_stage.shared_broker import puppets_of
 from conformance.puppet_stage.stage import Stage
 from conformance.run_directory import slug
-from conformance.runs.evidence import keep_broker_files
+from conformance.stages.evidence import keep_broker_files
 from oracle.rules.by_version import rules_for
 from oracle.vocabulary import MetadataMode
 

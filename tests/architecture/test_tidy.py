@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
@@ -59,6 +60,13 @@ def test_every_folder_of_code_says_what_it_is(package: str) -> None:
     silent = [folder.as_posix() for folder in folders if not _docstring(folder / "__init__.py")]
 
     assert [folder for folder in silent if folder.split("/")[0] != "tests"] == []
+
+
+def test_no_code_is_ignored_by_git() -> None:
+    command = ["git", "ls-files", "--others", "--ignored", "--exclude-standard", *PACKAGES, "tests"]
+    ignored = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
+
+    assert [name for name in ignored if name.endswith(".py")] == [], "a clone would not have them"
 
 
 def test_every_module_of_the_packages_opens_with_a_docstring() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from conformance.observation.check import check_trace, own_rules
 from conformance.observation.trace_result import TRACE_CHECK_FILE, TraceResult
-from conformance.runs import judging
+from conformance.stages import judging
 
 if TYPE_CHECKING:
     from conformance.run_directory import RunDirectory

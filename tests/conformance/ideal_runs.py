@@ -13,9 +13,9 @@ from conformance.judgement.prediction_files import write_prediction
 from conformance.ledger.entry import Attempt, OutcomeEntry
 from conformance.ledger.writer import LedgerWriter
 from conformance.run_directory import RunDirectory
-from conformance.runs.evidence import SCHEMA as REPLICA_LOGS
 from conformance.scenarios.truncation import RESTARTED_FOLLOWER
 from conformance.schedules.schedule_format import encode
+from conformance.stages.evidence import SCHEMA as REPLICA_LOGS
 from oracle.predict import predict
 from oracle.rules.by_version import rules_for
 from oracle.vocabulary import MetadataMode, Outcome

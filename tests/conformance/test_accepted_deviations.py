@@ -10,7 +10,7 @@ import pytest
 from conformance.expectations import AcceptedDeviation
 from conformance.judgement.comparison import Row
 from conformance.judgement.verdicts import Conformance, PromiseKept, Verdict, judge, not_run
-from conformance.runs.judging import in_view_of, judge_run
+from conformance.stages.judging import in_view_of, judge_run
 from tests.conformance.ideal_runs import write_ideal_run, write_lines
 from tests.conformance.verdict_facts import M0, facts
 

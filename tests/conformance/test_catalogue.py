@@ -25,7 +25,7 @@ from conformance.catalogue.requirements import REQUIREMENTS
 from conformance.catalogue.scenario import REQUIREMENT_ID, Scenario
 from conformance.catalogue.where import EVERYWHERE
 from conformance.registry import AREAS, CATALOGUE, EXAMINATIONS, SCENARIOS, select
-from conformance.runs.foretelling import foretell
+from conformance.stages.foretelling import foretell
 from oracle.rules.by_version import rules_for
 from oracle.vocabulary import MetadataMode
 

@@ -9,7 +9,7 @@ import pytest
 from conformance.commands.foretold_promise import promise_line
 from conformance.judgement.promises import LOST_PROMISES, promise_kept
 from conformance.registry import SCENARIOS
-from conformance.runs.foretelling import foretell
+from conformance.stages.foretelling import foretell
 from oracle.prediction import Divergence
 from oracle.rules.by_version import rules_for
 from oracle.vocabulary import Fate, Label, MetadataMode, Offset

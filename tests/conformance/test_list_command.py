@@ -11,7 +11,7 @@ import pytest
 from conformance.catalogue.requirements import AREAS
 from conformance.cli import main
 from conformance.registry import CATALOGUE, select
-from conformance.runs.foretelling import foretell
+from conformance.stages.foretelling import foretell
 from oracle.rules.by_version import rules_for
 from oracle.vocabulary import MetadataMode
 

@@ -13,8 +13,8 @@ from conformance.catalogue.where import Where
 from conformance.commands.matrix_cells import progress_of, put_aside, runs_of, runs_put_aside
 from conformance.registry import EXAMINATIONS, select_scenarios
 from conformance.run_directory import RunDirectory
-from conformance.runs.foretelling import foretell
 from conformance.schedules.schedule_format import encode
+from conformance.stages.foretelling import foretell
 from oracle.rules.by_version import rules_for
 from oracle.vocabulary import MetadataMode
 

@@ -12,8 +12,8 @@ from conformance.commands.matrix_asked import Asked
 from conformance.commands.matrix_table import MatrixTable
 from conformance.registry import select_scenarios
 from conformance.run_directory import RunDirectory
-from conformance.runs.foretelling import foretell
 from conformance.schedules.schedule_format import encode
+from conformance.stages.foretelling import foretell
 from oracle.rules.by_version import rules_for
 from oracle.vocabulary import MetadataMode
 from tests.reports.requirement_table.small_runs import numbers, seen, write_run

@@ -99,7 +99,7 @@ def test_an_interruption_before_the_prediction_is_frozen_is_written_down_too(
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("conformance.runs.foretelling.predict", interrupted)
+    monkeypatch.setattr("conformance.stages.foretelling.predict", interrupted)
     with pytest.raises(KeyboardInterrupt):
         pipeline.run(RESTARTED_FOLLOWER)
 

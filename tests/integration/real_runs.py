@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from conformance.laboratory import Laboratory
 from conformance.pipeline import Pipeline
 from conformance.run_directory import RunDirectory
-from conformance.runs.judging import judge_run
 from conformance.spark_room import SparkRoom
+from conformance.stages.judging import judge_run
 from fault_injection.cluster.backends.process import ProcessBackend
 from fault_injection.releases import find_release, jars_of
 

@@ -19,11 +19,11 @@ from conformance.judgement.verdicts import Conformance, PromiseKept, Verdict
 from conformance.pipeline import Pipeline, Stage
 from conformance.reconcile.errors import ReconcileError
 from conformance.run_directory import RunDirectoryError
-from conformance.runs.judging import judge_run
-from conformance.runs.repredict import repredict
 from conformance.scenarios.reconciliation import doctoring
 from conformance.scenarios.reconciliation.doctoring import FOREIGN_ID
 from conformance.scenarios.truncation import RESTARTED_FOLLOWER
+from conformance.stages.judging import judge_run
+from conformance.stages.repredict import repredict
 from fault_injection.wire.points import Point
 from oracle.vocabulary import Acks
 from tests.integration import more_doctoring

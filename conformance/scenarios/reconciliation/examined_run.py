@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from conformance.catalogue.scenario import Scenario
 from conformance.pipeline import Pipeline
 from conformance.run_directory import RunDirectory
-from conformance.runs.judging import judge_run
 from conformance.scenarios.vocabulary import (
     await_hold,
     await_isr,
@@ -21,6 +20,7 @@ from conformance.scenarios.vocabulary import (
     produce,
     start,
 )
+from conformance.stages.judging import judge_run
 from oracle.schedule import Schedule, Settings
 from oracle.vocabulary import Expectation
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from conformance.catalogue.examination import Examination
 from conformance.catalogue.questions import Answer
 from conformance.run_directory import RunDirectory, RunDirectoryError
-from conformance.runs.repredict import repredict
 from conformance.scenarios.reconciliation import doctoring
 from conformance.scenarios.reconciliation.examined_run import doctored, examined, in_a_word, undoctored, words_of
 from conformance.scenarios.truncation.losses import CLEAN_ELECTIONS_ONLY
+from conformance.stages.repredict import repredict
 from oracle.predict import predict
 
 if TYPE_CHECKING:

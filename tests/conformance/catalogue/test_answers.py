@@ -11,8 +11,8 @@ from conformance.catalogue.answers import measure
 from conformance.catalogue.questions import Between, NotSeenError, Question, agrees, as_json, from_json, in_words
 from conformance.judgement.verdicts import Conformance
 from conformance.run_directory import RunDirectoryError
-from conformance.runs.judging import judge_run
 from conformance.scenarios.truncation import RESTARTED_FOLLOWER
+from conformance.stages.judging import judge_run
 from oracle.vocabulary import MetadataMode
 from tests.conformance.ideal_runs import write_ideal_run, write_lines
 

@@ -11,7 +11,7 @@ from conformance.catalogue.scenario import Scenario
 from conformance.judgement.broker_answers import NEVER_ASKED, answer_rows, answer_words, compare_broker_answers
 from conformance.judgement.verdicts import Conformance
 from conformance.registry import select_scenarios
-from conformance.runs.judging import judge_run
+from conformance.stages.judging import judge_run
 from oracle.steps import Consume
 from oracle.vocabulary import BrokerId
 from reports.load import load_run

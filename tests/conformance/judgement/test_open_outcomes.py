@@ -13,7 +13,7 @@ from conformance.judgement.open_outcomes import measured_prediction, write_measu
 from conformance.judgement.verdicts import Conformance, PromiseKept
 from conformance.reconcile.run_files import PREDICTED_RECORDS, PREDICTED_REPLICA_LOGS, predicted_divergences
 from conformance.run_directory import RunDirectoryError
-from conformance.runs.judging import judge_run
+from conformance.stages.judging import judge_run
 from oracle.steps import AwaitHold, Checkpoint, Kill, Start
 from reports.load import load_run
 from tests.conformance.ideal_runs import BASE, write_ideal_run, write_lines

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from conformance.catalogue.questions import Answer, NotSeenError
+from conformance.catalogue.where import Where
 from conformance.commands.judgement import JudgeOptions, judge_again
 from conformance.console import Console
 from conformance.interruption import INTERRUPTED, NeverAtRestError
-from conformance.runs.judging import judge_run
-from conformance.catalogue.questions import Answer, NotSeenError
-from conformance.run_directory import RunDirectory, RunDirectoryError
 from conformance.judgement.verdicts import Conformance, PromiseKept
-from conformance.catalogue.where import Where
+from conformance.run_directory import RunDirectory, RunDirectoryError
+from conformance.stages.judging import judge_run
 from fault_injection.cluster.errors import ClusterError
 from fault_injection.releases import JarSet
 from tests.conformance.brokerless import brokerless_pipeline
@@ -127,7 +127,7 @@ def test_a_subject_ends_what_it_started_when_an_answer_cannot_be_noted(
     def full(*_: object) -> None:
         raise OSError("no space left")
 
-    monkeypatch.setattr("conformance.runs.examining.note_answer", full)
+    monkeypatch.setattr("conformance.stages.examining.note_answer", full)
     subject = Table()
     verdict = pipeline.run(examination(subject)).verdict
 

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from conformance.catalogue.answers import measure
+from conformance.catalogue.questions import Answer
 from conformance.commands import entry_of_run
 from conformance.commands.entry_of_run import questions_of
 from conformance.commands.judgement import JudgeOptions, judge_again, measure_again
 from conformance.console import Console
-from conformance.catalogue.questions import Answer
 from conformance.run_directory import RunDirectoryError
 from tests.conformance.brokerless import brokerless_pipeline
+from tests.conformance.catalogue.test_answers import ASKING
 from tests.conformance.examinations import MEASURED, Table, examination
 from tests.conformance.ideal_runs import write_ideal_run
-from tests.conformance.catalogue.test_answers import ASKING
 
 if TYPE_CHECKING:
     from pathlib import Path

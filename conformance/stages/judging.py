@@ -13,17 +13,17 @@ from typing import TYPE_CHECKING, Any
 import pyarrow.parquet as pq
 
 from conformance.catalogue.answers import compare_answers
-from conformance.runs.beginning import EXAMINATION
-from conformance.judgement.broker_answers import compare_broker_answers
-from conformance.judgement.comparison import Row, checkpoint_rows, epoch_conflicts, outcome_rows
-from conformance.runs.examining import judge_examination
 from conformance.expectations import AcceptedDeviation, accepted_deviation
 from conformance.interruption import GIVEN_UP, INTERRUPTED, HarnessError, NeverAtRestError
-from conformance.observation.check import check_trace
-from conformance.judgement.open_outcomes import measured_prediction
-from conformance.run_directory import RunDirectoryError
+from conformance.judgement.broker_answers import compare_broker_answers
+from conformance.judgement.comparison import Row, checkpoint_rows, epoch_conflicts, outcome_rows
 from conformance.judgement.facts import Facts
+from conformance.judgement.open_outcomes import measured_prediction
 from conformance.judgement.verdicts import Conformance, Verdict, against_expectation, judge, not_run
+from conformance.observation.check import check_trace
+from conformance.run_directory import RunDirectoryError
+from conformance.stages.beginning import EXAMINATION
+from conformance.stages.examining import judge_examination
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from conformance.catalogue.answers import ANSWERS, predicted_answers
-from conformance.runs.examining import freeze_answers
-from conformance.runs.judging import as_json, judge_run
 from conformance.judgement.open_outcomes import write_measured_outcome
 from conformance.judgement.prediction_files import write_prediction
 from conformance.run_directory import RunDirectory
 from conformance.schedules.schedule_format import decode
+from conformance.stages.examining import freeze_answers
+from conformance.stages.judging import as_json, judge_run
 from oracle.predict import predict
 from oracle.rules.by_version import rules_for
 from oracle.vocabulary import MetadataMode
@@ -24,8 +24,8 @@ from oracle.vocabulary import MetadataMode
 if TYPE_CHECKING:
     from conformance.catalogue.examination import Subject
     from conformance.catalogue.questions import Question
-    from conformance.spark_room import SparkRoom
     from conformance.judgement.verdicts import Verdict
+    from conformance.spark_room import SparkRoom
     from oracle.rules.rule_set import RuleSet
 
 EVIDENCE = ("ledger", "topic", "replica_logs", "reconciliation")

@@ -10,10 +10,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from conformance.interruption import GIVEN_UP
-from conformance.runs.judging import judge_run, judge_unreadable
+from conformance.judgement.verdicts import Conformance, PromiseKept
 from conformance.registry import select_scenarios
 from conformance.run_directory import RunDirectory, RunDirectoryError
-from conformance.judgement.verdicts import Conformance, PromiseKept
+from conformance.stages.judging import judge_run, judge_unreadable
 from oracle.predict import PointUnavailableError
 from tests.conformance.ideal_runs import write_ideal_run, write_lines
 

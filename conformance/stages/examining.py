@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from conformance.catalogue.answers import compare_answers, note_answer, write_questions
 from conformance.catalogue.examination import Room
-from conformance.interruption import AwaitedStateMissingError
 from conformance.catalogue.questions import NotSeenError
+from conformance.interruption import AwaitedStateMissingError
 from conformance.judgement.verdicts import judge_answers
 from conformance.work_directory import work_directory
 
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from typing import Any
 
     from conformance.catalogue.examination import Subject
-    from conformance.laboratory import Laboratory
     from conformance.catalogue.questions import Answer
+    from conformance.judgement.verdicts import Verdict
+    from conformance.laboratory import Laboratory
     from conformance.run_directory import RunDirectory
     from conformance.spark_room import SparkRoom
-    from conformance.judgement.verdicts import Verdict
 
 
 def freeze_answers(run: RunDirectory, answers: tuple[Answer, ...]) -> None:

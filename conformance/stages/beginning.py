@@ -5,11 +5,11 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from conformance.runs.environment import environment
 from conformance.catalogue.examination import Examination
 from conformance.run_directory import RunDirectory, run_name, slug
 from conformance.schedules.schedule_format import encode
 from conformance.schedules.topic_settings import user_settings
+from conformance.stages.environment import environment
 
 if TYPE_CHECKING:
     from pathlib import Path
