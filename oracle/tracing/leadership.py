@@ -88,11 +88,11 @@ class Leadership:
                 self.follower(broker).caught_up_at = heard.at if broker in isr else 0
         self.raise_high()
 
-    def begin_epoch(self, applied: LeadershipHeard) -> None:
+    def begin_epoch(self, applied: LeadershipHeard, at: int) -> None:
         """Take note that the leader has begun an epoch for certain, with the ISR that it was told."""
         if self.broker == applied.leader and applied.leader_epoch == self.leader_epoch != self._settled_epoch:
             self._settled_epoch = applied.leader_epoch
-            self._note_small(applied.at)
+            self._note_small(at)
             self.committed = [frozenset(applied.isr)]
             self.raise_high()
 

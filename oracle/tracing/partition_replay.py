@@ -191,7 +191,7 @@ class PartitionReplay:
             return
         decision = replica.has_applied(applied.key)
         if decision is not None and replica.leadership is not None:
-            replica.leadership.begin_epoch(decision)
+            replica.leadership.begin_epoch(decision, applied.at)
 
     def _stopped(self, stopped: ReplicaStopped) -> None:
         self._replica(stopped.broker).has_served = False

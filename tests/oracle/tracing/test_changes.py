@@ -13,6 +13,7 @@ from oracle.tracing.observed import (
     IsrAnswered,
     IsrDelivered,
     IsrProposed,
+    LeadershipApplied,
     MinIsrSet,
     Refused,
 )
@@ -91,6 +92,17 @@ def test_a_refusal_that_is_told_late_is_held_against_the_time_since_the_record_w
     sent_at = early if sent_early else story.at
     story.feed(Refused, acks=Acks.ALL, error="NOT_ENOUGH_REPLICAS", sent_at=sent_at)
     assert story.refused() == refused
+
+
+def test_a_larger_isr_counts_when_its_leader_has_applied_it() -> None:
+    story = with_records("2.8.2", "zookeeper", min_insync_replicas=2)
+    story.led(1, 1, (1,), 1)
+    key = story.key(100)
+    story.heard(1, 1, 2, (1, 2, 3), key=key)
+    sent_at = story.at
+    story.feed(LeadershipApplied, broker=1, key=key)
+    story.feed(Refused, acks=Acks.ALL, error="NOT_ENOUGH_REPLICAS", sent_at=sent_at)
+    assert not story.refused()
 
 
 def test_two_brokers_may_refuse_for_want_of_replicas() -> None:
