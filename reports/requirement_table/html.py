@@ -97,10 +97,12 @@ def _facts(table: Table, seed: int | None) -> dict[str, str]:
     return facts | ({} if seed is None else {"Seed": str(seed)})
 
 
-def _reasons(table: Table) -> list[tuple[str, list[str]]]:
-    """Return why something was not run, each reason once, with what it is about."""
-    about: dict[str, dict[str, None]] = {}
+def _reasons(table: Table) -> dict[str, dict[str, list[str]]]:
+    """Return why entries were not run: of each entry every reason once, with the columns that it is about."""
+    reasons: dict[str, dict[str, list[str]]] = {}
     for run in table.runs:
         if run.conformance is Conformance.NOT_RUN:
-            about.setdefault(f"{run.scenario}: {run.reason}", {})[run.column.words] = None
-    return [(reason, list(columns)) for reason, columns in about.items()]
+            columns = reasons.setdefault(run.scenario, {}).setdefault(run.reason, [])
+            if run.column.words not in columns:
+                columns.append(run.column.words)
+    return reasons

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from reports.requirement_table.rows import ShownRow
     from reports.requirement_table.table import Table
 
-BAD = (Conformance.DEVIATES, Conformance.HARNESS_ERROR, Conformance.INCONCLUSIVE)
+TO_BE_LOOKED_AT = (Conformance.DEVIATES, Conformance.HARNESS_ERROR, Conformance.INCONCLUSIVE)
 
 
 def render_markdown(table: Table) -> str:
@@ -32,9 +32,9 @@ def render_markdown(table: Table) -> str:
     parts = [
         f"## {headline(table)}",
         MEANING,
-        *([f"> {problem}" for problem in table.problems]),
+        *([f"> {_plain(problem)}" for problem in table.problems]),
         _releases(table),
-        *_list("Not as predicted", _bad_runs(table)),
+        *_list("To be looked at", _runs_to_look_at(table)),
         *_list("Not the same in every round", (flake.sentence for flake in table.flakes)),
         *_list("Held in every run, but not always", table.broken_in_every_run),
         *_grids(table),
@@ -73,9 +73,9 @@ def _releases(table: Table) -> str:
     return _grid(head, rows)
 
 
-def _bad_runs(table: Table) -> Iterable[str]:
+def _runs_to_look_at(table: Table) -> Iterable[str]:
     for run in table.runs:
-        if run.conformance in BAD:
+        if run.conformance in TO_BE_LOOKED_AT:
             yield f"{run.conformance.value} {run.place}: {run.reason}"
 
 
@@ -108,5 +108,5 @@ def _grid(head: list[str], rows: list[list[str]]) -> str:
 
 
 def _plain(text: str) -> str:
-    """Keep a text in its cell: no line breaks, no bars, no tags."""
+    """Keep a text in its line or cell: no line breaks, no bars, no tags."""
     return " ".join(text.split()).replace("|", "\\|").replace("<", "&lt;")

@@ -91,6 +91,40 @@ def test_the_page_says_why_something_was_not_run_and_what_could_not_be_tried(fol
     assert "2 of 4 runs behave as modelled on 2 release lines" in text
 
 
+def test_an_entry_that_was_left_out_for_two_reasons_is_one_entry(tmp_path: Path) -> None:
+    def left_out(name: str, kafka: str, scenario: str = "HW-09") -> Path:
+        return write_run(tmp_path, name, scenario=scenario, kafka=kafka, conformance="NOT_RUN", promise=None)
+
+    runs = [left_out("a", "4.3.1"), left_out("b", "3.9.2")]
+    page = write_report(runs, tmp_path / "report.html")
+    write_table([ReleasePage.read(page, runs)], ROWS, tmp_path)
+    shown = PageReader((tmp_path / "matrix.html").read_text(encoding="utf-8"))
+    words = {item.words for name in ("summary", "li") for item in shown.named(name)}
+    assert "1 entry that does not apply to a release" in words
+    assert "HW-09: because of b (3.9.2 KRaft); because of a (4.3.1 KRaft)" in words
+
+    runs.append(left_out("c", "4.3.1", "HW-03"))
+    write_report(runs, page)
+    write_table([ReleasePage.read(page, runs)], ROWS, tmp_path)
+    assert "2 entries that do not apply" in (tmp_path / "matrix.html").read_text(encoding="utf-8")
+
+
+def test_what_is_to_be_looked_at_is_not_said_to_be_otherwise_than_predicted(folder: Path) -> None:
+    written(folder)
+    for name, heading in (("matrix.html", '<h2 id="bad">To be looked at</h2>'), ("matrix.md", "### To be looked at")):
+        text = (folder / name).read_text(encoding="utf-8")
+        assert heading in text
+        assert "Not as predicted" not in text
+    assert "- HARNESS_ERROR HW-03/x on 4.3.1 KRaft, round 1: because of e" in text
+
+
+def test_a_problem_is_one_plain_line_of_the_summary(tmp_path: Path) -> None:
+    run = write_run(tmp_path / "round-1", "a")
+    page = write_report([run], tmp_path / "report.html")
+    write_table([ReleasePage.read(page, [run])], ROWS, tmp_path, problems=["KeyError:\n<b>4.3</b> | x"])
+    assert "\n> KeyError: &lt;b>4.3&lt;/b> \\| x\n" in (tmp_path / "matrix.md").read_text(encoding="utf-8")
+
+
 def test_it_is_said_that_a_verdict_is_about_the_model(folder: Path) -> None:
     written(folder)
     for name in ("matrix.html", "matrix.json", "matrix.md"):
