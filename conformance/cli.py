@@ -233,7 +233,9 @@ def _add_reference(commands: argparse._SubParsersAction[argparse.ArgumentParser]
         help="write one report over existing runs",
         description="Writes one HTML page over finished runs, from the verdicts and files in their directories.",
     )
-    report.add_argument("runs", nargs="+", type=Path, metavar="RUN", help="run directories, in the order of the page")
+    report.add_argument(
+        "runs", nargs="+", type=Path, metavar="RUN", help="run directories; the page has them by area and name"
+    )
     report.add_argument(
         "--out", type=Path, default=Path("report.html"), metavar="F", help="the page (default: report.html)"
     )

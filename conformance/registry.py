@@ -5,6 +5,7 @@ Every module below ``conformance.scenarios`` is imported; what its tuple ``SCENA
 
 from __future__ import annotations
 
+import re
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from importlib import import_module
@@ -71,15 +72,19 @@ def select_scenarios(globs: Sequence[str] = (), profile: str = "quick") -> tuple
 
 
 def _instead(glob: str) -> str:
-    """Say which names come close, and where all of them are."""
-    if glob.upper() in CHECKED_IN_EVERY_RUN:
-        return f"{glob.upper()} is checked in every run, and counted by `kafka-conformance matrix`; {LISTING}"
-    names = {entry.name.casefold(): entry.name for entry in CATALOGUE}
-    close = [names[name] for name in get_close_matches(glob.casefold(), names, n=3, cutoff=0.5)]
+    """Say which names come close, and where all of them are; a number may lack its zero, as in EL-3."""
+    padded = re.sub(r"^([a-z]+-)(\d)(?!\d)", r"\g<1>0\2", glob.casefold())
+    if padded.upper() in CHECKED_IN_EVERY_RUN:
+        return f"{padded.upper()} is checked in every run, and counted by `kafka-conformance matrix`; {LISTING}"
+    names = {name.casefold(): name for entry in CATALOGUE for name in (entry.name, _family(entry))}
+    close = [names[name] for name in get_close_matches(padded, names, n=3, cutoff=0.5)]
     return f"did you mean {', '.join(close)}? {LISTING}" if close else LISTING
 
 
+def _family(entry: Entry) -> str:
+    return entry.name.split("/", maxsplit=1)[0]
+
+
 def _matches(entry: Entry, glob: str) -> bool:
-    family = entry.name.split("/", maxsplit=1)[0]
-    known = (entry.name, family, entry.id, entry.name.removeprefix("regressions/"))
+    known = (entry.name, _family(entry), entry.id, entry.name.removeprefix("regressions/"))
     return any(fnmatchcase(text, glob) for text in known)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from conformance.commands.catalogue import explain
 from conformance.commands.choosing import Choice
+from conformance.commands.ignored_options import refuse
 from conformance.commands.listing import list_scenarios
 from fault_injection.releases import UsageError
 
@@ -53,15 +54,17 @@ def _add_explain(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
     )
     explaining.add_argument("globs", nargs="+", metavar="SCENARIO", help="scenario name, such as TR-01, or EL-*")
     explaining.add_argument("--full", action="store_true", help="of several: the whole text of each")
-    explaining.add_argument(
-        "--kafka", default="newest", metavar="V", help="release that the numbers are predicted for (default: newest)"
-    )
+    explaining.add_argument("--kafka", metavar="V", help="release that the numbers are predicted for (default: newest)")
     explaining.add_argument(
         "--metadata", choices=("zookeeper", "kraft"), help="metadata mode (default: the release's newer)"
     )
     explaining.add_argument("--json", action="store_true", help="answer as JSON on standard output")
-    explaining.set_defaults(
-        command=lambda console, a: explain(
-            console, Choice(tuple(a.globs), kafka=a.kafka, metadata=a.metadata), in_full=a.full
-        )
-    )
+    explaining.set_defaults(command=_explain)
+
+
+def _explain(console: Console, parsed: argparse.Namespace) -> int:
+    if parsed.json:
+        refuse(parsed, ["--full"], "is about the text: --json has the whole of each scenario.")
+        refuse(parsed, ["--kafka", "--metadata"], "is about the predicted numbers, which --json does not have.")
+    choice = Choice(tuple(parsed.globs), kafka=parsed.kafka or "newest", metadata=parsed.metadata)
+    return explain(console, choice, in_full=parsed.full)

@@ -80,6 +80,8 @@ def add_guarantees(commands: argparse._SubParsersAction[argparse.ArgumentParser]
 
 def _guarantees(console: Console, parsed: argparse.Namespace) -> int:
     releases = _releases(parsed)
+    if not parsed.regenerate:
+        refuse(parsed, ["--quiet"], "is about the progress of a search: it needs --regenerate")
     if parsed.write_schedule is not None:
         refuse(parsed, TABLE_OPTIONS, "goes with the table, not with --write-schedule")
         check_file(parsed.write_schedule)

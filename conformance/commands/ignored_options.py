@@ -10,9 +10,6 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterable
 
-DEFAULTS: dict[str, object] = {"repeat": 1}
-"""What options have that are not given, where that is neither None nor False nor nothing."""
-
 
 def refuse(parsed: argparse.Namespace, options: Iterable[str], why: str) -> None:
     """Refuse options that were given.
@@ -31,8 +28,7 @@ def refuse(parsed: argparse.Namespace, options: Iterable[str], why: str) -> None
 
 
 def is_given(parsed: argparse.Namespace, option: str) -> bool:
-    """Tell whether an option has another value than when it is left out."""
+    """Tell whether an option was given; left out, it must be None, False or nothing."""
     name = "globs" if option == "GLOB" else option.removeprefix("--").replace("-", "_")
     value = getattr(parsed, name)
-    is_left_out = value is None or value is False or value == []
-    return not is_left_out and value != DEFAULTS.get(name)
+    return value is not None and value is not False and value != []

@@ -32,7 +32,9 @@ exit codes: 0 conforms or does not apply, 1 deviates, 2 usage, 3 inconclusive, 4
 130 Ctrl-C, 143 SIGTERM; of several runs 1 before 4 before 3 before 0
 """
 ROUNDS_MAX = 1000
-FOR_A_RUN = ("GLOB", "--profile", "--repeat", "--jre-image", "--seed", "--spark-master")
+RUNS = Path("runs/matrix")
+FOR_A_RUN = ("GLOB", "--profile", "--repeat", "--jre-image", "--seed", "--spark-master", "--quiet")
+FOR_A_TABLE = ("--kafka", "--backend", "--runs-dir", "--require-promise")
 
 
 def add_matrix(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -52,13 +54,11 @@ def add_matrix(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     )
     parser.add_argument("--profile", choices=("quick", "full"), help="scenarios, if none is named (default: full)")
     parser.add_argument(
-        "--repeat", type=whole_number(1, ROUNDS_MAX), default=1, metavar="N", help="run N rounds of each release"
+        "--repeat", type=whole_number(1, ROUNDS_MAX), metavar="N", help="run N rounds of each release (default: 1)"
     )
-    parser.add_argument("--backend", choices=("auto", "docker", "process"), default="auto", help="where brokers run")
+    parser.add_argument("--backend", choices=("auto", "docker", "process"), help="where brokers run (default: auto)")
     parser.add_argument("--jre-image", help="base image with a Java 17 runtime, for the docker backend")
-    parser.add_argument(
-        "--runs-dir", type=Path, default=Path("runs/matrix"), help="where it all goes (default: runs/matrix)"
-    )
+    parser.add_argument("--runs-dir", type=Path, help=f"where it all goes (default: {RUNS})")
     parser.add_argument("--seed", type=int, help="seed of record ids (default: the matrix's own, or a new one)")
     parser.add_argument("--spark-master", help=f"Spark master (default: {DEFAULT_MASTER})")
     parser.add_argument("--require-promise", action="store_true", help="exit 1 also when a promise broke as predicted")
@@ -81,18 +81,20 @@ def _matrix(console: Console, parsed: argparse.Namespace) -> int:
     if parsed.globs:
         refuse(parsed, ["--profile"], "chooses scenarios where none is named: leave one of the two out.")
     if parsed.ladder:
-        given = ("--kafka", "--require-promise", *FOR_A_RUN)
-        refuse(parsed, given, "means nothing to --ladder, which only prints the ladder.")
+        refuse(parsed, (*FOR_A_TABLE, *FOR_A_RUN), "means nothing to --ladder, which only prints the ladder.")
         return print_ladder(console)
     if parsed.only_table:
         refuse(parsed, FOR_A_RUN, "is about what is run, and --only-table runs nothing.")
+        if parsed.kafka is None:
+            refuse(parsed, ["--backend"], "is about the lines that must be there: give --kafka too.")
+    parsed.runs_dir = parsed.runs_dir or RUNS  # what is cut short is said by it
     options = MatrixOptions(
         lines=_lines(parsed.kafka, only_table=parsed.only_table),
         runs=parsed.runs_dir,
         globs=tuple(parsed.globs),
         profile=parsed.profile or "full",
-        repeat=parsed.repeat,
-        backend=parsed.backend,
+        repeat=parsed.repeat or 1,
+        backend=parsed.backend or "auto",
         jre_image=parsed.jre_image,
         spark_master=parsed.spark_master or DEFAULT_MASTER,
         seed=parsed.seed,

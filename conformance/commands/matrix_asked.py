@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 FILE = "asked.json"
 NAMED_MAX = 5
+BACKENDS = ("process", "docker")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,4 +63,10 @@ class Asked:
             return None
         more = f" and {len(cells) - NAMED_MAX} more" if len(cells) > NAMED_MAX else ""
         share = f"{len(cells)} of {len(self.scenarios) * self.rounds} cells"
-        return f"{self.line} is incomplete: {share} have no run: {'; '.join(cells[:NAMED_MAX])}{more}"
+        return f"{self.line}{_on(folder)} is incomplete: {share} have no run: {'; '.join(cells[:NAMED_MAX])}{more}"
+
+
+def _on(folder: Path) -> str:
+    """Say the backend that a line's folder is named after: a matrix may have the line once on each."""
+    backend = folder.name.rpartition("-")[2]
+    return f" on the {backend} backend" if backend in BACKENDS else ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from ast import literal_eval
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, NoReturn
 
@@ -29,9 +30,9 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:  # type: ignore[explicit-override]  # from Python 3.12 on
         """Refuse the command line; a command that there is not is answered with what comes close."""
-        start, known, _ = message.partition("invalid choice: ")
-        if known and start.startswith("argument COMMAND"):
-            word = message.split("'")[1]
+        start, _, refused = message.partition("invalid choice: ")
+        if refused and start.startswith("argument COMMAND"):
+            word = literal_eval(refused.rpartition(" (choose from ")[0])  # argparse quotes it as Python does
             message = f"there is no command {word!r}{suggestion(word, self.words())}; --help names them all"
         super().error(message)
 

@@ -18,6 +18,7 @@ from conformance.observation.event_stream import EventStream
 from conformance.observation.event_text import event_text
 from conformance.run_directory import RunDirectoryError
 from conformance.stages.beginning import EXAMINATION
+from conformance.wire_trace.frame import WIRE_FILE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -85,8 +86,9 @@ def _require_schedule(run: RunDirectory) -> None:
     """
     path = run.path / "schedule.json"
     if run.read_json("run.json").get("kind") == EXAMINATION and not path.exists():
-        why = "it is of an examination, for which brokers are asked and not watched"
-        raise RunDirectoryError(f"{run.path} has no wire trace: {why}")
+        is_watched = (run.path / WIRE_FILE).exists()
+        frames = f"its frames are in {WIRE_FILE}, but" if is_watched else f"it has no {WIRE_FILE}, and"
+        raise RunDirectoryError(f"{run.path} is of an examination: {frames} there is no schedule to replay frames by")
     schedule: object = run.read_json(path.name)
     if not isinstance(schedule, dict) or not isinstance(schedule.get("settings"), dict):
         raise RunDirectoryError(f"{path} cannot be read: it is no schedule of a run")

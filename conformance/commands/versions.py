@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from conformance.commands.choosing import Choice, release_of
+from conformance.commands.ignored_options import refuse
 from conformance.commands.plain_table import table_lines
 from conformance.commands.release_form import release_named
 from fault_injection.releases import RELEASES
@@ -35,7 +36,13 @@ def add_versions(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
     parser.add_argument("release", nargs="?", metavar="V", help="a release, such as 3.9 or 3.9.2/zookeeper")
     parser.add_argument("--full", action="store_true", help="the rules of every release")
     parser.add_argument("--json", action="store_true", help="answer as JSON on standard output")
-    parser.set_defaults(command=lambda console, a: list_versions(console, a.release, in_full=a.full))
+    parser.set_defaults(command=_versions)
+
+
+def _versions(console: Console, parsed: argparse.Namespace) -> int:
+    if parsed.json:
+        refuse(parsed, ["--full"], "is about the table: --json has the rules of every release that it names.")
+    return list_versions(console, parsed.release, in_full=parsed.full)
 
 
 def list_versions(console: Console, release: str | None = None, *, in_full: bool = False) -> int:

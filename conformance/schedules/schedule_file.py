@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+UNNAMED = '"<unicode string>"'
+"""What the YAML parser calls a text whose file it does not know."""
+
+
 class ScheduleFileError(Exception):
     """A schedule file that cannot be used; the message says where and why."""
 
@@ -36,7 +40,8 @@ def read_schedule(path: Path) -> Scenario:
     except OSError as error:
         raise ScheduleFileError(f"{path}: {error.strerror or error}") from error
     except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise ScheduleFileError(f"{path}: not valid YAML: {' '.join(str(error).split())}") from error
+        what = " ".join(str(error).split()).replace(UNNAMED, f'"{path.name}"')
+        raise ScheduleFileError(f"{path}: not valid YAML: {what}") from error
     try:
         schedule = decode(document)
         check_structure(schedule)

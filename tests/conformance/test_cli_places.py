@@ -160,9 +160,11 @@ def test_a_trace_of_a_schedule_that_is_none_is_refused(
         assert sentence(capsys, "trace", path.parent, *form) == f"{path} cannot be read: it is no schedule of a run"
 
 
-def test_an_examination_without_a_wire_has_no_trace(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_an_examination_has_frames_but_no_schedule(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     run = RunDirectory.create(tmp_path, "one")
     run.update_run(scenario="FE-02", kafka="3.9.2", metadata="kraft", kind="examination")
-    said = sentence(capsys, "trace", run.path)
+    why, which = f"{run.path} is of an examination: ", "there is no schedule to replay frames by"
 
-    assert said == f"{run.path} has no wire trace: it is of an examination, for which brokers are asked and not watched"
+    assert sentence(capsys, "trace", run.path) == f"{why}it has no wire.ndjson, and {which}"
+    (run.path / "wire.ndjson").touch()
+    assert sentence(capsys, "trace", run.path) == f"{why}its frames are in wire.ndjson, but {which}"

@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+import errno
+from pathlib import Path
+from typing import TYPE_CHECKING
+
 import pytest
 
 from conformance.cli import build_parser, main
+from conformance.commands import matrix_arguments
 from conformance.commands.ignored_options import is_given
+
+if TYPE_CHECKING:
+    from conformance.commands.matrix import MatrixOptions
 
 ONLY_TABLE = "is about what is run, and --only-table runs nothing."
 PROFILE = "--profile chooses scenarios where none is named: leave one of the two out."
 BASE_IMAGE = "--jre-image is the base of containers, but --backend process was asked for."
+NUMBERS = "is about the predicted numbers, which --json does not have."
+VERSIONS = "--full is about the table: --json has the rules of every release that it names."
+SEARCH = "--quiet is about the progress of a search: it needs --regenerate"
 LADDER = "means nothing to --ladder, which only prints the ladder."
 
 IGNORED = (
@@ -22,10 +33,24 @@ IGNORED = (
     ("matrix --ladder TR-01", f"scenario names {LADDER}"),
     ("matrix --ladder --repeat 2", f"--repeat {LADDER}"),
     ("matrix --ladder --require-promise", f"--require-promise {LADDER}"),
+    ("matrix --ladder --repeat 1", f"--repeat {LADDER}"),
+    ("matrix --ladder --backend docker", f"--backend {LADDER}"),
+    ("matrix --ladder --backend auto", f"--backend {LADDER}"),
+    ("matrix --ladder --runs-dir X", f"--runs-dir {LADDER}"),
+    ("matrix --ladder --quiet", f"--quiet {LADDER}"),
+    ("matrix --only-table --quiet", f"--quiet {ONLY_TABLE}"),
+    ("matrix --only-table --backend docker", "--backend is about the lines that must be there: give --kafka too."),
     ("matrix --only-table TR-01", f"scenario names {ONLY_TABLE}"),
     ("matrix --only-table --profile quick", f"--profile {ONLY_TABLE}"),
     ("matrix --only-table --seed 0", f"--seed {ONLY_TABLE}"),
     ("matrix --only-table --spark-master local[1]", f"--spark-master {ONLY_TABLE}"),
+    ("explain TR-01 --json --full", "--full is about the text: --json has the whole of each scenario."),
+    ("explain TR-01 --json --kafka 3.9", f"--kafka {NUMBERS}"),
+    ("explain TR-01 --json --metadata kraft", f"--metadata {NUMBERS}"),
+    ("versions --full --json", VERSIONS),
+    ("versions 3.9 --full --json", VERSIONS),
+    ("guarantees --kafka 4.3.1 --quiet", SEARCH),
+    ("guarantees --acks all --quiet", SEARCH),
     ("faults --metadata kraft", "--metadata chooses the mode of a release: give --kafka too."),
     ("trace R --events --rules-of 3.9", "--rules-of is about the check, and --events checks nothing."),
     ("trace R --events --all", "--all is about the story, which --events and --json do not tell."),
@@ -53,6 +78,25 @@ def test_what_is_left_out_is_not_given() -> None:
     for option in ("GLOB", "--repeat", "--seed", "--profile"):
         assert not is_given(left_out, option)
         assert is_given(given, option)
+
+
+def test_a_matrix_has_its_defaults_for_what_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[MatrixOptions] = []
+    monkeypatch.setattr(matrix_arguments, "run_matrix", lambda _, options: asked.append(options) or 0)
+    assert main(["matrix"]) == 0
+    (options,) = asked
+    assert (options.runs, options.backend, options.repeat) == (Path("runs/matrix"), "auto", 1)
+
+
+def test_a_matrix_that_is_cut_short_says_its_default_directory(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fails(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "full")
+
+    monkeypatch.setattr(matrix_arguments, "run_matrix", fails)
+    assert main(["matrix"]) == 4
+    assert capsys.readouterr().err.startswith("kafka-conformance: runs/matrix: ")
 
 
 def test_the_constants_of_a_model_have_their_defaults(capsys: pytest.CaptureFixture[str]) -> None:

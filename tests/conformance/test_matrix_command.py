@@ -41,7 +41,7 @@ def test_only_the_table_is_written_over_what_is_there(tmp_path: Path, capsys: py
 def test_the_exit_code_is_the_worst_of_all_runs(tmp_path: Path, word: str, code: int) -> None:
     write_run(tmp_path / LINE, "a")
     write_run(tmp_path / "3.9.2-zookeeper-process" / "round-2", "b", kafka="3.9.2", conformance=word)
-    assert main(["matrix", "--only-table", "--quiet", "--runs-dir", str(tmp_path)]) == code
+    assert main(["matrix", "--only-table", "--runs-dir", str(tmp_path)]) == code
 
 
 def test_a_promise_that_broke_as_predicted_fails_only_if_asked(tmp_path: Path) -> None:
@@ -64,7 +64,7 @@ def test_observations_that_cannot_be_read_fail_the_matrix(tmp_path: Path, capsys
 
 def test_a_run_that_is_a_harness_error_in_the_table_fails_the_matrix(tmp_path: Path) -> None:
     write_run(tmp_path / LINE, "a", observations=[{"kind": "numbers", "step": 0, "replicas": [1, 2]}])
-    assert main(["matrix", "--only-table", "--quiet", "--runs-dir", str(tmp_path)]) == 4
+    assert main(["matrix", "--only-table", "--runs-dir", str(tmp_path)]) == 4
     (column,) = json.loads((tmp_path / "matrix.json").read_text(encoding="utf-8"))["columns"]
     assert column["conformance"]["HARNESS_ERROR"] == 1
 

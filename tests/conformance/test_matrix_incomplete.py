@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 LINE = "4.3.1-kraft-process"
 OTHER = "0.10.2.2-zookeeper-process"
-MISSING = "4.3.1/kraft is incomplete: 1 of 2 cells have no run: TR-01, round 1"
+MISSING = "4.3.1/kraft on the process backend is incomplete: 1 of 2 cells have no run: TR-01, round 1"
 
 
 @pytest.fixture
@@ -38,7 +38,7 @@ def half(tmp_path: Path) -> Path:
 
 
 def only_table(folder: Path, *arguments: str) -> int:
-    return main(["matrix", "--only-table", "--quiet", "--runs-dir", str(folder), *arguments])
+    return main(["matrix", "--only-table", "--runs-dir", str(folder), *arguments])
 
 
 def test_cells_that_have_no_run_are_said_and_fail_the_matrix(half: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -49,6 +49,16 @@ def test_cells_that_have_no_run_are_said_and_fail_the_matrix(half: Path, capsys:
     write_run(half / LINE / "round-1", "b", scenario="TR-01")
     assert only_table(half) == 0
     assert "incomplete" not in (half / "matrix.json").read_text(encoding="utf-8")
+
+
+def test_a_line_that_is_incomplete_on_both_backends_is_said_of_each(half: Path) -> None:
+    for folder in (half / "4.3.1-kraft-docker", half / "put-together"):
+        Asked("4.3.1/kraft", 5, ("TR-01",)).write(folder)
+    assert only_table(half) == 4
+    problems = json.loads((half / "matrix.json").read_text())["problems"]
+    assert [problem.partition(" is incomplete")[0] for problem in problems] == [
+        "4.3.1/kraft on the docker backend", "4.3.1/kraft on the process backend", "4.3.1/kraft",
+    ]  # fmt: skip
 
 
 def test_every_round_that_was_asked_for_must_be_there(tmp_path: Path) -> None:

@@ -137,6 +137,18 @@ def test_what_is_no_schedule_is_one_sentence(tmp_path: Path, text: str, message:
     assert "\n" not in said
 
 
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [("id: [unclosed\n", "line 2, column 1"), ("id: \a\n", "position 4")],
+    ids=["no YAML", "no character of YAML"],
+)
+def test_what_is_no_yaml_is_said_to_be_in_the_file(tmp_path: Path, text: str, place: str) -> None:
+    said = refusal(tmp_path, text)
+
+    assert f'in "mine.yaml", {place}' in said
+    assert "unicode string" not in said
+
+
 def test_bytes_that_are_no_text_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "mine.yaml"
     path.write_bytes(b"id: \xff\xfe")
