@@ -121,6 +121,7 @@ class Processes:
         if broker in self._ended:
             self._ended.remove(broker)
             fault.started(self._cluster, broker)
+            self._faults.expect(broker)
             return
         entry = self._faults.find(fault.Kill(broker)) or self._faults.find(fault.Stop(broker))
         if entry is None:
@@ -174,12 +175,18 @@ class Processes:
     def _note_own_end(self, broker: BrokerId) -> None:
         """Account for a process that has ended by itself: in order, or it is not the end that was predicted.
 
+        A broker that gives up exits with 1 (``Exit.exit``, ``Exit.halt``, ``FatalExitError``), and one that has shut
+        down with 0. A JVM that a signal ends exits with 128 and the signal's number, also when it shut down in order.
+
         Raises:
-            HarnessError: a signal that the tester did not send has ended it.
+            HarnessError: a signal that the tester did not send has ended it, or it was never started.
         """
         state = self._cluster.process_state(broker)
-        if state is None or state.was_killed:
-            raise HarnessError(f"broker {broker} was killed, and not by the tester, when it was to end by itself")
+        if state is None:
+            raise HarnessError(f"broker {broker} was to end by itself, and was never started")
+        if state.signal_number is not None:
+            by = f"signal {state.signal_number}, which the tester did not send"
+            raise HarnessError(f"broker {broker} was ended by {by}, when it was to end by itself")
         self.gone_since[broker] = time.monotonic()
         self._ended.add(broker)
         self._cluster.note_end(broker)

@@ -53,6 +53,13 @@ class ProcessState:
         return self.exit_code == _ENDED_BY_SIGNAL + SIGKILL
 
     @property
+    def signal_number(self) -> int | None:
+        """The number of the signal that ended it; None if none did, as far as exit codes tell."""
+        if self.exit_code is None or self.exit_code <= _ENDED_BY_SIGNAL:
+            return None
+        return self.exit_code - _ENDED_BY_SIGNAL
+
+    @property
     def text(self) -> str:
         """The state in words."""
         if self.exit_code is None:

@@ -4,6 +4,9 @@ It is when every node runs and none stands still, every broker is registered and
 partition has all its replicas in sync, and no broker has given up a log directory. Nothing here writes anything or
 passes through a relay.
 
+A broker can be excused: it may be down, and all the same is asked of the others. What nobody can do without it is not
+asked of them either: to be in sync with a partition that is without a leader because the excused broker is down.
+
 Sources: KIP-112 (offline log directories) and KIP-113 (DescribeLogDirs), since 1.0.
 """
 
@@ -19,6 +22,7 @@ from fault_injection.waiting import DeadlineExceededError, NotYetError, until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from collections.abc import Set as AbstractSet
 
     from fault_injection.cluster.lifecycle import Cluster
 
@@ -26,32 +30,36 @@ RECOVERY_DEADLINE_S = 60.0
 
 _ASK_TIMEOUT_S = 2.0
 _METADATA_VERSION = 1
+_NO_LEADER = -1
 
 
 class UnhealthyClusterError(ClusterError):
     """A cluster is not as it should be before a fault, or after all were healed."""
 
 
-def problems(cluster: "Cluster") -> tuple[str, ...]:
-    """Say in words what is wrong with a cluster; nothing if it is healthy."""
-    gone = tuple(_without_process(cluster))
-    return gone or tuple(_at_work(cluster))
+def problems(cluster: "Cluster", excused: "AbstractSet[int]" = frozenset()) -> tuple[str, ...]:
+    """Say in words what is wrong with a cluster; nothing if it is healthy but for the brokers that are excused."""
+    gone = tuple(_without_process(cluster, excused))
+    return gone or tuple(_at_work(cluster, excused))
 
 
-def require_healthy(cluster: "Cluster", when: str, deadline_s: float = 0.0) -> None:
+def require_healthy(
+    cluster: "Cluster", when: str, deadline_s: float = 0.0, excused: "AbstractSet[int]" = frozenset()
+) -> None:
     """Make sure that a cluster is healthy.
 
     Args:
         cluster: the cluster.
         when: in words, for the error, such as ``before the first fault``.
         deadline_s: how many seconds it may take until it is.
+        excused: the brokers that may be down.
 
     Raises:
         UnhealthyClusterError: it is not, and what is wrong.
     """
 
     def is_healthy() -> bool:
-        found = problems(cluster)
+        found = problems(cluster, excused)
         if found:
             raise NotYetError("; ".join(found))
         return True
@@ -62,28 +70,34 @@ def require_healthy(cluster: "Cluster", when: str, deadline_s: float = 0.0) -> N
         raise UnhealthyClusterError(f"the cluster is not healthy {when}: {late.last_seen}") from late
 
 
-def _without_process(cluster: "Cluster") -> "Iterator[str]":
+def _expected(cluster: "Cluster", excused: "AbstractSet[int]") -> frozenset[int]:
+    return frozenset(node.id for node in cluster.spec.broker_nodes) - excused
+
+
+def _without_process(cluster: "Cluster", excused: "AbstractSet[int]") -> "Iterator[str]":
+    expected = _expected(cluster, excused)
     for node in cluster.spec.nodes:
-        if not cluster.backend.is_running(node):
+        is_asked = node == cluster.spec.metadata_node or node.id in expected
+        if is_asked and not cluster.backend.is_running(node):
             yield f"{node.name} does not run"
-    for broker in (node.id for node in cluster.spec.broker_nodes):
+    for broker in sorted(expected):
         if cluster.is_paused(broker):
             yield f"broker {broker} is paused"
 
 
-def _at_work(cluster: "Cluster") -> "Iterator[str]":
-    expected = frozenset(node.id for node in cluster.spec.broker_nodes)
+def _at_work(cluster: "Cluster", excused: "AbstractSet[int]") -> "Iterator[str]":
+    expected = _expected(cluster, excused)
     for broker in sorted(expected - registered_brokers(cluster)):
         yield f"broker {broker} is not registered"
     for broker in sorted(expected):
         try:
-            yield from _seen_by(cluster, broker, expected)
+            yield from _seen_by(cluster, broker, expected, excused)
             yield from _offline_log_directories(cluster, broker)
         except OSError as unanswered:
             yield f"broker {broker} does not answer ({unanswered})"
 
 
-def _seen_by(cluster: "Cluster", viewer: int, expected: frozenset[int]) -> "Iterator[str]":
+def _seen_by(cluster: "Cluster", viewer: int, expected: frozenset[int], excused: "AbstractSet[int]") -> "Iterator[str]":
     request = MetadataRequest[_METADATA_VERSION](topics=None)
     answer = ask(cluster.client_address(viewer), request, MetadataResponse, _ASK_TIMEOUT_S)
     known = {int(broker.node_id) for broker in answer.brokers}
@@ -91,14 +105,18 @@ def _seen_by(cluster: "Cluster", viewer: int, expected: frozenset[int]) -> "Iter
         yield f"broker {viewer} does not know broker {broker}"
     for topic in answer.topics:
         for partition in topic.partitions:
-            yield from _out_of_sync(viewer, topic.name, partition)
+            missing = _out_of_sync(partition, excused)
+            if missing:
+                where = f"{topic.name}-{partition.partition_index}"
+                yield f"broker {viewer} knows replicas {', '.join(map(str, missing))} of {where} to be out of sync"
 
 
-def _out_of_sync(viewer: int, topic: str, partition: Any) -> "Iterator[str]":  # noqa: ANN401 - untyped library
-    missing = sorted(set(partition.replica_nodes) - set(partition.isr_nodes))
-    if missing:
-        where = f"{topic}-{partition.partition_index}"
-        yield f"broker {viewer} knows replicas {', '.join(map(str, missing))} of {where} to be out of sync"
+def _out_of_sync(partition: Any, excused: "AbstractSet[int]") -> list[int]:  # noqa: ANN401 - untyped library
+    """Return the replicas of a partition that are not in sync and could be."""
+    replicas = set(partition.replica_nodes)
+    if excused & replicas and partition.leader_id in {_NO_LEADER, *excused}:
+        return []
+    return sorted(replicas - set(partition.isr_nodes) - excused)
 
 
 def _offline_log_directories(cluster: "Cluster", broker: int) -> "Iterator[str]":

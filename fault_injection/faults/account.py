@@ -5,8 +5,9 @@ before the first fault; stamps each fault when it is armed, has fired and is hea
 ends, the last one first, however it ends; and makes sure that the cluster is healthy again.
 
 A fault that was armed and never fired is an error of the tester: what was to be tried was not tried. So is a heal that
-fails, and it does not keep the next one from being tried. When the context ends by an exception, that exception goes on
-with what else went wrong in its notes.
+fails, and it does not keep the next one from being tried. A broker that has ended by itself, as it may, is excused from
+being healthy; nobody else is. When the context ends by an exception, that exception goes on with what else went wrong
+in its notes.
 """
 
 import time
@@ -155,8 +156,12 @@ class FaultAccount:
             self._look_at(entry)
 
     def excuse(self, broker: int) -> None:
-        """Take note that a broker has ended by itself, as it may: while it is down no healthy cluster is asked for."""
+        """Take note that a broker has ended by itself, as it may: while it is down health is asked of the others."""
         self._excused.add(broker)
+
+    def expect(self, broker: int) -> None:
+        """Take note that a broker that had ended by itself was started again: it is excused no more."""
+        self._excused.discard(broker)
 
     # What is known
 
@@ -207,10 +212,11 @@ class FaultAccount:
         return failed, interruption
 
     def _unhealthy(self) -> list[str]:
-        if not self._checks_health or not all(self._cluster.is_alive(b) for b in self._excused):
+        if not self._checks_health:
             return []
         try:
-            require_healthy(self._cluster, "after all faults were healed", self._recovery_s)
+            down = frozenset(broker for broker in self._excused if not self._cluster.is_alive(broker))
+            require_healthy(self._cluster, "after all faults were healed", self._recovery_s, down)
         except UnhealthyClusterError as unhealthy:
             return [str(unhealthy)]
         except Exception as error:  # noqa: BLE001 - it must not hide what else is complained about

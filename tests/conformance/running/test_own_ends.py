@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, nullcontext
 from types import SimpleNamespace
@@ -20,6 +21,7 @@ from conformance.running.topic_removal import require_all_running
 from conformance.schedules.schedule_format import decode
 from fault_injection.cluster.backend import ProcessState
 from fault_injection.cluster.errors import NodeDiedError
+from fault_injection.faults import account
 from fault_injection.faults.account import FaultAccount
 from oracle.predict import predict
 from oracle.rules.by_version import rules_for
@@ -82,11 +84,11 @@ class Broken:
 
     def __init__(self, directory: Path, ends: OwnEnds, monkeypatch: pytest.MonkeyPatch) -> None:
         self.alive = {1, 2}
-        self.exit_code = 1
+        self.state: ProcessState | None = ProcessState(1)
         self.noted: list[int] = []
         self.cluster = SimpleNamespace(
             is_alive=self.alive.__contains__,
-            process_state=lambda _: ProcessState(self.exit_code),
+            process_state=lambda _: self.state,
             note_end=self.noted.append,
             start_broker=self.alive.add,
             zookeeper_address=None,
@@ -164,12 +166,41 @@ def test_an_end_that_is_open_is_noted_if_it_came(broken: Make, *, ended: bool) -
     assert run.noted == [2] * ended
 
 
-def test_a_broker_that_somebody_else_killed_has_not_ended_by_itself(broken: Make) -> None:
+@pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGINT, signal.SIGABRT, signal.SIGKILL, signal.SIGTERM])
+def test_a_broker_that_somebody_else_ended_has_not_ended_by_itself(broken: Make, number: signal.Signals) -> None:
     run = broken(CERTAIN)
     run.alive.remove(2)
-    run.exit_code = 137
-    with pytest.raises(HarnessError, match="broker 2 was killed, and not by the tester"):
+    for code in (128 + number, -number):
+        run.state = ProcessState.of_exit_code(code)
+        with pytest.raises(HarnessError, match=f"broker 2 was ended by signal {number:d}, which the tester did not"):
+            run.subject.await_own_ends()
+    assert run.noted == []
+
+
+def test_a_broker_that_never_ran_has_not_ended(broken: Make) -> None:
+    run = broken(CERTAIN)
+    run.alive.remove(2)
+    run.state = None
+    with pytest.raises(HarnessError, match="broker 2 was to end by itself, and was never started"):
         run.subject.await_own_ends()
+
+
+def test_a_broker_is_excused_from_being_healthy_until_it_is_started_again(
+    broken: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    excused: list[frozenset[int]] = []
+    monkeypatch.setattr(account, "require_untouched", lambda _: None)
+    monkeypatch.setattr(account, "require_healthy", lambda *asked: excused.append(*asked[3:] or [frozenset()]))
+    run = broken(CERTAIN)
+    run.faults._checks_health = True
+    for is_started in (False, True):
+        with run.faults:
+            run.alive.discard(2)
+            run.subject.await_own_ends()
+            if is_started:
+                run.subject.take(Start(TWO))
+                run.alive.remove(2)
+    assert excused == [frozenset(), frozenset({2}), frozenset(), frozenset()]
 
 
 @pytest.mark.parametrize(("ends", "is_lost"), [(CERTAIN, False), (POSSIBLE, False), (OwnEnds(), True)])

@@ -7,7 +7,6 @@ import sys
 import threading
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import SimpleNamespace
 from typing import cast
 
 import pytest
@@ -185,21 +184,8 @@ def test_a_look_that_fails_keeps_no_fault_standing() -> None:
     assert DEEDS == ["a injected", "b injected", "b healed", "a healed"]
 
 
-@pytest.mark.parametrize("is_alive", [False, True])
-def test_no_healthy_cluster_is_asked_for_while_a_broker_is_down_that_has_ended_by_itself(
-    monkeypatch: pytest.MonkeyPatch, *, is_alive: bool
-) -> None:
-    asked: list[str] = []
-    monkeypatch.setattr("fault_injection.faults.account.require_untouched", lambda _: None)
-    monkeypatch.setattr("fault_injection.faults.account.require_healthy", lambda _, when, __: asked.append(when))
-    cluster = SimpleNamespace(is_alive=lambda _: is_alive)
-    with FaultAccount(cast("Cluster", cluster)) as faults:
-        faults.excuse(2)
-    assert len(asked) == 1 + is_alive
-
-
 def test_health_that_cannot_be_told_hides_no_other_complaint(monkeypatch: pytest.MonkeyPatch) -> None:
-    def untold(_cluster: Cluster, when: str, _deadline_s: float) -> None:
+    def untold(_cluster: Cluster, when: str, _deadline_s: float, _excused: frozenset[int] = frozenset()) -> None:
         if when.startswith("after"):
             raise OSError("no ZooKeeper answers")
 

@@ -3,11 +3,13 @@
 from collections.abc import Iterator
 
 import pytest
+from kafka.protocol.metadata import MetadataRequest, MetadataResponse
 
 from fault_injection.cluster.backends.process import ProcessBackend
 from fault_injection.cluster.health import UnhealthyClusterError, problems
 from fault_injection.cluster.lifecycle import Cluster
-from fault_injection.cluster.readiness import await_unregistered
+from fault_injection.cluster.readiness import await_registered, await_unregistered
+from fault_injection.cluster.request import ask
 from fault_injection.faults import gate_faults
 from fault_injection.faults.account import FaultAccount, FaultAccountError
 from fault_injection.faults.process import Kill, Pause
@@ -98,3 +100,22 @@ def test_a_fault_that_somebody_left_is_found(cluster: Cluster, gate: GateProxy) 
     with pytest.raises(UnhealthyClusterError, match="left over before the first one: hold 'left' is armed"):
         FaultAccount(cluster).__enter__()
     left.heal(cluster)
+
+
+def test_a_broker_that_is_excused_excuses_what_cannot_be_without_it(cluster: Cluster) -> None:
+    with FaultAccount(cluster) as faults:
+        for broker in (2, 1):
+            cluster.kill(broker)
+            await_unregistered(cluster, broker)
+        faults.excuse(1)
+        cluster.start_broker(2)
+        await_registered(cluster, 2)
+        assert partition_of(cluster, TOPIC, viewer=2) == (-1, [1])
+    assert problems(cluster) == ("broker-1 does not run",)
+
+
+def partition_of(cluster: Cluster, topic: str, viewer: int) -> tuple[int, list[int]]:
+    """Give who leads a topic's only partition and who is in sync, as a broker says."""
+    answer = ask(cluster.client_address(viewer), MetadataRequest[1](topics=None), MetadataResponse, 5)
+    (partition,) = next(one.partitions for one in answer.topics if one.name == topic)
+    return partition.leader_id, list(partition.isr_nodes)

@@ -34,7 +34,7 @@ def cluster(shared: Cluster) -> Cluster:
 
 
 FAULTS: list[tuple[Fault, str, str, str]] = [
-    (Stop(1), "broker 1 stopped (SIGTERM)", "broker 1 ended with exit code", "broker 1 started"),
+    (Stop(1), "broker 1 stopped (SIGTERM)", "broker 1 ended with exit code 143", "broker 1 started"),
     (Kill(1), "broker 1 killed (SIGKILL)", "broker 1 ended by SIGKILL", "broker 1 started"),
     (Pause(2), "broker 2 paused", "broker 2 stands still", "broker 2 resumed"),
     (
