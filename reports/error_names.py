@@ -1,6 +1,8 @@
 """What is Kafka's name of an error code? Every code of the protocol, as answers carry it.
 
-Sources: Kafka's protocol guide, "Error Codes".
+The tester has the same names; reports import nothing of it.
+
+Sources: ``Errors`` of kafka-clients 4.3.1; the protocol guide, "Error Codes".
 """
 
 from __future__ import annotations
@@ -136,6 +138,11 @@ _NAMES = {
     126: "DUPLICATE_VOTER",
     127: "VOTER_NOT_FOUND",
     128: "INVALID_REGULAR_EXPRESSION",
+    129: "REBOOTSTRAP_REQUIRED",
+    130: "STREAMS_INVALID_TOPOLOGY",
+    131: "STREAMS_INVALID_TOPOLOGY_EPOCH",
+    132: "STREAMS_TOPOLOGY_FENCED",
+    133: "SHARE_SESSION_LIMIT_REACHED",
 }
 
 

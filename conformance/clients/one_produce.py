@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from conformance.clients.records import key_of, value_of
-from conformance.probes.connection import BrokerConnection, error_name
+from conformance.error_names import error_name
+from conformance.probes.connection import BrokerConnection
 from conformance.probes.errors import ProbeError
 from conformance.probes.messages import MemoryRecordsBuilder, ProduceRequest
 from fault_injection.puppets.schema import API_VERSIONS, CLIENT_MESSAGES, PRODUCE, request_frame

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from conformance.probes.connection import error_name
+from conformance.error_names import error_name
 from conformance.probes.errors import ProbeError
 from conformance.probes.segments import records_of
 from fault_injection.puppets.connection import PuppetConnection, PuppetError

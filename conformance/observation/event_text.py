@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from conformance.observation.error_names import error_name
+from conformance.error_names import error_name
 from oracle.tracing.observed import (
     Acknowledged,
     BrokerEnded,

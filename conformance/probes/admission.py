@@ -11,7 +11,8 @@ Sources: ``Partition.appendRecordsToLeader``, ``Log.analyzeAndValidateRecords``,
 
 from enum import StrEnum
 
-from conformance.probes.connection import BrokerConnection, error_name
+from conformance.error_names import error_name
+from conformance.probes.connection import BrokerConnection
 from conformance.probes.errors import ProbeError
 from conformance.probes.messages import MemoryRecordsBuilder, ProduceRequest, ProduceResponse
 

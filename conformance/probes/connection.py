@@ -11,8 +11,9 @@ import struct
 from types import TracebackType
 from typing import Any, Self
 
+from conformance.error_names import error_name
 from conformance.probes.errors import ProbeError
-from conformance.probes.messages import ApiVersionsRequest, ApiVersionsResponse, for_code
+from conformance.probes.messages import ApiVersionsRequest, ApiVersionsResponse
 
 CLIENT_ID = "kafka-conformance-probe"
 TIMEOUT_S_DEFAULT = 5.0
@@ -130,11 +131,3 @@ def _received(connected: socket.socket, length: int) -> bytes:
             raise ConnectionError("the broker closed the connection")
         position += count
     return bytes(received)
-
-
-def error_name(code: int) -> str:
-    """Give Kafka's name for an error code."""
-    return _RENAMED.get(code) or str(for_code(code).message)
-
-
-_RENAMED = {3: "UNKNOWN_TOPIC_OR_PARTITION", 6: "NOT_LEADER_OR_FOLLOWER"}

@@ -17,7 +17,8 @@ from typing import Any
 
 from kazoo.exceptions import KazooException, NoNodeError
 
-from conformance.probes.connection import BrokerConnection, error_name
+from conformance.error_names import error_name
+from conformance.probes.connection import BrokerConnection
 from conformance.probes.errors import ProbeError
 from conformance.probes.messages import DescribeTopicPartitionsRequest, DescribeTopicPartitionsResponse
 from conformance.probes.metadata import NOBODY, UNKNOWN_TOPIC_OR_PARTITION, partition_metadata

@@ -8,7 +8,7 @@ import warnings
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore", DeprecationWarning)
-    from kafka.errors import CorruptRecordError, for_code
+    from kafka.errors import CorruptRecordError
     from kafka.protocol.admin import (
         AlterPartitionReassignmentsRequest,
         AlterPartitionReassignmentsResponse,
@@ -43,5 +43,4 @@ __all__ = [
     "MetadataResponse",
     "ProduceRequest",
     "ProduceResponse",
-    "for_code",
 ]

@@ -15,7 +15,8 @@ Sources: ``ReplicaManager.fetchMessages`` of 0.10.2 and 2.0 to 4.3, ``Partition.
 
 from typing import Any
 
-from conformance.probes.connection import BrokerConnection, error_name
+from conformance.error_names import error_name
+from conformance.probes.connection import BrokerConnection
 from conformance.probes.errors import ProbeError
 from conformance.probes.messages import FetchRequest, FetchResponse, ListOffsetsRequest, ListOffsetsResponse
 

@@ -1,6 +1,7 @@
 """Which records does a broker serve to a consumer? Asked by plain fetches, each record decoded."""
 
-from conformance.probes.connection import BrokerConnection, error_name
+from conformance.error_names import error_name
+from conformance.probes.connection import BrokerConnection
 from conformance.probes.errors import ProbeError
 from conformance.probes.messages import FetchRequest, FetchResponse
 from conformance.probes.replica import FETCH_VERSION_NEWEST, NO_SESSION

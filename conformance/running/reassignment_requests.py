@@ -9,8 +9,9 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from conformance.error_names import error_name
 from conformance.interruption import HarnessError
-from conformance.probes.connection import BrokerConnection, error_name
+from conformance.probes.connection import BrokerConnection
 from conformance.probes.messages import AlterPartitionReassignmentsRequest, AlterPartitionReassignmentsResponse
 from conformance.running.asking_zookeeper import DEADLINE_S, asking_zookeeper
 

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from conformance.probes.connection import BrokerConnection, error_name
+from conformance.probes.connection import BrokerConnection
 from conformance.probes.errors import ProbeError
 from conformance.probes.metadata import partition_metadata
 
@@ -101,14 +101,6 @@ def test_a_broker_without_the_question() -> None:
         pytest.raises(ProbeError, match="no Metadata"),
     ):
         ask_metadata(address)
-
-
-@pytest.mark.parametrize(
-    ("code", "name"),
-    [(3, "UNKNOWN_TOPIC_OR_PARTITION"), (6, "NOT_LEADER_OR_FOLLOWER"), (78, "OFFSET_NOT_AVAILABLE")],
-)
-def test_errors_have_kafkas_names(code: int, name: str) -> None:
-    assert error_name(code) == name
 
 
 def _read_all(accepted: socket.socket) -> None:
