@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from reports.requirement_table.examined import Examined
     from reports.requirement_table.table import Cell, Requirement, Table
 
-EVERY_RUN = "Held against every replica and frame of every run of a schedule: observations, and runs of entries about it"
+EVERY_RUN = "Held against every replica and frame of every run of a schedule: observations and the runs of its entries"
 
 
 @dataclass(frozen=True, slots=True)
