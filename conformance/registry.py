@@ -6,9 +6,12 @@ Every module below ``conformance.scenarios`` is imported; what its tuple ``SCENA
 from __future__ import annotations
 
 import re
-from difflib import get_close_matches
+import shlex
+from contextlib import suppress
+from difflib import SequenceMatcher
 from fnmatch import fnmatchcase
 from importlib import import_module
+from pathlib import Path
 from pkgutil import walk_packages
 from typing import TYPE_CHECKING
 
@@ -27,6 +30,10 @@ AREAS = ("HW", "TR", "LE", "IS", "AC", "EL", "RM", "FE", "RC")
 
 
 LISTING = "kafka-conformance list names them all"
+SUFFIXES = (".yaml", ".yml")
+"""How files with a schedule end."""
+CLOSE = 0.5
+"""From which ratio of equal letters on a name comes close."""
 
 
 class UnknownScenarioError(ValueError):
@@ -39,8 +46,16 @@ def _found() -> Iterator[Entry]:
         yield from getattr(import_module(module.name), "SCENARIOS", ())
 
 
+def _family(entry: Entry) -> str:
+    return entry.name.split("/", maxsplit=1)[0]
+
+
+def _area(entry: Entry) -> str:
+    return _family(entry).split("-", maxsplit=1)[0]
+
+
 def _place(entry: Entry) -> tuple[int, str]:
-    area = entry.name.split("-", maxsplit=1)[0]
+    area = _area(entry)
     return (AREAS.index(area) if area in AREAS else len(AREAS), entry.name)
 
 
@@ -53,7 +68,9 @@ EXAMINATIONS: tuple[Examination, ...] = tuple(entry for entry in CATALOGUE if is
 
 
 def select(globs: Sequence[str] = (), profile: str = "quick") -> tuple[Entry, ...]:
-    """Return the entries whose name, family or id matches any glob, in catalogue order; without any, the profile's.
+    """Return the entries whose name, family, area or id matches a glob, in catalogue order; without any, the profile's.
+
+    Case does not matter: ``tr-*`` and ``tr`` are both the area TR.
 
     Raises:
         UnknownScenarioError: if a glob matches nothing; names what comes close.
@@ -72,19 +89,33 @@ def select_scenarios(globs: Sequence[str] = (), profile: str = "quick") -> tuple
 
 
 def _instead(glob: str) -> str:
-    """Say which names come close, and where all of them are; a number may lack its zero, as in EL-3."""
+    """Say which names come close, and where all of them are; a number may lack its zero, as in EL-3.
+
+    A file is no name: there it says which option takes one.
+    """
+    if _is_file(glob):
+        return f"`predict` and `run` take a file with a schedule as --schedule {shlex.quote(glob)}"
     padded = re.sub(r"^([a-z]+-)(\d)(?!\d)", r"\g<1>0\2", glob.casefold())
     if padded.upper() in CHECKED_IN_EVERY_RUN:
         return f"{padded.upper()} is checked in every run, and counted by `kafka-conformance matrix`; {LISTING}"
-    names = {name.casefold(): name for entry in CATALOGUE for name in (entry.name, _family(entry))}
-    close = [names[name] for name in get_close_matches(padded, names, n=3, cutoff=0.5)]
+    close = _close_to(padded)
     return f"did you mean {', '.join(close)}? {LISTING}" if close else LISTING
 
 
-def _family(entry: Entry) -> str:
-    return entry.name.split("/", maxsplit=1)[0]
+def _is_file(text: str) -> bool:
+    with suppress(OSError):  # as of a text too long to name any
+        return text.casefold().endswith(SUFFIXES) or Path(text).is_file()
+    return False
+
+
+def _close_to(word: str) -> list[str]:
+    """Return the name that a word is, else up to three that are like it, in catalogue order."""
+    names = list(dict.fromkeys(name for entry in CATALOGUE for name in (_family(entry), entry.name)))
+    likeness = {name: SequenceMatcher(None, name.casefold(), word).ratio() for name in names}
+    close = sorted((name for name in names if likeness[name] >= CLOSE), key=lambda name: -likeness[name])[:3]
+    return [name for name in close if likeness[name] == 1] or sorted(close, key=names.index)
 
 
 def _matches(entry: Entry, glob: str) -> bool:
-    known = (entry.name, _family(entry), entry.id, entry.name.removeprefix("regressions/"))
-    return any(fnmatchcase(text, glob) for text in known)
+    known = (entry.name, _family(entry), _area(entry), entry.id, entry.name.removeprefix("regressions/"))
+    return any(fnmatchcase(text.casefold(), glob.casefold()) for text in known)
