@@ -72,7 +72,7 @@ def test_a_prediction_has_the_questions_beside_the_numbers(capsys: pytest.Captur
 
 def test_an_examination_is_explained_by_its_steps(capsys: pytest.CaptureFixture[str]) -> None:
     text = said(capsys, "explain", EXAMINED.name, "--kafka", "4.3.1")
-    (value,) = told(capsys, "explain", EXAMINED.name, "--kafka", "4.3.1")
+    (value,) = told(capsys, "explain", EXAMINED.name)
 
     assert all(f". {step}\n" in text for step in EXAMINED.subject.steps())
     assert "Settings:" not in text
