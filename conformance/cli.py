@@ -26,6 +26,7 @@ try:
     from conformance.commands.judgement import JudgeOptions, judge_again
     from conformance.commands.matrix_arguments import add_matrix
     from conformance.commands.near_misses import Parser
+    from conformance.commands.own_version import own_version
     from conformance.commands.prediction import predict_scenarios
     from conformance.commands.reference import report_runs, schedule_help
     from conformance.commands.running import RunOptions, run_scenarios
@@ -123,6 +124,7 @@ def build_parser() -> argparse.ArgumentParser:
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+    parser.add_argument("--version", action="version", version=f"%(prog)s {own_version()}", help="the tester's own")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     add_catalogue(commands)
     _add_predict(commands)
@@ -247,7 +249,9 @@ def _add_reference(commands: argparse._SubParsersAction[argparse.ArgumentParser]
 
 
 def _add_choice(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("globs", nargs="*", metavar="GLOB", help="scenario names, such as TR-* (default: the profile)")
+    parser.add_argument(
+        "globs", nargs="*", metavar="GLOB", help="scenarios, such as TR-01 or TR (default: the profile)"
+    )
     parser.add_argument("--schedule", type=Path, metavar="F", help="a YAML schedule of your own")
     parser.add_argument(
         "--kafka", default="newest", metavar="V", help="release, such as 4.3.1 or 0.10.2 (default: newest)"

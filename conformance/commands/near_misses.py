@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from ast import literal_eval
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, NoReturn
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+USAGE = 2
 
 
 class Parser(argparse.ArgumentParser):
@@ -29,11 +32,14 @@ class Parser(argparse.ArgumentParser):
         return [*commands, *(option for action in self._actions for option in action.option_strings)]
 
     def error(self, message: str) -> NoReturn:  # type: ignore[explicit-override]  # from Python 3.12 on
-        """Refuse the command line; a command that there is not is answered with what comes close."""
+        """Refuse the command line; where none is given, tell the help; where it is none, what comes close."""
         start, _, refused = message.partition("invalid choice: ")
         if refused and start.startswith("argument COMMAND"):
             word = literal_eval(refused.rpartition(" (choose from ")[0])  # argparse quotes it as Python does
             message = f"there is no command {word!r}{suggestion(word, self.words())}; --help names them all"
+        if message.endswith("required: COMMAND"):
+            self.print_help(sys.stderr)
+            self.exit(USAGE, f"\n{self.prog}: error: {message}\n")
         super().error(message)
 
 

@@ -6,18 +6,21 @@ import signal
 import socket
 import subprocess
 import sys
+import tomllib
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from conformance.cli import main
+from conformance.commands.own_version import own_version
 from fault_injection.releases.errors import JarsUnavailableError
 from tests.conformance.ideal_runs import write_ideal_run
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
+ROOT = Path(__file__).parents[2]
 GOOD = """\
 id: mine/one
 requirement: It holds.
@@ -232,6 +235,35 @@ def test_options_that_do_not_exist_are_usage_errors(
 
     assert ended.value.code == 2
     assert complaint in capsys.readouterr().err
+
+
+def test_the_bare_command_tells_its_help(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main([])
+
+    said = capsys.readouterr()
+    assert (ended.value.code, said.out) == (2, "")
+    assert "examples:\n  kafka-conformance list\n" in said.err
+    assert said.err.endswith("\nkafka-conformance: error: the following arguments are required: COMMAND\n")
+
+
+def test_the_tester_tells_its_own_version(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["--version"])
+
+    assert ended.value.code == 0
+    assert capsys.readouterr().out == f"kafka-conformance {declared_version()}\n"
+
+
+def declared_version() -> str:
+    declared: str = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
+    return declared
+
+
+def test_a_tester_that_is_not_installed_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("conformance.commands.own_version.PACKAGE", "kafka-conformance-that-is-not-installed")
+
+    assert own_version() == "of a checkout that is not installed"
 
 
 @pytest.mark.parametrize("closed", [">&-", ">&- 2>&-"])
