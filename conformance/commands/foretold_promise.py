@@ -16,6 +16,12 @@ if TYPE_CHECKING:
 
 def promise_line(prediction: Prediction) -> str:
     """Return the predicted promise as a verdict has it, then every lost record, and why."""
+    promise, reason = foretold_promise(prediction)
+    return f"promise: {promise.value}; {reason}"
+
+
+def foretold_promise(prediction: Prediction) -> tuple[PromiseKept, str]:
+    """Return the predicted promise as a verdict has it, and every lost record with the reason."""
     broken = _ending(prediction, PromiseVerdict.BROKEN)
     allowed = _ending(prediction, PromiseVerdict.ALLOWED_BY_SETTINGS)
     promise = _promise(prediction, is_broken=bool(broken), is_allowed=bool(allowed))
@@ -24,7 +30,7 @@ def promise_line(prediction: Prediction) -> str:
     parts += [f"replicas differ at offset {one.offset}" for one in prediction.diverged]
     parts += [_with_reason(allowed)] if allowed else []
     parts += [f"{_labels(others)} lost, about which nothing was promised"] if others else []
-    return f"promise: {promise.value}; {'; '.join(parts) or 'no committed record is lost'}"
+    return promise, "; ".join(parts) or "no committed record is lost"
 
 
 def promise_words(prediction: Prediction) -> str:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from conformance.catalogue.questions import in_words
 from conformance.commands.choosing import Choice, locate_error, rules_of, scenarios_of
+from conformance.commands.foretold_promise import foretold_promise, promise_line
 from conformance.commands.plain_table import table_lines
 from conformance.commands.story import story_lines
 from conformance.judgement.broker_answers import answer_words
@@ -77,14 +78,20 @@ def _without_step(what: str, steps: Sequence[str]) -> str:
 
 
 def _as_json(foretold: Foretold, *, with_story: bool) -> dict[str, Any]:
-    """Return the machine format; an explanation stands beside the numbers that it explains."""
+    """Return the machine format; promise and explanation stand beside the numbers that they are about."""
     value, prediction = foretold.as_json(), foretold.prediction
-    if not with_story or prediction is None:
+    if prediction is None:
         return value
     if not prediction.alternatives:
-        return value | {"explanation": explain(prediction).as_json()}
+        return value | _about_numbers(prediction, with_story=with_story)
     told = zip(value["alternatives"], prediction.alternatives, strict=True)
-    return value | {"alternatives": [v | {"explanation": explain(a.prediction).as_json()} for v, a in told]}
+    return value | {"alternatives": [v | _about_numbers(a.prediction, with_story=with_story) for v, a in told]}
+
+
+def _about_numbers(prediction: Prediction, *, with_story: bool) -> dict[str, Any]:
+    promise, reason = foretold_promise(prediction)
+    about = {"promise": promise.value, "promise_reason": reason}
+    return about | ({"explanation": explain(prediction).as_json()} if with_story else {})
 
 
 def _stories(prediction: Prediction) -> Iterable[str]:
@@ -111,14 +118,24 @@ def _lines(prediction: Prediction) -> Iterable[str]:
         yield f"{record.label:8} {outcome:14} {record.fate.value:13} {offset:>6}  {record.decided_by}"
         if record.promise.reason:
             yield f"{'':8} {record.promise.verdict.value}: {record.promise.reason}"
+    yield from _promises(prediction)
     yield ""
     for broker, entries in prediction.logs.items():
-        yield f"log of broker {broker}: " + " ".join(f"{e.label}/{e.leadership}" for e in entries)
+        log = " ".join(f"{entry.label}/{entry.leadership}" for entry in entries)
+        yield f"log of broker {broker}: {log or 'empty'}"
     for divergence in prediction.diverged:
         held = ", ".join(f"{label} on broker {broker}" for broker, label in divergence.labels.items())
         yield f"diverged at offset {divergence.offset}: {held}"
     yield from open_lines(prediction)
     yield ""
+
+
+def _promises(prediction: Prediction) -> Iterable[str]:
+    """Yield what becomes of the promise, by outcome where a race is open."""
+    if not prediction.alternatives:
+        yield promise_line(prediction)
+    for number, alternative in enumerate(prediction.alternatives, start=1):
+        yield f"outcome {number}: {promise_line(alternative.prediction)}"
 
 
 def _answers(prediction: Prediction) -> Iterable[str]:

@@ -57,8 +57,10 @@ def test_a_prediction_has_its_documented_fields(
 
     assert set(told) == {
         "format", "scenario", "kafka", "metadata", "rules", "checkpoints", "records", "logs", "diverged", "steps",
-        "races", "assumed", "alternatives",
+        "races", "assumed", "alternatives", "promise", "promise_reason",
     }  # fmt: skip
+    assert told["promise"] == ("BROKEN_AS_PREDICTED" if lost else "KEPT")
+    assert told["promise_reason"].startswith("m1 lost: broker 2 had" if lost else "no committed record is lost")
     assert (told["kafka"], told["scenario"]) == (kafka, "truncation/restarted-follower-keeps-committed-record")
     assert all(set(moment) == MOMENT for moment in told["checkpoints"] + told["steps"])
     assert all(set(numbers) == NUMBERS for moment in told["steps"] for numbers in moment["replicas"].values())
@@ -82,6 +84,24 @@ def test_a_prediction_reads_in_words(capsys: pytest.CaptureFixture[str]) -> None
     assert "checkpoint: follower restarted" in said
     assert "  broker 2: log end offset 1, high watermark 1" in said
     assert "broken: broker 2 had appended the record, cut it, and was elected (KAFKA-1211" in said
+
+
+@pytest.mark.parametrize("name", ["TR-01", "EL-03/acks=all,min=3,unclean=off,replicas=2", "AC-04/unsafe"])
+@pytest.mark.parametrize("kafka", ["0.10.2.2", "4.3.1"])
+def test_a_prediction_says_of_the_promise_what_an_explanation_says(
+    capsys: pytest.CaptureFixture[str], name: str, kafka: str
+) -> None:
+    predicted = answer(capsys, "predict", name, "--kafka", kafka).splitlines()
+    explained = answer(capsys, "explain", name, "--kafka", kafka).splitlines()
+
+    (line,) = (line for line in predicted if line.startswith("promise: "))
+    assert f"  {line}" in explained
+
+
+def test_an_empty_log_is_said_to_be(capsys: pytest.CaptureFixture[str]) -> None:
+    said = answer(capsys, "predict", "EL-03/acks=all,min=3,unclean=off,replicas=2", "--kafka", "2.8.2")
+
+    assert "\nlog of broker 1: empty\nlog of broker 2: empty\n" in said
 
 
 def test_an_explained_prediction_tells_step_and_rule(capsys: pytest.CaptureFixture[str]) -> None:
@@ -110,8 +130,13 @@ def test_an_open_race_is_shown_with_every_outcome(capsys: pytest.CaptureFixture[
     assert "\noutcome 2 if step 2 (produce m0): broker 3's fetch at offset 1 reaches leader 1 before" in said
     assert said.count("why each record ends as it does") == 2
     assert [set(one) for one in told["alternatives"]] == [
-        {"race", "checkpoints", "records", "logs", "diverged", "steps", "explanation"}
+        {"race", "checkpoints", "records", "logs", "diverged", "steps", "promise", "promise_reason", "explanation"}
     ] * 2
+    assert [one["promise"] for one in told["alternatives"]] == ["BROKEN_AS_PREDICTED", "KEPT"]
+    promises = [line for line in said.splitlines() if line.startswith("outcome ") and ": promise: " in line]
+    assert promises[0].startswith("outcome 1: promise: BROKEN_AS_PREDICTED; m0 lost: broker 2 had appended the record")
+    assert promises[1:] == ["outcome 2: promise: KEPT; no committed record is lost"]
+    assert "\npromise: " not in said
 
 
 def test_an_assumed_end_of_a_race_is_named(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
