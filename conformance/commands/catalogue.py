@@ -9,6 +9,7 @@ from conformance.catalogue.where import EVERYWHERE
 from conformance.commands.choosing import foretold, rules_of
 from conformance.commands.family_table import family_lines
 from conformance.commands.foretold_promise import promise_line
+from conformance.commands.line_that_runs import line_that_runs
 from conformance.commands.listing import entry_as_json
 from conformance.commands.plain_table import table_lines
 from conformance.commands.prediction import answer_lines
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from conformance.console import Console
     from conformance.stages.foretelling import Foretold
     from oracle.prediction import Moment, Prediction
+    from oracle.rules.rule_set import RuleSet
     from oracle.schedule import Schedule
 
 
@@ -69,9 +71,15 @@ def _explained(told: Foretold) -> Iterable[str]:
     yield from (f"  {number:2}. {text}" for number, text in enumerate(_texts(entry), start=1))
     yield ""
     yield from _predicted(told)
-    yield f"Prediction:  kafka-conformance predict {entry.name} {release_options(told.rules)}"
-    yield f"Run:         kafka-conformance run {entry.name} {release_options(told.rules)}"
+    yield from _commands(entry, told.rules if told.not_run is None else line_that_runs(entry))
     yield ""
+
+
+def _commands(entry: Entry, rules: RuleSet | None) -> Iterable[str]:
+    """Yield how to have it predicted and run, on a release that it is run on."""
+    if rules is not None:
+        yield f"Prediction:  kafka-conformance predict {entry.name} {release_options(rules)}"
+        yield f"Run:         kafka-conformance run {entry.name} {release_options(rules)}"
 
 
 def _texts(entry: Entry) -> Iterable[str]:

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from conformance.cli import main
+from conformance.commands.line_that_runs import line_that_runs
 from conformance.judgement.broker_answers import answer_words
-from conformance.registry import EXAMINATIONS, SCENARIOS
+from conformance.registry import CATALOGUE, EXAMINATIONS, SCENARIOS
+from conformance.stages.foretelling import foretell
 
 if TYPE_CHECKING:
     from conformance.catalogue.examination import Examination
@@ -97,6 +99,38 @@ def test_what_a_release_cannot_have_is_said_and_no_error(
     assert value["not_run"].endswith(entry.where.why)
     assert f"not run: {value['not_run']}\n" in said(capsys, "predict", entry.name, "--kafka", "4.3.1")
     assert f"Not run on Kafka 4.3.1 (kraft): {value['not_run']}\n" in said(capsys, "explain", entry.name)
+
+
+@pytest.mark.parametrize("name", ["TR-07", LIMITED.name, "FE-01"])
+def test_what_is_not_run_there_is_explained_with_commands_that_work_elsewhere(
+    capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    text = said(capsys, "explain", name, "--kafka", "4.3.1")
+    predict, run = (line.partition("kafka-conformance ")[2].split() for line in text.splitlines()[-3:-1])
+    prediction = told(capsys, *predict)
+
+    assert (predict[0], run[0], run[1:]) == ("predict", "run", predict[1:])
+    assert "not_run" not in prediction
+    assert ("\nNot run on Kafka 4.3.1 (kraft): " in text) is (prediction["kafka"] != "4.3.1")
+    assert (name == "FE-01") is (prediction["kafka"] == "4.3.1")
+
+
+def test_the_ladder_runs_every_entry_somewhere() -> None:
+    limited = [entry for entry in CATALOGUE if entry.where.limits]
+    found = [(entry, line_that_runs(entry)) for entry in limited]
+
+    assert len(limited) > 40
+    assert [entry.name for entry, rules in found if rules is None or foretell(entry, rules).not_run is not None] == []
+
+
+def test_what_no_release_runs_has_no_commands(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("conformance.commands.line_that_runs.LADDER", ())
+    text = said(capsys, "explain", LIMITED.name, "--kafka", "4.3.1")
+
+    assert "\nNot run on Kafka 4.3.1 (kraft): " in text
+    assert "kafka-conformance" not in text
 
 
 @pytest.mark.parametrize(
