@@ -1,7 +1,7 @@
 """How does the page come about? Views, pictures and tables go into templates; nothing is fetched.
 
 The page is one file: style sheet, symbols and pictures are inside, there is no script, and the only
-links lead to anchors on the page and to files of the run directories beside it.
+links lead to anchors on the page, to files of the run directories beside it, and to Kafka's proposals and issues.
 """
 
 from __future__ import annotations
@@ -22,15 +22,18 @@ from reports.answers import by_step
 from reports.chapters import FAILING, Tally, chapters_of
 from reports.checkpoint_table import checkpoint_table
 from reports.decisions import decision
+from reports.glossary import GLOSSARY
 from reports.imposed import imposed_besides, imposed_on_all
 from reports.operators import operator_rows
 from reports.picture.cells import draw_cells, log_sentences
+from reports.picture.log_caption import log_caption
 from reports.picture.patterns import patterns
 from reports.picture_table import picture_table
 from reports.run_words import place_words, tally_words
 from reports.settings_table import settings_tables
+from reports.source_links import source_link
 from reports.timeline_svg import draw_timeline
-from reports.verdict_words import CLASS_MEANINGS, CONFORMANCE_LOOKS, PROMISE_LOOKS, Conformance, Promise
+from reports.verdict_words import CLASS_MEANINGS, CONFORMANCE_LOOKS, CONFORMS_MEANS, PROMISE_LOOKS, Conformance, Promise
 from reports.version_matrix import metadata_words, version_matrix
 
 if TYPE_CHECKING:
@@ -40,6 +43,8 @@ if TYPE_CHECKING:
     from reports.story import Story
 
 TEMPLATES = Path(__file__).parent / "templates"
+DASH = "\N{EM DASH}"
+"""What stands in a cell without a run; the table's caption says so."""
 OPENED_MAX = 8
 """So many runs that need to be looked at are unfolded; a page of many stays quick."""
 
@@ -103,6 +108,8 @@ def _environment(folder: Path) -> Environment:
     environment.filters["log_sentences"] = log_sentences
     environment.filters |= {"parts": parts_of, "lines": _lines, "imposed_besides": imposed_besides}
     environment.filters |= {"breakable": breakable, "place_words": place_words, "tally_words": tally_words}
+    environment.filters |= {"source_link": source_link, "log_caption": log_caption}
+    environment.globals |= {"glossary": GLOSSARY, "conforms_means": CONFORMS_MEANS, "dash": DASH}
     environment.globals["class_meanings"] = CLASS_MEANINGS
     environment.globals["every_conformance"] = [CONFORMANCE_LOOKS[word] for word in Conformance]
     environment.globals["every_promise"] = [PROMISE_LOOKS[word] for word in Promise]

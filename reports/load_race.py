@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from reports.fates import predicted_fate
 from reports.race import OpenRace, Outcome
 
 if TYPE_CHECKING:
@@ -53,6 +54,6 @@ def _differing_ends(records: Sequence[Sequence[Mapping[str, Any]]]) -> list[tupl
 
 
 def _end(record: Mapping[str, Any]) -> str:
-    label, fate, outcome = record.get("label"), record.get("fate"), record.get("outcome")
-    where = f"at offset {record.get('offset')}" if fate == "present" else str(fate)
+    label, fate, outcome = record.get("label"), predicted_fate(record), record.get("outcome")
+    where = f"at offset {record.get('offset')}" if fate == "present" else fate
     return f"{label} {where}" if outcome == "acknowledged" else f"{label} {where}, {outcome}"

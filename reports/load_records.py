@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from reports.fates import gone_word, predicted_fate
 from reports.model import ClassCount, Records, RecordView
 from reports.run_files import count_rows, read_lines, read_object, read_rows
 from reports.step_prose import acks_words
@@ -39,6 +40,7 @@ def load_records(
     return Records(
         rows=tuple(rows[:RECORDS_MAX]),
         total=len(rows),
+        acks=tuple(sorted({row.acks for row in rows if row.acks}, reverse=True)),
         classes=_classes(counts),
         totals=counts.get("totals") or {},
         identity_holds=counts.get("identity_holds"),
@@ -98,7 +100,7 @@ def _row(record: Mapping[str, Any], measured: _Measured, acks: Mapping[str, obje
         acks=acks_words(record.get("acks", acks.get(label))),
         predicted_outcome=_outcome_words(record),
         measured_outcome=_outcome_words(measured.outcomes.get(record_id, {})),
-        predicted_fate=str(record.get("fate") or ""),
+        predicted_fate=predicted_fate(record, str(measured.outcomes.get(record_id, {}).get("outcome") or "")),
         measured_fate=fate,
         offset=offset,
         decided_by=str(record.get("decided_by") or ""),
@@ -118,9 +120,7 @@ def _measured_fate(record: Mapping[str, Any], measured: _Measured) -> tuple[str,
         return "", None
     if record.get("fate") == "deleted":
         return "deleted", None
-    outcome = measured.outcomes.get(record_id, {}).get("outcome")
-    was_committed = bool(record.get("was_committed")) or outcome == "acknowledged"
-    return ("lost" if was_committed else "absent"), None
+    return gone_word(record, str(measured.outcomes.get(record_id, {}).get("outcome") or "")), None
 
 
 def _outcome_words(row: Mapping[str, Any]) -> str:

@@ -112,10 +112,15 @@ class ClassCount:
 
 @dataclass(frozen=True, slots=True)
 class Records:
-    """Every record of a run with the reconciliation's counts."""
+    """Every record of a run with the reconciliation's counts.
+
+    Attributes:
+        acks: every value that a record was sent with, in words (all, 1, 0), be the record shown or not.
+    """
 
     rows: tuple[RecordView, ...] = ()
     total: int = 0
+    acks: tuple[str, ...] = ()
     classes: tuple[ClassCount, ...] = ()
     totals: Mapping[str, int] = field(default_factory=dict)
     identity_holds: bool | None = None

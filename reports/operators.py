@@ -43,7 +43,7 @@ _Key = tuple[tuple[str, ...], str, str]
 
 @dataclass(frozen=True, slots=True)
 class OperatorRow:
-    """One settings pair on one release.
+    """One choice of settings on one release.
 
     Attributes:
         settings: the deciding settings, each in words.
@@ -67,7 +67,7 @@ class OperatorRow:
 
 
 def operator_rows(runs: Sequence[RunView]) -> tuple[OperatorRow, ...]:
-    """Return one row a settings pair and release, equal settings together, oldest release first."""
+    """Return one row a choice of settings and release, equal settings together, oldest release first."""
     groups: dict[_Key, list[RunView]] = {}
     for run in runs:
         spoken = run.verdict.conformance in {Conformance.CONFORMS, Conformance.DEVIATES}
@@ -80,12 +80,13 @@ def operator_rows(runs: Sequence[RunView]) -> tuple[OperatorRow, ...]:
 
 
 def settings_words(run: RunView) -> tuple[str, ...]:
-    """Return the pair that decides: min.insync.replicas and unclean election, with the replica count."""
+    """Return what decides: acks of the records, min.insync.replicas and unclean election, with the replica count."""
     settings = run.user_settings
     unclean = "on" if settings.get("unclean.leader.election.enable", "").lower() == "true" else "off"
     replicas = settings.get("replication.factor") or len(run.story.replicas) or "?"
     minimum = f"min.insync.replicas {settings['min.insync.replicas']}"
-    return minimum, f"unclean election {unclean}", f"{replicas} replicas"
+    acks = (f"acks={' and '.join(run.records.acks)}",) if run.records.acks else ()
+    return *acks, minimum, f"unclean election {unclean}", f"{replicas} replicas"
 
 
 def lost_records(run: RunView) -> tuple[str, ...]:
@@ -112,9 +113,7 @@ def _row(key: _Key, runs: Sequence[RunView]) -> OperatorRow:
     refused = sum(_outcomes(run)["refused"] for run in runs)
     advice = _ADVICE[worst]
     if worst is Promise.ALLOWED_BY_SETTINGS and not any(_lost_with_all(run) for run in runs):
-        advice = (
-            "Only records sent with acks=1 were lost, which survive no longer than their leader; acks=all kept its own."
-        )
+        advice = _lost_without_all(runs) or advice
     if worst is Promise.KEPT and refused:
         advice = "Writes were refused rather than put at risk; every acknowledged record survived."
     return OperatorRow(settings, variant, kafka, lost, refused, tuple(runs), worst, advice)
@@ -124,6 +123,16 @@ def _lost_with_all(run: RunView) -> bool:
     """Tell whether a record that was sent with acks=all is gone; of a record that is not shown nobody knows better."""
     acks = {row.label: row.acks for row in run.records.rows}
     return any(acks.get(label, "all") == "all" for label in lost_records(run))
+
+
+def _lost_without_all(runs: Sequence[RunView]) -> str:
+    """Say what was lost where no record of acks=all was, and that those were kept if there were any."""
+    sent = {row.acks for run in runs for row in run.records.rows if row.label in lost_records(run)}
+    if not sent:
+        return ""
+    kept = "; acks=all kept its own" if any("all" in run.records.acks for run in runs) else ""
+    acks = " and ".join(sorted(sent, reverse=True))
+    return f"Only records sent with acks={acks} were lost, which survive no longer than their leader{kept}."
 
 
 def _outcomes(run: RunView) -> Counter[str]:

@@ -48,6 +48,12 @@ class Look:
     meaning: str
 
 
+CONFORMS_MEANS = (
+    "A run conforms if the brokers behaved as the model of their release predicts, and every release has its own "
+    "model. That is not always the requirement: some releases are known not to meet one, and are predicted not to."
+)
+"""What a verdict says, and what it does not say; it stands on every page."""
+
 CONFORMANCE_LOOKS = {
     Conformance.CONFORMS: Look(
         "Conforms", "shape-conforms", "good", "The brokers did what the model of their version predicts."
@@ -97,7 +103,7 @@ PROMISE_LOOKS = {
 CLASS_MEANINGS = {
     "kept": "in the topic once, at the offset it was acknowledged at",
     "lost": "committed or acknowledged, and not in the topic",
-    "absent": "never acknowledged, and not in the topic",
+    "absent": "neither committed nor acknowledged, and not in the topic",
     "deleted": "deleted on an operator's request, as predicted",
     "phantom": "in the topic, and nobody produced it",
     "resurrected": "refused, and yet in the topic",

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from reports.picture.log_caption import have_epochs
 from reports.picture.offsets import shown_offsets
 from reports.svg import clipped, element, group, label, titled
 
@@ -129,9 +130,9 @@ def _heads(columns: Sequence[Column]) -> Markup:
 
 def _replica_row(final: FinalLogs, log: ReplicaLog, columns: Sequence[Column]) -> Markup:
     entries = {entry.offset: entry for entry in log.entries}
-    end = max(entries, default=-1) + 1
+    end, has_epochs = max(entries, default=-1) + 1, have_epochs(final)
     cells = [
-        _draw(x, _look(final, log, entries.get(offset)), entries.get(offset))
+        _draw(x, _look(final, log, entries.get(offset)), entries.get(offset), has_epochs=has_epochs)
         for offset, x, _ in columns
         if offset is not None
     ]
@@ -150,8 +151,8 @@ def _look(final: FinalLogs, log: ReplicaLog, entry: LogEntry | None) -> _Cell:
     return _Cell(css, words, f"broker {log.broker}: {entry.label if entry else 'no record'}, {words[2:]}")
 
 
-def _draw(x: float, cell: _Cell, entry: LogEntry | None) -> Markup:
-    epoch = "" if entry is None else _epoch_words(entry)
+def _draw(x: float, cell: _Cell, entry: LogEntry | None, *, has_epochs: bool) -> Markup:
+    epoch = _epoch_words(entry) if entry is not None and has_epochs else ""
     return group(
         titled(cell.says),
         _box(x, cell.css),

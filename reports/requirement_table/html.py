@@ -8,6 +8,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from reports.html import TEMPLATES, breakable, style_sheet
 from reports.overview import duration_words
+from reports.requirement_table.missing_lines import told_problems
 from reports.requirement_table.rows import groups_of, without_runs
 from reports.requirement_table.words import (
     MEANING,
@@ -46,6 +47,7 @@ def render_page(table: Table, link: Callable[[Path], str], seed: int | None) -> 
         .get_template("requirement_table.html.j2")
         .render(
             table=table,
+            problems=told_problems(table.problems),
             groups=groups_of(table),
             silent=without_runs(table),
             headline=headline(table),

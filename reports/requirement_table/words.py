@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from reports.overview import duration_words
-from reports.verdict_words import CONFORMANCE_LOOKS, Conformance
+from reports.requirement_table.missing_lines import missing_words
+from reports.verdict_words import CONFORMANCE_LOOKS, CONFORMS_MEANS, Conformance
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -16,13 +17,9 @@ if TYPE_CHECKING:
 
 NONE = "\N{EM DASH}"
 """What stands where no run is about a requirement, or where nothing can be said."""
-NONE_MEANS = "no run there is about the requirement: nothing of it was asked for, or it is still to be run"
+NONE_MEANS = "no run is about this requirement: nothing of it was asked for, or it is still to be run"
 """What the dash of a cell means."""
-MEANING = (
-    "A run conforms if the brokers behaved as the model of their release predicts, and every release has its own "
-    "model. That is not always the requirement: some releases are known not to meet one, and are predicted not to. The "
-    "prediction of each run is in the report of its release."
-)
+MEANING = f"{CONFORMS_MEANS} The prediction of each run is in the report of its release."
 """What the table's verdicts say, and what they do not say."""
 
 
@@ -69,7 +66,12 @@ def held_words(held: Held) -> str:
 
 
 def headline(table: Table) -> str:
-    """Say the whole table in one line."""
+    """Say the whole table in one line; lines that should be there and are not belong to it."""
+    missing = missing_words(table.problems, len(table.columns))
+    return f"{_behaved(table)}; {missing}" if missing else _behaved(table)
+
+
+def _behaved(table: Table) -> str:
     releases = len(table.columns)
     runs = [run for run in table.runs if run.conformance is not Conformance.NOT_RUN]
     good = sum(run.conformance is Conformance.CONFORMS for run in runs)

@@ -10,7 +10,9 @@ from urllib.parse import unquote
 import pytest
 
 from reports import write_report
-from reports.verdict_words import CONFORMANCE_LOOKS, PROMISE_LOOKS
+from reports.glossary import GLOSSARY
+from reports.source_links import ISSUES, PROPOSALS
+from reports.verdict_words import CONFORMANCE_LOOKS, CONFORMS_MEANS, PROMISE_LOOKS
 from tests.reports.page_reader import PageReader
 
 if TYPE_CHECKING:
@@ -43,12 +45,14 @@ def test_every_pattern_and_marker_that_is_used_is_defined(page: str, reader: Pag
 
 def test_nothing_is_fetched_and_no_script_runs(page: str, reader: PageReader) -> None:
     assert not reader.named("script", "iframe", "img", "link", "object", "embed", "base")
-    assert not re.search(r"https?:|@import|url\((?!#)|//[a-z]", page)
+    without_sources = re.sub(rf'href="({PROPOSALS}|{ISSUES})[^"]*"', "", page)
+    assert without_sources != page
+    assert not re.search(r"https?:|@import|url\((?!#)|//[a-z]", without_sources)
     assert not [name for item in reader.elements for name in item.attributes if name.startswith("on")]
 
 
 def test_every_evidence_link_leads_to_a_file(report: Path, reader: PageReader) -> None:
-    files = [href for href in reader.with_attribute("href") if not href.startswith("#")]
+    files = [href for href in reader.with_attribute("href") if not href.startswith(("#", PROPOSALS, ISSUES))]
     assert any(href.endswith("prediction.json") for href in files)
     assert any(href.endswith("server.log") for href in files)
     for href in files:
@@ -74,6 +78,21 @@ def test_no_two_verdicts_share_word_or_shape_except_for_no_promise() -> None:
     looks = [*CONFORMANCE_LOOKS.values(), *PROMISE_LOOKS.values()]
     assert len({look.word for look in looks}) == len(looks)
     assert len({look.shape for look in looks}) == len(looks) - 1
+
+
+def test_the_page_says_what_a_verdict_does_not_say_and_explains_its_terms(reader: PageReader) -> None:
+    assert CONFORMS_MEANS in {item.words for item in reader.named("p")}
+    terms, meanings = ({item.words for item in reader.named(name)} for name in ("dt", "dd"))
+    assert set(GLOSSARY) <= terms
+    assert set(GLOSSARY.values()) <= meanings
+    assert {"ISR", "ELR", "leader epoch", "discharged", "remote LEO (derived)"} <= set(GLOSSARY)
+
+
+def test_a_cell_without_a_run_is_a_dash_that_the_caption_explains(reader: PageReader) -> None:
+    assert any(item.words.endswith("\N{EM DASH}: no run on that version") for item in reader.named("caption"))
+    empty = [item.words for item in reader.named("span") if item.attributes.get("class") == "quiet"]
+    assert "\N{EM DASH}" in empty
+    assert "no run" not in empty
 
 
 def test_language_title_and_headline(reader: PageReader) -> None:

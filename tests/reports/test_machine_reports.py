@@ -94,7 +94,7 @@ def test_one_version_needs_no_matrix(golden_paths: list[Path]) -> None:
 def test_operators_learn_which_pair_lost_what(golden_paths: list[Path]) -> None:
     rows = {(row.kafka, row.variant): row for row in operator_rows(load_runs(golden_paths))}
     unsafe = rows["0.10.2.2 ZooKeeper", "unsafe"]
-    assert unsafe.settings == ("min.insync.replicas 1", "unclean election on", "2 replicas")
+    assert unsafe.settings == ("acks=all", "min.insync.replicas 1", "unclean election on", "2 replicas")
     assert unsafe.lost == ("m1 in TR-01", "m1 in TR-03")
     assert unsafe.worst is Promise.BROKEN_AS_PREDICTED
     assert rows["4.3.1 KRaft", "unsafe"].lost == ()

@@ -1,0 +1,32 @@
+"""Which release lines should be in the table and are not? Told in one line, and in the heading."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_MISSING = re.compile(r"(?P<line>.+) is not there: it has no run")
+
+
+def missing_lines(problems: Sequence[str]) -> tuple[str, ...]:
+    """Return the lines that a problem says are not there, in their order."""
+    return tuple(found["line"] for found in map(_MISSING.fullmatch, problems) if found)
+
+
+def told_problems(problems: Sequence[str]) -> tuple[str, ...]:
+    """Return the problems for a reader: all lines that are not there in one sentence, which comes first."""
+    lines = missing_lines(problems)
+    others = tuple(problem for problem in problems if not _MISSING.fullmatch(problem))
+    if not lines:
+        return others
+    return (f"{', '.join(lines)} {'is' if len(lines) == 1 else 'are'} not there: no run", *others)
+
+
+def missing_words(problems: Sequence[str], there: int) -> str:
+    """Say how many lines are missing, given how many are there; empty if none is."""
+    count = len(missing_lines(problems))
+    verb = "is" if count == 1 else "are"
+    return f"{count} of {count + there} expected lines {verb} missing" if count else ""
