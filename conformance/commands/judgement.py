@@ -9,6 +9,7 @@ from conformance.catalogue.answers import ANSWERS, measure
 from conformance.commands.entry_of_run import asked_of, examination_of, questions_of
 from conformance.commands.opened_run import open_run
 from conformance.commands.other_rules import other_rules
+from conformance.commands.stored_verdict import in_words, keep_before, stored_verdict
 from conformance.judgement.verdicts import Conformance, Verdict, exit_code, not_run
 from conformance.reconcile.errors import ReconcileError
 from conformance.run_directory import RunDirectory, RunDirectoryError
@@ -46,6 +47,7 @@ def judge_again(console: Console, options: JudgeOptions) -> int:
         RunDirectoryError: the directory is no run.
     """
     run = open_run(options.run)
+    before = stored_verdict(run)
     try:
         verdict = _judged(run, options)
     except (RunDirectoryError, ReconcileError) as error:
@@ -54,7 +56,7 @@ def judge_again(console: Console, options: JudgeOptions) -> int:
         verdict = not_run(str(unavailable))
     except ScheduleError as error:
         verdict = Verdict(Conformance.DEVIATES, None, f"those rules cannot bring about this schedule: {error}")
-    _print(console, run, verdict)
+    _print(console, run, verdict, before, keep_before(run, before))
     return exit_code([(verdict.counted, verdict.promise)], require_promise=options.require_promise)
 
 
@@ -144,11 +146,18 @@ def _has_records(run: RunDirectory, about: dict[str, Any]) -> bool:
     return about.get("harness_failure") is None or any((run.path / "topic").glob("*.parquet"))
 
 
-def _print(console: Console, run: RunDirectory, verdict: Verdict) -> None:
+def _print(
+    console: Console, run: RunDirectory, verdict: Verdict, before: dict[str, Any] | None, kept_as: str | None
+) -> None:
+    """Print a verdict, and the one that it took the place of, if that was another."""
+    was = None if before is None or kept_as is None else {"kept_as": kept_as, **before}
     if console.as_json:
-        console.answer_json(as_json(verdict, run.read_json("run.json")))
+        told = as_json(verdict, run.read_json("run.json"))
+        console.answer_json(told if was is None else told | {"before": was})
         return
     promise = f" + {verdict.promise.value}" if verdict.promise else ""
     console.answer(f"{run.path.name}: {verdict.conformance.value}{promise}: {verdict.reason}")
     for finding in verdict.findings:
         console.answer(f"  {finding.kind}: {finding.text}")
+    if was is not None:
+        console.answer(f"  was {in_words(was)} when it was judged before: kept as {kept_as}")

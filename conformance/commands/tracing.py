@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from conformance.commands.opened_run import open_run
 from conformance.commands.other_rules import other_rules
+from conformance.commands.stored_verdict import ended_otherwise
 from conformance.commands.trace_telling import Telling
 from conformance.judgement.verdicts import EXIT_CODES, Conformance
 from conformance.observation.check import begin_replay, check_again, own_rules
@@ -52,12 +53,15 @@ class TraceOptions:
 
 
 def tell_trace(console: Console, options: TraceOptions) -> int:
-    """Tell a run's trace and return the exit code: 0 allowed, 1 violated, 4 not checked.
+    """Tell a run's trace and return the exit code: 0 allowed, or not run; 1 violated, 4 not checked.
 
     Raises:
         RunDirectoryError: the directory is no run.
     """
     run = open_run(options.run)
+    reason = run.read_json("run.json").get("not_run")
+    if reason:
+        return _tell_not_run(console, run, reason, options)
     _require_schedule(run)
     version, metadata = other_rules(run, options.rules_of, options.metadata) or own_rules(run.read_json("run.json"))
     try:
@@ -65,7 +69,8 @@ def tell_trace(console: Console, options: TraceOptions) -> int:
             return _dumped(console, run)
         if console.as_json:
             result = check_again(run, version, metadata)
-            console.answer_json(result.as_json())
+            judged = _judged_otherwise(run, result, options)
+            console.answer_json(result.as_json() | ({} if judged is None else {"judged_otherwise": judged}))
             return _exit_code(result)
         replay = begin_replay(run, version, metadata)
         _tell(console, run, replay, options)
@@ -75,7 +80,25 @@ def tell_trace(console: Console, options: TraceOptions) -> int:
         return EXIT_CODES[Conformance.HARNESS_ERROR]
     for line in verdict_lines(result):
         console.answer(line)
+    judged = _judged_otherwise(run, result, options)
+    if judged is not None:
+        console.answer(f"its verdict says otherwise: {judged}; `judge` judges the run again")
     return _exit_code(result)
+
+
+def _judged_otherwise(run: RunDirectory, result: TraceResult, options: TraceOptions) -> str | None:
+    return ended_otherwise(run, result) if options.rules_of is None else None
+
+
+def _tell_not_run(console: Console, run: RunDirectory, reason: str, options: TraceOptions) -> int:
+    """Say that there is no trace; not among events, which a program reads."""
+    if options.dumps_events:
+        console.complain(f"{run.path.name} was not run: {reason}")
+    elif console.as_json:
+        console.answer_json({"is_checked": False, "not_run": reason})
+    else:
+        console.answer(f"{run.path.name} was not run: {reason}")
+    return EXIT_CODES[Conformance.NOT_RUN]
 
 
 def _require_schedule(run: RunDirectory) -> None:

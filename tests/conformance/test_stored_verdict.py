@@ -1,0 +1,194 @@
+"""Is a verdict that takes another's place named, and the other one kept? Does a trace name one that it contradicts?"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from conformance.cli import main
+from conformance.commands.stored_verdict import ended_otherwise
+from conformance.observation.trace_result import TraceResult, TraceViolation
+from tests.conformance.ideal_runs import write_ideal_run
+from tests.conformance.observation.healthy_runs import begin_run, healthy
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from conformance.run_directory import RunDirectory
+
+ALLOWED = TraceResult("2.8.2 zookeeper", frames=7)
+UNCHECKED = replace(ALLOWED, why_not="wire.ndjson is cut short")
+VIOLATED = replace(
+    ALLOWED, violation=TraceViolation(14, "high_watermark_of_leader", 9, 1.5, "it falls to 3", "4 or more", "a-rule")
+)
+CONFORMED = {"conformance": "CONFORMS", "promise": "KEPT", "reason": "35 numbers as predicted", "findings": []}
+DEVIATED = {
+    "conformance": "DEVIATES",
+    "promise": "KEPT",
+    "reason": "frame 9: it falls",
+    "findings": [{"kind": "trace", "text": "frame 9: it falls"}],
+}
+NOT_CHECKED = {
+    "conformance": "HARNESS_ERROR",
+    "promise": None,
+    "reason": "the wire trace was not checked: wire.ndjson is cut short",
+    "findings": [],
+}
+ENDED_EARLY = {"conformance": "INCONCLUSIVE", "promise": None, "reason": "never at rest", "findings": []}
+
+
+@pytest.fixture
+def unfinished(tmp_path: Path) -> RunDirectory:
+    """Return a run that ended before its records were read, which is judged without Spark."""
+    run = write_ideal_run(tmp_path)
+    run.update_run(end_offset=None, harness_failure={"kind": "INCONCLUSIVE", "message": "never at rest"})
+    (run.path / "reconciliation/counts.json").unlink()
+    return run
+
+
+@pytest.fixture
+def traced(tmp_path: Path) -> RunDirectory:
+    run = begin_run(tmp_path)
+    healthy().write(run.path)
+    return run
+
+
+def judged(run: RunDirectory, capsys: pytest.CaptureFixture[str], *options: str) -> str:
+    assert main(["judge", str(run.path), *options]) == 3
+    return capsys.readouterr().out
+
+
+def befores(run: RunDirectory) -> list[str]:
+    return sorted(path.name for path in run.path.glob("verdict.before*"))
+
+
+def test_a_verdict_that_stays_as_it_was_is_not_kept_twice(
+    unfinished: RunDirectory, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first, second = judged(unfinished, capsys), judged(unfinished, capsys)
+
+    assert first == second == f"{unfinished.path.name}: INCONCLUSIVE: never at rest\n"
+    assert befores(unfinished) == []
+
+
+def test_a_verdict_that_lacked_a_field_is_not_another(
+    unfinished: RunDirectory, capsys: pytest.CaptureFixture[str]
+) -> None:
+    judged(unfinished, capsys)
+    stored = unfinished.read_json("verdict.json")
+    unfinished.write_json("verdict.json", {name: told for name, told in stored.items() if name != "codes"})
+
+    assert "judged before" not in judged(unfinished, capsys)
+    assert befores(unfinished) == []
+
+
+def test_another_verdict_is_named_and_kept(unfinished: RunDirectory, capsys: pytest.CaptureFixture[str]) -> None:
+    judged(unfinished, capsys)
+    now = unfinished.read_json("verdict.json")
+    before = now | DEVIATED
+    unfinished.write_json("verdict.json", before)
+    said = judged(unfinished, capsys).splitlines()
+
+    was = "DEVIATES + KEPT (frame 9: it falls)"
+    assert said[-1] == f"  was {was} when it was judged before: kept as verdict.before.json"
+    assert unfinished.read_json("verdict.before.json") == before
+    assert unfinished.read_json("verdict.json") == now
+    assert "judged before" not in judged(unfinished, capsys)
+    assert befores(unfinished) == ["verdict.before.json"]
+
+
+def test_no_verdict_of_before_is_lost(unfinished: RunDirectory, capsys: pytest.CaptureFixture[str]) -> None:
+    unfinished.write_json("verdict.json", DEVIATED)
+    judged(unfinished, capsys)
+    unfinished.write_json("verdict.json", CONFORMED)
+    told = json.loads(judged(unfinished, capsys, "--json"))
+
+    assert told["conformance"] == "INCONCLUSIVE"
+    assert told["before"] == {"kept_as": "verdict.before-2.json", **CONFORMED}
+    assert unfinished.read_json("verdict.before.json") == DEVIATED
+    assert unfinished.read_json("verdict.before-2.json") == CONFORMED
+
+
+@pytest.mark.parametrize("damaged", ["{", "[]", None])
+def test_a_run_without_a_verdict_that_can_be_read_is_judged(
+    unfinished: RunDirectory, capsys: pytest.CaptureFixture[str], damaged: str | None
+) -> None:
+    if damaged is not None:
+        (unfinished.path / "verdict.json").write_text(damaged, encoding="utf-8")
+
+    assert judged(unfinished, capsys) == f"{unfinished.path.name}: INCONCLUSIVE: never at rest\n"
+    assert unfinished.read_json("verdict.json")["conformance"] == "INCONCLUSIVE"
+
+
+@pytest.mark.parametrize(
+    ("stored", "result", "differs"),
+    [
+        (CONFORMED, ALLOWED, False),
+        (CONFORMED, VIOLATED, True),
+        (CONFORMED, UNCHECKED, True),
+        (DEVIATED, ALLOWED, True),
+        (DEVIATED, VIOLATED, False),
+        (DEVIATED, UNCHECKED, True),
+        (NOT_CHECKED, ALLOWED, True),
+        (NOT_CHECKED, VIOLATED, True),
+        (NOT_CHECKED, UNCHECKED, False),
+        (ENDED_EARLY, ALLOWED, False),
+        (ENDED_EARLY, VIOLATED, True),
+        (ENDED_EARLY, UNCHECKED, False),
+    ],
+)
+def test_a_verdict_differs_from_a_trace_by_what_it_says_of_the_wire(
+    traced: RunDirectory, stored: dict[str, Any], result: TraceResult, *, differs: bool
+) -> None:
+    assert ended_otherwise(traced, result) is None
+    traced.write_json("verdict.json", stored)
+
+    assert (ended_otherwise(traced, result) is not None) is differs
+
+
+def test_a_trace_names_the_verdict_that_it_contradicts(
+    traced: RunDirectory, capsys: pytest.CaptureFixture[str]
+) -> None:
+    traced.write_json("verdict.json", DEVIATED)
+    assert main(["trace", str(traced.path)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert main(["trace", str(traced.path), "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert main(["trace", str(traced.path), "--rules-of", "2.8.2"]) == 0
+
+    assert lines[-2] == "every event is one that the rules allow"
+    was = "DEVIATES + KEPT (frame 9: it falls)"
+    assert lines[-1] == f"its verdict says otherwise: {was}; `judge` judges the run again"
+    assert told["judged_otherwise"] == was
+    assert "otherwise" not in capsys.readouterr().out
+
+
+def test_a_trace_that_a_verdict_agrees_with_says_nothing_of_it(
+    traced: RunDirectory, capsys: pytest.CaptureFixture[str]
+) -> None:
+    traced.write_json("verdict.json", CONFORMED)
+    assert main(["trace", str(traced.path)]) == 0
+
+    assert capsys.readouterr().out.splitlines()[-1] == "every event is one that the rules allow"
+
+
+@pytest.mark.parametrize("kind", ["scenario", "examination"])
+def test_a_run_that_was_not_run_has_no_trace_and_says_why(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], kind: str
+) -> None:
+    run = begin_run(tmp_path)
+    run.update_run(not_run="exists since Kafka 2.4.0: none before", kind=kind)
+    (run.path / "schedule.json").unlink()
+    assert main(["trace", str(run.path)]) == 0
+    told = capsys.readouterr()
+    assert main(["trace", str(run.path), "--json"]) == 0
+    as_json = json.loads(capsys.readouterr().out)
+    assert main(["trace", str(run.path), "--events"]) == 0
+    events = capsys.readouterr()
+
+    assert (told.out, told.err) == ("run was not run: exists since Kafka 2.4.0: none before\n", "")
+    assert as_json == {"is_checked": False, "not_run": "exists since Kafka 2.4.0: none before"}
+    assert (events.out, events.err) == ("", f"kafka-conformance: {told.out}")
