@@ -199,7 +199,7 @@ def _value(subject: Subject[Any], named: str, found: Exploration[Any], figures: 
 def _lines(subject: Subject[Any], named: str, found: Exploration[Any], figures: dict[str, Any]) -> Iterator[str]:
     constants = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in subject.constants.items())
     yield f"{found.model}: {constants}"
-    yield f"{named} {_sentence(found)}"
+    yield f"{named} {_sentence(found, are_several=', ' in named)}"
     yield ""
     if found.path:
         yield from _told(subject, found)
@@ -224,11 +224,11 @@ def _told(subject: Subject[Any], found: Exploration[Any]) -> Iterator[str]:
     yield ""
 
 
-def _sentence(found: Exploration[Any]) -> str:
+def _sentence(found: Exploration[Any], *, are_several: bool) -> str:
     if found.verdict is Verdict.VIOLATED and not found.path:
         return f"is VIOLATED; {found.stopped_by} before the shortest way there was rebuilt"
     if found.verdict is Verdict.VIOLATED:
         return f"is VIOLATED; the shortest way there has {found.trace_length} states"
     if found.verdict is Verdict.HOLDS:
-        return "holds in every reachable state"
-    return f"is unfinished: {found.stopped_by}; nothing broke until then"
+        return f"{'hold' if are_several else 'holds'} in every reachable state"
+    return f"{'are' if are_several else 'is'} unfinished: {found.stopped_by}; nothing broke until then"

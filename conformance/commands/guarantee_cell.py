@@ -15,6 +15,7 @@ from oracle.brokers.questions import Faults, question
 from oracle.brokers.showing import shown
 from oracle.guarantees import PromiseVerdict, promise_of
 from oracle.predict import predict
+from oracle.rules.unclean_setting import heeded, why_unheeded
 from oracle.vocabulary import Acks, Outcome
 
 if TYPE_CHECKING:
@@ -46,6 +47,11 @@ class Choices:
     def one(self) -> Cell:
         """Any of the cells: they differ in their faults only."""
         return self.cells[0]
+
+    @property
+    def is_unclean_unheeded(self) -> bool:
+        """Whether unclean election is allowed by a setting that the release never looks at."""
+        return self.one.unclean and heeded(self.rules.election) is not self.rules.election
 
     @property
     def scenario(self) -> str:
@@ -97,6 +103,8 @@ def _as_json(choices: Choices) -> dict[str, Any]:
 def _lines(choices: Choices) -> Iterator[str]:
     yield f"{choices.one.settings} on Kafka {choices.rules.version} ({choices.rules.metadata.value})"
     yield f"promised: {_promise(choices)}"
+    if choices.is_unclean_unheeded:
+        yield f"unclean=on changes nothing: {why_unheeded(choices.rules.version)}"
     told: dict[tuple[str, ...], str] = {}
     for cell in choices.cells:
         yield ""

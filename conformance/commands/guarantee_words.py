@@ -2,23 +2,41 @@
 
 from __future__ import annotations
 
+import textwrap
 from typing import TYPE_CHECKING
 
 from conformance.commands.plain_table import table_lines
 from oracle.brokers.questions import Faults, cells
-from oracle.vocabulary import Acks
+from oracle.rules.release import parse_version
+from oracle.vocabulary import Acks, MetadataMode
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from oracle.brokers.answers import Answer
     from oracle.brokers.guarantee_table import Row
     from oracle.brokers.questions import Cell
 
 
-def short_lines(row: Row) -> Iterator[str]:
-    """Yield what releases can lose: settings that can lose the same in one line, whatever else they say."""
-    yield ", ".join(row.releases)
+WIDTH = 120  # of a heading
+
+
+def short_tables(rows: Iterable[Row]) -> Iterator[str]:
+    """Yield what releases can lose: one table for all that can lose the same, however many states were searched."""
+    alike: dict[tuple[str, ...], list[str]] = {}
+    for row in rows:
+        alike.setdefault(tuple(_short_lines(row)), []).extend(row.releases)
+    for lines, releases in alike.items():
+        yield "\n".join((*textwrap.wrap(", ".join(sorted(releases, key=_by_mode_and_age)), WIDTH), *lines))
+
+
+def _by_mode_and_age(release: str) -> tuple[bool, tuple[int, ...]]:
+    version, mode = release.split()
+    return mode == MetadataMode.KRAFT.value, parse_version(version)
+
+
+def _short_lines(row: Row) -> Iterator[str]:
+    """Yield a line for each group of settings that can lose the same, whatever else they say."""
     for replicas in (2, 3):
         yield ""
         head = (f"{replicas} replicas", tuple(faults.value for faults in Faults))

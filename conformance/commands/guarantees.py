@@ -11,7 +11,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from conformance.commands.choosing import Choice, rules_of
-from conformance.commands.guarantee_words import short_lines
+from conformance.commands.guarantee_words import short_tables
 from conformance.commands.release_form import release_named
 from conformance.schedules.schedule_text import schedule_text
 from fault_injection.releases import RELEASES, UsageError, find_release
@@ -34,7 +34,7 @@ from oracle.rules.release import has_mode, parse_version
 from oracle.vocabulary import MetadataMode
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from conformance.console import Console
@@ -48,9 +48,14 @@ FILE = files("oracle.brokers") / "guarantee_table.json"
 PATCHES = ("1.0.0", "1.1.0", "2.0.0", "2.1.0", "2.4.0", "2.8.0", "3.4.0", "3.9.0", "4.0.0")
 """Patch releases before which, or after which, a rule changed inside their minor."""
 NEWEST = "newest"
-FURTHER = """Steps are those of the shortest schedule that shows it; --full says what decides each loss.
-One choice of settings, step by step: kafka-conformance guarantees --kafka V --acks all --min-isr 1 --unclean on
+FURTHER = """Releases named together can lose the same. Steps are those of the shortest schedule that shows it;
+--full says what decides each loss, and how many states were searched.
+Where a cell only says lost: acks=1 allows it; with acks=all it was not searched whether a power failure breaks the
+promise. One choice of settings tells its verdict, step by step:
+  kafka-conformance guarantees --kafka V --acks all --min-isr 1 --unclean on
 Other releases: --kafka V, or --kafka all"""
+
+SAME_RULES = "Releases named together have the same rules in what was searched."
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,13 +105,17 @@ def show_table(console: Console, options: TableOptions) -> int:
     elif console.as_json:
         console.answer_json(encode(table))
     else:
-        form = _markdown if options.is_markdown else _lines if options.is_full else short_lines
-        for row in table.rows:
-            console.answer("\n".join(form(row)))
+        is_short = not (options.is_markdown or options.is_full)
+        form = _markdown if options.is_markdown else _lines
+        for text in short_tables(table.rows) if is_short else _long(table, form):
+            console.answer(text)
         console.answer(_legend(table))
-        if form is short_lines:
-            console.answer(FURTHER)
+        console.answer(FURTHER if is_short else SAME_RULES)
     return 0
+
+
+def _long(table: GuaranteeTable, form: Callable[[Row], Iterator[str]]) -> Iterator[str]:
+    return ("\n".join(form(row)) for row in table.rows)
 
 
 def table_text(table: GuaranteeTable) -> str:
@@ -147,7 +156,7 @@ def _kept(options: TableOptions) -> GuaranteeTable:
 
 
 def chosen_rules(options: TableOptions) -> list[RuleSet]:
-    """Return the rules of the releases that are named: of all in a line, or of those like a patch's own.
+    """Return the rules of the releases that are named; a line is its newest patch, as for every other command.
 
     Raises:
         UsageError: a name is no release's, or a release lacks the metadata mode.
@@ -166,10 +175,9 @@ def _rules_under(name: str, options: TableOptions, known: list[RuleSet]) -> list
     release = find_release(version)
     if mode is not None:
         release.metadata_mode(ClusterMode(mode))  # a mode that it lacks is said to be none
-    line = release.version if version == NEWEST else version
     known = [rules for rules in known if mode in (None, rules.metadata.value)]
-    under = [rules for rules in known if f"{rules.version}.".startswith(f"{line}.")]
-    return under or _rules_like(release, mode, known)
+    named = [rules for rules in known if rules.version == release.version]
+    return named or _rules_like(release, mode, known)
 
 
 def _rules_like(release: Release, mode: str | None, known: list[RuleSet]) -> list[RuleSet]:
@@ -216,7 +224,7 @@ def _legend(table: GuaranteeTable) -> str:
         f"None found is no proof. With 2 replicas at most {table.max_states[2]} states, 2 records and leader epoch 3\n"
         f"were searched, with 3 replicas {table.max_states[3]} states, 1 record and epoch 2 (3 with a power failure).\n"
         "Actions are half steps of the protocol; a schedule's steps include its awaits.\n"
-        "Releases named together have the same rules in what was searched; a line such as 3.9 may be in several tables."
+        "A line such as 3.9 is its newest patch; an older one with rules of its own, such as 2.8.0, has to be named."
     )
 
 

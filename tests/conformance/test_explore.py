@@ -52,7 +52,8 @@ def test_what_holds_exits_zero_and_says_what_was_seen(run: Callable[..., tuple[i
     code, out, _ = run("--model", "Kip320", *SMALL)
 
     assert code == 0
-    assert "WeakIsr, StrongIsr holds in every reachable state" in out
+    assert "WeakIsr, StrongIsr hold in every reachable state" in out
+    assert "WeakIsr holds in every reachable state" in run("--model", "Kip320", *SMALL, "--invariant", "WeakIsr")[1]
     assert "471 states generated, 277 distinct, depth 12" in out
     assert "LeaderWrite" in out
 
@@ -89,7 +90,7 @@ def test_a_search_that_gives_up_is_unfinished(run: Callable[..., tuple[int, str,
     code, out, _ = run("--model", "Kip320", "--max-states", "100")
 
     assert code == 3
-    assert "is unfinished: reached 100 states" in out
+    assert "WeakIsr, StrongIsr are unfinished: reached 100 states" in out
 
 
 def test_an_interrupt_leaves_the_figures_so_far(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 from typing import TYPE_CHECKING
 
@@ -69,6 +70,35 @@ def test_every_cell_is_in_one_line_of_the_table(capsys: pytest.CaptureFixture[st
         assert answer_words(row.answers[cell]) in line
 
 
+def test_releases_that_can_lose_the_same_share_a_table(capsys: pytest.CaptureFixture[str]) -> None:
+    text = "\n".join(lines(capsys, "--kafka", "3.9.0,3.9.2,0.10.2.2", "--metadata", "zookeeper"))
+    tables = text.partition("None found is no proof")[0].split("\n\n  2 replicas")
+    heads = [table.splitlines()[-1] for table in tables[:-1]]
+
+    assert heads == ["0.10.2.2 zookeeper", "3.7.2 zookeeper, 3.8.1 zookeeper, 3.9.0 zookeeper, 3.9.2 zookeeper"]
+
+
+def test_no_release_has_two_tables_and_no_heading_is_wide(capsys: pytest.CaptureFixture[str]) -> None:
+    text = "\n".join(lines(capsys, "--kafka", "all")).partition("None found is no proof")[0]
+    named = re.findall(r"(\d\S+ (?:zookeeper|kraft))", text)
+
+    assert sorted(named) == sorted(name for row in kept_table().rows for name in row.releases)
+    assert text.count("\n  2 replicas") < len(kept_table().rows)
+    assert max(len(line) for line in text.splitlines() if not line.startswith("  ")) <= 120
+
+
+def test_the_answer_says_that_a_power_failure_was_searched_for_losses_only(capsys: pytest.CaptureFixture[str]) -> None:
+    power = [found for row in kept_table().rows for cell, found in row.answers.items() if is_power_failure(cell)]
+
+    assert power
+    assert all(found.broken is None for found in power)
+    assert "with acks=all it was not searched whether a power failure breaks the" in "\n".join(lines(capsys))
+
+
+def is_power_failure(cell: Cell) -> bool:
+    return cell.faults is Faults.POWER_FAILURE
+
+
 def _is_about(line: str, cell: Cell) -> bool:
     acks = "all" if cell.acks is Acks.ALL else int(cell.acks)
     minimum = "any min.isr" in line or str(cell.min_isr) in line.partition("min.isr=")[2].partition(" ")[0]
@@ -85,6 +115,26 @@ def test_settings_that_are_named_are_told_by_steps_and_commands(capsys: pytest.C
     assert any(line.startswith("  promise: ALLOWED_BY_SETTINGS; m0 lost: unclean election") for line in told)
     assert told[told.index("") + 1].startswith("kills: an acknowledged record can be lost, as the settings allow; ")
     assert "  by the same steps as with kills" in told
+
+
+@pytest.mark.parametrize(
+    ("release", "unclean", "is_unheeded"),
+    [
+        ("3.4.1/kraft", "on", True),
+        ("3.8.1/kraft", "on", True),
+        ("3.4.1/kraft", "off", False),
+        ("3.4.1/zookeeper", "on", False),
+        ("3.9.2/kraft", "on", False),
+        ("4.3.1", "on", False),
+    ],
+)
+def test_a_setting_that_the_release_never_looks_at_is_named(
+    capsys: pytest.CaptureFixture[str], release: str, unclean: str, is_unheeded: bool
+) -> None:
+    told = lines(capsys, "--kafka", release, "--unclean", unclean, "--faults", "kills")
+
+    assert any(line.startswith("unclean=on changes nothing: Kafka 3.") for line in told) is is_unheeded
+    assert ("KAFKA-12670" in "\n".join(told[:3])) is is_unheeded
 
 
 def test_its_commands_write_the_schedule_that_was_told_and_name_the_scenario(

@@ -12,6 +12,7 @@ from conformance.cli import build_parser, main
 from conformance.commands import guarantees
 from conformance.commands.guarantees import TableOptions, chosen_rules, kept_table, table_text
 from conformance.schedules.schedule_file import read_schedule
+from fault_injection.releases import find_release
 from oracle.brokers.guarantee_table import GuaranteeTable, decode, questions, release_name
 from oracle.rules.by_version import rules_for
 from oracle.vocabulary import MetadataMode
@@ -38,10 +39,11 @@ def test_markdown_and_json_say_the_same(capsys: pytest.CaptureFixture[str]) -> N
     assert row == kept_table().row_of("2.8.0 zookeeper")
 
 
-def test_a_minor_names_all_its_patches(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["guarantees", "--kafka", "2.8", "--json"]) == 0
-    named = [name for row in json.loads(capsys.readouterr().out)["rows"] for name in row["releases"]]
-    assert {"2.8.0 zookeeper", "2.8.2 zookeeper"} <= set(named)
+def test_a_line_is_its_newest_patch_as_for_every_other_command() -> None:
+    for version in ("2.8", "3.4", "3.9", "4.0"):
+        chosen = {(rules.version, rules.metadata.value) for rules in chosen_rules(TableOptions(releases=(version,)))}
+        release = find_release(version)
+        assert chosen == {(release.version, mode.value) for mode in release.metadata_modes}
 
 
 def test_a_patch_release_has_the_row_of_its_rules(capsys: pytest.CaptureFixture[str]) -> None:
@@ -66,7 +68,7 @@ def test_a_patch_release_is_searched_by_the_rules_that_it_has() -> None:
 
 
 def test_every_name_chooses_and_none_twice() -> None:
-    chosen = chosen_rules(TableOptions(releases=("newest", "2.8.1", "2.8")))
+    chosen = chosen_rules(TableOptions(releases=("newest", "2.8.1", "2.8.0", "2.8")))
     assert [release_name(rules) for rules in chosen] == [
         "2.8.0 zookeeper", "2.8.2 zookeeper", "3.0.2 zookeeper", "3.1.2 zookeeper", "4.3.1 kraft",
     ]  # fmt: skip

@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
+from conformance.catalogue.ladder import LADDER
 from conformance.cli import EPILOG, build_parser, main
 from conformance.commands.choosing import Choice, rules_of
+from conformance.commands.exploring import EXITS
 from conformance.judgement.verdicts import EXIT_CODES, Conformance, PromiseKept
 from fault_injection.releases import RELEASES, MetadataMode, find_release
+from oracle.explorer.exploration import Verdict
 from oracle.predict import predict
+from oracle.properties import ALWAYS
 from oracle.schedule import Schedule, ScheduleError
 from oracle.steps import Checkpoint, Hold
+from oracle.tracing.invariants import Invariant
 from oracle.vocabulary import BrokerId, PointName, Timing
 from tests.project.documents import (
     ARCHITECTURE,
@@ -45,7 +51,8 @@ OURS = tuple(command for command in COMMANDS if command.startswith("kafka-confor
 IN_EXAMPLES = tuple(command for example in EXAMPLES for command in commented_commands(example))
 IN_HELP = tuple(line.strip() for line in EPILOG.splitlines() if line.strip().startswith("kafka-conformance "))
 MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
-LIMITS = README.read_text(encoding="utf-8").partition("## Limits")[2].partition("\n## ")[0]
+TEXT = README.read_text(encoding="utf-8")
+LIMITS = TEXT.partition("## Limits")[2].partition("\n## ")[0]
 SMALLEST = Schedule("limits", "What can be predicted?", (), (BrokerId(1), BrokerId(2)), (Checkpoint("start"),))
 PREDICTED = tuple(shown for shown in shown_commands(README) if shown.command.startswith("kafka-conformance predict"))
 
@@ -140,6 +147,27 @@ def test_the_limits_name_exactly_the_points_that_cannot_be_predicted(point: Poin
 
 def test_the_limits_say_whether_lag_is_predicted() -> None:
     assert ("`timing: lag`" in LIMITS) is not can_predict(replace(SMALLEST, timing=Timing.LAG))
+
+
+def test_the_readme_says_which_lines_are_not_on_the_ladder() -> None:
+    on_it = Counter(each.release for each in LADDER)
+    lines = {release.line for release in on_it}
+    *left_out, last = [release.line for release in RELEASES if release.line not in lines]
+    assert f"prints the {len(LADDER)} releases with their modes" in TEXT
+    assert f"On the ladder are {len(on_it)} releases, three of them in both metadata modes" in " ".join(TEXT.split())
+    assert sum(count == len(MetadataMode) for count in on_it.values()) == 3
+    assert f"Of the {len(RELEASES)} lines of `versions`, {', '.join(left_out)} and {last} are not on it" in TEXT
+
+
+def test_the_readme_says_how_explore_ends() -> None:
+    for verdict, words in ((Verdict.VIOLATED, "an invariant is violated"), (Verdict.UNFINISHED, "unfinished")):
+        assert re.search(rf"^\| {EXITS[verdict]} \|.*`explore`: {words}", TEXT, re.MULTILINE)
+
+
+def test_the_readme_numbers_the_invariants_of_the_model_before_those_of_the_wire() -> None:
+    first = int(min(Invariant))
+    assert f"The wire's invariants are numbered from {first}; 1 to {len(ALWAYS)} are the model's own" in TEXT
+    assert first == len(ALWAYS) + 1
 
 
 def test_the_limits_count_the_release_lines() -> None:
