@@ -6,12 +6,12 @@ GLOSSARY = {
     "log end offset, LEO": "The offset that the next record of a replica's log will have: one more than its last.",
     "high watermark, HW": "The first offset that a replica does not know to be committed; consumers read up to it.",
     "ISR": (
-        "The in-sync replicas, as the controller has them: a record is committed once all of them have it, and the "
-        "leader is elected among them unless unclean elections are on."
+        "The in-sync replicas, as the controller has them: a record is committed once all of them have it, and a clean "
+        "election chooses among them."
     ),
     "ELR": (
-        "Eligible leader replicas (KIP-966, from Kafka 4.0 on): they left the ISR while it had fewer than "
-        "min.insync.replicas, so they miss no committed record, and may still be elected cleanly."
+        "Eligible leader replicas (KIP-966, from Kafka 4.0 on): they left the ISR when it fell below "
+        "min.insync.replicas; as nothing is committed then, they miss no committed record, and may be elected cleanly."
     ),
     "leader epoch": (
         "The number of a leadership: it rises with every election, and records carry it from message format 2 "

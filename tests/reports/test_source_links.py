@@ -13,7 +13,7 @@ from tests.reports.page_reader import PageReader
 if TYPE_CHECKING:
     from pathlib import Path
 
-README_PROPOSALS = r"https://cwiki\.apache\.org/confluence/display/KAFKA/(KIP-\d+)[^)]*"
+README_PROPOSALS = re.escape(PROPOSALS) + r"(KIP-\d+)[^)]*"
 
 
 @pytest.mark.parametrize(
