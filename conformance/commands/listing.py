@@ -83,10 +83,13 @@ def _by_reason(left_out: Mapping[str, str]) -> Iterable[str]:
 
 
 def _total(entries: Sequence[Entry], left_out: Mapping[str, str], rules: RuleSet | None) -> Iterable[str]:
-    """Yield how many there are, or run on a release; of one that was named nothing is counted."""
+    """Yield how many there are, or run on a release; one is not counted."""
     count = count_words(len(entries))
     if rules is not None:
         on = f"Kafka {rules.version} ({rules.metadata.value})"
+        if len(entries) == 1:
+            yield f"{'not run' if left_out else 'run'} on {on}"
+            return
         yield f"{len(entries) - len(left_out)} of {count} run on {on}; not run: {len(left_out)}"
     elif len(entries) > 1:
         yield f"{count}; what one does, step by step: kafka-conformance explain NAME"

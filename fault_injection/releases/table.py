@@ -126,4 +126,5 @@ def find_release(name: str) -> Release:
 
 def _unknown(name: str) -> UnknownReleaseError:
     known = ", ".join(release.line for release in RELEASES)
-    return UnknownReleaseError(f"Kafka {name!r} is not a supported release; the supported ones are {known}.")
+    newest = " The last of them is also called newest." if name.isalpha() else ""
+    return UnknownReleaseError(f"Kafka {name!r} is not a supported release; the supported ones are {known}.{newest}")

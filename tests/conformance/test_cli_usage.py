@@ -65,6 +65,15 @@ def test_an_unknown_release_lists_the_known_ones(capsys: pytest.CaptureFixture[s
     assert said.endswith("4.3.")
 
 
+@pytest.mark.parametrize("word", ["latest", "trunk"])
+def test_a_word_for_a_release_is_answered_with_the_one_that_is_known(
+    capsys: pytest.CaptureFixture[str], word: str
+) -> None:
+    said = sentence(capsys, "predict", "TR-01", "--kafka", word)
+
+    assert said.endswith(" 4.3. The last of them is also called newest.")
+
+
 @pytest.mark.parametrize(
     ("release", "mode", "has"), [("0.10.2.2", "kraft", "zookeeper"), ("4.3.1", "zookeeper", "kraft")]
 )

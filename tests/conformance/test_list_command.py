@@ -66,6 +66,20 @@ def test_a_release_marks_what_it_does_not_run_with_the_reason(capsys: pytest.Cap
     assert reasons
 
 
+@pytest.mark.parametrize(
+    ("kafka", "options", "last"),
+    [
+        ("2.8.2", (), "run on Kafka 2.8.2 (zookeeper)"),
+        ("4.3.1", (), "not run on Kafka 4.3.1 (kraft)"),
+        ("4.3.1", ("--not-run",), "not run on Kafka 4.3.1 (kraft)"),
+    ],
+)
+def test_one_that_was_named_is_not_counted(
+    capsys: pytest.CaptureFixture[str], kafka: str, options: tuple[str, ...], last: str
+) -> None:
+    assert said(capsys, "list", "TR-07", "--kafka", kafka, *options)[-1] == last
+
+
 def test_what_is_not_run_can_be_listed_alone_by_reason(capsys: pytest.CaptureFixture[str]) -> None:
     reasons = not_run(["RM-0*", "EL-06*"], "4.3.1", MetadataMode.KRAFT)
     *lines, last = said(capsys, "list", "RM-0*", "EL-06*", "--kafka", "4.3.1", "--not-run")

@@ -33,9 +33,17 @@ def test_a_release_is_found_by_line_by_patch_and_as_newest(name: str, version: s
     assert find_release(name).version == version
 
 
-@pytest.mark.parametrize("name", ["0.10.1", "0.9", "9.9", "4.3.1.1", "four", "", "4", "4.3.x", "0.10.2.2.2", "2.9"])
+@pytest.mark.parametrize("name", ["0.10.1", "0.9", "9.9", "4.3.1.1", "", "4", "4.3.x", "0.10.2.2.2", "2.9"])
 def test_an_unknown_release_is_refused_with_the_known_ones(name: str) -> None:
     with pytest.raises(UsageError, match=r"is not a supported release.* 0\.10\.2, .* 4\.3\.$"):
+        find_release(name)
+
+
+@pytest.mark.parametrize("name", ["four", "latest", "Newest"])
+def test_a_word_is_answered_with_the_one_that_is_known(name: str) -> None:
+    with pytest.raises(
+        UsageError, match=rf"^Kafka '{name}' is not .* 4\.3\. The last of them is also called newest\.$"
+    ):
         find_release(name)
 
 
