@@ -28,6 +28,7 @@ PREDICT = """Says what must happen on a release, by the model alone: the numbers
 what becomes of every record, and each log as label/leadership. Leaderships are counted from 0, one for each leader
 change; Kafka's leader epoch may be higher, as some releases raise it without one. Refuses a schedule that the release
 cannot follow, with file, line and step."""
-JUDGE = """Judges a finished run again from its files; no broker is started. With --rules-of or --repredict the same
-run is held against a new prediction, by another release's rules or by its own; that verdict is written beside the
-first."""
+JUDGE = """Judges a finished run again from its files; no broker is started. A verdict that differs, as that of another
+tester may, takes the first one's place; the first is named and kept as verdict.before.json. With --rules-of or
+--repredict the same run is held against a new prediction, by another release's rules or by its own; that verdict is
+written beside the first."""
