@@ -17,6 +17,7 @@ from conformance.observation.errors import TraceUnreadableError
 from conformance.observation.event_json import event_as_json
 from conformance.observation.event_stream import EventStream
 from conformance.observation.event_text import event_text
+from conformance.observation.trace_result import TraceResult
 from conformance.run_directory import RunDirectoryError
 from conformance.stages.beginning import EXAMINATION
 from conformance.wire_trace.frame import WIRE_FILE
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
 
     from conformance.console import Console
     from conformance.observation.check import Replay
-    from conformance.observation.trace_result import TraceResult
     from conformance.run_directory import RunDirectory
     from oracle.tracing.observed import Event
 
@@ -76,7 +76,9 @@ def tell_trace(console: Console, options: TraceOptions) -> int:
         _tell(console, run, replay, options)
         result = replay.result()
     except TraceUnreadableError as error:
-        console.complain(f"the wire trace cannot be read: {error}")
+        judged = _judged_otherwise(run, TraceResult("", why_not=str(error)), options)
+        but = "" if judged is None else f"; its verdict says otherwise: {judged}"
+        console.complain(f"the wire trace cannot be read: {error}{but}")
         return EXIT_CODES[Conformance.HARNESS_ERROR]
     for line in verdict_lines(result):
         console.answer(line)

@@ -166,6 +166,26 @@ def test_a_trace_names_the_verdict_that_it_contradicts(
     assert "otherwise" not in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("options", [(), ("--json",)])
+def test_a_trace_that_cannot_be_read_names_the_verdict_that_was_reached(
+    traced: RunDirectory, capsys: pytest.CaptureFixture[str], options: tuple[str, ...]
+) -> None:
+    traced.write_json("verdict.json", CONFORMED)
+    (traced.path / "wire.ndjson").unlink()
+    code = main(["trace", str(traced.path), *options])
+    said = capsys.readouterr()
+
+    assert code == 4
+    assert "its verdict says otherwise: CONFORMS + KEPT (35 numbers as predicted)" in told_of(said.out, said.err)
+
+
+def told_of(answer: str, complaint: str) -> str:
+    """Return what was told of the verdict, in words or as JSON."""
+    if not answer:
+        return complaint
+    return f"its verdict says otherwise: {json.loads(answer)['judged_otherwise']}"
+
+
 def test_a_trace_that_a_verdict_agrees_with_says_nothing_of_it(
     traced: RunDirectory, capsys: pytest.CaptureFixture[str]
 ) -> None:
