@@ -90,8 +90,6 @@ def test_an_answer_that_does_not_fit_is_a_harness_error(arguments: list[str]) ->
 INTERRUPTED_IMPORT = """
 import os, signal, sys
 
-signal.signal(signal.SIGINT, signal.default_int_handler)  # a parent in the background may have had it ignored
-
 class Interrupting:
     def find_spec(self, name, path=None, target=None):
         if name == "conformance.laboratory":
