@@ -45,7 +45,14 @@ def new_topic(cluster: Cluster, **configs: str) -> str:
     name = f"sent-{uuid4().hex[:8]}"
     configs = {key.replace("_", "."): value for key, value in configs.items()}
     create_topic([cluster.client_address(1), cluster.client_address(2)], name, [1, 2], configs)
+    with ReplicaProbe(cluster, name) as probe:  # a broker that has just come back may join the ISR a little later
+        until(lambda: _isr(probe) == {ONE, TWO}, deadline_s=10, what=f"both replicas of {name} to be in sync")
     return name
+
+
+def _isr(probe: ReplicaProbe) -> set[BrokerId]:
+    told = probe.metadata(ONE)
+    return set() if told is None else set(told.isr)
 
 
 def delivered(sending: Sending, deadline_s: float = 20) -> Delivery:
