@@ -35,7 +35,9 @@ LEADER, FOLLOWER = 1, 2
 RECORDS = 5
 LAG_S, EARLIER_S = 3.0, 0.3
 """``replica.lag.time.max.ms`` under ``timing: lag``; how long before it is held a fetch may have been parked."""
-AHEAD = "gauge while the follower has a record above the leader's high watermark"
+NUMBERS = "[leader's high watermark, follower's offset, gauge]"
+"""What each answer but the first holds, in its order."""
+AHEAD = f"{NUMBERS} before the last record is committed"
 
 
 def gauge_of(topic: str, partition: int, leader: int) -> str:
@@ -88,7 +90,7 @@ class LagGauge:
 
 
 def _after(offset: int) -> str:
-    return f"[leader's high watermark, follower's offset, gauge] at offset {offset}"
+    return f"{NUMBERS} at offset {offset}"
 
 
 def _name(offset: int) -> str:
