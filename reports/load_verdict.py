@@ -11,6 +11,9 @@ from reports.verdict_words import Conformance, Promise
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+INTERRUPTED = "the tester was interrupted before the run ended"
+"""What run.json says of a run that Ctrl-C or SIGTERM ended."""
+
 
 def load_verdict(verdict: Mapping[str, Any], run: Mapping[str, Any], prediction: Mapping[str, Any]) -> VerdictView:
     """Return both answers with their reasons.
@@ -20,12 +23,14 @@ def load_verdict(verdict: Mapping[str, Any], run: Mapping[str, Any], prediction:
     """
     if not verdict:
         return _without_verdict(run)
+    failure = run.get("harness_failure") or {}
     return VerdictView(
         conformance=_conformance(verdict.get("conformance")),
         promise=_promise(verdict.get("promise")),
         reason=str(verdict.get("reason") or ""),
         findings=tuple(_finding(item) for item in verdict.get("findings") or ()),
         losses=tuple(_loss(item) for item in verdict.get("losses") or _predicted_losses(prediction)),
+        is_cut_short=failure.get("message") == INTERRUPTED,
     )
 
 
@@ -34,7 +39,8 @@ def _without_verdict(run: Mapping[str, Any]) -> VerdictView:
     reason = failure.get("message") or "The run ended before it was judged: there is no verdict.json."
     kind = str(failure.get("kind") or "harness")
     findings = (Finding(kind, str(reason)),) if failure else ()
-    return VerdictView(Conformance.HARNESS_ERROR, Promise.NOT_JUDGED, str(reason), findings)
+    is_cut_short = not failure or reason == INTERRUPTED
+    return VerdictView(Conformance.HARNESS_ERROR, Promise.NOT_JUDGED, str(reason), findings, is_cut_short=is_cut_short)
 
 
 def _conformance(word: object) -> Conformance:

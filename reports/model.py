@@ -145,13 +145,18 @@ class Loss:
 
 @dataclass(frozen=True, slots=True)
 class VerdictView:
-    """The two answers of a run, never mixed."""
+    """The two answers of a run, never mixed.
+
+    Attributes:
+        is_cut_short: the tester was made to end in the middle of the run, so that neither answer tells of brokers.
+    """
 
     conformance: Conformance
     promise: Promise
     reason: str
     findings: tuple[Finding, ...] = ()
     losses: tuple[Loss, ...] = ()
+    is_cut_short: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,6 +56,7 @@ class Examined:
         anchor: its place on that page.
         held: how often the requirements of every run held, by id.
         uncounted: why its observations could not be read, and count nowhere; empty if they could.
+        is_cut_short: the tester was made to end in the middle of the run, which says nothing about other rounds.
     """
 
     column: Column
@@ -72,6 +73,7 @@ class Examined:
     anchor: str
     held: Mapping[str, Held] = field(default_factory=dict)
     uncounted: str = ""
+    is_cut_short: bool = False
 
     @property
     def answer(self) -> tuple[str, str]:
@@ -107,6 +109,7 @@ def _examined(view: RunView, page: Path) -> Examined:
         anchor=view.anchor,
         held=held,
         uncounted=uncounted,
+        is_cut_short=view.verdict.is_cut_short,
     )
 
 

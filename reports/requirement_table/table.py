@@ -226,7 +226,8 @@ def _total(column: Column, runs: Sequence[Examined], flakes: Sequence[Flake], ag
 def _flakes(column: Column, runs: Sequence[Examined]) -> list[Flake]:
     by_scenario: dict[str, list[Examined]] = {}
     for run in runs:
-        by_scenario.setdefault(run.scenario, []).append(run)
+        if not run.is_cut_short:
+            by_scenario.setdefault(run.scenario, []).append(run)
     return [
         Flake(column, name, tuple((run.round, *run.answer) for run in sorted(rounds, key=lambda run: run.round)))
         for name, rounds in by_scenario.items()

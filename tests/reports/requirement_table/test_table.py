@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from conformance.interruption import INTERRUPTED
 from reports import write_report
 from reports.overview import duration_words
 from reports.requirement_table import ReleasePage, write_table
@@ -63,6 +64,27 @@ def test_a_verdict_that_differs_between_rounds_is_a_flake(folder: Path) -> None:
     (flake,) = written(folder).flakes
     said = "round 1: CONFORMS, BROKEN_AS_PREDICTED; round 2: DEVIATES, KEPT"
     assert flake.sentence == f"HW-03 on 0.10.2.2 ZooKeeper: {said}"
+
+
+def test_a_run_that_was_cut_short_is_no_flake(tmp_path: Path) -> None:
+    runs = [write_run(tmp_path / f"round-{number}", "a") for number in (1, 2, 3, 4)]
+    interrupted, killed, failed = runs[1:]
+    for run, why in ((interrupted, INTERRUPTED), (failed, "a broker was lost")):
+        ended_with(run, why)
+    (killed / "verdict.json").unlink()
+    page = write_report(runs, tmp_path / "report.html")
+    table = write_table([ReleasePage.read(page, runs)], ROWS, tmp_path)
+    assert [run.conformance for run in table.runs] == [Conformance.CONFORMS, *[Conformance.HARNESS_ERROR] * 3]
+    (flake,) = table.flakes
+    assert flake.sentence.endswith("round 1: CONFORMS, KEPT; round 4: HARNESS_ERROR, NOT_JUDGED")
+
+
+def ended_with(run: Path, why: str) -> None:
+    """Make a run one that the tester could not finish."""
+    about = json.loads((run / "run.json").read_text())
+    (run / "run.json").write_text(json.dumps(about | {"harness_failure": {"kind": "HARNESS_ERROR", "message": why}}))
+    verdict = {"conformance": "HARNESS_ERROR", "promise": None, "reason": why}
+    (run / "verdict.json").write_text(json.dumps(verdict))
 
 
 def test_what_every_run_is_held_against_is_counted_where_the_tester_did_not_fail(folder: Path) -> None:
