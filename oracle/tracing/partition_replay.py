@@ -175,6 +175,7 @@ class PartitionReplay:
         if heard.leader == heard.broker:
             if view is None:
                 view = replica.leadership = self._leadership(replica)
+                self._producing.begin(heard.at)
             view.hear_isr(heard)
 
     def _leadership(self, replica: Replica) -> Leadership:

@@ -29,6 +29,11 @@ class Producing:
     def __init__(self, judge: Judge) -> None:
         """Report to a judge."""
         self._judge = judge
+        self._newest_began_at = 0
+
+    def begin(self, at: int) -> None:
+        """Take note that a broker may lead from now on: producers may be answered by it."""
+        self._newest_began_at = at
 
     def acknowledge(self, replicas: Iterable[Replica], told: Acknowledged, dead: Collection[BrokerId]) -> None:
         """Check a success, and note what the leader must have appended."""
@@ -58,9 +63,14 @@ class Producing:
             raise self._refusal(observed, "NOT_ENOUGH_REPLICAS")
 
     def refuse(self, replicas: Iterable[Replica], told: Refused) -> None:
-        """Check an error: too few in-sync replicas is told only where the ISR may be too small."""
+        """Check an error: too few in-sync replicas is told only where the ISR may be too small.
+
+        A record that was sent before the newest leadership began may have been refused by a leader of before, of which
+        nothing is known any more: that error is taken as it is.
+        """
         views = _views(replicas, told.at)
-        if told.error not in NOT_ENOUGH_REPLICAS or not views:
+        sent_at = told.at if told.sent_at is None else told.sent_at
+        if told.error not in NOT_ENOUGH_REPLICAS or not views or sent_at < self._newest_began_at:
             return
         is_small = any(not view.suffices(isr) for view in views for isr in view.maximal_isrs())
         is_small_still = any(not view.suffices(isr) for view in views for isr in view.committed)

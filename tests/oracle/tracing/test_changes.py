@@ -94,6 +94,27 @@ def test_a_refusal_that_is_told_late_is_held_against_the_time_since_the_record_w
     assert story.refused() == refused
 
 
+@pytest.mark.parametrize("is_gone", [True, False])
+@pytest.mark.parametrize(("kafka", "metadata"), [("4.3.1", "kraft"), ("2.8.2", "zookeeper")])
+def test_a_refusal_of_a_leader_that_leads_no_more_is_not_held_against_its_successor(
+    kafka: str, metadata: str, *, is_gone: bool
+) -> None:
+    story = with_records(kafka, metadata, min_insync_replicas=2)
+    sent_at = story.at
+    story.led(1, 1, (1,), 1)
+    story.led(1, 2, (1, 2, 3), 1)
+    if is_gone:
+        story.feed(BrokerEnded, broker=1, clean=False)
+    story.led(2, 3, (2, 3), 2, 3)
+    elected_at = story.at
+    story.wait(1)
+    story.feed(Refused, acks=Acks.ALL, error="NOT_ENOUGH_REPLICAS_AFTER_APPEND", sent_at=sent_at)
+    assert not story.refused()
+    if is_gone:
+        story.feed(Refused, acks=Acks.ALL, error="NOT_ENOUGH_REPLICAS_AFTER_APPEND", sent_at=elected_at)
+        assert story.refused() == "15: a record is refused with NOT_ENOUGH_REPLICAS_AFTER_APPEND"
+
+
 def test_a_larger_isr_counts_when_its_leader_has_applied_it() -> None:
     story = with_records("2.8.2", "zookeeper", min_insync_replicas=2)
     story.led(1, 1, (1,), 1)
