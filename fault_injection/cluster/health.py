@@ -4,8 +4,9 @@ It is when every node runs and none stands still, every broker is registered and
 partition has all its replicas in sync, and no broker has given up a log directory. Nothing here writes anything or
 passes through a relay.
 
-A broker can be excused: it may be down, and all the same is asked of the others. What nobody can do without it is not
-asked of them either: to be in sync with a partition that is without a leader because the excused broker is down.
+A broker can be excused: it may be down, or end while it is waited for, and all the same is asked of the others. What
+nobody can do without it is not asked of them either: to be in sync with a partition that is without a leader because the
+excused broker is down. While it runs it is asked like the others.
 
 Sources: KIP-112 (offline log directories) and KIP-113 (DescribeLogDirs), since 1.0.
 """
@@ -38,9 +39,10 @@ class UnhealthyClusterError(ClusterError):
 
 
 def problems(cluster: "Cluster", excused: "AbstractSet[int]" = frozenset()) -> tuple[str, ...]:
-    """Say in words what is wrong with a cluster; nothing if it is healthy but for the brokers that are excused."""
-    gone = tuple(_without_process(cluster, excused))
-    return gone or tuple(_at_work(cluster, excused))
+    """Say in words what is wrong with a cluster; nothing if it is healthy but for excused brokers that are down."""
+    down = frozenset(broker for broker in excused if not cluster.is_alive(broker))
+    gone = tuple(_without_process(cluster, down))
+    return gone or tuple(_at_work(cluster, down))
 
 
 def require_healthy(

@@ -215,8 +215,8 @@ class FaultAccount:
         if not self._checks_health:
             return []
         try:
-            down = frozenset(broker for broker in self._excused if not self._cluster.is_alive(broker))
-            require_healthy(self._cluster, "after all faults were healed", self._recovery_s, down)
+            excused = frozenset(self._excused)
+            require_healthy(self._cluster, "after all faults were healed", self._recovery_s, excused)
         except UnhealthyClusterError as unhealthy:
             return [str(unhealthy)]
         except Exception as error:  # noqa: BLE001 - it must not hide what else is complained about

@@ -57,3 +57,17 @@ def test_that_one_broker_is_excused_excuses_no_other_node(monkeypatch: pytest.Mo
     (complaint,) = complaints_of(monkeypatch, "broker-2", other)
     said = "broker 3 is paused" if other == "paused-3" else f"{other} does not run"
     assert complaint == f"the cluster is not healthy after all faults were healed: {said}"
+
+
+def test_a_broker_that_healing_starts_may_end_by_itself_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fault_injection.faults.account.require_untouched", lambda _: None)
+    monkeypatch.setattr("fault_injection.cluster.health._at_work", lambda *_: ())
+    cluster = Processes()
+
+    def ends_meanwhile(_: object, down: frozenset[int]) -> tuple[str, ...]:
+        cluster.ended.add("broker-2")
+        return () if down == {2} else ("broker 2 is not registered",)
+
+    with FaultAccount(cast("Cluster", cluster), recovery_s=5) as faults:
+        monkeypatch.setattr("fault_injection.cluster.health._at_work", ends_meanwhile)
+        faults.excuse(2)
