@@ -23,14 +23,15 @@ def load_verdict(verdict: Mapping[str, Any], run: Mapping[str, Any], prediction:
     """
     if not verdict:
         return _without_verdict(run)
+    conformance = _conformance(verdict.get("conformance"))
     failure = run.get("harness_failure") or {}
     return VerdictView(
-        conformance=_conformance(verdict.get("conformance")),
+        conformance=conformance,
         promise=_promise(verdict.get("promise")),
         reason=str(verdict.get("reason") or ""),
         findings=tuple(_finding(item) for item in verdict.get("findings") or ()),
         losses=tuple(_loss(item) for item in verdict.get("losses") or _predicted_losses(prediction)),
-        is_cut_short=failure.get("message") == INTERRUPTED,
+        is_cut_short=conformance is Conformance.HARNESS_ERROR and failure.get("message") == INTERRUPTED,
     )
 
 

@@ -25,8 +25,9 @@ def told_problems(problems: Sequence[str]) -> tuple[str, ...]:
     return (f"{', '.join(lines)} {'is' if len(lines) == 1 else 'are'} not there: no run", *others)
 
 
-def missing_words(problems: Sequence[str], there: int) -> str:
-    """Say how many lines are missing, given how many are there; empty if none is."""
+def missing_words(problems: Sequence[str]) -> str:
+    """Say how many lines that were expected are missing; empty if none is."""
     count = len(missing_lines(problems))
-    verb = "is" if count == 1 else "are"
-    return f"{count} of {count + there} expected lines {verb} missing" if count else ""
+    if not count:
+        return ""
+    return "1 expected line is missing" if count == 1 else f"{count} expected lines are missing"

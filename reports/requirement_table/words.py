@@ -67,7 +67,7 @@ def held_words(held: Held) -> str:
 
 def headline(table: Table) -> str:
     """Say the whole table in one line; lines that should be there and are not belong to it."""
-    missing = missing_words(table.problems, len(table.columns))
+    missing = missing_words(table.problems)
     return f"{_behaved(table)}; {missing}" if missing else _behaved(table)
 
 

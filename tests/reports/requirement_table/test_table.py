@@ -79,11 +79,19 @@ def test_a_run_that_was_cut_short_is_no_flake(tmp_path: Path) -> None:
     assert flake.sentence.endswith("round 1: CONFORMS, KEPT; round 4: HARNESS_ERROR, NOT_JUDGED")
 
 
-def ended_with(run: Path, why: str) -> None:
+def test_a_run_that_deviated_before_it_was_cut_short_is_a_flake(tmp_path: Path) -> None:
+    runs = [write_run(tmp_path / f"round-{number}", "a") for number in (1, 2)]
+    ended_with(runs[1], INTERRUPTED, "DEVIATES")
+    page = write_report(runs, tmp_path / "report.html")
+    (flake,) = write_table([ReleasePage.read(page, runs)], ROWS, tmp_path).flakes
+    assert flake.sentence.endswith("round 1: CONFORMS, KEPT; round 2: DEVIATES, NOT_JUDGED")
+
+
+def ended_with(run: Path, why: str, conformance: str = "HARNESS_ERROR") -> None:
     """Make a run one that the tester could not finish."""
     about = json.loads((run / "run.json").read_text())
     (run / "run.json").write_text(json.dumps(about | {"harness_failure": {"kind": "HARNESS_ERROR", "message": why}}))
-    verdict = {"conformance": "HARNESS_ERROR", "promise": None, "reason": why}
+    verdict = {"conformance": conformance, "promise": None, "reason": why}
     (run / "verdict.json").write_text(json.dumps(verdict))
 
 
