@@ -6,6 +6,9 @@ KAFKA ?= newest
 BACKEND ?= auto
 RUNS ?= runs
 ARGS ?=
+# Where `make test` leaves the JUnit files of its three parts; nowhere if it is empty.
+JUNIT ?=
+junit = $(if $(JUNIT),--junitxml=$(JUNIT)/$(1).xml)
 # What tests start says their marker: these run one after the other, the others side by side.
 STARTS := broker or docker or spark
 export PYTHONDONTWRITEBYTECODE = 1
@@ -15,7 +18,7 @@ export PYTHONDONTWRITEBYTECODE = 1
 help:
 	@echo "make conformance [KAFKA=4.3.1] [BACKEND=auto|docker|process] [ARGS='--metadata zookeeper']"
 	@echo "                   set up, run the quick profile on real brokers, write the HTML report"
-	@echo "make test        set up, run the whole test suite"
+	@echo "make test        set up, run the whole test suite [JUNIT=DIRECTORY]"
 	@echo "make lint        ruff, mypy strict, import contracts"
 	@echo "make guarantees  search the whole guarantee table anew and compare it with the one that is kept (about 10 minutes)"
 	@echo "make jre-image   build the docker backend's base image without a registry (debootstrap)"
@@ -35,9 +38,10 @@ conformance: setup
 	@$(BIN)/kafka-conformance run --kafka $(KAFKA) --backend $(BACKEND) --runs-dir $(RUNS) $(ARGS)
 
 test: setup lint
-	@$(BIN)/python -m pytest -q -n auto tests/oracle --cov=oracle --cov-branch --cov-report=term:skip-covered --cov-fail-under=100
-	@$(BIN)/python -m pytest -q -n auto --ignore=tests/oracle -m "not ($(STARTS))" $(ARGS)
-	@$(BIN)/python -m pytest --ignore=tests/oracle -m "$(STARTS)" $(ARGS)
+	@$(BIN)/python -m pytest -q -n auto tests/oracle $(call junit,oracle) \
+	  --cov=oracle --cov-branch --cov-report=term:skip-covered --cov-fail-under=100
+	@$(BIN)/python -m pytest -q -n auto --ignore=tests/oracle -m "not ($(STARTS))" $(call junit,pure)
+	@$(BIN)/python -m pytest --ignore=tests/oracle -m "$(STARTS)" $(call junit,real)
 
 lint: setup
 	@$(BIN)/ruff check .

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
+import subprocess
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -119,6 +121,21 @@ def test_nightly_searches_the_guarantee_table_anew() -> None:
     commands = [step.get("run") for step in workflow("nightly.yml")["jobs"]["guarantees"]["steps"]]
     assert commands[-1] == "make guarantees"
     assert "\nguarantees: setup\n" in (ROOT / "Makefile").read_text(encoding="utf-8")
+
+
+def test_every_part_of_the_suite_leaves_a_junit_file_of_its_own() -> None:
+    (run,) = [step["run"] for step in steps_of(ROOT / "ci.yml") if ".ci/run" in step.get("run", "")]
+    (folder,) = re.findall(r"JUNIT=(\S+)", run)
+    (upload,) = [step for step in steps_of(ROOT / "ci.yml") if "upload-artifact" in step.get("uses", "")]
+    assert upload["with"]["path"] == f"{folder}/"
+    told = ["make", "--dry-run", "--old-file=setup", "test"]
+    outside = {"PATH": os.environ["PATH"]}  # this test may itself be run by make
+    commands = [
+        subprocess.check_output([*told, *more], cwd=ROOT, env=outside, text=True) for more in ([f"JUNIT={folder}"], [])
+    ]
+    parts = commands[0].count(" -m pytest ")
+    assert len(set(re.findall(rf"--junitxml={folder}/(\w+)\.xml", commands[0]))) == parts == 3
+    assert "junitxml" not in commands[1]
 
 
 def test_nightly_predicts_the_catalogue_on_the_whole_ladder() -> None:
