@@ -9,7 +9,7 @@ from conformance.catalogue.answers import ANSWERS, measure
 from conformance.commands.entry_of_run import asked_of, examination_of, questions_of
 from conformance.commands.opened_run import open_run
 from conformance.commands.other_rules import other_rules
-from conformance.commands.stored_verdict import in_words, keep_before, stored_verdict
+from conformance.commands.stored_verdict import VERDICT, in_words, keep_before, stored_verdict
 from conformance.judgement.verdicts import Conformance, Verdict, exit_code, not_run
 from conformance.reconcile.errors import ReconcileError
 from conformance.run_directory import RunDirectory, RunDirectoryError
@@ -52,6 +52,8 @@ def judge_again(console: Console, options: JudgeOptions) -> int:
         verdict = _judged(run, options)
     except (RunDirectoryError, ReconcileError) as error:
         verdict = Verdict(Conformance.HARNESS_ERROR, None, str(error))
+        _print(console, run, verdict, before, VERDICT)
+        return exit_code([(verdict.counted, verdict.promise)])
     except PointUnavailableError as unavailable:
         verdict = not_run(str(unavailable))
     except ScheduleError as error:
@@ -149,7 +151,7 @@ def _has_records(run: RunDirectory, about: dict[str, Any]) -> bool:
 def _print(
     console: Console, run: RunDirectory, verdict: Verdict, before: dict[str, Any] | None, kept_as: str | None
 ) -> None:
-    """Print a verdict, and the one that it took the place of, if that was another."""
+    """Print a verdict, and the one that it took the place of, if that was another, or that it leaves where it is."""
     was = None if before is None or kept_as is None else {"kept_as": kept_as, **before}
     if console.as_json:
         told = as_json(verdict, run.read_json("run.json"))
@@ -159,5 +161,7 @@ def _print(
     console.answer(f"{run.path.name}: {verdict.conformance.value}{promise}: {verdict.reason}")
     for finding in verdict.findings:
         console.answer(f"  {finding.kind}: {finding.text}")
-    if was is not None:
+    if was is not None and kept_as == VERDICT:
+        console.answer(f"  {VERDICT} is left as it was: {in_words(was)}")
+    elif was is not None:
         console.answer(f"  was {in_words(was)} when it was judged before: kept as {kept_as}")

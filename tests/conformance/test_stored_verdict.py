@@ -61,6 +61,28 @@ def judged(run: RunDirectory, capsys: pytest.CaptureFixture[str], *options: str)
     return capsys.readouterr().out
 
 
+@pytest.mark.parametrize("as_json", [False, True])
+def test_files_that_cannot_be_judged_leave_the_verdict_and_name_it(
+    unfinished: RunDirectory, capsys: pytest.CaptureFixture[str], *, as_json: bool
+) -> None:
+    unfinished.write_json("verdict.json", CONFORMED)
+    (unfinished.path / "prediction/prediction.json").write_text("{}")
+    assert main(["judge", str(unfinished.path), *(["--json"] if as_json else [])]) == 4
+
+    said = capsys.readouterr().out
+    assert stored(unfinished) == CONFORMED
+    assert befores(unfinished) == []
+    if as_json:
+        assert json.loads(said)["before"] == {"kept_as": "verdict.json", **CONFORMED}
+    else:
+        assert said.splitlines()[-1] == "  verdict.json is left as it was: CONFORMS + KEPT (35 numbers as predicted)"
+
+
+def stored(run: RunDirectory) -> dict[str, Any]:
+    told: dict[str, Any] = run.read_json("verdict.json")
+    return told
+
+
 def befores(run: RunDirectory) -> list[str]:
     return sorted(path.name for path in run.path.glob("verdict.before*"))
 
