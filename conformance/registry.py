@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from conformance import scenarios
 from conformance.catalogue.examination import Examination
-from conformance.catalogue.requirements import CHECKED_IN_EVERY_RUN
+from conformance.catalogue.requirements import AREAS, CHECKED_IN_EVERY_RUN
 from conformance.catalogue.scenario import Scenario
 
 if TYPE_CHECKING:
@@ -25,10 +25,9 @@ if TYPE_CHECKING:
 
     from conformance.catalogue.examination import Entry
 
-AREAS = ("HW", "TR", "LE", "IS", "AC", "EL", "RM", "FE", "RC")
+
+ORDER = tuple(AREAS)
 """The catalogue's order: by the area of the name; what names no area, as regressions do, comes last."""
-
-
 LISTING = "kafka-conformance list names them all"
 SUFFIXES = (".yaml", ".yml")
 """How files with a schedule end."""
@@ -56,7 +55,7 @@ def _area(entry: Entry) -> str:
 
 def _place(entry: Entry) -> tuple[int, str]:
     area = _area(entry)
-    return (AREAS.index(area) if area in AREAS else len(AREAS), entry.name)
+    return (ORDER.index(area) if area in ORDER else len(ORDER), entry.name)
 
 
 CATALOGUE: tuple[Entry, ...] = tuple(sorted({id(entry): entry for entry in _found()}.values(), key=_place))

@@ -35,7 +35,6 @@ from oracle.vocabulary import Acks, BrokerId, ElectionKind, Expectation, Label, 
 MIN_ISR = "min.insync.replicas"
 UNCLEAN = "unclean.leader.election.enable"
 MESSAGE_FORMAT = "message.format.version"
-POINT_HELP = "fetch_request, fetch_response; in 0.11 to 2.7 also offsets_for_leader_epoch_request, …_response"
 CONTROLLER_POINT_HELP = (
     "between a broker and the controller: leader_and_isr, leader_and_isr_response, stop_replica (from 2.1), "
     "update_metadata (ZooKeeper mode), "

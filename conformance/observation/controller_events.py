@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from conformance.observation.in_flight import InFlight, request_key
+from conformance.wire_trace.partition import NO_TOPIC_ID
 from oracle.tracing.observed import (
     IsrAnnounced,
     LeadershipApplied,
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
 
     from conformance.observation.wire_moments import Moment
     from conformance.wire_trace.topic_of_interest import TopicOfInterest
-
-NO_TOPIC_ID = "00000000-0000-0000-0000-000000000000"
 
 
 class ControllerEvents:

@@ -5,8 +5,8 @@ partition has all its replicas in sync, and no broker has given up a log directo
 passes through a relay.
 
 A broker can be excused: it may be down, or end while it is waited for, and all the same is asked of the others. What
-nobody can do without it is not asked of them either: to be in sync with a partition that is without a leader because the
-excused broker is down. While it runs it is asked like the others.
+nobody can do without it is not asked of them either: to be in sync with a partition that is without a leader because
+the excused broker is down. While it runs it is asked like the others.
 
 Sources: KIP-112 (offline log directories) and KIP-113 (DescribeLogDirs), since 1.0.
 """

@@ -76,7 +76,6 @@ class Change:
 
 
 Chronicle = tuple[Change, ...]
-CREATION = "creation of the partition"
 _WORDS = {kind: word for word, kind in STEP_NAMES.items()}
 
 

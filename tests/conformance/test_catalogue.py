@@ -21,10 +21,10 @@ from conformance import scenarios
 from conformance.catalogue.examination import Examination
 from conformance.catalogue.ladder import LADDER
 from conformance.catalogue.questions import as_json, from_json
-from conformance.catalogue.requirements import REQUIREMENTS
+from conformance.catalogue.requirements import AREAS, REQUIREMENTS
 from conformance.catalogue.scenario import REQUIREMENT_ID, Scenario
 from conformance.catalogue.where import EVERYWHERE
-from conformance.registry import AREAS, CATALOGUE, EXAMINATIONS, SCENARIOS, select
+from conformance.registry import CATALOGUE, EXAMINATIONS, SCENARIOS, select
 from conformance.stages.foretelling import foretell
 from oracle.rules.by_version import rules_for
 from oracle.vocabulary import MetadataMode

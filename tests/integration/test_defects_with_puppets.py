@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from conformance.catalogue.questions import agrees
-from conformance.scenarios.regressions.followers_with_puppets import LOG_BEGINS_LATE
+from conformance.scenarios.regressions.followers_with_puppets import LOG_BEGINS_LATE, LOG_ENDS_LATER
 from conformance.scenarios.regressions.one_broker import OneBroker
 from conformance.scenarios.regressions.with_puppets import ANSWERED_AT_ONCE, HIGH_WATERMARK_PUSHED, NO_EPOCHS
 from fault_injection.puppets.run import PuppetRun
@@ -16,6 +16,7 @@ from oracle.vocabulary import MetadataMode
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from conformance.catalogue.examination import Examination
     from conformance.catalogue.questions import Answer, Value
@@ -44,11 +45,35 @@ def predicted(examination: Examination, version: str) -> tuple[Answer, ...]:
 def test_the_broker_shows_the_defects_of_its_release(
     run: PuppetRun, examination: Examination, otherwise_later: list[str]
 ) -> None:
+    measured = played(run, examination)
+    assert otherwise(predicted(examination, WITH_DEFECTS), measured) == []
+    assert otherwise(predicted(examination, WITHOUT), measured) == otherwise_later
+
+
+@pytest.mark.parametrize(
+    ("examination", "broken", "repaired"),
+    [(LOG_BEGINS_LATE, "2.4.0", "2.4.1"), (LOG_ENDS_LATER, "1.1.1", "2.0.1")],
+    ids=["KAFKA-9491", "KAFKA-7414"],
+)
+def test_every_answer_tells_the_broken_release_from_the_repaired_one(
+    tmp_path: Path, examination: Examination, broken: str, repaired: str
+) -> None:
+    with PuppetRun.start(broken, tmp_path) as run:
+        measured = played(run, examination)
+        assert run.failures == ()
+    assert otherwise(predicted(examination, broken), measured) == []
+    assert otherwise(predicted(examination, repaired), measured) == list(measured)
+
+
+def played(run: PuppetRun, examination: Examination) -> dict[str, Value]:
+    """Play an examination; give what was measured, by what was asked."""
     assert isinstance(examination.subject, OneBroker)
     measured: dict[str, Value] = {}
     for answer in examination.subject.play(run, examination.id.replace("/", "-")):
         measured[answer.what] = answer.value  # type: ignore[assignment]  # a measured answer is no range
-    expected = predicted(examination, WITH_DEFECTS)
-    assert [answer.what for answer in expected if not agrees(answer.value, measured[answer.what])] == []
-    later = predicted(examination, WITHOUT)
-    assert [answer.what for answer in later if not agrees(answer.value, measured[answer.what])] == otherwise_later
+    return measured
+
+
+def otherwise(expected: tuple[Answer, ...], measured: dict[str, Value]) -> list[str]:
+    """Name what was measured otherwise than predicted."""
+    return [answer.what for answer in expected if not agrees(answer.value, measured[answer.what])]
