@@ -19,27 +19,21 @@ from conformance.clients.topics import TopicError, create_topic
 from conformance.interruption import HarnessError, RunInterruption
 from conformance.judgement.open_outcomes import write_measured_outcome
 from conformance.judgement.prediction_files import write_prediction
-from conformance.ledger.writer import LedgerWriter
 from conformance.probes.errors import ProbeError
 from conformance.probes.replica_probe import ReplicaProbe
-from conformance.reconcile.errors import ReconcileError
 from conformance.run_directory import RunDirectory, RunDirectoryError
-from conformance.running.own_ends import own_ends
 from conformance.running.recorder import Recorder
 from conformance.running.rest import Rest
-from conformance.running.runner import Runner
 from conformance.running.topic_removal import remove_topic, require_all_running
 from conformance.schedules.topic_settings import topic_configs, user_settings
 from conformance.stages.beginning import begin_run
-from conformance.stages.evidence import keep_broker_files, write_replica_logs
 from conformance.stages.examining import examine, freeze_answers
 from conformance.stages.fault_record import on_timeline
 from conformance.stages.foretelling import foretell
 from conformance.stages.judging import judge_run, judge_unreadable, judged_if_interrupted
-from fault_injection.cluster.errors import ClusterError
+from conformance.stages.on_brokers import HARNESS_FAILURES, Stage, note_replicas, take_steps
 from fault_injection.faults.account import FaultAccount
 from fault_injection.waiting import DeadlineExceededError
-from fault_injection.wire.gate import GateError
 from oracle.rules.by_version import rules_for
 from oracle.vocabulary import HighWatermarkCheckpoint, MetadataMode
 
@@ -54,15 +48,6 @@ if TYPE_CHECKING:
     from fault_injection.cluster.lifecycle import Cluster
     from oracle.schedule import Schedule
 
-HARNESS_FAILURES = (
-    ClusterError,
-    TopicError,
-    ProbeError,
-    GateError,
-    ReconcileError,
-    RunDirectoryError,
-    DeadlineExceededError,
-)
 NEEDS_JARS = "the tester starts a broker of its own for this, and the brokers' image brings their jars"
 """Why an entry is not run on an image."""
 
@@ -75,25 +60,6 @@ class Finished:
     run: RunDirectory
     verdict: Verdict
     seconds: float
-
-
-@dataclass(frozen=True, slots=True)
-class Stage:
-    """Where one run takes place: on this cluster and topic, seen by this probe, written to this directory.
-
-    Attributes:
-        faults: keeps account of the run's faults, and heals them when it ends.
-        rest: waits for rest; the runner tells it which links its holds block.
-    """
-
-    run: RunDirectory
-    schedule: Schedule
-    topic: str
-    cluster: Cluster
-    probe: ReplicaProbe
-    rest: Rest
-    recorder: Recorder
-    faults: FaultAccount
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,38 +198,7 @@ class Pipeline:
         Raises:
             RunInterruption: the run could not go on.
         """
-        gate, replicas = self.laboratory.gate, stage.schedule.replicas
-        runner = Runner(
-            stage.schedule,
-            cluster=stage.cluster,
-            gate=gate,
-            probe=stage.probe,
-            rest=stage.rest,
-            ledger=LedgerWriter(stage.run.path / "ledger"),
-            recorder=stage.recorder,
-            faults=stage.faults,
-            topic=stage.topic,
-            record_id_base=self.record_id_base,
-            progress=self.progress,
-        )
-        runner.expect_own_ends(own_ends(stage.schedule, stage.run.read_json("prediction/prediction.json")))
-        self.laboratory.on_gate_event = runner.on_gate_event
-        learned = stage.probe.metadata(replicas[0])
-        if learned is not None and learned.topic_id is not None:
-            gate.learn_topic(learned.topic_id, stage.topic)
-            stage.run.update_run(topic_id=str(learned.topic_id))
-        stage.rest.wait()
-        try:
-            runner.run()
-        finally:
-            self._keep_broker_files(stage)
-
-    def _keep_broker_files(self, stage: Stage) -> None:
-        """Copy the brokers' files; a file that cannot be read must not hide how the run ended."""
-        try:
-            keep_broker_files(stage.run, stage.cluster, stage.topic, stage.schedule.brokers)
-        except (*HARNESS_FAILURES, OSError) as error:
-            stage.recorder.mark("evidence_missing", "brokers", f"the brokers' files could not be kept: {error}")
+        take_steps(stage, self.laboratory, self.record_id_base, self.progress)
 
     def note_replicas(self, stage: Stage) -> None:
         """Note what the replicas hold at rest, and up to where the topic is to be read.
@@ -271,13 +206,7 @@ class Pipeline:
         Raises:
             RunInterruption: they do not come to rest, or nobody leads.
         """
-        stage.rest.wait()
-        final = stage.probe.numbers(stage.rest.alive())
-        leader = stage.rest.view().leader
-        if leader is None:
-            raise HarnessError("the partition has no leader at the end: the topic cannot be read")
-        stage.run.update_run(end_offset=next(n.high_watermark for b, n in final.items() if b == leader))
-        write_replica_logs(stage.run, stage.probe, final)
+        note_replicas(stage)
 
     def reconcile(self, stage: Stage) -> None:
         """Read the topic from the brokers and reconcile every record with the frozen prediction."""

@@ -16,7 +16,7 @@ from typing_extensions import override
 
 from conformance.clients.producer import send
 from conformance.judgement.verdicts import Conformance, PromiseKept, Verdict
-from conformance.pipeline import Pipeline, Stage
+from conformance.pipeline import Pipeline
 from conformance.reconcile.errors import ReconcileError
 from conformance.run_directory import RunDirectoryError
 from conformance.scenarios.reconciliation import doctoring
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
     from conformance.pipeline import Finished
     from conformance.run_directory import RunDirectory
+    from conformance.stages.on_brokers import Stage
 
 pytestmark = [pytest.mark.broker, pytest.mark.spark, pytest.mark.timeout(300)]
 CONFORMS, DEVIATES, HARNESS_ERROR = Conformance.CONFORMS, Conformance.DEVIATES, Conformance.HARNESS_ERROR

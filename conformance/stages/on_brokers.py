@@ -1,0 +1,121 @@
+"""What happens to brokers in one run, and what is kept of them? Every step is taken, then the replicas come to rest."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from conformance.clients.topics import TopicError
+from conformance.interruption import HarnessError
+from conformance.ledger.writer import LedgerWriter
+from conformance.probes.errors import ProbeError
+from conformance.reconcile.errors import ReconcileError
+from conformance.run_directory import RunDirectoryError
+from conformance.running.own_ends import own_ends
+from conformance.running.runner import Runner
+from conformance.stages.evidence import keep_broker_files, write_replica_logs
+from fault_injection.cluster.errors import ClusterError
+from fault_injection.waiting import DeadlineExceededError
+from fault_injection.wire.gate import GateError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from conformance.laboratory import Laboratory
+    from conformance.probes.replica_probe import ReplicaProbe
+    from conformance.run_directory import RunDirectory
+    from conformance.running.recorder import Recorder
+    from conformance.running.rest import Rest
+    from fault_injection.cluster.lifecycle import Cluster
+    from fault_injection.faults.account import FaultAccount
+    from oracle.schedule import Schedule
+
+HARNESS_FAILURES = (
+    ClusterError,
+    TopicError,
+    ProbeError,
+    GateError,
+    ReconcileError,
+    RunDirectoryError,
+    DeadlineExceededError,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """Where one run takes place: on this cluster and topic, seen by this probe, written to this directory.
+
+    Attributes:
+        faults: keeps account of the run's faults, and heals them when it ends.
+        rest: waits for rest; the runner tells it which links its holds block.
+    """
+
+    run: RunDirectory
+    schedule: Schedule
+    topic: str
+    cluster: Cluster
+    probe: ReplicaProbe
+    rest: Rest
+    recorder: Recorder
+    faults: FaultAccount
+
+
+def take_steps(stage: Stage, lab: Laboratory, record_id_base: int, progress: Callable[[str], None]) -> None:
+    """Take every step, and keep what the brokers wrote down.
+
+    Args:
+        stage: where.
+        lab: whose gate holds frames.
+        record_id_base: the id of the first record.
+        progress: told of each step.
+
+    Raises:
+        RunInterruption: the run could not go on.
+    """
+    runner = Runner(
+        stage.schedule,
+        cluster=stage.cluster,
+        gate=lab.gate,
+        probe=stage.probe,
+        rest=stage.rest,
+        ledger=LedgerWriter(stage.run.path / "ledger"),
+        recorder=stage.recorder,
+        faults=stage.faults,
+        topic=stage.topic,
+        record_id_base=record_id_base,
+        progress=progress,
+    )
+    runner.expect_own_ends(own_ends(stage.schedule, stage.run.read_json("prediction/prediction.json")))
+    lab.on_gate_event = runner.on_gate_event
+    learned = stage.probe.metadata(stage.schedule.replicas[0])
+    if learned is not None and learned.topic_id is not None:
+        lab.gate.learn_topic(learned.topic_id, stage.topic)
+        stage.run.update_run(topic_id=str(learned.topic_id))
+    stage.rest.wait()
+    try:
+        runner.run()
+    finally:
+        _keep_broker_files(stage)
+
+
+def _keep_broker_files(stage: Stage) -> None:
+    """Copy the brokers' files; a file that cannot be read must not hide how the run ended."""
+    try:
+        keep_broker_files(stage.run, stage.cluster, stage.topic, stage.schedule.brokers)
+    except (*HARNESS_FAILURES, OSError) as error:
+        stage.recorder.mark("evidence_missing", "brokers", f"the brokers' files could not be kept: {error}")
+
+
+def note_replicas(stage: Stage) -> None:
+    """Note what the replicas hold at rest, and up to where the topic is to be read.
+
+    Raises:
+        RunInterruption: they do not come to rest, or nobody leads.
+    """
+    stage.rest.wait()
+    final = stage.probe.numbers(stage.rest.alive())
+    leader = stage.rest.view().leader
+    if leader is None:
+        raise HarnessError("the partition has no leader at the end: the topic cannot be read")
+    stage.run.update_run(end_offset=next(n.high_watermark for b, n in final.items() if b == leader))
+    write_replica_logs(stage.run, stage.probe, final)
