@@ -1,10 +1,12 @@
 """How does a puppet ask a real broker, in a version that the broker speaks?
 
 One socket, connected when first needed, one question at a time, every read with a time limit. A connection that
-failed is opened again for the next question; nothing is asked twice, since a puppet's questions change things.
+failed, or that the broker has closed between two questions, is opened again for the next one: a broker closes what is
+idle for ``connections.max.idle.ms``. Nothing is asked twice, since a puppet's questions change things.
 """
 
 import itertools
+import select
 import socket
 import struct
 from typing import Any
@@ -87,10 +89,19 @@ class PuppetConnection:
         return f"the broker at {self._address[0]}:{self._address[1]}"
 
     def _connected(self) -> socket.socket:
+        if self._socket is not None and _has_ended(self._socket):
+            self.close()
         if self._socket is None:
             self._socket = socket.create_connection(self._address, self._timeout_s)
             self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         return self._socket
+
+
+def _has_ended(idle: socket.socket) -> bool:
+    """Tell whether the other side has closed a connection on which no answer is awaited: nothing else can be read."""
+    readable = select.poll()
+    readable.register(idle, select.POLLIN)
+    return bool(readable.poll(0))
 
 
 def _received(connected: socket.socket, length: int) -> bytes:

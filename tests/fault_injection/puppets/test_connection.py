@@ -2,6 +2,7 @@
 
 import socket
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -35,6 +36,22 @@ def test_an_answer_that_does_not_come_is_not_awaited_forever() -> None:
         connection = PuppetConnection(silent.getsockname(), "1", timeout_s=0.05)
         with pytest.raises(PuppetError, match="timed out"):
             connection.ask(API_VERSIONS, {}, version=0)
+
+
+def test_a_connection_that_was_closed_while_it_was_idle_is_opened_again() -> None:
+    answer = bytes(4) + bytes(2) + bytes(4)  # correlation id, no error, no versions
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        server.settimeout(5)
+        connection = PuppetConnection(server.getsockname(), "1")
+        with ThreadPoolExecutor(1) as other:
+            for _ in range(2):
+                asked = other.submit(connection.ask, API_VERSIONS, {}, version=0)
+                broker, _ = server.accept()
+                with broker:
+                    broker.recv(4096)
+                    broker.sendall(len(answer).to_bytes(4, "big") + answer)
+                    assert asked.result(5).error_code == 0
+        connection.close()
 
 
 def test_a_newer_question_about_versions_is_answered_in_the_oldest(leader: LeaderPuppet) -> None:
