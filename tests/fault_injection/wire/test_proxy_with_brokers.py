@@ -1,6 +1,6 @@
 """Can frames between real brokers be stopped where a protocol point says, and is the rest left alone?"""
 
-from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -122,22 +122,30 @@ def test_a_partition_that_fetch_sessions_leave_out_is_seen_all_the_same(version:
             deadline_s=DEADLINE_S,
             what="the follower has all records",
         )
-        idle = next(partition for partition in fetched(proxy) if not partition.is_listed)
+        names = map(str, count())
+        idle = until(
+            lambda: left_out(proxy, next(names)), deadline_s=DEADLINE_S, what="a fetch that leaves the partition out"
+        )
         assert (idle.topic, idle.fetch_offset) == (TOPIC, 0)
-        rounds = proxy.rounds_since(0, topic=TOPIC)
-        assert rounds
-        assert {(one.error, one.high_watermark, one.fetch_offset) for one in rounds[-2:]} == {(0, 0, 0)}
+        until(
+            lambda: last_rounds(proxy) == {(0, 0, 0)}, deadline_s=DEADLINE_S, what="two fetch rounds at the log's end"
+        )
         assert proxy.undecodable == 0
 
 
-def fetched(proxy: GateProxy) -> Iterator[FetchPartition]:
-    """Yield what the follower's next fetches say of the partition; the first of a session lists it."""
-    for number in range(10):
-        proxy.arm(f"fetch-{number}", fetch_point("fetch_request", 0))
-        partition = await_caught(proxy, f"fetch-{number}").partition
-        assert isinstance(partition, FetchPartition)
-        proxy.release(f"fetch-{number}")
-        yield partition
+def last_rounds(proxy: GateProxy) -> set[tuple[int, int, int]]:
+    """Give error, high watermark and fetch offset of the partition's last two rounds."""
+    rounds = proxy.rounds_since(0, topic=TOPIC)
+    return {(one.error, one.high_watermark, one.fetch_offset) for one in rounds[-2:]}
+
+
+def left_out(proxy: GateProxy, name: str) -> FetchPartition | None:
+    """Hold the follower's next fetch; give what it says of the partition, unless it lists it."""
+    proxy.arm(name, fetch_point("fetch_request", 0))
+    partition = await_caught(proxy, name).partition
+    assert isinstance(partition, FetchPartition)
+    proxy.release(name)
+    return None if partition.is_listed else partition
 
 
 def test_a_broker_without_its_metadata_does_not_learn_of_a_topic(tmp_path: Path) -> None:
