@@ -179,7 +179,7 @@ class Pipeline:
                 min_insync_replicas=schedule.settings.min_insync_replicas,
             )
             stage = Stage(run, schedule, topic, cluster, probe, rest, recorder, faults)
-            self.take_steps(stage)
+            take_steps(stage, lab, self.record_id_base, self.progress)
             self.note_replicas(stage)
             self.reconcile(stage)
         self._clean_up(cluster, topic)
@@ -191,14 +191,6 @@ class Pipeline:
         except OSError as error:
             raise HarnessError(f"the wire trace is cut short: {error}") from error
         run.update_run(undecodable_frames=gate.undecodable - undecodable_before)
-
-    def take_steps(self, stage: Stage) -> None:
-        """Take every step, and keep what the brokers wrote down.
-
-        Raises:
-            RunInterruption: the run could not go on.
-        """
-        take_steps(stage, self.laboratory, self.record_id_base, self.progress)
 
     def note_replicas(self, stage: Stage) -> None:
         """Note what the replicas hold at rest, and up to where the topic is to be read.

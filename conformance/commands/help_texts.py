@@ -30,6 +30,5 @@ change; Kafka's leader epoch may be higher, as some releases raise it without on
 cannot follow, with file, line and step."""
 JUDGE = """Judges a finished run again from its files; no broker is started. A verdict that differs, as that of another
 tester may, takes the first one's place; the first is named and kept as verdict.before.json. Files that cannot be
-judged any more leave verdict.json as it was, and the exit code is 4. With --rules-of or
---repredict the same run is held against a new prediction, by another release's rules or by its own; that verdict is
-written beside the first."""
+judged any more leave verdict.json as it was, and the exit code is 4. With --rules-of or --repredict the same run is
+held against a new prediction, by another release's rules or by its own; that verdict is written beside the first."""

@@ -16,6 +16,7 @@ from conformance.run_directory import RunDirectory, RunDirectoryError
 from fault_injection.releases import UsageError
 from reports import write_report
 from reports.requirement_table import ReleasePage, write_table
+from reports.requirement_table.missing_lines import missing_line
 from reports.requirement_table.words import held_words, total_words
 from reports.requirement_table.write import PAGE_NAME, TABLE_NAME
 
@@ -83,7 +84,7 @@ class MatrixTable:
         told += self._unreadable.values()
         told += [text for line, asked in self._asked.items() if (text := asked.missing(line)) is not None]
         known = {*self._pages, *self._asked, *self._unreadable}
-        told += [f"{text} is not there: it has no run" for line, text in self.expected.items() if line not in known]
+        told += [missing_line(text) for line, text in self.expected.items() if line not in known]
         return tuple(dict.fromkeys(told))
 
     def read(self, line: Path) -> None:

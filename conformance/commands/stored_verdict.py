@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from conformance.judgement.deviation_codes import TRACE
-from conformance.judgement.verdicts import Conformance
+from conformance.judgement.verdicts import WIRE_UNCHECKED, Conformance
 from conformance.run_directory import RunDirectoryError
 
 if TYPE_CHECKING:
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from conformance.run_directory import RunDirectory
 
 VERDICT = "verdict.json"
-UNCHECKED = "the wire trace was not checked"
 
 
 def stored_verdict(run: RunDirectory) -> dict[str, Any] | None:
@@ -57,7 +56,7 @@ def ended_otherwise(run: RunDirectory, result: TraceResult) -> str | None:
         return None
     findings = stored.get("findings") or ()
     was_violated = any(finding.get("kind") == TRACE for finding in findings if isinstance(finding, dict))
-    was_unchecked = UNCHECKED in str(stored.get("reason"))
+    was_unchecked = WIRE_UNCHECKED in str(stored.get("reason"))
     conformed = stored.get("conformance") == Conformance.CONFORMS
     if result.why_not is not None:
         differs = conformed or was_violated

@@ -39,6 +39,8 @@ EXIT_CODES = {
     Conformance.HARNESS_ERROR: 4,
 }
 EXIT_PRECEDENCE = (1, 4, 3, 0)
+WIRE_UNCHECKED = "the wire trace was not checked"
+"""How the reason of a run begins whose frames could not be replayed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,7 +204,7 @@ def _conformance(facts: Facts, findings: Sequence[Finding]) -> tuple[Conformance
         return Conformance.HARNESS_ERROR, "the records were never reconciled"
     if facts.trace is None or facts.trace.why_not is not None:
         why = facts.trace.why_not if facts.trace is not None else "nobody did"
-        return Conformance.HARNESS_ERROR, f"the wire trace was not checked: {why}"
+        return Conformance.HARNESS_ERROR, f"{WIRE_UNCHECKED}: {why}"
     produced = facts.counts["totals"]["produced"]
     noun = "record" if produced == 1 else "records"
     answers = f", {_counted(len(facts.asked), 'answer')}" if facts.asked else ""

@@ -69,8 +69,7 @@ class Producing:
         nothing is known any more: that error is taken as it is.
         """
         views = _views(replicas, told.at)
-        sent_at = told.at if told.sent_at is None else told.sent_at
-        if told.error not in NOT_ENOUGH_REPLICAS or not views or sent_at < self._newest_began_at:
+        if told.error not in NOT_ENOUGH_REPLICAS or not views or _sent_at(told) < self._newest_began_at:
             return
         is_small = any(not view.suffices(isr) for view in views for isr in view.maximal_isrs())
         is_small_still = any(not view.suffices(isr) for view in views for isr in view.committed)
@@ -87,8 +86,12 @@ class Producing:
 
 def _led_already(replica: Replica, told: Acknowledged) -> bool:
     """Tell whether a broker may lead, and may have when the records were sent."""
-    sent_at = told.at if told.sent_at is None else told.sent_at
-    return replica.leadership is not None and replica.leadership.began_at <= sent_at
+    return replica.leadership is not None and replica.leadership.began_at <= _sent_at(told)
+
+
+def _sent_at(told: Acknowledged | Refused) -> int:
+    """Return when the records were sent: not after the producer was told, if nothing else is known."""
+    return told.at if told.sent_at is None else told.sent_at
 
 
 def _views(replicas: Iterable[Replica], at: int) -> list[Leadership]:

@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_MISSING = re.compile(r"(?P<line>.+) is not there: it has no run")
+_NOT_THERE = " is not there: it has no run"
+_MISSING = re.compile(rf"(?P<line>.+){_NOT_THERE}")
+
+
+def missing_line(line: str) -> str:
+    """Return the problem that a line is not there, by which it is known for one."""
+    return f"{line}{_NOT_THERE}"
 
 
 def missing_lines(problems: Sequence[str]) -> tuple[str, ...]:
