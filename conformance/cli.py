@@ -236,7 +236,11 @@ def _add_reference(commands: argparse._SubParsersAction[argparse.ArgumentParser]
         description="Writes one HTML page over finished runs, from the verdicts and files in their directories.",
     )
     report.add_argument(
-        "runs", nargs="+", type=Path, metavar="RUN", help="run directories; the page has them by area and name"
+        "runs",
+        nargs="+",
+        type=Path,
+        metavar="RUN",
+        help="run directories, or directories of runs; files beside them are passed over",
     )
     report.add_argument(
         "--out", type=Path, default=Path("report.html"), metavar="F", help="the page (default: report.html)"

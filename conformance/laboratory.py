@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import shutil
 from contextlib import ExitStack, suppress
+from itertools import count, islice
 from typing import TYPE_CHECKING, Protocol, Self, TypeVar, cast
 
 from conformance.work_directory import work_directory
@@ -48,11 +49,12 @@ K = TypeVar("K", bound=Closeable)
 
 
 def brokers_for(schedule: Schedule) -> tuple[int, ...]:
-    """Return the ids of the brokers a schedule needs: those that it names, and one that outlives them all.
+    """Return the ids of the brokers a schedule needs, ascending: those that it names, and one that outlives them all.
 
-    While every replica is down somebody must still be asked who leads.
+    While every replica is down somebody must still be asked who leads. The others have the lowest ids that are free.
     """
-    needed = max(BROKERS_MIN, *schedule.brokers)
+    named = set(schedule.brokers)
+    needed = max(BROKERS_MIN, len(named))
     down: set[int] = set()
     for step in schedule.steps:
         if isinstance(step, Kill | Stop | Pause | Isolate):
@@ -63,7 +65,8 @@ def brokers_for(schedule: Schedule) -> tuple[int, ...]:
             down.discard(step.broker)
         if len(down) == needed:
             needed += 1
-    return tuple(range(1, needed + 1))
+    free = (broker for broker in count(1) if broker not in named)
+    return tuple(sorted((*named, *islice(free, needed - len(named)))))
 
 
 class Laboratory:

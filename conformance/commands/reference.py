@@ -8,7 +8,7 @@ from enum import Enum
 from types import NoneType
 from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
 
-from conformance.commands.opened_run import open_run
+from conformance.commands.opened_run import open_run, runs_given
 from conformance.commands.places import check_file
 from conformance.schedules.composite_steps import COMPOSITES
 from conformance.schedules.schedule_format import KINDS, SINGLE_FIELD, plain
@@ -93,16 +93,17 @@ def _type_name(hint: Any) -> str:  # noqa: ANN401 - a type annotation
 
 
 def report_runs(console: Console, runs: Sequence[Path], out: Path) -> int:
-    """Write a report over existing runs.
+    """Write a report over existing runs: of a directory of runs over all in it; files beside runs are passed over.
 
     Raises:
-        RunDirectoryError: one of them is no run, or of another format version.
+        RunDirectoryError: one of the directories is no run, or of another format version.
         UsageError: the page's directory does not exist.
     """
-    for run in runs:
+    given = runs_given(runs)
+    for run in given:
         open_run(run)
     check_file(out)
-    path = write_report(list(runs), out)
+    path = write_report(given, out)
     if console.as_json:
         console.answer_json({"report": str(path)})
     else:

@@ -42,12 +42,35 @@ def read_schedule(path: Path) -> Scenario:
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         what = " ".join(str(error).split()).replace(UNNAMED, f'"{path.name}"')
         raise ScheduleFileError(f"{path}: not valid YAML: {what}") from error
+    if (twice := _key_that_stands_twice(root)) is not None:
+        raise ScheduleFileError(f"{path}:{twice}")
     try:
         schedule = decode(document)
         check_structure(schedule)
     except ScheduleError as error:
         raise ScheduleFileError(located(path, root, error)) from error
     return Scenario(name=schedule.id, schedule=schedule, explanation=f"from {path.name}")
+
+
+def _key_that_stands_twice(root: yaml.Node | None) -> str | None:
+    """Find a key that a mapping has twice, of which YAML would take the last, as the line and what is wrong there."""
+    coming, seen = [] if root is None else [root], set[int]()
+    while coming:
+        node = coming.pop(0)
+        if id(node) in seen:
+            continue
+        seen.add(id(node))
+        if isinstance(node, yaml.MappingNode):
+            first: dict[str, int] = {}
+            for key in (key for key, _ in node.value if isinstance(key, yaml.ScalarNode)):
+                line = key.start_mark.line + 1
+                if key.value in first:
+                    return f"{line}: {key.value!r} stands twice in one mapping; the first is in line {first[key.value]}"
+                first[key.value] = line
+            coming += (value for _, value in node.value)
+        elif isinstance(node, yaml.SequenceNode):
+            coming += node.value
+    return None
 
 
 def locate(path: Path, error: ScheduleError) -> str:

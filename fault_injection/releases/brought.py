@@ -12,7 +12,7 @@ from collections.abc import Iterable
 
 from fault_injection.releases.errors import UnknownReleaseError, UsageError
 from fault_injection.releases.release import Release
-from fault_injection.releases.table import find_release
+from fault_injection.releases.table import find_release, release_of_line
 
 _BROKER_JAR = re.compile(r"kafka_\d+\.\d+-(?P<version>\d+(\.\d+)+)(?P<suffix>-[\w.-]+)?\.jar")
 _NO_CLASSES = re.compile(r"-(test|.*sources|.*javadoc|.*scaladoc|test-.*)$")
@@ -71,6 +71,6 @@ def _version_of_jar(name: str) -> str | None:
 
 def _supported(told: str, where: str) -> Release:
     try:
-        return find_release(told)
+        return release_of_line(told)
     except UnknownReleaseError as unknown:
         raise UsageError(f"{where} holds a Kafka that cannot be judged: {unknown}") from unknown

@@ -66,7 +66,7 @@ def jar_names_of_home(kafka_home: Path) -> list[str]:
 
 def _jars_of_home(release: Release, kafka_home: Path) -> JarSet:
     jar_names_of_home(kafka_home)
-    libs = kafka_home / "libs"
+    libs = kafka_home.absolute() / "libs"  # brokers have working directories of their own
     swapped = release.swapped_jars
     if not swapped:
         return jar_set(libs)

@@ -51,8 +51,12 @@ _SLF4J_RELOAD4J = (Coordinate("org.slf4j", "slf4j-reload4j", "1.7.36"),)
 _SLF4J_LOG4J2 = (Coordinate("org.apache.logging.log4j", "log4j-slf4j-impl", "2.25.4"),)
 
 
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(map(int, version.split(".")))
+
+
 def _minor(version: str) -> tuple[int, ...]:
-    numbers = tuple(map(int, version.split(".")))
+    numbers = _numbers(version)
     if numbers[0] > 0:
         return numbers[:2]
     return numbers[:2] if numbers[1] == 11 else numbers[:3]
@@ -105,7 +109,24 @@ RELEASES: tuple[Release, ...] = tuple(_row(version) for version in _LATEST_PATCH
 def find_release(name: str) -> Release:
     """Find a release by line (``4.3``, its latest patch), by full version, or by the word ``newest``.
 
-    Any patch of a known line is accepted; whether it was ever published shows when its jars are resolved.
+    A line's patches are those up to its latest: Maven Central has all of them, 3.3.0 included.
+
+    Raises:
+        UnknownReleaseError: no supported line has this name, or its line has no such patch yet.
+    """
+    release = release_of_line(name)
+    latest = next(each for each in RELEASES if each.minor == release.minor).version
+    if _numbers(release.version) > _numbers(latest):
+        raise UnknownReleaseError(
+            f"Kafka {name!r} is not a release that this tester knows: of the line {release.line} it knows"
+            f" {latest.rpartition('.')[0]}.0 to {latest}. If it is newer than this tester, `run --kafka-home DIR` and"
+            f" `run --image NAME` take it as a build of its line."
+        )
+    return release
+
+
+def release_of_line(name: str) -> Release:
+    """Find a release as `find_release` does, any patch of a known line included, as a build of the user's may be.
 
     Raises:
         UnknownReleaseError: no supported line has this name.
@@ -114,7 +135,7 @@ def find_release(name: str) -> Release:
         return RELEASES[-1]
     if not re.fullmatch(r"\d+(\.\d+){1,3}", name):
         raise _unknown(name)
-    numbers = tuple(map(int, name.split(".")))
+    numbers = _numbers(name)
     for release in RELEASES:
         patch_depth = 4 if numbers[0] == 0 else 3
         if numbers in (release.minor, (*release.minor, 0)[: patch_depth - 1]):

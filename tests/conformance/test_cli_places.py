@@ -55,10 +55,24 @@ def test_a_directory_without_a_run_gives_no_page(capsys: pytest.CaptureFixture[s
     assert not (tmp_path / "page.html").exists()
 
 
-def test_the_directory_of_all_runs_is_no_run(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    write_ideal_run(tmp_path)
+def test_of_all_that_a_runs_directory_holds_the_report_takes_the_runs(tmp_path: Path) -> None:
+    runs, page = tmp_path / "runs", tmp_path / "page.html"
+    run = write_ideal_run(runs)
+    assert main(["report", str(run.path), "--out", str(runs / "report.html")]) == 0
+    beside = sorted(path.name for path in runs.iterdir() if path.is_file())
+    assert beside == ["junit.xml", "report.html", "report.json"]
 
-    assert sentence(capsys, "report", tmp_path).startswith(f"{tmp_path} holds no run of its own; give a run directory")
+    for given in (runs.iterdir(), [runs], [tmp_path]):
+        page.unlink(missing_ok=True)
+        assert main(["report", *map(str, given), "--out", str(page)]) == 0
+        assert run.read_json("run.json")["scenario"] in page.read_text(encoding="utf-8")
+
+
+def test_files_alone_are_no_runs(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    (tmp_path / "junit.xml").touch()
+
+    said = sentence(capsys, "report", tmp_path / "junit.xml")
+    assert said == f"{tmp_path / 'junit.xml'} is a file; give run directories, or a directory of runs"
 
 
 def test_a_page_makes_no_directories(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
@@ -105,9 +119,12 @@ def test_a_run_that_does_not_say_what_it_is_of_is_named(
 def test_the_directory_of_all_runs_is_no_run_to_judge(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, command: str
 ) -> None:
-    write_ideal_run(tmp_path)
+    for name in "abcd":
+        RunDirectory.create(tmp_path / "3.9.2", name).update_run(kafka="3.9.2")
+    d, c, b = (tmp_path / "3.9.2" / name for name in "dcb")
 
-    assert sentence(capsys, command, tmp_path).startswith(f"{tmp_path} holds no run of its own; give a run directory")
+    told = f"{tmp_path} holds no run of its own; give a run directory that is in it: {d}, {c}, {b} and 1 older ones"
+    assert sentence(capsys, command, tmp_path) == told
 
 
 def test_an_output_that_is_a_directory_is_refused_before_anything_takes_long(

@@ -26,12 +26,20 @@ def schedule(replicas: tuple[int, ...], *steps: Step) -> Schedule:
     ("told", "expected"),
     [
         (schedule((1, 2), produce("m0")), (1, 2, 3)),
-        (schedule((1, 5), produce("m0")), (1, 2, 3, 4, 5)),
+        (schedule((1, 9), produce("m0")), (1, 2, 9)),
+        (schedule((7, 8, 9), kill(7), kill(8), kill(9)), (1, 7, 8, 9)),
         (schedule((1, 2, 3), kill(1), kill(2)), (1, 2, 3)),
         (schedule((1, 2, 3), kill(1), stop(2), kill(3)), (1, 2, 3, 4)),
         (schedule((1, 2, 3), kill(1), start(1), kill(2), start(2), kill(3)), (1, 2, 3)),
     ],
-    ids=["three at least", "up to the highest", "one outlives", "a fourth outlives all", "never all at once"],
+    ids=[
+        "three at least",
+        "only those named",
+        "one beside those named",
+        "one outlives",
+        "a fourth outlives all",
+        "never all at once",
+    ],
 )
 def test_somebody_is_always_there_to_be_asked(told: Schedule, expected: tuple[int, ...]) -> None:
     assert brokers_for(told) == expected

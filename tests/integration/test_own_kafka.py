@@ -31,7 +31,9 @@ OWN_IMAGE = "kafka-conformance.invalid/own:1"
 def run(folder: Path, *options: object) -> tuple[dict[str, Any], dict[str, Any]]:
     """Run TR-01 and return what the command line answered, and the run's description of itself."""
     command = [sys.executable, "-m", "conformance.cli", "run", "TR-01", "--json", "--runs-dir", folder / "runs"]
-    done = subprocess.run([*map(str, command), *map(str, options)], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [*map(str, command), *map(str, options)], cwd=folder, capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stderr
     (answer,) = json.loads(done.stdout)["runs"]
     (description,) = (folder / "runs").glob("*/run.json")
@@ -49,7 +51,7 @@ def test_a_directory_is_run_and_tells_its_release(tmp_path: Path) -> None:
         os.link(jar, libs / jar.name)
     with zipfile.ZipFile(libs / "of-my-own.jar", "w") as own:
         own.writestr("META-INF/MANIFEST.MF", "Manifest-Version: 1.0\n")
-    answer, about = run(tmp_path, "--kafka-home", libs.parent, "--backend", "process")
+    answer, about = run(tmp_path, "--kafka-home", libs.parent.relative_to(tmp_path), "--backend", "process")
 
     assert verdict(answer) == ["3.9.2", "kraft", "process", "CONFORMS", "KEPT"]
     assert about["digests"]["jars"] == jar_set(libs).digest

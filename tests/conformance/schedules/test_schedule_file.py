@@ -100,6 +100,19 @@ def test_a_good_file_becomes_a_scenario_named_after_its_id(tmp_path: Path) -> No
         ("requirement: A crash loses nothing.", "timing: fast", ":2: field 'requirement':", "'requirement' is missing"),
         ("sources: [KIP-101]", "timing: fast", ":4: field 'timing':", "timing must be one of session, lag, not 'fast'"),
         ("sources: [KIP-101]", "source: KIP-101", ":4: field 'source':", "unknown field 'source'; known: id, "),
+        (
+            "  - kill: 2\n",
+            "  - {kill: 2, kill: 1}\n",
+            ":13:",
+            "'kill' stands twice in one mapping; the first is in line 13",
+        ),
+        ("steps:", "replicas: [1]\nsteps:", ":9:", "'replicas' stands twice in one mapping; the first is in line 5"),
+        (
+            "follower: 2,",
+            "follower: 2, name: other,",
+            ":11:",
+            "'name' stands twice in one mapping; the first is in line 11",
+        ),
         ("  - checkpoint: end", "  - checkpoint", ":14: step 5:", "a step is one word with its fields"),
         (
             "  - kill: 2",

@@ -15,11 +15,15 @@ def closed_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def test_kafka_home_replaces_the_jars(tmp_path: Path) -> None:
+def test_kafka_home_replaces_the_jars_wherever_a_broker_looks_from(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "libs").mkdir()
     (tmp_path / "libs" / "kafka_2.13-4.3.1.jar").write_bytes(b"a jar")
     jars = jars_of(find_release("4.3"), kafka_home=tmp_path)
     assert [file.name for file in jars.files] == ["kafka_2.13-4.3.1.jar"]
+    monkeypatch.chdir(tmp_path.parent)
+    assert jars_of(find_release("4.3"), kafka_home=Path(tmp_path.name)) == jars
 
 
 def test_a_kafka_home_without_jars_is_refused(tmp_path: Path) -> None:

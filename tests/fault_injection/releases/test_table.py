@@ -39,6 +39,21 @@ def test_an_unknown_release_is_refused_with_the_known_ones(name: str) -> None:
         find_release(name)
 
 
+@pytest.mark.parametrize(
+    ("name", "known"),
+    [
+        ("4.3.99", "of the line 4.3 it knows 4.3.0 to 4.3.1."),
+        ("2.8.3", "of the line 2.8 it knows 2.8.0 to 2.8.2."),
+        ("0.10.2.3", "of the line 0.10.2 it knows 0.10.2.0 to 0.10.2.2."),
+        ("0.11.0.10", "of the line 0.11 it knows 0.11.0.0 to 0.11.0.3."),
+    ],
+)
+def test_a_patch_that_was_never_published_is_refused_with_those_that_were(name: str, known: str) -> None:
+    with pytest.raises(UsageError) as refused:
+        find_release(name)
+    assert str(refused.value).startswith(f"Kafka {name!r} is not a release that this tester knows: {known}")
+
+
 @pytest.mark.parametrize("name", ["four", "latest", "Newest"])
 def test_a_word_is_answered_with_the_one_that_is_known(name: str) -> None:
     with pytest.raises(
