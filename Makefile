@@ -16,7 +16,7 @@ export PYTHONDONTWRITEBYTECODE = 1
 .PHONY: help setup conformance test lint guarantees jre-image clean
 
 help:
-	@echo "make conformance [KAFKA=4.3.1] [BACKEND=auto|docker|process] [ARGS='--metadata zookeeper']"
+	@echo "make conformance [KAFKA=4.4.0] [BACKEND=auto|docker|process] [ARGS='--metadata zookeeper']"
 	@echo "                   set up, run the quick profile on real brokers, write the HTML report"
 	@echo "make test        set up, run the whole test suite [JUNIT=DIRECTORY]"
 	@echo "make lint        ruff, mypy strict, import contracts"

@@ -174,7 +174,7 @@ def _add_run(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
         help="your own Kafka: the directory of a distribution, with libs/*.jar",
     )
     parser.add_argument(
-        "--image", metavar="NAME", help="your own Kafka: an image such as apache/kafka:4.3.1, for the docker backend"
+        "--image", metavar="NAME", help="your own Kafka: an image such as apache/kafka:4.4.0, for the docker backend"
     )
     parser.add_argument("--runs-dir", type=Path, default=Path("runs"), help="where run directories go (default: runs)")
     parser.add_argument("--report", type=Path, help="where the HTML report goes (default: RUNS-DIR/report.html)")
@@ -258,7 +258,7 @@ def _add_choice(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--schedule", type=Path, metavar="F", help="a YAML schedule of your own")
     parser.add_argument(
-        "--kafka", default="newest", metavar="V", help="release, such as 4.3.1 or 0.10.2 (default: newest)"
+        "--kafka", default="newest", metavar="V", help="release, such as 4.4.0 or 0.10.2 (default: newest)"
     )
     parser.add_argument(
         "--metadata", choices=("zookeeper", "kraft"), help="metadata mode (default: the release's newer)"

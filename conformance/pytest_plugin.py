@@ -1,4 +1,4 @@
-"""``pytest --pyargs conformance --kafka-version 4.3.1``: the options and markers of the pytest plugin.
+"""``pytest --pyargs conformance --kafka-version 4.4.0``: the options and markers of the pytest plugin.
 
 The scenarios themselves are collected from ``conformance/test_catalogue.py``; their fixtures live in
 ``conformance/conftest.py``, so that a pytest run that does not ask for them pays nothing.
@@ -23,7 +23,7 @@ MARKERS = (
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the options that choose brokers."""
     group = parser.getgroup("kafka-conformance", "Kafka protocol conformance against real brokers")
-    group.addoption("--kafka-version", default="newest", metavar="V", help="release, such as 4.3.1 or 0.10.2 (newest)")
+    group.addoption("--kafka-version", default="newest", metavar="V", help="release, such as 4.4.0 or 0.10.2 (newest)")
     group.addoption("--kafka-backend", choices=("auto", "docker", "process"), default="auto", help="where brokers run")
     group.addoption("--kafka-metadata", choices=("zookeeper", "kraft"), help="metadata mode of the cluster")
     group.addoption("--kafka-home", default=None, metavar="DIR", help="a Kafka distribution instead of the jars")

@@ -75,8 +75,9 @@ _LADDER = (
     "3.9.2/kraft",
     "4.0.1/kraft",
     "4.1.2/kraft",
-    "4.2.1/kraft",
+    "4.2.2/kraft",
     "4.3.1/kraft",
+    "4.4.0/kraft",
 )
 LADDER: tuple[Line, ...] = tuple(line(text) for text in _LADDER)
 """The ladder, oldest release first."""

@@ -44,7 +44,7 @@ class Choice:
     Attributes:
         globs: scenario names; empty means the whole profile.
         schedule: a user's own YAML file instead of the catalogue.
-        kafka: a release, such as ``4.3.1``, ``4.3``, ``newest`` or ``3.9.2/zookeeper``.
+        kafka: a release, such as ``4.4.0``, ``4.4``, ``newest`` or ``3.9.2/zookeeper``.
         metadata: ``zookeeper`` or ``kraft``; None chooses the release's newer one.
         kafka_home: the directory of a Kafka of the user's; it decides the release.
         image: a container image with a Kafka of the user's; it decides the release.

@@ -35,9 +35,9 @@ replicas can lose on a release, from bounded searches of the model: kills, kills
 high watermark to disk, and stops with one power failure that costs a broker the tail of its log. With settings named
 it says which promise they make, which records they lose by which steps, and the commands that show it on brokers."""
 EPILOG = """examples:
-  kafka-conformance guarantees --kafka 4.3.1                                 every combination, in a table
-  kafka-conformance guarantees --kafka 4.3.1 --acks all --min-isr 1 --unclean on --replicas 2
-  kafka-conformance guarantees --kafka 3.9.2,4.3.1 --metadata kraft
+  kafka-conformance guarantees --kafka 4.4.0                                 every combination, in a table
+  kafka-conformance guarantees --kafka 4.4.0 --acks all --min-isr 1 --unclean on --replicas 2
+  kafka-conformance guarantees --kafka 3.9.2,4.4.0 --metadata kraft
   kafka-conformance guarantees --kafka 2.8.0 --write-schedule lost.yaml --min-isr 1 --replicas 2
   kafka-conformance guarantees --regenerate --out oracle/brokers/guarantee_table.json
 """

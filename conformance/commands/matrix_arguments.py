@@ -23,8 +23,8 @@ and repeats what ended in a failure of the tester. What was asked for and is not
 EPILOG = """examples:
   kafka-conformance matrix --ladder                                   the releases that it takes by itself
   kafka-conformance matrix --runs-dir nightly                         the whole catalogue on the whole ladder
-  kafka-conformance matrix --kafka 0.10.2.2,3.9.2/zookeeper,4.3.1 --repeat 2
-  kafka-conformance matrix 'HW-*' --kafka 4.3.1 --backend process
+  kafka-conformance matrix --kafka 0.10.2.2,3.9.2/zookeeper,4.4.0 --repeat 2
+  kafka-conformance matrix 'HW-*' --kafka 4.4.0 --backend process
   kafka-conformance matrix --only-table --runs-dir nightly            the table again, over runs that are there
   kafka-conformance matrix --only-table --kafka ladder                the same; exit 4 unless the ladder is there
 
@@ -50,7 +50,7 @@ def add_matrix(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser.add_argument(
         "--kafka",
         metavar="LIST",
-        help="releases, such as 0.10.2.2,3.9.2/zookeeper,4.3.1 (default: ladder); with --only-table: must be there",
+        help="releases, such as 0.10.2.2,3.9.2/zookeeper,4.4.0 (default: ladder); with --only-table: must be there",
     )
     parser.add_argument("--profile", choices=("quick", "full"), help="scenarios, if none is named (default: full)")
     parser.add_argument(

@@ -37,8 +37,9 @@ _LATEST_PATCHES = (
     "3.9.2",
     "4.0.2",
     "4.1.2",
-    "4.2.1",
+    "4.2.2",
     "4.3.1",
+    "4.4.0",
 )
 
 _JAXB = (Coordinate("javax.xml.bind", "jaxb-api", "2.3.0"),)

@@ -70,7 +70,7 @@ def test_a_patch_release_is_searched_by_the_rules_that_it_has() -> None:
 def test_every_name_chooses_and_none_twice() -> None:
     chosen = chosen_rules(TableOptions(releases=("newest", "2.8.1", "2.8.0", "2.8")))
     assert [release_name(rules) for rules in chosen] == [
-        "2.8.0 zookeeper", "2.8.2 zookeeper", "3.0.2 zookeeper", "3.1.2 zookeeper", "4.3.1 kraft",
+        "2.8.0 zookeeper", "2.8.2 zookeeper", "3.0.2 zookeeper", "3.1.2 zookeeper", "4.4.0 kraft",
     ]  # fmt: skip
 
 

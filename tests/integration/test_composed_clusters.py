@@ -17,7 +17,7 @@ from tests.integration.composition import BROKERS, composed
 if TYPE_CHECKING:
     from tests.integration.composition import Composed
 
-CLUSTERS = [("kraft", "4.3.1", MetadataMode.KRAFT), ("zookeeper", "3.9.2", MetadataMode.ZOOKEEPER)]
+CLUSTERS = [("kraft", "4.4.0", MetadataMode.KRAFT), ("zookeeper", "3.9.2", MetadataMode.ZOOKEEPER)]
 
 
 @pytest.mark.docker

@@ -14,7 +14,7 @@ from tests.integration import composition
 from tests.integration.composition import Composed, base_image, labelled, removed_at_the_end
 from tests.project.documents import ROOT
 
-SPEC = composed_spec("4.3.1")
+SPEC = composed_spec("4.4.0")
 
 
 def cluster(command: str) -> Composed:
@@ -33,7 +33,7 @@ def test_a_cluster_that_cannot_be_removed_fails_a_test_that_held() -> None:
         pass
 
 
-@pytest.mark.parametrize(("folder", "version"), [("kraft", "4.3.1/kraft"), ("zookeeper", "3.9.2/zookeeper")])
+@pytest.mark.parametrize(("folder", "version"), [("kraft", "4.4.0/kraft"), ("zookeeper", "3.9.2/zookeeper")])
 def test_every_node_and_the_network_carry_the_owner(folder: str, version: str) -> None:
     composed = yaml.safe_load((ROOT / "compose" / folder / COMPOSE_FILE).read_text(encoding="utf-8"))
     release, _, mode = version.partition("/")

@@ -13,13 +13,13 @@ from oracle.vocabulary import MetadataMode
 def test_the_ladder_is_ordered_and_has_each_line_once() -> None:
     ages = [tuple(int(part) for part in line.release.version.split(".")) for line in LADDER]
     assert ages == sorted(ages)
-    assert len({line.text for line in LADDER}) == len(LADDER) == 24
-    assert (LADDER[0].text, LADDER[-1].text) == ("0.10.2.2/zookeeper", "4.3.1/kraft")
+    assert len({line.text for line in LADDER}) == len(LADDER) == 25
+    assert (LADDER[0].text, LADDER[-1].text) == ("0.10.2.2/zookeeper", "4.4.0/kraft")
 
 
 def test_few_lines_of_the_ladder_share_their_rules() -> None:
     rules = {rules_for(line.release.version, MetadataMode(line.metadata.value)).names() for line in LADDER}
-    assert len(rules) >= len(LADDER) - 5
+    assert len(rules) >= len(LADDER) - 6
 
 
 @pytest.mark.parametrize(
@@ -27,7 +27,7 @@ def test_few_lines_of_the_ladder_share_their_rules() -> None:
     [
         ("4.3.1", ["4.3.1/kraft"]),
         ("3.9.2/zookeeper, 3.9.2", ["3.9.2/zookeeper", "3.9.2/kraft"]),
-        ("0.10.2,0.10.2.2,newest", ["0.10.2.2/zookeeper", "4.3.1/kraft"]),
+        ("0.10.2,0.10.2.2,newest", ["0.10.2.2/zookeeper", "4.4.0/kraft"]),
         ("1.1.0", ["1.1.0/zookeeper"]),
     ],
 )

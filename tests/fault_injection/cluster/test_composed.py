@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from fault_injection.cluster.spec import ClusterSpec
 
 COMPOSED = {
-    "kraft": composed_spec("4.3.1", MetadataMode.KRAFT),
+    "kraft": composed_spec("4.4.0", MetadataMode.KRAFT),
     "zookeeper": composed_spec("3.9.2", MetadataMode.ZOOKEEPER),
 }
 

@@ -10,7 +10,7 @@ ZOOKEEPER, KRAFT = MetadataMode.ZOOKEEPER, MetadataMode.KRAFT
 def test_every_line_is_there_once_and_in_order() -> None:
     lines = [release.line for release in RELEASES]
     assert lines[:4] == ["0.10.2", "0.11", "1.0", "1.1"]
-    assert lines[4:] == [f"{2 + i // 10}.{i % 10}" for i in range(24) if i != 9]
+    assert lines[4:] == [f"{2 + i // 10}.{i % 10}" for i in range(25) if i != 9]
     assert [r.minor for r in RELEASES] == sorted({r.minor for r in RELEASES})
 
 
@@ -26,7 +26,7 @@ def test_every_line_is_there_once_and_in_order() -> None:
         ("0.11.0.1", "0.11.0.1"),
         ("2.0.0", "2.0.0"),
         ("1.1.0", "1.1.0"),
-        ("newest", "4.3.1"),
+        ("newest", "4.4.0"),
     ],
 )
 def test_a_release_is_found_by_line_by_patch_and_as_newest(name: str, version: str) -> None:
@@ -35,7 +35,7 @@ def test_a_release_is_found_by_line_by_patch_and_as_newest(name: str, version: s
 
 @pytest.mark.parametrize("name", ["0.10.1", "0.9", "9.9", "4.3.1.1", "", "4", "4.3.x", "0.10.2.2.2", "2.9"])
 def test_an_unknown_release_is_refused_with_the_known_ones(name: str) -> None:
-    with pytest.raises(UsageError, match=r"is not a supported release.* 0\.10\.2, .* 4\.3\.$"):
+    with pytest.raises(UsageError, match=r"is not a supported release.* 0\.10\.2, .* 4\.4\.$"):
         find_release(name)
 
 
@@ -57,7 +57,7 @@ def test_a_patch_that_was_never_published_is_refused_with_those_that_were(name: 
 @pytest.mark.parametrize("name", ["four", "latest", "Newest"])
 def test_a_word_is_answered_with_the_one_that_is_known(name: str) -> None:
     with pytest.raises(
-        UsageError, match=rf"^Kafka '{name}' is not .* 4\.3\. The last of them is also called newest\.$"
+        UsageError, match=rf"^Kafka '{name}' is not .* 4\.4\. The last of them is also called newest\.$"
     ):
         find_release(name)
 

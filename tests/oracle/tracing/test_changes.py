@@ -242,7 +242,9 @@ def test_who_is_assigned_again_begins_with_an_empty_log() -> None:
         ("4.3.1", 17, True, False),
         ("4.3.1", 17, False, True),
         ("4.3.1", 19, False, False),
-        ("4.4.0", 19, True, True),
+        ("4.4.0", 18, True, True),
+        ("4.4.0", 19, True, False),
+        ("4.5.0", 19, True, True),
     ],
 )
 def test_a_release_speaks_its_own_version(kafka: str, version: int, *, is_own: bool, is_allowed: bool) -> None:
@@ -252,7 +254,7 @@ def test_a_release_speaks_its_own_version(kafka: str, version: int, *, is_own: b
     assert bool(story.refused()) is not is_allowed
 
 
-@pytest.mark.parametrize("kafka", ["2.8.0", "4.3.1", "4.4.0"])
+@pytest.mark.parametrize("kafka", ["2.8.0", "4.4.0", "4.5.0"])
 def test_no_follower_looks_epochs_up_where_fetches_carry_them(kafka: str) -> None:
     story = Story(kafka, "kraft" if kafka > "3" else "zookeeper")
     story.led(1, 0, (1, 2, 3))
