@@ -21,9 +21,7 @@ from fault_injection.waiting import DeadlineExceededError
 from fault_injection.wire.gate import GateError
 from fault_injection.wire.gate_events import HoldStatus
 from fault_injection.wire.proxy import GateProxy
-from oracle.rules.by_version import rules_for
 from oracle.steps import Isolate, Kill, KillTogether, Pause, Rejoin, Resume, Start, Stop
-from oracle.vocabulary import MetadataMode as Mode
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -168,8 +166,6 @@ class Laboratory:
         self._progress("looking for the schemas of the wire protocol (fetched once, then cached)")
         self._gate = GateProxy(bind_host=self.backend.host, schemas=schema_jar(), on_event=self._pass_on)
         self._stack.callback(self._gate.close)
-        if rules_for(self.release.version, Mode(self.metadata.value)).counts_diverging_fetch:
-            self._gate.count_diverging_fetches()
         self._cluster = Cluster.start(spec, self.jars, self.backend, self._gate, directory, self._progress)
         self._stack.callback(self._cluster.shutdown)
         self._spec = spec

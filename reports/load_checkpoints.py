@@ -58,7 +58,7 @@ def _compared(
 ) -> list[tuple[str, tuple[Comparison, ...]]]:
     measured = {row.get("name"): row for row in observations if row.get("kind") == "checkpoint"}
     return [
-        (str(item.get("name") or ""), _side_by_side(_values(item), _values(measured.get(item.get("name"), {}))))
+        (str(item.get("name") or ""), _side_by_side(_values(item), _seen(item, measured.get(item.get("name"), {}))))
         for item in predicted
     ]
 
@@ -68,6 +68,15 @@ def _side_by_side(predicted: Mapping[str, str], measured: Mapping[str, str]) -> 
         Comparison(what, value, measured.get(what, UNKNOWN), value == measured.get(what, value))
         for what, value in predicted.items()
     )
+
+
+def _seen(predicted: Mapping[str, Any], measured: Mapping[str, Any]) -> dict[str, str]:
+    """Return what was measured; where no frame tells which of two offsets a leader knows, the predicted one of them."""
+    values, offsets = _values(measured), predicted.get("remote_log_end_offsets") or {}
+    for broker, offset in (measured.get("or_if_diverging_counts") or {}).items():
+        if offsets.get(broker) == offset:
+            values[f"remote log end offset of {broker}"] = number_words(offset)
+    return values
 
 
 def _values(item: Mapping[str, Any]) -> dict[str, str]:

@@ -224,10 +224,10 @@ class GateProxy:
         with self._traffic.lock:
             return self._traffic.rounds.last_forwarded_fetch_offset(follower, leader, topic, partition)
 
-    def count_diverging_fetches(self) -> None:
-        """Derive remote log end offsets as of leaders that count a fetch whose log diverges (2.8.0, KAFKA-13141)."""
+    def diverging_fetch_offset(self, follower: int, leader: int, topic: str, partition: int) -> int | None:
+        """Give the remote log end offset if the leader counted the last fetch, to which it said that logs diverge."""
         with self._traffic.lock:
-            self._traffic.rounds.counts_diverging = True
+            return self._traffic.rounds.diverging_fetch_offset(follower, leader, topic, partition)
 
     def learn_topic(self, topic_id: str | UUID, name: str) -> None:
         """Tell which topic an id names; needed for points on a topic from Fetch v13 on (KRaft)."""

@@ -2,15 +2,16 @@
 
 A round is one FETCH of one follower for one partition together with its answer, both let through. The last
 fetch offset let through is what the leader knows as the follower's log end offset; no probe shows that
-number, so it is derived here. A leader counts a fetch that it has read: one that it answers with an error or a
-diverging epoch was not counted, and what was known before it stands. Its answer shows that as soon as it comes,
-whether it goes on or is held. (2.8.0 counts a diverging fetch too, KAFKA-13141: ``counts_diverging``.)
+number, so it is derived here. A leader counts a fetch that it has read: one that it answers with an error was not
+counted, and what was known before it stands. Its answer shows that as soon as it comes, whether it goes on or is held.
+Whether a leader counts one that it answers with a diverging epoch, releases differ (KAFKA-13141) and no frame shows:
+both numbers are told.
 
 Source: ReplicaManager.updateFollowerFetchState, from 3.3 on Partition.fetchRecords.
 """
 
 from collections import deque
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from fault_injection.wire.points import ObservedRequest, fetch_kind
 from fault_injection.wire.views import (
@@ -69,21 +70,34 @@ class Round:
     last_offset: int | None
     diverging_epoch: EpochEnd | None
 
+    @property
+    def numbers(self) -> tuple[int, int, int]:
+        """Fetch offset, high watermark and leader epoch: the same again and again at rest."""
+        return self.fetch_offset, self.high_watermark, self.current_leader_epoch
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether the answer had neither records nor an error nor a divergence."""
+        return self.record_bytes == 0 and self.error == 0 and self.diverging_epoch is None
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What a leader knows as a follower's log end offset, and what it may know instead."""
+
+    offset: int | None
+    diverging: int | None = None
+
 
 class Rounds:
-    """Keeps the last ``ROUNDS_MAX`` rounds of every partition on every link; the caller brings the lock.
-
-    Attributes:
-        counts_diverging: whether leaders take a follower's end from a fetch that they answer with a diverging epoch.
-    """
+    """Keeps the last ``ROUNDS_MAX`` rounds of every partition on every link; the caller brings the lock."""
 
     def __init__(self, rounds_max: int = ROUNDS_MAX) -> None:
-        self.counts_diverging = False
         self._rounds_max = rounds_max
         self._finished: dict[PartitionOnLink, deque[Round]] = {}
         self._in_flight: dict[tuple[int, int], tuple[ObservedRequest, FetchRequestView, int]] = {}
-        self._fetch_offsets: dict[PartitionOnLink, int] = {}
-        self._offsets_before: dict[PartitionOnLink, int | None] = {}
+        self._known: dict[PartitionOnLink, _Known] = {}
+        self._known_before: dict[PartitionOnLink, _Known] = {}
 
     def on_forwarded(self, request: ObservedRequest, now_ns: int) -> None:
         """Take note that a request goes to its leader now."""
@@ -92,8 +106,8 @@ class Rounds:
         self._in_flight[request.connection, request.correlation_id] = (request, request.view, now_ns)
         for asked in request.view.partitions:
             key = _key(request, asked)
-            self._offsets_before[key] = self._fetch_offsets.get(key)
-            self._fetch_offsets[key] = asked.fetch_offset
+            self._known_before[key] = self._known.get(key, _Known(None))
+            self._known[key] = _Known(asked.fetch_offset)
 
     def on_response_arrived(self, request: ObservedRequest, response: FetchResponseView) -> None:
         """Take note of what an answer says, before anybody decides about it: a leader counts no fetch it refuses."""
@@ -103,11 +117,12 @@ class Rounds:
         given = {(entry.topic_id or entry.topic, entry.partition): entry for entry in response.partitions}
         for asked in known[1].partitions:
             answer = given.get((asked.topic_id or asked.topic, asked.partition))
-            if response.error or (answer is not None and self._is_refusal(answer)):
-                self._take_back(_key(request, asked))
-
-    def _is_refusal(self, answer: FetchedPartition) -> bool:
-        return bool(answer.error) or (answer.diverging_epoch is not None and not self.counts_diverging)
+            key = _key(request, asked)
+            if response.error or (answer is not None and answer.error):
+                self._known[key] = self._known_before.get(key, _Known(None))
+            elif answer is not None and answer.diverging_epoch is not None:
+                before = self._known_before.get(key, _Known(None))
+                self._known[key] = replace(before, diverging=asked.fetch_offset)
 
     def on_response_forwarded(
         self, request: ObservedRequest, response: FetchResponseView, arrived_ns: int, now_ns: int
@@ -125,14 +140,6 @@ class Rounds:
             times = (request.arrived_ns, forwarded_ns, arrived_ns, now_ns)
             finished.append(_round(key, asked, answer, response.error, times))
 
-    def _take_back(self, key: PartitionOnLink) -> None:
-        """Forget the last fetch offset of a partition on a link: its leader refused it."""
-        before = self._offsets_before.pop(key, None)
-        if before is None:
-            self._fetch_offsets.pop(key, None)
-        else:
-            self._fetch_offsets[key] = before
-
     def connection_lost(self, connection: int) -> None:
         """Forget the requests whose answers will never come."""
         for key in [key for key in self._in_flight if key[0] == connection]:
@@ -140,7 +147,7 @@ class Rounds:
 
     def leader_lost(self, leader: int) -> None:
         """Forget what a broker knew as its followers' log end offsets: its process ended."""
-        for known in (self._fetch_offsets, self._offsets_before):
+        for known in (self._known, self._known_before):
             for key in [key for key in known if key[1] == leader]:
                 del known[key]
 
@@ -157,7 +164,11 @@ class Rounds:
 
     def last_forwarded_fetch_offset(self, follower: int, leader: int, topic: str, partition: int) -> int | None:
         """Give the last fetch offset let through: what the leader knows as the follower's log end offset."""
-        return self._fetch_offsets.get((follower, leader, topic, partition))
+        return self._known.get((follower, leader, topic, partition), _Known(None)).offset
+
+    def diverging_fetch_offset(self, follower: int, leader: int, topic: str, partition: int) -> int | None:
+        """Give what the leader knows instead if it counted the last fetch, which it answered with a diverging epoch."""
+        return self._known.get((follower, leader, topic, partition), _Known(None)).diverging
 
     def in_flight(self) -> tuple[ObservedRequest, ...]:
         """Give the fetches that are at their leader or whose answer is held, e.g. parked ones."""

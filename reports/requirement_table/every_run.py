@@ -146,7 +146,7 @@ def _note_order(count: _Count, seen: Mapping[str, Any], epoch: _Epoch, told: tup
     there, led = _alive(seen, follower), _alive(seen, seen["leader"])
     if there is None or led is None or int(follower) not in seen["isr"]:
         return
-    if remote is None or epoch.known.get(follower) == remote:
+    if remote is None or epoch.known.get(follower) == remote or follower in seen.get("or_if_diverging_counts", {}):
         return
     ends = (led["log_end_offset"], there["log_end_offset"], remote)
     order = (*ends, led["high_watermark"], there["high_watermark"])

@@ -72,6 +72,16 @@ def test_each_number_can_disagree_alone(
     assert (row.what, row.measured, row.kind) == (what, measured, "checkpoint")
 
 
+@pytest.mark.parametrize(("predicted", "agrees"), [(1, True), (3, True), (2, False), (None, False)])
+def test_where_no_frame_tells_what_a_leader_knows_either_number_agrees_and_no_third(
+    predicted: int | None, *, agrees: bool
+) -> None:
+    told = PREDICTED | {"remote_log_end_offsets": {"2": predicted}}
+    seen = MEASURED | {"remote_log_end_offsets": {"2": 1}, "or_if_diverging_counts": {"2": 3}}
+
+    assert (disagreements(checkpoint_rows(told, seen)) == []) is agrees
+
+
 def test_a_replica_that_nobody_measured_disagrees_in_every_number() -> None:
     rows = disagreements(checkpoint_rows(PREDICTED, MEASURED | {"replicas": {"1": MEASURED["replicas"]["1"]}}))
 

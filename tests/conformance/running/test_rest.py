@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
@@ -14,7 +13,6 @@ from conformance.probes.controller import ControllerView
 from conformance.probes.replica_probe import ReplicaNumbers
 from conformance.running import rest
 from conformance.running.rest import Rest
-from fault_injection.releases import find_release
 from fault_injection.wire.rounds import Round
 from oracle.vocabulary import BrokerId
 
@@ -25,9 +23,6 @@ QUESTIONS_PER_ROUND = 3
 class _Cluster:
     zookeeper_address = None
     live_brokers = (LEADER, FOLLOWER)
-
-    def __init__(self, version: str) -> None:
-        self.spec = SimpleNamespace(release=find_release(version))
 
     def is_alive(self, broker: int) -> bool:
         return broker in self.live_brokers
@@ -41,6 +36,8 @@ class _Follower:
         self._rounds: list[Round] = []
         self._questions = 0
         self.rounds_max = 1_000
+        self.high_watermark = 3
+        self.known: tuple[int | None, int | None] = 3, None
 
     def rounds_since(self, time_ns: int, *, topic: str, follower: int) -> tuple[Round, ...]:
         self._questions += 1
@@ -48,26 +45,35 @@ class _Follower:
             self._story.append("round")
             now = time.monotonic_ns()
             times = (now, now, now, now)
-            self._rounds.append(Round(follower, LEADER, topic, 0, 3, 0, 0, *times, 0, 3, 0, None, None, None))
+            self._rounds.append(_idle_round(follower, topic, times, self.high_watermark))
         return tuple(one for one in self._rounds if one.request_arrived_ns >= time_ns)
 
-    def last_forwarded_fetch_offset(self, *_: object) -> int:
-        return 3
+    def last_forwarded_fetch_offset(self, *_: object) -> int | None:
+        return self.known[0]
+
+    def diverging_fetch_offset(self, *_: object) -> int | None:
+        return self.known[1]
+
+
+def _idle_round(follower: int, topic: str, times: tuple[int, int, int, int], high_watermark: int) -> Round:
+    return Round(follower, LEADER, topic, 0, 3, 0, 0, *times, 0, high_watermark, 0, None, None, None)
 
 
 class _Probe:
     def __init__(self, story: list[str]) -> None:
         self._story = story
+        self.in_sync: tuple[BrokerId, ...] = (LEADER, FOLLOWER)
+        self.admits = Admission.ADMITTED
         self.log_end_offsets: list[int] = []
 
     def controller_view(self, _: object) -> ControllerView:
-        return ControllerView(LEADER, 0, (LEADER, FOLLOWER))
+        return ControllerView(LEADER, 0, self.in_sync)
 
     def metadata(self, _: object) -> None:
         return None
 
     def admission(self, _: object) -> Admission:
-        return Admission.ADMITTED
+        return self.admits
 
     def numbers(self, alive: dict[BrokerId, bool]) -> dict[BrokerId, ReplicaNumbers]:
         self._story.append("probe")
@@ -78,11 +84,11 @@ class _Probe:
 class _Partition:
     """A partition at rest and the story of what was asked of it."""
 
-    def __init__(self, version: str = "4.3", min_insync_replicas: int = 1) -> None:
+    def __init__(self, min_insync_replicas: int = 1) -> None:
         self.story: list[str] = []
         self.follower, self.probe = _Follower(self.story), _Probe(self.story)
         self.rest = Rest(
-            cast("Any", _Cluster(version)),
+            cast("Any", _Cluster()),
             cast("Any", self.follower),
             cast("Any", self.probe),
             "t",
@@ -130,8 +136,47 @@ def test_a_link_that_a_hold_catches_meanwhile_is_waited_for_no_longer() -> None:
     assert partition.story.count("probe") == 2
 
 
-def test_since_3_7_a_minimum_above_the_replicas_keeps_no_leader_from_admitting() -> None:
-    _Partition("3.7", min_insync_replicas=3).rest.wait(deadline_s=2)
+@pytest.mark.parametrize(
+    ("in_sync", "minimum", "obeying"),
+    [
+        (2, 2, {Admission.ADMITTED}),
+        (1, 2, {Admission.TOO_FEW_IN_SYNC}),
+        (2, 3, {Admission.ADMITTED, Admission.TOO_FEW_IN_SYNC}),
+        (1, 3, {Admission.TOO_FEW_IN_SYNC}),
+    ],
+)
+def test_a_leader_is_waited_for_until_it_obeys_by_any_release_s_rule(
+    in_sync: int, minimum: int, obeying: set[Admission]
+) -> None:
+    for admission in Admission:
+        partition = _Partition(min_insync_replicas=minimum)
+        partition.probe.in_sync, partition.probe.admits = (LEADER, FOLLOWER)[:in_sync], admission
+        partition.follower.high_watermark = 4  # a follower that is not in sync is not caught up either
+        if admission in obeying:
+            partition.rest.wait(deadline_s=2)
+            continue
+        with pytest.raises(NeverAtRestError, match="answers a produce with"):
+            partition.rest.wait(deadline_s=0.5)
 
-    with pytest.raises(NeverAtRestError, match="answers a produce with"):
-        _Partition("3.6", min_insync_replicas=3).rest.wait(deadline_s=0.5)
+
+@pytest.mark.parametrize(
+    ("certain", "diverging", "in_sync", "known", "instead"),
+    [
+        (1, None, 2, 1, None),
+        (1, 3, 2, 3, None),  # the high watermark is 3: only a fetch that was counted raised it
+        (None, 3, 2, 3, None),
+        (3, 4, 2, 3, {"2": 4}),
+        (1, 3, 1, 1, {"2": 3}),  # who is not in sync raises nothing
+    ],
+)
+def test_what_a_leader_knows_of_a_follower_is_derived_from_frames_and_numbers(
+    certain: int | None, diverging: int | None, in_sync: int, known: int, instead: dict[str, int] | None
+) -> None:
+    partition = _Partition()
+    partition.follower.known = (certain, diverging)
+    partition.probe.in_sync, partition.follower.high_watermark = (LEADER, FOLLOWER)[:in_sync], 4
+
+    measured = partition.rest.measure()
+
+    assert measured["remote_log_end_offsets"] == {"2": known}
+    assert measured.get("or_if_diverging_counts") == instead

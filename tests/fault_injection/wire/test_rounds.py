@@ -2,8 +2,6 @@
 
 from uuid import UUID
 
-import pytest
-
 from fault_injection.wire.points import LinkKind, ObservedRequest
 from fault_injection.wire.rounds import Rounds
 from fault_injection.wire.views import EpochEnd, EpochRun, FetchedPartition, FetchPartition, FetchRequestView
@@ -64,18 +62,31 @@ def test_a_fetch_that_is_refused_is_taken_back() -> None:
         assert rounds.last_forwarded_fetch_offset(2, 1, "t", 0) == known
 
 
-@pytest.mark.parametrize("is_counted", [False, True])
-def test_a_fetch_that_diverges_is_taken_back_unless_the_release_counts_it(*, is_counted: bool) -> None:
+def test_of_a_fetch_that_diverges_both_numbers_are_told() -> None:
     rounds = Rounds()
-    rounds.counts_diverging = is_counted
     diverging = answer_of(FetchedPartition("t", None, 0, 0, 4, diverging_epoch=EpochEnd(0, 1)))
-    for offset, answer, known in ((3, diverging, 3 if is_counted else None), (1, answer_of(given()), 1)):
+    told = (
+        (3, diverging, (None, 3)),
+        (5, answer_of(given(error=74)), (None, 3)),
+        (1, answer_of(given()), (1, None)),
+        (4, diverging, (1, 4)),
+        (2, diverging, (1, 2)),
+    )
+    for offset, answer, known in told:
         request = observed(fetch_of(asked(offset)), arrived_ns=offset, correlation_id=offset)
         rounds.on_forwarded(request, 20)
+        assert _known(rounds) == (offset, None), "its leader may have it already"
         rounds.on_response_arrived(request, answer)
-        assert rounds.last_forwarded_fetch_offset(2, 1, "t", 0) == known, "also if its answer is held"
+        assert _known(rounds) == known, "also if its answer is held"
         rounds.on_response_forwarded(request, answer, 30, 40)
-        assert rounds.last_forwarded_fetch_offset(2, 1, "t", 0) == known
+        assert _known(rounds) == known
+    rounds.leader_lost(1)
+    assert _known(rounds) == (None, None)
+
+
+def _known(rounds: Rounds) -> tuple[int | None, int | None]:
+    link = (2, 1, "t", 0)
+    return rounds.last_forwarded_fetch_offset(*link), rounds.diverging_fetch_offset(*link)
 
 
 def test_a_leader_that_ended_knows_nothing_of_its_followers() -> None:

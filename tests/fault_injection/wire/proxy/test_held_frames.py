@@ -64,13 +64,8 @@ def test_held_response_keeps_its_content(proxy: GateProxy, leader: Leader, follo
 
 
 @pytest.mark.parametrize(
-    ("answer", "is_counted", "known"),
-    [
-        ({}, False, 2),
-        ({"diverging": (4, 1)}, False, None),
-        ({"diverging": (4, 1)}, True, 2),
-        ({"error": 1}, True, None),
-    ],
+    ("answer", "known", "instead"),
+    [({}, 2, None), ({"diverging": (4, 1)}, None, 2), ({"error": 1}, None, None)],
 )
 def test_a_held_response_tells_whether_its_fetch_was_counted(
     proxy: GateProxy,
@@ -78,11 +73,8 @@ def test_a_held_response_tells_whether_its_fetch_was_counted(
     follower: socket.socket,
     answer: dict[str, Any],
     known: int | None,
-    *,
-    is_counted: bool,
+    instead: int | None,
 ) -> None:
-    if is_counted:
-        proxy.count_diverging_fetches()
     proxy.arm("held", Point("fetch_response", source=2, destination=1, topic="t"))
     request = fetch_request(offset=2, version=12)
     follower.sendall(request)
@@ -91,6 +83,7 @@ def test_a_held_response_tells_whether_its_fetch_was_counted(
     leader.answer(fetch_response(version=12, **answer))
     held(proxy, "held")
     assert proxy.last_forwarded_fetch_offset(2, 1, "t", 0) == known
+    assert proxy.diverging_fetch_offset(2, 1, "t", 0) == instead
     proxy.release("held")
     until(lambda: proxy.rounds_since(0), deadline_s=DEADLINE_S, what="a round is finished")
     assert proxy.last_forwarded_fetch_offset(2, 1, "t", 0) == known
