@@ -6,19 +6,22 @@ KAFKA ?= newest
 BACKEND ?= auto
 RUNS ?= runs
 ARGS ?=
-# Where `make test` leaves the JUnit files of its three parts; nowhere if it is empty.
+# Where `make test` leaves the JUnit files of its parts; nowhere if it is empty.
 JUNIT ?=
 junit = $(if $(JUNIT),--junitxml=$(JUNIT)/$(1).xml)
-# What tests start says their marker: these run one after the other, the others side by side.
+# What tests start says their marker. Those that start something run in two lanes, a file's in one of them; after
+# them, one after the other, those that need the machine to themselves.
 STARTS := broker or docker or spark
+PYTEST := $(BIN)/python -m pytest --dist loadgroup
 export PYTHONDONTWRITEBYTECODE = 1
 
-.PHONY: help setup conformance test lint guarantees jre-image clean
+.PHONY: help setup conformance test check test-oracle test-pure test-started lint guarantees jre-image clean
 
 help:
 	@echo "make conformance [KAFKA=4.4.0] [BACKEND=auto|docker|process] [ARGS='--metadata zookeeper']"
 	@echo "                   set up, run the quick profile on real brokers, write the HTML report"
 	@echo "make test        set up, run the whole test suite [JUNIT=DIRECTORY]"
+	@echo "make check       lint, and every test that starts no broker, container or Spark; for whoever edits"
 	@echo "make lint        ruff, mypy strict, import contracts"
 	@echo "make guarantees  search the whole guarantee table anew and compare it with the one that is kept (about 10 minutes)"
 	@echo "make jre-image   build the docker backend's base image without a registry (debootstrap)"
@@ -37,11 +40,21 @@ $(VENV)/.ready: pyproject.toml requirements.lock
 conformance: setup
 	@$(BIN)/kafka-conformance run --kafka $(KAFKA) --backend $(BACKEND) --runs-dir $(RUNS) $(ARGS)
 
-test: setup lint
-	@$(BIN)/python -m pytest -q -n auto tests/oracle $(call junit,oracle) \
+test: lint test-oracle test-pure test-started
+
+check: lint
+	@$(PYTEST) -q -n auto -m "not ($(STARTS))"
+
+test-oracle: setup
+	@$(PYTEST) -q -n auto tests/oracle $(call junit,oracle) \
 	  --cov=oracle --cov-branch --cov-report=term:skip-covered --cov-fail-under=100
-	@$(BIN)/python -m pytest -q -n auto --ignore=tests/oracle -m "not ($(STARTS))" $(call junit,pure)
-	@$(BIN)/python -m pytest --ignore=tests/oracle -m "$(STARTS)" $(call junit,real)
+
+test-pure: setup
+	@$(PYTEST) -q -n auto --ignore=tests/oracle -m "not ($(STARTS))" $(call junit,pure)
+
+test-started: setup
+	@$(PYTEST) -n 2 --ignore=tests/oracle -m "($(STARTS)) and not alone" $(call junit,lanes)
+	@$(PYTEST) --ignore=tests/oracle -m "($(STARTS)) and alone" $(call junit,alone)
 
 lint: setup
 	@$(BIN)/ruff check .

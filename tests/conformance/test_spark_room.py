@@ -16,7 +16,7 @@ from fault_injection.waiting import until
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-pytestmark = [pytest.mark.spark, pytest.mark.timeout(120)]
+pytestmark = [pytest.mark.spark, pytest.mark.alone, pytest.mark.timeout(120)]
 
 PROMPTLY_S = 5.0
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-pytestmark = [pytest.mark.broker, pytest.mark.spark, pytest.mark.timeout(180)]
+pytestmark = [pytest.mark.broker, pytest.mark.spark, pytest.mark.alone, pytest.mark.timeout(180)]
 
 MIDWAY = "wait until 'gap' has caught its frame"
 PROMPTLY_S = 5.0

@@ -134,8 +134,30 @@ def test_every_part_of_the_suite_leaves_a_junit_file_of_its_own() -> None:
         subprocess.check_output([*told, *more], cwd=ROOT, env=outside, text=True) for more in ([f"JUNIT={folder}"], [])
     ]
     parts = commands[0].count(" -m pytest ")
-    assert len(set(re.findall(rf"--junitxml={folder}/(\w+)\.xml", commands[0]))) == parts == 3
+    assert len(set(re.findall(rf"--junitxml={folder}/(\w+)\.xml", commands[0]))) == parts == 4
     assert "junitxml" not in commands[1]
+
+
+def test_every_test_is_in_one_part_of_the_suite() -> None:
+    told = ["make", "--dry-run", "--old-file=setup", "test-oracle", "test-pure", "test-started"]
+    said = subprocess.check_output(told, cwd=ROOT, env={"PATH": os.environ["PATH"]}, text=True)
+    of_oracle, *others = [line for line in said.replace("\\\n", "").splitlines() if " -m pytest " in line]
+    starts = "broker or docker or spark"
+
+    assert " tests/oracle " in of_oracle
+    assert " -m " not in of_oracle.partition(" -m pytest ")[2]
+    assert all(" --ignore=tests/oracle " in line for line in others)
+    expressions = [re.findall(r'-m "([^"]+)"', line)[-1] for line in others]
+    assert expressions == [f"not ({starts})", f"({starts}) and not alone", f"({starts}) and alone"]
+
+
+def test_ci_runs_every_part_of_the_suite() -> None:
+    parts = re.findall(
+        r"^make --no-print-directory (.*)$", (ROOT / ".ci" / "run").read_text(encoding="utf-8"), re.MULTILINE
+    )
+    (of_test,) = re.findall(r"^test: (.*)$", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
+
+    assert [name for part in parts for name in part.split() if name not in {"setup", "jre-image"}] == of_test.split()
 
 
 def test_nightly_predicts_the_catalogue_on_the_whole_ladder() -> None:

@@ -86,6 +86,7 @@ def test_a_read_only_volume_has_what_the_directory_had(client: Any, ended: Any) 
     assert volumes.proof(NODE, DATA) is None
 
 
+@pytest.mark.alone
 def test_what_a_dead_tester_left_is_swept(client: Any, ended: Any) -> None:  # noqa: ANN401
     volumes = NodeVolumes(client, DEAD_OWNER)
     volumes.limit(NODE, ended, DATA, BLOCK)

@@ -17,7 +17,7 @@ from fault_injection.cluster.relay import DirectRelay
 from fault_injection.releases import find_release, jars_of
 from tests.fault_injection.cluster.conftest import spec_of
 
-pytestmark = [pytest.mark.docker, pytest.mark.broker]
+pytestmark = [pytest.mark.docker, pytest.mark.broker, pytest.mark.alone]
 REPOSITORY = Path(__file__).parents[3]
 TESTER = f"""
 import sys, threading

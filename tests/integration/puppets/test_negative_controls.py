@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from oracle.rules.rule_set import RuleSet
     from tests.integration.puppets.conftest import Played
 
-pytestmark = [pytest.mark.broker, pytest.mark.timeout(120)]
+pytestmark = [pytest.mark.broker, pytest.mark.timeout(120), pytest.mark.xdist_group("examinations once played")]
 
 
 def cutting_as_another_release(rules: RuleSet) -> RuleSet:

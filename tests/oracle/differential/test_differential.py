@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from oracle.schedule import Schedule
     from oracle.steps import Step
 
+pytestmark = pytest.mark.no_cover  # a search reaches much by chance; each branch has a test that names what it does
+
 IS_EXHAUSTIVE = os.environ.get("HYPOTHESIS_PROFILE") == "exhaustive"
 asked = settings(
     max_examples=6000 if IS_EXHAUSTIVE else 250,
