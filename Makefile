@@ -12,7 +12,7 @@ junit = $(if $(JUNIT),--junitxml=$(JUNIT)/$(1).xml)
 # What tests start says their marker. Those that start something run in two lanes, a file's in one of them; after
 # them, one after the other, those that need the machine to themselves.
 STARTS := broker or docker or spark
-PYTEST := $(BIN)/python -m pytest --dist loadgroup
+PYTEST := $(BIN)/python -m pytest --dist loadfile
 export PYTHONDONTWRITEBYTECODE = 1
 
 .PHONY: help setup conformance test check test-oracle test-pure test-started lint guarantees jre-image clean

@@ -3,16 +3,28 @@
 from __future__ import annotations
 
 import signal
+from typing import TYPE_CHECKING
 
-import pytest
+from xdist.scheduler import LoadFileScheduling
+
+if TYPE_CHECKING:
+    import pytest
 
 # A shell has its background jobs ignore SIGINT, and children inherit that: no Ctrl-C would reach a tester under test.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep the tests of one file in one lane, which starts their clusters once; a file may name a larger group."""
-    for item in items:
-        if item.get_closest_marker("xdist_group") is None:
-            item.add_marker(pytest.mark.xdist_group(item.path.relative_to(item.config.rootpath).as_posix()))
+TOGETHER = ("tests/conformance/reconcile/", "tests/integration/puppets/")
+"""Folders whose files share what takes long to start: a Spark session; brokers that play every examination once."""
+
+
+class Lanes(LoadFileScheduling):
+    """Keeps the tests of one file in one lane, which starts their clusters once, and so those of some folders."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        return next((folder for folder in TOGETHER if nodeid.startswith(folder)), super()._split_scope(nodeid))
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> Lanes | None:
+    return Lanes(config, log) if config.getvalue("dist") == "loadfile" else None

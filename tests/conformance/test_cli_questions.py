@@ -98,7 +98,9 @@ def test_what_a_release_cannot_have_is_said_and_no_error(
     assert "questions" not in value
     assert value["not_run"].endswith(entry.where.why)
     assert f"not run: {value['not_run']}\n" in said(capsys, "predict", entry.name, "--kafka", "4.3.1")
-    assert f"Not run on Kafka 4.3.1 (kraft): {value['not_run']}\n" in said(capsys, "explain", entry.name, "--kafka", "4.3.1")
+    assert f"Not run on Kafka 4.3.1 (kraft): {value['not_run']}\n" in said(
+        capsys, "explain", entry.name, "--kafka", "4.3.1"
+    )
 
 
 @pytest.mark.parametrize("name", ["TR-07", LIMITED.name, "FE-01"])

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from conformance.catalogue.examination import Examination
     from tests.integration.puppets.conftest import Played
 
-pytestmark = [pytest.mark.broker, pytest.mark.timeout(120), pytest.mark.xdist_group("examinations once played")]
+pytestmark = [pytest.mark.broker, pytest.mark.timeout(120)]
 
 
 @pytest.mark.parametrize("examination", WITH_SCRIPTS, ids=lambda examination: examination.name)
