@@ -184,6 +184,7 @@ class Restart:
 
     def measure(self, stage: Stage, expected: Mapping[str, Expected]) -> Mapping[str, Value]:
         """Wait for the checkpoint, then kill and start."""
-        checkpointed = stage.settled(stage.checkpointed_high_watermark, expected[CHECKPOINTED])
+        del expected  # whatever is on disk then
+        checkpointed = stage.checkpointed_high_watermark()
         stage.restart()
         return {CHECKPOINTED: checkpointed}

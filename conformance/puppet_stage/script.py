@@ -58,14 +58,16 @@ class PuppetScript:
             finally:
                 keep_broker_files(room.run, run.cluster, topic, (REAL,))
 
-    def play(self, run: PuppetRun, topic: str) -> Iterator[Answer]:
+    def play(self, run: PuppetRun, topic: str, rules: RuleSet | None = None) -> Iterator[Answer]:
         """Play the script to a real broker and yield each answer as soon as it is measured.
 
         Args:
             run: the broker and its puppets.
             topic: a name that no other script of this broker has.
+            rules: by which its puppets answer, and that say what is worth waiting for; those of the broker's release
+                unless others are given.
         """
-        rules = rules_for(run.cluster.spec.release.version, MetadataMode.ZOOKEEPER)
+        rules = rules or rules_for(run.cluster.spec.release.version, MetadataMode.ZOOKEEPER)
         with closing(Stage(run, topic, rules, self.min_insync_replicas)) as stage:
             for n, (act, expected) in enumerate(zip(self.acts, self._predicted(rules), strict=True), 1):
                 yield from self._asked(n, act.measure(stage, expected))

@@ -1,8 +1,10 @@
 """How is a real broker looked at while puppets play its controller, its followers and its leaders?
 
 A stage is one topic on brokers 1, 2 and 3, of which 1 is real. What happens inside one request is measured when the
-answer is there. What a broker does in its own time is given time to come to what is expected; what is there at the
-end of that time is the measurement, whatever it is.
+answer is there. What a broker does in its own time is given time to come to what is expected, and then, whatever came,
+until whatever else was set off is over: what is there then is the measurement. That is over once a second topic, the
+witness, has gone through the same twice: a broker sends its requests to the controller one by one, in the order in
+which they were wished for (``AlterIsrManager``), and one fetcher fetches all partitions that have one leader.
 """
 
 from __future__ import annotations
@@ -36,8 +38,9 @@ if TYPE_CHECKING:
 
 DEADLINE_S = 20.0
 """For what is expected to come, so that it costs nothing when it does."""
-SEVERAL_ROUNDS_S = 0.5
 IDLE_ROUNDS = 3
+JOINS_OF_WITNESS = 2
+"""The second is asked for when the answer to the first, and to all before it, has been taken in."""
 
 
 class Stage:
@@ -52,6 +55,8 @@ class Stage:
 
     def __init__(self, run: PuppetRun, name: str, rules: RuleSet, min_insync_replicas: int = 1) -> None:
         self.run, self.rules = run, rules
+        self._witness = run.create_topic(f"{name}-witness", ASSIGNMENT)
+        self._witness_epoch = 0
         self.topic = run.create_topic(name, ASSIGNMENT, {"min.insync.replicas": str(min_insync_replicas)})
         self.leaders = {int(broker): run.leader(broker) for broker in ASSIGNMENT if broker != REAL}
         self.followers = {broker: run.follower(broker) for broker in self.leaders}
@@ -62,24 +67,40 @@ class Stage:
     def close(self) -> None:
         """Have the broker delete its replica, and bring leaders back that died."""
         try:
-            self.run.controller.stop_replica(self.topic, is_deleted=True)
+            for topic in (self.topic, self._witness):
+                self.run.controller.stop_replica(topic, is_deleted=True)
         finally:
             self._probe.close()
             for leader in self.leaders.values():
                 leader.revive()
 
-    @staticmethod
-    def settled(look: Callable[[], T], expected: object) -> T:
-        """Look until what is expected is there, or the time is over, and give what was seen last."""
-        last: list[T] = []
-
-        def is_there() -> bool:
-            last[:] = [look()]
-            return last[0] == expected
-
+    def settled(self, look: Callable[[], T], expected: object) -> T:
+        """Look until what is expected is there, or the time is over; give what is there when all else is over too."""
         with suppress(DeadlineExceededError):
-            until(is_there, deadline_s=DEADLINE_S, what="what is expected")
-        return last[0]
+            until(lambda: look() == expected, deadline_s=DEADLINE_S, what="what is expected")
+        self._await_joins_of_witness()
+        return look()
+
+    def _await_joins_of_witness(self) -> None:
+        """Have the broker lead the witness, and let a follower join it, until it has told the controller so.
+
+        Raises:
+            DeadlineExceededError: it does not.
+        """
+        follower = min(self.followers)
+        for _ in range(JOINS_OF_WITNESS):
+            self._decide_on_witness(REAL, (REAL,))
+            until(
+                lambda: self._witness_joined(follower), deadline_s=DEADLINE_S, what="a join of the witness's follower"
+            )
+
+    def _witness_joined(self, follower: int) -> bool:
+        self.followers[follower].fetch(self._witness, 0, leader_epoch=self._witness_epoch)
+        return self.run.controller.isr(self._witness) == (REAL, follower)
+
+    def _decide_on_witness(self, leader: int, isr: tuple[int, ...]) -> None:
+        self._witness_epoch += 1
+        self.run.controller.decide(self._witness.led_by(leader, self._witness_epoch, isr))
 
     def numbers(self) -> list[int]:
         """Give the broker's log end offset and high watermark."""
@@ -97,7 +118,13 @@ class Stage:
         return None if seen is None else seen.leader
 
     def checkpointed_high_watermark(self) -> int | None:
-        """Give the high watermark on disk."""
+        """Give the high watermark on disk, once it is the broker's own or the time for that is over."""
+        with suppress(DeadlineExceededError):
+            until(
+                lambda: self._probe.checkpointed_high_watermark(REAL) == self.numbers()[1],
+                deadline_s=DEADLINE_S,
+                what="the high watermark on disk",
+            )
         return self._probe.checkpointed_high_watermark(REAL)
 
     def epochs_on_disk(self) -> list[list[int]]:
@@ -192,17 +219,27 @@ class Stage:
     def fetch_offset(self, leader: int, *, is_expected: bool) -> int | None:
         """Give the offset that the broker fetches from a puppet at; None if it fetches no more.
 
-        The first request may have been under way. One that is expected to come may take its time.
+        One that is expected to come may take its time. The first request may have been under way: what counts is what
+        is asked in some rounds after it, which the witness's fetches tell.
         """
-        puppet, offset = self.leaders[leader], None
-        for _ in range(2):
-            puppet.forget()
-            try:
-                deadline_s = DEADLINE_S if is_expected else SEVERAL_ROUNDS_S
-                offset = puppet.await_fetch(self.topic, deadline_s=deadline_s)
-            except DeadlineExceededError:
-                return None
-        return offset
+        puppet = self.leaders[leader]
+        with suppress(DeadlineExceededError):
+            if is_expected:
+                puppet.await_fetch(self.topic, deadline_s=DEADLINE_S)
+        puppet.serve(self._witness, served(ReplicaLog(), 0, self._witness_epoch + 1, self.rules))
+        self._decide_on_witness(leader, ASSIGNMENT)
+        self._await_fetches_of_witness(puppet, 1)
+        puppet.forget()
+        self._await_fetches_of_witness(puppet, IDLE_ROUNDS)
+        asked = [one.fetch_offset for one in puppet.asked(self.topic) if isinstance(one, FetchPartition)]
+        self._decide_on_witness(REAL, (REAL,))
+        return asked[-1] if asked else None
+
+    def _await_fetches_of_witness(self, puppet: LeaderPuppet, rounds: int) -> None:
+        def came() -> bool:
+            return len(puppet.asked(self._witness)) >= rounds
+
+        until(came, deadline_s=DEADLINE_S, what="the broker's fetches of the witness")
 
     def _words(self, asking: Asking) -> Words:
         match asking:

@@ -31,7 +31,7 @@ class Played:
 
     def __init__(self, run: PuppetRun) -> None:
         self.version = run.cluster.spec.release.version
-        self._run = run
+        self.run = run
         self._answers: dict[str, tuple[Answer, ...]] = {}
 
     @property
@@ -42,7 +42,7 @@ class Played:
     def answers(self, examination: Examination) -> tuple[Answer, ...]:
         """Play the examination's script, if it was not played yet."""
         if examination.name not in self._answers:
-            played = script_of(examination).play(self._run, slug(examination.name))
+            played = script_of(examination).play(self.run, slug(examination.name))
             self._answers[examination.name] = tuple(played)
         return self._answers[examination.name]
 

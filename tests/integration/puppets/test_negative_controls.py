@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from conformance.puppet_stage.acts import STATE
+from conformance.puppet_stage.leading_acts import FetchAs, Lead
+from conformance.puppet_stage.script import PuppetScript
 from conformance.scenarios.controller_requests.consumers import FETCH
 from conformance.scenarios.one_broker.following import CUTS
 from conformance.scenarios.one_broker.leading import FENCED_FETCHES, HIGH_WATERMARK, JOIN
@@ -23,7 +26,7 @@ if TYPE_CHECKING:
     from oracle.rules.rule_set import RuleSet
     from tests.integration.puppets.conftest import Played
 
-pytestmark = [pytest.mark.broker, pytest.mark.timeout(120), pytest.mark.xdist_group("examinations once played")]
+pytestmark = [pytest.mark.broker, pytest.mark.timeout(120)]
 
 
 def cutting_as_another_release(rules: RuleSet) -> RuleSet:
@@ -71,3 +74,17 @@ def test_a_changed_rule_does_not_fit(
     predicted = examination.subject.predict(changed(played.rules))
 
     assert disagreeing(predicted, played.answers(examination)) != []
+
+
+def letting_nobody_join(rules: RuleSet) -> RuleSet:
+    return replace(rules, joins_isr=lambda *_: False)
+
+
+def test_what_comes_after_the_expected_state_is_seen(played: Played) -> None:
+    """From 2.7 on the state that is expected is there at first: a join is committed after the fetch is answered."""
+    script, wrong = PuppetScript((Lead(5, isr=(1, 2)), FetchAs(3, 0, 5))), letting_nobody_join(played.rules)
+
+    predicted, measured = script.predict(wrong), tuple(script.play(played.run, "nobody-joins", wrong))
+
+    state = f"2. {script.acts[1].text}: {STATE}"
+    assert disagreeing(predicted, measured) == [(state, [0, 0, [1, 2]], [0, 0, [1, 2, 3]])]
