@@ -113,8 +113,10 @@ def _arrows(rules: RuleSet) -> Iterator[Arrow]:
             if isinstance(result, Refusal):
                 continue
             yield from _changes(state, event, result.state)
-            if result.state.controller.leader_epoch <= EPOCHS and _without_history(result.state) not in seen:
-                seen.add(_without_history(result.state))
+            if result.state.controller.leader_epoch > EPOCHS:
+                continue
+            if (told := _without_history(result.state)) not in seen:
+                seen.add(told)
                 queue.append(result.state)
 
 
