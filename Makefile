@@ -21,7 +21,7 @@ help:
 	@echo "make conformance [KAFKA=4.4.0] [BACKEND=auto|docker|process] [ARGS='--metadata zookeeper']"
 	@echo "                   set up, run the quick profile on real brokers, write the HTML report"
 	@echo "make test        set up, run the whole test suite [JUNIT=DIRECTORY]"
-	@echo "make check       lint, and every test that starts no broker, container or Spark; for whoever edits"
+	@echo "make check       lint, and every test that starts no broker, container or Spark, without the longest searches"
 	@echo "make lint        ruff, mypy strict, import contracts"
 	@echo "make guarantees  search the whole guarantee table anew and compare it with the one that is kept (about 10 minutes)"
 	@echo "make jre-image   build the docker backend's base image without a registry (debootstrap)"
@@ -43,7 +43,7 @@ conformance: setup
 test: lint test-oracle test-pure test-started
 
 check: lint
-	@$(PYTEST) -q -n auto -m "not ($(STARTS))"
+	@$(PYTEST) -q -n auto -m "not ($(STARTS) or slow)"
 
 test-oracle: setup
 	@$(PYTEST) -q -n auto tests/oracle $(call junit,oracle) \

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from oracle.schedule import Schedule
     from oracle.world import World
 
-pytestmark = pytest.mark.no_cover  # a search reaches much by chance; each branch has a test that names what it does
+# A search reaches much by chance; each branch has a test that names what it does
+pytestmark = [pytest.mark.no_cover, pytest.mark.slow]
 
 
 def every_end(world: World) -> set[Identity]:

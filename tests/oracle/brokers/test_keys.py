@@ -17,7 +17,8 @@ from oracle.vocabulary import Acks, MetadataMode
 if TYPE_CHECKING:
     from oracle.state import PartitionState
 
-pytestmark = pytest.mark.no_cover  # a search reaches much by chance; each branch has a test that names what it does
+# A search reaches much by chance; each branch has a test that names what it does
+pytestmark = [pytest.mark.no_cover, pytest.mark.slow]
 
 STATES = 1500
 UNCLEAN = Settings(1, unclean_leader_election=True)

@@ -112,6 +112,7 @@ def _visited(said: dict[str, Any]) -> set[str]:
     return places | {f"ISR of {len(moment['isr'])}" for moment in moments} | {f"leader {m['leader']}" for m in moments}
 
 
+@pytest.mark.slow
 def test_both_answer_chance_questions_alike() -> None:
     assert answers()["told"] > 100
 
@@ -120,11 +121,13 @@ PLACES = ["refused", "fate lost", "fate absent", "fate present", "ISR of 0", "IS
 ERRORS = ["error NOT_ENOUGH_REPLICAS", "error NOT_ENOUGH_REPLICAS_AFTER_APPEND", "error REQUEST_TIMED_OUT"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", PLACES + ERRORS)
 def test_chance_questions_get_there(place: str) -> None:
     assert answers()[place] > 0
 
 
+@pytest.mark.slow
 def test_few_questions_are_left_out_for_a_race() -> None:
     assert answers()["race"] < answers()["told"]
 

@@ -23,7 +23,8 @@ from tests.oracle.walks import RULE_SETS
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-pytestmark = pytest.mark.no_cover  # a search reaches much by chance; each branch has a test that names what it does
+# A search reaches much by chance; each branch has a test that names what it does
+pytestmark = [pytest.mark.no_cover, pytest.mark.slow]
 
 Release = tuple[str, MetadataMode, bool | None]
 
