@@ -14,9 +14,10 @@ if TYPE_CHECKING:
     from conformance.console import Console
     from conformance.scenarios.regressions.known_defect import Defect
 
-DESCRIPTION = """Lists Kafka's known replication defects. For each that a scenario shows: the release that has it, one
-that repaired it, what the model says that both show, and the commands that prove it on real brokers. For each that none
-shows: why not. README has those that were measured on both."""
+DESCRIPTION = """Lists Kafka's known replication defects, and features that were missing. For each that is shown here:
+the release that has it, one that repaired or built it, what the model says that both show, the rule that decides it,
+and the commands that prove it on real brokers. For each that none shows: why not. README has those that were measured
+on both."""
 WIDTH = 100
 
 
@@ -51,10 +52,11 @@ def list_track_record(console: Console) -> int:
 def _told(defect: Defect) -> list[str]:
     mode = defect.metadata.value
     return [
-        f"  {defect.issue}",
+        f"  {defect.issue}, {defect.kind.value}",
         *_wrapped(defect.symptom),
         *_wrapped(f"{defect.broken} ({mode}): {defect.sign.text}: {in_words(defect.there)}"),
         *_wrapped(f"{defect.fixed} ({mode}): {defect.sign.text}: {in_words(defect.here)}"),
+        *_wrapped(f"decided by: {', '.join(defect.rules)}"),
         f"      {defect.command(defect.broken)}",
         f"      {defect.command(defect.fixed)}",
     ]
@@ -67,7 +69,9 @@ def _wrapped(text: str) -> list[str]:
 def _as_json(defect: Defect) -> dict[str, Any]:
     return {
         "issue": defect.issue,
+        "kind": defect.kind.value,
         "symptom": defect.symptom,
+        "rules": list(defect.rules),
         "scenario": defect.scenario,
         "metadata": defect.metadata.value,
         "sign": defect.sign.text,

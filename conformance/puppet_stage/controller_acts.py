@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
 STALE_CONTROLLER_EPOCH, STALE_BROKER_EPOCH = 11, 77
 CHECKS_BROKER_EPOCH_SINCE = (2, 2)
-CHECKS_LEADER_EPOCH_OF_STOP_SINCE = (2, 6)
-STOPS_IN_THE_SAME_EPOCH_SINCE = (3, 4)
 LEADER = "leader in its metadata"
 FILES = "files that are there"
 ALL, SOME, NO_FILES = "all", "some", "none"
@@ -165,7 +163,7 @@ class StopReplica:
         refusal = self.sent.refusal(model)
         if refusal is not None:
             return {ERRORS: [refusal], FILES: _predicted_files(model)}
-        if self.leader_epoch != NONE and _is_old(self.leader_epoch, model):
+        if not model.rules.stops_replica(LeaderEpoch(self.leader_epoch), model.replica.leader_epoch):
             return {ERRORS: [0, FENCED_LEADER_EPOCH], FILES: _predicted_files(model)}
         model.stop(is_deleted=self.is_deleted)
         return {ERRORS: [0], FILES: _predicted_files(model)}
@@ -202,15 +200,6 @@ class AskLeader:
         """Send Metadata."""
         del expected  # the cache is renewed before the controller gets its answer
         return {LEADER: stage.leader_in_metadata()}
-
-
-def _is_old(decided: int, model: ModelledBroker) -> bool:
-    """Tell whether a StopReplica is fenced; from 3.4 on one of the replica's own epoch counts (KAFKA-13972)."""
-    release, known = parse_version(model.rules.version), model.replica.leader_epoch
-    if release < CHECKS_LEADER_EPOCH_OF_STOP_SINCE:
-        return False
-    is_same = decided == known and release >= STOPS_IN_THE_SAME_EPOCH_SINCE
-    return not is_same and not controller_epoch.is_news(LeaderEpoch(decided), known)
 
 
 def _predicted_files(model: ModelledBroker) -> str:

@@ -59,6 +59,7 @@ if TYPE_CHECKING:
 REAL = BrokerId(1)
 ASSIGNMENT = (BrokerId(1), BrokerId(2), BrokerId(3))
 ROUNDS_MAX = 20
+ERRORS: dict[str | None, int] = {"NOT_ENOUGH_REPLICAS": NOT_ENOUGH_REPLICAS, "OFFSET_OUT_OF_RANGE": OFFSET_OUT_OF_RANGE}
 SETTING_OF_ACKS = {1: Acks.LEADER, -1: Acks.ALL}
 
 
@@ -128,8 +129,8 @@ class ModelledBroker:
             return []
         return [(entry.leader_epoch, entry.start_offset) for entry in self.replica.log.epochs]
 
-    def decide(self, leader: int, leader_epoch: int, isr: tuple[int, ...], *, reaches_metadata: bool = True) -> None:
-        """Let the controller commit a decision, and the broker hear it, with or without UpdateMetadata."""
+    def decide(self, leader: int, leader_epoch: int, isr: tuple[int, ...], *, reaches_metadata: bool = True) -> int:
+        """Let the controller commit a decision, with or without UpdateMetadata; give the error code of the broker."""
         in_sync = tuple(map(BrokerId, isr))
         decision = Decision(BrokerId(leader), LeaderEpoch(leader_epoch), frozenset(in_sync))
         leaderships = ((decision.leader_epoch, BrokerId(leader), True),)
@@ -142,6 +143,7 @@ class ModelledBroker:
         heard = replace(self.replica, undelivered=(decision,))
         self._state = replace(self._state, controller=view).with_replica(heard)
         self._step(DecisionReceived(REAL))
+        return NO_ERROR if leader != REAL or leading.can_lead(self.replica) else OFFSET_OUT_OF_RANGE
 
     def restart(self) -> None:
         """Kill the broker once its high watermark is on disk, and start it: it has no role until the next decision."""
@@ -164,7 +166,7 @@ class ModelledBroker:
         sent = self._state.produces[-1]
         if sent.outcome is None:
             return REQUEST_TIMED_OUT
-        return NOT_ENOUGH_REPLICAS if sent.error == "NOT_ENOUGH_REPLICAS" else NO_ERROR
+        return ERRORS.get(sent.error, NO_ERROR)
 
     def fetch(self, follower: int, offset: int, leader_epoch: int, last_epoch: int, *, parks: bool) -> Told:
         """Give what the broker tells a follower that asks so, and let what follows from the question happen."""
@@ -188,8 +190,9 @@ class ModelledBroker:
             return Told(self.error_for_epoch(asked.leader_epoch))
         if fetch.stage is FetchStage.PARKED:
             # A fetch that may not wait is answered as one that got records: with the old high watermark.
-            is_new = parks or self.rules.answers_new_high_watermark
-            return Told(high_watermark=self.replica.high_watermark if is_new else before)
+            is_new, now = parks or self.rules.answers_new_high_watermark, self.replica.high_watermark
+            is_pushed = parks and self.rules.wakes_waiting_fetch(before, now)
+            return Told(high_watermark=now if is_new else before, is_pushed=is_pushed)
         answer = fetch.answer
         assert isinstance(answer, FetchAnswer)
         if answer.out_of_range:
@@ -224,6 +227,23 @@ class ModelledBroker:
         once = [words for words, _ in groupby(self._requests())]
         self.idle = once[-1] if once else None
         return once[1:] if once[:1] == [before] else once
+
+    def follow_on(self, leader: int, leader_epoch: int, log: ReplicaLog, high_watermark: int) -> list[Words]:
+        """Follow a puppet whose next epoch begins while the first request is on its way; give what is asked then."""
+        self._lead(leader, leader_epoch, log, high_watermark)
+        self._step(RequestSent(REAL))
+        self._lead(leader, leader_epoch + 1, log, high_watermark)
+        self._step(RequestReceived(REAL))
+        if self.replica.fetch is not None:
+            self._step(ResponseReceived(REAL))
+        return list(self._requests())
+
+    def begin_late(self, leader: int, leader_epoch: int, log: ReplicaLog, log_start: int) -> None:
+        """Let the broker follow a puppet whose log begins late, until its first fetch has been found out of range."""
+        self._lead(leader, leader_epoch, log, log.log_end_offset)
+        puppet = self._state.replica(BrokerId(leader))
+        self._state = self._state.with_replica(replace(puppet, log_start_offset=Offset(log_start)))
+        next((asked for asked in iter(self._round, None) if asked.kind is FetchKind.FETCH), None)
 
     def _lead(self, leader: int, leader_epoch: int, log: ReplicaLog, high_watermark: int) -> None:
         self.decide(leader, leader_epoch, ASSIGNMENT)

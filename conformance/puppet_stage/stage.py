@@ -19,10 +19,10 @@ from conformance.probes.metadata import partition_metadata
 from conformance.probes.replica_probe import ReplicaProbe
 from conformance.puppet_stage.modelled_broker import ASSIGNMENT, REAL
 from conformance.puppet_stage.serving import served
-from conformance.puppet_stage.speech import forgets_last_epoch
 from fault_injection.waiting import DeadlineExceededError, NotYetError, until
 from fault_injection.wire.views import NONE, EpochQuery, FetchPartition
 from oracle.log import ReplicaLog
+from oracle.rules import last_fetched_epoch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -188,9 +188,10 @@ class Stage:
 
     def _as_if_remembered(self, asked: Iterable[Words]) -> Iterator[Words]:
         """Put the last fetched epoch back that a release forgets when the first answer is empty (KAFKA-15510)."""
+        forgets = last_fetched_epoch.FORGOTTEN in self.rules.rules
         last: Words | None = self._idle
         for words in asked:
-            is_forgotten = forgets_last_epoch(self.rules.version) and last is not None and words == (*last[:2], NONE)
+            is_forgotten = forgets and last is not None and words == (*last[:2], NONE)
             last = last if is_forgotten and last is not None else words
             yield last
 

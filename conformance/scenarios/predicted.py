@@ -1,11 +1,25 @@
-"""Which numbers does prediction.json have for a checkpoint? What questions derive their predicted answers from."""
+"""From what do questions derive their predicted answers? From prediction.json, or from the model's last state."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from oracle.predict import initial_world, take
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from oracle.rules.rule_set import RuleSet
+    from oracle.schedule import Schedule
+    from oracle.world import World
+
+
+def world_after(schedule: Schedule, rules: RuleSet) -> World:
+    """Return the model's world after the last step of a schedule that leaves nothing open."""
+    world = initial_world(schedule, rules, schedule.replicas)
+    for step in schedule.steps:
+        world = take(world, step)
+    return world
 
 
 def log_end_offset(prediction: Mapping[str, Any], checkpoint: str, broker: int) -> int:

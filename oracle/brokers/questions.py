@@ -25,11 +25,15 @@ UNREAD = {
     "elects_uncleanly_on_request",
     "finds_time_at_high_watermark",
     "followers_serve_consumers",
+    "high_watermark_at_new_start",
+    "last_epoch_after_empty_answer",
     "leaves_isr",
     "raises_high_watermark_on_shrink",
     "reassignment",
     "settings_changed",
+    "stops_replica",
     "tells_latest_offset",
+    "wakes_waiting_fetch",
 }
 """What no event of the model reads: names, a leader that shrinks its ISR, moves, new settings, what clients list."""
 

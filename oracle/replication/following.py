@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from oracle.log import UNDEFINED, EpochEnd
+from oracle.log import UNDEFINED, EpochEnd, ReplicaLog
 from oracle.rules.ahead_of_leader import WhenAhead
 from oracle.state import Fetch, FetchAnswer, FetchKind, FetchStage
 from oracle.vocabulary import Offset, Role
@@ -125,11 +125,24 @@ def _out_of_range(state: PartitionState, replica: ReplicaState, rules: RuleSet) 
     A leader that has grown past the follower meanwhile cuts nothing: the follower goes on at its end.
     """
     leader = None if replica.leader is None else state.presumed_leader(replica.leader)
+    if leader is not None and replica.log.log_end_offset < leader.log_start_offset:
+        return state.with_replica(begin_at(replica, leader, rules))
     if leader is None or leader.log.log_end_offset >= replica.log.log_end_offset:
         return state.with_replica(replica)
     if rules.when_ahead is not WhenAhead.CUTS and not state.settings.unclean_leader_election:
         return state.with_replica(replace(replica, stuck=True))
     return truncate(state, replica, leader.log.log_end_offset, "out-of-range-cuts-to-leader-end")
+
+
+def begin_at(replica: ReplicaState, leader: ReplicaState, rules: RuleSet) -> ReplicaState:
+    """Throw a log away that ends before its leader's begins, and begin where that does (TR-09, HW-13).
+
+    What the leader has deleted stands for the offsets before.
+    """
+    start = leader.log_start_offset
+    log = ReplicaLog(leader.log.entries[:start])
+    watermark = rules.high_watermark_at_new_start(replica.high_watermark, start)
+    return replace(replica, log=log, log_start_offset=start, high_watermark=watermark)
 
 
 def lose_request(state: PartitionState, replica: ReplicaState) -> PartitionState:

@@ -25,6 +25,8 @@ def append(state: PartitionState, event: RecordSent, rules: RuleSet) -> Partitio
     leader = state.serving_leader() if event.leader is None else state.presumed_leader(event.leader)
     if leader is None:
         return _refused(state, event, "LEADER_NOT_AVAILABLE")
+    if not can_lead(leader):
+        return _refused(state, event, "OFFSET_OUT_OF_RANGE")
     if event.acks is Acks.ALL and len(leader.isr) < _min_isr(state, rules):
         return _refused(state, event, "NOT_ENOUGH_REPLICAS")
     log = leader.log.append([Entry(event.label, leader.leader_epoch, rules.truncation.stamps_epochs)])
@@ -34,6 +36,11 @@ def append(state: PartitionState, event: RecordSent, rules: RuleSet) -> Partitio
     leader = replace(leader, log=log, history_appended=leader.history_appended | {event.label})
     state = replace(state.with_replica(leader), produces=(*state.produces, produce))
     return advance_high_watermark(state, leader.broker, rules)
+
+
+def can_lead(replica: ReplicaState) -> bool:
+    """Tell whether a replica finds its high watermark in its log: where it does not, leading it fails (KAFKA-9491)."""
+    return replica.high_watermark >= replica.log_start_offset
 
 
 _OUTCOME_AFTER_APPEND = {
@@ -64,7 +71,9 @@ def _min_isr(state: PartitionState, rules: RuleSet) -> int:
 def advance_high_watermark(state: PartitionState, broker: BrokerId, rules: RuleSet) -> PartitionState:
     """Raise a leader's high watermark to the lowest end offset that counts (HW-07, HW-08)."""
     leader = state.presumed_leader(broker)
-    if leader is None or (rules.high_watermark_needs_min_isr and len(leader.isr) < _min_isr(state, rules)):
+    if leader is None or not can_lead(leader):
+        return state
+    if rules.high_watermark_needs_min_isr and len(leader.isr) < _min_isr(state, rules):
         return state
     target = _lowest_end_offset(state, leader, rules)
     if target is None or target <= leader.high_watermark:
@@ -110,7 +119,7 @@ def receive(state: PartitionState, follower: ReplicaState, fetch: Fetch, rules: 
     """Handle a follower's request: refuse it, look an epoch up, or record its end offset and answer or park it."""
     leader = _serving(state, fetch, rules)
     if leader is None:
-        return state.with_replica(replace(follower, fetch=None))
+        return _turned_away(state, follower, fetch, rules)
     if fetch.kind is FetchKind.EPOCH_LOOKUP:
         answer = rules.truncation.end_offset_for(leader.log, fetch.last_epoch)
         return _answered(state, follower, fetch, answer)
@@ -125,6 +134,18 @@ def _serving(state: PartitionState, fetch: Fetch, rules: RuleSet) -> ReplicaStat
     return leader if rules.serves_epoch(fetch.leader_epoch, leader.leader_epoch) else None
 
 
+def _turned_away(state: PartitionState, follower: ReplicaState, fetch: Fetch, rules: RuleSet) -> PartitionState:
+    """Refuse a request: the follower asks anew, or it has stopped until the next decision (KAFKA-7786).
+
+    A fenced follower waits for the decision that it has not heard; one that has heard it meanwhile waits for another
+    where it does not see that the refused lookup was one of an earlier epoch.
+    """
+    has_moved_on = fetch.leader_epoch != follower.leader_epoch
+    is_stale = fetch.kind is FetchKind.EPOCH_LOOKUP and has_moved_on
+    stops = is_stale and not rules.drops_stale_lookups and state.presumed_leader(fetch.leader) is not None
+    return state.with_replica(replace(follower, fetch=None, stuck=follower.stuck or stops))
+
+
 def _receive_fetch(
     state: PartitionState, follower: ReplicaState, fetch: Fetch, leader: ReplicaState, rules: RuleSet
 ) -> PartitionState:
@@ -134,7 +155,7 @@ def _receive_fetch(
         if rules.counts_diverging_fetch:
             state = _recorded(state, leader, fetch, follower, rules)
         return _answered(state, follower, fetch, FetchAnswer((), before, diverging))
-    if fetch.offset > leader.log.log_end_offset:
+    if not leader.log_start_offset <= fetch.offset <= leader.log.log_end_offset:
         return _answered(state, follower, fetch, FetchAnswer((), before, out_of_range=True))
     state = _recorded(state, leader, fetch, follower, rules)
     if fetch.offset == leader.log.log_end_offset:

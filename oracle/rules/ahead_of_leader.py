@@ -27,7 +27,7 @@ GIVES_UP = Rule(
     replaces=None,
     breaks="a follower that is ahead of its leader never fetches again, and from 0.11 on its broker is gone",
 )
-"""What explanations cite. No row of the table names it: it says nothing where unclean election is on."""
+"""It says nothing where unclean election is on."""
 
 
 class WhenAhead(StrEnum):

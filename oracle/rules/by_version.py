@@ -1,7 +1,6 @@
 """Which release has which rules? One table: each row names a rule, its releases and what it changes.
 
-A rule set starts as ``BASE``, the behaviour that no row below replaces, and takes every row that matches its release,
-from top to bottom. A later row may replace what an earlier one has set; one without a rule mends the row above it.
+A rule set starts as ``BASE`` and takes every row that matches its release; a later row may replace an earlier one's.
 
 Sources: the module of each rule; Kafka's own source at the release tags.
 """
@@ -12,12 +11,14 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from oracle.rules import (
+    ahead_of_leader,
     caught_up,
     controlled_shutdown,
     controller_epoch,
     delivery,
     diverging_fetch,
     epoch_entry,
+    full_truncation,
     high_watermark_checks,
     isr_eligibility,
     isr_join,
@@ -31,6 +32,7 @@ from oracle.rules import (
     kip_497,
     kip_966,
     kraft_controller,
+    last_fetched_epoch,
     message_format,
     reassignment,
     recovery,
@@ -38,6 +40,7 @@ from oracle.rules import (
     same_leader,
     settings_change,
     stale_answer,
+    stop_replica,
     strict_min_isr,
     timestamp_lookup,
     truncate_to_high_watermark,
@@ -45,7 +48,7 @@ from oracle.rules import (
     unclean_setting,
     zookeeper_controller,
 )
-from oracle.rules.ahead_of_leader import WhenAhead
+from oracle.rules.base import BASE
 from oracle.rules.release import (
     Release,
     before,
@@ -57,7 +60,6 @@ from oracle.rules.release import (
     with_elr,
     within,
 )
-from oracle.rules.rule_set import RuleSet
 from oracle.vocabulary import MetadataMode
 
 if TYPE_CHECKING:
@@ -65,6 +67,7 @@ if TYPE_CHECKING:
 
     from oracle.rules.release import Version
     from oracle.rules.rule import Rule
+    from oracle.rules.rule_set import RuleSet
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,43 +84,6 @@ class Row:
     applies: Callable[[Release], bool]
     change: Callable[[RuleSet], RuleSet]
 
-
-BASE = RuleSet(
-    version="",
-    metadata=MetadataMode.ZOOKEEPER,
-    truncation=truncate_to_high_watermark.TRUNCATION,
-    skips_truncation=same_leader.never_skips,
-    writes_epoch_on_election=False,
-    keeps_epoch_without_cut=False,
-    joins_isr=isr_join.at_high_watermark,
-    may_join=isr_eligibility.any_replica,
-    serves_epoch=kip_320.serves_any_epoch,
-    leaves_isr=isr_shrink.behind,
-    effective_min_isr=strict_min_isr.as_configured,
-    high_watermark_needs_min_isr=False,
-    raises_high_watermark_on_shrink=True,
-    checks_every_fetch=False,
-    waits_for_caught_up=caught_up.every,
-    trusts_last_fetch_on_re_election=False,
-    counts_diverging_fetch=False,
-    takes_high_watermark_before_cut=False,
-    drops_stale_lookups=False,
-    drops_stale_fetches=False,
-    answers_new_high_watermark=False,
-    tells_latest_offset=kip_207.at_once,
-    followers_serve_consumers=False,
-    finds_time_at_high_watermark=False,
-    asks_controller_to_join=False,
-    when_ahead=WhenAhead.CUTS,
-    election=zookeeper_controller.ELECTION,
-    delivery=delivery.LEADER_AND_ISR,
-    marks_recovery=recovery.unmarked,
-    stopping_leader_cuts=False,
-    reassignment=reassignment.IN_STEPS,
-    elects_uncleanly_on_request=False,
-    settings_changed=settings_change.waits,
-    rules=(),
-)
 
 counts_eligible_only = within(in_kraft_mode, since("3.6.0"))
 knows_starts = within(in_kraft_mode, since("3.5.0"))
@@ -157,8 +123,12 @@ TABLE: tuple[Row, ...] = (
         within(since("2.0.1"), before("2.1.0")),
         lambda rules: replace(rules, skips_truncation=same_leader.skips_one_epoch),
     ),
-    Row(None, before("2.0.1"), lambda rules: replace(rules, when_ahead=WhenAhead.BROKER_ENDS)),
-    Row(None, before("0.11.0.0"), lambda rules: replace(rules, when_ahead=WhenAhead.FETCHER_STOPS)),
+    Row(
+        ahead_of_leader.GIVES_UP,
+        before("2.0.1"),
+        lambda rules: replace(rules, when_ahead=ahead_of_leader.WhenAhead.BROKER_ENDS),
+    ),
+    Row(None, before("0.11.0.0"), lambda rules: replace(rules, when_ahead=ahead_of_leader.WhenAhead.FETCHER_STOPS)),
     Row(epoch_entry.ON_ELECTION, since("2.0.1"), lambda rules: replace(rules, writes_epoch_on_election=True)),
     Row(
         epoch_entry.KEPT_WITHOUT_CUT,
@@ -182,6 +152,16 @@ TABLE: tuple[Row, ...] = (
     ),
     Row(stale_answer.FETCH_DROPPED, since("4.0.1", "3.9.1"), lambda rules: replace(rules, drops_stale_fetches=True)),
     Row(
+        last_fetched_epoch.FORGOTTEN,
+        within(since("3.5.1"), before("3.7.0")),
+        lambda rules: replace(rules, last_epoch_after_empty_answer=last_fetched_epoch.forgotten),
+    ),
+    Row(
+        full_truncation.LEFT_BELOW,
+        within(since("2.4.0"), before("2.4.1")),
+        lambda rules: replace(rules, high_watermark_at_new_start=full_truncation.left_below),
+    ),
+    Row(
         diverging_fetch.COUNTED,
         within(since("2.8.0"), before("2.8.1")),
         lambda rules: replace(rules, counts_diverging_fetch=True),
@@ -203,6 +183,11 @@ TABLE: tuple[Row, ...] = (
     Row(high_watermark_checks.ON_EVERY_FETCH, before("2.4.0"), lambda rules: replace(rules, checks_every_fetch=True)),
     Row(kip_207.RULE, since("2.2.0"), lambda rules: replace(rules, tells_latest_offset=kip_207.from_epoch_start)),
     Row(kip_392.RULE, since("2.4.0"), lambda rules: replace(rules, followers_serve_consumers=True)),
+    Row(
+        kip_392.PUSHED,
+        within(since("2.4.0"), before("2.6.0")),
+        lambda rules: replace(rules, wakes_waiting_fetch=kip_392.wakes_for_news),
+    ),
     Row(timestamp_lookup.RULE, before("0.11.0.0"), lambda rules: replace(rules, finds_time_at_high_watermark=True)),
     Row(
         strict_min_isr.RULE,
@@ -238,6 +223,16 @@ TABLE: tuple[Row, ...] = (
     Row(controlled_shutdown.CUTS, before("0.11.0.0"), lambda rules: replace(rules, stopping_leader_cuts=True)),
     Row(controlled_shutdown.KEEPS, since("0.11.0.0"), lambda rules: rules),
     Row(controller_epoch.RULE, in_zookeeper_mode, lambda rules: rules),
+    Row(
+        stop_replica.NEWER_EPOCH,
+        within(in_zookeeper_mode, within(since("2.6.0"), before("3.4.1"))),
+        lambda rules: replace(rules, stops_replica=stop_replica.in_a_newer_epoch),
+    ),
+    Row(
+        stop_replica.SAME_EPOCH,
+        within(in_zookeeper_mode, since("3.4.1")),
+        lambda rules: replace(rules, stops_replica=stop_replica.in_the_same_epoch),
+    ),
     Row(recovery.RULE, since("3.2.0"), lambda rules: replace(rules, marks_recovery=recovery.marked)),
     Row(reassignment.IN_STEPS.rule, in_zookeeper_mode, lambda rules: rules),
     Row(
@@ -264,6 +259,11 @@ TABLE: tuple[Row, ...] = (
         lambda rules: replace(rules, settings_changed=settings_change.clears_and_elects),
     ),
     Row(kip_966.RULE, with_elr, lambda rules: replace(rules, election=kip_966.ELECTION)),
+    Row(
+        kip_966.ELECTS_THE_ABSENT,
+        within(with_elr, before("4.1.0")),
+        lambda rules: replace(rules, election=kip_966.ELECTION_OF_THE_ABSENT),
+    ),
     Row(
         unclean_setting.RULE,
         within(in_kraft_mode, before("3.9.0")),

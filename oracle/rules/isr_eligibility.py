@@ -1,8 +1,8 @@
 """Which replica does the controller let into the ISR? Any; later only one that is unfenced, and of this start.
 
 A leader may wish to add a replica whose broker has just been fenced or is shutting down: it would be
-elected although it is not there (KAFKA-13916). It may also wish on account of fetches that the
-broker sent before it died and came back without its disk's tail: such a replica would count as in
+elected although it is not there (KAFKA-13916; with ZooKeeper KAFKA-14140). It may also wish on account
+of fetches that the broker sent before it died and came back without its disk's tail: such a replica would count as in
 sync, and could be elected, without records that are committed (KAFKA-14617).
 
 Sources: KafkaController.processAlterPartition, ReplicationControlManager.ineligibleReplicasForIsr;
@@ -29,7 +29,7 @@ ANY = Rule(
 )
 UNFENCED = Rule(
     name="only-unfenced-replica-joins-isr",
-    source="KIP-841, KAFKA-13916, KafkaController.processAlterPartition",
+    source="KIP-841, KAFKA-13916, KAFKA-14140, KafkaController.processAlterPartition",
     versions="3.3 and 3.4; ZooKeeper mode up to 3.9",
     replaces=ANY.name,
     breaks="a replica whose broker is fenced or gone joins the ISR and is elected",

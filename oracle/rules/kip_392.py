@@ -1,15 +1,23 @@
 """Which broker shows records to a consumer? The leader alone, and from 2.4 on followers as well.
 
-A follower bounds what it shows by its own high watermark, which may lag behind the leader's.
+A follower bounds what it shows by its own high watermark, which may lag behind the leader's. In 2.4 and 2.5 a leader
+therefore answered a waiting fetch as soon as it had a higher high watermark to tell than the follower had been told,
+records or not, and followers fetched half as often again (KAFKA-9731, KAFKA-9952).
 
-Source: KIP-392, ReplicaManager.fetchMessages. Versions: 2.4 and newer.
+Source: KIP-392, ReplicaManager.fetchMessages; KAFKA-9952, DelayedFetch.tryComplete (case H). Versions: 2.4 and newer;
+waiting fetches are answered early in 2.4 and 2.5.
 
 Mutant: followers-serve-nobody, which a consumer of a follower notices.
 """
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from oracle.rules.rule import Rule
+
+if TYPE_CHECKING:
+    from oracle.vocabulary import Offset
 
 RULE = Rule(
     name="followers-serve-consumers",
@@ -18,3 +26,20 @@ RULE = Rule(
     replaces=None,
     breaks="a consumer is shown what is not committed, or can read at the leader only",
 )
+PUSHED = Rule(
+    name="high-watermark-is-pushed",
+    source="KAFKA-9731, KAFKA-9952, DelayedFetch.tryComplete",
+    versions="2.4 and 2.5",
+    replaces=None,
+    breaks="every rise of the high watermark answers the followers' waiting fetches",
+)
+
+
+def waits_for_records(_told: Offset, _high_watermark: Offset) -> bool:
+    """Let a waiting fetch wait for records, or for its time."""
+    return False
+
+
+def wakes_for_news(told: Offset, high_watermark: Offset) -> bool:
+    """Answer a waiting fetch once there is a higher high watermark than the follower was told last."""
+    return high_watermark > told

@@ -5,8 +5,10 @@ record (the high watermark stood still since), so it stays eligible unless it sh
 Without the rule the last member of the ISR is elected again even if it lost its disk cache
 (last replica standing). A kill -9 counts as an unclean shutdown.
 
-Source: KIP-966 part 1, PartitionChangeBuilder.maybePopulateTargetElr. Versions: opt-in in 4.0,
-default for new clusters from 4.1.
+The last known leader leads when its broker is there; in 4.0 it was elected although it was not (KAFKA-19522).
+
+Source: KIP-966 part 1, PartitionChangeBuilder.maybePopulateTargetElr; KAFKA-19522,
+PartitionChangeBuilder.canElectLastKnownLeader. Versions: opt-in in 4.0, default for new clusters from 4.1.
 
 Mutant: last-replica-stands, which the story lost-tail-on-4.1 notices.
 """
@@ -21,10 +23,12 @@ from oracle.rules.election import ElectionRules, Partition, first_live, re_elect
 from oracle.rules.rule import Rule
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Callable, Collection
 
     from oracle.state import ControllerView
     from oracle.vocabulary import BrokerId
+
+    Elect = Callable[[ControllerView, Partition], ControllerView]
 
 RULE = Rule(
     name="eligible-leader-replicas",
@@ -32,6 +36,13 @@ RULE = Rule(
     versions="KRaft mode, 4.1 and newer (4.0: opt-in)",
     replaces=kraft_controller.RULE.name,
     breaks="the last ISR member is elected again although it lost records",
+)
+ELECTS_THE_ABSENT = Rule(
+    name="last-known-leader-is-elected-absent",
+    source="KAFKA-19522, PartitionChangeBuilder.canElectLastKnownLeader",
+    versions="KRaft mode, 4.0 with eligible leader replicas",
+    replaces=None,
+    breaks="a leader is elected whose broker is not there",
 )
 LAST_REPLICA_STANDING = Rule(
     name="last-replica-standing",
@@ -44,6 +55,10 @@ LAST_REPLICA_STANDING = Rule(
 
 def removed(view: ControllerView, partition: Partition, broker: BrokerId) -> ControllerView:
     """Take the broker out of the ISR, which may become empty, and elect if it led."""
+    return _removed(view, partition, broker, elect)
+
+
+def _removed(view: ControllerView, partition: Partition, broker: BrokerId, elected: Elect) -> ControllerView:
     view = replace(view, registered=view.registered - {broker})
     was_leader = view.leader == broker
     view = with_isr(view, partition, tuple(b for b in view.isr if b != broker))
@@ -51,7 +66,7 @@ def removed(view: ControllerView, partition: Partition, broker: BrokerId) -> Con
         return view
     if not view.isr:
         view = replace(view, last_known_leader=broker)
-    return re_elected(view, partition, elect)
+    return re_elected(view, partition, elected)
 
 
 def with_isr(view: ControllerView, partition: Partition, isr: tuple[BrokerId, ...]) -> ControllerView:
@@ -64,11 +79,21 @@ def with_isr(view: ControllerView, partition: Partition, isr: tuple[BrokerId, ..
 
 def elect(view: ControllerView, partition: Partition) -> ControllerView:
     """Elect from the ISR, else from the eligible ones, else the last known leader, else uncleanly."""
+    known = _last_known_leader(view)
+    return _elected(view, partition, known if known in view.registered else None)
+
+
+def elect_even_absent(view: ControllerView, partition: Partition) -> ControllerView:
+    """Elect as 4.0 does: the last known leader although its broker is not there (KAFKA-19522)."""
+    return _elected(view, partition, _last_known_leader(view))
+
+
+def _elected(view: ControllerView, partition: Partition, last_known: BrokerId | None) -> ControllerView:
     clean = first_live(partition, view, view.isr or view.elr)
     if clean is not None:
         isr = view.isr or (clean,)
         return with_leader(_settled(view, isr, view.elr - {clean}), clean, clean=True)
-    unclean = _last_known_leader(view) or _any_live(view, partition)
+    unclean = last_known or _any_live(view, partition)
     if unclean is not None:
         return with_leader(_settled(view, (unclean,), frozenset()), unclean, clean=False)
     return view
@@ -79,10 +104,7 @@ def _settled(view: ControllerView, isr: tuple[BrokerId, ...], elr: frozenset[Bro
 
 
 def _last_known_leader(view: ControllerView) -> BrokerId | None:
-    known = view.last_known_leader
-    if view.isr or view.elr or known is None or known not in view.registered:
-        return None
-    return known
+    return None if view.isr or view.elr else view.last_known_leader
 
 
 def _any_live(view: ControllerView, partition: Partition) -> BrokerId | None:
@@ -93,10 +115,14 @@ def _any_live(view: ControllerView, partition: Partition) -> BrokerId | None:
 
 def returned(view: ControllerView, partition: Partition, broker: BrokerId, clean: bool) -> ControllerView:  # noqa: FBT001 - shape of ElectionRules
     """Register the broker; after an unclean shutdown it is no longer eligible."""
+    view = _registered(view, broker, clean=clean)
+    return elect(view, partition) if view.leader is None else view
+
+
+def _registered(view: ControllerView, broker: BrokerId, *, clean: bool) -> ControllerView:
     if not clean:
         view = replace(view, elr=view.elr - {broker}, isr=tuple(b for b in view.isr if b != broker))
-    view = replace(view, registered=view.registered | {broker})
-    return elect(view, partition) if view.leader is None else view
+    return replace(view, registered=view.registered | {broker})
 
 
 def joined(view: ControllerView, partition: Partition, broker: BrokerId) -> ControllerView:
@@ -110,3 +136,15 @@ def left(view: ControllerView, partition: Partition, brokers: Collection[BrokerI
 
 
 ELECTION = ElectionRules(rule=RULE, removed=removed, returned=returned, joined=joined, left=left, elect=elect)
+
+
+def _removed_in_4_0(view: ControllerView, partition: Partition, broker: BrokerId) -> ControllerView:
+    return _removed(view, partition, broker, elect_even_absent)
+
+
+def _returned_in_4_0(view: ControllerView, partition: Partition, broker: BrokerId, clean: bool) -> ControllerView:  # noqa: FBT001 - shape of ElectionRules
+    view = _registered(view, broker, clean=clean)
+    return elect_even_absent(view, partition) if view.leader is None else view
+
+
+ELECTION_OF_THE_ABSENT = replace(ELECTION, removed=_removed_in_4_0, returned=_returned_in_4_0, elect=elect_even_absent)

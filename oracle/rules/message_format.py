@@ -61,7 +61,7 @@ def adapted(rules: RuleSet, settings: Settings) -> RuleSet:
         return rules
     release = _release_of(rules)
     truncation = replace(rules.truncation, stamps_epochs=False)
-    if tells_end(release):
+    if TELLS_END_WITHOUT_EPOCHS in rules.rules:
         return replace(rules, truncation=truncation)
     rules = replace(rules, truncation=replace(truncation, rule=RULE), rules=(*rules.rules, RULE))
     if _notes_epoch_on_election(release):

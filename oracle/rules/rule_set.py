@@ -46,6 +46,10 @@ class RuleSet:
         drops_stale_lookups: a lookup's answer from another epoch is dropped (KAFKA-7786).
         drops_stale_fetches: a fetch's answer from another epoch is dropped (KAFKA-18991).
         answers_new_high_watermark: immediate responses carry the updated one (KAFKA-5758).
+        wakes_waiting_fetch: (told high watermark, leader's) -> answered without records (KAFKA-9952).
+        last_epoch_after_empty_answer: (its last record's) -> the epoch that the next fetch names (KAFKA-15510).
+        high_watermark_at_new_start: (high watermark, log start) -> it, in an emptied log (KAFKA-9491).
+        stops_replica: (epoch of StopReplica, the replica's) -> it is stopped (KIP-570).
         tells_latest_offset: (high watermark, epoch start offset) -> ListOffsets answers it (KIP-207).
         followers_serve_consumers: a follower shows consumers what it knows to be committed (KIP-392).
         finds_time_at_high_watermark: a lookup by time may end one record above what is committed.
@@ -82,6 +86,10 @@ class RuleSet:
     drops_stale_lookups: bool
     drops_stale_fetches: bool
     answers_new_high_watermark: bool
+    wakes_waiting_fetch: Callable[[Offset, Offset], bool]
+    last_epoch_after_empty_answer: Callable[[LeaderEpoch], LeaderEpoch]
+    high_watermark_at_new_start: Callable[[Offset, Offset], Offset]
+    stops_replica: Callable[[LeaderEpoch, LeaderEpoch], bool]
     tells_latest_offset: Callable[[Offset, Offset], bool]
     followers_serve_consumers: bool
     finds_time_at_high_watermark: bool

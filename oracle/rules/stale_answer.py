@@ -1,8 +1,10 @@
 """Does a follower use an answer to a request that it sent in an earlier leader epoch?
 
 The connection to a leader that leads on in a new epoch lives on, and so does the request under way.
-A lookup's answer is dropped from 2.1.1 (KAFKA-7786), a fetch's from 3.9.1 and 4.0.1 (KAFKA-18991):
-a late diverging epoch could cut committed records.
+A lookup's answer is dropped from 2.1.1 (KAFKA-7786): 2.1.0 cuts by it, and takes a late refusal
+(FENCED_LEADER_EPOCH) for one of the new epoch, so that it does not fetch until the epoch changes
+again. A fetch's is dropped from 3.9.1 and 4.0.1 (KAFKA-18991): a late diverging epoch could cut
+committed records.
 
 Source: AbstractFetcherThread.truncateToEpochEndOffsets, processFetchRequest.
 
@@ -18,7 +20,7 @@ LOOKUP_DROPPED = Rule(
     source="KAFKA-7786, AbstractFetcherThread.truncateToEpochEndOffsets",
     versions="2.1.1 and newer",
     replaces=None,
-    breaks="a follower cuts by the answer to a question of an earlier epoch",
+    breaks="a follower cuts by, or stops fetching for, the answer to a question of an earlier epoch",
 )
 FETCH_DROPPED = Rule(
     name="fetch-of-another-epoch-is-dropped",

@@ -13,6 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from oracle.rules import last_fetched_epoch
 from oracle.rules.release import parse_version
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ def speech_of(rules: RuleSet, settings: TraceSettings) -> Speech:
         alter_partition=_versions(ALTER_PARTITION, version, is_exact=is_exact),
         tells_epoch=version >= (2, 1),
         tells_last_epoch=rules.truncation.checks_on_fetch,
-        may_forget_last_epoch=(3, 5) <= version < (3, 7),
+        may_forget_last_epoch=last_fetched_epoch.FORGOTTEN in rules.rules,
     )
 
 

@@ -8,8 +8,9 @@ import pytest
 
 from conformance.catalogue.questions import agrees
 from conformance.scenarios.regressions.followers_with_puppets import LOG_BEGINS_LATE, LOG_ENDS_LATER
+from conformance.scenarios.regressions.lookups_with_puppets import EMPTY_EPOCH, FENCED_LATE, FETCHES
 from conformance.scenarios.regressions.one_broker import OneBroker
-from conformance.scenarios.regressions.with_puppets import ANSWERED_AT_ONCE, HIGH_WATERMARK_PUSHED, NO_EPOCHS
+from conformance.scenarios.regressions.with_puppets import ANSWERED_AT_ONCE, HIGH_WATERMARK_PUSHED
 from fault_injection.puppets.run import PuppetRun
 from oracle.rules.by_version import rules_for
 from oracle.vocabulary import MetadataMode
@@ -39,8 +40,8 @@ def predicted(examination: Examination, version: str) -> tuple[Answer, ...]:
 
 @pytest.mark.parametrize(
     ("examination", "otherwise_later"),
-    [(HIGH_WATERMARK_PUSHED, [ANSWERED_AT_ONCE]), (NO_EPOCHS, []), (LOG_BEGINS_LATE, [])],
-    ids=["KAFKA-9952", "KAFKA-6857", "KAFKA-9491"],
+    [(HIGH_WATERMARK_PUSHED, [ANSWERED_AT_ONCE]), (EMPTY_EPOCH, [FETCHES]), (FENCED_LATE, []), (LOG_BEGINS_LATE, [])],
+    ids=["KAFKA-9952", "KAFKA-10706", "KAFKA-7786", "KAFKA-9491"],
 )
 def test_the_broker_shows_the_defects_of_its_release(
     run: PuppetRun, examination: Examination, otherwise_later: list[str]

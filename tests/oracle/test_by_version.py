@@ -28,6 +28,12 @@ BORDERS = [
     ("high-watermark-before-cut", ZOOKEEPER, "2.7.2", "2.8.0"),
     ("immediate-response-carries-new-high-watermark", ZOOKEEPER, "0.11.0.3", "1.0.0"),
     ("immediate-response-carries-new-high-watermark", ZOOKEEPER, "1.0.2", "1.1.0"),
+    ("stop-replica-of-a-newer-epoch", ZOOKEEPER, "2.5.1", "2.6.0"),
+    ("stop-replica-of-the-same-epoch", ZOOKEEPER, "3.4.0", "3.4.1"),
+    ("empty-answer-forgets-last-epoch", ZOOKEEPER, "3.5.0", "3.5.1"),
+    ("empty-answer-forgets-last-epoch", KRAFT, "3.5.0", "3.5.1"),
+    ("high-watermark-left-below-log-start", ZOOKEEPER, "2.3.1", "2.4.0"),
+    ("high-watermark-is-pushed", ZOOKEEPER, "2.3.1", "2.4.0"),
     ("maximal-isr", ZOOKEEPER, "2.6.3", "2.7.0"),
     ("high-watermark-needs-min-isr", ZOOKEEPER, "3.6.2", "3.7.0"),
     ("high-watermark-needs-min-isr", KRAFT, "3.6.2", "3.7.0"),
@@ -63,6 +69,11 @@ ENDINGS = [
     ("diverging-fetch-is-counted", ZOOKEEPER, "2.8.0", "2.8.1"),
     ("high-watermark-before-cut", ZOOKEEPER, "3.4.0", "3.4.1"),
     ("lookup-of-another-epoch-is-dropped", ZOOKEEPER, "2.7.2", "2.8.0"),
+    ("stop-replica-of-a-newer-epoch", ZOOKEEPER, "3.4.0", "3.4.1"),
+    ("empty-answer-forgets-last-epoch", KRAFT, "3.6.2", "3.7.0"),
+    ("high-watermark-left-below-log-start", ZOOKEEPER, "2.4.0", "2.4.1"),
+    ("high-watermark-is-pushed", ZOOKEEPER, "2.5.1", "2.6.0"),
+    ("ahead-of-leader-gives-up", ZOOKEEPER, "2.0.0", "2.0.1"),
     ("zookeeper-controller-empties-isr", ZOOKEEPER, "1.0.2", "1.1.0"),
     ("kraft-controller-bumps-epoch-on-shrink", KRAFT, "3.5.2", "3.6.0"),
     ("caught-up-replica-holds-high-watermark", KRAFT, "3.5.2", "3.6.0"),
@@ -109,6 +120,16 @@ def test_version_is_numbers() -> None:
     assert parse_version("0.10.2.2") == (0, 10, 2, 2)
     with pytest.raises(ValueError, match="invalid literal"):
         parse_version("3.9.x")
+
+
+def test_an_absent_last_known_leader_is_elected_in_4_0_with_the_feature_on() -> None:
+    having = [
+        (version, elr)
+        for version in ("4.0.0", "4.0.2", "4.1.0", "4.3.1")
+        for elr in (True, False)
+        if "last-known-leader-is-elected-absent" in rules_for(version, KRAFT, eligible_leader_replicas=elr).names()
+    ]
+    assert having == [("4.0.0", True), ("4.0.2", True)]
 
 
 def test_eligible_leader_replicas_do_not_exist_before_4_0() -> None:

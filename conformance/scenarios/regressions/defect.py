@@ -27,6 +27,7 @@ def regression(  # noqa: PLR0913 - what a scenario has, each with a name
     replicas: tuple[int, ...] = (1, 2),
     min_insync_replicas: int = 1,
     unclean: bool = False,
+    message_format: str | None = None,
     timing: Timing = Timing.SESSION,
     checkpointing: HighWatermarkCheckpoint = HighWatermarkCheckpoint.PROMPT,
     where: Where = EVERYWHERE,
@@ -39,7 +40,7 @@ def regression(  # noqa: PLR0913 - what a scenario has, each with a name
         sources=(*sources, issue),
         replicas=brokers(*replicas),
         steps=steps,
-        settings=Settings(min_insync_replicas, unclean_leader_election=unclean),
+        settings=Settings(min_insync_replicas, unclean, message_format_version=message_format),
         timing=timing,
         checkpointing=checkpointing,
     )

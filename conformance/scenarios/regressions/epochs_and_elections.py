@@ -55,7 +55,8 @@ LATE_FETCH_ANSWER = regression(
     explanation=(
         "An answer with m1 is on its way to broker 2 when dead broker 3's replica, which is empty, is taken away: "
         "broker 1 leads on in a new epoch. From 2.8 to 3.9.0, and in 4.0.0, broker 2 uses it; from 3.9.1 and 4.0.1 it "
-        "drops it and fetches again at 1."
+        "drops it and fetches again at 1. Here the records in it are right, since their leader is the same; a late "
+        "answer that its log diverges would cut what it has fetched since."
     ),
     sources=("FE-04", "LE-05"),
     replicas=(1, 2, 3),

@@ -10,9 +10,12 @@ from conformance.catalogue.questions import Answer
 from conformance.catalogue.where import Where
 from conformance.scenarios.election.crashing import partition
 from conformance.scenarios.election.eligible_feature import FEATURE
+from conformance.scenarios.predicted import world_after
 from conformance.scenarios.regressions.defect import FAMILY
+from conformance.scenarios.vocabulary import brokers, kill, start
 from fault_injection.cluster.spec import ClusterSpec
-from oracle.rules.release import parse_version
+from oracle.rules.by_version import rules_for
+from oracle.schedule import Schedule, Settings
 from oracle.vocabulary import MetadataMode
 
 if TYPE_CHECKING:
@@ -21,8 +24,18 @@ if TYPE_CHECKING:
     from conformance.catalogue.examination import Room
     from oracle.rules.rule_set import RuleSet
 
-FIXED_IN = "4.1.0"
 ISR_WITHOUT_LEADER = "in-sync replicas when broker 2 is back and the last known leader, broker 1, is not"
+
+
+_CRASHES = Schedule(
+    id="regressions/kafka-19522",
+    requirement="",
+    sources=(),
+    replicas=brokers(1, 2),
+    settings=Settings(min_insync_replicas=2),
+    steps=(kill(2), kill(1), start(1), kill(1), start(2)),
+)
+"""What is done, as the model goes by it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +54,8 @@ class FencedLeader:
         )
 
     def predict(self, rules: RuleSet) -> tuple[Answer, ...]:
-        """Predict whether the controller looks before it elects."""
-        return (Answer(ISR_WITHOUT_LEADER, [] if _is_fixed(rules.version) else [1]),)
+        """Predict the crashes by the rules of the release with the feature on."""
+        return (Answer(ISR_WITHOUT_LEADER, [*_isr_without_leader(rules.version, rules.metadata)]),)
 
     def conduct(self, room: Room) -> Iterator[Answer]:
         """Kill and start real brokers."""
@@ -55,14 +68,17 @@ class FencedLeader:
             crashing.start(1)
             crashing.kill(1)
             crashing.start(2)
-            crashing.leader_within_patience(is_expected=not _is_fixed(room.release.version))
+            is_expected = bool(_isr_without_leader(room.release.version, MetadataMode.KRAFT))
+            crashing.leader_within_patience(is_expected=is_expected)
             view = crashing.await_view(lambda view: not view.elr, "nobody to be eligible")
             yield Answer(ISR_WITHOUT_LEADER, [*view.isr])
             crashing.start(1)
 
 
-def _is_fixed(version: str) -> bool:
-    return parse_version(version) >= parse_version(FIXED_IN)
+def _isr_without_leader(version: str, metadata: MetadataMode) -> tuple[int, ...]:
+    """Return who is in sync, as the model has it, once broker 2 alone is back."""
+    rules = rules_for(version, metadata, eligible_leader_replicas=True)
+    return tuple(map(int, world_after(_CRASHES, rules).state.controller.isr))
 
 
 SCENARIOS = (

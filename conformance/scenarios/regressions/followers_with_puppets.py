@@ -1,4 +1,4 @@
-"""Which defects does a follower show among puppets? Logs that begin late or end later, and an epoch without records."""
+"""Which defects does a follower show among puppets? Logs that begin late, or end later than the leader's."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from typing_extensions import override
 
 from conformance.catalogue.examination import Examination
 from conformance.catalogue.questions import Answer
+from conformance.puppet_stage.modelled_broker import ModelledBroker
 from conformance.puppet_stage.where import WITH_PUPPETS
 from conformance.scenarios.regressions.defect import FAMILY
-from conformance.scenarios.regressions.one_broker import REPLICAS, OneBroker
+from conformance.scenarios.regressions.one_broker import LONG_S, REPLICAS, SHORT_S, OneBroker, expects, log_of
 from fault_injection.puppets.connection import PuppetError
 from fault_injection.puppets.records import Batch, batches
 from fault_injection.puppets.served import OFFSET_OUT_OF_RANGE, Served
 from fault_injection.waiting import DeadlineExceededError, until
-from fault_injection.wire.views import NONE, EpochEnd, FetchPartition
-from oracle.rules.ahead_of_leader import WhenAhead
-from oracle.rules.by_version import rules_for
-from oracle.rules.release import parse_version
-from oracle.vocabulary import MetadataMode
+from fault_injection.wire.views import NONE, FetchPartition
+from oracle.log import Entry, ReplicaLog
+from oracle.state import FetchKind
+from oracle.vocabulary import Label, LeaderEpoch
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from fault_injection.puppets.leader import LeaderPuppet
     from fault_injection.puppets.run import PuppetRun
@@ -39,11 +39,8 @@ DECIDED = "the error with which it takes the leadership, none is 0"
 APPENDED = "the error and the offset of the first record that it is sent"
 GOES_ON = "whether it fetches at its new leader's log end"
 RUNS = "whether its process still runs"
-FETCHES = "whether it ever comes to fetch"
-LONG_S, SHORT_S, EXIT_S = 30.0, 5.0, 15.0
-"""How long a fetch that is expected may take, how long none must come, and how long a process may take to end."""
-OLD_EPOCH, MIDDLE_EPOCH = 3, 4
-LOOPS_SINCE, ENDS_SINCE = (2, 0, 1), (2, 6, 1)
+EXIT_S = 15.0
+"""How long a process may take to end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,11 +55,11 @@ class _OffsetsOnly(Served):
 
 
 def _takes_leadership(rules: RuleSet) -> tuple[Answer, ...]:
-    is_broken = parse_version(rules.version) == (2, 4, 0)
-    return (
-        Answer(DECIDED, OFFSET_OUT_OF_RANGE if is_broken else 0),
-        Answer(APPENDED, [OFFSET_OUT_OF_RANGE, NONE] if is_broken else [0, LOG_START]),
-    )
+    model = ModelledBroker(rules)
+    model.begin_late(LEADER, EPOCH, log_of((EPOCH, LOG_START + len(RECORDS))), LOG_START)
+    decided = model.decide(REAL, EPOCH + 1, isr=(REAL,))
+    offset, appended = model.log_end_offset, model.append("d")
+    return Answer(DECIDED, decided), Answer(APPENDED, [appended, NONE if appended else offset])
 
 
 def _lead_after_full_truncation(run: PuppetRun, topic: PuppetTopic) -> Iterator[Answer]:
@@ -76,8 +73,14 @@ def _lead_after_full_truncation(run: PuppetRun, topic: PuppetTopic) -> Iterator[
 
 
 def _gives_up(rules: RuleSet) -> tuple[Answer, ...]:
-    ends = rules.when_ahead is WhenAhead.BROKER_ENDS
-    return Answer(GOES_ON, rules.when_ahead is WhenAhead.CUTS), Answer(RUNS, not ends)
+    model = ModelledBroker(rules)
+    model.follow(LEADER, EPOCH, log_of((EPOCH, len(RECORDS))), high_watermark=len(RECORDS))
+    log = ReplicaLog((Entry(Label("r0"), LeaderEpoch(EPOCH)),))
+    if rules.truncation.checks_on_fetch:  # such a leader knows the epoch that it leads in
+        log = log.with_epoch(LeaderEpoch(EPOCH + 1))
+    asked = model.follow(NEXT_LEADER, EPOCH + 1, log, high_watermark=1)
+    goes_on = any(kind == FetchKind.FETCH and offset == 1 for kind, offset, _ in asked)
+    return Answer(GOES_ON, goes_on), Answer(RUNS, model.replica.alive)
 
 
 def _follow_a_shorter_log(run: PuppetRun, topic: PuppetTopic) -> Iterator[Answer]:
@@ -86,7 +89,7 @@ def _follow_a_shorter_log(run: PuppetRun, topic: PuppetTopic) -> Iterator[Answer
     run.controller.decide(topic.led_by(LEADER, EPOCH))
     first.await_fetch(topic, len(RECORDS))
     second.serve(topic, Served(batches((EPOCH, RECORDS[:1])), high_watermark=1))
-    goes_on = _expects(run, _gives_up)
+    goes_on = expects(run, _gives_up)
     with nullcontext() if goes_on else suppress(PuppetError):  # who gives up may close its connections unanswered
         run.controller.decide(topic.led_by(NEXT_LEADER, EPOCH + 1))
     until(lambda: _has_fetched_at(second, topic, len(RECORDS)), deadline_s=LONG_S, what="a fetch beyond the log end")
@@ -105,51 +108,12 @@ def _has_fetched_at(leader: LeaderPuppet, topic: PuppetTopic, offset: int) -> bo
     return any(isinstance(one, FetchPartition) and one.fetch_offset == offset for one in leader.asked(topic))
 
 
-def _expects(run: PuppetRun, predict: Callable[[RuleSet], tuple[Answer, ...]]) -> bool:
-    """Tell whether the first answer is predicted to be yes: that decides only for how long it is waited for."""
-    return predict(rules_for(run.cluster.spec.release.version, MetadataMode.ZOOKEEPER))[0].value is True
-
-
 def _runs_on(run: PuppetRun) -> bool:
     try:
         until(lambda: not run.cluster.is_alive(REAL), deadline_s=EXIT_S, what="the broker's end")
     except DeadlineExceededError:
         return True
     return False
-
-
-def _comes_to_fetch(rules: RuleSet) -> tuple[Answer, ...]:
-    return (Answer(FETCHES, not LOOPS_SINCE <= parse_version(rules.version) < ENDS_SINCE),)
-
-
-def _follow_after_an_empty_epoch(run: PuppetRun, topic: PuppetTopic) -> Iterator[Answer]:
-    first, second = run.leader(LEADER), run.leader(NEXT_LEADER)
-    first.serve(topic, Served(batches((OLD_EPOCH, RECORDS[:1])), high_watermark=1))
-    run.controller.decide(topic.led_by(LEADER, OLD_EPOCH))
-    first.await_fetch(topic, 1)
-    run.controller.decide(topic.led_by(REAL, EPOCH))
-    second.serve(topic, _with_another_epoch())
-    run.controller.decide(topic.led_by(NEXT_LEADER, EPOCH + 1))
-    try:
-        second.await_fetch(topic, deadline_s=LONG_S if _expects(run, _comes_to_fetch) else SHORT_S)
-    except DeadlineExceededError:
-        yield Answer(FETCHES, value=False)
-    else:
-        yield Answer(FETCHES, value=True)
-
-
-def _with_another_epoch() -> Served:
-    """Give a leader with a record of an epoch in between, which broker 1 never had."""
-
-    def end_of(leader_epoch: int) -> EpochEnd:
-        return EpochEnd(MIDDLE_EPOCH, 2) if leader_epoch >= MIDDLE_EPOCH else EpochEnd(OLD_EPOCH, 1)
-
-    return Served(
-        batches((OLD_EPOCH, RECORDS[:1]), (MIDDLE_EPOCH, RECORDS[1:2])),
-        high_watermark=1,
-        end_of_epoch=end_of,
-        diverging=lambda last, _offset: end_of(last) if last > MIDDLE_EPOCH else None,
-    )
 
 
 LOG_BEGINS_LATE = Examination(
@@ -196,25 +160,4 @@ LOG_ENDS_LATER = Examination(
     where=WITH_PUPPETS,
 )
 
-EMPTY_EPOCH = Examination(
-    name=f"{FAMILY}/KAFKA-10706",
-    id=f"{FAMILY}/kafka-10706",
-    requirement="A former leader whose last epoch has no record finishes its truncation and fetches.",
-    sources=("TR-06", "LE-01", "LE-04", "KAFKA-10706"),
-    explanation=(
-        "Broker 1 led without writing; its new leader has an earlier epoch instead, which broker 1 never had. Up to "
-        "2.6.0 broker 1 has nothing to cut, keeps the empty epoch, and asks about it for ever; later ones forget it."
-    ),
-    subject=OneBroker(
-        (
-            f"broker 1 follows broker 2 and copies one record of epoch {OLD_EPOCH}",
-            f"it leads in epoch {EPOCH} and is sent nothing",
-            f"it follows broker 3, which has that record and one of epoch {MIDDLE_EPOCH}, and none of epoch {EPOCH}",
-        ),
-        _comes_to_fetch,
-        _follow_after_an_empty_epoch,
-    ),
-    where=WITH_PUPPETS,
-)
-
-SCENARIOS = (LOG_BEGINS_LATE, LOG_ENDS_LATER, EMPTY_EPOCH)
+SCENARIOS = (LOG_BEGINS_LATE, LOG_ENDS_LATER)

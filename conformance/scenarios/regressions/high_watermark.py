@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
+from conformance.catalogue.questions import Question
 from conformance.catalogue.where import Where
 from conformance.scenarios.high_watermark.fetch_answers import fetch_that_commits
 from conformance.scenarios.in_sync_replicas.silence import heard_again, removed_while_a_record_waits
+from conformance.scenarios.predicted import world_after
 from conformance.scenarios.produce_path.below_minimum import alone_with_a_record, joined_again
 from conformance.scenarios.regressions.defect import regression
+from conformance.scenarios.regressions.frames_asked import last_fetch
 from conformance.scenarios.vocabulary import (
     await_hold,
     await_isr,
@@ -20,18 +25,37 @@ from conformance.scenarios.vocabulary import (
     release,
     start,
 )
+from fault_injection.wire.views import NONE
 from oracle.vocabulary import Acks, Expectation, HighWatermarkCheckpoint, Timing
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from conformance.catalogue.questions import Value
+    from conformance.run_directory import RunDirectory
+    from oracle.rules.rule_set import RuleSet
+
+
+def _epoch_expected(rules: RuleSet, _prediction: Mapping[str, Any]) -> Value:
+    return int(world_after(HELD_BY_THE_DEAD.schedule, rules).state.controller.leader_epoch)
+
+
+def _epoch_fetched_in(run: RunDirectory) -> Value:
+    """Return the leader epoch that the follower's latest fetch names; -1 where fetches name none."""
+    epoch: int = last_fetch(run, 2, 1).get("current_leader_epoch", NONE)
+    return epoch
+
 
 SILENT = hold_request("silent", follower=2, leader=1, fetch_offset=1)
 
 NEWER_THAN_RECORDS = regression(
-    "KAFKA-7104",
+    "KAFKA-5758",
     requirement="The high watermark of an immediate fetch response is the one before that fetch was counted.",
     explanation=(
         "Broker 3's fetch at 2 commits m1, and its answer carries m2. In 1.0.0, 1.0.1 and 1.1.0 (KAFKA-5758) the "
         "answer has the new high watermark too; before, and since KAFKA-7104, broker 3 learns it one fetch later."
     ),
-    sources=("HW-12", "KAFKA-5758"),
+    sources=("HW-12", "KAFKA-7104"),
     replicas=(1, 2, 3),
     steps=fetch_that_commits("fetch of 2", "fetch of 3", "next fetch of 3", answered="broker 3 has the answer"),
 )
@@ -82,12 +106,17 @@ TAKEN_BEFORE_CUT = regression(
 
 HELD_BY_THE_DEAD = regression(
     "KAFKA-15021",
-    requirement="A replica outside the ISR whose broker is gone does not hold the high watermark back.",
+    requirement=(
+        "A replica that leaves the ISR raises no leader epoch, and outside the ISR it holds no high watermark back "
+        "once its broker is gone."
+    ),
     explanation=(
         "Broker 2 was caught up to where the leader stood one fetch ago, outside the ISR, when it died. Up to 3.5 m4 "
-        "stays invisible for the lag time all the same, although the ISR is broker 1 alone."
+        "stays invisible for the lag time all the same, although the ISR is broker 1 alone; and with broker 2's first "
+        "end, which changed the ISR alone, a KRaft controller began a leader epoch."
     ),
-    sources=("HW-08", "IS-03"),
+    sources=("HW-08", "IS-03", "LE-01"),
+    questions=(Question("the leader epoch in which broker 2 fetches at last", _epoch_expected, _epoch_fetched_in),),
     steps=(
         produce("m0"),
         kill(2),

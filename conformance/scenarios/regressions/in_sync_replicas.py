@@ -90,13 +90,13 @@ DIVERGING_FETCH = regression(
 )
 
 DEAD_REPLICA_JOINS = regression(
-    "KAFKA-13916",
+    "KAFKA-14140",
     requirement="A replica whose broker is gone does not enter the ISR.",
     explanation=(
         "The leader asks the controller to add broker 3, which dies before the controller hears that. Up to 3.2 the "
         "request is granted: the ISR has a member that is not there, and everything waits for it."
     ),
-    sources=("IS-02", "KIP-841"),
+    sources=("IS-02", "KIP-841", "KAFKA-13916"),
     replicas=(1, 2, 3),
     steps=(
         kill(3),

@@ -1,8 +1,9 @@
-"""What is a known defect? An issue, a release that has it, one that has it no more, and what each of them shows."""
+"""What is in the track record? An issue, a release before it was repaired or built, one after, and what both show."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from conformance.scenarios.regressions.defect import FAMILY
@@ -12,12 +13,20 @@ if TYPE_CHECKING:
     from conformance.catalogue.questions import Value
     from conformance.scenarios.regressions.signs import Sign
 
+
+class Kind(StrEnum):
+    """What the later release has done."""
+
+    REPAIRED = "repaired defect"
+    BUILT = "missing feature"
+
+
 ZOOKEEPER, KRAFT = MetadataMode.ZOOKEEPER, MetadataMode.KRAFT
 
 
 @dataclass(frozen=True, slots=True)
 class Defect:
-    """One known defect, on a release that has it and on one that has it no more.
+    """One known defect or missing feature, on a release that has it and on one that has it no more.
 
     Attributes:
         issue: as upstream names it.
@@ -28,6 +37,8 @@ class Defect:
         sign: by what it shows.
         there: what the broken release shows.
         here: what the fixed release shows.
+        rules: the names of the rules that, changed and no others, have the broken release predicted as the fixed one.
+        kind: whether it was a defect, or a feature that was not built yet.
     """
 
     issue: str
@@ -38,6 +49,8 @@ class Defect:
     sign: Sign
     there: Value
     here: Value
+    rules: tuple[str, ...]
+    kind: Kind = Kind.REPAIRED
 
     @property
     def scenario(self) -> str:

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import count
 from typing import TYPE_CHECKING
 
 from conformance.puppet_stage.shared_broker import puppets_of
 from conformance.run_directory import slug
+from oracle.log import Entry, ReplicaLog
+from oracle.rules.by_version import rules_for
+from oracle.vocabulary import Label, LeaderEpoch, MetadataMode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -18,6 +22,21 @@ if TYPE_CHECKING:
     from oracle.rules.rule_set import RuleSet
 
 REPLICAS = (1, 2, 3)
+LONG_S, SHORT_S = 30.0, 5.0
+"""How long a fetch that is expected may take, and how long none must come."""
+
+
+def log_of(*epochs: tuple[int, int]) -> ReplicaLog:
+    """Give a log with some records of each epoch."""
+    labels = count()
+    return ReplicaLog().append(
+        Entry(Label(f"r{next(labels)}"), LeaderEpoch(epoch)) for epoch, records in epochs for _ in range(records)
+    )
+
+
+def expects(run: PuppetRun, predict: Callable[[RuleSet], tuple[Answer, ...]]) -> bool:
+    """Tell whether the first answer is predicted to be yes: that decides only for how long it is waited for."""
+    return predict(rules_for(run.cluster.spec.release.version, MetadataMode.ZOOKEEPER))[0].value is True
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from conformance.catalogue.examination import Examination
+from conformance.catalogue.questions import Between
 from conformance.judgement.promises import PromiseKept
 from oracle.guarantees import PromiseVerdict
 from oracle.predict import predict
@@ -111,6 +112,22 @@ class Leader:
     def read(self, entry: Entry, rules: RuleSet) -> int | None:
         """Return the predicted leader."""
         return _moment(entry, rules, self.checkpoint).leader
+
+
+@dataclass(frozen=True, slots=True)
+class Several:
+    """Several signs of one run."""
+
+    signs: tuple[Sign, ...]
+
+    @property
+    def text(self) -> str:
+        """What is looked at."""
+        return ", and ".join(sign.text for sign in self.signs)
+
+    def read(self, entry: Entry, rules: RuleSet) -> Expected:
+        """Return what the model says of each, in order."""
+        return [value for sign in self.signs if not isinstance(value := sign.read(entry, rules), Between)]
 
 
 @dataclass(frozen=True, slots=True)

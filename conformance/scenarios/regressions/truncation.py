@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from conformance.catalogue.where import Where
 from conformance.scenarios.regressions.defect import regression
 from conformance.scenarios.regressions.rarer_steps import (
     elect_preferred,
+    hold_lookup_answer,
     pause,
     resume,
     send_unacknowledged,
@@ -13,14 +15,16 @@ from conformance.scenarios.vocabulary import (
     await_hold,
     await_isr,
     await_leader,
+    await_outcome,
     checkpoint,
     hold_request,
     hold_response,
     kill,
     produce,
+    release,
     start,
 )
-from oracle.vocabulary import Acks
+from oracle.vocabulary import Acks, Expectation
 
 CUTS_TO_HIGH_WATERMARK = regression(
     "KAFKA-1211",
@@ -79,27 +83,60 @@ FAST_FAILOVERS = regression(
 
 LEADER_WITHOUT_ENTRY = regression(
     "KAFKA-7415",
-    requirement="A follower cuts what its leader never had, even if the leader has no record of the follower's epoch.",
+    requirement="A follower cuts what its leader never had, even if the leader has no record of its own epoch yet.",
     explanation=(
-        "Broker 2's epochs begin above the one that broker 1 asks about. Up to 2.0.0 it says that it does not know; "
-        "broker 1 keeps m0 where its leader has m1, joins the ISR, is elected cleanly, and m1 is lost."
+        "Broker 2 leads and has written nothing when broker 1, which has m1, asks where its last epoch ends. Up to "
+        "2.0.0 broker 2 has no entry for its own epoch and says that it does not know; broker 1 keeps m1 where its "
+        "leader has m2, joins the ISR, is elected cleanly, and m2 is lost."
     ),
     sources=("LE-01", "LE-03", "TR-06"),
     unclean=True,
+    where=Where(since="0.11.0.0", before="2.8.0", why="followers ask OffsetsForLeaderEpoch before they fetch"),
     steps=(
+        produce("m0"),
         kill(2),
-        send_unacknowledged("m0"),
+        send_unacknowledged("m1"),
         kill(1),
         start(2),
         await_leader(2),
-        produce("m1"),
+        hold_lookup_answer("end of epoch", follower=1, leader=2),
         start(1),
+        await_hold("end of epoch"),
+        produce("m2"),
+        release("end of epoch"),
         await_isr(1, 2),
         checkpoint("broker 1 is back"),
         kill(2),
         await_leader(1),
         start(2),
         await_isr(1, 2),
+        checkpoint("end"),
+    ),
+)
+
+WITHOUT_EPOCHS = regression(
+    "KAFKA-6857",
+    requirement="A former leader whose records have no epochs cuts what its new leader never had.",
+    explanation=(
+        "In message format 0.10.2 no record has an epoch, so broker 1, back with m1, asks where epoch -1 ends. Up to "
+        "1.0.1, and in 1.1.0, its leader answers with its log end; broker 1 cuts nothing and keeps m1 where its leader "
+        "has x1. Later ones do not know, and broker 1 cuts to its high watermark."
+    ),
+    sources=("LE-03", "TR-07"),
+    message_format="0.10.2",
+    where=Where(since="0.11.0.0", why="before, nobody asks where epochs end"),
+    steps=(
+        produce("m0"),
+        hold_request("m1 for 2", follower=2, leader=1, fetch_offset=1),
+        await_hold("m1 for 2"),
+        produce("m1", expect=Expectation.PENDING),
+        kill(1),
+        await_outcome("m1", expect=Expectation.INDETERMINATE),
+        await_leader(2),
+        produce("x1"),
+        start(1),
+        await_isr(1, 2),
+        produce("m2"),
         checkpoint("end"),
     ),
 )
@@ -139,6 +176,7 @@ SAME_LEADER = regression(
 SCENARIOS = (
     CUTS_TO_HIGH_WATERMARK,
     FAST_FAILOVERS,
+    WITHOUT_EPOCHS,
     LEADER_WITHOUT_ENTRY,
     SAME_LEADER,
 )

@@ -22,11 +22,44 @@ class Unreached:
 
 UNREACHED: tuple[Unreached, ...] = (
     Unreached(
+        "KAFKA-7104",
+        "an immediate fetch answer names a log start offset after its records, in the releases that have KAFKA-5758",
+        "records must be deleted between two readings of the log within one request: nothing on the wire is in between",
+    ),
+    Unreached(
+        "KAFKA-9835, KAFKA-9807",
+        "up to 2.5.0 and 2.4 a read beside an append, or beside a rise of the high watermark, gives what is not "
+        "committed or not stable yet",
+        "two threads of one broker must meet within microseconds: no frame is held in between",
+    ),
+    Unreached(
+        "KAFKA-10432",
+        "up to 2.6.0 recovery after a crash leaves epoch 0 out of the leader-epoch cache",
+        "recovery fills in only what the file of epochs lacks, and that is written with the epoch's first record: it "
+        "survives kill -9, and no fault here loses that file alone",
+    ),
+    Unreached(
+        "KAFKA-13916",
+        "up to 3.2 in KRaft mode a fenced replica enters the ISR",
+        "KRaft is fit for use, and run here, from 3.3 on, which repaired it; KAFKA-14140 is the same with ZooKeeper",
+    ),
+    Unreached(
+        "KAFKA-14154",
+        "up to 3.2 a controller that was replaced and does not know it fences a leader that is ahead of it",
+        "the leader's request must reach two controllers in turn: a cluster here has one, a puppet's broker is none",
+    ),
+    Unreached(
         "KAFKA-15221",
         "3.5 and 3.6 in KRaft mode: a fetch that a broker sent before its restart is counted after one sent since",
         "the older request must wait inside the leader while the newer one is served: a held frame dies with its "
         "connection when the broker is killed, and puppets speak to brokers with ZooKeeper only, whose fetches name no "
         "broker epoch",
+    ),
+    Unreached(
+        "KAFKA-15353",
+        "3.5.0 and 3.5.1: an AlterPartition that is sent again asks for an empty ISR",
+        "only requests before version 3 are built so, which go to a controller of an earlier release, or under its "
+        "inter-broker protocol: a cluster here is of one release",
     ),
     Unreached(
         "KAFKA-19996",
@@ -41,7 +74,8 @@ UNREACHED: tuple[Unreached, ...] = (
     Unreached(
         "KAFKA-20634",
         "a group coordinator applies a high watermark over rows that it did not write",
-        "consumer groups are no part of the model; repaired in no release that is listed",
+        "consumer groups are no part of the model; 4.0.2, 4.1.2, 4.2.1 and 4.3.0 have it, 4.2.2, 4.3.1 and 4.4.0 "
+        "repaired it",
     ),
     Unreached(
         "KAFKA-21110",

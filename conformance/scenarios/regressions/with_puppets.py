@@ -1,4 +1,4 @@
-"""Which defects does a leader show by what it answers to followers that are puppets? Lookups and waiting fetches."""
+"""Which defects does a leader show by what it answers to followers that are puppets? Waiting fetches."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 from conformance.catalogue.examination import Examination
 from conformance.catalogue.questions import Answer
-from conformance.puppet_stage.where import WITH_PUPPETS, since
+from conformance.puppet_stage.modelled_broker import ModelledBroker
+from conformance.puppet_stage.where import WITH_PUPPETS
 from conformance.scenarios.regressions.defect import FAMILY
 from conformance.scenarios.regressions.one_broker import REPLICAS, OneBroker
 from fault_injection.puppets.client import LATEST_TIMESTAMP
 from fault_injection.waiting import until
 from fault_injection.wire.views import NONE
-from oracle.rules.release import parse_version
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 REAL, PUPPET, OTHER = REPLICAS
 EPOCH = 5
-OLD_RECORDS = (b"a", b"b", b"c")
-WITHOUT_EPOCH = "where it says that the epoch of a follower without epochs ends"
+FETCHED = ((PUPPET, 0), (OTHER, 0), (OTHER, 1))
+"""Who has fetched where before the fetch that commits."""
 MAX_WAIT_MS, COMMITTED_S, AT_ONCE_S = 10_000, 5.0, 1.0
 ANSWERED_AT_ONCE = "whether the fetch that only raises the high watermark is answered before there is a record for it"
 TOLD = "the high watermark in its answer"
@@ -35,36 +35,20 @@ def _lead(run: PuppetRun, topic: PuppetTopic, isr: tuple[int, ...]) -> None:
     run.controller.decide(topic.led_by(REAL, EPOCH, isr))
 
 
-def _version(rules: RuleSet) -> tuple[int, ...]:
-    return parse_version(rules.version)
-
-
-def _end_of_no_epoch(rules: RuleSet) -> tuple[Answer, ...]:
-    is_fixed = _version(rules) >= (1, 1, 1) or (1, 0, 2) <= _version(rules) < (1, 1) or _is_0_11_0_3(rules)
-    return (Answer(WITHOUT_EPOCH, NONE if is_fixed else len(OLD_RECORDS)),)
-
-
-def _is_0_11_0_3(rules: RuleSet) -> bool:
-    return (0, 11, 0, 3) <= _version(rules) < (1, 0)
-
-
-def _ask_without_epoch(run: PuppetRun, topic: PuppetTopic) -> Iterator[Answer]:
-    _lead(run, topic, isr=REPLICAS)
-    for value in OLD_RECORDS:
-        run.client.append(topic, value)
-    told = run.follower(PUPPET).end_of_epoch(topic, NONE)
-    yield Answer(WITHOUT_EPOCH, told.end_offset)
-
-
 def _answers_at_once(rules: RuleSet) -> tuple[Answer, ...]:
-    pushes = (2, 4) <= _version(rules) < (2, 6)
-    return Answer(ANSWERED_AT_ONCE, pushes), Answer(TOLD, 1)
+    model = ModelledBroker(rules)
+    model.decide(REAL, EPOCH, REPLICAS)
+    model.append("a")
+    for broker, offset in FETCHED:
+        model.fetch(broker, offset, EPOCH, NONE, parks=False)
+    told = model.fetch(PUPPET, 1, EPOCH, NONE, parks=True)
+    return Answer(ANSWERED_AT_ONCE, told.is_pushed), Answer(TOLD, told.high_watermark)
 
 
 def _fetch_and_raise(run: PuppetRun, topic: PuppetTopic) -> Iterator[Answer]:
     _lead(run, topic, isr=REPLICAS)
     run.client.append(topic, b"a")
-    for broker, offset in ((PUPPET, 0), (OTHER, 0), (OTHER, 1)):
+    for broker, offset in FETCHED:
         run.follower(broker).fetch(topic, offset, leader_epoch=EPOCH)
     follower = run.follower(PUPPET)
     with ThreadPoolExecutor(1) as pool:
@@ -80,27 +64,6 @@ def _fetch_and_raise(run: PuppetRun, topic: PuppetTopic) -> Iterator[Answer]:
 def _is_committed(run: PuppetRun, topic: PuppetTopic, offset: int) -> bool:
     return run.client.list_offset(topic, LATEST_TIMESTAMP).offset == offset
 
-
-NO_EPOCHS = Examination(
-    name=f"{FAMILY}/KAFKA-6857",
-    id=f"{FAMILY}/kafka-6857",
-    requirement="A leader that is asked where no epoch at all ends says that it does not know.",
-    sources=("LE-03", "TR-07", "KAFKA-6857"),
-    explanation=(
-        "No record has an epoch, so a follower asks about epoch -1. Up to 1.0.1, and in 1.1.0, the leader answers with "
-        "its log end, and the follower cuts nothing; later ones know none, and it cuts to its high watermark."
-    ),
-    subject=OneBroker(
-        (
-            "broker 1 leads in epoch 5 and appends three records of message format 0.10.2, which have no epoch",
-            "broker 2 asks where epoch -1 ends",
-        ),
-        _end_of_no_epoch,
-        _ask_without_epoch,
-        {"message.format.version": "0.10.2"},
-    ),
-    where=since("0.11.0.0", "before, nobody asks where epochs end"),
-)
 
 HIGH_WATERMARK_PUSHED = Examination(
     name=f"{FAMILY}/KAFKA-9952",
@@ -123,4 +86,4 @@ HIGH_WATERMARK_PUSHED = Examination(
     where=WITH_PUPPETS,
 )
 
-SCENARIOS = (NO_EPOCHS, HIGH_WATERMARK_PUSHED)
+SCENARIOS = (HIGH_WATERMARK_PUSHED,)

@@ -115,7 +115,7 @@ def _elect_with_elr(cluster: Cluster, live: list[int]) -> bool:
         view["isr"] = [eligible[0]]
         return _lead(view, eligible[0])
     last_known = view["last_known"]
-    if not view["isr"] and not view["elr"] and last_known in live:
+    if not view["isr"] and not view["elr"] and _may_lead(cluster, last_known, live):
         unclean = last_known
     elif live and cluster["unclean"]:
         unclean = live[0]
@@ -124,6 +124,10 @@ def _elect_with_elr(cluster: Cluster, live: list[int]) -> bool:
     view["isr"] = [unclean]
     view["elr"].clear()
     return _lead(view, unclean)
+
+
+def _may_lead(cluster: Cluster, last_known: int | None, live: list[int]) -> bool:
+    return last_known in live or (last_known is not None and cluster["facts"]["elects_absent"])
 
 
 def _lead(view: dict[str, Any], leader: int) -> bool:

@@ -120,6 +120,8 @@ def handle_request(cluster: Cluster, follower: Broker, request: Request) -> bool
     wrong_leader = leader is None or leader["id"] != request["to"]
     if leader is None or wrong_leader or (facts["fences"] and request["epoch"] != leader["epoch"]):
         follower["request"] = None
+        is_fenced = not wrong_leader and request["what"] == "lookup" and request["epoch"] != follower["epoch"]
+        follower["stopped"] = follower["stopped"] or (is_fenced and not facts["drops_old_lookup"])
         return False
     if request["what"] == "lookup":
         _answer(request, {"epoch_end": end_offset_for(leader, request["last_epoch"], facts)})

@@ -19,6 +19,8 @@ def facts_of(version: str, metadata: str, *, eligible_leader_replicas: bool | No
         "version": v,
         "kraft": kraft,
         "elr": elr_default if eligible_leader_replicas is None else eligible_leader_replicas,
+        # PartitionChangeBuilder.canElectLastKnownLeader answers yes whoever lives, up to KAFKA-19522.
+        "elects_absent": v < (4, 1),
         **_truncation_facts(v),
         **_high_watermark_facts(v, kraft=kraft),
         **_controller_facts(v, kraft=kraft),
@@ -47,7 +49,7 @@ def _truncation_facts(v: tuple[int, ...]) -> Facts:
         "when_ahead": "stops" if v < (0, 11) else "ends" if v < (2, 0, 1) else "cuts",
         # KIP-320: requests carry the current leader epoch.
         "fences": v >= (2, 1),
-        "drops_old_lookup": v >= (2, 1, 1),  # KAFKA-7786
+        "drops_old_lookup": v >= (2, 1, 1),  # KAFKA-7786: also FENCED_LEADER_EPOCH, else onPartitionFenced removes it
         "drops_old_fetch": (3, 9, 1) <= v < (4, 0) or v >= (4, 0, 1),  # KAFKA-18991
         "counts_diverging": v == (2, 8, 0),  # KAFKA-13141
         "high_watermark_before_cut": (2, 8) <= v < (3, 4, 1),  # KAFKA-14704

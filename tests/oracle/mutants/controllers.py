@@ -72,6 +72,20 @@ def everywhere(function: str, wrong: object) -> dict[str, Any]:
 
 MUTANTS = (
     Mutant(
+        "elects-an-absent-last-known-leader",
+        "kip_966",
+        "4.1 elects a last known leader whose broker is down",
+        Story("kafka-19522-on-4.1"),
+        with_fields(election=kip_966.ELECTION_OF_THE_ABSENT),
+    ),
+    Mutant(
+        "waits-for-an-absent-last-known-leader",
+        "kip_966",
+        "4.0 does not elect a last known leader whose broker is down",
+        Story("kafka-19522-on-4.0"),
+        with_fields(election=kip_966.ELECTION),
+    ),
+    Mutant(
         "elects-the-last-replica",
         "election",
         "the last live ISR member in assignment order leads",

@@ -8,6 +8,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from conformance.catalogue.examination import Examination
+from conformance.registry import select
 from oracle.asking import ASKS, answer
 from oracle.events import BrokerRemoved, BrokerReturned, JoinCommitted, RecordSent, RequestReceived, SettingsChanged
 from oracle.gate import Gate
@@ -154,6 +156,17 @@ def holds_unclean_elections(version: str) -> Callable[[Callable[[RuleSet], RuleS
         except PointUnavailableError:
             return False
         return True
+
+    return ask
+
+
+def examined(name: str, version: str) -> Callable[[Callable[[RuleSet], RuleSet]], object]:
+    """Ask what an examination predicts of one broker among puppets."""
+
+    def ask(change: Callable[[RuleSet], RuleSet]) -> object:
+        (entry,) = select([name])
+        assert isinstance(entry, Examination)
+        return [given.value for given in entry.subject.predict(_rules(version, change))]
 
     return ask
 

@@ -13,6 +13,7 @@ from tests.oracle.mutants import (
     leadership,
     message_formats,
     published,
+    puppeteered,
     reassignments,
     requests,
     truncation,
@@ -30,8 +31,9 @@ MUTANTS: tuple[Mutant, ...] = (
     *reassignments.MUTANTS,
     *requests.MUTANTS,
     *published.MUTANTS,
+    *puppeteered.MUTANTS,
 )
-SHAPES = {"__init__", "rule", "rule_set", "release", "truncation", "by_version"}
+SHAPES = {"__init__", "rule", "rule_set", "release", "truncation", "by_version", "base"}
 """Modules that hold no behaviour of a broker: shapes, and the table, whose rows are mutated one by one."""
 MODULES = {path.stem for path in Path(rules.__file__).parent.glob("*.py")} - SHAPES
 

@@ -1,4 +1,4 @@
-"""Do the two measures of frames read what a follower asked, and tell when it asked otherwise or nothing?"""
+"""Do the measures of frames read what a follower asked, and tell when it asked otherwise or nothing?"""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from conformance.catalogue.questions import NotSeenError
-from conformance.scenarios.regressions.frames_asked import FORGOTTEN_EPOCH, STALE_LOOKUP
+from conformance.scenarios.regressions.frames_asked import FORGOTTEN_EPOCH
+from conformance.scenarios.regressions.high_watermark import HELD_BY_THE_DEAD
 from conformance.wire_trace.frame import EPOCH_LOOKUP, FETCH
 from oracle.rules.by_version import rules_for
 from oracle.vocabulary import MetadataMode
@@ -16,10 +17,11 @@ from tests.conformance.scenarios.hand_made_runs import HandMadeRun
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from conformance.catalogue.questions import Question
     from conformance.run_directory import RunDirectory
 
-(LOOKUPS,) = STALE_LOOKUP.questions
 (LAST_EPOCH,) = FORGOTTEN_EPOCH.questions
+(LEADER_EPOCH,) = HELD_BY_THE_DEAD.questions
 
 
 def run_with(tmp_path: Path, *asked: tuple[str, int, dict[str, int]]) -> RunDirectory:
@@ -30,31 +32,22 @@ def run_with(tmp_path: Path, *asked: tuple[str, int, dict[str, int]]) -> RunDire
     return made.run
 
 
-@pytest.mark.parametrize("epochs", [[1], [1, 1], [1, 2], [1, 2, 2, 3]])
-def test_lookups_are_counted_once_a_leader_epoch(tmp_path: Path, epochs: list[int]) -> None:
-    asked = [(EPOCH_LOOKUP, 2, {"current_leader_epoch": epoch}) for epoch in epochs]
-    others = [(EPOCH_LOOKUP, 3, {"current_leader_epoch": 9}), (FETCH, 2, {"current_leader_epoch": 9})]
-    assert LOOKUPS.measure(run_with(tmp_path, *asked, *others)) == len(set(epochs))
-
-
 def test_the_latest_fetch_counts_and_no_epoch_is_minus_one(tmp_path: Path) -> None:
     named = (FETCH, 2, {"last_fetched_epoch": 0})
     assert LAST_EPOCH.measure(run_with(tmp_path, named, (FETCH, 2, {}))) == -1
     assert LAST_EPOCH.measure(run_with(tmp_path, (FETCH, 2, {}), named, (FETCH, 3, {}))) == 0
 
 
-@pytest.mark.parametrize("question", [LOOKUPS, LAST_EPOCH], ids=["lookups", "last epoch"])
-def test_a_follower_that_asked_nothing_was_not_seen(tmp_path: Path, question: object) -> None:
-    assert question in (LOOKUPS, LAST_EPOCH)
+def test_the_leader_epoch_of_the_latest_fetch_counts(tmp_path: Path) -> None:
+    older, newer = ((FETCH, 2, {"current_leader_epoch": epoch}) for epoch in (1, 3))
+    assert LEADER_EPOCH.measure(run_with(tmp_path, older, newer, (FETCH, 3, {"current_leader_epoch": 9}))) == 3
+    assert LEADER_EPOCH.measure(run_with(tmp_path, older, (FETCH, 2, {}))) == -1
+
+
+@pytest.mark.parametrize("question", [LAST_EPOCH, LEADER_EPOCH], ids=["last epoch", "leader epoch"])
+def test_a_follower_that_asked_nothing_was_not_seen(tmp_path: Path, question: Question) -> None:
     with pytest.raises(NotSeenError, match="of broker 2 to broker 1"):
-        (LOOKUPS if question is LOOKUPS else LAST_EPOCH).measure(
-            run_with(tmp_path, (EPOCH_LOOKUP, 3, {}), (FETCH, 3, {}))
-        )
-
-
-@pytest.mark.parametrize(("version", "times"), [("2.1.0", 1), ("2.1.1", 2), ("2.7.2", 2)])
-def test_how_often_a_release_asks(version: str, times: int) -> None:
-    assert LOOKUPS.predict(rules_for(version, MetadataMode.ZOOKEEPER), {}) == times
+        question.measure(run_with(tmp_path, (EPOCH_LOOKUP, 3, {}), (FETCH, 3, {})))
 
 
 @pytest.mark.parametrize(
@@ -62,3 +55,8 @@ def test_how_often_a_release_asks(version: str, times: int) -> None:
 )
 def test_which_epoch_a_release_names(version: str, epoch: int) -> None:
     assert LAST_EPOCH.predict(rules_for(version, MetadataMode.ZOOKEEPER), {}) == epoch
+
+
+@pytest.mark.parametrize(("version", "epoch"), [("3.3.2", 3), ("3.5.2", 3), ("3.6.2", 2), ("4.3.1", 2)])
+def test_in_which_leader_epoch_a_release_ends(version: str, epoch: int) -> None:
+    assert LEADER_EPOCH.predict(rules_for(version, MetadataMode.KRAFT), {}) == epoch

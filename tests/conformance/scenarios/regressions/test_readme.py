@@ -22,10 +22,10 @@ ROWS = [[cell.strip() for cell in line.strip("|").split("|")] for line in LINES]
 
 def test_every_row_is_in_the_record_with_its_releases_and_its_scenario() -> None:
     defects = {defect.issue: defect for defect in TRACK_RECORD}
-    for issue_cell, symptom, broken, fixed, command, *shown in ROWS:
+    for issue_cell, kind, symptom, broken, fixed, command, *shown in ROWS:
         (issue,) = re.findall(r"\[([^\]]+)\]", issue_cell)
         defect = defects[issue]
-        assert symptom == defect.symptom
+        assert (kind, symptom) == (defect.kind.value, defect.symptom)
         assert (broken.split()[0], fixed.split()[0]) == (defect.broken, defect.fixed)
         assert f"run {defect.scenario} --kafka" in command
         assert shown == [_verdict(defect, defect.there), _verdict(defect, defect.here)]

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-import dataclasses
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import pytest
 
 from conformance.registry import select
-from conformance.scenarios.regressions.known_defect import ZOOKEEPER, Defect
+from conformance.scenarios.regressions.known_defect import ZOOKEEPER, Defect, Kind
 from conformance.scenarios.regressions.signs import Promise, predicted_promise
 from conformance.scenarios.regressions.track_record import KEPT, LOST, TRACK_RECORD
 from conformance.scenarios.regressions.unreached import UNREACHED
 from fault_injection.releases import find_release
 from oracle.predict import predict
-from oracle.rules.by_version import rules_for
-from oracle.rules.release import parse_version
-from oracle.schedule import Schedule
+from oracle.rules import by_version
+from oracle.rules.by_version import TABLE, Row, rules_for
+from oracle.rules.release import Release, parse_version
+from oracle.schedule import Schedule, ScheduleError
 from oracle.steps import Checkpoint
 from oracle.vocabulary import BrokerId, MetadataMode
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 each_defect = pytest.mark.parametrize("defect", TRACK_RECORD, ids=lambda defect: defect.issue)
 
@@ -26,11 +31,13 @@ REQUIRED = {
     "KAFKA-6361",
     "KAFKA-7128",
     "KAFKA-7395",
-    "KAFKA-7104",
+    "KAFKA-5758",
     "KAFKA-13141",
     "KIP-966",
     "KAFKA-15583",
 }
+ALSO_DECIDE = {"KAFKA-7164": ("same-leader-skips-one-epoch",)}
+"""Rules that would turn a prediction as well: the same change, told from its other side."""
 
 
 def shown(defect: Defect, version: str, metadata: MetadataMode) -> object:
@@ -43,6 +50,56 @@ def test_the_broken_release_shows_it_and_the_fixed_one_does_not(defect: Defect) 
     assert shown(defect, defect.broken, defect.metadata) == defect.there
     assert shown(defect, defect.fixed, defect.metadata) == defect.here
     assert defect.there != defect.here
+
+
+def swapped(defect: Defect, rows: Iterable[Row], monkeypatch: pytest.MonkeyPatch) -> object:
+    """Return what the broken release would show with some rows of the table as the fixed one has them."""
+    changed = list(rows)
+    is_so = {True: lambda _release: True, False: lambda _release: False}
+    table = [replace(r, applies=is_so[applies_to(r, defect, defect.fixed)]) if r in changed else r for r in TABLE]
+    with monkeypatch.context() as patching:
+        patching.setattr(by_version, "TABLE", tuple(table))
+        try:
+            return shown(defect, defect.broken, defect.metadata)
+        except ScheduleError as impossible:
+            return impossible
+
+
+def applies_to(row: Row, defect: Defect, version: str) -> bool:
+    """Tell whether a release has a row; eligible leader replicas are on where the entry switches them on."""
+    is_about_the_feature = defect.issue == "KAFKA-19522"
+    numbers = parse_version(version)
+    has_elr = numbers >= ((4, 0) if is_about_the_feature else (4, 1))
+    return row.applies(Release(numbers, defect.metadata, has_elr))
+
+
+def row_name(row: Row) -> str:
+    return "" if row.rule is None else row.rule.name
+
+
+@each_defect
+def test_the_named_rules_and_no_others_turn_the_broken_release_into_the_fixed_one(
+    defect: Defect, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    differing = [
+        row for row in TABLE if applies_to(row, defect, defect.broken) != applies_to(row, defect, defect.fixed)
+    ]
+    named = [row for row in differing if row_name(row) in defect.rules]
+    assert sorted(map(row_name, named)) == sorted(defect.rules)
+    assert swapped(defect, named, monkeypatch) == defect.here
+    for one in named:
+        assert swapped(defect, [row for row in named if row is not one], monkeypatch) != defect.here
+    others = [row for row in differing if row not in named and row_name(row) not in ALSO_DECIDE.get(defect.issue, ())]
+    assert [row_name(row) for row in others if swapped(defect, [row], monkeypatch) == defect.here] == []
+
+
+def test_one_rule_decides_every_row_but_one() -> None:
+    assert [defect.issue for defect in TRACK_RECORD if len(defect.rules) != 1] == ["KAFKA-15021"]
+
+
+def test_what_was_not_built_yet_is_no_defect() -> None:
+    features = [defect.issue for defect in TRACK_RECORD if defect.kind is Kind.BUILT]
+    assert features == ["KAFKA-15583", "KAFKA-12670", "KIP-966"]
 
 
 @each_defect
@@ -94,6 +151,6 @@ def test_a_schedule_without_promises_keeps_none() -> None:
 @pytest.mark.parametrize("issue", ["KAFKA-1211", "KAFKA-13141"])
 def test_a_sign_tells_a_release_with_other_rules_apart(issue: str) -> None:
     (defect,) = (one for one in TRACK_RECORD if one.issue == issue)
-    swapped = dataclasses.replace(defect, broken=defect.fixed, fixed=defect.broken)
+    other = replace(defect, broken=defect.fixed, fixed=defect.broken)
     with pytest.raises(AssertionError):
-        test_the_broken_release_shows_it_and_the_fixed_one_does_not(swapped)
+        test_the_broken_release_shows_it_and_the_fixed_one_does_not(other)

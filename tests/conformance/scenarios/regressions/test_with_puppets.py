@@ -4,27 +4,21 @@ from __future__ import annotations
 
 import pytest
 
-from conformance.scenarios.regressions import fenced_leader, followers_with_puppets, with_puppets
+from conformance.scenarios.regressions import fenced_leader, followers_with_puppets, lookups_with_puppets, with_puppets
 from conformance.scenarios.regressions.followers_with_puppets import (
     APPENDED,
     DECIDED,
-    EMPTY_EPOCH,
-    FETCHES,
     GOES_ON,
     LOG_BEGINS_LATE,
     LOG_ENDS_LATER,
     RUNS,
 )
-from conformance.scenarios.regressions.with_puppets import (
-    ANSWERED_AT_ONCE,
-    HIGH_WATERMARK_PUSHED,
-    NO_EPOCHS,
-    WITHOUT_EPOCH,
-)
+from conformance.scenarios.regressions.lookups_with_puppets import EMPTY_EPOCH, FENCED_LATE, FETCHES, FETCHES_LATER
+from conformance.scenarios.regressions.with_puppets import ANSWERED_AT_ONCE, HIGH_WATERMARK_PUSHED, TOLD
 from oracle.rules.by_version import rules_for
 from oracle.vocabulary import MetadataMode
 
-SCENARIOS = (*with_puppets.SCENARIOS, *followers_with_puppets.SCENARIOS)
+SCENARIOS = (*with_puppets.SCENARIOS, *followers_with_puppets.SCENARIOS, *lookups_with_puppets.SCENARIOS)
 ZOOKEEPER, KRAFT = MetadataMode.ZOOKEEPER, MetadataMode.KRAFT
 SEVERAL = [
     "0.11.0.2",
@@ -47,15 +41,10 @@ def predicted(examination: object, version: str) -> dict[str, object]:
     return {answer.what: answer.value for answer in found.subject.predict(rules_for(version, ZOOKEEPER))}
 
 
-def test_which_leaders_know_where_no_epoch_ends() -> None:
-    ends = {version: predicted(NO_EPOCHS, version)[WITHOUT_EPOCH] for version in SEVERAL}
-    assert [version for version, end in ends.items() if end == 3] == ["0.11.0.2", "1.0.1", "1.1.0"]
-    assert set(ends.values()) == {3, -1}
-
-
 def test_which_leaders_answer_a_fetch_for_its_high_watermark() -> None:
     at_once = [version for version in SEVERAL if predicted(HIGH_WATERMARK_PUSHED, version)[ANSWERED_AT_ONCE]]
     assert at_once == ["2.4.0", "2.4.1", "2.5.1"]
+    assert {predicted(HIGH_WATERMARK_PUSHED, version)[TOLD] for version in SEVERAL} == {1}
 
 
 def test_which_replica_cannot_lead_with_a_log_that_begins_late() -> None:
@@ -82,6 +71,15 @@ def test_which_former_leaders_never_come_to_fetch() -> None:
     ]
 
 
+def test_which_followers_stop_at_a_late_fence() -> None:
+    versions = ["2.1.0", "2.1.1", "2.3.1", "2.7.2"]
+    answers = {version: predicted(FENCED_LATE, version) for version in versions}
+    assert [v for v, told in answers.items() if not told[FETCHES]] == ["2.1.0"]
+    assert all(told[FETCHES_LATER] for told in answers.values())
+    assert FENCED_LATE.where.reason_not_to_run("2.0.1", ZOOKEEPER) is not None
+    assert FENCED_LATE.where.reason_not_to_run("2.8.0", ZOOKEEPER) is not None
+
+
 @pytest.mark.parametrize(("version", "isr"), [("4.0.1", [1]), ("4.0.2", [1]), ("4.1.0", []), ("4.3.1", [])])
 def test_which_controllers_elect_a_leader_that_is_not_there(version: str, isr: list[int]) -> None:
     (examination,) = fenced_leader.SCENARIOS
@@ -94,12 +92,11 @@ def test_which_controllers_elect_a_leader_that_is_not_there(version: str, isr: l
 @pytest.mark.parametrize("examination", SCENARIOS, ids=lambda one: one.name)
 def test_puppets_need_zookeeper(examination: object) -> None:
     (found,) = (one for one in SCENARIOS if one is examination)
-    assert "ZooKeeper" in (found.where.reason_not_to_run("3.9.2", KRAFT) or "")
+    assert found.where.reason_not_to_run("3.9.2", KRAFT) is not None
     assert found.where.reason_not_to_run("4.3.1", KRAFT) is not None
-    assert found.where.reason_not_to_run("3.9.2", ZOOKEEPER) is None
+    assert found.where.reason_not_to_run("2.6.3", ZOOKEEPER) is None
     assert found.subject.steps()
 
 
-def test_lookups_begin_with_0_11() -> None:
-    assert NO_EPOCHS.where.reason_not_to_run("0.10.2.2", ZOOKEEPER) is not None
+def test_fetching_is_examined_on_every_release_with_zookeeper() -> None:
     assert LOG_BEGINS_LATE.where.reason_not_to_run("0.10.2.2", ZOOKEEPER) is None
