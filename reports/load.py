@@ -80,6 +80,7 @@ def _described(path: Path, run: Mapping[str, Any]) -> RunView:
         verdict=_unreadable("the run was not judged"),
         explanation=str(run.get("explanation") or ""),
         is_examination=run.get("kind") == "examination",
+        basis=str(run.get("basis") or ""),
         told_steps=tuple(str(step) for step in run.get("steps") or ()),
         user_settings=_words(settings.get("user")),
         imposed_settings=_words(settings.get("imposed")),

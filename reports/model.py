@@ -177,6 +177,7 @@ class RunView:
         scenario: the name without its variant.
         explanation: what a reader should look for.
         is_examination: whether it has answers only, and no record at stake.
+        basis: where its predictions come from: predicted, computed or documented; empty if the run does not say.
         told_steps: what an examination did, in prose.
         asked: what it had to answer besides numbers and records, in the order of the answers.
         wire: what the check of the wire trace found; None for a run that was never checked.
@@ -211,6 +212,7 @@ class RunView:
     evidence: tuple[Evidence, ...] = ()
     wire: Wire | None = None
     is_examination: bool = False
+    basis: str = ""
     told_steps: tuple[str, ...] = ()
     asked: tuple[Asked, ...] = ()
 

@@ -7,6 +7,7 @@ brokers: a puppet that speaks to one, a count of connections, a request that mus
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from conformance.catalogue.scenario import FULL, Scenario, requirements_among
@@ -68,6 +69,17 @@ class Room:
         return self.laboratory.backend
 
 
+class Basis(StrEnum):
+    """Where the predicted answers of an entry come from."""
+
+    PREDICTED = "predicted"
+    """The model plays the entry by the release's rules."""
+    COMPUTED = "computed"
+    """A rule outside the model gives them, such as the hash that spreads partitions over fetchers."""
+    DOCUMENTED = "documented"
+    """They are written down from Kafka's documentation and source: the subject lies outside replication."""
+
+
 class Subject(Protocol):
     """What an examination is about."""
 
@@ -94,6 +106,7 @@ class Examination:
         requirement: what brokers must do, in one sentence that can be disputed.
         sources: requirement ids it proves, its own first; documents, KIPs and issues.
         explanation: what a reader should look for in the report.
+        basis: where its predicted answers come from.
         where: the releases that have what is examined.
         variant: ``safe`` or ``unsafe`` for a pair that differs in its settings only, else None.
         profiles: ``quick`` and/or ``full``.
@@ -105,6 +118,7 @@ class Examination:
     sources: tuple[str, ...]
     explanation: str
     subject: Subject
+    basis: Basis = Basis.PREDICTED
     where: Where = EVERYWHERE
     variant: str | None = None
     profiles: tuple[str, ...] = FULL
@@ -116,3 +130,16 @@ class Examination:
 
 Entry: TypeAlias = Scenario | Examination
 """What the catalogue consists of."""
+
+
+BASIS_WORDS = {
+    Basis.PREDICTED: "predicted by the model",
+    Basis.COMPUTED: "computed by a rule outside the model",
+    Basis.DOCUMENTED: "documented, not modelled",
+}
+"""Where predictions come from, in words."""
+
+
+def basis_of(entry: Entry) -> Basis:
+    """Return where an entry's predictions come from: every schedule's from the model."""
+    return entry.basis if isinstance(entry, Examination) else Basis.PREDICTED

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from conformance.catalogue.examination import Examination
+from conformance.catalogue.examination import BASIS_WORDS, Examination, basis_of
 from conformance.catalogue.where import EVERYWHERE
 from conformance.commands.choosing import foretold, rules_of
 from conformance.commands.family_table import family_lines
@@ -63,6 +63,7 @@ def _explained(told: Foretold) -> Iterable[str]:
     yield ""
     yield f"Requirement: {entry.requirement}"
     yield f"Sources:     {', '.join(entry.sources)}"
+    yield f"Answers:     {BASIS_WORDS[basis_of(entry)]}"
     if not isinstance(entry, Examination):
         yield from _settings(entry.schedule)
     if entry.where != EVERYWHERE:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import asdict
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from conformance.catalogue.examination import Examination
+from conformance.catalogue.examination import BASIS_WORDS, Basis, Examination, basis_of
 from conformance.catalogue.requirements import AREAS
 from conformance.commands.choosing import foretold, rules_of
 from conformance.registry import CATALOGUE, select
@@ -47,6 +48,7 @@ def entry_as_json(entry: Entry) -> dict[str, Any]:
     return {
         "name": entry.name,
         "kind": "examination" if isinstance(entry, Examination) else "scenario",
+        "basis": basis_of(entry).value,
         "id": entry.id,
         "requirement": entry.requirement,
         "sources": list(entry.sources),
@@ -71,6 +73,8 @@ def _by_area(entries: Sequence[Entry], left_out: Mapping[str, str], *, is_short:
             yield f"{area_words(area)}: {count_words(len(members))}"
         for entry in members:
             yield f"{'' if is_short else '  '}{entry.name:{width}}  {entry.requirement}"
+            if basis_of(entry) is not Basis.PREDICTED:
+                yield f"{'' if is_short else '  '}{'':{width}}  {BASIS_WORDS[basis_of(entry)]}"
             if entry.name in left_out:
                 yield f"{'' if is_short else '  '}{'':{width}}  not run: {left_out[entry.name]}"
 
@@ -92,7 +96,13 @@ def _total(entries: Sequence[Entry], left_out: Mapping[str, str], rules: RuleSet
             return
         yield f"{len(entries) - len(left_out)} of {count} run on {on}; not run: {len(left_out)}"
     elif len(entries) > 1:
-        yield f"{count}; what one does, step by step: kafka-conformance explain NAME"
+        yield f"{count}: {basis_counts(entries)}; what one does, step by step: kafka-conformance explain NAME"
+
+
+def basis_counts(entries: Sequence[Entry]) -> str:
+    """Return how many predictions come from where."""
+    counts = Counter(map(basis_of, entries))
+    return ", ".join(f"{counts[basis]} {words}" for basis, words in BASIS_WORDS.items() if counts[basis])
 
 
 def area_of(name: str) -> str:

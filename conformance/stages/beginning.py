@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from conformance.catalogue.examination import Examination
+from conformance.catalogue.examination import Examination, basis_of
 from conformance.run_directory import RunDirectory, run_name, slug
 from conformance.schedules.schedule_format import encode
 from conformance.schedules.topic_settings import user_settings
@@ -32,6 +32,7 @@ def begin_run(runs: Path, lab: Laboratory, entry: Entry, seed: int, record_id_ba
         explanation=entry.explanation,
         sources=list(entry.sources),
         variant=entry.variant,
+        basis=basis_of(entry).value,
         kafka=lab.release.version,
         metadata=lab.metadata.value,
         backend=lab.backend.name,

@@ -80,6 +80,7 @@ def _run(run: Examined, link: Callable[[Path], str]) -> dict[str, Any]:
     return {
         "scenario": run.scenario,
         "round": run.round,
+        "basis": run.basis or None,
         "conformance": run.conformance.value,
         "promise": None if run.promise is Promise.NOT_JUDGED else run.promise.value,
         "reason": run.reason,

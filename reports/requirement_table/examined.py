@@ -56,6 +56,7 @@ class Examined:
         anchor: its place on that page.
         held: how often the requirements of every run held, by id.
         uncounted: why its observations could not be read, and count nowhere; empty if they could.
+        basis: where its predictions come from: predicted, computed or documented; empty if the run does not say.
         is_cut_short: the tester was made to end in the middle of the run, which says nothing about other rounds.
     """
 
@@ -74,6 +75,7 @@ class Examined:
     held: Mapping[str, Held] = field(default_factory=dict)
     uncounted: str = ""
     is_cut_short: bool = False
+    basis: str = ""
 
     @property
     def answer(self) -> tuple[str, str]:
@@ -110,6 +112,7 @@ def _examined(view: RunView, page: Path) -> Examined:
         held=held,
         uncounted=uncounted,
         is_cut_short=view.verdict.is_cut_short,
+        basis=view.basis,
     )
 
 

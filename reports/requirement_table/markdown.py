@@ -37,6 +37,7 @@ def render_markdown(table: Table) -> str:
         _releases(table),
         *_list("To be looked at", _runs_to_look_at(table)),
         *_list("Not the same in every round", (flake.sentence for flake in table.flakes)),
+        *_list("Not predicted by the model", _not_modelled(table)),
         *_list("Held in every run, but not always", table.broken_in_every_run),
         *_grids(table),
         f"{NONE}: {NONE_MEANS}." + (f" No run is about {', '.join(silent)}." if silent else ""),
@@ -72,6 +73,13 @@ def _releases(table: Table) -> str:
         for total in table.totals
     ]
     return _grid(head, rows)
+
+
+def _not_modelled(table: Table) -> Iterable[str]:
+    """Name the entries whose answers come from elsewhere."""
+    told = {(run.basis, run.scenario) for run in table.runs if run.basis not in {"", "predicted"}}
+    for basis in sorted({basis for basis, _ in told}):
+        yield f"{basis}: {', '.join(sorted(name for its, name in told if its == basis))}"
 
 
 def _runs_to_look_at(table: Table) -> Iterable[str]:

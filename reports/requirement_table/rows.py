@@ -26,6 +26,12 @@ class Entry:
     scenario: str
     runs: tuple[tuple[Examined, ...], ...]
 
+    @property
+    def basis(self) -> str:
+        """Where its predictions come from, unless it is the model."""
+        told = {run.basis for runs in self.runs for run in runs} - {"", "predicted"}
+        return ", ".join(sorted(told))
+
 
 @dataclass(frozen=True, slots=True)
 class ShownRow:

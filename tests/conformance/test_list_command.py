@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from conformance.catalogue.examination import Basis, basis_of
 from conformance.catalogue.requirements import AREAS
 from conformance.cli import main
 from conformance.registry import CATALOGUE, select
@@ -44,16 +45,35 @@ def test_the_list_has_every_area_with_its_count(capsys: pytest.CaptureFixture[st
     assert [(area, title) for area, title, _ in heads][:-1] == list(AREAS.items())
     assert heads[-1][0] == "regressions"
     assert sum(int(count) for _, _, count in heads) == len(CATALOGUE)
-    assert [line.split()[0] for line in lines if line.startswith("  ")] == [entry.name for entry in CATALOGUE]
-    assert lines[-1].startswith(f"{len(CATALOGUE)} scenarios; ")
+    assert [line.split()[0] for line in lines if re.match(r"  \S", line)] == [entry.name for entry in CATALOGUE]
+    assert lines[-1].startswith(f"{len(CATALOGUE)} scenarios: ")
 
 
 def test_a_filtered_list_counts_what_it_lists(capsys: pytest.CaptureFixture[str]) -> None:
     first, *lines, last = said(capsys, "list", "TR-0*")
+    entries = select(["TR-0*"])
 
-    assert first == f"TR  Truncation, loss and divergence: {len(lines)} scenarios"
-    assert last.startswith(f"{len(lines)} scenarios; ")
-    assert all(line.startswith("  TR-0") for line in lines)
+    assert first == f"TR  Truncation, loss and divergence: {len(entries)} scenarios"
+    assert last.startswith(f"{len(entries)} scenarios: {len(entries) - 1} predicted by the model, 1 documented")
+    assert [line.split()[0] for line in lines if re.match(r"  \S", line)] == [entry.name for entry in entries]
+
+
+def test_what_is_not_the_models_prediction_is_marked(capsys: pytest.CaptureFixture[str]) -> None:
+    words = {Basis.COMPUTED: "computed by a rule outside the model", Basis.DOCUMENTED: "documented, not modelled"}
+    lines = said(capsys, "list")
+    marked = {lines[n - 1].split()[0]: line.strip() for n, line in enumerate(lines) if line.strip() in words.values()}
+    assert marked == {one.name: words[basis_of(one)] for one in CATALOGUE if basis_of(one) is not Basis.PREDICTED}
+    assert {one["name"]: one["basis"] for one in told(capsys, "list")} == {one.name: basis_of(one) for one in CATALOGUE}
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [("TR-01", "predicted by the model"), ("FE-01", "computed by a rule outside"), ("TR-09", "documented, not")],
+)
+def test_one_is_explained_with_where_its_answers_come_from(
+    capsys: pytest.CaptureFixture[str], name: str, words: str
+) -> None:
+    assert any(line.startswith(f"Answers:     {words}") for line in said(capsys, "explain", name))
 
 
 def test_a_release_marks_what_it_does_not_run_with_the_reason(capsys: pytest.CaptureFixture[str]) -> None:

@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from conformance.catalogue.examination import Basis, basis_of
 from conformance.catalogue.ladder import LADDER
 from conformance.cli import EPILOG, build_parser, main
 from conformance.commands.choosing import Choice, rules_of
 from conformance.commands.exploring import EXITS
 from conformance.judgement.verdicts import EXIT_CODES, Conformance, PromiseKept
+from conformance.registry import CATALOGUE
 from fault_injection.releases import RELEASES, MetadataMode, find_release
 from oracle.explorer.exploration import Verdict
 from oracle.predict import predict
@@ -55,6 +57,15 @@ TEXT = README.read_text(encoding="utf-8")
 LIMITS = TEXT.partition("## Limits")[2].partition("\n## ")[0]
 SMALLEST = Schedule("limits", "What can be predicted?", (), (BrokerId(1), BrokerId(2)), (Checkpoint("start"),))
 PREDICTED = tuple(shown for shown in shown_commands(README) if shown.command.startswith("kafka-conformance predict"))
+
+
+def test_the_readme_counts_what_the_model_predicts_and_names_what_is_documented() -> None:
+    counts, text = Counter(map(basis_of, CATALOGUE)), " ".join(TEXT.split())
+    from_model, computed, documented = (counts[basis] for basis in Basis)
+    assert f"Of {len(CATALOGUE)} entries {from_model} are predicted by the model, {computed} computed by a" in text
+    assert f"and {documented} lie outside replication" in text
+    named = re.findall(r"`([A-Z]{2}-[^`]+)`", text.split("*documented*")[1].split(". ")[0])
+    assert named == [entry.name for entry in CATALOGUE if basis_of(entry) is Basis.DOCUMENTED]
 
 
 def test_the_readme_names_the_three_ways_to_run() -> None:

@@ -119,6 +119,21 @@ def test_an_examination_has_steps_and_answers_and_neither_lanes_nor_records(tmp_
     assert load_run(run).is_examination
 
 
+@pytest.mark.parametrize(
+    ("basis", "words_shown"),
+    [
+        ("documented", "Did the brokers behave as documented, which the model does not cover?"),
+        ("computed", "Did the brokers behave as computed by a rule outside the model?"),
+        ("predicted", "Did the brokers behave as the model of 4.3.1 says?"),
+    ],
+)
+def test_what_is_not_the_models_prediction_is_not_called_so(run: Path, basis: str, words_shown: str) -> None:
+    about = json.loads((run / "run.json").read_text()) | {"basis": basis, "kafka": "4.3.1"}
+    (run / "run.json").write_text(json.dumps(about))
+
+    assert words_shown in words(written(run, RIGHT), "p")
+
+
 def test_machines_read_the_answers_too(run: Path) -> None:
     written(run, RIGHT, WRONG)
     told = json.loads((run.parent / "report.json").read_text())

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from conformance.catalogue.examination import Examination
+from conformance.catalogue.examination import Basis, Examination
 from conformance.catalogue.questions import Answer, Between
 from conformance.clients.one_produce import OneRecord, produce_once
 from conformance.clients.questions import Fetched, FetchLimits, Questioner
@@ -162,6 +162,7 @@ LIMITS = Examination(
     ),
     sources=("RM-05", "HW-11", "003", "KIP-74"),
     explanation="Three batches in one partition. Times are upper bounds where nothing has to be waited for.",
+    basis=Basis.DOCUMENTED,
     subject=FetchLimitsKept(),
 )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from conformance.catalogue.examination import Examination
+from conformance.catalogue.examination import Basis, Examination
 from conformance.catalogue.questions import Answer
 from conformance.catalogue.where import Where
 from conformance.clients.questions import FetchLimits, Questioner
@@ -93,6 +93,7 @@ READ_COMMITTED = Examination(
     sources=("RM-06", "003", "KIP-98"),
     explanation="The marker that ends the transaction takes offset 3, so the log ends at 4 with three records in it.",
     where=Where(since="0.11.0.0", why="before there were no transactions (KIP-98)"),
+    basis=Basis.DOCUMENTED,
     subject=LastStableOffset(),
 )
 

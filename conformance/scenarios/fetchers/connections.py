@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import pairwise, permutations
 from typing import TYPE_CHECKING
 
-from conformance.catalogue.examination import Examination
+from conformance.catalogue.examination import Basis, Examination
 from conformance.catalogue.questions import Answer
 from conformance.scenarios.fetchers.assignment import fetcher_id
 from conformance.scenarios.fetchers.three_fetchers import BROKERS, FETCHERS, fetcher_stand, followed_topic
@@ -204,6 +204,7 @@ SCENARIOS = (
             "Counted twice: by the connections that carried a fetch, and by those open at the gate. A fetcher exists "
             "only while it has partitions, so one partition makes one connection, whatever the setting says."
         ),
+        basis=Basis.COMPUTED,
         subject=ConnectionCounts(),
     ),
     Examination(
@@ -215,6 +216,7 @@ SCENARIOS = (
         ),
         sources=("FE-02", "004"),
         explanation="A fetcher names itself in every request, so each partition's fetcher is read off the wire.",
+        basis=Basis.COMPUTED,
         subject=FetcherAssignment(),
     ),
 )

@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from conformance.catalogue.examination import Examination
+from conformance.catalogue.examination import Basis, Examination
 from conformance.catalogue.questions import Answer
 from conformance.catalogue.where import Where
 from conformance.scenarios.fetchers.assignment import fetcher_id
@@ -180,6 +180,7 @@ SCENARIOS = (
             "Partitions are numbered by their place in the held request. With room for one batch an answer serves the "
             "first partition that has records; the rule makes that 0, 1, 2, and again 0, 1, 2."
         ),
+        basis=Basis.COMPUTED,
         subject=Turns(),
     ),
     Examination(
@@ -195,6 +196,7 @@ SCENARIOS = (
             "each must come before any comes again. Before 3.0 a partition also moves for a new high watermark alone."
         ),
         where=Where(since="1.1.0", why="fetch sessions (KIP-227)"),
+        basis=Basis.COMPUTED,
         subject=Turns(fetch_sessions=True),
     ),
 )

@@ -10,6 +10,8 @@ from conformance.catalogue.examination import Examination
 from conformance.catalogue.questions import Answer, Between
 from conformance.scenarios.in_sync_replicas.slow_follower import slow_follower
 from fault_injection.waiting import until
+from oracle.replication.remote import RemoteReplica
+from oracle.vocabulary import BrokerId, Offset
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
 
 LAG_MS, LATE_MS = 3_000, 3_000
 """``replica.lag.time.max.ms`` under ``timing: lag``, and how late the tester may see what the leader decides."""
+FETCHES = 3
+"""How many fetches of the model's follower stand for all: one, one after it, and one that repeats it."""
 KEEPING_S = 2 * LAG_MS / 1000
 LEAVING_S = 20.0
 FROM_LAST, ERRORS = (
@@ -54,6 +58,21 @@ def _ms_since(moment_s: float) -> int:
     return int((time.monotonic() - moment_s) * 1000)
 
 
+def _in_sync(*, behind: int, records: int, fetches: int = FETCHES) -> tuple[int, ...]:
+    """Return the ISR, as the model has it, once the lag time has passed since broker 2 had everything.
+
+    Args:
+        behind: from how far before the leader's end of the fetch before it fetches meanwhile.
+        records: how many records come between two fetches.
+        fetches: how often it fetches after that.
+    """
+    end = records
+    follower = RemoteReplica(BrokerId(2)).fetched(Offset(end), Offset(end)).lagged()
+    for _ in range(fetches):
+        follower, end = follower.fetched(Offset(end - behind), Offset(end + records)), end + records
+    return (1, 2) if follower.is_caught_up else (1,)
+
+
 @dataclass(frozen=True, slots=True)
 class NeverAtTheEnd:
     """A follower that fetches ten times a second: first just far enough, then one record short."""
@@ -73,11 +92,11 @@ class NeverAtTheEnd:
         )
 
     def predict(self, rules: RuleSet) -> tuple[Answer, ...]:  # noqa: ARG002 - the same on every release
-        """Predict the ISR of both halves by the clock of ``Replica.updateFetchState``."""
+        """Predict the ISR of both halves by what the model's leader knows of its follower."""
         return (
-            Answer(self.kept, [1, 2]),
+            Answer(self.kept, [*_in_sync(behind=0, records=1)]),
             Answer(self.behind, 1),
-            Answer(self.left, [1]),
+            Answer(self.left, [*_in_sync(behind=1, records=1)]),
             Answer(FROM_LAST, LEFT),
             Answer(ERRORS, [0]),
         )
@@ -122,11 +141,11 @@ class FarBehind:
         )
 
     def predict(self, rules: RuleSet) -> tuple[Answer, ...]:  # noqa: ARG002 - the same on every release
-        """Predict that no number of records matters."""
+        """Predict by what the model's leader knows of its follower, whatever the number of records."""
         return (
-            Answer(self.kept, [1, 2]),
+            Answer(self.kept, [*_in_sync(behind=0, records=self.records)]),
             Answer(self.behind, self.records),
-            Answer(self.left, [1]),
+            Answer(self.left, [*_in_sync(behind=0, records=self.records, fetches=0)]),
             Answer(FROM_LAST, LEFT),
             Answer(ERRORS, [0]),
         )

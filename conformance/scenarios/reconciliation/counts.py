@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from conformance.catalogue.examination import Examination
+from conformance.catalogue.examination import Basis, Examination
 from conformance.catalogue.questions import Answer
 from conformance.scenarios.reconciliation import doctoring
 from conformance.scenarios.reconciliation.examined_run import EVERY_OUTCOME, doctored, examined, in_a_word, undoctored
@@ -146,6 +146,7 @@ SCENARIOS = (
             "records are both elsewhere than they were acknowledged, and one of them is out of order; so is m2 when "
             "the refused record, which was produced before it, appears behind it."
         ),
+        basis=Basis.DOCUMENTED,
         subject=AnomaliesAreCounted(),
     ),
 )

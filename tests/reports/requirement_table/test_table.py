@@ -195,6 +195,20 @@ def test_the_json_has_what_the_page_has(folder: Path) -> None:
     assert (folder / cell["runs"][0]["run"] / "run.json").exists()
 
 
+def test_an_entry_that_the_model_does_not_predict_is_marked(tmp_path: Path) -> None:
+    run = write_run(tmp_path / "line" / "round-1", "a", scenario="HW-03/files")
+    (run / "run.json").write_text(json.dumps(json.loads((run / "run.json").read_text()) | {"basis": "documented"}))
+    page = write_report([run], tmp_path / "line" / "report.html")
+    write_table([ReleasePage.read(page, [run])], ROWS, tmp_path)
+
+    heads = [one.words for one in PageReader((tmp_path / "matrix.html").read_text(encoding="utf-8")).named("th")]
+    assert any(words.startswith("HW-03/files") and words.endswith("(documented)") for words in heads)
+    told = json.loads((tmp_path / "matrix.json").read_text())["requirements"]
+    assert {one["basis"] for row in told for cell in row["cells"] for one in cell["runs"]} == {"documented"}
+    summary = (tmp_path / "matrix.md").read_text(encoding="utf-8")
+    assert "### Not predicted by the model\n\n- documented: HW-03/files\n" in summary
+
+
 def test_the_summary_is_one_grid_an_area_with_nothing_left_out(folder: Path) -> None:
     written(folder)
     summary = (folder / "matrix.md").read_text(encoding="utf-8")
