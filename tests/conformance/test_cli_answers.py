@@ -153,7 +153,7 @@ def test_the_list_names_every_scenario(capsys: pytest.CaptureFixture[str]) -> No
     told = answer_json(capsys, "list")
 
     assert [one["name"] for one in told] == [scenario.name for scenario in CATALOGUE]
-    keys = {"name", "kind", "id", "requirement", "sources", "variant", "profiles", "where"}
+    keys = {"name", "kind", "basis", "id", "requirement", "sources", "variant", "profiles", "where"}
     assert all(set(one) == keys for one in told)
     (tr_01,) = (one for one in told if one["name"] == "TR-01")
     assert answer(capsys, "list", "TR-01") == f"TR-01  {tr_01['requirement']}\n"
