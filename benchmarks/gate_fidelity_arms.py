@@ -107,9 +107,7 @@ def arms_of(
 ) -> Iterator[dict[str, Arm]]:
     """Start a cluster for each arm; on exit, whatever the reason, all of them are ended."""
     release = find_release(version)
-    spec = ClusterSpec(
-        release, release.metadata_mode(mode), fetch_wait_max_ms=500, fetch_sessions=True, overrides=OVERRIDES
-    )
+    spec = ClusterSpec(release, release.metadata_mode(mode), fetch_wait_max_ms=500, overrides=OVERRIDES)
     with ExitStack() as stack:
         arms = {}
         for name in names:

@@ -180,6 +180,11 @@ def _add_run(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
     parser.add_argument("--report", type=Path, help="where the HTML report goes (default: RUNS-DIR/report.html)")
     parser.add_argument("--seed", type=int, help="seed of record ids; a run prints it (default: a new one)")
     parser.add_argument("--repeat", type=_count, default=1, metavar="N", help="run them N times in a row")
+    parser.add_argument(
+        "--no-fetch-sessions",
+        action="store_true",
+        help="have followers list every partition in every fetch (KIP-227 off); examinations set it themselves",
+    )
     parser.add_argument("--keep-cluster", action="store_true", help="leave the brokers running until Ctrl-C")
     parser.add_argument("--spark-master", default=DEFAULT_MASTER, help=f"Spark master (default: {DEFAULT_MASTER})")
     _add_require_promise(parser)
@@ -202,6 +207,7 @@ def _run_options(parsed: argparse.Namespace) -> RunOptions:
         require_promise=parsed.require_promise,
         report=parsed.report,
         repeat=parsed.repeat,
+        fetch_sessions=not parsed.no_fetch_sessions,
     )
 
 

@@ -78,12 +78,14 @@ class Laboratory:
         jars: JarSet,
         backend: Backend,
         progress: Callable[[str], None],
+        fetch_sessions: bool = True,
     ) -> None:
         self.release = release
         self.metadata = metadata
         self.jars = jars
         self.backend = backend
         self._progress = progress
+        self._fetch_sessions = fetch_sessions
         self._stack = ExitStack()
         self._directories: list[Path] = []
         self._cluster: Cluster | None = None
@@ -144,6 +146,7 @@ class Laboratory:
                 timing=Timing(schedule.timing.value),
                 checkpoint=HighWatermarkCheckpoint(schedule.checkpointing.value),
                 fetch_wait_max_ms=schedule.fetch_wait_max_ms,
+                fetch_sessions=schedule.fetch_sessions and self._fetch_sessions,
             )
         )
 

@@ -90,6 +90,8 @@ class Schedule:
         timing: who removes a silent replica from the ISR.
         checkpointing: whether the high watermark reaches the disk while a broker runs.
         fetch_wait_max_ms: how long leaders park a follower's empty fetch; no number of a prediction depends on it.
+        fetch_sessions: whether followers fetch in sessions (KIP-227, from 1.1 on), as brokers do unless told
+            otherwise; an idle partition is then in no fetch and fetched all the same, so no number depends on it.
         steps: what happens, in order.
     """
 
@@ -102,6 +104,7 @@ class Schedule:
     timing: Timing = Timing.SESSION
     checkpointing: HighWatermarkCheckpoint = HighWatermarkCheckpoint.PROMPT
     fetch_wait_max_ms: int = 100
+    fetch_sessions: bool = True
 
     @property
     def brokers(self) -> tuple[BrokerId, ...]:

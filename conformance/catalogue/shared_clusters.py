@@ -25,5 +25,6 @@ def _cluster_of(entry: Entry) -> Hashable:
     """Return what two entries must have in common to share a cluster; examinations of one area often do."""
     if isinstance(entry, Scenario):
         schedule = entry.schedule
-        return (brokers_for(schedule), schedule.timing, schedule.checkpointing, schedule.fetch_wait_max_ms)
+        traits = (schedule.timing, schedule.checkpointing, schedule.fetch_wait_max_ms, schedule.fetch_sessions)
+        return (brokers_for(schedule), *traits)
     return type(entry.subject).__module__

@@ -35,6 +35,8 @@ HEAD = """A schedule is a YAML file:
                                    # start again; a follower may be silent for 2.5 s before await_lag)
   checkpointing: prompt            # or never: the high watermark reaches no disk while a broker runs
   fetch_wait_max_ms: 100           # how long leaders park a follower's empty fetch
+  fetch_sessions: true             # as brokers have them from 1.1 on (KIP-227): an idle partition is in no fetch, and
+                                   # holds know its offset all the same; false: every fetch lists every partition
   steps: [...]
 
 Ask the model first: `kafka-conformance predict --schedule FILE --kafka V`. To start from: examples/ of the project.

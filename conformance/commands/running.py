@@ -45,6 +45,7 @@ class RunOptions:
         runs: directory that gets one run directory per scenario.
         report: where report.html goes; None puts it beside the runs.
         repeat: how many times the chosen scenarios are run, one round after the other.
+        fetch_sessions: False has followers list every partition in every fetch of a schedule's run.
     """
 
     choice: Choice
@@ -57,6 +58,7 @@ class RunOptions:
     require_promise: bool = False
     report: Path | None = None
     repeat: int = 1
+    fetch_sessions: bool = True
 
 
 def run_scenarios(console: Console, options: RunOptions) -> int:
@@ -158,6 +160,7 @@ def _run_all(
             jars=jars,
             backend=backend,
             progress=console.progress,
+            fetch_sessions=options.fetch_sessions,
         ) as laboratory,
     ):
         spark.start()

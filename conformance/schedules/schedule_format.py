@@ -36,6 +36,7 @@ SCHEDULE_FIELDS = (
     "timing",
     "checkpointing",
     "fetch_wait_max_ms",
+    "fetch_sessions",
     "steps",
 )
 
@@ -51,6 +52,7 @@ def encode(schedule: Schedule) -> dict[str, Any]:
         "timing": schedule.timing.value,
         "checkpointing": schedule.checkpointing.value,
         "fetch_wait_max_ms": schedule.fetch_wait_max_ms,
+        "fetch_sessions": schedule.fetch_sessions,
         "steps": [encode_step(step) for step in schedule.steps],
     }
 
@@ -108,6 +110,7 @@ def decode(document: Any) -> Schedule:  # noqa: ANN401 - whatever a file held
         timing=_convert(document.get("timing", "session"), Timing, None, "timing"),
         checkpointing=_convert(document.get("checkpointing", "prompt"), HighWatermarkCheckpoint, None, "checkpointing"),
         fetch_wait_max_ms=_convert(document.get("fetch_wait_max_ms", 100), int, None, "fetch_wait_max_ms"),
+        fetch_sessions=_convert(document.get("fetch_sessions", True), bool, None, "fetch_sessions"),
         steps=tuple(decode_step(index, step) for index, (_, step) in enumerate(written_out(steps))),
     )
     _check_ids(schedule.brokers)

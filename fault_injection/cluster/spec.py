@@ -60,7 +60,7 @@ class ClusterSpec:
         timing: who removes silent replicas from the in-sync set.
         checkpoint: when high watermarks are written to disk.
         fetch_wait_max_ms: how long a leader parks a follower's empty fetch, in milliseconds.
-        fetch_sessions: whether incremental fetch sessions (KIP-227) stay on, where the release has them.
+        fetch_sessions: whether incremental fetch sessions (KIP-227) stay on, as brokers have them from 1.1 on.
         overrides: broker settings of the user's own; they win over everything else.
         features: KRaft feature levels to format with, beside the release's own (``--feature``).
         client_links: whether brokers have a second listener for clients, RELAYED, that leads through the relay.
@@ -76,7 +76,7 @@ class ClusterSpec:
     timing: Timing = Timing.SESSION
     checkpoint: HighWatermarkCheckpoint = HighWatermarkCheckpoint.PROMPT
     fetch_wait_max_ms: int = 100
-    fetch_sessions: bool = False
+    fetch_sessions: bool = True
     overrides: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     features: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
     client_links: bool = False

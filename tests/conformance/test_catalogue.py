@@ -149,3 +149,17 @@ def test_a_longer_one_would_be_found(tmp_path: Path) -> None:
     module.write_text("A = Scenario(\n" + "    1,\n" * 60 + ")\n")
 
     assert parts_of(module) == [("long.py:1", 62)]
+
+
+WITHOUT_SESSIONS_MAX = 10
+
+
+def test_brokers_keep_their_fetch_sessions_but_where_an_entry_says_why_not() -> None:
+    switched_off = [
+        entry
+        for entry in CATALOGUE
+        if not getattr(entry.schedule if isinstance(entry, Scenario) else entry.subject, "fetch_sessions", True)
+    ]
+    assert [entry.name for entry in switched_off] == ["FE-03"]
+    assert len(switched_off) <= WITHOUT_SESSIONS_MAX
+    assert all("fetch sessions are off" in entry.explanation.lower() for entry in switched_off)

@@ -26,7 +26,7 @@ FETCHERS = 3
 OVERRIDES = {"num.replica.fetchers": str(FETCHERS), "replica.fetch.response.max.bytes": "1"}
 
 
-def fetcher_stand(room: Room, *, fetch_sessions: bool = False) -> AbstractContextManager[Stand]:
+def fetcher_stand(room: Room, *, fetch_sessions: bool = True) -> AbstractContextManager[Stand]:
     """Have a stand whose brokers show their gauges."""
     spec = ClusterSpec(
         room.release,

@@ -79,11 +79,11 @@ def test_checkpoints_are_prompt_or_never() -> None:
     assert int(never) > 24 * 60 * 60 * 1000
 
 
-@pytest.mark.parametrize(("version", "is_off"), [("0.10.2", False), ("1.0", False), ("1.1", True), ("4.3", True)])
-def test_fetch_sessions_are_off_where_the_release_has_them(version: str, *, is_off: bool) -> None:
+@pytest.mark.parametrize(("version", "knows"), [("0.10.2", False), ("1.0", False), ("1.1", True), ("4.3", True)])
+def test_fetch_sessions_are_as_brokers_have_them_unless_they_are_switched_off(version: str, *, knows: bool) -> None:
     key = "max.incremental.fetch.session.cache.slots"
-    assert (of_broker(spec(version)).imposed.get(key) == "0") is is_off
-    assert key not in of_broker(spec(version, fetch_sessions=True)).imposed
+    assert key not in of_broker(spec(version)).imposed
+    assert (of_broker(spec(version, fetch_sessions=False)).imposed.get(key) == "0") is knows
 
 
 def test_promises_of_topics_are_never_imposed() -> None:

@@ -60,7 +60,7 @@ def record(version: str, mode: MetadataMode | None, directory: Path, seen: Calla
     codec = type("Recording", (RecordingCodec,), {"seen": staticmethod(seen)})
     with (
         patch("fault_injection.wire.proxy.Codec", codec),
-        cluster_of(version, directory, mode=mode, fetch_sessions=True) as (cluster, proxy),
+        cluster_of(version, directory, mode=mode) as (cluster, proxy),
     ):
         create_topic(cluster, proxy)
         for number in range(5):

@@ -1,7 +1,7 @@
 """Two real brokers behind a gate, and what tests do with them."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -25,12 +25,12 @@ TOPIC_IDS_SINCE = (3, 1)
 
 @contextmanager
 def cluster_of(
-    version: str, directory: Path, *, mode: MetadataMode | None = None, fetch_sessions: bool = False
+    version: str, directory: Path, *, mode: MetadataMode | None = None, overrides: Mapping[str, str] | None = None
 ) -> Iterator[tuple[Cluster, GateProxy]]:
     """Start brokers 1 and 2; their frames are written to ``wire.ndjson`` in the directory."""
     release = find_release(version)
     spec = ClusterSpec(
-        release, release.metadata_mode(mode), broker_ids=(1, 2), fetch_wait_max_ms=100, fetch_sessions=fetch_sessions
+        release, release.metadata_mode(mode), broker_ids=(1, 2), fetch_wait_max_ms=100, overrides=overrides or {}
     )
     backend = ProcessBackend()
     try:

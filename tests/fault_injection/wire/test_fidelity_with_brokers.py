@@ -72,7 +72,7 @@ def with_answered_requests(*arguments: object) -> str:
 
 
 def run(proxy: GateProxy | None, directory: Path) -> Heard:
-    spec = ClusterSpec(RELEASE, RELEASE.default_metadata_mode, broker_ids=(1, 2), fetch_sessions=True)
+    spec = ClusterSpec(RELEASE, RELEASE.default_metadata_mode, broker_ids=(1, 2))
     backend = ProcessBackend()
     try:
         with Cluster.start(spec, jars_of(RELEASE), backend, proxy or DirectRelay(), directory) as cluster:

@@ -112,7 +112,7 @@ def test_a_follower_fetches_only_when_the_controller_made_it_one(version: str, t
 
 @pytest.mark.parametrize("version", ["1.1", "2.8", "4.3"])
 def test_a_partition_that_fetch_sessions_leave_out_is_seen_all_the_same(version: str, tmp_path: Path) -> None:
-    with cluster_of(version, tmp_path, fetch_sessions=True) as (cluster, proxy):
+    with cluster_of(version, tmp_path) as (cluster, proxy):
         create_topic(cluster, proxy)
         create_topic(cluster, proxy, "busy")
         for number in range(3):

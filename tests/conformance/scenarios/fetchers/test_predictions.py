@@ -30,7 +30,7 @@ def test_connections() -> None:
 
 
 def test_turns() -> None:
-    predicted = {answer.what: answer.value for answer in Turns().predict(OLDEST)}
+    predicted = {answer.what: answer.value for answer in Turns(fetch_sessions=False).predict(OLDEST)}
 
     assert predicted["partitions of fetcher 0"] == [2, 5, 8]
     assert predicted["fetcher 0: whose records came, answer by answer"] == [0, 1, 2] * 3
@@ -66,6 +66,6 @@ def test_the_anchor_is_on_the_fetcher_that_is_overtaken() -> None:
 
 
 def test_no_release_does_otherwise() -> None:
-    for subject in (ConnectionCounts(), Turns(), LagGauge(), OvertakenAnswer()):
+    for subject in (ConnectionCounts(), Turns(fetch_sessions=False), LagGauge(), OvertakenAnswer()):
         assert subject.predict(OLDEST) == subject.predict(NEWEST)
         assert len(subject.steps()) >= 4
