@@ -58,13 +58,13 @@ OLD_DECISION = Examination(
     name="RM-03/old-decision",
     id="controller-requests/old-stop-replica-is-fenced",
     requirement=(
-        "StopReplica that was decided in an older leader epoch than the replica's, up to 3.3 also in the same, is "
-        "refused for the partition with FENCED_LEADER_EPOCH (74): it fetches on and keeps its files."
+        "StopReplica that was decided in an older leader epoch than the replica's, up to 3.4.0 also in the same, "
+        "is refused for the partition with FENCED_LEADER_EPOCH (74): it fetches on and keeps its files."
     ),
     sources=("RM-03", "KIP-570", "KAFKA-13972"),
     explanation=(
-        "The replica is in epoch 5: a decision of epoch 4 is old, one of epoch 5 as well up to 3.3, and one of epoch 6 "
-        "counts everywhere."
+        "The replica is in epoch 5: a decision of epoch 4 is old, one of epoch 5 as well up to 3.4.0, and one of epoch "
+        "6 counts everywhere."
     ),
     where=since("2.6.0", "before, StopReplica has no leader epoch"),
     subject=PuppetScript(
