@@ -105,6 +105,11 @@ class RecordsDeleted:
 
 
 @dataclass(frozen=True, slots=True)
+class TopicDeleted:
+    """An operator deleted the partition's topic, and every broker that runs heard of it."""
+
+
+@dataclass(frozen=True, slots=True)
 class ElectionRequested:
     """An operator asked the controller to elect the preferred leader, or one outside the ISR."""
 
@@ -184,6 +189,6 @@ class HighWatermarkLost:
 LinkEvent = RequestSent | RequestReceived | FetchCompleted | ResponseReceived | RequestLost
 DiskEvent = TailLost | HighWatermarkLost
 IsrEvent = JoinCommitted | JoinAnswered | JoinRefused | LagPassed | ShrinkCommitted | ShrinkAnswered
-OperatorEvent = ElectionRequested | ReassignmentRequested | SettingsChanged | RecordsDeleted
+OperatorEvent = ElectionRequested | ReassignmentRequested | SettingsChanged | RecordsDeleted | TopicDeleted
 BrokerEvent = BrokerDied | BrokerRemoved | BrokerReturned | DecisionReceived
 Event = RecordSent | RecordTurnedAway | LinkEvent | BrokerEvent | OperatorEvent | DiskEvent | IsrEvent

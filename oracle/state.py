@@ -167,6 +167,8 @@ class ControllerView:
         elr: eligible leader replicas. Invariant: disjoint from isr, empty once isr reaches min ISR.
         last_known_leader: leader when the ISR became empty.
         is_recovering: the leader was elected uncleanly, and nobody has joined it since (KIP-704).
+        left_in_index: brokers that the controller still looks for although it has cleared their eligibility
+            (``oracle.rules.eligible_index``).
         leaderships: (first epoch, leader, was the election clean), one per leader change.
     """
 
@@ -177,6 +179,7 @@ class ControllerView:
     elr: frozenset[BrokerId] = frozenset()
     last_known_leader: BrokerId | None = None
     is_recovering: bool = False
+    left_in_index: frozenset[BrokerId] = frozenset()
     leaderships: tuple[tuple[LeaderEpoch, BrokerId, bool], ...] = ()
 
 
@@ -235,7 +238,8 @@ class PartitionState:
     """The whole partition: what ``transitions.step`` maps to its successor.
 
     Attributes:
-        assignment: the assigned replicas, preferred leader first; in a reassignment the old ones too.
+        assignment: the assigned replicas, preferred leader first; in a reassignment the old ones too. Empty once the
+            topic is deleted.
         replicas: one state per broker that the schedule names, assigned or not.
         reassignment: None while none is under way.
     """

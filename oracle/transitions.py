@@ -38,6 +38,7 @@ from oracle.events import (
     ShrinkAnswered,
     ShrinkCommitted,
     TailLost,
+    TopicDeleted,
 )
 from oracle.replication import decisions, deleting, disks, electing, following, joining, lagging, leading, reassigning
 from oracle.state import FetchStage
@@ -84,7 +85,7 @@ def _applied(state: PartitionState, event: Event, rules: RuleSet) -> PartitionSt
             return leading.turn_away(state, event)
         case BrokerDied() | BrokerRemoved() | BrokerReturned() | DecisionReceived():
             return _applied_to_broker(state, event, rules)
-        case ElectionRequested() | ReassignmentRequested() | SettingsChanged() | RecordsDeleted():
+        case ElectionRequested() | ReassignmentRequested() | SettingsChanged() | RecordsDeleted() | TopicDeleted():
             return _applied_by_operator(state, event, rules)
         case TailLost() | HighWatermarkLost():
             return _applied_to_disk(state, event)
@@ -123,6 +124,8 @@ def _applied_by_operator(state: PartitionState, event: OperatorEvent, rules: Rul
             return deleting.delete_records(state, offset)
         case ReassignmentRequested(replicas):
             return reassigning.begin(state, replicas, rules)
+        case TopicDeleted():
+            return deleting.delete_topic(state)
         case _:
             return electing.change_settings(state, event.settings, rules)
 

@@ -1,8 +1,11 @@
-"""What does a request to delete records do? The leader's log starts later; followers learn it from their fetches.
+"""What does a request to delete do? Of records: the leader's log starts later; followers learn it from their fetches.
 
 The records stay in the active segment; nobody is served them any more. Where the log starts is written to disk at a
 graceful stop (and every minute, which the tester puts off): a broker that is killed serves them again, until a
 leader tells it better.
+
+Of a topic: nobody has the partition any more, on disk or in the controller's mind; what the controller keeps of it
+elsewhere is in ``oracle.rules.eligible_index``.
 
 Sources: KIP-107; ReplicaManager.deleteRecordsOnLocalLog, UnifiedLog.maybeIncrementLogStartOffset,
 ReplicaFetcherThread.processPartitionData, LogManager.checkpointLogStartOffsets.
@@ -12,6 +15,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 from typing import TYPE_CHECKING
+
+from oracle.rules import eligible_index
+from oracle.state import ReplicaState
 
 if TYPE_CHECKING:
     from oracle.state import PartitionState
@@ -31,3 +37,16 @@ def delete_records(state: PartitionState, offset: Offset) -> PartitionState | st
     if short:
         return f"the log of broker {short[0]} ends before {offset}: how it would go on is not predicted"
     return state.with_replica(replace(leader, log_start_offset=offset))
+
+
+def delete_topic(state: PartitionState) -> PartitionState | str:
+    """Delete the partition on every broker, or say why that is not predicted."""
+    if state.reassignment is not None or any(produce.outcome is None for produce in state.produces):
+        return "a reassignment or a producer waits: how it would end is not predicted"
+    replicas = tuple(
+        ReplicaState(
+            r.broker, alive=r.alive, shut_down_cleanly=r.shut_down_cleanly, history_appended=r.history_appended
+        )
+        for r in state.replicas
+    )
+    return replace(state, assignment=(), replicas=replicas, controller=eligible_index.without_topic(state.controller))

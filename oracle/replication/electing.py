@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from oracle.replication.decisions import with_losses
 from oracle.replication.following import truncate
-from oracle.rules import controller_epoch, requested_election
+from oracle.rules import controller_epoch, eligible_index, requested_election
 from oracle.rules.ahead_of_leader import WhenAhead
 from oracle.rules.election import Partition
 from oracle.state import Decision, ReplicaState
@@ -91,7 +91,12 @@ def remove(state: PartitionState, broker: BrokerId, rules: RuleSet) -> Partition
 
 
 def return_broker(state: PartitionState, broker: BrokerId, rules: RuleSet, *, clean: bool) -> PartitionState:
-    """Start a broker with its old files, or register a running one anew, and let the controller react (HW-13)."""
+    """Start a broker with its old files, or register a running one anew, and let the controller react (HW-13).
+
+    One that the controller cannot register ends again.
+    """
+    if not state.assignment and not eligible_index.registers(state.controller, broker, clean=clean):
+        return state
     if not state.replica(broker).alive:
         others = tuple(_as_another_incarnation(other, broker) for other in state.replicas)
         state = replace(state, replicas=others).with_replica(replace(state.replica(broker), alive=True))

@@ -17,6 +17,7 @@ from oracle.rules import (
     controller_epoch,
     delivery,
     diverging_fetch,
+    eligible_index,
     epoch_entry,
     full_truncation,
     high_watermark_checks,
@@ -253,11 +254,8 @@ TABLE: tuple[Row, ...] = (
         settings_change.elects_once_allowed,
         lambda rules: replace(rules, settings_changed=settings_change.elects),
     ),
-    Row(
-        settings_change.CLEARS_ELIGIBLE,
-        with_elr,
-        lambda rules: replace(rules, settings_changed=settings_change.clears_and_elects),
-    ),
+    Row(settings_change.CLEARS_ELIGIBLE, with_elr, lambda rules: rules),
+    Row(eligible_index.KEPT, with_elr, eligible_index.keeping_index),
     Row(kip_966.RULE, with_elr, lambda rules: replace(rules, election=kip_966.ELECTION)),
     Row(
         kip_966.ELECTS_THE_ABSENT,

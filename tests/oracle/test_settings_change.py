@@ -6,13 +6,24 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from oracle.events import BrokerDied, BrokerRemoved, BrokerReturned, Event, SettingsChanged
+from oracle.events import (
+    BrokerDied,
+    BrokerRemoved,
+    BrokerReturned,
+    Event,
+    ReassignmentRequested,
+    RecordSent,
+    SettingsChanged,
+    TopicDeleted,
+)
+from oracle.log import ReplicaLog
 from oracle.predict import initial_world
 from oracle.rules import controller_epoch
 from oracle.rules.by_version import rules_for
 from oracle.schedule import Settings
-from oracle.transitions import Transition, step
-from oracle.vocabulary import LeaderEpoch, MetadataMode
+from oracle.steps import Reassign
+from oracle.transitions import Refusal, Transition, step
+from oracle.vocabulary import Acks, BrokerId, Label, LeaderEpoch, MetadataMode, Role
 from tests.oracle.schedules import ONE, TWO, produce, schedule
 
 if TYPE_CHECKING:
@@ -60,6 +71,56 @@ def test_a_new_minimum_clears_who_is_eligible(minimum: int, elr: set[int]) -> No
     state = after(rules, 2, *leaderless(), SettingsChanged(Settings(minimum)))
     assert state.controller.elr == elr
     assert (state.controller.last_known_leader is None) is (minimum == 1)
+
+
+CRASH = (BrokerDied(ONE, graceful=False), BrokerRemoved(ONE))
+
+
+@pytest.mark.parametrize(("elr", "alive"), [(True, False), (False, True)])
+def test_a_broker_that_was_eligible_cannot_register_once_its_topic_is_deleted(*, elr: bool, alive: bool) -> None:
+    rules = rules_for("4.4.0", KRAFT, eligible_leader_replicas=elr)
+    deleted = after(rules, 2, *CRASH, SettingsChanged(Settings(1)), TopicDeleted(), BrokerReturned(ONE, clean=False))
+    assert deleted.replica(ONE).alive is alive
+    assert (ONE in deleted.controller.registered) is alive
+
+
+@pytest.mark.parametrize(
+    "events",
+    [
+        (*CRASH, SettingsChanged(Settings(1)), TopicDeleted(), BrokerReturned(ONE, clean=True)),
+        (*CRASH, SettingsChanged(Settings(2, unclean_leader_election=True)), TopicDeleted()),
+        (*CRASH, TopicDeleted()),
+        (*CRASH, SettingsChanged(Settings(1))),
+    ],
+    ids=["clean shutdown", "same minimum", "still eligible", "topic still there"],
+)
+def test_otherwise_it_registers(events: tuple[Event, ...]) -> None:
+    state = after(rules_for("4.4.0", KRAFT), 2, *events)
+    returned = BrokerReturned(ONE, clean=False)
+    if not state.replica(ONE).alive:
+        result = step(state, returned, rules_for("4.4.0", KRAFT))
+        assert isinstance(result, Transition)
+        state = result.state
+    assert state.replica(ONE).alive
+    assert ONE in state.controller.registered
+
+
+def test_a_deleted_topic_is_nowhere() -> None:
+    state = after(rules_for("4.4.0", KRAFT), 2, TopicDeleted())
+    assert (state.assignment, state.controller.leader, state.controller.isr) == ((), None, ())
+    assert all(replica.role is Role.NONE and replica.log == ReplicaLog() for replica in state.replicas)
+    assert state.controller.registered == {ONE, TWO}
+
+
+@pytest.mark.parametrize(
+    "waiting", [RecordSent(Label("m1"), Acks.ALL), ReassignmentRequested((TWO, BrokerId(3)))], ids=["producer", "move"]
+)
+def test_what_a_deletion_does_to_those_who_wait_is_not_predicted(waiting: Event) -> None:
+    rules = rules_for("4.4.0", KRAFT)
+    base = schedule(produce("m0"), Reassign((TWO, BrokerId(3))), replicas=(ONE, TWO), min_isr=2)
+    began = step(initial_world(base, rules, base.brokers).state, waiting, rules)
+    assert isinstance(began, Transition)
+    assert isinstance(step(began.state, TopicDeleted(), rules), Refusal)
 
 
 @pytest.mark.parametrize(("version", "marked"), [("3.1.2", False), ("3.2.3", True)])

@@ -37,7 +37,7 @@ LEADER_FIRST, ISR_FIRST, ELIGIBLE_FIRST = (
 LEADER_LAST, END_LAST = "leader when all are back", "records that are left of three acknowledged ones"
 
 
-def _level(version: str) -> int:
+def other_level(version: str) -> int:
     """Return the feature's level that the release would not have chosen."""
     return int(parse_version(version) < parse_version(ON_SINCE))
 
@@ -58,7 +58,7 @@ class OtherLevel:
 
     def predict(self, rules: RuleSet) -> tuple[Answer, ...]:
         """Predict EL-06 by the rules of the release with the feature at its other level."""
-        is_on = bool(_level(rules.version))
+        is_on = bool(other_level(rules.version))
         assert is_on is not (kip_966.RULE in rules.rules), "the release's own rules are those of its own level"
         other = rules_for(rules.version, rules.metadata, eligible_leader_replicas=is_on)
         moments = predict(CLEAN.schedule, other).moments
@@ -66,7 +66,7 @@ class OtherLevel:
 
     def conduct(self, room: Room) -> Iterator[Answer]:
         """Stop, kill and start real brokers."""
-        features = {FEATURE: _level(room.release.version)}
+        features = {FEATURE: other_level(room.release.version)}
         spec = ClusterSpec(room.release, room.metadata, (1, 2, 3, 4), features=features)
         with partition(room, spec, (1, 2, 3), {"min.insync.replicas": "2"}) as crashing:
             for record_id in range(3):
@@ -77,7 +77,9 @@ class OtherLevel:
             crashing.kill(1)
             crashing.lose_tail(1, 1)
             crashing.start(1)
-            yield Answer(LEADER_FIRST, crashing.leader_within_patience(is_expected=not _level(room.release.version)))
+            yield Answer(
+                LEADER_FIRST, crashing.leader_within_patience(is_expected=not other_level(room.release.version))
+            )
             view = crashing.await_view(lambda _: True, "the partition's state")
             yield Answer(ISR_FIRST, [*view.isr])
             yield Answer(ELIGIBLE_FIRST, [*view.elr])

@@ -44,3 +44,16 @@ def test_what_scenarios_cite_is_in_the_table() -> None:
 def test_every_requirement_has_an_entry_that_proves_it_or_is_checked_in_every_run() -> None:
     cited = {source for entry in CATALOGUE for source in entry.requirements()}
     assert [one for one in IDS if one not in cited and one not in CHECKED_IN_EVERY_RUN] == []
+
+
+def test_a_sentence_that_depends_on_leader_epochs_says_since_when() -> None:
+    """A tick on any release must hold the sentence as it stands, so what only some releases do names them."""
+    conditional = re.compile(
+        r"\b[Ww]ith(out)? leader epochs|releases that|\b[Cc]ut lies|\bepochs cut|log without epochs"
+    )
+    depends = [one for one in REQUIREMENTS if conditional.search(one.sentence)]
+    assert {"TR-06", "TR-07", "TR-08"} <= {one.id for one in depends}
+    assert [one.id for one in depends if not re.search(r"\b(from|up to) 0\.1\d", one.sentence, re.IGNORECASE)] == []
+    assert re.search(
+        r"^Up to 0\.10\.2 .*from 0\.11 on", next(one for one in REQUIREMENTS if one.id == "TR-04").sentence
+    )

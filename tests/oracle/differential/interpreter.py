@@ -39,7 +39,7 @@ def new_cluster(schedule: Schedule, facts: dict[str, Any]) -> Cluster:
     """Return the partition after its creation, at rest."""
     first = schedule.replicas[0]
     view = {"up": set(schedule.replicas), "leader": first, "epoch": 0, "isr": list(schedule.replicas), "elr": set()}
-    view.update(last_known=None, elections=[0])
+    view.update(index=[], last_known=None, elections=[0])
     cluster = {
         "facts": facts,
         "assigned": list(schedule.replicas),

@@ -6,11 +6,31 @@ ReplicationControlManager and PartitionChangeBuilder (KRaft).
 
 from __future__ import annotations
 
-from typing import Any
+from functools import wraps
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 Cluster = dict[str, Any]
 
 
+def _indexed(react: Callable[..., None]) -> Callable[..., None]:
+    """Replay a change of the partition: BrokersToElrs.update appends for who is new, and takes one of who has gone."""
+
+    @wraps(react)
+    def indexing(cluster: Cluster, *args: Any, **more: Any) -> None:  # noqa: ANN401 - as the function is called
+        view = cluster["controller"]
+        before = set(view["elr"])
+        react(cluster, *args, **more)
+        for broker in before - view["elr"]:
+            view["index"].remove(broker)
+        view["index"] += sorted(view["elr"] - before)
+
+    return indexing
+
+
+@_indexed
 def broker_gone(cluster: Cluster, broker: int) -> None:
     """React to a session that expired, a fenced broker or a controlled shutdown."""
     view = cluster["controller"]
@@ -28,9 +48,13 @@ def broker_gone(cluster: Cluster, broker: int) -> None:
         view["epoch"] += 1 if cluster["facts"]["shrink_bumps_epoch"] else 0
 
 
+@_indexed
 def broker_back(cluster: Cluster, broker: int, *, clean: bool) -> None:
-    """React to a broker that registers and is unfenced."""
+    """React to a broker that registers and is unfenced; one that cannot be registered ends again."""
     view = cluster["controller"]
+    if not _can_register(cluster, broker, clean=clean):
+        cluster["brokers"][broker]["up"] = False
+        return
     if cluster["facts"]["elr"] and not clean:
         view["elr"].discard(broker)
         view["isr"] = [member for member in view["isr"] if member != broker]
@@ -39,6 +63,7 @@ def broker_back(cluster: Cluster, broker: int, *, clean: bool) -> None:
         _elect(cluster)
 
 
+@_indexed
 def replica_joins(cluster: Cluster, broker: int) -> None:
     """Commit a leader's wish to add a replica to the ISR."""
     view = cluster["controller"]
@@ -48,6 +73,7 @@ def replica_joins(cluster: Cluster, broker: int) -> None:
     view["elr"].discard(broker)
 
 
+@_indexed
 def replicas_leave(cluster: Cluster, leaving: set[int]) -> None:
     """Commit a leader's wish to remove replicas that lag; only KRaft up to 3.5 starts an epoch then."""
     view, facts = cluster["controller"], cluster["facts"]
@@ -55,6 +81,30 @@ def replicas_leave(cluster: Cluster, leaving: set[int]) -> None:
     if facts["elr"] and len(view["isr"]) < _elr_minimum(cluster):
         view["elr"] |= leaving
     view["epoch"] += 1 if facts["kraft"] and facts["shrink_bumps_epoch"] else 0
+
+
+def minimum_changed(cluster: Cluster, minimum: int) -> None:
+    """Replay a ClearElrRecord, if the feature is on: it merges empty lists, past BrokersToElrs."""
+    if cluster["facts"]["elr"] and minimum != cluster["min_isr"]:
+        cluster["controller"]["elr"].clear()
+        cluster["controller"]["last_known"] = None
+    cluster["min_isr"] = minimum
+
+
+def topic_deleted(cluster: Cluster) -> None:
+    """Replay a RemoveTopicRecord: every broker that is eligible loses what the index has of the topic; logs go."""
+    view = cluster["controller"]
+    view["index"] = [broker for broker in view["index"] if broker not in view["elr"]]
+    view.update(leader=None, isr=[], elr=set(), last_known=None)
+    cluster["assigned"] = []
+    for broker in cluster["brokers"].values():
+        broker.update(role=None, leader=None, request=None, log=[], cache=[], high_watermark=0, checkpoint_file=0)
+
+
+def _can_register(cluster: Cluster, broker: int, *, clean: bool) -> bool:
+    """Tell whether handleBrokerShutdown gets through the index of a broker that shut down uncleanly."""
+    walks = cluster["facts"]["elr"] and not clean
+    return bool(cluster["assigned"]) or not walks or broker not in cluster["controller"]["index"]
 
 
 def election_asked_for(cluster: Cluster, kind: str) -> bool:

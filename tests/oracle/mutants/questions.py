@@ -11,7 +11,15 @@ from typing import TYPE_CHECKING
 from conformance.catalogue.examination import Examination
 from conformance.registry import select
 from oracle.asking import ASKS, answer
-from oracle.events import BrokerRemoved, BrokerReturned, JoinCommitted, RecordSent, RequestReceived, SettingsChanged
+from oracle.events import (
+    BrokerRemoved,
+    BrokerReturned,
+    JoinCommitted,
+    RecordSent,
+    RequestReceived,
+    SettingsChanged,
+    TopicDeleted,
+)
 from oracle.gate import Gate
 from oracle.predict import PointUnavailableError, initial_world, predict, take
 from oracle.rules import controller_epoch
@@ -144,6 +152,13 @@ def eligible_under_a_new_minimum(change: Callable[[RuleSet], RuleSet]) -> object
     """Ask who is still eligible when min.insync.replicas has changed."""
     world = _after(_rules("4.3.1-kraft", change), Kill(TWO), Kill(THREE), Kill(ONE))
     return world.apply(SettingsChanged(Settings(2))).state.controller.elr
+
+
+def registers_once_its_topic_is_deleted(change: Callable[[RuleSet], RuleSet]) -> object:
+    """Ask whether a broker that was eligible under an old minimum runs after a crash when its topic is gone."""
+    world = _after(_rules("4.3.1-kraft", change), Kill(TWO), Kill(THREE), Kill(ONE))
+    world = world.apply(SettingsChanged(Settings(2))).apply(TopicDeleted())
+    return world.apply(BrokerReturned(ONE, clean=False)).state.replica(ONE).alive
 
 
 def holds_unclean_elections(version: str) -> Callable[[Callable[[RuleSet], RuleSet]], object]:

@@ -15,6 +15,7 @@ from tests.oracle.mutants.questions import (
     holds_unclean_elections,
     leader_once_unclean_election_is_allowed,
     obeys_a_lower_epoch,
+    registers_once_its_topic_is_deleted,
 )
 
 if TYPE_CHECKING:
@@ -116,6 +117,13 @@ MUTANTS = (
         "2.0 elects without waiting for a broker",
         Answer(leader_once_unclean_election_is_allowed("2.0.1"), None),
         with_fields(settings_changed=settings_change.elects),
+    ),
+    Mutant(
+        "index-is-cleared-with-its-partition",
+        "eligible_index",
+        "a new minimum empties the controller's index of eligible leader replicas, too",
+        Answer(registers_once_its_topic_is_deleted, answer=False),
+        with_fields(settings_changed=settings_change.clears_and_elects),
     ),
     Mutant(
         "keeps-eligible-leaders-under-a-new-minimum",
