@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from conformance.puppet_stage.acts import EPOCHS, NUMBERS, in_words, measured_epochs, predicted_epochs
 from conformance.puppet_stage.modelled_broker import ASSIGNMENT, REAL
 from conformance.puppet_stage.serving import entries_of
-from oracle.vocabulary import LeaderEpoch
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -126,11 +125,9 @@ class WatchIdling:
         return f"broker {self.leader} has nothing new for several rounds"
 
     def predict(self, model: ModelledBroker) -> Mapping[str, Expected]:
-        """Repeat the last request; after an empty answer some forget the epoch in it (KAFKA-15510)."""
+        """Repeat the last request."""
         assert model.idle is not None
-        kind, offset, epoch = model.idle
-        told = model.rules.last_epoch_after_empty_answer(LeaderEpoch(epoch))
-        return {IDLE_REQUESTS: [in_words((kind, offset, told))]}
+        return {IDLE_REQUESTS: [in_words(model.idle)]}
 
     def measure(self, stage: Stage, expected: Mapping[str, Expected]) -> Mapping[str, Value]:
         """Count each distinct request once."""

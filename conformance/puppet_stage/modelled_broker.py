@@ -20,6 +20,7 @@ from conformance.puppet_stage.speech import (
     OFFSET_OUT_OF_RANGE,
     REQUEST_TIMED_OUT,
     UNKNOWN_LEADER_EPOCH,
+    FollowerSpeech,
     Told,
     diverging_in,
 )
@@ -79,6 +80,7 @@ class ModelledBroker:
 
     def __init__(self, rules: RuleSet, min_insync_replicas: int = 1) -> None:
         self.rules = rules
+        self._speech = FollowerSpeech(rules)
         self.idle: Words | None = None
         self.metadata_leader: int | None = None
         self.has_files = False
@@ -247,6 +249,7 @@ class ModelledBroker:
 
     def _lead(self, leader: int, leader_epoch: int, log: ReplicaLog, high_watermark: int) -> None:
         self.decide(leader, leader_epoch, ASSIGNMENT)
+        self._speech = FollowerSpeech(self.rules)
         silent = BrokerId(5 - leader)  # the other puppet: in the ISR, and it never fetches
         puppet = ReplicaState(
             BrokerId(leader),
@@ -266,19 +269,14 @@ class ModelledBroker:
         assert not isinstance(sent, Refusal), sent
         fetch = sent.state.replica(REAL).fetch
         assert fetch is not None
-        return self._words(fetch)
+        return self._speech.words(fetch)
 
     def _requests(self) -> Iterator[Words]:
         for _ in range(ROUNDS_MAX):
             fetch = self._round()
             if fetch is None:
                 return
-            yield self._words(fetch)
-
-    def _words(self, fetch: Fetch) -> Words:
-        if fetch.kind is FetchKind.EPOCH_LOOKUP:
-            return "epoch lookup", -1, fetch.last_epoch
-        return "fetch", fetch.offset, fetch.last_epoch if self.rules.truncation.checks_on_fetch else -1
+            yield self._speech.answered(fetch)
 
     def _round(self) -> Fetch | None:
         sent = step(self._state, RequestSent(REAL), self.rules)
@@ -291,6 +289,7 @@ class ModelledBroker:
         if under_way is not None and under_way.stage is FetchStage.PARKED:
             self._step(FetchCompleted(REAL))
         if self.replica.fetch is not None:
+            fetch = self.replica.fetch
             self._step(ResponseReceived(REAL))
         return fetch
 

@@ -5,8 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from fault_injection.wire.views import NONE
+from oracle.state import FetchAnswer, FetchKind
+
 if TYPE_CHECKING:
-    from oracle.state import FetchAnswer
+    from oracle.rules.rule_set import RuleSet
+    from oracle.state import Fetch
 
 NO_ERROR, OFFSET_OUT_OF_RANGE, REQUEST_TIMED_OUT, NOT_ENOUGH_REPLICAS, INVALID_REQUIRED_ACKS = 0, 1, 7, 19, 21
 FENCED_LEADER_EPOCH, UNKNOWN_LEADER_EPOCH = 74, 75
@@ -33,6 +37,36 @@ class Told:
     high_watermark: int = 0
     diverging: tuple[int, int] | None = None
     is_pushed: bool = False
+
+
+class FollowerSpeech:
+    """What a modelled follower says to one leader in one epoch.
+
+    A first answer without records may make it forget its last fetched epoch, until records come. Later empty answers
+    change nothing: it then knows its lag (``AbstractFetcherThread.processFetchRequest``, KAFKA-15510).
+    """
+
+    def __init__(self, rules: RuleSet) -> None:
+        self._rules = rules
+        self._is_first, self._was_empty = True, False
+
+    def words(self, fetch: Fetch) -> Words:
+        """Give a request in words."""
+        if fetch.kind is FetchKind.EPOCH_LOOKUP:
+            return "epoch lookup", NONE, fetch.last_epoch
+        if not self._rules.truncation.checks_on_fetch:
+            return "fetch", fetch.offset, NONE
+        told = self._rules.last_epoch_after_empty_answer(fetch.last_epoch) if self._was_empty else fetch.last_epoch
+        return "fetch", fetch.offset, told
+
+    def answered(self, fetch: Fetch) -> Words:
+        """Give a request in words, and take note of the answer that it carries by now."""
+        said, answer = self.words(fetch), fetch.answer
+        if isinstance(answer, FetchAnswer) and not answer.out_of_range and answer.diverging is None:
+            if self._is_first or answer.entries:
+                self._was_empty = not answer.entries
+            self._is_first = False
+        return said
 
 
 def diverging_in(answer: FetchAnswer) -> tuple[int, int] | None:

@@ -22,10 +22,9 @@ from conformance.puppet_stage.serving import served
 from fault_injection.waiting import DeadlineExceededError, NotYetError, until
 from fault_injection.wire.views import NONE, EpochQuery, FetchPartition
 from oracle.log import ReplicaLog
-from oracle.rules import last_fetched_epoch
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable
 
     from conformance.puppet_stage.speech import Words
     from fault_injection.puppets.leader import LeaderPuppet
@@ -176,24 +175,14 @@ class Stage:
 
     def _asked_until_rest(self, leader: LeaderPuppet) -> list[Words]:
         def is_at_rest() -> bool:
-            last = list(self._as_if_remembered(self._words(one) for one in leader.asked(self.topic)))[-IDLE_ROUNDS:]
+            last = [self._words(one) for one in leader.asked(self.topic)[-IDLE_ROUNDS:]]
             if len(last) < IDLE_ROUNDS or len(set(last)) > 1:
                 raise NotYetError(last)
             return True
 
         with suppress(DeadlineExceededError):
             until(is_at_rest, deadline_s=DEADLINE_S, what="a fetch that repeats itself")
-        asked = self._as_if_remembered(self._words(one) for one in leader.asked(self.topic))
-        return [words for words, _ in groupby(asked)]
-
-    def _as_if_remembered(self, asked: Iterable[Words]) -> Iterator[Words]:
-        """Put the last fetched epoch back that a release forgets when the first answer is empty (KAFKA-15510)."""
-        forgets = last_fetched_epoch.FORGOTTEN in self.rules.rules
-        last: Words | None = self._idle
-        for words in asked:
-            is_forgotten = forgets and last is not None and words == (*last[:2], NONE)
-            last = last if is_forgotten and last is not None else words
-            yield last
+        return [words for words, _ in groupby(self._words(one) for one in leader.asked(self.topic))]
 
     def follow_into_silence(self, leader: int, leader_epoch: int) -> Words | None:
         """Make the broker follow a puppet that dies with its first request unanswered, and give that request."""
