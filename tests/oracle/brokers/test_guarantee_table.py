@@ -54,7 +54,6 @@ def essence(found: Answer) -> tuple[tuple[int | None, int | None] | None, ...]:
 
 
 @pytest.mark.slow
-@pytest.mark.no_cover
 @pytest.mark.parametrize(("version", "mode", "cell"), SAMPLE, ids=lambda value: getattr(value, "settings", str(value)))
 def test_a_sample_of_the_kept_table_is_what_the_explorer_finds(version: str, mode: MetadataMode, cell: Cell) -> None:
     rules = rules_for(version, mode)
