@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from conformance.catalogue.questions import NotSeenError
 from conformance.clients.producer import send
 from conformance.clients.records import VALUE_LENGTH_DEFAULT
 from conformance.clients.topics import create_spread_topic
@@ -74,7 +75,8 @@ class Stand:
     def metadata(self, broker: int, topic: str, partition: int = 0) -> PartitionMetadata:
         """Ask a broker what it believes about a partition that it knows."""
         seen = self._believed(broker, topic, partition)
-        assert seen is not None, f"broker {broker} has forgotten {topic}-{partition}"
+        if seen is None:
+            raise NotSeenError(f"broker {broker} does not know {topic}-{partition} any more")
         return seen
 
     def _believed(self, broker: int, topic: str, partition: int) -> PartitionMetadata | None:
@@ -102,7 +104,8 @@ class Stand:
         )
         delivery = sending.await_delivery(DEADLINE_S)
         sending.close()
-        assert delivery.error is None, f"{topic}-{partition} refused record {record_id}: {delivery.error}"
+        if delivery.error is not None:
+            raise NotSeenError(f"{topic}-{partition} refused record {record_id}: {delivery.error}")
 
     def await_leads(self, leader: int, topic: str, isr: tuple[int, ...]) -> None:
         """Wait until a leader says itself that it leads a topic's first partition with an ISR."""

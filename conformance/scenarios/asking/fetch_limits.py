@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from conformance.catalogue.examination import Basis, Examination
-from conformance.catalogue.questions import Answer, Between
+from conformance.catalogue.questions import Answer, Between, NotSeenError
 from conformance.clients.one_produce import OneRecord, produce_once
 from conformance.clients.questions import Fetched, FetchLimits, Questioner
 from conformance.run_directory import slug
@@ -107,7 +107,8 @@ def append(address: str, topic: str, record_id: int) -> None:
     """Have the leader append one record as one batch, with the time of day: retention removes what is old."""
     now_ms = int(datetime.now(UTC).timestamp() * 1000)
     told = produce_once(address, topic, OneRecord(record_id, 1, SHORT_MS, now_ms, VALUE_BYTES))
-    assert told.error is None, f"record {record_id} was refused with {told.error}"
+    if told.error is not None:
+        raise NotSeenError(f"record {record_id} was refused with {told.error}")
 
 
 def _sizes(questioner: Questioner) -> Iterator[Answer]:

@@ -14,6 +14,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from conformance.catalogue.questions import NotSeenError
 from conformance.interruption import NeverAtRestError
 from conformance.probes.replica_probe import ReplicaProbe
 from conformance.run_directory import slug
@@ -63,7 +64,8 @@ class SlowFollower:
     def append(self, records: int) -> None:
         """Have the leader append records as one batch; nobody else is waited for."""
         error, _ = self.client.append(self.topic, *(b"x",) * records)
-        assert error == 0, f"the leader refused a batch of {records}: error {error}"
+        if error != 0:
+            raise NotSeenError(f"the leader refused a batch of {records}: error {error}")
         self.end += records
 
     def fetch(self, offset: int) -> None:
