@@ -194,7 +194,7 @@ def _add_run(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
 
 
 def _run_options(parsed: argparse.Namespace) -> RunOptions:
-    if parsed.globs or parsed.schedule is not None:
+    if parsed.globs or parsed.schedule:
         refuse(parsed, ["--profile"], "chooses scenarios where none is named: leave one of the two out.")
     return RunOptions(
         choice=_choice(parsed),
@@ -262,7 +262,14 @@ def _add_choice(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "globs", nargs="*", metavar="GLOB", help="scenarios, such as TR-01 or TR (default: the profile)"
     )
-    parser.add_argument("--schedule", type=Path, metavar="F", help="a YAML schedule of your own")
+    parser.add_argument(
+        "--schedule",
+        type=Path,
+        metavar="F",
+        action="append",
+        default=[],
+        help="a YAML schedule of your own; several are taken in order, and run one after another on one cluster",
+    )
     parser.add_argument(
         "--kafka", default="newest", metavar="V", help="release, such as 4.4.0 or 0.10.2 (default: newest)"
     )
@@ -274,7 +281,7 @@ def _add_choice(parser: argparse.ArgumentParser) -> None:
 def _choice(parsed: argparse.Namespace) -> Choice:
     profile = getattr(parsed, "profile", None) or "quick"
     own = {name: getattr(parsed, name, None) for name in ("kafka_home", "image")}
-    return Choice(tuple(parsed.globs), parsed.schedule, parsed.kafka, parsed.metadata, profile, **own)
+    return Choice(tuple(parsed.globs), tuple(parsed.schedule), parsed.kafka, parsed.metadata, profile, **own)
 
 
 def _add_json(parser: argparse.ArgumentParser) -> None:

@@ -13,6 +13,7 @@ from conformance.judgement.verdicts import Conformance
 from conformance.laboratory import Laboratory
 from conformance.pipeline import Finished, Pipeline
 from conformance.registry import select
+from conformance.second_look import SecondLook
 from conformance.spark_room import SparkRoom
 from fault_injection.cluster.backends.choice import choose_backend
 from reports import write_report
@@ -68,10 +69,18 @@ def pipeline(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
         write_report(sorted(path.parent for path in runs.glob("*/run.json")), runs / "report.html")
 
 
+@pytest.fixture(scope="session")
+def second_look() -> SecondLook:
+    """What looks again at findings on clusters that other scenarios had used, a few times a session."""
+    return SecondLook()
+
+
 @pytest.fixture
-def finished(pipeline: Pipeline, scenario: Entry, record_property: Callable[[str, object], None]) -> Finished:
+def finished(
+    pipeline: Pipeline, second_look: SecondLook, scenario: Entry, record_property: Callable[[str, object], None]
+) -> Finished:
     """Run one scenario; a harness error is an error of the test, not its failure."""
-    one = pipeline.run(scenario)
+    one = second_look.run(pipeline, scenario)
     record_property("conformance", one.verdict.conformance.value)
     record_property("promise", one.verdict.promise.value if one.verdict.promise else "")
     record_property("run", str(one.run.path))

@@ -68,7 +68,12 @@ def brokers_for(schedule: Schedule) -> tuple[int, ...]:
 
 
 class Laboratory:
-    """The machinery that scenarios of one release share."""
+    """The machinery that scenarios of one release share.
+
+    Attributes:
+        cluster_runs: the names of the runs that the running cluster has seen, in order.
+        shared_brokers: brokers that every schedule's cluster has, so that schedules that need others share it.
+    """
 
     def __init__(
         self,
@@ -93,6 +98,8 @@ class Laboratory:
         self._spec: ClusterSpec | None = None
         self._kept: dict[str, tuple[Closeable, Path]] = {}
         self.on_gate_event: Callable[[GateEvent], None] | None = None
+        self.cluster_runs: list[str] = []
+        self.shared_brokers: frozenset[int] = frozenset()
 
     def __enter__(self) -> Self:
         return self
@@ -142,7 +149,7 @@ class Laboratory:
             ClusterSpec(
                 self.release,
                 self.metadata,
-                broker_ids=brokers_for(schedule),
+                broker_ids=tuple(sorted({*brokers_for(schedule), *self.shared_brokers})),
                 timing=Timing(schedule.timing.value),
                 checkpoint=HighWatermarkCheckpoint(schedule.checkpointing.value),
                 fetch_wait_max_ms=schedule.fetch_wait_max_ms,
@@ -241,6 +248,7 @@ class Laboratory:
     def _end_cluster(self) -> None:
         stack, self._stack = self._stack, ExitStack()
         self._cluster = self._gate = self._spec = None
+        self.cluster_runs = []
         stack.close()
         self._remove_directories()
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 import traceback
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from conformance.catalogue.answers import measure
 from conformance.catalogue.examination import Examination
 from conformance.clients.topics import TopicError, create_topic
-from conformance.interruption import HarnessError, RunInterruption
+from conformance.interruption import HarnessError, NodeLostError, RunInterruption
 from conformance.judgement.open_outcomes import write_measured_outcome
 from conformance.judgement.prediction_files import write_prediction
 from conformance.probes.errors import ProbeError
@@ -31,14 +31,14 @@ from conformance.stages.examining import examine, freeze_answers
 from conformance.stages.fault_record import on_timeline
 from conformance.stages.foretelling import foretell
 from conformance.stages.judging import judge_run, judge_unreadable, judged_if_interrupted
-from conformance.stages.on_brokers import HARNESS_FAILURES, Stage, note_replicas, take_steps
-from fault_injection.faults.account import FaultAccount
+from conformance.stages.on_brokers import HARNESS_FAILURES, Stage, blaming_lost_nodes, note_replicas, take_steps
+from fault_injection.faults.account import FaultAccount, NotHealedError
 from fault_injection.waiting import DeadlineExceededError
 from oracle.rules.by_version import rules_for
 from oracle.vocabulary import HighWatermarkCheckpoint, MetadataMode
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from conformance.catalogue.examination import Entry
@@ -85,7 +85,7 @@ class Pipeline:
             if self.predict(run, entry):
                 self.execute(run, entry)
         seconds = round(time.monotonic() - started, 3)
-        run.update_run(seconds=seconds, finished=datetime.now(UTC).isoformat(timespec="seconds"))
+        run.update_run(seconds=seconds)
         return Finished(entry.name, run, self.judge(run), seconds)
 
     @property
@@ -121,6 +121,8 @@ class Pipeline:
             else:
                 self._on_brokers(run, entry.schedule)
                 measure(run, entry.questions)
+        except NodeLostError as lost:
+            self._fail(run, lost.verdict, str(lost), lost_node=True)
         except RunInterruption as interruption:
             self._fail(run, interruption.verdict, str(interruption))
         except HARNESS_FAILURES as error:
@@ -128,11 +130,20 @@ class Pipeline:
         except Exception as error:  # noqa: BLE001 - a defect of ours must not pass for a finding, nor stop the others
             (run.path / "traceback.txt").write_text(traceback.format_exc(), encoding="utf-8")
             self._fail(run, HarnessError.verdict, f"defect in the tester, see traceback.txt: {error!r}")
+        run.update_run(finished=datetime.now(UTC).isoformat(timespec="seconds"))
 
     def _examine(self, run: RunDirectory, entry: Examination) -> None:
         lab = self.laboratory
         home, seed = self.kafka_home, self.seed
-        examine(run, entry.subject, lab, self.spark, kafka_home=home, seed=seed, progress=self.progress)
+        try:
+            examine(run, entry.subject, lab, self.spark, kafka_home=home, seed=seed, progress=self.progress)
+        finally:
+            self._note_cluster(run, lab.cluster_runs)
+
+    def _note_cluster(self, run: RunDirectory, before: list[str]) -> None:
+        """Note which runs the cluster had seen before this one, and that it has seen this one."""
+        run.update_run(cluster_runs=list(before))
+        before.append(run.path.name)
 
     def judge(self, run: RunDirectory) -> Verdict:
         """Judge the run from its files; a run that cannot be judged is a harness error."""
@@ -142,8 +153,8 @@ class Pipeline:
             run.update_run(harness_failure={"kind": HarnessError.verdict, "message": str(error)})
             return judge_unreadable(run, str(error))
 
-    def _fail(self, run: RunDirectory, kind: str, message: str) -> None:
-        run.update_run(harness_failure={"kind": kind, "message": message})
+    def _fail(self, run: RunDirectory, kind: str, message: str, **about: object) -> None:
+        run.update_run(harness_failure={"kind": kind, "message": message, **about})
         self._discard_cluster()
 
     def _discard_cluster(self) -> None:
@@ -157,10 +168,11 @@ class Pipeline:
         lab = self.laboratory
         topic = run.read_json("run.json")["topic"]
         cluster = lab.cluster_for(schedule)
+        self._note_cluster(run, lab.cluster_runs)
         imposed = dict(cluster.settings(schedule.replicas[0]).imposed)
         digests = {"jars": lab.jars.digest, "image": lab.backend.image_digest}
         run.update_run(settings={"user": user_settings(schedule), "imposed": imposed}, digests=digests)
-        with ExitStack() as stack:
+        with self._keeping_the_measurement(run) as finish, ExitStack() as stack:
             lab.gate.trace_to(run.path / "wire.ndjson")
             stack.callback(self._end_trace, run, lab.gate.undecodable)
             addresses = [cluster.client_address(broker) for broker in cluster.live_brokers]
@@ -179,10 +191,25 @@ class Pipeline:
                 min_insync_replicas=schedule.settings.min_insync_replicas,
             )
             stage = Stage(run, schedule, topic, cluster, probe, rest, recorder, faults)
-            take_steps(stage, lab, self.record_id_base, self.progress)
-            self.note_replicas(stage)
-            self.reconcile(stage)
+            with blaming_lost_nodes(cluster):
+                take_steps(stage, lab, self.record_id_base, self.progress)
+                self.note_replicas(stage)
+                self.reconcile(stage)
+            finish.append(topic)
         self._clean_up(cluster, topic)
+
+    @contextmanager
+    def _keeping_the_measurement(self, run: RunDirectory) -> Iterator[list[str]]:
+        """Keep a measurement that is complete when the cluster cannot be healed afterwards; give where to say so."""
+        finished: list[str] = []
+        try:
+            yield finished
+        except NotHealedError as error:
+            if not finished:
+                raise
+            run.update_run(not_healed=str(error))
+            self.progress(f"replacing the cluster: {error}")
+            self._discard_cluster()
 
     def _end_trace(self, run: RunDirectory, undecodable_before: int) -> None:
         gate = self.laboratory.gate

@@ -43,7 +43,7 @@ class Choice:
 
     Attributes:
         globs: scenario names; empty means the whole profile.
-        schedule: a user's own YAML file instead of the catalogue.
+        schedules: the user's own YAML files instead of the catalogue, in the order in which they are run.
         kafka: a release, such as ``4.4.0``, ``4.4``, ``newest`` or ``3.9.2/zookeeper``.
         metadata: ``zookeeper`` or ``kraft``; None chooses the release's newer one.
         kafka_home: the directory of a Kafka of the user's; it decides the release.
@@ -51,7 +51,7 @@ class Choice:
     """
 
     globs: tuple[str, ...] = ()
-    schedule: Path | None = None
+    schedules: tuple[Path, ...] = ()
     kafka: str = "newest"
     metadata: str | None = None
     profile: str = "quick"
@@ -81,10 +81,10 @@ def scenarios_of(choice: Choice) -> tuple[Entry, ...]:
         UnknownScenarioError: a name that matches nothing.
         ScheduleFileError: a schedule file that cannot be used.
     """
-    if choice.schedule is not None and choice.globs:
+    if choice.schedules and choice.globs:
         raise ScheduleFileError("name scenarios or give --schedule, not both")
-    if choice.schedule is not None:
-        return (read_schedule(choice.schedule),)
+    if choice.schedules:
+        return tuple(map(read_schedule, choice.schedules))
     return select(choice.globs, choice.profile)
 
 
@@ -133,8 +133,9 @@ def rules_of(choice: Choice) -> RuleSet:
 
 def locate_error(choice: Choice, scenario: Entry, error: ScheduleError) -> ScheduleFileError:
     """Return a schedule error as one of the user's, with its place."""
-    if choice.schedule is not None:
-        return ScheduleFileError(locate(choice.schedule, error))
+    own = next((path for path in choice.schedules if read_schedule(path).name == scenario.name), None)
+    if own is not None:
+        return ScheduleFileError(locate(own, error))
     step = "" if error.step is None else f" step {error.step + 1}:"
     return ScheduleFileError(f"{scenario.name}:{step} {error}")
 

@@ -14,6 +14,7 @@ from conformance.commands.sizes import jars_text
 from conformance.laboratory import Laboratory
 from conformance.pipeline import Pipeline
 from conformance.schedules.schedule_file import ScheduleFileError
+from conformance.second_look import SecondLook
 from conformance.spark_master import is_local
 from conformance.spark_room import SparkRoom
 from fault_injection.cluster.backends.choice import BackendName, choose_backend
@@ -96,11 +97,12 @@ def run_line(console: Console, options: LineOptions, line: Line, problems: list[
         spark.start()
         if not is_local(options.spark_master):
             await_spark(console, spark, options.spark_master)
+        looks = SecondLook()
         for number, cell in enumerate(progress.pending, start=1):
             runs = round_folder(folder, cell.round)
             pipeline = Pipeline(laboratory, spark, runs, options.seed, console.progress)
             where = f"{line.text} [{number}/{len(progress.pending)}]"
-            problem = run_cell(console, pipeline, cell, where)
+            problem = run_cell(console, pipeline, looks, cell, where)
             if problem is not None:
                 problems.append(f"{line.text}: {problem}")
                 console.complain(f"{where} {problem}")
@@ -120,13 +122,13 @@ def _jars(console: Console, line: Line) -> JarSet:
     return jars
 
 
-def run_cell(console: Console, pipeline: Pipeline, cell: Cell, where: str) -> str | None:
+def run_cell(console: Console, pipeline: Pipeline, looks: SecondLook, cell: Cell, where: str) -> str | None:
     """Run a cell; say why it has no verdict if it has none: no rule satisfies its schedule, or the tester fails."""
     name, lab = f"{cell.entry.name}, round {cell.round}", pipeline.laboratory
     console.progress(f"{where} {name}: {cell.entry.requirement}")
     try:
         check_predictable(Choice(), [cell.entry], lab.release, lab.metadata.value)
-        finished = pipeline.run(cell.entry)
+        finished = looks.run(pipeline, cell.entry)
     except ScheduleFileError as error:
         return f"cannot be predicted: {error}"
     except Exception as error:  # noqa: BLE001 - a defect of ours must not keep the other cells from being run

@@ -8,13 +8,15 @@ from dataclasses import dataclass
 from threading import Event
 from typing import TYPE_CHECKING, Any
 
+from conformance.catalogue.scenario import Scenario
 from conformance.catalogue.shared_clusters import in_running_order
 from conformance.commands.choosing import Choice, jars_for, locate_error, release_of, scenarios_of
 from conformance.commands.places import check_file, check_writable
 from conformance.judgement.verdicts import exit_code
-from conformance.laboratory import Laboratory
+from conformance.laboratory import Laboratory, brokers_for
 from conformance.pipeline import Finished, Pipeline
 from conformance.reconcile.errors import ReconcileError
+from conformance.second_look import SecondLook
 from conformance.spark_master import DEFAULT_MASTER, SparkMasterError, check_master, is_local
 from conformance.spark_room import SparkRoom
 from conformance.stages.foretelling import foretell
@@ -65,6 +67,7 @@ def run_scenarios(console: Console, options: RunOptions) -> int:
     """Run the chosen scenarios and return the exit code."""
     check_options(options)
     scenarios = scenarios_of(options.choice)
+    brokers_of_all(options.choice, scenarios)
     release, metadata = release_of(options.choice)
     check_predictable(options.choice, scenarios, release, metadata.value)
     report = options.report or options.runs / "report.html"
@@ -72,7 +75,7 @@ def run_scenarios(console: Console, options: RunOptions) -> int:
         check_writable(directory)
     check_file(report)
     seed = options.seed if options.seed is not None else new_seed()
-    ordered = in_running_order(scenarios) * options.repeat
+    ordered = (scenarios if options.choice.schedules else in_running_order(scenarios)) * options.repeat
     finished = _run_all(console, options, (release, metadata), ordered, seed)
     names = [scenario.name for scenario in scenarios]
     finished.sort(key=lambda one: names.index(one.scenario))
@@ -166,16 +169,32 @@ def _run_all(
         spark.start()
         if not is_local(options.spark_master):
             await_spark(console, spark, options.spark_master)
+        laboratory.shared_brokers = brokers_of_all(options.choice, scenarios)
+        looks = SecondLook()
         pipeline = Pipeline(laboratory, spark, options.runs, seed, console.progress, options.choice.kafka_home)
         for number, scenario in enumerate(scenarios, start=1):
             console.progress(f"[{number}/{len(scenarios)}] {scenario.name}: {scenario.requirement}")
-            one = pipeline.run(scenario)
+            one = looks.run(pipeline, scenario)
             finished.append(one)
             promise = f" + {one.verdict.promise.value}" if one.verdict.promise else ""
             console.progress(f"[{number}/{len(scenarios)}] {scenario.name}: {one.verdict.conformance.value}{promise}")
         if options.keep_cluster and laboratory.running is not None:
             keep_until_interrupted(console, laboratory.running.bootstrap)
     return finished
+
+
+def brokers_of_all(choice: Choice, scenarios: Sequence[Entry]) -> frozenset[int]:
+    """Return the brokers that schedules of the user's need together, so that they run on one cluster.
+
+    Raises:
+        UsageError: they cannot share one.
+    """
+    schedules = [one.schedule for one in scenarios if isinstance(one, Scenario)] if choice.schedules else []
+    kinds = {(it.timing.value, it.checkpointing.value, it.fetch_wait_max_ms) for it in schedules}
+    if len(kinds) > 1:
+        words = " and ".join(f"timing {time}, checkpointing {kept}, fetch wait {wait}" for time, kept, wait in kinds)
+        raise UsageError(f"These schedules need clusters of different kinds ({words}): run them one at a time.")
+    return frozenset(broker for schedule in schedules for broker in brokers_for(schedule))
 
 
 def _brokers_source(choice: Choice, release: Release) -> str:

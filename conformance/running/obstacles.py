@@ -11,7 +11,7 @@ import time
 from typing import TYPE_CHECKING
 
 from conformance.interruption import HarnessError
-from fault_injection.cluster.readiness import DEADLINE_S, await_registered
+from conformance.running.view_waits import await_return
 from fault_injection.faults import network, process
 from fault_injection.waiting import until
 from fault_injection.wire import impairments
@@ -105,6 +105,10 @@ class Obstacles:
         """Return the brokers that hear no decision."""
         return self.paused | self.isolated
 
+    def unlisted(self) -> frozenset[int]:
+        """Return the brokers that the controller cannot hear: a KRaft controller fences them; ZooKeeper hears all."""
+        return self.isolated if self._cluster.zookeeper_address is None else frozenset()
+
     def silent_since(self) -> dict[BrokerId, float]:
         """Return since when (monotonic seconds) which brokers' fetches have not reached a leader."""
         cut_since: dict[BrokerId, float] = {}
@@ -184,7 +188,8 @@ class Obstacles:
         self._await_return(broker)
 
     def _await_return(self, broker: BrokerId) -> None:
-        """Wait until a broker that runs is registered; one that died meanwhile is not."""
-        if self._cluster.is_alive(broker):
+        """Wait until a broker that runs is registered; one that died, or is still in the way of it, is not."""
+        is_kept = broker in self.paused | self.unlisted()
+        if self._cluster.is_alive(broker) and not is_kept:
             deaf = self.deaf() | self._holding.deaf()
-            await_registered(self._cluster, broker, deadline_s=DEADLINE_S, deaf=lambda: deaf)
+            await_return(self._cluster, broker, deaf=lambda: deaf, unlisted=self.unlisted)

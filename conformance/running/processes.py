@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 
 from conformance.interruption import HarnessError, missed
 from conformance.running.own_ends import NOBODY, OwnEnds
+from conformance.running.view_waits import await_return
 from fault_injection.cluster.errors import NodeDiedError
-from fault_injection.cluster.readiness import DEADLINE_S, await_registered, await_unregistered
+from fault_injection.cluster.readiness import DEADLINE_S, await_unregistered
 from fault_injection.faults import disk
 from fault_injection.faults import process as fault
 from fault_injection.faults.restarts import KillTogether as Together
@@ -52,6 +53,7 @@ class Processes:
     Attributes:
         gone_since: when (monotonic seconds) brokers fell silent that were killed or stopped.
         deaf: tells which brokers hear no decision.
+        unlisted: tells which brokers nobody need list among the live ones.
         on_death: told of each broker that is gone.
         own_ends: who ends by itself in which step, by its index, as the model says.
     """
@@ -78,6 +80,7 @@ class Processes:
         self._ended: set[BrokerId] = set()
         self.gone_since: dict[BrokerId, float] = {}
         self.deaf: Callable[[], frozenset[int]] = holding.deaf
+        self.unlisted: Callable[[], frozenset[int]] = frozenset
         self.on_death: Callable[[BrokerId], None] = _ignore
 
     def take(self, step: Kill | KillTogether | Stop | Start | LoseTail | LoseCheckpoint) -> None:
@@ -139,7 +142,7 @@ class Processes:
     def _await_registered(self, broker: BrokerId) -> None:
         """Wait until a broker is registered; one that is to end by itself may be gone before anybody looks."""
         try:
-            await_registered(self._cluster, broker, deadline_s=DEADLINE_S, deaf=self.deaf)
+            await_return(self._cluster, broker, deaf=self.deaf, unlisted=self.unlisted)
         except NodeDiedError:
             if broker not in self._ending_now().all:
                 raise
@@ -148,6 +151,10 @@ class Processes:
         """Return who ends by itself in the step that is being taken."""
         step = self._recorder.step
         return NOBODY if step is None else self.own_ends.get(step, NOBODY)
+
+    def expect_ends(self) -> None:
+        """Tell whoever watches the nodes which brokers may end by themselves in the step that begins."""
+        self._cluster.may_end = self._ending_now().all
 
     def await_own_ends(self) -> None:
         """Wait for the brokers that end by themselves in this step, and for what follows from that.

@@ -98,6 +98,7 @@ class Producing:
         self._recorder.mark("record_sent", label, f"{label} sent with acks={_acks(step)}")
 
         def has_arrived() -> object:
+            self._cluster.check_alive()
             if sending.poll():
                 return True
             if leader is not None and (self._log_end_offset(leader) or 0) > (before or 0):
@@ -108,7 +109,6 @@ class Producing:
         try:
             until(has_arrived, deadline_s=AWAIT_DEADLINE_S, what=f"{label} to reach the leader or be answered")
         except DeadlineExceededError as late:
-            self._cluster.check_alive(*(broker for broker, alive in self._rest.alive().items() if alive))
             raise missed(late) from late
 
     def _log_end_offset(self, leader: int | None) -> int | None:

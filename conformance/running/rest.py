@@ -133,6 +133,7 @@ class Rest:
             raise NeverAtRestError(str(late)) from late
 
     def _is_at_rest(self, since: int, grace_until: float) -> bool:
+        self._cluster.check_alive()
         try:
             view = self.view()
             if self._wanted is not None:

@@ -123,6 +123,7 @@ class Runner:
     def _tell_of_silence(self, rest: Rest) -> None:
         """Let everybody who waits for brokers know which of them are cut off, and how."""
         self._processes.deaf = rest.deaf = self._deaf
+        self._processes.unlisted = self._obstacles.unlisted
         self._processes.on_death = self._obstacles.discharge
         self._holding.silent_brokers = self._obstacles.deaf
         rest.blocked = lambda: self._holding.blocked_links() | self._obstacles.severed()
@@ -147,6 +148,7 @@ class Runner:
 
     def _take_whole(self, index: int, step: Step) -> None:
         self._recorder.step = index
+        self._processes.expect_ends()
         text = describe(step)
         self._recorder.mark("step_started", WORDS[type(step)], text)
         self._progress(text)
@@ -169,6 +171,7 @@ class Runner:
             raise HarnessError(f"step {index + 1} ({text}): {late}") from late
         except ProbeError as unanswered:
             raise HarnessError(f"step {index + 1} ({text}): {unanswered}") from unanswered
+        self._cluster.check_alive()
         self._asking.note_leader()
         self._faults.look()
         self._lag_time.require_short(self._silent_since())

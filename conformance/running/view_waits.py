@@ -1,11 +1,12 @@
-"""Has the controller committed what a step waits for? If not in time, whose failure is that?"""
+"""Has the controller committed what a step waits for, or registered a broker? If not in time, whose failure is that?"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from conformance.interruption import HarnessError, missed
+from conformance.interruption import HarnessError, causes_in, missed
 from conformance.probes.errors import ProbeError
+from fault_injection.cluster.readiness import DEADLINE_S, await_registered
 from fault_injection.waiting import DeadlineExceededError, NotYetError, until
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ def await_view(
     seen: list[ControllerView] = []
 
     def condition() -> bool:
+        cluster.check_alive()
         try:
             view = rest.view()
         except ProbeError as unanswered:
@@ -40,7 +42,27 @@ def await_view(
     try:
         until(condition, deadline_s=deadline_s, what=what)
     except DeadlineExceededError as late:
-        cluster.check_alive(*(b for b, alive in rest.alive().items() if alive))
         if not seen:
             raise HarnessError(f"nobody could be asked: {late}") from late
         raise missed(late) from late
+
+
+def await_return(
+    cluster: Cluster, broker: int, *, deaf: Callable[[], frozenset[int]], unlisted: Callable[[], frozenset[int]]
+) -> None:
+    """Wait until a broker that runs is registered again, and every live broker that hears the controller knows it.
+
+    Args:
+        cluster: the brokers.
+        broker: the one that returns.
+        deaf: tells which brokers hear no decision.
+        unlisted: tells which live brokers nobody need list: the controller cannot hear them.
+
+    Raises:
+        RunInterruption: it is not registered in time, with what the nodes logged first.
+        NodeDiedError: a node ended although nobody ended it.
+    """
+    try:
+        await_registered(cluster, broker, deadline_s=DEADLINE_S, deaf=deaf, unlisted=unlisted)
+    except DeadlineExceededError as late:
+        raise missed(late, causes_in(cluster)) from late

@@ -57,3 +57,13 @@ def keep_broker_files(run: RunDirectory, cluster: Cluster, topic: str, brokers: 
             is_epochs = name == f"{topic}-0/leader-epoch-checkpoint"
             if name in CHECKPOINTS or is_epochs:
                 (directory / name.rsplit("/", maxsplit=1)[-1]).write_bytes(cluster.read_file(broker, name))
+
+
+def keep_other_logs(run: RunDirectory, cluster: Cluster, brokers: tuple[BrokerId, ...]) -> None:
+    """Keep the logs of the nodes that the schedule does not name: the controller or ZooKeeper, and other brokers."""
+    named = {cluster.node(broker).name for broker in brokers}
+    for name, log in cluster.node_logs().items():
+        if name not in named:
+            directory = run.path / "brokers" / name
+            directory.mkdir(parents=True, exist_ok=True)
+            (directory / "server.log").write_text(log, encoding="utf-8")

@@ -35,18 +35,54 @@ def judge_run(run: RunDirectory) -> Verdict:
     """Judge a run from its files and write verdict.json.
 
     Raises:
-        RunDirectoryError: if the frozen prediction has changed, or a file is missing.
+        RunDirectoryError: if the frozen prediction has changed, a file is missing, run.json contradicts what was
+            frozen, or the tester ended before the run did.
     """
     about = run.read_json("run.json")
     if about.get("not_run"):
+        _require_nothing_frozen(run, about)
         verdict = not_run(about["not_run"])
     else:
         run.check_frozen()
+        _require_consistent(run, about)
         is_examination = about.get("kind") == EXAMINATION
         judged = judge_examination(run, about) if is_examination else judge(gather_facts(run, about))
-        verdict = in_view_of(_accepted(about), judged)
+        verdict = in_view_of(_accepted(about), _with_second_look(judged, about))
     run.write_json("verdict.json", as_json(verdict, about))
     return verdict
+
+
+def _with_second_look(verdict: Verdict, about: dict[str, Any]) -> Verdict:
+    """Add to a finding's reason what came of trying it again on a fresh cluster, if that was done."""
+    look = about.get("second_look")
+    if look is None or verdict.conformance is not Conformance.DEVIATES:
+        return verdict
+    return replace(verdict, reason=f"{verdict.reason}; {look['text']}")
+
+
+def _require_nothing_frozen(run: RunDirectory, about: dict[str, Any]) -> None:
+    """Refuse a run that is told not to have been run, although its prediction was frozen."""
+    if "prediction" in about:
+        raise RunDirectoryError(f"{run.path}: run.json says not_run, although a prediction was frozen")
+
+
+def _require_consistent(run: RunDirectory, about: dict[str, Any]) -> None:
+    """Refuse a run.json that has no end, or says another kind or release than what was frozen."""
+    if about.get("finished") is None:
+        raise RunDirectoryError(f"{run.path}: incomplete, the tester ended before the run did (no finish in run.json)")
+    has_prediction = (run.path / "prediction/prediction.json").exists()
+    if has_prediction == (about.get("kind") == EXAMINATION):
+        raise RunDirectoryError(f"{run.path}: run.json says kind {about.get('kind')}, what was frozen is another")
+    if has_prediction:
+        _require_release(run, about)
+
+
+def _require_release(run: RunDirectory, about: dict[str, Any]) -> None:
+    frozen = run.read_json("prediction/prediction.json")
+    said = about.get("rules_of") or about.get("kafka"), about.get("rules_metadata") or about.get("metadata")
+    if said != (frozen.get("kafka"), frozen.get("metadata")):
+        was = f"Kafka {frozen.get('kafka')} ({frozen.get('metadata')})"
+        raise RunDirectoryError(f"{run.path}: run.json says Kafka {said[0]} ({said[1]}), predicted was {was}")
 
 
 def _accepted(about: dict[str, Any]) -> AcceptedDeviation | None:
@@ -87,8 +123,9 @@ def judge_unreadable(run: RunDirectory, why: str) -> Verdict:
 def gather_facts(run: RunDirectory, about: dict[str, Any]) -> Facts:
     """Read everything a verdict rests on; write reconciliation/checkpoints.json and trace_check.json on the way."""
     prediction = measured_prediction(run)
-    observations = run.lines("observations.ndjson")
     failure = about.get("harness_failure")
+    is_lost = bool(failure and failure.get("lost_node"))
+    observations = [seen for seen in run.lines("observations.ndjson") if not is_lost or _is_before_loss(run, seen)]
     compared = _compared_checkpoints(prediction, observations)
     run.write_json(
         "reconciliation/checkpoints.json",
@@ -105,10 +142,16 @@ def gather_facts(run: RunDirectory, about: dict[str, Any]) -> Facts:
         conflicts=epoch_conflicts(_epoch_pairs(run, prediction, observations)),
         counts=run.read_json("reconciliation/counts.json") if has_counts else None,
         samples=run.read_json("reconciliation/samples.json") if has_counts else {},
-        interruption=_interruption(_in_view_of_races(failure, prediction, run), prediction, compared),
-        trace=check_trace(run),
+        interruption=_interruption(_in_view_of_races(failure, prediction, run), prediction, compared, about),
+        trace=None if is_lost else check_trace(run),
         asked=compare_answers(run, is_complete=failure is None, told=told),
     )
+
+
+def _is_before_loss(run: RunDirectory, seen: dict[str, Any]) -> bool:
+    """Tell whether a step that ended with every node alive saw this; what came later may be a lost node's doing."""
+    finished = [mark["step"] for mark in run.lines("timeline.ndjson") if mark["event"] == "step_finished"]
+    return seen["step"] in finished
 
 
 def _in_view_of_races(
@@ -126,14 +169,18 @@ def _in_view_of_races(
 
 
 def _interruption(
-    failure: dict[str, Any] | None, prediction: dict[str, Any], compared: list[tuple[str, list[Row]]]
+    failure: dict[str, Any] | None,
+    prediction: dict[str, Any],
+    compared: list[tuple[str, list[Row]]],
+    about: dict[str, Any],
 ) -> tuple[str, str] | None:
-    """Tell what ended the run early; a checkpoint that a whole run never measured is a failure of ours."""
+    """Tell what ended the run early; what a whole run never measured is a failure of ours."""
     if failure is not None:
         return failure["kind"], failure["message"]
     measured = {name for name, _ in compared}
-    missing = [c["name"] for c in prediction["checkpoints"] if c["name"] not in measured]
-    return (HarnessError.verdict, f"never measured: checkpoint {', '.join(missing)}") if missing else None
+    missing = [f"checkpoint {c['name']}" for c in prediction["checkpoints"] if c["name"] not in measured]
+    missing += ["where the topic ended before it was read"] if about.get("end_offset") is None else []
+    return (HarnessError.verdict, f"never measured: {', '.join(missing)}") if missing else None
 
 
 def _outcome_rows(prediction: dict[str, Any], observations: list[dict[str, Any]], *, is_complete: bool) -> list[Row]:

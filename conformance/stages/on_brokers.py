@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from conformance.clients.topics import TopicError
-from conformance.interruption import HarnessError
+from conformance.interruption import HarnessError, ended
 from conformance.ledger.writer import LedgerWriter
 from conformance.probes.errors import ProbeError
 from conformance.reconcile.errors import ReconcileError
 from conformance.run_directory import RunDirectoryError
 from conformance.running.own_ends import own_ends
 from conformance.running.runner import Runner
-from conformance.stages.evidence import keep_broker_files, write_replica_logs
+from conformance.stages.evidence import keep_broker_files, keep_other_logs, write_replica_logs
 from fault_injection.cluster.errors import ClusterError
 from fault_injection.waiting import DeadlineExceededError
 from fault_injection.wire.gate import GateError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from conformance.laboratory import Laboratory
     from conformance.probes.replica_probe import ReplicaProbe
@@ -98,10 +99,27 @@ def take_steps(stage: Stage, lab: Laboratory, record_id_base: int, progress: Cal
         _keep_broker_files(stage)
 
 
+@contextmanager
+def blaming_lost_nodes(cluster: Cluster) -> Iterator[None]:
+    """Whatever ends this early: if a node has ended although nobody ended it, that is the reason.
+
+    Raises:
+        NodeLostError: somebody else's signal, or the machine, ended a node.
+        NodeEndedError: a node ended by itself.
+    """
+    try:
+        yield
+    except Exception as error:
+        if (reason := ended(cluster)) is not None:
+            raise reason from error
+        raise
+
+
 def _keep_broker_files(stage: Stage) -> None:
     """Copy the brokers' files; a file that cannot be read must not hide how the run ended."""
     try:
         keep_broker_files(stage.run, stage.cluster, stage.topic, stage.schedule.brokers)
+        keep_other_logs(stage.run, stage.cluster, stage.schedule.brokers)
     except (*HARNESS_FAILURES, OSError) as error:
         stage.recorder.mark("evidence_missing", "brokers", f"the brokers' files could not be kept: {error}")
 

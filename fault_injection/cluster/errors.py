@@ -14,7 +14,7 @@ class NodeDiedError(ClusterError):
     """
 
     def __init__(self, node: str, log_tail: str) -> None:
-        super().__init__(f"{node} ended by itself; its last words:\n{log_tail}")
+        super().__init__(f"{node} ended although nobody ended it; its last lines:\n{log_tail}")
         self.node = node
         self.log_tail = log_tail
 

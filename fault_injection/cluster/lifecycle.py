@@ -10,6 +10,7 @@ from fault_injection.cluster.backend import Backend, ProcessState
 from fault_injection.cluster.bring_up import bring_up
 from fault_injection.cluster.errors import ClusterError, NodeDiedError
 from fault_injection.cluster.launches import DATA, LOG, node_launch
+from fault_injection.cluster.lost_nodes import LostNode
 from fault_injection.cluster.plan import ClusterPlan, NodePlan
 from fault_injection.cluster.properties import NodeProperties, properties
 from fault_injection.cluster.relay import Address, Relay
@@ -25,6 +26,9 @@ class Cluster:
     """A running cluster of real brokers; a context manager that ends it.
 
     Brokers are named by id; so is the KRaft controller where killing, pausing and reading are concerned.
+
+    Attributes:
+        may_end: the brokers whose own end is no surprise just now.
     """
 
     def __init__(self, spec: ClusterSpec, jars: JarSet, backend: Backend, relay: Relay, directory: Path) -> None:
@@ -37,6 +41,8 @@ class Cluster:
         self._by_id = {node.id: plan for node, plan in self._plan.nodes.items() if node.role is not Role.ZOOKEEPER}
         self._ended_by_us: set[Node] = set(self._plan.nodes)
         self._paused: set[int] = set()
+        self._log_at_launch: dict[Node, int] = {}
+        self.may_end: frozenset[int] = frozenset()
 
     @classmethod
     def start(
@@ -133,14 +139,32 @@ class Cluster:
         return broker in self._paused
 
     def check_alive(self, *brokers: int) -> None:
-        """Make sure that brokers, and whatever keeps the metadata, run.
+        """Make sure that every node runs that nobody ended, and each of these brokers, also one that may end by itself.
 
         Raises:
             NodeDiedError: one ended although nobody ended it.
         """
-        for node in (*(self._by_id[broker].node for broker in brokers), self.spec.metadata_node):
-            if node not in self._ended_by_us and not self.backend.is_running(node):
-                raise NodeDiedError(node.name, "\n".join(self._log_of(node).splitlines()[-_LOG_TAIL_LINES:]))
+        asked = {self._by_id[broker].node for broker in brokers} - self._ended_by_us
+        gone = [node for node in self.spec.nodes if node in asked and not self.backend.is_running(node)]
+        for node in (*gone, *self._ended_alone()):
+            raise NodeDiedError(node.name, "\n".join(self._log_of(node).splitlines()[-_LOG_TAIL_LINES:]))
+
+    def lost_nodes(self) -> tuple[LostNode, ...]:
+        """Return the nodes that ended although nobody ended them and they may not, with what they logged."""
+        return tuple(
+            LostNode(node.name, self.backend.process_state(node) or ProcessState(), self._logged_since_launch(node))
+            for node in self._ended_alone()
+        )
+
+    def logs_since_launch(self) -> dict[str, str]:
+        """Return what each node logged since it was last started, by the node's name."""
+        return {node.name: self._logged_since_launch(node) for node in self.spec.nodes}
+
+    def _ended_alone(self) -> list[Node]:
+        """Return the nodes that ended although nobody ended them, but for those that may end by themselves."""
+        may_end = {self._by_id[broker].node for broker in self.may_end}
+        watched = (node for node in self.spec.nodes if node not in self._ended_by_us | may_end)
+        return [node for node in watched if not self.backend.is_running(node)]
 
     # What can be done to it
 
@@ -149,6 +173,7 @@ class Cluster:
         plan = self._plan.nodes[node]
         for link, upstream in plan.inbound.items():
             self.relay.open(link, upstream)
+        self._log_at_launch[node] = len(self._logged(node))
         self.backend.run(node_launch(self.spec, plan, self.jars))
         self._ended_by_us.discard(node)
 
@@ -283,12 +308,21 @@ class Cluster:
         """Give what a node logged, and what it printed."""
         return self._log_of(self._by_id[broker].node)
 
+    def node_logs(self) -> dict[str, str]:
+        """Return what every node logged, and what it printed, by the node's name; of one that never ran nothing."""
+        return {node.name: self._log_of(node) for node in self.spec.nodes}
+
     def _log_of(self, node: Node) -> str:
+        return self._logged(node) + self.backend.output(node)
+
+    def _logged(self, node: Node) -> str:
         try:
-            logged = self.backend.read(node, LOG).decode(errors="replace")
+            return self.backend.read(node, LOG).decode(errors="replace")
         except FileNotFoundError:
-            logged = ""
-        return logged + self.backend.output(node)
+            return ""
+
+    def _logged_since_launch(self, node: Node) -> str:
+        return self._logged(node)[self._log_at_launch.get(node, 0) :] + self.backend.output(node)
 
 
 def _below_data(relative: str) -> str:

@@ -90,8 +90,16 @@ def await_unregistered(
         until(is_gone, deadline_s=deadline_s, what=f"broker {broker} to be unregistered")
 
 
-def await_registered(cluster: "Cluster", *brokers: int, deadline_s: float = DEADLINE_S, deaf: Deaf = frozenset) -> None:
+def await_registered(
+    cluster: "Cluster",
+    *brokers: int,
+    deadline_s: float = DEADLINE_S,
+    deaf: Deaf = frozenset,
+    unlisted: Deaf = frozenset,
+) -> None:
     """Wait until brokers are registered and every live broker that is not deaf lists every live broker.
+
+    A live broker that reaches no other node is *unlisted*: a KRaft controller fences it, so nobody need list it.
 
     Raises:
         DeadlineExceededError: somebody is missing.
@@ -101,9 +109,10 @@ def await_registered(cluster: "Cluster", *brokers: int, deadline_s: float = DEAD
 
         def is_complete() -> bool:
             cluster.check_alive(*brokers)
-            expected = frozenset(cluster.live_brokers) | frozenset(brokers)
+            asked = frozenset(cluster.live_brokers) | frozenset(brokers)
+            expected = (asked - unlisted()) | frozenset(brokers)
             views = _views(cluster, deaf)
-            is_known = views.keys() == expected - deaf() and all(expected <= view for view in views.values())
+            is_known = views.keys() == asked - deaf() and all(expected <= view for view in views.values())
             if not is_known or not expected <= registered(views):
                 raise _not_yet(views)
             return True

@@ -41,6 +41,10 @@ class FaultAccountError(ClusterError):
         self.complaints = tuple(complaints)
 
 
+class NotHealedError(FaultAccountError):
+    """Every fault fired, and one was not healed, or the cluster did not become healthy afterwards."""
+
+
 @dataclass(slots=True)
 class Entry:
     """One fault of an account, and whether it has fired and was healed.
@@ -102,11 +106,13 @@ class FaultAccount:
         """Heal what stands, the last one first.
 
         Raises:
-            FaultAccountError: a fault did not fire or was not healed, or the cluster does not become healthy.
+            NotHealedError: all fired; one was not healed, or the cluster does not become healthy.
+            FaultAccountError: a fault did not fire.
         """
         with self._termination:
             failed, interruption = self._heal_all()
-            complaints = [*([] if error is not None else self._unfired()), *failed]
+            unfired = [] if error is not None else self._unfired()
+            complaints = [*unfired, *failed]
             if error is None and interruption is None and not failed:
                 complaints += self._unhealthy()
         ending = interruption or error
@@ -116,7 +122,7 @@ class FaultAccount:
         if interruption is not None:
             raise interruption from error
         if error is None and complaints:
-            raise FaultAccountError(complaints)
+            raise (FaultAccountError if unfired else NotHealedError)(complaints)
 
     # What is done
 

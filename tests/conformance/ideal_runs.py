@@ -66,6 +66,7 @@ def write_ideal_run(
         record_id_base=BASE,
         end_offset=end_offset,
         harness_failure=None,
+        finished="2026-01-01T00:00:00+00:00",
         brokers=list(scenario.schedule.replicas),
         is_ideal=True,
     )

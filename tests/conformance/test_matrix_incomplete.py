@@ -16,6 +16,7 @@ from conformance.commands.matrix_line import run_cell
 from conformance.commands.matrix_table import MatrixTable
 from conformance.console import Console
 from conformance.registry import select_scenarios
+from conformance.second_look import SecondLook
 from fault_injection.releases import MetadataMode, find_release
 from tests.reports.requirement_table.small_runs import write_run
 
@@ -147,7 +148,7 @@ def test_a_cell_that_fails_is_said_and_is_no_reason_to_end() -> None:
     laboratory = SimpleNamespace(release=find_release("4.3.1"), metadata=MetadataMode.KRAFT)
     pipeline = cast("Pipeline", SimpleNamespace(laboratory=laboratory, run=fail))
     (entry,) = select_scenarios(("HW-03",))
-    problem = run_cell(Console(quiet=True), pipeline, Cell(entry, 2), "here")
+    problem = run_cell(Console(quiet=True), pipeline, SecondLook(), Cell(entry, 2), "here")
     assert problem == "HW-03, round 2 could not be run: OSError('no space left on device')"
 
 

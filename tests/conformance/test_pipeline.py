@@ -17,6 +17,7 @@ from conformance.scenarios.truncation import RESTARTED_FOLLOWER
 from conformance.scenarios.vocabulary import brokers, produce
 from conformance.schedules.schedule_format import decode
 from fault_injection.cluster.errors import ClusterError
+from fault_injection.faults.account import NotHealedError
 from oracle.schedule import Schedule
 from oracle.steps import Hold
 from oracle.vocabulary import BrokerId, PointName
@@ -157,3 +158,14 @@ def test_a_cluster_that_cannot_be_ended_keeps_no_other_scenario_from_running(
     second = failing(pipeline, NeverAtRestError("it moves"))
 
     assert [one.verdict.reason for one in (first, second)] == ["hold 'gap' caught nothing", "it moves"]
+
+
+def test_a_whole_measurement_outlives_a_cluster_that_cannot_be_healed(pipeline: Pipeline) -> None:
+    run = pipeline.begin(RESTARTED_FOLLOWER)
+    with pipeline._keeping_the_measurement(run) as finished:
+        finished.append("t")
+        raise NotHealedError(["broker 2 ended again when it was started"])
+
+    assert run.read_json("run.json")["not_healed"] == "broker 2 ended again when it was started"
+    with pytest.raises(NotHealedError), pipeline._keeping_the_measurement(run):
+        raise NotHealedError(["broker 2 ended again when it was started"])

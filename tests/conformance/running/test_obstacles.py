@@ -85,7 +85,7 @@ def is_kraft(request: pytest.FixtureRequest) -> bool:
 
 @pytest.fixture
 def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, timing: Timing, is_kraft: bool) -> Iterator[Bench]:
-    monkeypatch.setattr(obstacles, "await_registered", lambda *_, **__: None)
+    monkeypatch.setattr(obstacles, "await_return", lambda *_, **__: None)
     monkeypatch.setattr(obstacles, "STANDSTILL_S", 0.01)
     with GateProxy() as gate, Recorder(tmp_path) as recorder:
         yield Bench(gate, recorder, timing, is_kraft=is_kraft)

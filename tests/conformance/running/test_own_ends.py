@@ -96,7 +96,7 @@ class Broken:
         )
         monkeypatch.setattr(processes, "OWN_END_DEADLINE_S", 0.05)
         monkeypatch.setattr(processes, "await_unregistered", lambda *_, **__: None)
-        monkeypatch.setattr(processes, "await_registered", self.registered)
+        monkeypatch.setattr(processes, "await_return", self.registered)
         self.discharged: list[int] = []
         self.directory, self.recorder = directory, Recorder(directory)
         self.faults = FaultAccount(cast("Any", self.cluster), checks_health=False)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from contextlib import nullcontext
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
-from conformance.interruption import HarnessError
-from conformance.running import processes
+from conformance.interruption import AwaitedStateMissingError, HarnessError
+from conformance.running import processes, view_waits
 from conformance.running.processes import Processes
 from conformance.running.recorder import Recorder
 from fault_injection.cluster import readiness
@@ -44,6 +45,7 @@ def _ends(
         zookeeper_address=None,
         client_address=lambda broker: broker,
         check_alive=lambda *_: None,
+        logs_since_launch=dict,
         kill=lambda *brokers: dead.update(brokers),
         start_broker=dead.discard,
         is_alive=lambda broker: broker not in dead,
@@ -52,6 +54,7 @@ def _ends(
     faults = FaultAccount(cast("Any", cluster), checks_health=False)
     monkeypatch.setattr(readiness, "brokers_known_to", views.get)
     monkeypatch.setattr(processes, "DEADLINE_S", 0.05)
+    monkeypatch.setattr(view_waits, "DEADLINE_S", 0.05)
     with Recorder(directory) as recorder:
         ending = Processes(
             cast("Any", cluster),
@@ -66,7 +69,7 @@ def _ends(
             faults.inject(KillFault(1))
         try:
             ending.take(step)
-        except DeadlineExceededError:
+        except (DeadlineExceededError, AwaitedStateMissingError):
             return False
     return True
 
@@ -128,7 +131,7 @@ def test_brokers_that_are_killed_together_get_their_signals_at_once_and_are_heal
         process_state=lambda _: ProcessState(137),
     )
     faults = FaultAccount(cast("Any", cluster), checks_health=False)
-    for wait in ("await_registered", "await_unregistered"):
+    for wait in ("await_return", "await_unregistered"):
         monkeypatch.setattr(processes, wait, lambda *_, **__: None)
     with Recorder(tmp_path) as recorder:
         ending = Processes(
@@ -165,3 +168,19 @@ def test_a_lost_tail_is_noted_with_its_first_offset(tmp_path: Path) -> None:
         losing.take(LoseTail(BrokerId(1), Offset(4)))
     (mark,) = map(json.loads, (tmp_path / "timeline.ndjson").read_text().splitlines())
     assert (mark["event"], mark["subject"], mark["offset"]) == ("tail_lost", "1", 4)
+
+
+@pytest.mark.parametrize(("unlisted", "ends"), [(frozenset({3}), True), (frozenset(), False)])
+def test_a_fenced_broker_need_not_be_listed_when_another_returns(
+    monkeypatch: pytest.MonkeyPatch, unlisted: frozenset[int], ends: bool
+) -> None:
+    views = {1: frozenset({1, 2}), 2: frozenset({1, 2})}
+    cluster = SimpleNamespace(
+        live_brokers=LIVE, zookeeper_address=None, client_address=lambda broker: broker, check_alive=lambda *_: None
+    )
+    monkeypatch.setattr(readiness, "brokers_known_to", views.get)
+
+    with nullcontext() if ends else pytest.raises(DeadlineExceededError):
+        readiness.await_registered(
+            cast("Any", cluster), 2, deadline_s=0.05, deaf=lambda: frozenset({3}), unlisted=lambda: unlisted
+        )

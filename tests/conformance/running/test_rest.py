@@ -27,6 +27,9 @@ class _Cluster:
     def is_alive(self, broker: int) -> bool:
         return broker in self.live_brokers
 
+    def check_alive(self, *_: int) -> None:
+        """All of them run."""
+
 
 class _Follower:
     """A follower that fetches in vain, seen through the gate: one round at every third question."""

@@ -219,3 +219,65 @@ def test_a_scenario_that_does_not_apply_needs_no_evidence(tmp_path: Path) -> Non
 
     assert judge_run(run).conformance is Conformance.NOT_RUN
     assert run.read_json("verdict.json")["reason"] == "0.10.2 followers do not ask"
+
+
+def test_a_run_whose_tester_ended_before_it_is_incomplete_and_gets_no_verdict(run: RunDirectory) -> None:
+    change_json(run, "run.json", finished=None)
+    (run.path / "reconciliation" / "counts.json").unlink()
+
+    with pytest.raises(RunDirectoryError, match="incomplete, the tester ended before the run did"):
+        judge_run(run)
+    assert not (run.path / "verdict.json").exists()
+
+
+def test_a_run_that_does_not_say_where_its_topic_ended_is_no_pass(run: RunDirectory) -> None:
+    run.update_run(end_offset=None)
+    verdict = judge_run(run)
+
+    assert verdict.conformance is HARNESS_ERROR
+    assert verdict.reason == "never measured: where the topic ended before it was read"
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "told"),
+    [
+        ("kafka", "99.9", r"says Kafka 99\.9 \(zookeeper\), predicted was Kafka 0\.10\.2\.2"),
+        ("metadata", "kraft", r"\(kraft\), predicted was"),
+        ("kind", "examination", "says kind examination"),
+        ("not_run", "does not exist", "says not_run, although a prediction was frozen"),
+    ],
+)
+def test_a_field_that_contradicts_what_was_frozen_is_refused(
+    run: RunDirectory, field: str, value: str, told: str
+) -> None:
+    run.update_run(**{field: value})
+
+    with pytest.raises(RunDirectoryError, match=told):
+        judge_run(run)
+    assert not (run.path / "verdict.json").exists()
+
+
+def lost_at_the_last_checkpoint(run: RunDirectory) -> None:
+    """Let somebody kill a broker in the step of the last checkpoint."""
+    message = "broker-2 was killed by signal 9, not by the tester"
+    run.update_run(harness_failure={"kind": "HARNESS_ERROR", "message": message, "lost_node": True})
+    steps = range(len(run.read_json("schedule.json")["steps"]) - 1)
+    write_lines(run, "timeline.ndjson", [{"event": "step_finished", "step": step} for step in steps])
+    change_lines(run, lambda lines: [line.update(step=line.get("step", 0)) for line in lines])
+
+
+def test_what_was_seen_after_somebody_killed_a_broker_is_not_held_against_the_brokers(run: RunDirectory) -> None:
+    lost_at_the_last_checkpoint(run)
+    change_lines(run, lambda lines: checkpoints(lines)[-1].update(isr=[1]))
+    change_lines(run, lambda lines: outcome(lines, "m2").update(outcome="refused", step=None))
+    verdict = judge_run(run)
+
+    assert verdict.conformance is HARNESS_ERROR
+    assert verdict.reason == "broker-2 was killed by signal 9, not by the tester"
+
+
+def test_what_was_seen_before_somebody_killed_a_broker_is(run: RunDirectory) -> None:
+    lost_at_the_last_checkpoint(run)
+    change_lines(run, lambda lines: checkpoints(lines)[0].update(leader=2))
+
+    assert judge_run(run).conformance is DEVIATES

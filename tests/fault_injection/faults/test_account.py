@@ -12,7 +12,7 @@ from typing import cast
 import pytest
 
 from fault_injection.cluster.lifecycle import Cluster
-from fault_injection.faults.account import FaultAccount, FaultAccountError
+from fault_injection.faults.account import FaultAccount, FaultAccountError, NotHealedError
 from fault_injection.faults.fault import AVAILABLE, Availability, Fault, FaultError, FiredFrame
 from fault_injection.faults.termination import TERMINATED, termination_raises
 from fault_injection.timeline import FaultEvent, Stage
@@ -149,7 +149,7 @@ def test_a_fault_that_is_not_available_is_refused_with_the_reason_and_not_stampe
 
 def test_a_heal_that_fails_does_not_keep_the_next_one_from_being_tried() -> None:
     events: list[FaultEvent] = []
-    with pytest.raises(FaultAccountError, match="b could not be healed: the disk is gone") as failed:
+    with pytest.raises(NotHealedError, match="b could not be healed: the disk is gone") as failed:
         keep(Deed("a"), Deed("b", heal_error=OSError("the disk is gone")), Deed("c"), events=events)
     assert len(failed.value.complaints) == 1
     assert DEEDS[3:] == ["c healed", "b healed", "a healed"]

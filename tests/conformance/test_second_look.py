@@ -1,0 +1,90 @@
+"""A finding on a used cluster is tried again, and the verdict says where it came back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+import pytest
+
+from conformance.interruption import AwaitedStateMissingError, NeverAtRestError
+from conformance.judgement.verdicts import Conformance
+from conformance.scenarios.truncation import RESTARTED_FOLLOWER
+from conformance.second_look import SecondLook
+from tests.conformance.brokerless import brokerless_pipeline
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from conformance.pipeline import Finished, Pipeline
+    from fault_injection.cluster.lifecycle import Cluster
+
+FINDING, NO_FINDING = AwaitedStateMissingError("broker 2 never led"), NeverAtRestError("it moves")
+
+
+@pytest.fixture
+def pipeline(tmp_path: Path) -> Pipeline:
+    return brokerless_pipeline(tmp_path)
+
+
+class Failing:
+    """A cluster on which every run ends with the next of some failures."""
+
+    def __init__(self, *failures: Exception) -> None:
+        self._failures = iter(failures)
+
+    def settings(self, _: int) -> None:
+        """Fail, as the first thing that a run asks of its cluster."""
+        raise next(self._failures)
+
+
+def looked_at(
+    pipeline: Pipeline, *failures: Exception, look: SecondLook | None = None, is_used: bool = True
+) -> Finished:
+    """Run an entry, on a cluster that another run had used; each run ends with the next of the failures."""
+    look, lab = look or SecondLook(), pipeline.laboratory
+    cluster = cast("Cluster", Failing(NO_FINDING, *failures))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(lab, "cluster_for", lambda _: cluster)
+        first = look.run(pipeline, RESTARTED_FOLLOWER)
+        lab.cluster_runs = [first.run.path.name] if is_used else []
+        return look.run(pipeline, RESTARTED_FOLLOWER)
+
+
+def again(finished: Finished) -> int:
+    """Return how many runs were made to try a finding again."""
+    return len([*(finished.run.path / "again").glob("*/run.json")])
+
+
+def test_a_finding_that_comes_back_alone_is_the_entry_s_own(pipeline: Pipeline) -> None:
+    finished = looked_at(pipeline, FINDING, FINDING)
+
+    assert finished.verdict.conformance is Conformance.DEVIATES
+    assert finished.verdict.reason == "broker 2 never led; reproduced alone on a fresh cluster"
+    assert finished.run.read_json("verdict.json")["reason"] == finished.verdict.reason
+    assert again(finished) == 1
+
+
+@pytest.mark.parametrize(
+    ("last", "told"), [(FINDING, ", reproduced after the runs"), (NO_FINDING, ", nor (INCONCLUSIVE) after the runs")]
+)
+def test_one_that_vanishes_is_tried_after_its_predecessors(pipeline: Pipeline, last: Exception, told: str) -> None:
+    finished = looked_at(pipeline, FINDING, NO_FINDING, NO_FINDING, last)
+
+    assert finished.verdict.conformance is Conformance.DEVIATES
+    assert "; not reproduced alone on a fresh cluster (INCONCLUSIVE)" + told in finished.verdict.reason
+    assert again(finished) == 3
+
+
+def test_a_finding_on_a_fresh_cluster_is_not_tried_again(pipeline: Pipeline) -> None:
+    finished = looked_at(pipeline, FINDING, is_used=False)
+
+    assert finished.verdict.reason == "broker 2 never led"
+    assert again(finished) == 0
+
+
+def test_what_is_no_finding_is_not_tried_again(pipeline: Pipeline) -> None:
+    assert again(looked_at(pipeline, NO_FINDING)) == 0
+
+
+def test_a_few_findings_of_a_call_are_tried_again_and_no_more(pipeline: Pipeline) -> None:
+    assert again(looked_at(pipeline, FINDING, look=SecondLook(left=0))) == 0
