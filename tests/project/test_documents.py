@@ -86,8 +86,8 @@ def test_every_command_is_one_this_module_checks(command: str) -> None:
 @pytest.mark.parametrize("command", [*OURS, *IN_EXAMPLES])
 def test_commands_and_their_files_exist(command: str) -> None:
     parsed = build_parser().parse_args(words(command)[1:])
-    schedule: Path | None = getattr(parsed, "schedule", None)
-    assert schedule is None or (ROOT / schedule).is_file()
+    schedules: list[Path] = getattr(parsed, "schedule", [])
+    assert all((ROOT / schedule).is_file() for schedule in schedules)
 
 
 @pytest.mark.parametrize("line", IN_HELP)
