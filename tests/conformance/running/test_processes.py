@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
 
@@ -53,8 +53,8 @@ def _ends(
     )
     faults = FaultAccount(cast("Any", cluster), checks_health=False)
     monkeypatch.setattr(readiness, "brokers_known_to", views.get)
-    monkeypatch.setattr(processes, "DEADLINE_S", 0.05)
-    monkeypatch.setattr(view_waits, "DEADLINE_S", 0.05)
+    for waits in (processes, view_waits):
+        monkeypatch.setattr(waits, "DEADLINE_S", 0.05)
     with Recorder(directory) as recorder:
         ending = Processes(
             cast("Any", cluster),
@@ -67,11 +67,10 @@ def _ends(
         )
         if isinstance(step, Start):
             faults.inject(KillFault(1))
-        try:
+        with suppress(DeadlineExceededError, AwaitedStateMissingError):
             ending.take(step)
-        except (DeadlineExceededError, AwaitedStateMissingError):
-            return False
-    return True
+            return True
+    return False
 
 
 @pytest.mark.parametrize(
