@@ -68,10 +68,9 @@ def _removals(world: World) -> Iterator[Move]:
 
 
 def _caught_at_once(world: World) -> World | None:
-    """Let a hold have the metadata fetch of a broker, or the UpdateMetadata that follows its decision."""
+    """Let a hold have the metadata fetch of a broker, or the UpdateMetadata that it is sent."""
     live = frozenset(r.broker for r in world.state.replicas if r.alive) - world.obstacles.deaf
-    heard = frozenset(r.broker for r in world.state.replicas if r.broker in live and not r.undelivered)
-    gate = world.gate.with_metadata_fetches(live).with_updates_sent(heard)
+    gate = world.gate.with_metadata_fetches(live).with_updates_sent(live)
     return None if gate == world.gate else replace(world, gate=gate)
 
 

@@ -4,7 +4,11 @@ A request hold catches a request on its way to the leader. A response hold marks
 reaches the leader and catches the answer to it, with the content the answer had then. Where
 several holds match one frame, the oldest catches it and the others wait for the next.
 
-Sources: architecture, "Contract of a step" 3; the rules of the wire gate, which this mirrors.
+A held frame is on a connection, and goes with it: with the death of a broker, and when a follower takes another
+leader or leads itself, since its fetcher for the former leader ends and closes its connection (KAFKA-6051).
+
+Sources: architecture, "Contract of a step" 3; the rules of the wire gate, which this mirrors;
+ReplicaFetcherThread.initiateShutdown, AbstractFetcherManager.shutdownIdleFetcherThreads.
 """
 
 from __future__ import annotations
@@ -16,7 +20,7 @@ from oracle.state import Fetch, FetchKind, FetchStage
 from oracle.vocabulary import FROM_CONTROLLER, TO_CONTROLLER, PointName
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterable, Mapping
 
     from oracle.steps import Hold
     from oracle.vocabulary import BrokerId
@@ -38,7 +42,8 @@ class ArmedHold:
 
     Attributes:
         remaining: matching frames still to come, counting the one to catch.
-        marked: a response hold whose request has reached the leader; or an UpdateMetadata is on its way.
+        marked: a response hold whose request has reached the leader.
+        behind: an UpdateMetadata is on its way, behind so many decisions; None while there is none.
         caught: the frame stands in the gate.
         dropped: the frame was thrown away; its connection stays silent.
     """
@@ -46,6 +51,7 @@ class ArmedHold:
     hold: Hold
     remaining: int
     marked: bool = False
+    behind: int | None = None
     caught: bool = False
     dropped: bool = False
 
@@ -63,33 +69,56 @@ class ArmedHold:
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """The holds, oldest first."""
+    """The holds, oldest first.
+
+    Attributes:
+        met: names of the holds that have caught a frame, let go or not.
+        lost: the holds whose frame went with its connection, when a follower changed its leader.
+    """
 
     holds: tuple[ArmedHold, ...] = ()
+    met: frozenset[str] = frozenset()
+    lost: tuple[Hold, ...] = ()
 
     def named(self, name: str) -> ArmedHold | None:
         """Return a hold that is armed or holds a frame."""
         return next((armed for armed in self.holds if armed.hold.name == name), None)
 
+    def why_gone(self, name: str) -> str:
+        """Say why there is no hold of a name any more."""
+        lost = next((hold for hold in self.lost if hold.name == name), None)
+        if lost is None:
+            return f"hold {name!r} was let go before, or discharged when its connection ended"
+        return (
+            f"hold {name!r} lost its frame when broker {lost.follower} took another leader and closed its connection "
+            f"to broker {lost.leader}; let it go before that"
+        )
+
     def arm(self, hold: Hold) -> Gate:
         """Arm a hold; it sees frames from now on."""
-        return Gate((*self.holds, ArmedHold(hold, hold.nth)))
+        return self._with((*self.holds, ArmedHold(hold, hold.nth)))
 
     def let_go(self, name: str) -> Gate:
         """Forget a hold, so that its link moves again."""
-        return Gate(tuple(armed for armed in self.holds if armed.hold.name != name))
+        return self._with(armed for armed in self.holds if armed.hold.name != name)
 
     def drop(self, name: str) -> Gate:
         """Throw a held frame away; the link stays silent."""
-        return Gate(tuple(replace(a, dropped=True) if a.hold.name == name else a for a in self.holds))
+        return self._with(replace(a, dropped=True) if a.hold.name == name else a for a in self.holds)
 
     def without_broker(self, broker: BrokerId) -> Gate:
         """Discharge every hold on a dead broker's links."""
-        return Gate(tuple(a for a in self.holds if broker not in a.hold.brokers))
+        return self._with(a for a in self.holds if broker not in a.hold.brokers)
 
     def without_link(self, follower: BrokerId, leader: BrokerId) -> Gate:
         """Discharge every hold on a link whose connections are reset."""
-        return Gate(tuple(a for a in self.holds if (a.hold.follower, a.hold.leader) != (follower, leader)))
+        return self._with(a for a in self.holds if (a.hold.follower, a.hold.leader) != (follower, leader))
+
+    def without_connection(self, follower: BrokerId, leader: BrokerId) -> Gate:
+        """Lose what a link's closed connection carried; a hold that lies in wait there goes on waiting."""
+        gone = [a for a in self.holds if a.caught and (a.hold.follower, a.hold.leader) == (follower, leader)]
+        kept = (a for a in self.holds if a not in gone)
+        return replace(self._with(kept), lost=(*self.lost, *(a.hold for a in gone)))
 
     def blocks(self, follower: BrokerId, leader: BrokerId | None) -> bool:
         """Tell whether a frame of this link stands in the gate."""
@@ -107,11 +136,11 @@ class Gate:
             catches = counted.remaining == 0 and not is_caught
             is_caught = is_caught or catches
             holds.append(replace(counted, caught=catches))
-        return Gate(tuple(holds))
+        return self._with(holds)
 
     def with_forwarded(self, follower: BrokerId, fetch: Fetch) -> Gate:
         """Count a request that reached the leader; response holds whose turn it is mark its answer."""
-        return Gate(tuple(self._forwarded(armed, follower, fetch) for armed in self.holds))
+        return self._with(self._forwarded(armed, follower, fetch) for armed in self.holds)
 
     def _forwarded(self, armed: ArmedHold, follower: BrokerId, fetch: Fetch) -> ArmedHold:
         if armed.marked or not armed.waits_for(follower, fetch, FetchStage.ANSWERED):
@@ -123,10 +152,10 @@ class Gate:
         """Catch an answer that a hold has marked; None if none has."""
         for armed in self.holds:
             if armed.marked and armed.waits_for(follower, fetch, FetchStage.ANSWERED):
-                return Gate(tuple(replace(a, caught=True) if a is armed else a for a in self.holds))
+                return self._catching(armed)
         return None
 
-    def blocks_decisions(self, broker: BrokerId) -> bool:
+    def blocks_decisions(self, broker: BrokerId | None) -> bool:
         """Tell whether a frame stands on a broker's channel from the controller: later ones wait behind it."""
         return any(a.caught and a.hold.broker == broker and a.hold.point in FROM_CONTROLLER for a in self.holds)
 
@@ -146,16 +175,25 @@ class Gate:
         due = [a for a in self.holds if a.hold.point in _METADATA_FETCHES and a.hold.broker in live]
         return self._catching(*due)
 
-    def with_updates_due(self) -> Gate:
-        """Mark the UpdateMetadata requests that follow every change of the partition."""
-        return Gate(
-            tuple(replace(a, marked=True) if a.hold.point is PointName.UPDATE_METADATA else a for a in self.holds)
+    def with_updates_due(self, decisions: Mapping[BrokerId | None, int]) -> Gate:
+        """Note that brokers are sent UpdateMetadata, each behind so many decisions that it has not heard yet."""
+        return self._with(
+            replace(a, behind=decisions.get(a.hold.broker)) if _awaits_update(a) else a for a in self.holds
         )
 
-    def with_updates_sent(self, heard: Collection[BrokerId]) -> Gate:
-        """Catch the UpdateMetadata that follows a change, behind the LeaderAndIsr that brokers have heard."""
-        sent = [a for a in self.holds if a.hold.point is PointName.UPDATE_METADATA and a.marked]
-        return self._catching(*(a for a in sent if a.hold.broker in heard))
+    def with_decision_heard(self, broker: BrokerId) -> Gate:
+        """Let an UpdateMetadata that is on its way to a broker come nearer by one decision."""
+        return self._with(
+            replace(a, behind=a.behind - 1) if a.behind and a.hold.broker == broker else a for a in self.holds
+        )
+
+    def with_updates_sent(self, hearing: Collection[BrokerId]) -> Gate:
+        """Catch the UpdateMetadata before which brokers have heard everything."""
+        for armed in self.holds:
+            broker = armed.hold.broker
+            if armed.behind == 0 and broker in hearing and not self.blocks_decisions(broker):
+                return self._catching(armed)
+        return self
 
     def waits_for_running(self, broker: BrokerId) -> bool:
         """Tell whether a hold on the broker's channel would catch what a starting broker cannot do without."""
@@ -163,4 +201,12 @@ class Gate:
         return any(a.hold.broker == broker and a.hold.point in early for a in self.holds)
 
     def _catching(self, *caught: ArmedHold) -> Gate:
-        return Gate(tuple(replace(a, caught=True) if a in caught else a for a in self.holds)) if caught else self
+        return self._with(replace(a, caught=True) if a in caught else a for a in self.holds) if caught else self
+
+    def _with(self, holds: Iterable[ArmedHold]) -> Gate:
+        holds = tuple(holds)
+        return Gate(holds, self.met.union(a.hold.name for a in holds if a.caught), self.lost)
+
+
+def _awaits_update(armed: ArmedHold) -> bool:
+    return armed.hold.point is PointName.UPDATE_METADATA and armed.behind is None

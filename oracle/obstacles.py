@@ -32,11 +32,13 @@ class Obstacles:
         paused: brokers that are frozen.
         isolated: brokers that reach no other node, and are reached by none.
         cuts: links (follower, leader) that lose every fetch.
+        untried: those of them on which no fetch has been tried since they were cut.
     """
 
     paused: frozenset[BrokerId] = frozenset()
     isolated: frozenset[BrokerId] = frozenset()
     cuts: frozenset[Link] = frozenset()
+    untried: frozenset[Link] = frozenset()
 
     def severs(self, follower: BrokerId, leader: BrokerId | None) -> bool:
         """Tell whether no fetch of one broker reaches another."""
@@ -70,7 +72,13 @@ class Obstacles:
 
     def with_cut(self, follower: BrokerId, leader: BrokerId) -> Obstacles:
         """Return the obstacles with one more link cut."""
-        return replace(self, cuts=self.cuts | {(follower, leader)})
+        link = (follower, leader)
+        return replace(self, cuts=self.cuts | {link}, untried=self.untried | {link})
+
+    def with_tried(self, follower: BrokerId, leader: BrokerId | None) -> Obstacles:
+        """Return the obstacles after a follower has tried to fetch from a leader."""
+        link = (follower, leader)
+        return replace(self, untried=self.untried - {link}) if link in self.untried else self
 
     def without_cut(self, follower: BrokerId, leader: BrokerId) -> Obstacles:
         """Return the obstacles after a link is healed."""

@@ -61,7 +61,7 @@ def cut(world: World, follower: BrokerId, leader: BrokerId) -> World:
         raise ImpossibleEventError(f"no fetch of broker {follower} reaches broker {leader} already")
     world = _without_request(world, follower, leader)
     gate = world.gate.without_link(follower, leader)
-    return replace(world, gate=gate, obstacles=world.obstacles.with_cut(follower, leader))
+    return replace(world, gate=gate, obstacles=world.obstacles.with_cut(follower, leader)).with_cuts_tried()
 
 
 def heal(world: World, follower: BrokerId, leader: BrokerId) -> World:
@@ -72,6 +72,8 @@ def heal(world: World, follower: BrokerId, leader: BrokerId) -> World:
     """
     if (follower, leader) not in world.obstacles.cuts:
         raise ImpossibleEventError(f"the link from broker {follower} to broker {leader} is not cut")
+    if (follower, leader) in world.obstacles.untried:
+        raise ImpossibleEventError(f"broker {follower} never fetches from broker {leader} while that link is cut")
     if leader in world.obstacles.paused:
         raise ImpossibleEventError(f"broker {leader} is paused: resume it before")
     return replace(world, obstacles=world.obstacles.without_cut(follower, leader))

@@ -9,6 +9,7 @@ from oracle.obstacles import Obstacles
 from oracle.points import PointUnavailableError as PointUnavailableError  # part of this module's public names
 from oracle.points import check_points
 from oracle.predicting.branches import Way, Ways
+from oracle.predicting.catching import check_awaited, check_met
 from oracle.predicting.outcome import conclude
 from oracle.predicting.races import merged
 from oracle.predicting.taking import take as take  # part of this module's public names
@@ -31,7 +32,8 @@ def predict(schedule: Schedule, rules: RuleSet) -> Prediction:
     """Predict every checkpoint, every record's fate and every produce's outcome.
 
     Raises:
-        ScheduleError: if a step assumes what no rule of this release can bring about; names the step.
+        ScheduleError: if a step assumes what no rule of this release can bring about, or a hold never meets a frame;
+            names the step.
         PointUnavailableError: if the release has no such protocol point or election, or does not look at a setting
             that the schedule needs.
     """
@@ -59,7 +61,10 @@ def _predicted(schedule: Schedule, rules: RuleSet) -> Prediction:
     rules = message_format.adapted(rules, schedule.settings)
     ways = Ways((Way(initial_world(schedule, rules, schedule.brokers)),))
     for index, step in enumerate(schedule.steps):
+        met = frozenset().union(*(way.world.gate.met for way in ways.ways))
         ways = ways.after(index, step)
+        check_awaited(schedule.steps, index, met, [way.world for way in ways.ways])
+    check_met(schedule.steps, [way.world for way in ways.ways])
     if ways.ways[0].world.obstacles != Obstacles():
         message = (
             "the schedule must end with every broker resumed and rejoined and every link healed, to read its topic"

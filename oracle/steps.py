@@ -80,7 +80,7 @@ class Hold:
     follower: BrokerId | None = described("the broker that fetches", default=None)
     leader: BrokerId | None = described("the broker that it fetches from", default=None)
     fetch_offset: Offset | None = described("only a fetch at this offset (the follower's LEO)", default=None)
-    nth: int = described("catch the n-th matching frame", default=1)
+    nth: int = described("catch the n-th matching frame; await_hold must follow where it comes", default=1)
     broker: BrokerId | None = described("instead of follower and leader: the controller's counterpart", default=None)
 
     @property

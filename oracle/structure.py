@@ -45,7 +45,7 @@ from oracle.steps import (
     Step,
     Stop,
 )
-from oracle.vocabulary import FROM_CONTROLLER, TO_CONTROLLER, BrokerId, Expectation, Label, Timing
+from oracle.vocabulary import FROM_CONTROLLER, LOOKUPS, TO_CONTROLLER, BrokerId, Expectation, Label, Timing
 from oracle.wire_ranges import TIMEOUT_MS
 
 if TYPE_CHECKING:
@@ -206,6 +206,9 @@ def _check_ends(
 
 def _check_link(index: int, step: Hold | Delay, schedule: Schedule) -> None:
     _check_ends(index, step.follower, step.leader, schedule, names=("follower", "leader"))
+    if step.point in LOOKUPS and step.fetch_offset is not None:
+        message = f"fetch_offset does not go with {step.point.value}: a lookup asks about an epoch, and has no offset"
+        raise ScheduleError(message, step=index, field="fetch_offset")
     _check_at_least(index, "nth", step.nth, 1)
     _check_at_least(index, "fetch_offset", step.fetch_offset or 0, 0)
 

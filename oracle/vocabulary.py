@@ -126,6 +126,9 @@ class PointName(StrEnum):
     CLIENT_FETCH_RESPONSE = "client_fetch_response"
 
 
+LOOKUPS = (PointName.OFFSETS_FOR_LEADER_EPOCH_REQUEST, PointName.OFFSETS_FOR_LEADER_EPOCH_RESPONSE)
+"""Points at which a follower asks where an epoch ends: by epoch, not by offset."""
+
 REQUESTS_OF_CONTROLLER = (
     PointName.LEADER_AND_ISR,
     PointName.LEADER_AND_ISR_RESPONSE,

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from oracle import controlling
 from oracle.events import (
     BrokerReturned,
+    DecisionReceived,
     Event,
     FetchCompleted,
     RequestReceived,
@@ -24,7 +25,7 @@ from oracle.gate import POINTS as POINTS  # part of this module's public names
 from oracle.gate import Gate
 from oracle.obstacles import Obstacles
 from oracle.replication.electing import checkpoint_high_watermarks
-from oracle.state import Fetch, FetchStage, PartitionState
+from oracle.state import Fetch, FetchStage, PartitionState, ReplicaState
 from oracle.transitions import Refusal, step
 from oracle.vocabulary import HighWatermarkCheckpoint, Role, Timing
 
@@ -67,9 +68,47 @@ class World:
         gate, obstacles = self._gate_after(event), self.obstacles
         for broker in _ended(self.state, result.state):
             gate, obstacles = gate.without_broker(broker), obstacles.without_paused(broker)
+        if isinstance(event, DecisionReceived):
+            gate = gate.with_decision_heard(event.broker)
+            gate = self._without_closed_connection(gate, self.state.replica(event.broker), result.state)
         if result.state.controller != self.state.controller:
-            gate = gate.with_updates_due()
-        return replace(self, state=result.state, gate=gate, obstacles=obstacles)
+            gate = gate.with_updates_due(self._decisions_before_update(event, result.state))
+        return replace(self, state=result.state, gate=gate, obstacles=obstacles).with_cuts_tried()
+
+    def with_cuts_tried(self) -> World:
+        """Note on which cut links followers try to fetch: every one that is awake and whose leader runs."""
+        obstacles = self.obstacles
+        for replica in self.state.replicas if obstacles.untried else ():
+            if _fetches(self.state, replica) and replica.broker not in obstacles.paused:
+                obstacles = obstacles.with_tried(replica.broker, replica.leader)
+        return replace(self, obstacles=obstacles)
+
+    def _decisions_before_update(self, event: Event, after: PartitionState) -> dict[BrokerId | None, int]:
+        """Return behind how many decisions each registered broker is sent UpdateMetadata.
+
+        It follows the decision that it tells, unless the controller tells what it knows before it decides.
+        """
+        is_first = isinstance(event, BrokerReturned) and self.rules.delivery.tells_metadata_first
+        told = self.state if is_first else after
+        return {b: len(told.replica(b).undelivered) for b in after.controller.registered}
+
+    def _without_closed_connection(self, gate: Gate, before: ReplicaState, after: PartitionState) -> Gate:
+        """Lose what the connection to a follower's former leader carried, if a decision has ended its fetcher.
+
+        Raises:
+            ImpossibleEventError: the release does not close it, and waits for what is held.
+        """
+        replica = after.replica(before.broker)
+        is_ended = before.role is Role.FOLLOWER and replica.role is not Role.NONE and replica.leader != before.leader
+        if not is_ended or before.leader is None or not gate.blocks(before.broker, before.leader):
+            return gate
+        if self.rules.closes_former_fetch:
+            return gate.without_connection(before.broker, before.leader)
+        message = (
+            f"broker {before.broker} takes another leader while a hold has its fetch: up to Kafka 1.0 it waits for the "
+            f"answer and hears nothing more (KAFKA-6051); let the frame go before"
+        )
+        raise ImpossibleEventError(message)
 
     def blocks_decisions(self, broker: BrokerId) -> bool:
         """Tell whether a broker hears no decision of the controller."""
@@ -98,6 +137,12 @@ class World:
                 world = replace(world, state=checkpoint_high_watermarks(world.state))
             if world == before:
                 return world
+
+
+def _fetches(state: PartitionState, replica: ReplicaState) -> bool:
+    """Tell whether a follower fetches from a leader that runs."""
+    is_follower = replica.alive and replica.role is Role.FOLLOWER and not replica.stuck
+    return is_follower and replica.leader is not None and state.replica(replica.leader).alive
 
 
 def _ended(before: PartitionState, after: PartitionState) -> list[BrokerId]:

@@ -64,6 +64,7 @@ class Holding:
 
     Attributes:
         silent_brokers: tells which brokers send nothing at all: a hold on their channel waits.
+        leader: tells whom the controller names as leader.
     """
 
     def __init__(self, gate: GateProxy, topic: str, *, faults: FaultAccount) -> None:
@@ -74,6 +75,7 @@ class Holding:
         self._holds: dict[str, Hold] = {}
         self._discharged: set[str] = set()
         self.silent_brokers: Callable[[], frozenset[int]] = frozenset
+        self.leader: Callable[[], int | None] = lambda: None
 
     def arm(self, step: Hold) -> None:
         """Arm a hold; a metadata fetch is caught before this returns, since a broker sends one after the other."""
@@ -149,14 +151,19 @@ class Holding:
     def require_undisturbed(self) -> None:
         """Make sure that the gate works, and no held frame went with a connection that no step of ours has ended.
 
+        A follower that takes another leader closes the connection of its fetcher for the former one: that ends a hold.
+
         Raises:
             HarnessError: what was measured is not what the schedule describes.
         """
         if self._gate.failures:
             raise HarnessError(f"the gate failed while it moved frames: {self._gate.failures[0]}")
-        for name in self._holds:
-            if name not in self._discharged and self._gate.status(name) is HoldStatus.DISCHARGED:
+        for name, hold in self._holds.items():
+            if name in self._discharged or self._gate.status(name) is not HoldStatus.DISCHARGED:
+                continue
+            if hold.leader is None or hold.leader == self.leader():
                 raise HarnessError(f"hold {name!r} lost its frame: its connection ended, though no broker of it did")
+            self._end([name])
 
     def discharge(self, broker: BrokerId) -> None:
         """End the holds on a dead broker's connections: caught frames went with it, armed ones are disarmed."""

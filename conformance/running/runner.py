@@ -126,6 +126,7 @@ class Runner:
         self._processes.unlisted = self._obstacles.unlisted
         self._processes.on_death = self._obstacles.discharge
         self._holding.silent_brokers = self._obstacles.deaf
+        self._holding.leader = lambda: rest.view().leader
         rest.blocked = lambda: self._holding.blocked_links() | self._obstacles.severed()
         rest.idle = self._obstacles.deaf
         rest.paused = lambda: self._obstacles.paused

@@ -69,12 +69,12 @@ def check(world: World, step: Step) -> World:
 def _check_hold(world: World, name: str) -> None:
     armed = world.gate.named(name)
     if armed is None:
-        raise UnmetAssumptionError(f"hold {name!r} was let go, or discharged when its connection ended,", "name")
+        raise UnmetAssumptionError(f"{world.gate.why_gone(name)},", "name")
     if not armed.caught:
-        raise UnmetAssumptionError(f"hold {name!r} never catches a frame: {_what_passes(world, armed)},", "name")
+        raise UnmetAssumptionError(f"hold {name!r} never catches a frame: {what_passes(world, armed)},", "name")
 
 
-def _what_passes(world: World, armed: ArmedHold) -> str:
+def what_passes(world: World, armed: ArmedHold) -> str:
     """Say what there is on the hold's link instead."""
     if armed.hold.broker is not None:
         return _what_is_decided(world.state, armed.hold.broker)

@@ -191,8 +191,7 @@ def _forget(world: World, step: LoseTail | LoseCheckpoint) -> World:
 def _let_go(world: World, step: Release | Drop | Close) -> World:
     armed = world.gate.named(step.name)
     if armed is None:
-        message = f"hold {step.name!r} was let go before, or discharged when its connection ended"
-        raise ImpossibleEventError(message)
+        raise ImpossibleEventError(world.gate.why_gone(step.name))
     if not armed.caught:
         raise ImpossibleEventError(f"hold {step.name!r} has caught nothing to let go")
     if armed.dropped:

@@ -36,6 +36,7 @@ BASE = RuleSet(
     skips_truncation=same_leader.never_skips,
     writes_epoch_on_election=False,
     keeps_epoch_without_cut=False,
+    closes_former_fetch=False,
     joins_isr=isr_join.at_high_watermark,
     may_join=isr_eligibility.any_replica,
     serves_epoch=kip_320.serves_any_epoch,

@@ -7,10 +7,16 @@ has missed.
 
 Without it a decision would reach all brokers at one moment: there would be no zombie leaders.
 
-Sources: ControllerChannelManager.RequestSendThread, AbstractControllerBrokerRequestBatch;
+UpdateMetadata takes the same way: behind the LeaderAndIsr that it tells of, since a batch of requests is sent in that
+order. But when a broker registers, the controller first sends everybody what it knows, and only then decides: while
+that UpdateMetadata stands still, the broker keeps the role that it had.
+
+Sources: KafkaController.onBrokerStartup, ControllerChannelManager.RequestSendThread,
+AbstractControllerBrokerRequestBatch;
 MetadataLoader, ReplicaManager.applyDelta.
 
 Mutant: merges-decisions, which a question between two steps notices.
+Mutant: tells-roles-before-metadata, likewise.
 """
 
 from __future__ import annotations
@@ -29,6 +35,7 @@ class Delivery:
         tells_leaderless: brokers hear that nobody leads.
         reaches_unregistered: brokers that the controller has fenced, but that run, hear it too.
         tells_joins: the leader hears of a committed join apart from the answer to its request.
+        tells_metadata_first: when a broker registers, UpdateMetadata goes before the decisions that follow.
     """
 
     rule: Rule
@@ -36,6 +43,7 @@ class Delivery:
     tells_leaderless: bool
     reaches_unregistered: bool
     tells_joins: bool
+    tells_metadata_first: bool
 
 
 LEADER_AND_ISR = Delivery(
@@ -50,6 +58,7 @@ LEADER_AND_ISR = Delivery(
     tells_leaderless=False,
     reaches_unregistered=False,
     tells_joins=False,
+    tells_metadata_first=True,
 )
 METADATA_LOG = Delivery(
     Rule(
@@ -63,4 +72,5 @@ METADATA_LOG = Delivery(
     tells_leaderless=True,
     reaches_unregistered=True,
     tells_joins=True,
+    tells_metadata_first=False,
 )

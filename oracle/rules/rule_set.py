@@ -31,6 +31,7 @@ class RuleSet:
         skips_truncation: (old leader, old epoch, leader, epoch) -> the follower carries on as it is.
         writes_epoch_on_election: the leader's epoch enters its cache at once (KAFKA-7415).
         keeps_epoch_without_cut: a cut at the log's end leaves the epoch cache alone (KAFKA-10706).
+        closes_former_fetch: a follower that takes another leader closes the connection of its fetch (KAFKA-6051).
         joins_isr: (fetch offset, leader high watermark, epoch start offset) -> may join.
         may_join: (is registered, what the leader knows) -> the controller lets a replica join the ISR.
         serves_epoch: (request's epoch, leader's epoch) -> the leader answers it.
@@ -71,6 +72,7 @@ class RuleSet:
     skips_truncation: SkipsTruncation
     writes_epoch_on_election: bool
     keeps_epoch_without_cut: bool
+    closes_former_fetch: bool
     joins_isr: Callable[[Offset, Offset, Offset], bool]
     may_join: Callable[[bool, RemoteReplica], bool]
     serves_epoch: Callable[[LeaderEpoch, LeaderEpoch], bool]

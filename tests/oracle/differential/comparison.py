@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from oracle.predict import predict
 from oracle.schedule import ScheduleError
-from tests.oracle.differential.interpreter import StepRefusedError, new_cluster, take
+from tests.oracle.differential.interpreter import StepRefusedError, first_in_vain, new_cluster, take
 from tests.oracle.differential.plain_leader import serving
 from tests.oracle.differential.plain_log import end_of
 
@@ -29,7 +29,9 @@ def said_by_interpreter(schedule: Schedule, facts: dict[str, Any]) -> Said:
         except StepRefusedError:
             return {"refused at": index}
         said[f"step {index}"] = _moment(cluster)
-    leader = serving(cluster)
+    in_vain, leader = first_in_vain(cluster, schedule.steps), serving(cluster)
+    if in_vain is not None:
+        return {"refused at": in_vain}
     if leader is None:
         return {"refused at": len(schedule.steps) - 1}
     for label, record in cluster["produced"].items():

@@ -135,7 +135,8 @@ def renamed(steps: Iterable[Step], *, has_lookups: bool = True) -> Iterator[Step
         elif isinstance(step, Hold):
             if step.point in FETCHES or has_lookups:
                 names[step.name] = f"h{holds}"
-                yield replace(step, name=f"h{holds}")
+                offset = step.fetch_offset if step.point in FETCHES else None
+                yield replace(step, name=f"h{holds}", fetch_offset=offset)
                 holds += 1
         elif isinstance(step, Release | Close | Drop):
             yield replace(step, name=names.get(step.name, step.name))

@@ -52,6 +52,7 @@ def new_cluster(schedule: Schedule, facts: dict[str, Any]) -> Cluster:
         "produced": {},
         "committed": set(),
         "holds": [],
+        "met": set(),
     }
     _tell_brokers(cluster, before=None)
     settle(cluster)
@@ -90,11 +91,21 @@ def _tell_brokers(cluster: Cluster, before: dict[str, Any] | None) -> None:
     if view["leader"] is None:
         return
     changed = before is None or any(before[key] != view[key] for key in ("leader", "epoch", "isr", "elr"))
+    followed = {broker["id"]: broker["leader"] for broker in brokers.values() if broker["role"] == "follower"}
     if changed and brokers[view["leader"]]["up"]:
         become_leader(cluster, brokers[view["leader"]])
     for broker in brokers.values():
         if broker["up"] and broker["id"] != view["leader"] and broker["epoch"] < view["epoch"]:
             become_follower(cluster, broker, view["leader"], view["epoch"])
+    for number, former in followed.items():
+        if former != brokers[number]["leader"]:
+            _end_fetcher(cluster, number, former)
+
+
+def _end_fetcher(cluster: Cluster, number: int, former: int) -> None:
+    """shutdownIdleFetcherThreads: the connection closes, or the broker is stuck until its fetch is answered."""
+    if plain_gate.close_connection(cluster, number, former) and not cluster["facts"]["closes_former_fetch"]:
+        raise StepRefusedError(f"broker {number} waits for the answer of {former}")
 
 
 def take(cluster: Cluster, step: steps.Step) -> None:
@@ -212,6 +223,14 @@ def _is_silent(cluster: Cluster, number: int) -> bool:
     is_idle = broker["stopped"] or (cluster["facts"]["asks"] and broker["truncating"])
     follows = broker["up"] and broker["role"] == "follower" and broker["leader"] == leader
     return number != leader and (not follows or is_idle or plain_gate.is_blocked(cluster, broker))
+
+
+def first_in_vain(cluster: Cluster, steps_taken: tuple[steps.Step, ...]) -> int | None:
+    """Return the index of the first hold that has caught nothing at all, or None."""
+    for index, step in enumerate(steps_taken):
+        if isinstance(step, steps.Hold) and step.name not in cluster["met"]:
+            return index
+    return None
 
 
 def _let_go(cluster: Cluster, step: steps.Release | steps.Close | steps.Drop) -> None:

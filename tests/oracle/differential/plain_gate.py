@@ -32,6 +32,13 @@ def forget_broker(cluster: Cluster, broker: int) -> None:
     cluster["holds"] = [hold for hold in cluster["holds"] if broker not in hold["link"]]
 
 
+def close_connection(cluster: Cluster, broker: int, former: int) -> bool:
+    """Lose what a fetcher's connection to its former leader carries, and tell whether a hold had something of it."""
+    gone = [hold for hold in cluster["holds"] if hold["caught"] and hold["link"] == (broker, former)]
+    cluster["holds"] = [hold for hold in cluster["holds"] if hold not in gone]
+    return bool(gone)
+
+
 def is_blocked(cluster: Cluster, broker: dict[str, Any]) -> bool:
     """Tell whether the link from a follower to its leader stands still."""
     link = (broker["id"], broker["leader"])
@@ -57,7 +64,12 @@ def request_passes(cluster: Cluster, broker: dict[str, Any]) -> None:
         hold["seen"] += 1
         ready += [hold] if hold["seen"] >= hold["nth"] else []
     if ready:
-        ready[0]["caught"] = True
+        _catch(cluster, ready[0])
+
+
+def _catch(cluster: Cluster, hold: Hold) -> None:
+    hold["caught"] = True
+    cluster["met"].add(hold["name"])
 
 
 def request_forwarded(cluster: Cluster, broker: dict[str, Any]) -> None:
@@ -71,6 +83,6 @@ def answer_is_caught(cluster: Cluster, broker: dict[str, Any]) -> bool:
     """Show an answer to the gate, and tell whether a hold has caught it."""
     for hold in _waiting(cluster, broker, "response"):
         if hold["entitled"]:
-            hold["caught"] = True
+            _catch(cluster, hold)
             return True
     return False

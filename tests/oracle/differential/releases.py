@@ -45,6 +45,8 @@ def _truncation_facts(v: tuple[int, ...]) -> Facts:
         "fetch_names_epoch": v >= (2, 8),
         # Partition.makeFollower: same leader id, whatever the epoch; KAFKA-7164: at most one epoch on; KIP-320: never.
         "same_leader_gap": None if v < (2, 0, 1) else 1 if v < (2, 1) else 0,
+        # ReplicaFetcherThread.initiateShutdown closes the connection; before, its shutdown waits (KAFKA-6051).
+        "closes_former_fetch": v >= (1, 1),
         # handleOffsetOutOfRange exits if unclean election is off, until KAFKA-7414; in 0.10 the exit gets stuck.
         "when_ahead": "stops" if v < (0, 11) else "ends" if v < (2, 0, 1) else "cuts",
         # KIP-320: requests carry the current leader epoch.

@@ -44,7 +44,7 @@ from oracle.vocabulary import (
     Timing,
 )
 from tests.oracle.differential.corpus import FETCHES, LOOKUPS, renamed, stories
-from tests.oracle.walks import RULE_SETS, SETTINGS, followed
+from tests.oracle.walks import RULE_SETS, SETTINGS, awaited_where_counted, followed, without_holds_in_vain
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -85,6 +85,7 @@ def questions(draw: st.DrawFn, rule_sets: tuple[RuleSet, ...] = ASKED, max_chang
     steps = renamed(draw(_changed(schedule, max_changes)), has_lookups=rules.truncation.asks_leader)
     schedule = replace(schedule, id="question", steps=tuple(steps), settings=settings, checkpointing=checkpointing)
     walk = followed(replace(schedule, steps=tuple(_timed(schedule.steps, timing)), timing=timing), rules)
+    walk = walk if draw(st.integers(0, 9)) == 0 else without_holds_in_vain(walk)
     awaits = draw(st.lists(st.integers(0, 30), min_size=1, max_size=8))
     return Question(replace(walk.schedule, steps=tuple(_with_awaits(walk, awaits))), rules)
 
@@ -133,6 +134,7 @@ def _with_awaits(walk: Walk, awaits: list[int]) -> Iterator[Step]:
     for index, step in enumerate(walk.schedule.steps):
         yield step
         yield Checkpoint(f"after {index}")
+        yield from awaited_where_counted(walk, index)
         yield from _await(walk, index, awaits[index % len(awaits)])
 
 

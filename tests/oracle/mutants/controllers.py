@@ -7,9 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 from oracle.rules import kip_966, kraft_controller, zookeeper_controller
 from oracle.rules.election import Partition, bumped
+from oracle.vocabulary import Role
 from tests.oracle.mutants.killers import Answer, Golden, Story
 from tests.oracle.mutants.mutant import Mutant, with_delivery, with_election, with_fields
-from tests.oracle.mutants.questions import decisions_on_their_way, news_of_a_committed_join, news_that_nobody_leads
+from tests.oracle.mutants.questions import (
+    decisions_on_their_way,
+    news_of_a_committed_join,
+    news_that_nobody_leads,
+    role_while_metadata_is_held,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -238,6 +244,13 @@ MUTANTS = (
         "a ZooKeeper-era broker hears only the last of two decisions",
         Answer(decisions_on_their_way(3, 2, to=1, version="3.9.2"), 2),
         with_delivery(merges=True),
+    ),
+    Mutant(
+        "tells-roles-before-metadata",
+        "delivery",
+        "a broker that registers hears its role before the first UpdateMetadata",
+        Answer(role_while_metadata_is_held("2.8.2"), Role.LEADER),
+        with_delivery(tells_metadata_first=False),
     ),
     Mutant(
         "tells-every-decision",

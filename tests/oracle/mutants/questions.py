@@ -25,8 +25,9 @@ from oracle.predict import PointUnavailableError, initial_world, predict, take
 from oracle.rules import controller_epoch
 from oracle.rules.by_version import rules_for
 from oracle.schedule import Settings
-from oracle.steps import Elect, Kill, Produce, Start, Step
+from oracle.steps import Elect, Hold, Kill, Pause, Produce, Resume, Start, Step
 from oracle.vocabulary import Acks, ElectionKind, Expectation, Label, MetadataMode, PointName
+from oracle.world import ImpossibleEventError
 from tests.oracle.latest_offset import latest_offset
 from tests.oracle.schedules import LOOKUP, ONE, THREE, TWO, hold, produce, schedule
 
@@ -106,6 +107,29 @@ def news_that_nobody_leads(version: str) -> Callable[[Callable[[RuleSet], RuleSe
     def ask(change: Callable[[RuleSet], RuleSet]) -> object:
         world = _after(_rules(version, change), Kill(THREE), Kill(TWO))
         return len(world.apply(BrokerRemoved(ONE)).state.replica(ONE).undelivered)
+
+    return ask
+
+
+def role_while_metadata_is_held(version: str) -> Callable[[Callable[[RuleSet], RuleSet]], object]:
+    """Ask for the role of a leader that was frozen and goes on, while the first UpdateMetadata to it is held."""
+
+    def ask(change: Callable[[RuleSet], RuleSet]) -> object:
+        held = Hold("metadata", PointName.UPDATE_METADATA, broker=ONE)
+        return _after(_rules(version, change), Pause(ONE), held, Resume(ONE)).state.replica(ONE).role
+
+    return ask
+
+
+def holds_lost_to_another_leader(version: str) -> Callable[[Callable[[RuleSet], RuleSet]], object]:
+    """Ask which held fetches go with their connections when the followers take another leader, that runs."""
+    steps = (Kill(ONE), Start(ONE), hold("fetch", follower=THREE, leader=TWO), Elect(ElectionKind.PREFERRED))
+
+    def ask(change: Callable[[RuleSet], RuleSet]) -> object:
+        try:
+            return [lost.name for lost in _after(_rules(version, change), *steps).gate.lost]
+        except ImpossibleEventError:
+            return "it waits for the answer"
 
     return ask
 

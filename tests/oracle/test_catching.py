@@ -1,0 +1,184 @@
+"""Is a hold or a cut refused that cannot meet its frame for certain, and does a held frame go with its connection?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from oracle.predict import initial_world, predict, take
+from oracle.rules.by_version import rules_for
+from oracle.schedule import ScheduleError
+from oracle.steps import (
+    AwaitHold,
+    AwaitIsr,
+    AwaitLeader,
+    Checkpoint,
+    Close,
+    Cut,
+    Delay,
+    Drop,
+    Elect,
+    Heal,
+    Hold,
+    Kill,
+    Pause,
+    Reassign,
+    Release,
+    Resume,
+    Start,
+    Step,
+)
+from oracle.vocabulary import Acks, ElectionKind, MetadataMode, Offset, PointName, Role
+from tests.oracle.schedules import LOOKUP, ONE, THREE, TWO, hold, produce, schedule
+
+if TYPE_CHECKING:
+    from oracle.world import World
+
+THREE_REPLICAS = (ONE, TWO, THREE)
+PREFERRED = Elect(ElectionKind.PREFERRED)
+UPDATE_METADATA = PointName.UPDATE_METADATA
+
+
+def refusal(*steps: Step, version: str = "2.0.1") -> ScheduleError:
+    rules = rules_for(version, MetadataMode.ZOOKEEPER)
+    with pytest.raises(ScheduleError) as refused:
+        predict(schedule(*steps, replicas=THREE_REPLICAS), rules)
+    return refused.value
+
+
+def world_after(version: str, *steps: Step) -> World:
+    rules = rules_for(version, MetadataMode.ZOOKEEPER)
+    world = initial_world(schedule(*steps, replicas=THREE_REPLICAS), rules, THREE_REPLICAS)
+    for step in steps:
+        world = take(world, step)
+    return world
+
+
+IN_VAIN: dict[str, tuple[tuple[Step, ...], str]] = {
+    "an offset that never comes": ((hold("x", fetch_offset=5),), "broker 2 fetches at offset 1"),
+    "a leader that never leads": ((hold("x", leader=THREE),), "the leader is 1"),
+    "a broker that dies before": ((hold("x", fetch_offset=5), Kill(TWO)), "none comes before its connection ends"),
+    "nothing decided": ((Hold("x", PointName.LEADER_AND_ISR, broker=TWO),), "nothing passes between broker 2 and"),
+}
+
+
+@pytest.mark.parametrize("case", IN_VAIN)
+def test_a_hold_in_vain_is_refused_where_it_is_armed(case: str) -> None:
+    steps, why = IN_VAIN[case]
+    refused = refusal(produce("m0"), *steps)
+    assert str(refused).startswith(f"hold 'x' never catches a frame: {why}")
+    assert (refused.step, refused.field) == (1, "name")
+
+
+def test_a_hold_that_was_let_go_is_not_in_vain() -> None:
+    rules = rules_for("2.0.1", MetadataMode.ZOOKEEPER)
+    predict(schedule(hold("x"), AwaitHold("x"), Release("x"), hold("y"), Kill(TWO)), rules)
+
+
+def test_a_cut_that_no_fetch_meets_is_refused_where_it_is_healed() -> None:
+    refused = refusal(Cut(TWO, THREE), produce("m0"), Heal(TWO, THREE))
+    assert str(refused) == "broker 2 never fetches from broker 3 while that link is cut"
+    assert refused.step == 2
+
+
+@pytest.mark.parametrize("kept", [(), (Kill(ONE), AwaitLeader(TWO))])
+def test_a_cut_that_a_fetch_meets_now_or_later_is_none_of_these(kept: tuple[Step, ...]) -> None:
+    leader = TWO if kept else ONE
+    steps = (Cut(THREE, leader), *kept, Heal(THREE, leader), produce("m0"))
+    predict(schedule(*steps, replicas=THREE_REPLICAS), rules_for("2.0.1", MetadataMode.ZOOKEEPER))
+
+
+@pytest.mark.parametrize("step", [hold("x", LOOKUP, fetch_offset=1), Delay(LOOKUP, TWO, ONE, 1, Offset(1))])
+def test_a_lookup_has_no_fetch_offset(step: Step) -> None:
+    refused = refusal(produce("m0"), step)
+    assert str(refused).startswith(f"fetch_offset does not go with {LOOKUP.value}")
+    assert (refused.step, refused.field) == (1, "fetch_offset")
+
+
+COUNTED = hold("x", nth=3)
+
+
+def test_a_counted_frame_is_awaited_where_it_comes() -> None:
+    refused = refusal(COUNTED, produce("m0"), AwaitHold("x"))
+    assert "an await_hold of it must follow there" in str(refused)
+    assert (refused.step, refused.field) == (0, "nth")
+    alone = produce("m0", acks=Acks.LEADER)
+    steps = (COUNTED, Checkpoint("nothing changes"), AwaitHold("x"), alone, Release("x"))
+    predict(schedule(*steps, replicas=THREE_REPLICAS), rules_for("2.0.1", MetadataMode.ZOOKEEPER))
+
+
+FOLLOWS_TWO = (Kill(ONE), AwaitLeader(TWO), Start(ONE), AwaitIsr(THREE_REPLICAS))
+HELD = hold("late", follower=THREE, leader=TWO)
+
+
+@pytest.mark.parametrize("end", [Release("late"), Close("late"), Drop("late"), AwaitHold("late")])
+@pytest.mark.parametrize("version", ["1.1.0", "2.0.0", "2.0.1", "3.9.2"])
+def test_a_held_fetch_goes_with_the_connection_to_a_former_leader(version: str, end: Step) -> None:
+    refused = refusal(*FOLLOWS_TWO, HELD, AwaitHold("late"), PREFERRED, end, version=version)
+    assert "hold 'late' lost its frame when broker 3 took another leader and closed its connection to broker 2" in str(
+        refused
+    )
+    assert refused.step == len(FOLLOWS_TWO) + 3
+
+
+def test_a_follower_that_takes_the_lead_closes_it_too() -> None:
+    held = hold("late", follower=ONE, leader=TWO)
+    refused = refusal(*FOLLOWS_TWO, held, AwaitHold("late"), PREFERRED, Release("late"))
+    assert "when broker 1 took another leader" in str(refused)
+
+
+def test_the_link_moves_again_when_the_former_leader_leads_once_more() -> None:
+    again = (Kill(ONE), AwaitLeader(TWO), produce("m1"), Checkpoint("end"))
+    walked = world_after("2.0.1", *FOLLOWS_TWO, HELD, AwaitHold("late"), PREFERRED, *again)
+    assert walked.state.replica(THREE).log.log_end_offset == 1
+
+
+@pytest.mark.parametrize("version", ["0.10.2.2", "0.11.0.3", "1.0.2"])
+def test_up_to_1_0_the_broker_waits_for_the_answer_and_that_is_refused(version: str) -> None:
+    refused = refusal(*FOLLOWS_TWO, HELD, AwaitHold("late"), PREFERRED, version=version)
+    assert "broker 3 takes another leader while a hold has its fetch: up to Kafka 1.0 it waits" in str(refused)
+
+
+def test_a_replica_that_is_deleted_keeps_its_connection() -> None:
+    """StopReplica ends no fetcher thread: what is held can be let go."""
+    held = hold("late", follower=THREE)
+    world = world_after("2.8.2", held, AwaitHold("late"), Reassign((ONE, TWO)))
+    assert world.state.replica(THREE).role is Role.NONE
+    assert not take(world, Release("late")).gate.holds
+
+
+RELEASES = ["1.1.1", "2.0.0", "2.8.2", "3.9.2"]
+RETURNS = (Pause(ONE), AwaitLeader(TWO), Hold("metadata", UPDATE_METADATA, broker=ONE), Resume(ONE))
+
+
+@pytest.mark.parametrize("version", RELEASES)
+def test_a_broker_that_returns_is_sent_metadata_before_its_role(version: str) -> None:
+    world = world_after(version, *RETURNS, AwaitHold("metadata"))
+    assert world.state.replica(ONE).role is Role.LEADER
+    world = take(world, Release("metadata"))
+    assert world.state.replica(ONE).role is Role.FOLLOWER
+
+
+@pytest.mark.parametrize("version", RELEASES)
+def test_the_others_are_sent_metadata_too_when_a_broker_returns(version: str) -> None:
+    """Before the election that the return brings about: a witness keeps the role that it had."""
+    gone = (Kill(THREE), Kill(TWO), Kill(ONE), Start(THREE))
+    waits = Hold("metadata", UPDATE_METADATA, broker=THREE)
+    world = world_after(version, *gone, waits, Start(ONE), AwaitHold("metadata"))
+    assert world.state.controller.leader == ONE
+    assert world.state.replica(THREE).leader is None
+
+
+@pytest.mark.parametrize("version", RELEASES)
+def test_metadata_follows_the_decision_that_it_tells(version: str) -> None:
+    world = world_after(version, Hold("metadata", UPDATE_METADATA, broker=TWO), Kill(ONE), AwaitHold("metadata"))
+    assert world.state.replica(TWO).role is Role.LEADER
+
+
+def test_metadata_waits_behind_a_request_that_is_not_answered() -> None:
+    answer = Hold("answer", PointName.LEADER_AND_ISR_RESPONSE, broker=TWO)
+    steps = (answer, Hold("metadata", UPDATE_METADATA, broker=TWO), Kill(ONE), AwaitHold("answer"))
+    world = world_after("2.8.2", *steps)
+    assert world.gate.met == {"answer"}
+    assert take(world, Release("answer")).gate.met == {"answer", "metadata"}
