@@ -25,6 +25,7 @@ from oracle.events import (
 )
 from oracle.replication import joining
 from oracle.replication.electing import awaiting
+from oracle.rules import kip_497
 from oracle.vocabulary import PointName, Timing
 
 if TYPE_CHECKING:
@@ -104,6 +105,10 @@ def _isr_changes(world: World) -> Iterator[Move]:
         gate = world.gate.caught_by(PointName.ALTER_PARTITION_REQUEST, leader.broker)
         if gate is not None:
             yield None, replace(world, gate=gate)
+        elif leader.isr_answer is not None:
+            if kip_497.takes_answer(leader.isr_answer, leader):
+                event = _late_answer(leader)
+                yield event, world.apply(event)
         elif joining.refusal(world.state, leader) is None:
             yield _isr_change(world, leader)
 
@@ -116,13 +121,14 @@ def _isr_change(world: World, leader: ReplicaState) -> Move:
     return event, after if gate is None else replace(after, gate=gate)
 
 
+def _late_answer(leader: ReplicaState) -> Event:
+    return ShrinkAnswered(leader.broker) if leader.leaving else JoinAnswered(min(leader.joining), leader.broker)
+
+
 def _commit(world: World, leader: ReplicaState, *, is_answered: bool) -> Event:
     if leader.leaving:
-        is_committed = leader.leaving.isdisjoint(world.state.controller.isr)
-        return ShrinkAnswered() if is_committed else ShrinkCommitted(is_answered=is_answered)
+        return ShrinkCommitted(is_answered=is_answered)
     follower = min(leader.joining)
-    if follower in world.state.controller.isr:
-        return JoinAnswered(follower)
     if not joining.is_eligible(world.state, leader, follower, world.rules):
         return JoinRefused(follower)
     return JoinCommitted(follower, is_answered=is_answered)

@@ -133,9 +133,10 @@ class JoinCommitted:
 
 @dataclass(frozen=True, slots=True)
 class JoinAnswered:
-    """The leader heard that its request to add a replica to the ISR had been committed."""
+    """A leader, the controller's unless it is named, heard that its request to add a replica was committed."""
 
     follower: BrokerId
+    leader: BrokerId | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +169,9 @@ class ShrinkCommitted:
 
 @dataclass(frozen=True, slots=True)
 class ShrinkAnswered:
-    """The leader heard that its request to remove replicas from the ISR had been committed."""
+    """A leader, the controller's unless it is named, heard that its request to remove replicas was committed."""
+
+    leader: BrokerId | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -88,7 +88,7 @@ class Gate:
         """Say why there is no hold of a name any more."""
         lost = next((hold for hold in self.lost if hold.name == name), None)
         if lost is None:
-            return f"hold {name!r} was let go before, or discharged when its connection ended"
+            return f"hold {name!r} was let go, or discharged when its connection ended"
         return (
             f"hold {name!r} lost its frame when broker {lost.follower} took another leader and closed its connection "
             f"to broker {lost.leader}; let it go before that"

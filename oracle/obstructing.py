@@ -120,6 +120,20 @@ def require_hearing(world: World, broker: BrokerId, deed: str) -> None:
         raise ImpossibleEventError(f"broker {broker} is isolated: let it rejoin before it is {deed}")
 
 
+def require_known_to_leader(world: World, broker: BrokerId) -> None:
+    """Refuse the return of a broker while the metadata log of its leader is held: to that one it is fenced (KIP-841).
+
+    Raises:
+        ImpossibleEventError: says which frame must be let go before.
+    """
+    leader = world.state.controller.leader
+    if world.rules.metadata is MetadataMode.KRAFT and leader is not None and world.gate.blocks_decisions(leader):
+        message = (
+            f"a hold has the metadata log of leader {leader}, for whom broker {broker} stays fenced: let it go before"
+        )
+        raise ImpossibleEventError(message)
+
+
 def _require_reached(world: World, broker: BrokerId) -> None:
     """Refuse a broker that is down or cut off already, or whose channel to the controller is held."""
     if not world.state.replica(broker).alive:
@@ -138,4 +152,5 @@ def _returned(world: World, broker: BrokerId) -> World:
     """Register a broker anew that the controller had removed and that runs: it has lost nothing."""
     if not world.state.replica(broker).alive or broker in world.state.controller.registered:
         return world
+    require_known_to_leader(world, broker)
     return world.apply(BrokerReturned(broker, clean=True))

@@ -101,6 +101,7 @@ class ReplicaState:
         isr: as leader, the committed ISR it knows.
         joining: as leader, replicas it has asked the controller to add (maximal ISR, KIP-497).
         leaving: as leader, replicas it has asked the controller to remove; they count until it has.
+        isr_answer: as leader, what the controller has decided on that request, on its way back.
         remotes: as leader, what it knows about each follower.
         truncating: as follower, whether it must look up its epoch before it may fetch.
         truncated_to: as follower, where a cut has brought it that was not final (KIP-279).
@@ -125,6 +126,7 @@ class ReplicaState:
     isr: frozenset[BrokerId] = frozenset()
     joining: frozenset[BrokerId] = frozenset()
     leaving: frozenset[BrokerId] = frozenset()
+    isr_answer: Decision | None = None
     remotes: tuple[RemoteReplica, ...] = ()
     truncating: bool = False
     truncated_to: Offset | None = None

@@ -43,9 +43,10 @@ def start(world: World, broker: BrokerId) -> World:
     """Start a broker with its old files.
 
     Raises:
-        ImpossibleEventError: if it runs, or if its killed predecessor is still registered.
+        ImpossibleEventError: if it runs, if its killed predecessor is still registered, or if its leader cannot know.
     """
     obstructing.require_hearing(world, broker, "started")
+    obstructing.require_known_to_leader(world, broker)
     replica = world.state.replica(broker)
     if not replica.alive and broker in world.state.controller.registered:
         message = f"broker {broker} was killed under timing: lag and is still registered: it cannot start again"

@@ -47,7 +47,6 @@ from oracle.vocabulary import Role
 if TYPE_CHECKING:
     from oracle.rules.rule_set import RuleSet
     from oracle.state import PartitionState, ReplicaState
-    from oracle.vocabulary import BrokerId
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,9 +142,11 @@ def _applied_to_disk(state: PartitionState, event: DiskEvent) -> PartitionState 
 
 def _applied_to_isr(state: PartitionState, event: IsrEvent, rules: RuleSet) -> PartitionState | str:
     """Let a leader look at its ISR, or the controller commit what a leader has asked for."""
+    if isinstance(event, JoinAnswered | ShrinkAnswered):
+        return _answered_late(state, event, rules)
     leader = state.serving_leader()
     match event:
-        case JoinCommitted() | JoinAnswered() | JoinRefused():
+        case JoinCommitted() | JoinRefused():
             if leader is None or event.follower not in leader.joining:
                 return f"no leader has asked to add broker {event.follower}"
             return _joined(state, leader, event, rules)
@@ -159,32 +160,34 @@ def _applied_to_isr(state: PartitionState, event: IsrEvent, rules: RuleSet) -> P
             return _left(state, leader, event, rules)
 
 
-def _left(
-    state: PartitionState, leader: ReplicaState, event: ShrinkCommitted | ShrinkAnswered, rules: RuleSet
-) -> PartitionState | str:
-    """Commit a leader's wish to remove replicas, or let it hear that this was done."""
-    is_committed = leader.leaving.isdisjoint(state.controller.isr)
+def _answered_late(state: PartitionState, event: JoinAnswered | ShrinkAnswered, rules: RuleSet) -> PartitionState | str:
+    """Let a leader hear what was committed on its request, whatever has been decided since."""
+    leader = state.serving_leader() if event.leader is None else state.presumed_leader(event.leader)
+    if leader is None or leader.isr_answer is None:
+        return "no answer to a leader's request is on its way"
+    heard = joining.hear_late_answer(state, leader, leader.isr_answer)
     if isinstance(event, ShrinkAnswered):
-        return lagging.hear_shrink(state, leader, rules) if is_committed else "the replicas are in the ISR still"
-    if is_committed:
+        return lagging.raise_after_shrink(heard, leader.broker, rules)
+    return leading.advance_high_watermark(heard, leader.broker, rules)
+
+
+def _left(state: PartitionState, leader: ReplicaState, event: ShrinkCommitted, rules: RuleSet) -> PartitionState | str:
+    """Commit a leader's wish to remove replicas."""
+    if leader.leaving.isdisjoint(state.controller.isr):
         return "the replicas are out of the ISR already"
     refusal = joining.refusal(state, leader)
     return refusal or lagging.commit_shrink(state, rules, is_answered=event.is_answered)
 
 
 def _joined(
-    state: PartitionState, leader: ReplicaState, event: JoinCommitted | JoinAnswered | JoinRefused, rules: RuleSet
+    state: PartitionState, leader: ReplicaState, event: JoinCommitted | JoinRefused, rules: RuleSet
 ) -> PartitionState | str:
-    """Commit or refuse a leader's wish to add a replica, or let it hear that it was committed."""
+    """Commit or refuse a leader's wish to add a replica."""
     if isinstance(event, JoinCommitted):
         return _commit_join(state, leader, event, rules)
-    if isinstance(event, JoinRefused):
-        if joining.is_eligible(state, leader, event.follower, rules):
-            return f"broker {event.follower} is eligible to join the ISR"
-        return joining.give_up(state, leader, event.follower)
-    if event.follower not in state.controller.isr:
-        return f"broker {event.follower} is not in the ISR yet"
-    return _answer_join(state, leader, event.follower, rules)
+    if joining.is_eligible(state, leader, event.follower, rules):
+        return f"broker {event.follower} is eligible to join the ISR"
+    return joining.give_up(state, leader, event.follower)
 
 
 def _commit_join(
@@ -194,13 +197,10 @@ def _commit_join(
     if isinstance(committed, str):
         return committed
     if event.is_answered:
-        return _answer_join(committed, leader, event.follower, rules)
-    return electing.notify(committed, committed.controller, rules) if rules.delivery.tells_joins else committed
-
-
-def _answer_join(state: PartitionState, leader: ReplicaState, follower: BrokerId, rules: RuleSet) -> PartitionState:
-    state = joining.hear_answer(state, leader, follower)
-    return leading.advance_high_watermark(state, leader.broker, rules)
+        heard = joining.hear_answer(committed, leader, event.follower)
+        return leading.advance_high_watermark(heard, leader.broker, rules)
+    told = electing.notify(committed, committed.controller, rules) if rules.delivery.tells_joins else committed
+    return joining.answer_later(told, leader.broker)
 
 
 def _applied_to_link(state: PartitionState, event: LinkEvent, rules: RuleSet) -> PartitionState | str:

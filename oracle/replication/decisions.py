@@ -42,7 +42,7 @@ def receive(state: PartitionState, replica: ReplicaState, rules: RuleSet) -> Par
 
 def _make_leader(state: PartitionState, replica: ReplicaState, decision: Decision, rules: RuleSet) -> PartitionState:
     if replica.leader_epoch == decision.leader_epoch:
-        replica = replace(replica, isr=decision.isr, joining=frozenset(), leaving=frozenset())
+        replica = replace(replica, isr=decision.isr, joining=frozenset(), leaving=frozenset(), isr_answer=None)
         return advance_high_watermark(state.with_replica(replica), replica.broker, rules)
     log = replica.log.with_epoch(decision.leader_epoch) if rules.writes_epoch_on_election else replica.log
     leader = replace(
@@ -55,6 +55,7 @@ def _make_leader(state: PartitionState, replica: ReplicaState, decision: Decisio
         isr=decision.isr,
         joining=frozenset(),
         leaving=frozenset(),
+        isr_answer=None,
         remotes=tuple(_remotes(state, replica, decision, rules)),
         truncating=False,
         truncated_to=None,
@@ -89,6 +90,7 @@ def _without_leader(replica: ReplicaState, decision: Decision) -> ReplicaState:
         isr=frozenset(),
         joining=frozenset(),
         leaving=frozenset(),
+        isr_answer=None,
         remotes=(),
         fetch=None,
         truncating=False,

@@ -37,6 +37,7 @@ def become_follower(
         isr=frozenset(),
         joining=frozenset(),
         leaving=frozenset(),
+        isr_answer=None,
         remotes=(),
         fetch=replica.fetch if is_same_leader else None,
         truncating=rules.truncation.looks_up(replica.log),

@@ -2,7 +2,8 @@
 
 Up to 2.6 the leader writes the ISR itself, and the write fails if the partition has changed since
 the leader last heard of it. From 2.7 it asks the controller, one request at a time; a request of a
-leader that has not heard the latest decision is refused, and stays pending until it hears it.
+leader that has not heard the latest decision is refused, and stays pending until it hears it. The
+answer to one that is granted travels by itself, beside the decisions (``oracle.rules.kip_497``).
 
 Sources: Partition.expandIsr, AlterPartitionManager, ReplicationControlManager.alterPartition; KIP-497.
 """
@@ -13,6 +14,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from oracle.rules.election import Partition
+from oracle.state import Decision
 
 if TYPE_CHECKING:
     from oracle.rules.rule_set import RuleSet
@@ -59,6 +61,21 @@ def _committed(state: PartitionState, follower: BrokerId, rules: RuleSet) -> Par
     partition = Partition(state.assignment, state.settings)
     joined = rules.election.joined(state.controller, partition, follower)
     return replace(state, controller=replace(joined, is_recovering=False))
+
+
+def answer_later(state: PartitionState, leader: BrokerId) -> PartitionState:
+    """Send a leader what was committed for it; it hears it in its own time."""
+    replica = state.replica(leader)
+    answer = Decision(leader, replica.leader_epoch, frozenset(state.controller.isr))
+    return state.with_replica(replace(replica, isr_answer=answer))
+
+
+def hear_late_answer(state: PartitionState, leader: ReplicaState, answer: Decision) -> PartitionState:
+    """Tell the leader what was committed when its request was; the metadata log has no news in it any more."""
+    known = tuple(decision for decision in leader.undelivered if decision != answer)
+    none: frozenset[BrokerId] = frozenset()
+    heard = replace(leader, isr=answer.isr, joining=none, leaving=none, isr_answer=None, undelivered=known)
+    return state.with_replica(heard)
 
 
 def hear_answer(state: PartitionState, leader: ReplicaState, follower: BrokerId) -> PartitionState:

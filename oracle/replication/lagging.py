@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from oracle.replication.electing import notify
-from oracle.replication.joining import refusal
+from oracle.replication.joining import answer_later, refusal
 from oracle.replication.leading import advance_high_watermark
 from oracle.rules.election import Partition
 
@@ -58,11 +58,16 @@ def commit_shrink(state: PartitionState, rules: RuleSet, *, is_answered: bool = 
         return notify(state.with_replica(replace(leader, leaving=frozenset())), decided, rules)
     if is_answered:
         return hear_shrink(replace(state, controller=decided), leader, rules)
-    return notify(state, decided, rules) if rules.delivery.tells_joins else replace(state, controller=decided)
+    told = notify(state, decided, rules) if rules.delivery.tells_joins else replace(state, controller=decided)
+    return answer_later(told, leader.broker)
 
 
 def hear_shrink(state: PartitionState, leader: ReplicaState, rules: RuleSet) -> PartitionState:
     """Tell the leader that the replicas it asked to remove are out of the ISR."""
     leader = replace(leader, isr=frozenset(state.controller.isr), leaving=frozenset())
-    state = state.with_replica(leader)
-    return advance_high_watermark(state, leader.broker, rules) if rules.raises_high_watermark_on_shrink else state
+    return raise_after_shrink(state.with_replica(leader), leader.broker, rules)
+
+
+def raise_after_shrink(state: PartitionState, leader: BrokerId, rules: RuleSet) -> PartitionState:
+    """Let a leader look at its high watermark when its ISR has shrunk, where the release does (KAFKA-13091)."""
+    return advance_high_watermark(state, leader, rules) if rules.raises_high_watermark_on_shrink else state

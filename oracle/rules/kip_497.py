@@ -4,14 +4,24 @@ While the request is under way the leader counts the maximal ISR (committed plus
 a replica the controller may already have added holds the high watermark back. Before, the leader
 wrote the ISR to ZooKeeper itself, in one step.
 
-Source: KIP-497, Partition.PartitionState. Versions: 2.7 and newer.
+The answer says what was committed, and its leader takes it if it is of the epoch in which it leads: whether it has
+heard of it otherwise, by the metadata log, or has not heard yet who leads now, does not matter. An answer that comes
+after a decision which its leader has heard is ignored: the wish that it answers is gone.
+
+Source: KIP-497, Partition.PartitionState, Partition.handleAlterPartitionUpdate. Versions: 2.7 and newer.
 
 Mutant: writes-the-isr-itself, which a question between two steps notices.
+Mutant: waits-for-the-metadata-log, likewise.
 """
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from oracle.rules.rule import Rule
+
+if TYPE_CHECKING:
+    from oracle.state import Decision, ReplicaState
 
 RULE = Rule(
     name="maximal-isr",
@@ -20,3 +30,8 @@ RULE = Rule(
     replaces=None,
     breaks="a replica the controller already counts does not hold the high watermark back",
 )
+
+
+def takes_answer(answer: Decision, leader: ReplicaState) -> bool:
+    """Tell whether a leader takes what the controller has decided on its request."""
+    return answer.leader_epoch == leader.leader_epoch

@@ -160,7 +160,7 @@ def wishing(rules: RuleSet) -> PartitionState:
 @pytest.mark.parametrize("rules", [ZOOKEEPER, KRAFT], ids=["zookeeper", "kraft"])
 def test_the_answer_to_a_wish_may_come_later(rules: RuleSet) -> None:
     state = wishing(rules)
-    assert refused(state, rules, JoinAnswered(THREE)) == "broker 3 is not in the ISR yet"
+    assert refused(state, rules, JoinAnswered(THREE)) == "no answer to a leader's request is on its way"
     assert refused(state, rules, JoinRefused(THREE)) == "broker 3 is eligible to join the ISR"
     assert refused(state, rules, ShrinkCommitted()) == "no leader has asked to remove a replica"
     state = after(state, rules, JoinCommitted(THREE, is_answered=False))
@@ -169,10 +169,33 @@ def test_the_answer_to_a_wish_may_come_later(rules: RuleSet) -> None:
         "leader 1 has not heard the controller's latest decision",
     )
     assert (THREE in state.controller.isr, THREE in state.replica(ONE).isr) == (True, False)
-    heard = DecisionReceived(ONE) if rules is KRAFT else JoinAnswered(THREE)
-    state = after(state, rules, heard)
-    assert state.replica(ONE).isr == {ONE, TWO, THREE}
-    assert not state.replica(ONE).joining
+    for heard in (JoinAnswered(THREE), *([DecisionReceived(ONE)] if rules is KRAFT else [])):
+        leader = after(state, rules, heard).replica(ONE)
+        assert leader.isr == {ONE, TWO, THREE}
+        assert (leader.joining, leader.isr_answer, leader.undelivered) == (frozenset(), None, ())
+
+
+@pytest.mark.parametrize("rules", [ZOOKEEPER, KRAFT], ids=["zookeeper", "kraft"])
+def test_a_leader_takes_what_was_committed_whatever_has_been_decided_since(rules: RuleSet) -> None:
+    committed = after(wishing(rules), rules, JoinCommitted(THREE, is_answered=False))
+    gone = after(committed, rules, BrokerDied(TWO, graceful=False), BrokerRemoved(TWO))
+    heard = after(gone, rules, JoinAnswered(THREE))
+    assert (heard.replica(ONE).isr, heard.controller.isr) == ({ONE, TWO, THREE}, (ONE, THREE))
+    assert after(heard, rules, DecisionReceived(ONE)).replica(ONE).isr == {ONE, THREE}
+
+
+def test_a_zombie_takes_the_answer_to_its_own_request() -> None:
+    committed = after(wishing(KRAFT), KRAFT, JoinCommitted(THREE, is_answered=False), BrokerRemoved(ONE))
+    zombie = after(committed, KRAFT, DecisionReceived(TWO))
+    assert refused(zombie, KRAFT, JoinAnswered(THREE)) == "no answer to a leader's request is on its way"
+    assert after(zombie, KRAFT, JoinAnswered(THREE, ONE)).replica(ONE).isr == {ONE, TWO, THREE}
+
+
+def test_an_answer_that_comes_after_a_decision_is_ignored() -> None:
+    committed = after(wishing(KRAFT), KRAFT, JoinCommitted(THREE, is_answered=False))
+    heard = after(committed, KRAFT, BrokerRemoved(ONE), DecisionReceived(ONE))
+    assert heard.replica(ONE).isr_answer is None
+    assert "no answer" in refused(heard, KRAFT, JoinAnswered(THREE, ONE))
 
 
 @pytest.mark.parametrize("rules", [ZOOKEEPER, KRAFT], ids=["zookeeper", "kraft"])
@@ -198,14 +221,14 @@ def test_the_answer_to_a_shrink_may_come_later(rules: RuleSet) -> None:
     start = world(rules)
     behind = after(start.state, rules, BrokerDied(THREE, graceful=False), RecordSent(M0, Acks.LEADER))
     state = after(behind, rules, LagPassed((THREE,)))
-    assert refused(state, rules, ShrinkAnswered()) == "the replicas are in the ISR still"
+    assert refused(state, rules, ShrinkAnswered()) == "no answer to a leader's request is on its way"
     state = after(state, rules, ShrinkCommitted(is_answered=False))
     assert (THREE in state.controller.isr, THREE in state.replica(ONE).isr) == (False, True)
     assert refused(state, rules, ShrinkCommitted()) == "the replicas are out of the ISR already"
-    heard = DecisionReceived(ONE) if rules is KRAFT else ShrinkAnswered()
-    state = after(state, rules, heard)
-    assert state.replica(ONE).isr == {ONE, TWO}
-    assert not state.replica(ONE).leaving
+    for heard in (ShrinkAnswered(), *([DecisionReceived(ONE)] if rules is KRAFT else [])):
+        leader = after(state, rules, heard).replica(ONE)
+        assert leader.isr == {ONE, TWO}
+        assert (leader.leaving, leader.isr_answer, leader.undelivered) == (frozenset(), None, ())
 
 
 def test_who_may_not_join_is_refused_for_good() -> None:

@@ -25,7 +25,7 @@ from oracle.predict import PointUnavailableError, initial_world, predict, take
 from oracle.rules import controller_epoch
 from oracle.rules.by_version import rules_for
 from oracle.schedule import Settings
-from oracle.steps import Elect, Hold, Kill, Pause, Produce, Resume, Start, Step
+from oracle.steps import Elect, Hold, Kill, Pause, Produce, Release, Resume, Start, Step
 from oracle.vocabulary import Acks, ElectionKind, Expectation, Label, MetadataMode, PointName
 from oracle.world import ImpossibleEventError
 from tests.oracle.latest_offset import latest_offset
@@ -107,6 +107,20 @@ def news_that_nobody_leads(version: str) -> Callable[[Callable[[RuleSet], RuleSe
     def ask(change: Callable[[RuleSet], RuleSet]) -> object:
         world = _after(_rules(version, change), Kill(THREE), Kill(TWO))
         return len(world.apply(BrokerRemoved(ONE)).state.replica(ONE).undelivered)
+
+    return ask
+
+
+def isr_as_its_leader_was_answered(version: str) -> Callable[[Callable[[RuleSet], RuleSet]], object]:
+    """Ask for the leader's ISR when the answer to its request has come and the metadata log is held."""
+    request = Hold("request", PointName.ALTER_PARTITION_REQUEST, broker=ONE)
+    answer = Hold("answer", PointName.ALTER_PARTITION_RESPONSE, broker=ONE)
+    log = Hold("log", PointName.CONTROLLER_FETCH_RESPONSE, broker=ONE)
+    steps = (Kill(THREE), request, Start(THREE), log, answer, Release("request"), Release("answer"))
+
+    def ask(change: Callable[[RuleSet], RuleSet]) -> object:
+        world = _after(_rules(version, change), *steps)
+        return sorted(world.state.replica(ONE).isr)
 
     return ask
 
