@@ -1,5 +1,8 @@
 """What does a broker answer to one Produce request, whatever its acks, and whether it leads or not?
 
+The request goes to the broker that is named. A client that looks for the leader goes where that broker's metadata
+sends it: elsewhere, or nowhere, while the controller's requests to it stand still.
+
 Theory of operation: a broker handles the requests of a connection one after the other. With acks=0 the Produce is
 followed by ApiVersions on the same connection: if the first answer is the one to ApiVersions, there was none to
 Produce, and nothing had to be waited for. A broker that had an error to tell closes the connection instead.
@@ -14,12 +17,16 @@ import struct
 from dataclasses import dataclass
 from typing import Any
 
+from conformance.clients.producer import Delivery
 from conformance.clients.records import key_of, value_of
 from conformance.error_names import error_name
+from conformance.ledger.outcomes import outcome_of
 from conformance.probes.connection import BrokerConnection
 from conformance.probes.errors import ProbeError
 from conformance.probes.messages import MemoryRecordsBuilder, ProduceRequest
 from fault_injection.puppets.schema import API_VERSIONS, CLIENT_MESSAGES, PRODUCE, request_frame
+from fault_injection.waiting import DeadlineExceededError, until
+from oracle.vocabulary import Acks, Outcome
 
 CLIENT_ID = "kafka-conformance-produce"
 BATCH_BYTES_MAX = 1 << 20
@@ -27,6 +34,8 @@ PRODUCE_VERSION_NEWEST = 3
 """The first version that carries message format 2; every later release still speaks it."""
 PRODUCE_ID, API_VERSIONS_ID = 1, 2
 MARGIN_S = 10.0
+CONNECT_S = 10.0
+NOT_LEADER = "NOT_LEADER_OR_FOLLOWER"
 _LENGTH = struct.Struct(">i")
 
 
@@ -72,24 +81,116 @@ def produce_once(address: str, topic: str, record: OneRecord) -> Told:
     Raises:
         ProbeError: the broker neither answers nor closes the connection.
     """
-    version = _version(address)
-    host, _, port = address.rpartition(":")
+    request = _Request(address, topic, record)
     timeout_s = record.timeout_ms / 1000 + MARGIN_S
-    frames = [request_frame(CLIENT_MESSAGES[PRODUCE], version, _values(topic, record, version), PRODUCE_ID, CLIENT_ID)]
-    if record.acks == 0:
-        frames.append(request_frame(CLIENT_MESSAGES[API_VERSIONS], 0, {}, API_VERSIONS_ID, CLIENT_ID))
     try:
-        with socket.create_connection((host, int(port)), timeout_s) as connected:
-            connected.sendall(b"".join(frames))
-            frame = _frame(connected)
-    except (ConnectionResetError, BrokenPipeError):
+        return until(request.poll, deadline_s=timeout_s, what="an answer to Produce", interval_s=0.005)
+    except DeadlineExceededError as late:
+        raise ProbeError(address, f"no answer to Produce: {late}") from late
+    finally:
+        request.close()
+
+
+class DirectSending:
+    """One record on its way to the broker that is named; close it when its delivery is no longer of interest.
+
+    Raises:
+        ProbeError: the broker cannot be reached.
+    """
+
+    def __init__(self, address: str, topic: str, record: OneRecord) -> None:
+        self._request = _Request(address, topic, record)
+        self._acks = Acks(record.acks)
+        self._is_appended = False
+
+    def poll(self) -> Delivery | None:
+        """Give the delivery if it is known; returns at once."""
+        told = self._request.poll()
+        if told is None:
+            return None
+        if not told.is_answered:
+            return Delivery(Outcome.INDETERMINATE, None, None)
+        is_refused = told.error == NOT_LEADER and not self._is_appended
+        outcome = Outcome.REFUSED if is_refused else outcome_of(self._acks, told.error)
+        return Delivery(outcome, told.error, told.offset)
+
+    def appended(self) -> None:
+        """Take note that the broker has appended the record: an error that comes now does not undo that."""
+        self._is_appended = True
+
+    def await_delivery(self, deadline_s: float) -> Delivery:
+        """Wait until the delivery is known.
+
+        Raises:
+            DeadlineExceededError: it was still unknown after ``deadline_s`` seconds.
+        """
+        return until(self.poll, deadline_s=deadline_s, what="the producer to know", interval_s=0.005)
+
+    def close(self) -> None:
+        """End the connection; a known delivery stays known."""
+        self._request.close()
+
+
+class _Request:
+    """A Produce request under way on a connection of its own.
+
+    Raises:
+        ProbeError: the broker cannot be reached.
+    """
+
+    def __init__(self, address: str, topic: str, record: OneRecord) -> None:
+        version = self._version = _version(address)
+        produce = request_frame(
+            CLIENT_MESSAGES[PRODUCE], version, _values(topic, record, version), PRODUCE_ID, CLIENT_ID
+        )
+        if record.acks == 0:
+            produce += request_frame(CLIENT_MESSAGES[API_VERSIONS], 0, {}, API_VERSIONS_ID, CLIENT_ID)
+        host, _, port = address.rpartition(":")
+        self._received = bytearray()
+        self._told: Told | None = None
+        self._is_closed = False
+        try:
+            self._socket = socket.create_connection((host, int(port)), CONNECT_S)
+            self._socket.sendall(produce)
+        except OSError as failed:
+            raise ProbeError(address, f"no Produce can be sent: {str(failed) or type(failed).__name__}") from failed
+        self._socket.setblocking(False)  # noqa: FBT003 - the standard library's argument has no name
+
+    def poll(self) -> Told | None:
+        """Give what the broker has told; None while it has told nothing."""
+        if self._told is None and not self._is_closed:
+            self._told = self._read()
+        return self._told
+
+    def close(self) -> None:
+        self._is_closed = True
+        self._socket.close()
+
+    def _read(self) -> Told | None:
+        try:
+            while part := self._socket.recv(BATCH_BYTES_MAX):
+                self._received += part
+                if (frame := self._frame()) is not None:
+                    return self._read_answer(frame)
+        except BlockingIOError:
+            return None
+        except OSError:
+            pass  # it ended as a connection does whose other end is gone
         return Told(is_answered=False, is_closed=True)
-    except OSError as failed:
-        raise ProbeError(address, f"no answer to Produce: {str(failed) or type(failed).__name__}") from failed
-    (correlation_id,) = _LENGTH.unpack_from(frame)
-    if correlation_id != PRODUCE_ID:
-        return Told(is_answered=False)
-    return _told(CLIENT_MESSAGES[PRODUCE].response.decode(frame, version=version, header=True))
+
+    def _frame(self) -> bytes | None:
+        """Return the first whole answer, or None."""
+        if len(self._received) < _LENGTH.size:
+            return None
+        (length,) = _LENGTH.unpack_from(self._received)
+        end = _LENGTH.size + length
+        return bytes(self._received[_LENGTH.size : end]) if len(self._received) >= end else None
+
+    def _read_answer(self, frame: bytes) -> Told:
+        (correlation_id,) = _LENGTH.unpack_from(frame)
+        if correlation_id != PRODUCE_ID:
+            return Told(is_answered=False)
+        return _told(CLIENT_MESSAGES[PRODUCE].response.decode(frame, version=self._version, header=True))
 
 
 def _version(address: str) -> int:
@@ -117,18 +218,3 @@ def _values(topic: str, record: OneRecord, version: int) -> dict[str, Any]:
         "timeout_ms": record.timeout_ms,
         "topic_data": [{"name": topic, "partition_data": [part]}],
     }
-
-
-def _frame(connected: socket.socket) -> bytes:
-    (length,) = _LENGTH.unpack(_received(connected, _LENGTH.size))
-    return _received(connected, length)
-
-
-def _received(connected: socket.socket, length: int) -> bytes:
-    received = bytearray()
-    while len(received) < length:
-        part = connected.recv(length - len(received))
-        if not part:
-            raise ConnectionResetError(f"closed after {len(received)} of {length} bytes")
-        received += part
-    return bytes(received)

@@ -10,13 +10,13 @@ import time
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from conformance.clients.one_produce import OneRecord, produce_once
+from conformance.clients.one_produce import DirectSending, OneRecord, produce_once
 from conformance.clients.producer import Delivery, Sending, send
 from conformance.interruption import GIVEN_UP, HarnessError, missed
 from conformance.ledger.entry import Attempt, OutcomeEntry
 from fault_injection.waiting import DeadlineExceededError, until
 from oracle.steps import Produce
-from oracle.vocabulary import BrokerId, Expectation, Label, Outcome
+from oracle.vocabulary import Acks, BrokerId, Expectation, Label, Outcome
 
 if TYPE_CHECKING:
     from conformance.clients.one_produce import Told
@@ -61,7 +61,7 @@ class Producing:
         self._recorder = recorder
         self.topic = topic
         self._ids = {label: record_id_base + index for index, label in enumerate(schedule.labels())}
-        self._sendings: dict[Label, Sending] = {}
+        self._sendings: dict[Label, Sending | DirectSending] = {}
         self._timestamps_ms: dict[Label, int] = {}
 
     def produce(self, step: Produce) -> None:
@@ -83,18 +83,8 @@ class Producing:
         index = self._recorder.step or 0
         record_id = self._ids[label]
         self._attempt(label, step.acks, index)
-        sending = send(
-            address,
-            self.topic,
-            0,
-            record_id,
-            step.acks,
-            timeout_ms=step.timeout_ms,
-            value_length=VALUE_BYTES,
-            timestamp_ms=self._stamp(label),
-            queue_timeout_ms=min(step.timeout_ms, 3_000) if leader is None else step.timeout_ms,
-        )
-        self._sendings[label] = sending
+        record = OneRecord(record_id, step.acks, step.timeout_ms, self._stamp(label), VALUE_BYTES)
+        sending = self._sendings[label] = self._sending(address, record, leader, is_named=step.leader is not None)
         self._recorder.mark("record_sent", label, f"{label} sent with acks={_acks(step)}")
 
         def has_arrived() -> object:
@@ -110,6 +100,28 @@ class Producing:
             until(has_arrived, deadline_s=AWAIT_DEADLINE_S, what=f"{label} to reach the leader or be answered")
         except DeadlineExceededError as late:
             raise missed(late) from late
+
+    def _sending(
+        self, address: str, record: OneRecord, leader: int | None, *, is_named: bool
+    ) -> Sending | DirectSending:
+        """Send a record as a client does that looks for the leader.
+
+        One that is sent to a broker by name goes there, and so does one to a leader whose metadata need not say that
+        it leads, since what the controller tells it is held.
+        """
+        if leader is not None and (is_named or leader in self._rest.deaf()):
+            return DirectSending(address, self.topic, record)
+        return send(
+            address,
+            self.topic,
+            0,
+            record.record_id,
+            Acks(record.acks),
+            timeout_ms=record.timeout_ms,
+            value_length=VALUE_BYTES,
+            timestamp_ms=record.timestamp_ms,
+            queue_timeout_ms=min(record.timeout_ms, 3_000) if leader is None else record.timeout_ms,
+        )
 
     def _log_end_offset(self, leader: int | None) -> int | None:
         return None if leader is None else self._probe.live_numbers(BrokerId(leader)).log_end_offset

@@ -13,11 +13,13 @@ from oracle.events import (
     ReassignmentRequested,
     RecordsDeleted,
     RecordSent,
+    RecordTurnedAway,
     RequestLost,
     SettingsChanged,
     TailLost,
 )
 from oracle.predicting.assumptions import check
+from oracle.replication.consuming import NOT_LEADER
 from oracle.steps import (
     AddPartitions,
     Alter,
@@ -129,8 +131,12 @@ def _obstruct(world: World, step: Step) -> World:
 
 
 def _send(world: World, label: Label, step: Produce) -> World:
+    """Send a record; an elected leader that has not heard of its election turns it away."""
     if step.leader in world.obstacles.paused:
         raise ImpossibleEventError(f"broker {step.leader} is paused: it answers nobody")
+    elected = world.state.controller.leader if step.leader is None else None
+    if elected is not None and world.state.replica(elected).alive and world.state.presumed_leader(elected) is None:
+        return world.apply(RecordTurnedAway(label, step.acks, NOT_LEADER))
     return world.apply(RecordSent(label, step.acks, step.leader))
 
 
