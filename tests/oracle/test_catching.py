@@ -21,15 +21,17 @@ from oracle.steps import (
     Elect,
     Heal,
     Hold,
+    Isolate,
     Kill,
     Pause,
     Reassign,
+    Rejoin,
     Release,
     Resume,
     Start,
     Step,
 )
-from oracle.vocabulary import Acks, ElectionKind, MetadataMode, Offset, PointName, Role
+from oracle.vocabulary import Acks, ElectionKind, Expectation, MetadataMode, Offset, PointName, Role
 from tests.oracle.schedules import LOOKUP, ONE, THREE, TWO, hold, produce, schedule
 
 if TYPE_CHECKING:
@@ -146,6 +148,26 @@ def test_a_replica_that_is_deleted_keeps_its_connection() -> None:
     world = world_after("2.8.2", held, AwaitHold("late"), Reassign((ONE, TWO)))
     assert world.state.replica(THREE).role is Role.NONE
     assert not take(world, Release("late")).gate.holds
+
+
+@pytest.mark.parametrize("version", ["1.1.1", "2.8.2", "3.9.2"])
+def test_a_leader_that_has_not_heard_of_its_election_turns_a_record_away(version: str) -> None:
+    held = Hold("role", PointName.LEADER_AND_ISR, broker=TWO)
+    turned_away = produce("m0", acks=Acks.LEADER, expect=Expectation.REFUSED, error="NOT_LEADER_OR_FOLLOWER")
+    world = world_after(version, held, Kill(ONE), AwaitHold("role"), turned_away, Release("role"))
+    assert world.state.replica(TWO).log.log_end_offset == 0
+
+
+LOG = Hold("log", PointName.CONTROLLER_FETCH_RESPONSE, broker=ONE)
+
+
+@pytest.mark.parametrize(
+    ("gone", "back"), [(Kill(TWO), Start(TWO)), (Pause(TWO), Resume(TWO)), (Isolate(TWO), Rejoin(TWO))]
+)
+def test_a_leader_that_does_not_hear_of_a_return_cannot_add_the_replica(gone: Step, back: Step) -> None:
+    kraft = rules_for("4.3.1", MetadataMode.KRAFT)
+    with pytest.raises(ScheduleError, match="has the metadata log of leader 1, for whom broker 2 stays fenced"):
+        predict(schedule(gone, LOG, back), kraft)
 
 
 RELEASES = ["1.1.1", "2.0.0", "2.8.2", "3.9.2"]

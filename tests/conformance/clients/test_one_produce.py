@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from conformance.clients.one_produce import OneRecord, Told, produce_once
+from conformance.clients.one_produce import DirectSending, OneRecord, Told, produce_once
+from conformance.clients.producer import Delivery
 from conformance.probes.errors import ProbeError
 from fault_injection.puppets.schema import API_VERSIONS, CLIENT_MESSAGES, PRODUCE, response_frame
+from oracle.vocabulary import Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -101,3 +103,46 @@ def test_silence_where_an_answer_is_due_is_a_failure_of_the_probe(
     monkeypatch.setattr("conformance.clients.one_produce.MARGIN_S", 0.2)
     with pytest.raises(ProbeError, match="no answer to Produce"):
         told(broker, 1, timeout_ms=1)
+
+
+def sending(broker: LoopbackBroker, acks: int) -> DirectSending:
+    return DirectSending(broker.address, "t", OneRecord(7, acks, 1_000, 1_700_000_000_000, 100))
+
+
+NOT_LEADER = "NOT_LEADER_OR_FOLLOWER"
+
+
+@pytest.mark.parametrize(
+    ("broker", "acks", "is_appended", "expected"),
+    [
+        (0, 1, False, Delivery(Outcome.ACKNOWLEDGED, None, 5)),
+        (6, -1, False, Delivery(Outcome.REFUSED, NOT_LEADER, None)),
+        (6, -1, True, Delivery(Outcome.INDETERMINATE, NOT_LEADER, None)),
+        (7, -1, True, Delivery(Outcome.INDETERMINATE, "REQUEST_TIMED_OUT", None)),
+        (None, 0, False, Delivery(Outcome.INDETERMINATE, None, None)),
+        ("closes", 1, False, Delivery(Outcome.INDETERMINATE, None, None)),
+    ],
+    indirect=["broker"],
+)
+def test_what_the_producer_of_a_named_broker_knows(
+    broker: LoopbackBroker, acks: int, is_appended: bool, expected: Delivery
+) -> None:
+    with closing(sending(broker, acks)) as under_way:
+        if is_appended:
+            under_way.appended()
+        assert under_way.await_delivery(5) == expected
+
+
+@pytest.mark.parametrize("broker", [None], indirect=True)
+def test_a_record_that_is_given_up_stays_unknown(broker: LoopbackBroker) -> None:
+    under_way = sending(broker, 1)
+    assert under_way.poll() is None
+    under_way.close()
+    assert under_way.poll() is None
+
+
+def test_a_broker_that_nobody_reaches_is_a_failure_of_the_probe() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        address = f"127.0.0.1:{taken.getsockname()[1]}"
+    with pytest.raises(ProbeError):
+        DirectSending(address, "t", OneRecord(7, 1, 1_000, 1_700_000_000_000, 100))

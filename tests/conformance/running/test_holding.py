@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import Any, cast
+
 import pytest
 
-from conformance.running.holding import fields_of, point_of
+from conformance.interruption import HarnessError
+from conformance.running.holding import Holding, fields_of, point_of
+from fault_injection.wire.gate_events import HoldStatus
 from fault_injection.wire.points import Point
 from oracle.steps import Delay, Hold
 from oracle.vocabulary import BrokerId, Offset, PointName
@@ -42,3 +47,34 @@ def test_the_timeline_says_where_a_hold_stands() -> None:
     gap = Hold("gap", PointName.FETCH_REQUEST, TWO, ONE)
     assert fields_of(gap) == {"follower": 2, "leader": 1, "point": "fetch_request"}
     assert fields_of(None) == {}
+
+
+class LosingGate:
+    """A gate whose held frame has gone with its connection."""
+
+    failures: tuple[str, ...] = ()
+
+    def status(self, _name: str) -> HoldStatus:
+        return HoldStatus.DISCHARGED
+
+
+def holding_that_has_lost(leader: int | None) -> Holding:
+    account = SimpleNamespace(inject=lambda fault: fault, heal=lambda _fault: None)
+    holding = Holding(cast("Any", LosingGate()), "t", faults=cast("Any", account))
+    holding.arm(Hold("gap", PointName.FETCH_REQUEST, TWO, ONE))
+    holding.leader = lambda: leader
+    return holding
+
+
+def test_a_frame_that_goes_with_a_connection_to_the_leader_is_a_failure() -> None:
+    with pytest.raises(HarnessError, match="hold 'gap' lost its frame"):
+        holding_that_has_lost(ONE).require_undisturbed()
+
+
+@pytest.mark.parametrize("leader", [TWO, 3, None])
+def test_a_frame_goes_with_the_connection_to_a_former_leader(leader: int | None) -> None:
+    holding = holding_that_has_lost(leader)
+    holding.require_undisturbed()
+    holding.leader = lambda: ONE
+    holding.require_undisturbed()
+    assert not holding.blocked_links()
