@@ -1,7 +1,6 @@
 """Which release has which rules? One table: each row names a rule, its releases and what it changes.
 
 A rule set starts as ``BASE`` and takes every row that matches its release; a later row may replace an earlier one's.
-
 Sources: the module of each rule; Kafka's own source at the release tags.
 """
 
@@ -19,7 +18,6 @@ from oracle.rules import (
     diverging_fetch,
     eligible_index,
     epoch_entry,
-    fetcher_end,
     full_truncation,
     high_watermark_checks,
     isr_eligibility,
@@ -137,7 +135,7 @@ TABLE: tuple[Row, ...] = (
         within(since("0.11.0.0"), before("2.6.1")),
         lambda rules: replace(rules, keeps_epoch_without_cut=True),
     ),
-    Row(fetcher_end.RULE, since("1.1.0"), lambda rules: replace(rules, closes_former_fetch=True)),
+    Row(stale_answer.CONNECTION_CLOSED, since("1.1.0"), lambda rules: replace(rules, closes_former_fetch=True)),
     Row(isr_join.AT_HIGH_WATERMARK, before("2.0.1"), lambda rules: rules),
     Row(isr_join.AT_EPOCH_START, since("2.0.1"), lambda rules: replace(rules, joins_isr=isr_join.at_epoch_start)),
     Row(isr_eligibility.ANY, before("3.3.0"), lambda rules: rules),

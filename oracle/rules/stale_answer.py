@@ -6,9 +6,17 @@ A lookup's answer is dropped from 2.1.1 (KAFKA-7786): 2.1.0 cuts by it, and take
 again. A fetch's is dropped from 3.9.1 and 4.0.1 (KAFKA-18991): a late diverging epoch could cut
 committed records.
 
-Source: AbstractFetcherThread.truncateToEpochEndOffsets, processFetchRequest.
+A follower that takes another leader gets no such answer: its fetcher for the former one is shut down, which from 1.1 on
+closes the connection at once, whatever it waits for. Before, whoever shuts it down waits for the answer, in the middle
+of the controller's request: the broker hears no later decision until then, and what is seen of it depends on time-outs.
+A schedule with a hold there is refused.
+
+Source: AbstractFetcherThread.truncateToEpochEndOffsets, processFetchRequest; KAFKA-6051,
+ReplicaFetcherThread.initiateShutdown, AbstractFetcherManager.shutdownIdleFetcherThreads.
 
 Mutant: uses-a-stale-lookup, which the story kafka-7786-on-2.1.1 notices.
+Mutant: waits-for-the-answer-of-a-former-leader, which a question between two steps notices.
+Mutant: closes-the-connection-to-a-former-leader, likewise.
 """
 
 from __future__ import annotations
@@ -28,4 +36,11 @@ FETCH_DROPPED = Rule(
     versions="3.9.1, 4.0.1 and newer",
     replaces=None,
     breaks="a late diverging epoch of an earlier leader epoch cuts committed records",
+)
+CONNECTION_CLOSED = Rule(
+    name="fetcher-closes-its-connection",
+    source="KAFKA-6051, ReplicaFetcherThread.initiateShutdown",
+    versions="1.1 and newer",
+    replaces=None,
+    breaks="a held fetch keeps its follower from taking another leader",
 )

@@ -17,7 +17,7 @@ from oracle.predict import initial_world, take
 from oracle.predicting.assumptions import UnmetAssumptionError
 from oracle.rules.by_version import rules_for
 from oracle.schedule import Schedule, Settings
-from oracle.steps import AwaitHold, AwaitLag, Close, Drop, Hold, Kill, Produce, Release, Start, Step, Stop
+from oracle.steps import AwaitLag, Close, Drop, Hold, Kill, Produce, Release, Start, Step, Stop
 from oracle.timing import silent_followers
 from oracle.vocabulary import (
     Acks,
@@ -183,26 +183,6 @@ def followed(schedule: Schedule, rules: RuleSet) -> Walk:
         walking.take(step)
     walking.finish()
     return Walk(walking.schedule(), tuple(walking.worlds))
-
-
-def without_holds_in_vain(walk: Walk) -> Walk:
-    """Leave out the holds that catch nothing on the whole walk: no prediction has them."""
-    met = walk.end.gate.met
-    kept = [
-        (step, after)
-        for step, after in zip(walk.schedule.steps, walk.worlds[1:], strict=True)
-        if not isinstance(step, Hold) or step.name in met
-    ]
-    schedule = replace(walk.schedule, steps=tuple(step for step, _ in kept))
-    return Walk(schedule, (walk.worlds[0], *(after for _, after in kept)))
-
-
-def awaited_where_counted(walk: Walk, index: int) -> Iterator[AwaitHold]:
-    """Return the awaits that must follow a step because a hold has counted up to its frame."""
-    before, after = walk.worlds[index].gate, walk.worlds[index + 1].gate
-    for armed in after.holds:
-        if armed.caught and armed.hold.nth > 1 and armed.hold.name not in before.met:
-            yield AwaitHold(armed.hold.name)
 
 
 class _Walking:

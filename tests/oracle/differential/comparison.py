@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from oracle.predict import predict
 from oracle.schedule import ScheduleError
-from tests.oracle.differential.interpreter import StepRefusedError, first_in_vain, new_cluster, take
+from tests.oracle.differential.interpreter import StepRefusedError, new_cluster, take
+from tests.oracle.differential.plain_gate import first_in_vain
 from tests.oracle.differential.plain_leader import serving
 from tests.oracle.differential.plain_log import end_of
 

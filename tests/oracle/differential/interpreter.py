@@ -14,6 +14,7 @@ from oracle import steps
 from tests.oracle.differential import plain_gate
 from tests.oracle.differential.plain_controller import Cluster, broker_back, broker_gone, election_asked_for
 from tests.oracle.differential.plain_follower import become_follower, next_request, take_answer
+from tests.oracle.differential.plain_gate import StepRefusedError as StepRefusedError
 from tests.oracle.differential.plain_leader import (
     become_leader,
     commit_joins,
@@ -29,10 +30,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from oracle.schedule import Schedule
-
-
-class StepRefusedError(Exception):
-    """A step that cannot be taken, or that assumes what is not so."""
 
 
 def new_cluster(schedule: Schedule, facts: dict[str, Any]) -> Cluster:
@@ -127,7 +124,7 @@ def _do(cluster: Cluster, step: steps.Step) -> None:
     elif isinstance(step, steps.Hold):
         plain_gate.arm(cluster, step)
     elif isinstance(step, steps.Release | steps.Close | steps.Drop):
-        _let_go(cluster, step)
+        plain_gate.let_go(cluster, step)
     elif isinstance(step, steps.LoseTail | steps.LoseCheckpoint):
         _forget(cluster, step)
     elif isinstance(step, steps.AwaitLag):
@@ -223,27 +220,6 @@ def _is_silent(cluster: Cluster, number: int) -> bool:
     is_idle = broker["stopped"] or (cluster["facts"]["asks"] and broker["truncating"])
     follows = broker["up"] and broker["role"] == "follower" and broker["leader"] == leader
     return number != leader and (not follows or is_idle or plain_gate.is_blocked(cluster, broker))
-
-
-def first_in_vain(cluster: Cluster, steps_taken: tuple[steps.Step, ...]) -> int | None:
-    """Return the index of the first hold that has caught nothing at all, or None."""
-    for index, step in enumerate(steps_taken):
-        if isinstance(step, steps.Hold) and step.name not in cluster["met"]:
-            return index
-    return None
-
-
-def _let_go(cluster: Cluster, step: steps.Release | steps.Close | steps.Drop) -> None:
-    hold = plain_gate.find(cluster, step.name)
-    if hold is None or not hold["caught"] or hold["dropped"]:
-        raise StepRefusedError(f"nothing to let go at {step.name}")
-    if isinstance(step, steps.Drop):
-        hold["dropped"] = True
-        return
-    cluster["holds"].remove(hold)
-    broker = cluster["brokers"][hold["link"][0]]
-    if isinstance(step, steps.Close) and broker["request"] and broker["request"]["to"] == hold["link"][1]:
-        broker["request"] = None
 
 
 def settle(cluster: Cluster) -> None:

@@ -9,9 +9,16 @@ from __future__ import annotations
 
 from typing import Any
 
+from oracle.steps import Close, Drop
+from oracle.steps import Hold as HoldStep
+
 Hold = dict[str, Any]
 Cluster = dict[str, Any]
 WHAT = {"fetch": "fetch", "offsets": "lookup"}
+
+
+class StepRefusedError(Exception):
+    """A step that cannot be taken, or that assumes what is not so."""
 
 
 def arm(cluster: Cluster, step: Any) -> None:  # noqa: ANN401 - any step with a hold's fields
@@ -86,3 +93,23 @@ def answer_is_caught(cluster: Cluster, broker: dict[str, Any]) -> bool:
             _catch(cluster, hold)
             return True
     return False
+
+
+def first_in_vain(cluster: Cluster, taken: tuple[Any, ...]) -> int | None:
+    """Return the index of the first hold that has caught nothing at all, or None."""
+    vain = (n for n, step in enumerate(taken) if isinstance(step, HoldStep) and step.name not in cluster["met"])
+    return next(vain, None)
+
+
+def let_go(cluster: Cluster, step: Any) -> None:  # noqa: ANN401 - any step with a hold's name
+    """Let a held frame go, or throw it away."""
+    hold = find(cluster, step.name)
+    if hold is None or not hold["caught"] or hold["dropped"]:
+        raise StepRefusedError(f"nothing to let go at {step.name}")
+    if isinstance(step, Drop):
+        hold["dropped"] = True
+        return
+    cluster["holds"].remove(hold)
+    broker = cluster["brokers"][hold["link"][0]]
+    if isinstance(step, Close) and broker["request"] and broker["request"]["to"] == hold["link"][1]:
+        broker["request"] = None

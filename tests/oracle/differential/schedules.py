@@ -44,14 +44,13 @@ from oracle.vocabulary import (
     Timing,
 )
 from tests.oracle.differential.corpus import FETCHES, LOOKUPS, renamed, stories
-from tests.oracle.walks import RULE_SETS, SETTINGS, awaited_where_counted, followed, without_holds_in_vain
+from tests.oracle.walks import RULE_SETS, SETTINGS, Walk, followed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from oracle.rules.rule_set import RuleSet
     from oracle.schedule import Schedule
-    from tests.oracle.walks import Walk
 
 
 EDGES = ("1.0.1", "2.1.0", "2.2.2", "2.4.1", "2.6.0", "2.6.1", "3.0.2", "3.1.2", "3.4.0", "3.4.1", "3.7.0", "3.9.0")
@@ -152,3 +151,23 @@ def _await(walk: Walk, index: int, choice: int) -> Iterator[Step]:
         yield AwaitOutcome(step.records, Expectation.ACKNOWLEDGED)
     elif choice == 6:
         yield AwaitIsr(walk.schedule.replicas[:1])
+
+
+def without_holds_in_vain(walk: Walk) -> Walk:
+    """Leave out the holds that catch nothing on the whole walk: no prediction has them."""
+    met = walk.end.gate.met
+    kept = [
+        (step, after)
+        for step, after in zip(walk.schedule.steps, walk.worlds[1:], strict=True)
+        if not isinstance(step, Hold) or step.name in met
+    ]
+    schedule = replace(walk.schedule, steps=tuple(step for step, _ in kept))
+    return Walk(schedule, (walk.worlds[0], *(after for _, after in kept)))
+
+
+def awaited_where_counted(walk: Walk, index: int) -> Iterator[AwaitHold]:
+    """Return the awaits that must follow a step because a hold has counted up to its frame."""
+    before, after = walk.worlds[index].gate, walk.worlds[index + 1].gate
+    for armed in after.holds:
+        if armed.caught and armed.hold.nth > 1 and armed.hold.name not in before.met:
+            yield AwaitHold(armed.hold.name)

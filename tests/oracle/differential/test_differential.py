@@ -26,8 +26,8 @@ from tests.oracle.differential.comparison import (
 )
 from tests.oracle.differential.corpus import Story, stories
 from tests.oracle.differential.releases import facts_of
-from tests.oracle.differential.schedules import Question, questions
-from tests.oracle.walks import RULE_SETS, awaited_where_counted, followed, without_holds_in_vain
+from tests.oracle.differential.schedules import Question, awaited_where_counted, questions, without_holds_in_vain
+from tests.oracle.walks import RULE_SETS, followed
 
 if TYPE_CHECKING:
     from oracle.rules.rule_set import RuleSet

@@ -10,13 +10,12 @@ from tests.oracle.mutants.killers import Answer, Story
 from tests.oracle.mutants.mutant import Mutant, with_fields
 from tests.oracle.mutants.questions import (
     isr_after_a_fetch,
-    isr_as_its_leader_was_answered,
     latest_offset_after_election,
 )
 
 if TYPE_CHECKING:
     from oracle.replication.remote import RemoteReplica
-    from oracle.state import Decision, PartitionState, ReplicaState
+    from oracle.state import PartitionState, ReplicaState
     from oracle.vocabulary import Offset
 
 
@@ -26,10 +25,6 @@ def own_end_offset(_state: PartitionState, leader: ReplicaState, _rules: object)
 
 def this_incarnation(remote: RemoteReplica, _is_registered: bool) -> bool:
     return remote.is_this_incarnation
-
-
-def has_heard_everything(_answer: Decision, leader: ReplicaState) -> bool:
-    return not leader.undelivered
 
 
 MUTANTS = (
@@ -172,13 +167,6 @@ MUTANTS = (
         "2.1 refuses ListOffsets until the high watermark has reached the epoch's start",
         Answer(latest_offset_after_election("2.1.1"), (0, None)),
         with_fields(tells_latest_offset=kip_207.from_epoch_start),
-    ),
-    Mutant(
-        "waits-for-the-metadata-log",
-        "kip_497",
-        "a leader takes the answer to its request only once it has read the metadata log",
-        Answer(isr_as_its_leader_was_answered("3.9.2-kraft"), [1, 2, 3]),
-        patches={"oracle.rules.kip_497.takes_answer": has_heard_everything},
     ),
     Mutant(
         "writes-the-isr-itself",

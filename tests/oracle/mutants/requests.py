@@ -1,4 +1,4 @@
-"""Which mistakes can a controller make when it is asked? Wishes to join the ISR and of elections on request."""
+"""Which mistakes are about requests under way? Wishes to join the ISR, elections on request, fetches of a former leader."""
 
 from __future__ import annotations
 
@@ -12,14 +12,16 @@ from tests.oracle.mutants.mutant import Mutant, with_fields
 from tests.oracle.mutants.questions import (
     decisions_on_their_way,
     eligible_under_a_new_minimum,
+    holds_lost_to_another_leader,
     holds_unclean_elections,
+    isr_as_its_leader_was_answered,
     leader_once_unclean_election_is_allowed,
     obeys_a_lower_epoch,
     registers_once_its_topic_is_deleted,
 )
 
 if TYPE_CHECKING:
-    from oracle.state import ControllerView
+    from oracle.state import ControllerView, Decision, ReplicaState
 
 BY_KIND = "oracle.rules.requested_election.BY_KIND"
 
@@ -33,7 +35,32 @@ def only_if_allowed(view: ControllerView, partition: Partition, rules: ElectionR
     return "no replica lives" if elected.leader is None else elected
 
 
+def has_heard_everything(_answer: Decision, leader: ReplicaState) -> bool:
+    return not leader.undelivered
+
+
 MUTANTS = (
+    Mutant(
+        "waits-for-the-answer-of-a-former-leader",
+        "stale_answer",
+        "1.1 waits for a held answer before it takes another leader",
+        Answer(holds_lost_to_another_leader("1.1.1"), ["fetch"]),
+        with_fields(closes_former_fetch=False),
+    ),
+    Mutant(
+        "closes-the-connection-to-a-former-leader",
+        "stale_answer",
+        "1.0 does not wait for a held answer",
+        Answer(holds_lost_to_another_leader("1.0.2"), "it waits for the answer"),
+        with_fields(closes_former_fetch=True),
+    ),
+    Mutant(
+        "waits-for-the-metadata-log",
+        "kip_497",
+        "a leader takes the answer to its request only once it has read the metadata log",
+        Answer(isr_as_its_leader_was_answered("3.9.2-kraft"), [1, 2, 3]),
+        patches={"oracle.rules.kip_497.takes_answer": has_heard_everything},
+    ),
     Mutant(
         "lets-a-fenced-replica-join",
         "isr_eligibility",

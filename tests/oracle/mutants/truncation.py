@@ -11,7 +11,7 @@ from oracle.rules.truncation import Cut
 from oracle.vocabulary import Offset
 from tests.oracle.mutants.killers import Answer, Golden, Property, Story
 from tests.oracle.mutants.mutant import Mutant, with_fields, with_truncation
-from tests.oracle.mutants.questions import deposed_leader_is_truncating, holds_lost_to_another_leader
+from tests.oracle.mutants.questions import deposed_leader_is_truncating
 
 if TYPE_CHECKING:
     from oracle.log import ReplicaLog
@@ -202,20 +202,6 @@ MUTANTS = (
         "a follower carries on whoever leads",
         Story("tr-02-on-0.10.2"),
         with_fields(skips_truncation=whoever_leads),
-    ),
-    Mutant(
-        "waits-for-the-answer-of-a-former-leader",
-        "fetcher_end",
-        "1.1 waits for a held answer before it takes another leader",
-        Answer(holds_lost_to_another_leader("1.1.1"), ["fetch"]),
-        with_fields(closes_former_fetch=False),
-    ),
-    Mutant(
-        "closes-the-connection-to-a-former-leader",
-        "fetcher_end",
-        "1.0 does not wait for a held answer",
-        Answer(holds_lost_to_another_leader("1.0.2"), "it waits for the answer"),
-        with_fields(closes_former_fetch=True),
     ),
     Mutant(
         "writes-no-epoch-on-election",
