@@ -1,4 +1,4 @@
-"""Which mistakes are about requests under way? Wishes to join the ISR, elections on request, fetches of a former leader."""
+"""Which mistakes are about requests under way? Wishes to join the ISR, elections on request, held fetches."""
 
 from __future__ import annotations
 
