@@ -78,7 +78,7 @@ REFUSED: dict[str, tuple[tuple[Step, ...], str, str]] = {
     ),
     "a hold that a kill discharged": ((hold("x"), Kill(TWO), AwaitHold("x")), "name", "discharged when its"),
     "release of nothing": ((hold("x", fetch_offset=5), Release("x")), "name", "'x' has caught nothing to let go"),
-    "release twice": ((hold("x"), Release("x"), Release("x")), "name", "'x' was let go before"),
+    "release twice": ((hold("x"), Release("x"), Release("x")), "name", "'x' was let go, or discharged"),
     "close of what was dropped": ((hold("x"), Drop("x"), Close("x")), "name", "frame of hold 'x' was dropped"),
     "drop after a kill": ((hold("x"), Kill(TWO), Drop("x")), "name", "discharged when its"),
     "kill twice": ((Kill(TWO), Kill(TWO)), "broker", "broker 2 is not running"),
