@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -16,7 +16,8 @@ from conformance.running.own_ends import own_ends
 from conformance.running.runner import Runner
 from conformance.stages.evidence import keep_broker_files, keep_other_logs, write_replica_logs
 from fault_injection.cluster.errors import ClusterError
-from fault_injection.waiting import DeadlineExceededError
+from fault_injection.cluster.readiness import is_serving
+from fault_injection.waiting import DeadlineExceededError, until
 from fault_injection.wire.gate import GateError
 
 if TYPE_CHECKING:
@@ -40,6 +41,9 @@ HARNESS_FAILURES = (
     RunDirectoryError,
     DeadlineExceededError,
 )
+
+END_DEADLINE_S = 20.0
+"""How long a broker that gives up may take from its last answer to the end of its process."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,9 +114,21 @@ def blaming_lost_nodes(cluster: Cluster) -> Iterator[None]:
     try:
         yield
     except Exception as error:
+        _await_ends(cluster)
         if (reason := ended(cluster)) is not None:
             raise reason from error
         raise
+
+
+def _await_ends(cluster: Cluster) -> None:
+    """Wait until every live broker answers, or a node is gone: one that gives up closes its ports before it ends."""
+
+    def is_settled() -> bool:
+        live = (cluster.client_address(broker) for broker in cluster.live_brokers)
+        return bool(cluster.lost_nodes()) or all(map(is_serving, live))
+
+    with suppress(DeadlineExceededError):
+        until(is_settled, deadline_s=END_DEADLINE_S, what="a broker that does not answer to end")
 
 
 def _keep_broker_files(stage: Stage) -> None:
