@@ -1,7 +1,7 @@
 """Which processes did a dead tester leave behind, and how are they ended without hitting anybody else's?
 
 Every tester keeps a record of its node processes. A process is known by its id and its start time, and its
-command line must carry our marker; only then, and only when the tester that owns it is gone, is it killed.
+command line must carry our marker; only then, and only when the tester that owns it is provably gone, is it killed.
 Needs ``/proc``; without it nothing is swept.
 """
 
@@ -11,22 +11,11 @@ import signal
 from dataclasses import dataclass
 from pathlib import Path
 
+from fault_injection.cluster.owner import Owner, start_time
 from fault_injection.releases.cache import cache_directory
 
 MARKER = "-Dkafka.conformance.node="
 """Every node's command line has an option that begins like this."""
-
-_START_TIME_FIELD = 19  # of /proc/<pid>/stat, counted after the name in parentheses
-
-
-def start_time(pid: int) -> str | None:
-    """Give a process's start time in clock ticks since boot, or None when there is no such process."""
-    try:
-        stat = Path("/proc", str(pid), "stat").read_text()
-    except OSError:
-        return None
-    fields = stat.rpartition(")")[2].split()
-    return None if fields[0] == "Z" else fields[_START_TIME_FIELD]
 
 
 def is_stopped(pid: int) -> bool:
@@ -53,7 +42,7 @@ class ProcessRecord:
     @classmethod
     def of_this_process(cls, supervisor: int) -> "ProcessRecord":
         """Begin the record of a supervisor that this process owns."""
-        return cls(records_directory() / f"{os.getpid()}-{start_time(os.getpid())}-{supervisor}.json", {})
+        return cls(records_directory() / f"{Owner.of_this_process()}-{supervisor}.json", {})
 
     def add(self, pid: int) -> None:
         """Note a process that was just started."""
@@ -71,9 +60,9 @@ class ProcessRecord:
 def sweep() -> list[int]:
     """End the node processes whose tester is gone; return the process ids that were killed."""
     killed: list[int] = []
-    for record in sorted(records_directory().glob("*-*-*.json")):
-        owner, owner_started, _ = record.stem.split("-")
-        if start_time(int(owner)) == owner_started:
+    for record in sorted(records_directory().glob("*.json")):
+        owner = Owner.written(record.stem.rpartition("-")[0])
+        if owner is None or not owner.is_gone:
             continue
         killed += _killed_of(record)
         record.unlink(missing_ok=True)

@@ -1,24 +1,23 @@
 """Which containers, volumes and networks did a dead tester leave behind, and how are they told from anybody else's?
 
-They carry the label of their owner, the tester's process, known by its id and its start time; a
-later tester removes those whose owner is gone.
+They carry the label of their owner, the tester's process. A later tester removes those whose owner is provably gone:
+other hosts and PID namespaces may share the Docker daemon, and their testers live on.
 """
 
 import contextlib
-import os
 from typing import Any
 
 import docker
 from docker.errors import NotFound
 
-from fault_injection.cluster.leftovers import start_time
+from fault_injection.cluster.owner import Owner
 
 OWNER_LABEL = "org.kafka-conformance.owner"
 
 
 def owner_of_this_process() -> str:
     """Give the label's value for what this process starts."""
-    return f"{os.getpid()}-{start_time(os.getpid())}"
+    return str(Owner.of_this_process())
 
 
 def sweep() -> list[str]:
@@ -50,5 +49,5 @@ def swept(client: Any) -> list[str]:  # noqa: ANN401 - untyped library
 
 
 def _is_orphan(owner: str) -> bool:
-    pid, _, started = owner.partition("-")
-    return start_time(int(pid)) != started
+    known = Owner.written(owner)
+    return known is not None and known.is_gone

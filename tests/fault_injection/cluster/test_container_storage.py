@@ -1,6 +1,8 @@
 """Is a container stopped by a full or read-only volume, and is what it wrote there still there when it is gone?"""
 
+import os
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +16,15 @@ from fault_injection.cluster.backends.container_leftovers import OWNER_LABEL, sw
 from fault_injection.cluster.backends.container_storage import NodeVolumes
 from fault_injection.cluster.backends.docker import problem_with_docker
 from fault_injection.cluster.errors import ClusterError
+from fault_injection.cluster.owner import Owner
 from fault_injection.cluster.spec import Node, Role
+from tests.fault_injection.cluster.namespaces import in_another_namespace
 
 pytestmark = pytest.mark.docker
 BLOCK = 4096
 DATA = Path("/node/data")
 NODE = Node(Role.BROKER, 1)
-DEAD_OWNER = {OWNER_LABEL: "4194999-1"}
+DEAD_OWNER = {OWNER_LABEL: str(replace(Owner.of_this_process(), pid=4194999, started="1"))}
 
 
 @pytest.fixture
@@ -113,3 +117,14 @@ def test_nothing_is_left_of_a_volume_that_no_container_got(client: Any, ended: A
     volumes.limit(NODE, ended, DATA, BLOCK)
     volumes.close()
     assert client.volumes.list(filters={"label": f"{OWNER_LABEL}={DEAD_OWNER[OWNER_LABEL]}"}) == []
+
+
+def test_a_tester_in_another_pid_namespace_removes_nothing_of_ours(client: Any) -> None:  # noqa: ANN401
+    name = f"kafka-conformance-of-a-living-tester-{os.getpid()}"
+    volume = client.volumes.create(name, labels={OWNER_LABEL: str(Owner.of_this_process())})
+    try:
+        sweeping = "from fault_injection.cluster.backends.container_leftovers import sweep; print(*sweep())"
+        assert name not in in_another_namespace(sweeping).split()
+        assert client.volumes.get(name).name == name
+    finally:
+        volume.remove()

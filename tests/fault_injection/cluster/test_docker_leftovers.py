@@ -53,7 +53,7 @@ def owned_by(client: Any, pid: int) -> list[str]:  # noqa: ANN401 - untyped libr
     filters = {"label": OWNER_LABEL}
     containers = [(one.name, one.labels) for one in client.containers.list(all=True, filters=filters)]
     networks = [(one.name, one.attrs["Labels"]) for one in client.networks.list(filters=filters)]
-    return [name for name, labels in containers + networks if labels[OWNER_LABEL].startswith(f"{pid}-")]
+    return [name for name, labels in containers + networks if f"-{pid}-" in labels[OWNER_LABEL]]
 
 
 def test_the_containers_of_a_killed_tester_are_swept(client: Any, tmp_path: Path) -> None:  # noqa: ANN401

@@ -1,18 +1,20 @@
 """Are a dead tester's processes ended, and nobody else's?"""
 
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from fault_injection.cluster.leftovers import MARKER, ProcessRecord, records_directory, start_time, sweep
+from fault_injection.cluster.leftovers import MARKER, ProcessRecord, records_directory, sweep
+from fault_injection.cluster.owner import Owner, start_time
+from tests.fault_injection.cluster.namespaces import in_another_namespace
 
 Spawn = Callable[..., subprocess.Popen[bytes]]
-DEAD_OWNER = "4194999-1-1"
+DEAD_OWNER = f"{replace(Owner.of_this_process(), pid=4194999, started='1')}-1"
 
 
 @pytest.fixture(autouse=True)
@@ -65,7 +67,7 @@ def test_a_process_that_got_the_id_later_is_spared(spawn: Spawn) -> None:
 
 def test_a_node_of_a_living_tester_is_spared(spawn: Spawn) -> None:
     node = spawn(f"{MARKER}broker-1")
-    path = record(f"{os.getpid()}-{start_time(os.getpid())}-1", node)
+    path = record(f"{Owner.of_this_process()}-1", node)
     assert sweep() == []
     assert node.poll() is None
     assert path.exists()
@@ -82,7 +84,7 @@ def test_a_record_names_its_owner_and_goes_when_all_is_over(spawn: Spawn) -> Non
     node = spawn(f"{MARKER}broker-1")
     kept = ProcessRecord.of_this_process(supervisor=7)
     kept.add(node.pid)
-    assert kept.path.name == f"{os.getpid()}-{start_time(os.getpid())}-7.json"
+    assert kept.path.name == f"{Owner.of_this_process()}-7.json"
     assert json.loads(kept.path.read_text()) == {str(node.pid): start_time(node.pid)}
     kept.remove()
     assert not kept.path.exists()
@@ -90,3 +92,22 @@ def test_a_record_names_its_owner_and_goes_when_all_is_over(spawn: Spawn) -> Non
 
 def test_no_process_has_no_start_time() -> None:
     assert start_time(4194999) is None
+
+
+def test_a_tester_in_another_pid_namespace_drops_no_record_and_ends_no_node(spawn: Spawn) -> None:
+    node = spawn(f"{MARKER}broker-1")
+    living = record(f"{Owner.of_this_process()}-1", node)
+    dead = record(DEAD_OWNER, node)
+    assert in_another_namespace("from fault_injection.cluster.leftovers import sweep; print(sweep())") == "[]"
+    assert living.exists()
+    assert dead.exists()
+    assert node.poll() is None
+
+
+def test_only_an_owner_of_this_boot_and_namespace_is_known_to_be_gone() -> None:
+    ours = Owner.of_this_process()
+    assert not ours.is_gone
+    assert replace(ours, started="1").is_gone
+    assert not replace(ours, started="1", place="0123456789abcdef").is_gone
+    assert Owner.written(str(ours)) == ours
+    assert Owner.written(f"{ours.pid}-{ours.started}") is None

@@ -12,7 +12,7 @@ from tempfile import NamedTemporaryFile
 import pytest
 
 from fault_injection.cluster.backends.process_storage import ProcessStorage
-from fault_injection.cluster.leftovers import start_time
+from fault_injection.cluster.owner import start_time
 from fault_injection.cluster.supervision import Supervision
 from fault_injection.waiting import until
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from fault_injection.cluster.errors import ClusterError
-from fault_injection.cluster.leftovers import start_time
+from fault_injection.cluster.owner import start_time
 from fault_injection.cluster.supervision import Supervision
 from fault_injection.waiting import until
 
