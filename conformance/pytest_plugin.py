@@ -42,7 +42,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """Register the markers, and check the release that was asked for.
 
     Raises:
-        UsageError: it is not known, or lacks the metadata mode.
+        UsageError: it is not known, or lacks the metadata mode; or Spark is not installed.
     """
     for marker in MARKERS:
         config.addinivalue_line("markers", marker)
@@ -51,8 +51,10 @@ def pytest_configure(config: pytest.Config) -> None:
     for warning in KAFKA_PYTHON_WARNINGS:
         config.addinivalue_line("filterwarnings", warning)
     from conformance.commands.choosing import USAGE_ERRORS, choice_of_options, release_of  # noqa: PLC0415 - who asks pays
+    from conformance.spark_extra import require_spark  # noqa: PLC0415 - likewise
 
     try:
+        require_spark()
         release_of(choice_of_options(config.getoption))
     except USAGE_ERRORS as error:
         raise pytest.UsageError(str(error)) from error

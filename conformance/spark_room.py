@@ -11,9 +11,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Self
 
-from conformance.reconcile import jvm
-from conformance.reconcile.job import reconcile, reconcile_from_files
-from conformance.reconcile.session import spark_session, stop_session
+from conformance.spark_extra import at_first_use, require_spark
 from conformance.spark_master import DEFAULT_MASTER
 from conformance.work_directory import work_directory
 from fault_injection.releases import spark_connector_jars
@@ -25,8 +23,13 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
+    from conformance.reconcile import job, jvm, session
     from conformance.reconcile.reconciliation import Reconciliation
     from conformance.run_directory import RunDirectory
+else:
+    job = at_first_use("conformance.reconcile.job")
+    jvm = at_first_use("conformance.reconcile.jvm")
+    session = at_first_use("conformance.reconcile.session")
 
 GRACE_S = 2.0
 """How long Spark may take to leave in good order when nobody waits for its work any more."""
@@ -34,9 +37,14 @@ KILL_DEADLINE_S = 10.0
 
 
 class SparkRoom:
-    """A lazily started Spark session on its own thread."""
+    """A lazily started Spark session on its own thread.
+
+    Raises:
+        SparkMissingError: the packages of the extra are not installed.
+    """
 
     def __init__(self, master: str = DEFAULT_MASTER) -> None:
+        require_spark()
         self._master = master
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="spark")
         self._work = work_directory("spark")
@@ -69,7 +77,7 @@ class SparkRoom:
 
     def _session(self) -> SparkSession:
         jars = spark_connector_jars().files
-        self._current = spark_session(self._master, connector_jars=jars, work_directory=self._work)
+        self._current = session.spark_session(self._master, connector_jars=jars, work_directory=self._work)
         return self._current
 
     def reconcile(self, run: RunDirectory, *, bootstrap: str, topic: str, end_offset: int) -> Reconciliation:
@@ -79,7 +87,7 @@ class SparkRoom:
             ReconcileError: Spark failed.
         """
         return self._done(
-            lambda: reconcile(
+            lambda: job.reconcile(
                 self._session(),
                 run.path,
                 bootstrap=bootstrap,
@@ -94,7 +102,7 @@ class SparkRoom:
         Raises:
             ReconcileError: Spark failed, or the topic was never read.
         """
-        return self._done(lambda: reconcile_from_files(self._session(), run.path))
+        return self._done(lambda: job.reconcile_from_files(self._session(), run.path))
 
     def _done(self, work: Callable[[], Reconciliation]) -> Reconciliation:
         self._latest = doing = self._thread.submit(work)
@@ -125,4 +133,4 @@ class SparkRoom:
 
     def _stop(self) -> None:
         if self._current is not None:
-            stop_session(self._current)
+            session.stop_session(self._current)

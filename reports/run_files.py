@@ -11,9 +11,6 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
-
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
@@ -140,6 +137,9 @@ def _text(path: Path) -> str:
 
 
 def _metadata_rows(path: Path) -> int:
+    import pyarrow as pa  # noqa: PLC0415 - a report needs it, and the commands that need no run do not
+    import pyarrow.parquet as pq  # noqa: PLC0415 - likewise
+
     try:
         return int(pq.read_metadata(path).num_rows)
     except (pa.ArrowException, OSError) as error:
@@ -147,6 +147,9 @@ def _metadata_rows(path: Path) -> int:
 
 
 def _parquet_rows(path: Path) -> list[dict[str, Any]]:
+    import pyarrow as pa  # noqa: PLC0415 - likewise
+    import pyarrow.parquet as pq  # noqa: PLC0415 - likewise
+
     try:
         rows: list[dict[str, Any]] = pq.ParquetFile(path).read().to_pylist()
     except (pa.ArrowException, OSError) as error:

@@ -13,6 +13,7 @@ from conformance.commands.stored_verdict import VERDICT, in_words, keep_before, 
 from conformance.judgement.verdicts import Conformance, Verdict, exit_code, not_run
 from conformance.reconcile.errors import ReconcileError
 from conformance.run_directory import RunDirectory, RunDirectoryError
+from conformance.spark_extra import require_spark
 from conformance.spark_master import DEFAULT_MASTER, check_master
 from conformance.spark_room import SparkRoom
 from conformance.stages.beginning import EXAMINATION
@@ -45,7 +46,9 @@ def judge_again(console: Console, options: JudgeOptions) -> int:
 
     Raises:
         RunDirectoryError: the directory is no run.
+        SparkMissingError: Spark is not installed.
     """
+    require_spark()
     run = open_run(options.run)
     before = stored_verdict(run)
     try:

@@ -17,6 +17,7 @@ from conformance.commands.places import check_writable
 from conformance.commands.running import backend_for, check_jre_image, new_seed
 from conformance.commands.sizes import cached_text, ladder_text
 from conformance.registry import select
+from conformance.spark_extra import require_spark
 from conformance.spark_master import DEFAULT_MASTER, check_master
 from fault_injection.releases import UsageError
 
@@ -59,6 +60,7 @@ def run_matrix(console: Console, options: MatrixOptions) -> int:
     Raises:
         UsageError: the directory is of a matrix with another seed, or something is not there.
     """
+    require_spark()
     if options.only_table:
         return _conclude(console, options, MatrixTable.over(options.runs, expected=_expected(options)))
     lines = _checked(options)

@@ -12,6 +12,7 @@ from conformance.commands.opened_run import open_run, runs_given
 from conformance.commands.places import check_file
 from conformance.schedules.composite_steps import COMPOSITES
 from conformance.schedules.schedule_format import KINDS, SINGLE_FIELD, plain
+from conformance.spark_extra import require_spark
 from oracle.steps import STEP_NAMES, written_name
 from reports import write_report
 
@@ -99,8 +100,9 @@ def report_runs(console: Console, runs: Sequence[Path], out: Path) -> int:
 
     Raises:
         RunDirectoryError: one of the directories is no run, or of another format version.
-        UsageError: the page's directory does not exist.
+        UsageError: the page's directory does not exist, or what reads a run's tables is not installed.
     """
+    require_spark()
     given = runs_given(runs)
     for run in given:
         open_run(run)

@@ -17,6 +17,7 @@ from conformance.laboratory import Laboratory, brokers_for
 from conformance.pipeline import Finished, Pipeline
 from conformance.reconcile.errors import ReconcileError
 from conformance.second_look import SecondLook
+from conformance.spark_extra import require_spark
 from conformance.spark_master import DEFAULT_MASTER, SparkMasterError, check_master, is_local
 from conformance.spark_room import SparkRoom
 from conformance.stages.foretelling import foretell
@@ -89,8 +90,9 @@ def check_options(options: RunOptions) -> None:
     """Check what can be checked of the options alone, before an image or a jar is asked for.
 
     Raises:
-        UsageError: two options contradict each other, or the Spark master cannot be had.
+        UsageError: Spark is not installed, two options contradict each other, or the Spark master cannot be had.
     """
+    require_spark()
     if options.choice.image is not None and options.backend == "process":
         raise UsageError("--image needs containers, but --backend process was asked for; --kafka-home needs none.")
     if options.choice.image is not None and options.jre_image is not None:

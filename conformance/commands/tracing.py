@@ -19,6 +19,7 @@ from conformance.observation.event_stream import EventStream
 from conformance.observation.event_text import event_text
 from conformance.observation.trace_result import TraceResult
 from conformance.run_directory import RunDirectoryError
+from conformance.spark_extra import require_spark
 from conformance.stages.beginning import EXAMINATION
 from conformance.wire_trace.frame import WIRE_FILE
 
@@ -57,7 +58,9 @@ def tell_trace(console: Console, options: TraceOptions) -> int:
 
     Raises:
         RunDirectoryError: the directory is no run.
+        SparkMissingError: what reads a run's tables is not installed.
     """
+    require_spark()
     run = open_run(options.run)
     reason = run.read_json("run.json").get("not_run")
     if reason:

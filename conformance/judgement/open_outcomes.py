@@ -10,17 +10,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import pyarrow.parquet as pq
-
 from conformance.interruption import GIVEN_UP
 from conformance.judgement.broker_answers import answer_rows
 from conformance.judgement.comparison import Row, checkpoint_rows, outcome_rows
 from conformance.judgement.prediction_files import write_tables
+from conformance.spark_extra import at_first_use
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    import pyarrow.parquet as pq
+
     from conformance.run_directory import RunDirectory
+else:
+    pq = at_first_use("pyarrow.parquet")
 
 
 def measured_prediction(run: RunDirectory) -> dict[str, Any]:

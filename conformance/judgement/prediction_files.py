@@ -2,42 +2,56 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
-
 from conformance.catalogue.answers import write_questions
+from conformance.spark_extra import at_first_use
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
     from conformance.catalogue.questions import Answer
     from conformance.run_directory import RunDirectory
     from oracle.prediction import Prediction
+else:
+    pa = at_first_use("pyarrow")
+    pq = at_first_use("pyarrow.parquet")
 
-RECORDS = pa.schema(
-    [
-        ("record_id", pa.int64()),
-        ("label", pa.string()),
-        ("fate", pa.string()),
-        ("was_committed", pa.bool_()),
-        ("outcome", pa.string()),
-        ("error", pa.string()),
-        ("offset", pa.int64()),
-        ("acks", pa.int32()),
-    ]
-)
-REPLICA_LOGS = pa.schema(
-    [
-        ("broker", pa.int32()),
-        ("offset", pa.int64()),
-        ("label", pa.string()),
-        ("record_id", pa.int64()),
-        ("leadership", pa.int32()),
-    ]
-)
+
+@cache
+def _records_schema() -> pa.Schema:
+    """Return the columns of the predicted records."""
+    return pa.schema(
+        [
+            ("record_id", pa.int64()),
+            ("label", pa.string()),
+            ("fate", pa.string()),
+            ("was_committed", pa.bool_()),
+            ("outcome", pa.string()),
+            ("error", pa.string()),
+            ("offset", pa.int64()),
+            ("acks", pa.int32()),
+        ]
+    )
+
+
+@cache
+def _replica_logs_schema() -> pa.Schema:
+    """Return the columns of the predicted logs."""
+    return pa.schema(
+        [
+            ("broker", pa.int32()),
+            ("offset", pa.int64()),
+            ("label", pa.string()),
+            ("record_id", pa.int64()),
+            ("leadership", pa.int32()),
+        ]
+    )
 
 
 def write_prediction(
@@ -77,7 +91,7 @@ def write_tables(directory: Path, document: Mapping[str, Any], record_id_base: i
         for broker, entries in document["logs"].items()
         for entry in entries
     ]
-    for name, rows, schema in (("records", records, RECORDS), ("replica_logs", logs, REPLICA_LOGS)):
+    for name, rows, schema in (("records", records, _records_schema()), ("replica_logs", logs, _replica_logs_schema())):
         pq.write_table(pa.Table.from_pylist(_columns(rows, schema), schema=schema), directory / f"{name}.parquet")
 
 

@@ -1,23 +1,33 @@
 """What does a ledger on disk say, and is it a ledger at all?"""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
-from pathlib import Path
+from __future__ import annotations
 
-import pyarrow as pa
-import pyarrow.compute as pc
-import pyarrow.parquet as pq
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from conformance.ledger.entry import Attempt, OutcomeEntry
 from conformance.ledger.schema import (
     ATTEMPTS_PREFIX,
-    ATTEMPTS_SCHEMA,
     OUTCOMES_PREFIX,
-    OUTCOMES_SCHEMA,
     LedgerError,
+    attempts_schema,
     ledger_files,
+    outcomes_schema,
 )
+from conformance.spark_extra import at_first_use
 from oracle.vocabulary import Acks, Outcome
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    import pyarrow as pa
+    import pyarrow.compute as pc
+    import pyarrow.parquet as pq
+else:
+    pa = at_first_use("pyarrow")
+    pc = at_first_use("pyarrow.compute")
+    pq = at_first_use("pyarrow.parquet")
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,8 +35,8 @@ class Ledger:
     """A validated ledger: every record attempted once, every outcome of an attempted record, once.
 
     Attributes:
-        attempts: columns of ``ATTEMPTS_SCHEMA``, in the order of writing.
-        outcomes: columns of ``OUTCOMES_SCHEMA``, in the order of writing.
+        attempts: columns of ``attempts_schema``, in the order of writing.
+        outcomes: columns of ``outcomes_schema``, in the order of writing.
     """
 
     attempts: pa.Table
@@ -51,8 +61,8 @@ def read_ledger(directory: Path) -> Ledger:
     """
     if not directory.is_dir():
         raise LedgerError(f"There is no ledger at {directory}.")
-    attempts = _read(ledger_files(directory, ATTEMPTS_PREFIX), ATTEMPTS_SCHEMA)
-    outcomes = _read(ledger_files(directory, OUTCOMES_PREFIX), OUTCOMES_SCHEMA)
+    attempts = _read(ledger_files(directory, ATTEMPTS_PREFIX), attempts_schema())
+    outcomes = _read(ledger_files(directory, OUTCOMES_PREFIX), outcomes_schema())
     _require_unique(attempts, "attempted")
     _require_unique(outcomes, "completed")
     _require_attempted(attempts, outcomes)

@@ -5,23 +5,33 @@ must not exist yet, and the directory is synced too. When the call returns the l
 tester; a file with a final name is complete and is never touched again.
 """
 
+from __future__ import annotations
+
 import os
-from collections.abc import Sequence
 from dataclasses import asdict
-from pathlib import Path
+from typing import TYPE_CHECKING
 
-import pyarrow as pa
-import pyarrow.parquet as pq
-
-from conformance.ledger.entry import Attempt, OutcomeEntry
 from conformance.ledger.schema import (
     ATTEMPTS_PREFIX,
-    ATTEMPTS_SCHEMA,
     OUTCOMES_PREFIX,
-    OUTCOMES_SCHEMA,
     LedgerError,
+    attempts_schema,
     ledger_files,
+    outcomes_schema,
 )
+from conformance.spark_extra import at_first_use
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    from conformance.ledger.entry import Attempt, OutcomeEntry
+else:
+    pa = at_first_use("pyarrow")
+    pq = at_first_use("pyarrow.parquet")
 
 
 class LedgerWriter:
@@ -40,7 +50,7 @@ class LedgerWriter:
         Raises:
             LedgerError: there is nothing to write, or another writer took the file's number.
         """
-        return self.append_attempts(pa.Table.from_pylist([asdict(it) for it in attempts], ATTEMPTS_SCHEMA))
+        return self.append_attempts(pa.Table.from_pylist([asdict(it) for it in attempts], attempts_schema()))
 
     def record_outcomes(self, outcomes: Sequence[OutcomeEntry]) -> Path:
         """Write outcomes and sync them.
@@ -51,15 +61,15 @@ class LedgerWriter:
         Raises:
             LedgerError: there is nothing to write, or another writer took the file's number.
         """
-        return self.append_outcomes(pa.Table.from_pylist([asdict(it) for it in outcomes], OUTCOMES_SCHEMA))
+        return self.append_outcomes(pa.Table.from_pylist([asdict(it) for it in outcomes], outcomes_schema()))
 
     def append_attempts(self, table: pa.Table) -> Path:
-        """Write a whole table of attempts (columns of ``ATTEMPTS_SCHEMA``), for runs of many records."""
-        return self._append(ATTEMPTS_PREFIX, table.cast(ATTEMPTS_SCHEMA))
+        """Write a whole table of attempts (columns of ``attempts_schema``), for runs of many records."""
+        return self._append(ATTEMPTS_PREFIX, table.cast(attempts_schema()))
 
     def append_outcomes(self, table: pa.Table) -> Path:
-        """Write a whole table of outcomes (columns of ``OUTCOMES_SCHEMA``), for runs of many records."""
-        return self._append(OUTCOMES_PREFIX, table.cast(OUTCOMES_SCHEMA))
+        """Write a whole table of outcomes (columns of ``outcomes_schema``), for runs of many records."""
+        return self._append(OUTCOMES_PREFIX, table.cast(outcomes_schema()))
 
     def _append(self, prefix: str, table: pa.Table) -> Path:
         if table.num_rows == 0:

@@ -10,19 +10,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
-
 from conformance.interruption import GIVEN_UP
 from conformance.ledger.outcomes import NEVER_SENT
 from conformance.ledger.schema import ATTEMPTS_PREFIX, OUTCOMES_PREFIX, ledger_files
 from conformance.observation.errors import TraceUnreadableError
+from conformance.spark_extra import at_first_use
 from oracle.tracing.observed import Acknowledged, Refused, TopicPartition
 from oracle.vocabulary import Acks, Offset, Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+else:
+    pa = at_first_use("pyarrow")
+    pq = at_first_use("pyarrow.parquet")
 
 ROWS_AT_ONCE = 10_000
 CLIENTS_OWN = "_"

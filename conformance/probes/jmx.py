@@ -10,20 +10,19 @@ from __future__ import annotations
 import subprocess
 from typing import TYPE_CHECKING, Any, Self
 
-from py4j.java_gateway import (
-    GatewayParameters,
-    JavaGateway,
-    launch_gateway,
-)
-
 from conformance.probes.errors import ProbeError
+from conformance.spark_extra import at_first_use
 from fault_injection.cluster.jmx import jmx_service
 from fault_injection.releases import find_java
 
 if TYPE_CHECKING:
     from types import TracebackType
 
+    from py4j import java_gateway
+
     from fault_injection.cluster.relay import Address
+else:
+    java_gateway = at_first_use("py4j.java_gateway")
 
 _OPTIONS = ("-Xmx64m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData")
 _OPENED = "--add-opens=java.management.rmi/javax.management.remote.rmi=ALL-UNNAMED"
@@ -37,10 +36,12 @@ class GaugeReader:
     def __init__(self) -> None:
         java = str(find_java().executable)
         options = [*_OPTIONS, _OPENED]
-        port, token, self._process = launch_gateway(
+        port, token, self._process = java_gateway.launch_gateway(
             javaopts=options, java_path=java, die_on_exit=True, enable_auth=True, return_proc=True
         )
-        self._gateway = JavaGateway(gateway_parameters=GatewayParameters(port=port, auth_token=token))
+        self._gateway = java_gateway.JavaGateway(
+            gateway_parameters=java_gateway.GatewayParameters(port=port, auth_token=token)
+        )
         self._connections: dict[Address, Any] = {}
 
     def __enter__(self) -> Self:

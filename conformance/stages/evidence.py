@@ -2,29 +2,41 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING
 
-import pyarrow as pa
-import pyarrow.parquet as pq
+from conformance.spark_extra import at_first_use
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    import pyarrow as pa
+    import pyarrow.parquet as pq
 
     from conformance.probes.replica_probe import ReplicaNumbers, ReplicaProbe
     from conformance.run_directory import RunDirectory
     from fault_injection.cluster.lifecycle import Cluster
     from oracle.vocabulary import BrokerId
+else:
+    pa = at_first_use("pyarrow")
+    pq = at_first_use("pyarrow.parquet")
 
-SCHEMA = pa.schema(
-    [
-        ("broker", pa.int32()),
-        ("offset", pa.int64()),
-        ("record_id", pa.int64()),
-        ("leader_epoch", pa.int32()),
-        ("value_matches", pa.bool_()),
-        ("high_watermark", pa.int64()),
-    ]
-)
+
+@cache
+def replica_logs_schema() -> pa.Schema:
+    """Return the columns of what the replicas' segments hold."""
+    return pa.schema(
+        [
+            ("broker", pa.int32()),
+            ("offset", pa.int64()),
+            ("record_id", pa.int64()),
+            ("leader_epoch", pa.int32()),
+            ("value_matches", pa.bool_()),
+            ("high_watermark", pa.int64()),
+        ]
+    )
+
+
 CHECKPOINTS = ("replication-offset-checkpoint", "recovery-point-offset-checkpoint")
 
 
@@ -42,7 +54,7 @@ def write_replica_logs(run: RunDirectory, probe: ReplicaProbe, numbers: Mapping[
         for broker, replica in numbers.items()
         for record in probe.log(broker).records
     ]
-    table = pa.Table.from_pylist(rows, schema=SCHEMA)
+    table = pa.Table.from_pylist(rows, schema=replica_logs_schema())
     pq.write_table(table, run.path / "replica_logs" / "replica_logs.parquet")
 
 

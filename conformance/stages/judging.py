@@ -10,8 +10,6 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-import pyarrow.parquet as pq
-
 from conformance.catalogue.answers import compare_answers
 from conformance.expectations import AcceptedDeviation, accepted_deviation
 from conformance.interruption import GIVEN_UP, INTERRUPTED, HarnessError, NeverAtRestError
@@ -22,13 +20,18 @@ from conformance.judgement.open_outcomes import measured_prediction
 from conformance.judgement.verdicts import Conformance, Verdict, against_expectation, judge, not_run
 from conformance.observation.check import check_trace
 from conformance.run_directory import RunDirectoryError
+from conformance.spark_extra import at_first_use
 from conformance.stages.beginning import EXAMINATION
 from conformance.stages.examining import judge_examination
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    import pyarrow.parquet as pq
+
     from conformance.run_directory import RunDirectory
+else:
+    pq = at_first_use("pyarrow.parquet")
 
 
 def judge_run(run: RunDirectory) -> Verdict:

@@ -15,7 +15,7 @@ from conformance.ledger.writer import LedgerWriter
 from conformance.run_directory import RunDirectory
 from conformance.scenarios.truncation import RESTARTED_FOLLOWER
 from conformance.schedules.schedule_format import encode
-from conformance.stages.evidence import SCHEMA as REPLICA_LOGS
+from conformance.stages.evidence import replica_logs_schema
 from oracle.predict import predict
 from oracle.rules.by_version import rules_for
 from oracle.vocabulary import MetadataMode, Outcome
@@ -138,7 +138,9 @@ def _write_records(run: RunDirectory, prediction: Prediction) -> None:
     ]
     (run.path / "topic").mkdir()
     pq.write_table(pa.Table.from_pylist(topic, schema=TOPIC), run.path / "topic" / "part-00000.parquet")
-    pq.write_table(pa.Table.from_pylist(replicas, schema=REPLICA_LOGS), run.path / "replica_logs" / "logs.parquet")
+    pq.write_table(
+        pa.Table.from_pylist(replicas, schema=replica_logs_schema()), run.path / "replica_logs" / "logs.parquet"
+    )
 
 
 def _write_reconciliation(run: RunDirectory, prediction: Prediction, end_offset: int) -> None:

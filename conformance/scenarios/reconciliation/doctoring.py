@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
+from conformance.spark_extra import at_first_use
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
     from conformance.run_directory import RunDirectory
+else:
+    pa = at_first_use("pyarrow")
+    pq = at_first_use("pyarrow.parquet")
 
 Rows = list[dict[str, Any]]
 FOREIGN_ID = 424_242

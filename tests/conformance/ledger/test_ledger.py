@@ -13,7 +13,7 @@ import pytest
 
 from conformance.ledger.entry import Attempt, OutcomeEntry
 from conformance.ledger.reader import read_ledger
-from conformance.ledger.schema import ATTEMPTS_SCHEMA, LedgerError
+from conformance.ledger.schema import LedgerError, attempts_schema
 from conformance.ledger.writer import LedgerWriter
 from oracle.vocabulary import Acks, Outcome
 
@@ -91,7 +91,9 @@ def test_whole_tables_are_appended(tmp_path: Path) -> None:
         "value_length": [100] * count,
         "attempted_ns": range(count),
     }
-    LedgerWriter(tmp_path).append_attempts(pa.table({name: list(it) for name, it in columns.items()}, ATTEMPTS_SCHEMA))
+    LedgerWriter(tmp_path).append_attempts(
+        pa.table({name: list(it) for name, it in columns.items()}, attempts_schema())
+    )
     assert read_ledger(tmp_path).attempts.num_rows == count
 
 

@@ -1,0 +1,100 @@
+"""Is every package that is imported declared, and does what needs no run do without Spark and Java?"""
+
+import ast
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from importlib.metadata import packages_distributions
+from pathlib import Path
+
+import pytest
+
+from conformance.spark_extra import INSTALL, SPARK_EXTRA
+
+ROOT = Path(__file__).parents[2]
+OURS = ("oracle", "fault_injection", "conformance", "reports")
+SMALL_SEARCH = "explore --model Kip320 --replicas 2 --log-size 1 --records 1 --epochs 1 --quiet"
+WITHOUT_SPARK = """
+import importlib.util, sys
+from importlib.machinery import PathFinder
+EXTRA = {extra}
+class Bare(PathFinder):
+    @classmethod
+    def find_spec(cls, name, path=None, target=None):
+        return None if name.partition(".")[0] in EXTRA else super().find_spec(name, path, target)
+sys.meta_path[sys.meta_path.index(PathFinder)] = Bare
+from conformance.cli import main
+sys.exit(main({arguments}))
+"""
+"""The command line in a Python that has not got what the extra brings."""
+
+
+def _project() -> dict[str, object]:
+    project: dict[str, object] = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    return project
+
+
+def _names(requirements: object) -> set[str]:
+    assert isinstance(requirements, list)
+    return {_normal(re.match(r"[\w.-]+", each)[0]) for each in requirements}  # type: ignore[index]
+
+
+def _normal(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def _imported() -> set[str]:
+    """Give the packages that are not ours and not Python's, under the names that are imported."""
+    found: set[str] = set()
+    for package in OURS:
+        for file in (ROOT / package).rglob("*.py"):
+            for node in ast.walk(ast.parse(file.read_text())):
+                if isinstance(node, ast.Import):
+                    found |= {alias.name.partition(".")[0] for alias in node.names}
+                elif isinstance(node, ast.ImportFrom) and node.level == 0:
+                    found.add(str(node.module).partition(".")[0])
+    return found - sys.stdlib_module_names - set(OURS)
+
+
+def test_what_is_imported_at_run_time_is_declared_and_nothing_else() -> None:
+    project = _project()
+    extras = project["optional-dependencies"]
+    assert isinstance(extras, dict)
+    declared = _names(project["dependencies"]) | _names(extras["spark"]) | _names(extras["docker"])
+    owners = packages_distributions()
+    imported = {_normal(owners[name][0]) for name in _imported()}
+    assert imported == declared
+
+
+def test_the_extra_is_what_the_error_speaks_of() -> None:
+    extras = _project()["optional-dependencies"]
+    assert isinstance(extras, dict)
+    assert _names(extras["spark"]) == set(SPARK_EXTRA)
+
+
+def _without_spark(*arguments: str) -> subprocess.CompletedProcess[str]:
+    program = WITHOUT_SPARK.format(extra=set(SPARK_EXTRA), arguments=list(arguments))
+    bare = {name: value for name, value in os.environ.items() if name not in {"PATH", "JAVA_HOME"}}
+    return subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, env=bare, capture_output=True, text=True, check=False
+    )
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["list", "explain HW-03", "predict HW-03 --kafka 0.10.2.2", "guarantees", SMALL_SEARCH],
+)
+def test_what_needs_no_run_needs_neither_spark_nor_java(command: str) -> None:
+    done = _without_spark(*command.split())
+    assert done.returncode == 0, done.stderr
+    assert done.stdout
+
+
+@pytest.mark.parametrize("command", ["run HW-03", "matrix --kafka 4.4.0", "judge runs", "report runs", "trace runs"])
+def test_what_needs_spark_names_the_one_command_that_adds_it(command: str) -> None:
+    done = _without_spark(*command.split())
+    assert done.returncode == 2, done.stderr
+    assert INSTALL in done.stderr
+    assert "Traceback" not in done.stderr
