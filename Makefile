@@ -15,7 +15,7 @@ STARTS := broker or docker or spark
 PYTEST := $(BIN)/python -m pytest --dist loadfile
 export PYTHONDONTWRITEBYTECODE = 1
 
-.PHONY: help setup conformance test check test-oracle test-pure test-started lint guarantees jre-image clean
+.PHONY: help setup setup-dev lock conformance test check test-oracle test-pure test-started lint guarantees jre-image clean
 
 help:
 	@echo "make conformance [KAFKA=4.4.0] [BACKEND=auto|docker|process] [ARGS='--metadata zookeeper']"
@@ -25,17 +25,36 @@ help:
 	@echo "make lint        ruff, mypy strict, import contracts"
 	@echo "make guarantees  search the whole guarantee table anew and compare it with the one that is kept (about 10 minutes)"
 	@echo "make jre-image   build the docker backend's base image without a registry (debootstrap)"
+	@echo "make lock        choose the Python packages anew: requirements.lock (run time), requirements-dev.lock (all)"
 	@echo "make clean       remove the environment and caches of this checkout"
 
 setup: $(VENV)/.ready
+setup-dev: $(VENV)/.ready-dev
+
+# What is not the file that the lock file names by its hash is refused.
+INSTALL = $(BIN)/pip install --quiet --disable-pip-version-check
 
 $(VENV)/.ready: pyproject.toml requirements.lock
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Python 3.11 or newer is needed; set PYTHON=")'
 	@echo "setting up $(VENV) (once; pyspark is large)"
 	@$(PYTHON) -m venv $(VENV)
-	@$(BIN)/pip install --quiet --disable-pip-version-check -r requirements.lock
-	@$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --editable .
+	@$(INSTALL) --require-hashes -r requirements.lock
+	@$(INSTALL) --no-deps --editable .
 	@touch $@
+
+$(VENV)/.ready-dev: $(VENV)/.ready requirements-dev.lock
+	@echo "adding what the tests need"
+	@$(INSTALL) --require-hashes -r requirements-dev.lock
+	@touch $@
+
+COMPILE := pip-compile --quiet --generate-hashes --strip-extras --no-header --no-annotate --no-emit-index-url \
+  --no-emit-trusted-host --no-emit-find-links --extra spark --extra docker
+
+lock:
+	@$(PYTHON) -m venv build/locking
+	@build/locking/bin/pip install --quiet --disable-pip-version-check 'pip-tools>=7.6,<8'
+	@build/locking/bin/$(COMPILE) --output-file requirements.lock pyproject.toml
+	@build/locking/bin/$(COMPILE) --extra dev --constraint requirements.lock --output-file requirements-dev.lock pyproject.toml
 
 conformance: setup
 	@$(BIN)/kafka-conformance run --kafka $(KAFKA) --backend $(BACKEND) --runs-dir $(RUNS) $(ARGS)
@@ -45,18 +64,18 @@ test: lint test-oracle test-pure test-started
 check: lint
 	@$(PYTEST) -q -n auto -m "not ($(STARTS) or slow)"
 
-test-oracle: setup
+test-oracle: setup-dev
 	@$(PYTEST) -q -n auto tests/oracle $(call junit,oracle) \
 	  --cov=oracle --cov-branch --cov-report=term:skip-covered --cov-fail-under=100
 
-test-pure: setup
+test-pure: setup-dev
 	@$(PYTEST) -q -n auto --ignore=tests/oracle -m "not ($(STARTS))" $(call junit,pure)
 
-test-started: setup
+test-started: setup-dev
 	@$(PYTEST) -n 2 --ignore=tests/oracle -m "($(STARTS)) and not alone" $(call junit,lanes)
 	@$(PYTEST) --ignore=tests/oracle -m "($(STARTS)) and alone" $(call junit,alone)
 
-lint: setup
+lint: setup-dev
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy

@@ -98,3 +98,29 @@ def test_what_needs_spark_names_the_one_command_that_adds_it(command: str) -> No
     assert done.returncode == 2, done.stderr
     assert INSTALL in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def _locked(name: str) -> dict[str, str]:
+    """Give the packages of a lock file with their versions; each line of it is a package, or a hash of one."""
+    text = (ROOT / name).read_text()
+    assert "://" not in text, "an index is named by whoever installs"
+    entries = re.split(r"\n(?=\S)", text.strip())
+    locked = {}
+    for entry in entries:
+        first, *hashes = (line.removesuffix(" \\").strip() for line in entry.splitlines())
+        package, version = first.split(";")[0].strip().split("==")
+        assert hashes
+        assert all(re.fullmatch(r"--hash=sha256:[0-9a-f]{64}", each) for each in hashes), entry
+        locked[_normal(package)] = version
+    return locked
+
+
+def test_what_is_declared_is_locked_by_hash_run_time_and_development_apart() -> None:
+    project = _project()
+    extras = project["optional-dependencies"]
+    assert isinstance(extras, dict)
+    run_time, everything = _locked("requirements.lock"), _locked("requirements-dev.lock")
+    assert _names(project["dependencies"]) | _names(extras["spark"]) | _names(extras["docker"]) <= set(run_time)
+    assert not _names(extras["dev"]) & set(run_time)
+    assert _names(extras["dev"]) <= set(everything)
+    assert run_time.items() <= everything.items()

@@ -128,7 +128,7 @@ def test_every_part_of_the_suite_leaves_a_junit_file_of_its_own() -> None:
     (folder,) = re.findall(r"JUNIT=(\S+)", run)
     (upload,) = [step for step in steps_of(ROOT / "ci.yml") if "upload-artifact" in step.get("uses", "")]
     assert upload["with"]["path"] == f"{folder}/"
-    told = ["make", "--dry-run", "--old-file=setup", "test"]
+    told = ["make", "--dry-run", "--old-file=setup-dev", "test"]
     outside = {"PATH": os.environ["PATH"]}  # this test may itself be run by make
     commands = [
         subprocess.check_output([*told, *more], cwd=ROOT, env=outside, text=True) for more in ([f"JUNIT={folder}"], [])
@@ -139,7 +139,7 @@ def test_every_part_of_the_suite_leaves_a_junit_file_of_its_own() -> None:
 
 
 def test_every_test_is_in_one_part_of_the_suite() -> None:
-    told = ["make", "--dry-run", "--old-file=setup", "test-oracle", "test-pure", "test-started"]
+    told = ["make", "--dry-run", "--old-file=setup-dev", "test-oracle", "test-pure", "test-started"]
     said = subprocess.check_output(told, cwd=ROOT, env={"PATH": os.environ["PATH"]}, text=True)
     of_oracle, *others = [line for line in said.replace("\\\n", "").splitlines() if " -m pytest " in line]
     starts = "broker or docker or spark"

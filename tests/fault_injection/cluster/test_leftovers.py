@@ -11,6 +11,7 @@ import pytest
 
 from fault_injection.cluster.leftovers import MARKER, ProcessRecord, records_directory, sweep
 from fault_injection.cluster.owner import Owner, start_time
+from fault_injection.waiting import until
 from tests.fault_injection.cluster.namespaces import in_another_namespace
 
 Spawn = Callable[..., subprocess.Popen[bytes]]
@@ -28,8 +29,11 @@ def spawn() -> Iterator[Spawn]:
     children: list[subprocess.Popen[bytes]] = []
 
     def start(*arguments: str) -> subprocess.Popen[bytes]:
-        children.append(subprocess.Popen([sys.executable, "-c", "input()", *arguments], stdin=subprocess.PIPE))
-        return children[-1]
+        child = subprocess.Popen([sys.executable, "-c", "input()", *arguments], stdin=subprocess.PIPE)
+        children.append(child)
+        command_line = Path("/proc", str(child.pid), "cmdline")
+        until(lambda: b"input()" in command_line.read_bytes(), deadline_s=10.0, what="its command line to show")
+        return child
 
     yield start
     for child in children:
