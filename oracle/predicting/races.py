@@ -20,6 +20,11 @@ if TYPE_CHECKING:
 
     from oracle.predicting.interleavings import Graph
     from oracle.prediction import Moment, Prediction, RecordPrediction
+    from oracle.vocabulary import BrokerId
+
+
+NO_REPLICA = "none, as it has no replica"
+"""What a broker's number is where a reassignment has taken the partition from it."""
 
 
 def decisions(graph: Graph) -> dict[int, tuple[str, ...]]:
@@ -121,18 +126,24 @@ def _everything(predictions: Sequence[Prediction]) -> Iterator[tuple[str, ...]]:
     """Yield everything that can be measured, with its value in each prediction."""
     for moments in zip(*(prediction.checkpoints for prediction in predictions), strict=True):
         numbers = [_numbers(moment) for moment in moments]
-        for what in numbers[0]:
-            yield (f"{moments[0].name}: {what}", *(str(number[what]) for number in numbers))
+        for what in dict.fromkeys(what for number in numbers for what in number):
+            yield (f"{moments[0].name}: {what}", *(str(number.get(what, NO_REPLICA)) for number in numbers))
     for answers in zip(*(prediction.answers for prediction in predictions), strict=True):
-        for index, (name, _) in enumerate(answers[0].values):
+        told = [dict(answer.values) for answer in answers]
+        for name in dict.fromkeys(name for values in told for name in values):
             step = f"step {answers[0].step + 1} ({answers[0].asked}): {name}"
-            yield (step, *(str(answer.values[index][1]) for answer in answers))
-    for broker in predictions[0].logs:
-        logs = (" ".join(entry.label for entry in prediction.logs[broker]) or "empty" for prediction in predictions)
-        yield (f"log of broker {broker}", *logs)
+            yield (step, *(str(values.get(name, "not told")) for values in told))
+    for broker in sorted({broker for prediction in predictions for broker in prediction.logs}):
+        yield (f"log of broker {broker}", *(_log_words(prediction, broker) for prediction in predictions))
     yield ("leader's high watermark at the end", *(str(_end_offset(prediction)) for prediction in predictions))
     for records in zip(*(prediction.records for prediction in predictions), strict=True):
         yield (f"record {records[0].label}", *(end_words(record) for record in records))
+
+
+def _log_words(prediction: Prediction, broker: BrokerId) -> str:
+    """Return a broker's log in words; how a race goes decides which brokers still have the partition at its end."""
+    log = prediction.logs.get(broker)
+    return NO_REPLICA if log is None else " ".join(entry.label for entry in log) or "empty"
 
 
 def _numbers(moment: Moment) -> dict[str, Any]:

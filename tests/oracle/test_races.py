@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from oracle.asking import Answer
 from oracle.guarantees import PromiseVerdict
 from oracle.predict import initial_world, predict
 from oracle.predicting import branches
@@ -25,7 +26,7 @@ from tests.oracle.open_races import (
 from tests.oracle.schedules import ONE, THREE, TWO, hold, produce, schedule
 
 if TYPE_CHECKING:
-    from oracle.prediction import Prediction
+    from oracle.prediction import Moment, Prediction
     from oracle.schedule import Schedule
 
 ZOOKEEPER = MetadataMode.ZOOKEEPER
@@ -180,3 +181,35 @@ def test_the_machine_format_has_every_outcome() -> None:
     assert [one["race"] for one in document["alternatives"]] == [[ANSWERED_FIRST], [SECOND_FETCH_FIRST]]
     for one in document["alternatives"]:
         assert list(one) == ["race", "checkpoints", "records", "logs", "diverged", "steps"]
+
+
+def test_a_replica_that_only_one_end_has_is_named(one_end: Prediction) -> None:
+    """A reassignment that one way ends and another does not leaves other replicas."""
+
+    def without(moment: Moment) -> Moment:
+        return replace(moment, replicas={ONE: moment.replicas[ONE]}, remote_log_end_offsets={})
+
+    another = replace(
+        one_end, moments=(*map(without, one_end.moments),), checkpoints=(*map(without, one_end.checkpoints),)
+    )
+    another = replace(another, logs={ONE: one_end.logs[ONE]})
+    named = (
+        "end: log end offset of broker 2 is {}",
+        "end: high watermark of broker 2 is {}",
+        "end: remote log end offset of broker 2 is {}",
+        "log of broker 2 is {}",
+    )
+    none = "none, as it has no replica"
+    numbers = ("1", "1", "1", "m0")
+    for ways, either in (((one_end, another), "{0} or {1}"), ((another, one_end), "{1} or {0}")):
+        told = tuple(line.format(either.format(number, none)) for line, number in zip(named, numbers, strict=True))
+        assert merged([((str(index),), way) for index, way in enumerate(ways)]).races == told
+
+
+def test_an_answer_that_only_one_end_tells_is_named(one_end: Prediction) -> None:
+    told = replace(one_end, answers=(Answer(0, "latest offset", (("offset", 1),)),))
+    refused = replace(one_end, answers=(Answer(0, "latest offset", (("error", "NOT_LEADER_OR_FOLLOWER"),)),))
+    assert merged([(("a",), told), (("b",), refused)]).races == (
+        "step 1 (latest offset): offset is 1 or not told",
+        "step 1 (latest offset): error is not told or NOT_LEADER_OR_FOLLOWER",
+    )
