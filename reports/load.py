@@ -121,6 +121,8 @@ def _identity(run: Mapping[str, Any]) -> dict[str, str]:
         "Topic": run.get("topic"),
         "Brokers": ", ".join(str(broker) for broker in run.get("brokers") or ()),
         "Controller": run.get("controller"),
+        "Runs before on its cluster": ", ".join(run.get("cluster_runs") or ()),
+        "The cluster afterwards": run.get("not_healed"),
     }
     return {name: str(value) for name, value in facts.items() if value not in {None, ""}}
 

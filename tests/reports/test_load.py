@@ -180,3 +180,12 @@ def test_replicas_that_hold_nothing_are_shown_as_empty(run: Path) -> None:
     assert final.measured
     assert [(log.broker, log.entries) for log in final.logs] == [(1, ()), (2, ())]
     assert "broker 2" in draw_cells(FinalLogs(final.logs, measured=True), "p")
+
+
+def test_a_run_names_the_runs_before_it_on_its_cluster_and_what_became_of_that(run: Path) -> None:
+    about = json.loads((run / "run.json").read_text())
+    (run / "run.json").write_text(json.dumps(about | {"cluster_runs": ["one", "two"], "not_healed": "broker 2 ended"}))
+    identity = load_run(run).identity
+
+    assert identity["Runs before on its cluster"] == "one, two"
+    assert identity["The cluster afterwards"] == "broker 2 ended"
