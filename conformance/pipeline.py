@@ -32,6 +32,7 @@ from conformance.stages.fault_record import on_timeline
 from conformance.stages.foretelling import foretell
 from conformance.stages.judging import judge_run, judge_unreadable, judged_if_interrupted
 from conformance.stages.on_brokers import HARNESS_FAILURES, Stage, blaming_lost_nodes, note_replicas, take_steps
+from conformance.stalls import noting_stalls
 from fault_injection.faults.account import FaultAccount, NotHealedError
 from fault_injection.waiting import DeadlineExceededError
 from oracle.rules.by_version import rules_for
@@ -116,11 +117,12 @@ class Pipeline:
     def execute(self, run: RunDirectory, entry: Entry) -> None:
         """Do on real brokers what the entry says, and read what came of it; what ends this early is in run.json."""
         try:
-            if isinstance(entry, Examination):
-                self._examine(run, entry)
-            else:
-                self._on_brokers(run, entry.schedule)
-                measure(run, entry.questions)
+            with noting_stalls(run):
+                if isinstance(entry, Examination):
+                    self._examine(run, entry)
+                else:
+                    self._on_brokers(run, entry.schedule)
+                    measure(run, entry.questions)
         except NodeLostError as lost:
             self._fail(run, lost.verdict, str(lost), lost_node=True)
         except RunInterruption as interruption:

@@ -11,7 +11,17 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from conformance.catalogue.questions import Answer, Between, NotSeenError, agrees, as_json, from_json, in_words
+from conformance.catalogue.questions import (
+    STALL_ALLOWANCE_MS,
+    Answer,
+    Between,
+    NotSeenError,
+    agrees,
+    as_json,
+    from_json,
+    in_words,
+)
+from conformance.stalls import stalls_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -34,6 +44,8 @@ class Asked:
         measured: the measured answer in words; None if there is none.
         why_not: what was looked for in vain, if the measure said so.
         agrees: whether the measured answer is the predicted one.
+        stall_ms: set for a time outside its range that stalls of the machine, measured meanwhile, may explain: how
+            long the longest was.
     """
 
     what: str
@@ -41,6 +53,7 @@ class Asked:
     measured: str | None
     why_not: str | None
     agrees: bool
+    stall_ms: int | None = None
 
     @property
     def text(self) -> str:
@@ -49,7 +62,8 @@ class Asked:
             return f"{self.what}: predicted {self.predicted}, {self.why_not}"
         if self.predicted is None:
             return f"{self.what}: measured {self.measured}, which nobody predicted"
-        return f"{self.what}: predicted {self.predicted}, measured {self.measured or 'nothing'}"
+        stall = f"; the machine stood still for {self.stall_ms} ms meanwhile" if self.stall_ms is not None else ""
+        return f"{self.what}: predicted {self.predicted}, measured {self.measured or 'nothing'}{stall}"
 
     def as_json(self) -> dict[str, Any]:
         """Return the comparison as reconciliation/questions.json has it."""
@@ -59,6 +73,7 @@ class Asked:
             "measured": self.measured,
             "why_not": self.why_not,
             "agrees": self.agrees,
+            **({"stall_ms": self.stall_ms} if self.stall_ms is not None else {}),
         }
 
 
@@ -126,14 +141,15 @@ def _questions(run: RunDirectory, *, is_complete: bool) -> list[Asked]:
     predicted = {one["what"]: from_json(one["predicted"]) for one in run.read_json(QUESTIONS)["questions"]}
     lines = run.lines(ANSWERS)
     times = Counter(line["what"] for line in lines)
-    asked = [_compared(line, predicted, times[line["what"]]) for line in lines]
+    stalls = stalls_of(run)
+    asked = [_compared(line, predicted, times[line["what"]], stalls) for line in lines]
     if is_complete:
         missing = ((what, value) for what, value in predicted.items() if what not in times)
         asked += [Asked(what, in_words(value), None, None, agrees=False) for what, value in missing]
     return asked
 
 
-def _compared(line: Mapping[str, Any], predicted: Mapping[str, Expected], times: int) -> Asked:
+def _compared(line: Mapping[str, Any], predicted: Mapping[str, Expected], times: int, stalls: Sequence[int]) -> Asked:
     what = line["what"]
     expected = in_words(predicted[what]) if what in predicted else None
     if times > 1:
@@ -144,4 +160,13 @@ def _compared(line: Mapping[str, Any], predicted: Mapping[str, Expected], times:
     expectation = predicted.get(what)
     unit = f" {expectation.unit}" if isinstance(expectation, Between) else ""
     is_right = what in predicted and agrees(predicted[what], value)
-    return Asked(what, expected, in_words(value) + unit, None, agrees=is_right)
+    excuse = None if is_right else _stall_behind(expectation, value, stalls)
+    return Asked(what, expected, in_words(value) + unit, None, agrees=is_right, stall_ms=excuse)
+
+
+def _stall_behind(expected: Expected, value: Value, stalls: Sequence[int]) -> int | None:
+    """Return the longest stall in ms if the stalls are long enough to explain a time outside its range."""
+    distance = expected.distance(value) if isinstance(expected, Between) and expected.unit == "ms" else None
+    if distance is None or max(stalls, default=0) <= STALL_ALLOWANCE_MS or distance > sum(stalls):
+        return None
+    return max(stalls)

@@ -15,6 +15,12 @@ if TYPE_CHECKING:
     from conformance.run_directory import RunDirectory
     from oracle.rules.rule_set import RuleSet
 
+STALL_ALLOWANCE_MS = 500
+"""How much later than the protocol's own formula a measured time may be, on a machine that others use too.
+
+A stall of the machine that is longer is measured (``conformance.stalls``) and makes the answer inconclusive.
+"""
+
 Value: TypeAlias = "int | str | bool | list[Value] | None"
 """An answer: a JSON value without fractions and without objects."""
 
@@ -38,6 +44,17 @@ class Between:
     def holds(self, value: Value) -> bool:
         """Tell whether a measured value lies within the range."""
         return isinstance(value, int) and not isinstance(value, bool) and self.low <= value <= self.high
+
+    def distance(self, value: Value) -> int | None:
+        """Return how far a measured number lies outside the range; None for what is no number."""
+        if not isinstance(value, int) or isinstance(value, bool):
+            return None
+        return max(self.low - value, value - self.high, 0)
+
+
+def formula_ms(low: int, high: int) -> Between:
+    """Return the range of a time in ms that the protocol's formula gives, with the allowance for a stall above it."""
+    return Between(low, high + STALL_ALLOWANCE_MS, "ms")
 
 
 Expected: TypeAlias = "Value | Between"

@@ -39,6 +39,8 @@ EXIT_CODES = {
     Conformance.HARNESS_ERROR: 4,
 }
 EXIT_PRECEDENCE = (1, 4, 3, 0)
+STALL = "stall"
+"""The kind of a finding about a time that a stall of the machine, measured meanwhile, may explain."""
 WIRE_UNCHECKED = "the wire trace was not checked"
 """How the reason of a run begins whose frames could not be replayed."""
 
@@ -159,7 +161,9 @@ def _epoch_findings(facts: Facts) -> list[Finding]:
 
 
 def _question_findings(asked: Iterable[Asked]) -> tuple[Finding, ...]:
-    return tuple(Finding("question", one.text, QUESTION) for one in asked if not one.agrees)
+    return tuple(
+        Finding("question" if one.stall_ms is None else STALL, one.text, QUESTION) for one in asked if not one.agrees
+    )
 
 
 def _record_findings(facts: Facts) -> list[Finding]:
@@ -218,13 +222,16 @@ def _what_speaks_against(
     interruption: tuple[str, str] | None, findings: Sequence[Finding]
 ) -> tuple[Conformance, str] | None:
     """Return what a run is that ended early or has findings; None if nothing speaks against it."""
+    findings = sorted(findings, key=lambda finding: finding.kind == STALL)
     if interruption is not None:
         word, message = interruption
-        if word == Conformance.DEVIATES or findings:
+        if word == Conformance.DEVIATES or any(finding.kind != STALL for finding in findings):
             return Conformance.DEVIATES, f"{findings[0].text}; ended early: {message}" if findings else message
         return Conformance(word), message
     if findings:
         more = f" (and {len(findings) - 1} more)" if len(findings) > 1 else ""
+        if all(finding.kind == STALL for finding in findings):
+            return Conformance.INCONCLUSIVE, findings[0].text + more
         return Conformance.DEVIATES, findings[0].text + more
     return None
 

@@ -25,6 +25,8 @@ from conformance.probes.metadata import NOBODY, UNKNOWN_TOPIC_OR_PARTITION, part
 from conformance.probes.zookeeper_session import ZooKeeperSession
 
 DESCRIBE_VERSION = 0
+ISR_NOTICES = "/isr_change_notification"
+"""Where leaders write in ZooKeeper that they have changed an ISR, up to 2.6 (ReplicationUtils.propagateIsrChanges)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +83,21 @@ def zookeeper_replicas(session: ZooKeeperSession, topic: str, partition: int) ->
         raise ProbeError(session.address, f"no answer: {str(failed) or type(failed).__name__}") from failed
     except (ValueError, KeyError, TypeError) as malformed:
         raise ProbeError(session.address, f"{path} holds {content!r}") from malformed
+
+
+def isr_notices(session: ZooKeeperSession) -> int:
+    """Count how often a notice of a changed ISR was written in ZooKeeper by a leader, or removed by the controller.
+
+    Raises:
+        ProbeError: ZooKeeper does not answer.
+    """
+    try:
+        _, stat = session.client().get(ISR_NOTICES)
+    except NoNodeError:
+        return 0
+    except (KazooException, TimeoutError) as failed:
+        raise ProbeError(session.address, f"no answer: {str(failed) or type(failed).__name__}") from failed
+    return int(stat.children_version)
 
 
 def broker_view(connection: BrokerConnection, topic: str, partition: int) -> ControllerView | None:

@@ -19,7 +19,14 @@ from conformance.probes.checkpoints import (
     leader_epoch_checkpoint,
 )
 from conformance.probes.connection import BrokerConnection
-from conformance.probes.controller import ControllerView, broker_view, newest, zookeeper_replicas, zookeeper_view
+from conformance.probes.controller import (
+    ControllerView,
+    broker_view,
+    isr_notices,
+    newest,
+    zookeeper_replicas,
+    zookeeper_view,
+)
 from conformance.probes.metadata import PartitionMetadata, partition_metadata
 from conformance.probes.replica import log_start_offset, replica_offsets
 from conformance.probes.segments import ReplicaLog, replica_log
@@ -157,6 +164,14 @@ class ReplicaProbe:
         if self._zookeeper is not None:
             return zookeeper_view(self._zookeeper, self._topic, self._partition)
         return newest(self.broker_view(broker) for broker in live_brokers)
+
+    def isr_notices(self) -> int:
+        """Count how often a notice of a changed ISR was written in ZooKeeper, or removed; 0 in KRaft mode.
+
+        Raises:
+            ProbeError: ZooKeeper does not answer.
+        """
+        return 0 if self._zookeeper is None else isr_notices(self._zookeeper)
 
     def assigned(self, live_brokers: Sequence[BrokerId]) -> frozenset[tuple[int, ...]]:
         """Read which replicas are assigned, preferred leader first: one answer, or several while brokers disagree.

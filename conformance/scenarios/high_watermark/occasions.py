@@ -27,7 +27,10 @@ BEFORE, AFTER = "before", "after"
 
 APPEND = Scenario(
     name="HW-07/append",
-    explanation="Broker 1 is alone in the ISR, nobody fetches, and its high watermark rises with what it appends.",
+    explanation=(
+        "Broker 1 is alone in the ISR. Broker 2 runs and wants to fetch, but its request stands in the gate: the high "
+        "watermark rises with what broker 1 appends, and with nothing else."
+    ),
     questions=(
         Question(
             "fetch offsets of broker 2 that reached broker 1 between the two checkpoints",
@@ -40,14 +43,18 @@ APPEND = Scenario(
         requirement="A leader that is alone in the ISR raises its high watermark when it appends.",
         sources=("HW-07", "HW-05", "001", "002"),
         replicas=brokers(1, 2),
+        timing=Timing.LAG,
         steps=(
             produce("m0"),
-            kill(2),
+            hold_request("silence", follower=2, leader=1),
+            await_hold("silence"),
+            produce("m1", acks=Acks.LEADER),
+            await_lag(2),
             await_isr(1),
             checkpoint(BEFORE),
-            produce("m1", acks=Acks.LEADER),
+            produce("m2", acks=Acks.LEADER),
             checkpoint(AFTER),
-            start(2),
+            release("silence"),
             await_isr(1, 2),
             checkpoint("end"),
         ),
@@ -95,14 +102,8 @@ ELECTION = Scenario(
     name="HW-07/election",
     explanation=(
         "Broker 2 has m1 but not the high watermark that covers it. Elected, alone in the ISR, it raises its own to "
-        "its log end: nobody fetches from it, and it appends nothing."
-    ),
-    questions=(
-        Question(
-            "fetch offsets of broker 1 that reached broker 2 between the two checkpoints",
-            lambda _rules, _prediction: [],
-            requests_between(BEFORE, AFTER, follower=1, leader=2),
-        ),
+        "its log end. Broker 1 is dead and cannot fetch; that broker 2 appends nothing and that nobody leaves its ISR "
+        "is among the numbers of the two checkpoints."
     ),
     schedule=Schedule(
         id="high-watermark/rises-by-becoming-leader",

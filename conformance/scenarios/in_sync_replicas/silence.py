@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 SILENCE = hold_request("silence", follower=2, leader=1)
 """The fetch of broker 2 that its leader does not see."""
+REMOVED = "broker 2 has left the ISR"
+"""The checkpoint after that."""
 
 
 def silent_until_removed(record: Produce, removed: str, silence: Hold = SILENCE) -> tuple[Step, ...]:
@@ -47,7 +49,7 @@ def removed_while_a_record_waits(removed: str, silence: Hold = SILENCE) -> tuple
 
 def removed_without(record: str) -> tuple[Step, ...]:
     """Have broker 2 leave the ISR for a record that its leader alone has."""
-    return silent_until_removed(produce(record, acks=Acks.LEADER), "broker 2 has left the ISR")
+    return silent_until_removed(produce(record, acks=Acks.LEADER), REMOVED)
 
 
 def heard_again(*records: Produce, silence: Hold = SILENCE) -> tuple[Step, ...]:

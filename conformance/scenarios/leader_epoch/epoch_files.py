@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from conformance.catalogue.questions import NotSeenError, Question
 from conformance.notes import checkpoints
 from conformance.scenarios.leader_epoch.modelled import has_epochs, worlds, worlds_at_checkpoints
+from oracle.steps import Checkpoint
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -41,6 +42,25 @@ def _epoch_file(schedule: Schedule, broker: BrokerId) -> Question:
 
     what = f"pairs (leader epoch, first offset) that broker {broker} has on disk at the end"
     return Question(what, predict, lambda run: pairs_on_disk(run, broker))
+
+
+def epoch_file_while_running(schedule: Schedule, broker: BrokerId, checkpoint: str) -> Question:
+    """Ask for the pairs that a running broker has on disk at a checkpoint, before any recovery could write them."""
+    names = [step.name for step in schedule.steps if isinstance(step, Checkpoint)]
+
+    def predict(rules: RuleSet, _: Mapping[str, Any]) -> Expected:
+        world = worlds_at_checkpoints(schedule, rules)[names.index(checkpoint)]
+        return [[int(entry.leader_epoch), int(entry.start_offset)] for entry in world.state.replica(broker).log.epochs]
+
+    def measure(run: RunDirectory) -> Value:
+        seen = next((one for one in checkpoints(run) if one["name"] == checkpoint), {})
+        if str(broker) not in seen.get("epoch_files", {}):
+            raise NotSeenError(f"the epoch file of broker {broker} was not read at {checkpoint!r}")
+        pairs: Value = seen["epoch_files"][str(broker)]
+        return pairs
+
+    what = f"pairs (leader epoch, first offset) that broker {broker} has on disk while it runs, when {checkpoint}"
+    return Question(what, predict, measure)
 
 
 def pairs_on_disk(run: RunDirectory, broker: int) -> Value:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from conformance.catalogue.scenario import Scenario
 from conformance.catalogue.where import Where
-from conformance.scenarios.leader_epoch.epoch_files import epoch_files, leader_epochs
+from conformance.scenarios.leader_epoch.epoch_files import epoch_file_while_running, epoch_files, leader_epochs
 from conformance.scenarios.leader_epoch.requests import first_requests
 from conformance.scenarios.vocabulary import (
     await_hold,
@@ -19,7 +19,9 @@ from conformance.scenarios.vocabulary import (
 )
 from oracle.schedule import Schedule
 from oracle.steps import Elect
-from oracle.vocabulary import Acks, ElectionKind
+from oracle.vocabulary import Acks, BrokerId, ElectionKind
+
+APPENDED = "broker 3 has appended m1, and its leader does not know it"
 
 _RISES = Schedule(
     id="leader-epoch/rises-at-every-leader-change",
@@ -119,7 +121,7 @@ _LEARNED = Schedule(
         hold_request("next fetch", follower=3, leader=2, fetch_offset=2),
         produce("m1", acks=Acks.LEADER),
         await_hold("next fetch"),
-        checkpoint("broker 3 has appended m1, and its leader does not know it"),
+        checkpoint(APPENDED),
         kill(3),
         await_isr(2),
         start(3),
@@ -135,12 +137,16 @@ LEARNED = Scenario(
     name="LE-07",
     explanation=(
         "Broker 3 appends m1, the first record of its leader's epoch, and is killed before its next fetch reaches "
-        "anybody. When it is back it first asks with m1's epoch, from its epoch file, or from m1 itself "
-        "if recovery had to write the file anew: the files are compared in the end, and do not tell which."
+        "anybody. Its epoch file is read while it still runs: the pair stands there before any recovery could write "
+        "it. When broker 3 is back it first asks with m1's epoch."
     ),
     where=Where(since="0.11.0", why="brokers before have no leader epochs in their logs (KIP-101)"),
     schedule=_LEARNED,
-    questions=(first_requests(_LEARNED, follower=3, leader=2), *epoch_files(_LEARNED)),
+    questions=(
+        epoch_file_while_running(_LEARNED, BrokerId(3), APPENDED),
+        first_requests(_LEARNED, follower=3, leader=2),
+        *epoch_files(_LEARNED),
+    ),
 )
 
 SCENARIOS = (RISES, SAME_PAIRS, LEARNED)

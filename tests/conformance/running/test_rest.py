@@ -72,6 +72,12 @@ class _Probe:
     def controller_view(self, _: object) -> ControllerView:
         return ControllerView(LEADER, 0, self.in_sync)
 
+    def isr_notices(self) -> int:
+        return 0
+
+    def epoch_starts(self, _: object) -> tuple[()]:
+        return ()
+
     def metadata(self, _: object) -> None:
         return None
 

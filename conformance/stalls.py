@@ -1,0 +1,75 @@
+"""When did the machine stand still during a run? A thread that should come round twenty times a second notes it.
+
+What keeps this thread from running keeps brokers from running too: no core was free, the virtual machine was stopped,
+memory was swapped. A time that is measured late is then no finding about brokers.
+
+Choices: gaps below ``NOTED_MS`` are how a busy machine shares its cores. What stops one broker alone, such as a pause
+of its garbage collector, is that broker's own and no excuse.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from conformance.run_directory import RunDirectory
+
+INTERVAL_S = 0.05
+NOTED_MS = 200
+STALLS = "stalls"
+"""The field of run.json: every stall with when it began, in monotonic ns, and how long it was, in ms."""
+
+
+class StallWatch:
+    """Notes every gap between two turns of its thread.
+
+    Args:
+        clock: monotonic nanoseconds.
+    """
+
+    def __init__(self, clock: Callable[[], int] = time.monotonic_ns) -> None:
+        self._clock = clock
+        self._last_ns = clock()
+        self._closed = threading.Event()
+        self.stalls: list[dict[str, int]] = []
+
+    def turn(self) -> None:
+        """Note the time since the turn before, if it was long."""
+        now_ns = self._clock()
+        for_ms = (now_ns - self._last_ns) // 1_000_000
+        if for_ms >= NOTED_MS:
+            self.stalls.append({"at_ns": self._last_ns, "for_ms": for_ms})
+        self._last_ns = now_ns
+
+    def watch(self) -> None:
+        """Take turns until the watch is closed."""
+        while not self._closed.wait(INTERVAL_S):
+            self.turn()
+
+    def close(self) -> None:
+        """End the turns."""
+        self._closed.set()
+
+
+@contextmanager
+def noting_stalls(run: RunDirectory) -> Iterator[None]:
+    """Have run.json name the stalls of the machine while the block runs."""
+    watch = StallWatch()
+    thread = threading.Thread(target=watch.watch, name="stall-watch", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        watch.close()
+        thread.join()
+        run.update_run(**{STALLS: watch.stalls})
+
+
+def stalls_of(run: RunDirectory) -> list[int]:
+    """Return how long, in ms, every noted stall of a run was."""
+    return [stall["for_ms"] for stall in run.read_json("run.json").get(STALLS, ())]

@@ -1,0 +1,67 @@
+"""Is a stall of the machine noted, and does it make a late time inconclusive, but nothing else?"""
+
+from pathlib import Path
+
+import pytest
+
+from conformance.catalogue.answers import compare_answers, note_answer, write_questions
+from conformance.catalogue.questions import STALL_ALLOWANCE_MS, Answer, formula_ms
+from conformance.judgement.verdicts import Conformance, judge_answers
+from conformance.run_directory import RunDirectory
+from conformance.stalls import NOTED_MS, StallWatch, noting_stalls, stalls_of
+
+LATE, ERRORS = "milliseconds until it leaves", "error codes"
+MS = 1_000_000
+
+
+def run_with(tmp_path: Path, late_ms: int, *stalls_ms: int, errors: int = 0) -> RunDirectory:
+    """Have the run of an examination: a time that may be 3.0 to 4.5 s, and a number that must be 0."""
+    run = RunDirectory.create(tmp_path, "stalled")
+    run.update_run(stalls=[{"at_ns": 7, "for_ms": stall} for stall in stalls_ms])
+    write_questions(run, (Answer(LATE, formula_ms(3_000, 4_500)), Answer(ERRORS, 0)))
+    note_answer(run, LATE, late_ms)
+    note_answer(run, ERRORS, errors)
+    return run
+
+
+@pytest.mark.parametrize(
+    ("late_ms", "stalls", "errors", "verdict"),
+    [
+        (4_500 + STALL_ALLOWANCE_MS, (), 0, Conformance.CONFORMS),
+        (4_501 + STALL_ALLOWANCE_MS, (), 0, Conformance.DEVIATES),
+        (2_999, (), 0, Conformance.DEVIATES),
+        (5_900, (STALL_ALLOWANCE_MS,), 0, Conformance.DEVIATES),
+        (5_900, (1_200,), 0, Conformance.INCONCLUSIVE),
+        (9_000, (1_200,), 0, Conformance.DEVIATES),
+        (4_400, (1_200,), 0, Conformance.CONFORMS),
+        (5_900, (1_200,), 1, Conformance.DEVIATES),
+    ],
+)
+def test_only_a_stall_that_is_long_enough_explains_a_time_outside_its_range(
+    late_ms: int, stalls: tuple[int, ...], errors: int, verdict: Conformance, tmp_path: Path
+) -> None:
+    run = run_with(tmp_path, late_ms, *stalls, errors=errors)
+    judged = judge_answers(compare_answers(run, is_complete=True), None)
+    assert judged.conformance is verdict
+    assert ("the machine stood still for 1200 ms" in judged.reason) is (verdict is Conformance.INCONCLUSIVE)
+
+
+def test_the_allowance_is_half_a_second_at_most() -> None:
+    assert STALL_ALLOWANCE_MS <= 500
+
+
+def test_a_gap_between_two_turns_is_noted_with_its_begin() -> None:
+    times = iter([0, 50 * MS, 60 * MS, (60 + NOTED_MS) * MS, (61 + NOTED_MS) * MS])
+    watch = StallWatch(lambda: next(times))
+    for _ in range(4):
+        watch.turn()
+    assert watch.stalls == [{"at_ns": 60 * MS, "for_ms": NOTED_MS}]
+
+
+def test_a_run_names_its_stalls(tmp_path: Path) -> None:
+    run = RunDirectory.create(tmp_path, "quiet")
+    run.update_run(harness_failure=None)
+    with noting_stalls(run):
+        pass
+    assert "stalls" in run.read_json("run.json")
+    assert all(stall >= NOTED_MS for stall in stalls_of(run))
