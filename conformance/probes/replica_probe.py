@@ -144,6 +144,11 @@ class ReplicaProbe:
             return ()
         return leader_epoch_checkpoint(self._cluster.read_file(broker, path))
 
+    def epoch_files(self, answering: Mapping[BrokerId, bool]) -> dict[str, list[list[int]]]:
+        """Read the pairs (leader epoch, first offset) that every answering replica has on disk, as a JSON value."""
+        read = {broker: self.epoch_starts(broker) for broker, answers in answering.items() if answers}
+        return {str(b): [[pair.leader_epoch, pair.start_offset] for pair in pairs] for b, pairs in read.items()}
+
     def metadata(self, broker: BrokerId) -> PartitionMetadata | None:
         """Ask a running broker whom it believes to lead; None when it knows no such partition.
 

@@ -248,7 +248,7 @@ class Rest:
             second = self.numbers()
             if first != second:
                 raise NotYetError([first, second])
-            return {**second, "epoch_files": self._epoch_files()}
+            return {**second, "epoch_files": self._probe.epoch_files(self.answering())}
 
         try:
             return until(equal_twice, deadline_s=deadline_s, what="two equal probes")
@@ -282,11 +282,6 @@ class Rest:
             **self._remote_log_end_offsets(view, numbers),
             "isr_notices": self._probe.isr_notices(),
         }
-
-    def _epoch_files(self) -> dict[str, list[list[int]]]:
-        """Read the pairs (leader epoch, first offset) that every running replica has on disk."""
-        running = [broker for broker, answers in self.answering().items() if answers]
-        return {str(b): [[e.leader_epoch, e.start_offset] for e in self._probe.epoch_starts(b)] for b in running}
 
     def _remote_log_end_offsets(
         self, view: ControllerView, numbers: Mapping[BrokerId, ReplicaNumbers]

@@ -75,8 +75,8 @@ class _Probe:
     def isr_notices(self) -> int:
         return 0
 
-    def epoch_starts(self, _: object) -> tuple[()]:
-        return ()
+    def epoch_files(self, _: object) -> dict[str, list[list[int]]]:
+        return {}
 
     def metadata(self, _: object) -> None:
         return None
