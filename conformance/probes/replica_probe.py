@@ -7,7 +7,7 @@ watermark from its checkpoint, never above the log's end. One open connection pe
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Protocol, Self
+from typing import Any, Protocol, Self
 
 from conformance.probes.admission import Admission, admission
 from conformance.probes.checkpoints import (
@@ -144,10 +144,19 @@ class ReplicaProbe:
             return ()
         return leader_epoch_checkpoint(self._cluster.read_file(broker, path))
 
-    def epoch_files(self, answering: Mapping[BrokerId, bool]) -> dict[str, list[list[int]]]:
-        """Read the pairs (leader epoch, first offset) that every answering replica has on disk, as a JSON value."""
+    def written_down(self, answering: Mapping[BrokerId, bool]) -> dict[str, Any]:
+        """Read what stands on disk and in ZooKeeper beside the numbers, as a JSON value.
+
+        ``epoch_files`` has the pairs (leader epoch, first offset) of every answering replica; ``isr_notices`` counts how
+        often a notice of a changed ISR was written in ZooKeeper by a leader, or removed; 0 in KRaft mode.
+
+        Raises:
+            ProbeError: ZooKeeper does not answer.
+        """
         read = {broker: self.epoch_starts(broker) for broker, answers in answering.items() if answers}
-        return {str(b): [[pair.leader_epoch, pair.start_offset] for pair in pairs] for b, pairs in read.items()}
+        pairs = {str(b): [[pair.leader_epoch, pair.start_offset] for pair in starts] for b, starts in read.items()}
+        notices = 0 if self._zookeeper is None else isr_notices(self._zookeeper)
+        return {"epoch_files": pairs, "isr_notices": notices}
 
     def metadata(self, broker: BrokerId) -> PartitionMetadata | None:
         """Ask a running broker whom it believes to lead; None when it knows no such partition.
@@ -169,14 +178,6 @@ class ReplicaProbe:
         if self._zookeeper is not None:
             return zookeeper_view(self._zookeeper, self._topic, self._partition)
         return newest(self.broker_view(broker) for broker in live_brokers)
-
-    def isr_notices(self) -> int:
-        """Count how often a notice of a changed ISR was written in ZooKeeper, or removed; 0 in KRaft mode.
-
-        Raises:
-            ProbeError: ZooKeeper does not answer.
-        """
-        return 0 if self._zookeeper is None else isr_notices(self._zookeeper)
 
     def assigned(self, live_brokers: Sequence[BrokerId]) -> frozenset[tuple[int, ...]]:
         """Read which replicas are assigned, preferred leader first: one answer, or several while brokers disagree.

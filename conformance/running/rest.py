@@ -248,7 +248,7 @@ class Rest:
             second = self.numbers()
             if first != second:
                 raise NotYetError([first, second])
-            return {**second, "epoch_files": self._probe.epoch_files(self.answering())}
+            return second | self._probe.written_down(self.answering())
 
         try:
             return until(equal_twice, deadline_s=deadline_s, what="two equal probes")
@@ -280,7 +280,6 @@ class Rest:
             "isr": sorted(view.isr),
             "elr": sorted(view.elr),
             **self._remote_log_end_offsets(view, numbers),
-            "isr_notices": self._probe.isr_notices(),
         }
 
     def _remote_log_end_offsets(

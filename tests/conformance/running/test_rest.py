@@ -72,10 +72,7 @@ class _Probe:
     def controller_view(self, _: object) -> ControllerView:
         return ControllerView(LEADER, 0, self.in_sync)
 
-    def isr_notices(self) -> int:
-        return 0
-
-    def epoch_files(self, _: object) -> dict[str, list[list[int]]]:
+    def written_down(self, _: object) -> dict[str, Any]:
         return {}
 
     def metadata(self, _: object) -> None:
