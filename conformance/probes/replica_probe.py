@@ -147,8 +147,8 @@ class ReplicaProbe:
     def written_down(self, answering: Mapping[BrokerId, bool]) -> dict[str, Any]:
         """Read what stands on disk and in ZooKeeper beside the numbers, as a JSON value.
 
-        ``epoch_files`` has the pairs (leader epoch, first offset) of every answering replica; ``isr_notices`` counts how
-        often a notice of a changed ISR was written in ZooKeeper by a leader, or removed; 0 in KRaft mode.
+        ``epoch_files`` has the pairs (leader epoch, first offset) of every answering replica; ``isr_notices`` counts
+        how often a notice of a changed ISR was written in ZooKeeper by a leader, or removed; 0 in KRaft mode.
 
         Raises:
             ProbeError: ZooKeeper does not answer.
