@@ -73,5 +73,5 @@ def test_the_last_member_stays_or_is_eligible() -> None:
 def test_the_clock_is_the_same_on_every_release(line: tuple[str, object]) -> None:
     never, far = (entry.subject.predict(rules(line)) for entry in SCENARIOS)  # type: ignore[arg-type]
 
-    assert [answer.value for answer in never] == [[1, 2], 1, [1], Between(3_000, 7_500, "ms"), [0]]
+    assert [answer.value for answer in never] == [[1, 2], 1, [1], Between(3_000, 5_100, "ms"), [0]]
     assert Answer("records that the high watermark is behind the leader's end then", 5_000) in far

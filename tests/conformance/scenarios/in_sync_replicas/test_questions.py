@@ -9,7 +9,8 @@ import pytest
 from conformance.catalogue.questions import NotSeenError, agrees
 from conformance.scenarios.in_sync_replicas.leaving import LEAVES_IN_TIME
 from conformance.scenarios.in_sync_replicas.shrink_times import last_fetch_before, shrunk_at
-from conformance.scenarios.in_sync_replicas.telling import delay_of_the_news, path_of_the_news
+from conformance.scenarios.in_sync_replicas.silence import REMOVED
+from conformance.scenarios.in_sync_replicas.telling import HEARD, delay_of_the_news, notices, path_of_the_news
 from tests.conformance.scenarios.hand_made_runs import MS, TOPIC, HandMadeRun
 from tests.conformance.scenarios.ladder_predictions import answer, kraft, zookeeper
 
@@ -36,7 +37,7 @@ def silence_ms(made: HandMadeRun) -> object:
     return question.measure(made.run)
 
 
-@pytest.mark.parametrize(("after_ms", "is_in_time"), [(2_990, False), (3_000, True), (7_000, True), (7_001, False)])
+@pytest.mark.parametrize(("after_ms", "is_in_time"), [(2_990, False), (3_000, True), (5_000, True), (5_001, False)])
 def test_a_shrink_is_timed_by_the_wish_on_the_wire(made: HandMadeRun, after_ms: int, is_in_time: bool) -> None:
     made.request(LAST_FETCH_MS + after_ms, "AlterPartition", (1, 100), new_isr=[1])
 
@@ -103,11 +104,34 @@ def test_news_before_the_shrink_is_not_in_time(made: HandMadeRun) -> None:
     assert not agrees(answer("IS-06", zookeeper("2.8.2"), "milliseconds"), -100)
 
 
-@pytest.mark.parametrize(("after_ms", "version"), [(3_001, "2.8.2"), (10_501, "2.6.3")])
+@pytest.mark.parametrize(("after_ms", "version"), [(501, "2.8.2"), (8_001, "2.6.3")])
 def test_news_that_is_late(after_ms: int, version: str) -> None:
     expected = answer("IS-06", zookeeper(version), "milliseconds")
     assert not agrees(expected, after_ms)
     assert agrees(expected, after_ms - 1)
+
+
+def test_a_notice_of_zookeepers_time_waits_until_the_isr_was_quiet_for_five_seconds() -> None:
+    expected = answer("IS-06", zookeeper("2.6.3"), "milliseconds")
+    assert not agrees(expected, 4_999)
+    assert agrees(expected, 5_000)
+
+
+@pytest.mark.parametrize(("after", "count"), [(14, 1), (12, 0)])
+def test_a_notice_that_came_and_went_is_counted(made: HandMadeRun, after: int, count: int) -> None:
+    made.observe(5_000, "checkpoint", name=REMOVED, isr_notices=12)
+    made.observe(9_000, "checkpoint", name=HEARD, isr_notices=after)
+
+    assert notices(made.run) == count
+    assert agrees(answer("IS-06", zookeeper("2.6.3"), "notices"), count) is (count == 1)
+    assert agrees(answer("IS-06", zookeeper("2.8.2"), "notices"), count) is (count == 0)
+
+
+def test_notices_that_were_not_counted(made: HandMadeRun) -> None:
+    made.observe(5_000, "checkpoint", name=REMOVED, isr_notices=12)
+
+    with pytest.raises(NotSeenError, match="not counted at both"):
+        notices(made.run)
 
 
 def test_the_news_in_the_metadata_log(made: HandMadeRun) -> None:
