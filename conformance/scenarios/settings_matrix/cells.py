@@ -49,7 +49,8 @@ class Cell:
 def crash_of(cell: Cell) -> tuple[Step, ...]:
     """Return the worst that crashes can do to a cell."""
     if cell.acks != "all":
-        return crashes.leader_dies_ahead(cell.replicas, ACKS[cell.acks])
+        ahead = crashes.leader_dies_ahead(cell.replicas, ACKS[cell.acks])
+        return ahead + crashes.lone_leader_is_followed_by_less(cell.replicas, ACKS[cell.acks])
     if cell.min_isr > cell.replicas:
         return crashes.minimum_exceeds_the_replicas()
     if cell.replicas == 3:

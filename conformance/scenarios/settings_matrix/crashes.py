@@ -64,6 +64,28 @@ def leader_dies_ahead(replicas: int, acks: Acks) -> Steps:
     )
 
 
+def lone_leader_is_followed_by_less(replicas: int, acks: Acks) -> Steps:
+    """Kill all but broker 2, which leads; then it too, and start broker 1, which lacks what broker 2 took alone.
+
+    Nobody asks for the minimum: m3 is taken with one replica in sync, and shown only where the minimum allows it. Where
+    unclean election is on, broker 1 leads and m3 is lost; where it is off, nobody leads until broker 2 is back.
+    """
+    others = [n for n in range(1, replicas + 1) if n != 2]
+    return (
+        *(kill(n) for n in others),
+        await_isr(2),
+        produce("m3", acks=acks, expect=Expectation.ANY),
+        checkpoint("broker 2 is alone and has m3"),
+        kill(2),
+        start(1),
+        produce("m4", acks=acks, expect=Expectation.ANY, timeout_ms=3000),
+        checkpoint("broker 1 is back and lacks m3"),
+        *(start(n) for n in range(2, replicas + 1)),
+        await_isr(*range(1, replicas + 1)),
+        checkpoint("all are back"),
+    )
+
+
 def lone_leader_dies(attempt: Produce) -> Steps:
     """Kill a leader that was alone in sync, two replicas and clean elections only: everybody waits for it."""
     return (
