@@ -15,7 +15,7 @@ STARTS := broker or docker or spark
 PYTEST := $(BIN)/python -m pytest --dist loadfile
 export PYTHONDONTWRITEBYTECODE = 1
 
-.PHONY: help setup setup-dev lock conformance test check test-oracle test-pure test-started lint guarantees jre-image clean
+.PHONY: help setup setup-dev pins lock conformance test check test-oracle test-pure test-started lint guarantees jre-image clean
 
 help:
 	@echo "make conformance [KAFKA=4.4.0] [BACKEND=auto|docker|process] [ARGS='--metadata zookeeper']"
@@ -26,6 +26,7 @@ help:
 	@echo "make guarantees  search the whole guarantee table anew and compare it with the one that is kept (about 10 minutes)"
 	@echo "make jre-image   build the docker backend's base image without a registry (debootstrap)"
 	@echo "make lock        choose the Python packages anew: requirements.lock (run time), requirements-dev.lock (all)"
+	@echo "make pins        note the SHA-256 of the jars of releases that have none yet [PINS_OF=4.5.0]"
 	@echo "make clean       remove the environment and caches of this checkout"
 
 setup: $(VENV)/.ready
@@ -49,6 +50,10 @@ $(VENV)/.ready-dev: $(VENV)/.ready requirements-dev.lock
 
 COMPILE := pip-compile --quiet --generate-hashes --strip-extras --no-header --no-annotate --no-emit-index-url \
   --no-emit-trusted-host --no-emit-find-links --extra spark --extra docker
+
+# PINS_OF='4.5.0' for one release; without it, every release of the table. What is pinned already stays as it is.
+pins: setup
+	@$(BIN)/python -c 'import sys; from fault_injection.releases.jars import pin_releases; pin_releases(sys.argv[1:])' $(PINS_OF)
 
 lock:
 	@$(PYTHON) -m venv build/locking

@@ -22,7 +22,7 @@ from conformance.spark_master import DEFAULT_MASTER, SparkMasterError, check_mas
 from conformance.spark_room import SparkRoom
 from conformance.stages.foretelling import foretell
 from fault_injection.cluster.backends.choice import BackendName, choose_backend
-from fault_injection.releases import MetadataMode, UsageError
+from fault_injection.releases import MetadataMode, UsageError, is_pinned
 from oracle.rules.by_version import rules_for
 from oracle.schedule import ScheduleError
 from oracle.vocabulary import MetadataMode as OracleMode
@@ -203,8 +203,9 @@ def _brokers_source(choice: Choice, release: Release) -> str:
     """Say where the brokers come from."""
     own = choice.image or choice.kafka_home
     if own is not None:
-        return f"Kafka {release.version} of {own}"
-    return f"looking for the jars of Kafka {release.version} (fetched once, then cached)"
+        return f"Kafka {release.version} of {own}: what is in it is taken as it is, held against no released jar"
+    known = "" if is_pinned(release.version) else "; no checksum of this patch is known to the tester"
+    return f"looking for the jars of Kafka {release.version} (fetched once, then cached{known})"
 
 
 def await_spark(console: Console, spark: SparkRoom, master: str) -> None:

@@ -57,7 +57,7 @@ def list_versions(console: Console, release: str | None = None, *, in_full: bool
         console.answer_json([_as_json(one, [mode for each, mode in chosen if each == one]) for one in releases])
         return 0
     if release is None and not in_full:
-        lines: Iterable[str] = (*_short(), FOOT)
+        lines: Iterable[str] = (*_short(), *_quirks(), FOOT)
     elif in_full:
         lines = [f"{one.version:10} {mode.value:10} {', '.join(_rules(one, mode))}" for one, mode in chosen]
     else:
@@ -79,14 +79,22 @@ def _short() -> Iterable[str]:
     return table_lines([HEAD, *rows])
 
 
+def _quirks() -> Iterable[str]:
+    """Say which lines run with a jar that is not the release's own."""
+    quirks = dict.fromkeys(quirk for one in RELEASES for quirk in one.quirks)
+    return [f"{', '.join(one.line for one in RELEASES if quirk in one.quirks)}: {quirk}" for quirk in quirks]
+
+
 def _below(release: Release, mode: ReleaseMode) -> Iterable[str]:
     rules = rules_for(release.version, MetadataMode(mode.value)).rules
-    return (f"  {line}" for line in table_lines([(rule.name, (rule.source,)) for rule in rules]))
+    lines = (*release.quirks, *table_lines([(rule.name, (rule.source,)) for rule in rules]))
+    return (f"  {line}" for line in lines)
 
 
 def _as_json(release: Release, modes: list[ReleaseMode]) -> dict[str, Any]:
     rules = {mode.value: list(_rules(release, mode)) for mode in modes}
-    return {"version": release.version, "metadata": [mode.value for mode in modes], "rules": rules}
+    modes_text = [mode.value for mode in modes]
+    return {"version": release.version, "metadata": modes_text, "quirks": list(release.quirks), "rules": rules}
 
 
 def _rules(release: Release, mode: ReleaseMode) -> tuple[str, ...]:

@@ -36,6 +36,7 @@ def begin_run(runs: Path, lab: Laboratory, entry: Entry, seed: int, record_id_ba
         kafka=lab.release.version,
         metadata=lab.metadata.value,
         backend=lab.backend.name,
+        quirks=list(lab.release.quirks) if lab.jars.files else [],
         seed=seed,
         record_id_base=record_id_base,
         started=datetime.now(UTC).isoformat(timespec="seconds"),

@@ -20,5 +20,9 @@ class JavaNotFoundError(UsageError):
     """No Java that is new enough was found on this machine."""
 
 
+class ChangedJarError(UsageError):
+    """A jar of a release is not the one that was released."""
+
+
 class JarsUnavailableError(UsageError):
     """The jars are neither cached nor obtainable."""

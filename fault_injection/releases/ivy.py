@@ -9,21 +9,26 @@ import re
 import subprocess
 from collections.abc import Iterable
 from pathlib import Path
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
 from xml.sax.saxutils import quoteattr
 
 from fault_injection.releases.errors import JarsUnavailableError
 from fault_injection.releases.java import find_java
 from fault_injection.releases.release import Coordinate
-from fault_injection.releases.repository import repository_url
+from fault_injection.releases.repository import Repository, repository
 
 _TIMEOUT_S = 900
+_REALM_TIMEOUT_S = 20
 
 _SETTINGS = """<ivysettings>
   <settings defaultResolver="repository"/>
-  <caches defaultCacheDir={cache}/>
+  <caches defaultCacheDir={cache}/>{credentials}
   <resolvers><ibiblio name="repository" m2compatible="true" root={root}/></resolvers>
 </ivysettings>
 """
+_CREDENTIALS = """
+  <credentials realm={realm} host={host} username={user} passwd={password}/>"""
 
 _MODULE = """<ivy-module version="2.0">
   <info organisation="kafka-conformance" module="jars"/>
@@ -41,9 +46,10 @@ def resolve(coordinates: Iterable[Coordinate], into: Path, ivy_cache: Path, work
     Raises:
         JarsUnavailableError: something cannot be obtained.
     """
-    wanted = tuple(coordinates)
+    wanted, source = tuple(coordinates), repository()
     settings, module = work / "ivysettings.xml", work / "ivy.xml"
-    settings.write_text(_SETTINGS.format(cache=quoteattr(str(ivy_cache)), root=quoteattr(repository_url())))
+    settings.touch(mode=0o600)
+    settings.write_text(_settings(source, wanted[0], ivy_cache))
     module.write_text(_MODULE.format(dependencies="\n".join(map(_dependency, wanted))))
     command = [
         *(str(find_java().executable), "-cp", str(_ivy_jar()), "org.apache.ivy.Main"),
@@ -52,7 +58,30 @@ def resolve(coordinates: Iterable[Coordinate], into: Path, ivy_cache: Path, work
     ]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=_TIMEOUT_S)
     if done.returncode != 0:
-        raise JarsUnavailableError(_why(wanted[0], done.stdout + done.stderr))
+        raise JarsUnavailableError(_why(wanted[0], source, done.stdout + done.stderr))
+
+
+def _settings(source: Repository, wanted: Coordinate, ivy_cache: Path) -> str:
+    credentials = ""
+    if source.user:
+        said = {"realm": _realm(source, wanted), "host": source.host, "user": source.user, "password": source.password}
+        credentials = _CREDENTIALS.format(**{name: quoteattr(text) for name, text in said.items()})
+    root, kept = quoteattr(source.url), quoteattr(str(ivy_cache))
+    return _SETTINGS.format(cache=kept, root=root, credentials=credentials)
+
+
+def _realm(source: Repository, wanted: Coordinate) -> str:
+    """Ask a repository for the realm of its passwords, without which Ivy sends none (RFC 7617)."""
+    place = f"{wanted.group.replace('.', '/')}/{wanted.artifact}/{wanted.version}"
+    pom = f"{source.url}{place}/{wanted.artifact}-{wanted.version}.pom"
+    try:
+        urlopen(Request(pom, method="HEAD"), timeout=_REALM_TIMEOUT_S).close()  # noqa: S310 - http or https: checked
+    except HTTPError as refused:
+        realm = re.search(r'realm="([^"]*)"', refused.headers.get("WWW-Authenticate", ""))
+        return realm[1] if realm else ""
+    except OSError:
+        pass  # Ivy says that nobody answers
+    return ""
 
 
 def _dependency(coordinate: Coordinate) -> str:
@@ -70,13 +99,25 @@ def _ivy_jar() -> Path:
     return found[-1]
 
 
-def _why(wanted: Coordinate, log: str) -> str:
-    unreachable = re.search(r"(UnknownHost|Connect|SocketTimeout|NoRouteToHost|SSL\w*)Exception[^\n]*", log)
+_UNREACHABLE = (
+    r"Host \S+ not found",
+    r"(?:UnknownHost|Connect|SocketTimeout|NoRouteToHost|SSL\w*)Exception[^\n)]*",
+    r"Server access error[^\n]*",
+)
+"""How Ivy says that nobody answered; after it, it also says of everything that it was not found."""
+_REFUSED = r"CLIENT ERROR: ([^\n]*?) url="
+
+
+def _why(wanted: Coordinate, source: Repository, log: str) -> str:
+    """Say why the jars of a coordinate are not there: nobody answers, who answers refuses, or there are none."""
+    unreachable = re.search("|".join(_UNREACHABLE), log)
     if unreachable:
-        reason = unreachable[0].strip()
-        return f"{wanted.text} is not cached and {repository_url()} cannot be reached ({reason})."
+        return f"{wanted.text} is not cached and {source.url} cannot be reached ({unreachable[0].strip()})."
+    refused = re.search(_REFUSED, log)
+    if refused and refused[1] != "Not Found":
+        return f"{wanted.text} is not cached and {source.url} refuses it ({refused[1]})."
     if f"{wanted.group}#{wanted.artifact};{wanted.version}: not found" in log:
-        return f"{wanted.text} does not exist: {repository_url()} does not have it."
+        return f"{wanted.text} does not exist: {source.url} does not have it."
     missing = re.findall(r":: ([\w.\-]+#[\w.\-]+;[\w.\-]+): not found", log)
     named = ", ".join(dict.fromkeys(missing)) or log.strip().splitlines()[-1][:200]
-    return f"{wanted.text} is not cached and {repository_url()} does not have all of it ({named})."
+    return f"{wanted.text} is not cached and {source.url} does not have all of it ({named})."

@@ -1,13 +1,15 @@
 """Which jars does a release, the Spark connector or the wire codec need, and where are they?"""
 
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from fault_injection.releases import ivy
 from fault_injection.releases.cache import NO_JARS, JarSet, cache_directory, cached, jar_set, jar_set_of
 from fault_injection.releases.errors import JarsUnavailableError
+from fault_injection.releases.pins import check_pins, write_pins
 from fault_injection.releases.release import Coordinate, Release
+from fault_injection.releases.table import RELEASES, find_release
 
 __all__ = ["NO_JARS", "JarSet", "jar_names_of_home", "jars_of", "schema_jar", "spark_connector_jars"]
 
@@ -25,10 +27,26 @@ def jars_of(release: Release, kafka_home: Path | None = None) -> JarSet:
 
     Raises:
         JarsUnavailableError: ``kafka_home`` has no jars, or the jars are not cached and cannot be resolved.
+        ChangedJarError: a jar of the release is not the one that was released; those of ``kafka_home`` may be any.
     """
     if kafka_home is not None:
         return _jars_of_home(release, kafka_home)
+    return check_pins(release.version, resolved_jars(release))
+
+
+def resolved_jars(release: Release) -> JarSet:
+    """Give the jars of a release as the cache or the repository has them, released so or not.
+
+    Raises:
+        JarsUnavailableError: they are not cached and cannot be resolved.
+    """
     return _resolved(release.version, (release.coordinate, *release.extra_jars))
+
+
+def pin_releases(names: Iterable[str]) -> None:
+    """Pin the jars of releases that are not pinned yet, as the repository has them: for whoever adds a release."""
+    named = [find_release(name) for name in names] or RELEASES
+    write_pins({release.version: resolved_jars(release) for release in named})
 
 
 def spark_connector_jars() -> JarSet:

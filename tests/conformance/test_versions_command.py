@@ -23,7 +23,7 @@ def test_the_versions_are_those_of_the_table(capsys: pytest.CaptureFixture[str])
     told = json.loads(said(capsys, "--json"))
 
     assert [one["version"] for one in told] == [release.version for release in RELEASES]
-    assert all(set(one) == {"version", "metadata", "rules"} and one["rules"] for one in told)
+    assert all(set(one) == {"version", "metadata", "quirks", "rules"} and one["rules"] for one in told)
     rows = [line.split() for line in said(capsys).splitlines()[1 : 1 + len(RELEASES)]]
     assert [row[:2] for row in rows] == [[release.line, release.version] for release in RELEASES]
     assert rows[0][2:] == ["zookeeper"]
@@ -51,3 +51,14 @@ def test_the_rules_of_all_can_be_had(capsys: pytest.CaptureFixture[str]) -> None
 def test_an_unknown_release_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(("versions", "9.9")) == 2
     assert "'9.9' is not a supported release" in capsys.readouterr().err
+
+
+def test_what_runs_with_a_jar_that_is_not_its_own_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+    table = said(capsys)
+    for release in RELEASES:
+        (told,) = json.loads(said(capsys, release.version, "--json"))
+        assert told["quirks"] == list(release.quirks)
+        assert bool(release.quirks) == bool(release.swapped_jars)
+        assert all(quirk in table for quirk in release.quirks)
+        assert all(quirk in said(capsys, release.version) for quirk in release.quirks)
+    assert "2.0, 2.1, 2.2, 2.3: the ZooKeeper client is 3.5.9" in table

@@ -55,6 +55,7 @@ NEWER = r"(4\.\d+\.\d+)"
 """The examples name an older release beside the newest; none of those is a 4."""
 PLACES = (
     Place("fault_injection/releases/table.py", rf'^    "{VERSION}",\n\)'),
+    Place("fault_injection/releases/pins.json", rf'^ "{VERSION}": \{{(?![\s\S]*^ ")'),
     Place("conformance/catalogue/ladder.py", rf'^    "{VERSION}/kraft",\n\)'),
     Place(".github/workflows/nightly.yml", rf"^ +- {VERSION}/kraft\n    (?:steps|env):"),
     Place("oracle/tracing/speech.py", r"^NEWEST_KNOWN = \((\d+, \d+)\)$", "{pair}"),

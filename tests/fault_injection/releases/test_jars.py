@@ -1,12 +1,23 @@
 """Are jars found offline, from a directory, and refused with one clear sentence otherwise?"""
 
 import socket
+import threading
+from base64 import b64encode
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
 from fault_injection.releases import UsageError, find_release, jars_of
-from fault_injection.releases.repository import MAVEN_CENTRAL, REPOSITORY_VARIABLE, repository_url
+from fault_injection.releases.repository import (
+    MAVEN_CENTRAL,
+    PLAIN_HTTP_VARIABLE,
+    REPOSITORY_VARIABLE,
+    repository,
+    repository_url,
+)
 
 
 def closed_port() -> int:
@@ -66,12 +77,74 @@ def test_a_mirror_in_the_maven_settings_is_used(tmp_path: Path, monkeypatch: pyt
     (tmp_path / ".m2" / "settings.xml").write_text(
         '<settings xmlns="http://maven.apache.org/SETTINGS/1.2.0"><mirrors>'
         "<mirror><id>other</id><mirrorOf>other</mirrorOf><url>http://other.example/</url></mirror>"
-        "<mirror><id>all</id><mirrorOf>*,!other</mirrorOf><url>http://mirror.example/maven</url></mirror>"
+        "<mirror><id>all</id><mirrorOf>*,!other</mirrorOf><url>https://mirror.example/maven</url></mirror>"
         "</mirrors></settings>"
     )
-    assert repository_url() == "http://mirror.example/maven/"
-    monkeypatch.setenv(REPOSITORY_VARIABLE, "http://named.example/")
-    assert repository_url() == "http://named.example/"
+    assert repository_url() == "https://mirror.example/maven/"
+    monkeypatch.setenv(REPOSITORY_VARIABLE, "https://named.example/")
+    assert repository_url() == "https://named.example/"
+
+
+def test_a_repository_that_is_not_there_is_not_said_to_lack_the_release(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setenv(REPOSITORY_VARIABLE, "https://nowhere.invalid/maven2")
+    with pytest.raises(UsageError, match=r"4\.3\.1 is not cached and .* cannot be reached \(Host .* not found"):
+        jars_of(find_release("4.3"))
+
+
+def test_plain_http_is_refused_unless_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(REPOSITORY_VARIABLE, "http://me:secret@named.example/maven")
+    with pytest.raises(UsageError, match=r"^http://named\.example/maven/ is plain http.* set \w+_ALLOW_HTTP=1"):
+        repository_url()
+    monkeypatch.setenv(PLAIN_HTTP_VARIABLE, "1")
+    assert repository_url() == "http://named.example/maven/"
+    monkeypatch.delenv(PLAIN_HTTP_VARIABLE)
+    monkeypatch.setenv(REPOSITORY_VARIABLE, "http://localhost:8081/maven")
+    assert repository_url() == "http://localhost:8081/maven/"
+
+
+class _Private(BaseHTTPRequestHandler):
+    """A repository that wants a password, and has nothing."""
+
+    seen: ClassVar[list[str]] = []
+
+    def do_GET(self) -> None:
+        said = self.headers.get("Authorization")
+        self.seen.append(said or "")
+        self.send_response(401 if said is None else 404)
+        if said is None:
+            self.send_header("WWW-Authenticate", 'Basic realm="jars"')
+        self.end_headers()
+
+    do_HEAD = do_GET  # noqa: N815 - as the base class calls it
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+
+@pytest.fixture
+def private() -> Iterator[int]:
+    with ThreadingHTTPServer(("127.0.0.1", 0), _Private) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield server.server_port
+        server.shutdown()
+        thread.join()
+
+
+def test_a_password_in_the_url_is_used_and_neither_shown_nor_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, private: int
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setenv(REPOSITORY_VARIABLE, f"http://me:s%26cret@127.0.0.1:{private}/maven2")
+    with pytest.raises(UsageError, match=r"does not exist: http://127\.0\.0\.1") as refused:
+        jars_of(find_release("4.3"))
+    assert f"Basic {b64encode(b'me:s&cret').decode()}" in _Private.seen
+    assert "cret" not in str(refused.value)
+    assert "cret" not in repr(repository())
+    assert not any(b"cret@" in file.read_bytes() for file in tmp_path.rglob("*") if file.is_file())
 
 
 @pytest.mark.broker
