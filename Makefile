@@ -36,7 +36,7 @@ setup-dev: $(VENV)/.ready-dev
 INSTALL = $(BIN)/pip install --quiet --disable-pip-version-check
 
 $(VENV)/.ready: pyproject.toml requirements.lock
-	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Python 3.11 or newer is needed; set PYTHON=")'
+	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11, 4) else "Python 3.11.4 or newer is needed; set PYTHON=")'
 	@echo "setting up $(VENV) (once; pyspark is large)"
 	@$(PYTHON) -m venv $(VENV)
 	@$(INSTALL) --require-hashes -r requirements.lock

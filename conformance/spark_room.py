@@ -34,6 +34,8 @@ else:
 GRACE_S = 2.0
 """How long Spark may take to leave in good order when nobody waits for its work any more."""
 KILL_DEADLINE_S = 10.0
+STOP_DEADLINE_S = 60.0
+"""How long an idle Spark may take to stop, before its JVM is ended."""
 
 
 class SparkRoom:
@@ -111,7 +113,11 @@ class SparkRoom:
     def close(self) -> None:
         """End the session and its JVM; work that is still going on is cancelled, since nobody waits for it."""
         if self._latest is None or self._latest.done():
-            self._thread.submit(self._stop).result()
+            stopping = self._thread.submit(self._stop)
+            with suppress(TimeoutError):
+                stopping.result(STOP_DEADLINE_S)
+            if not stopping.done():
+                self._cancel(stopping)
             self._thread.shutdown()
         else:
             self._cancel(self._latest)

@@ -6,6 +6,7 @@ about a partition; any other frame that does not decode gives None as well and i
 proxy that fails on a frame would itself be the fault.
 """
 
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -51,14 +52,22 @@ class Codec:
 
     Args:
         messages: what ``load_schemas`` gave; without it only FETCH and OffsetsForLeaderEpoch decode.
-
-    Attributes:
-        undecodable: frames so far that should have decoded and did not.
     """
 
     def __init__(self, messages: Messages = SHIPPED) -> None:
         self._messages = messages
-        self.undecodable = 0
+        self._undecodable = 0
+        self._counting = threading.Lock()  # connections have threads of their own
+
+    @property
+    def undecodable(self) -> int:
+        """Frames so far that should have decoded and did not."""
+        return self._undecodable
+
+    def note_undecodable(self) -> None:
+        """Count a frame that should have decoded and did not."""
+        with self._counting:
+            self._undecodable += 1
 
     def request(self, header: RequestHeader, frame: Buffer) -> RequestView | None:
         """Decode a whole request frame, length prefix included."""
@@ -72,7 +81,7 @@ class Codec:
             decoded = message.request.decode(memoryview(frame)[offset:], version=version)
             return _REQUESTS[header.api_key](decoded)
         except Exception:  # noqa: BLE001 - whatever a foreign decoder raises must not reach the traffic
-            self.undecodable += 1
+            self.note_undecodable()
             return None
 
     def response(self, api_key: int, api_version: int, frame: Buffer) -> ResponseView | None:
@@ -88,7 +97,7 @@ class Codec:
                 return read_fetch_response(frame, offset, version)
             return _RESPONSES[api_key](self._decoded_response(message, api_key, version, frame))
         except Exception:  # noqa: BLE001 - whatever a foreign decoder raises must not reach the traffic
-            self.undecodable += 1
+            self.note_undecodable()
             return None
 
     def error_answer(self, header: RequestHeader, view: RequestView | None, error: int) -> bytes:
@@ -107,7 +116,7 @@ class Codec:
         """Give the version to decode as; one that is newer than the schemas counts as undecodable if it matters."""
         known = message.known_version(api_version) if message is not None else None
         if message is not None and known is None and api_key not in _MAY_BE_NEWER:
-            self.undecodable += 1
+            self.note_undecodable()
         return known
 
     @staticmethod

@@ -192,7 +192,7 @@ class Connection:
                     return self._send(target, unframed)
                 return channel.carry(len(unframed), None, partial(self._go_unframed, unframed, target, channel))
             case Malformed():
-                self._traffic.codec.undecodable += 1
+                self._traffic.codec.note_undecodable()
                 return True
 
     def _word(self, passage: Passage, source: socket.socket) -> Word:

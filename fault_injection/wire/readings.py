@@ -87,7 +87,7 @@ class Readings:
             else:
                 self._read_response(passage, unread.content)
         except HeaderError:
-            self.codec.undecodable += 1
+            self.codec.note_undecodable()
         self.follow(passage, unread.arrived_ns)
         return passage
 

@@ -132,7 +132,7 @@ class Traffic:
         try:
             header = request_header(frame)
         except HeaderError:
-            self.codec.undecodable += 1
+            self.codec.note_undecodable()
             return passage
         view = self.codec.request(header, frame)
         with self.lock:
@@ -261,7 +261,7 @@ class Traffic:
         try:
             correlation_id = response_correlation_id(frame)
         except HeaderError:
-            self.codec.undecodable += 1
+            self.codec.note_undecodable()
             return None
         with self.lock:
             self.read()

@@ -87,6 +87,7 @@ class UnreadFrames:
         self._added = 0
         self._closed = threading.Event()
         self._starting = threading.Lock()
+        self._counting = threading.Lock()
         self._thread: threading.Thread | None = None
 
     def __len__(self) -> int:
@@ -95,7 +96,8 @@ class UnreadFrames:
     def add(self, frame: UnreadFrame) -> None:
         """Queue a frame."""
         self._frames.append(frame)
-        self._added += 1
+        with self._counting:
+            self._added += 1
         if self._thread is None:
             self._start()
         if len(self._frames) > FRAMES_MAX:
@@ -123,6 +125,7 @@ class UnreadFrames:
 
     def _read_at_leisure(self) -> None:
         while not self._closed.wait(INTERVAL_S):
-            added, self._added = self._added, 0
+            with self._counting:
+                added, self._added = self._added, 0
             while self._frames and max(added, self._added) < BUSY_FRAMES and not self._closed.is_set():
                 self._read(SLICE_FRAMES)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import gc
+import threading
 import time
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
 
+from conformance import spark_room
 from conformance.reconcile.session import end_running_session
 from conformance.spark_room import SparkRoom
 from fault_injection.waiting import until
@@ -78,3 +81,13 @@ def test_a_room_in_which_nothing_happened_is_left(temporary: Path) -> None:
     SparkRoom().close()
 
     assert list(temporary.iterdir()) == []
+
+
+def test_a_spark_that_does_not_stop_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    ended = threading.Event()
+    monkeypatch.setattr(spark_room, "STOP_DEADLINE_S", 0.1)
+    monkeypatch.setattr(spark_room, "jvm", SimpleNamespace(send_signal=lambda _work, _number: ended.set()))
+    room = SparkRoom()
+    monkeypatch.setattr(room, "_stop", ended.wait)
+    room.close()
+    assert ended.is_set()

@@ -15,7 +15,7 @@ from fault_injection.cluster.backend import NodeLaunch
 from fault_injection.cluster.backends.container_leftovers import OWNER_LABEL, owner_of_this_process
 
 LOCAL_JRE_IMAGE = "kafka-conformance/jre:17"
-PUBLIC_JRE_IMAGE = "eclipse-temurin:17-jre"
+PUBLIC_JRE_IMAGE = "eclipse-temurin:17.0.13_11-jre"
 JAR_DIRECTORIES = ("/opt/kafka/libs", "/usr/share/java/kafka")
 """Where our images, Apache's and Confluent's keep a broker's jars."""
 CLASS_PATH = ":".join(f"{directory}/*" for directory in JAR_DIRECTORIES)

@@ -1,6 +1,7 @@
 """Do decoded frames say what was encoded, in every version, and what an independent decoder says?"""
 
 import importlib
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -183,3 +184,13 @@ def test_a_version_newer_than_the_schema_is_counted() -> None:
     frame[6:8] = (99).to_bytes(2, "big")
     assert codec.request(request_header(frame), frame) is None
     assert codec.undecodable == 1
+
+
+def test_what_many_threads_count_is_counted_in_one_place_under_a_lock() -> None:
+    codec = Codec()
+    with pytest.raises(AttributeError):
+        codec.undecodable = 1  # type: ignore[misc]
+    with ThreadPoolExecutor(8) as threads:
+        for _ in range(4_000):
+            threads.submit(codec.note_undecodable)
+    assert codec.undecodable == 4_000
