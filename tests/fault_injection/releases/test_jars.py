@@ -19,6 +19,9 @@ from fault_injection.releases.repository import (
     repository_url,
 )
 
+USER = "me:s%26cret"
+"""A user and a password, as a URL has them."""
+
 
 def closed_port() -> int:
     with socket.socket() as probe:
@@ -89,15 +92,16 @@ def test_a_repository_that_is_not_there_is_not_said_to_lack_the_release(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    monkeypatch.setenv(REPOSITORY_VARIABLE, "https://nowhere.invalid/maven2")
+    monkeypatch.setenv(REPOSITORY_VARIABLE, "https://nowhere.example/maven2")
     with pytest.raises(UsageError, match=r"4\.3\.1 is not cached and .* cannot be reached \(Host .* not found"):
         jars_of(find_release("4.3"))
 
 
 def test_plain_http_is_refused_unless_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(REPOSITORY_VARIABLE, "http://me:secret@named.example/maven")
-    with pytest.raises(UsageError, match=r"^http://named\.example/maven/ is plain http.* set \w+_ALLOW_HTTP=1"):
+    monkeypatch.setenv(REPOSITORY_VARIABLE, f"http://{USER}@named.example/maven")
+    with pytest.raises(UsageError, match=r"is plain http.* set \w+_ALLOW_HTTP=1") as refused:
         repository_url()
+    assert str(refused.value).startswith("http://named.example/maven/ ")
     monkeypatch.setenv(PLAIN_HTTP_VARIABLE, "1")
     assert repository_url() == "http://named.example/maven/"
     monkeypatch.delenv(PLAIN_HTTP_VARIABLE)
@@ -138,8 +142,8 @@ def test_a_password_in_the_url_is_used_and_neither_shown_nor_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, private: int
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    monkeypatch.setenv(REPOSITORY_VARIABLE, f"http://me:s%26cret@127.0.0.1:{private}/maven2")
-    with pytest.raises(UsageError, match=r"does not exist: http://127\.0\.0\.1") as refused:
+    monkeypatch.setenv(REPOSITORY_VARIABLE, f"http://{USER}@127.0.0.1:{private}/maven2")
+    with pytest.raises(UsageError, match="does not exist: http") as refused:
         jars_of(find_release("4.3"))
     assert f"Basic {b64encode(b'me:s&cret').decode()}" in _Private.seen
     assert "cret" not in str(refused.value)
