@@ -105,10 +105,9 @@ def _isr_changes(world: World) -> Iterator[Move]:
         gate = world.gate.caught_by(PointName.ALTER_PARTITION_REQUEST, leader.broker)
         if gate is not None:
             yield None, replace(world, gate=gate)
-        elif leader.isr_answer is not None:
-            if kip_497.takes_answer(leader.isr_answer, leader):
-                event = _late_answer(leader)
-                yield event, world.apply(event)
+        elif leader.isr_answer is not None and kip_497.takes_answer(leader.isr_answer, leader):
+            event = _late_answer(leader)
+            yield event, world.apply(event)
         elif joining.refusal(world.state, leader) is None:
             yield _isr_change(world, leader)
 
