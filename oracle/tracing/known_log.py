@@ -131,6 +131,25 @@ class KnownLog:
         kept = self.at_least(Offset(first + 1))
         return (kept,) if last < self.low.end else (*without.settled(), kept)
 
+    def restarted(self, start: Offset, *, is_written: bool) -> tuple[KnownLog, ...]:
+        """Return what the log may be once its broker has started, if its first record was at an offset.
+
+        Deleting records moves the start of an epoch with the log's start; where that is the log's end the epoch has
+        no records left, and loading the log drops it (LeaderEpochFileCache.truncateFromStart, truncateFromEnd;
+        clearAndFlushEarliest, clearAndFlushLatest before 2.4).
+
+        Args:
+            start: the log start offset at the broker's end.
+            is_written: the cache was on disk for certain; a broker that is killed may not have got to it.
+        """
+        if start < self.low.end or not start:
+            return self.settled()
+        bare = EpochLog(end=start)
+        emptied = KnownLog(bare, bare)
+        if is_written and self.high.end <= start:
+            return (emptied,)
+        return (emptied, *self.settled())
+
     def is_end(self, offset: Offset) -> bool:
         """Tell whether the log may end there."""
         return self.low.end <= offset <= self.high.end

@@ -43,6 +43,7 @@ class Possibility:
 
     Attributes:
         high_watermark: a follower's; a leader's is in its ``Leadership``.
+        log_start: where its leader has told it that logs start; a leader's is in its ``Replica``.
         leader: whom it believes to lead, itself included.
         leader_epoch: in which epoch; NO_EPOCH before its broker has heard anything.
         heard: how many of the decisions that reached the broker it has applied or skipped.
@@ -55,6 +56,7 @@ class Possibility:
 
     log: KnownLog = field(default_factory=KnownLog)
     high_watermark: Bounds = field(default_factory=Bounds)
+    log_start: Offset = START
     leader: BrokerId | None = None
     leader_epoch: LeaderEpoch = NO_EPOCH
     heard: int = 0

@@ -11,6 +11,7 @@ from collections import deque
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
+from oracle.tracing.known_log import START
 from oracle.tracing.possibility import Bounds, Possibility, applied, with_first_record
 from oracle.tracing.taking import taken
 from oracle.vocabulary import Offset
@@ -173,5 +174,7 @@ class Replica:
         if self.leadership is not None and replica.leader == self.broker:
             current = Bounds(self.leadership.low, self.leadership.high)
         start = current if clean else Bounds(Offset(0), max(self._highest_ever, current.high))
-        for log in replica.log.settled():
-            yield Possibility(log=log, high_watermark=start.at_most(log.low.end, log.high.end))
+        log_start = max(replica.log_start, self.log_start_offset)
+        for log in replica.log.restarted(log_start, is_written=clean):
+            watermark = start.at_most(log.low.end, log.high.end)
+            yield Possibility(log=log, high_watermark=watermark, log_start=log_start if clean else START)

@@ -10,7 +10,7 @@ from functools import reduce
 from typing import TYPE_CHECKING
 
 from oracle.tracing.exchange import NO_ERROR
-from oracle.tracing.known_log import EpochLog
+from oracle.tracing.known_log import START, EpochLog
 from oracle.tracing.observed import FetchAnswered, FetchSent
 from oracle.tracing.possibility import Bounds, cut
 
@@ -64,13 +64,14 @@ def _fetched(replica: Possibility, answer: FetchAnswered, rules: RuleSet) -> tup
 
 
 def _appended(replica: Possibility, answer: FetchAnswered) -> Iterator[Possibility]:
-    """Append the records, then take the leader's high watermark, at most the end."""
+    """Append the records, then take the leader's high watermark, at most the end, and its log start offset."""
     epoch = answer.runs[0].leader_epoch if answer.runs else None
     is_new = epoch is not None and epoch > replica.log.low.latest_epoch
     for known in replica.log.settled() if is_new else (replica.log,):
         log = known.both(lambda bound: reduce(EpochLog.appended, answer.runs, bound)) if answer.runs else known
         told = Bounds(answer.high_watermark, answer.high_watermark).at_most(log.low.end, log.high.end)
-        yield replace(replica, log=log, high_watermark=told)
+        start = max(replica.log_start, answer.log_start_offset or START)
+        yield replace(replica, log=log, high_watermark=told, log_start=start)
 
 
 def _looked_up(replica: Possibility, answer: LookupAnswered, rules: RuleSet) -> tuple[Possibility, ...]:

@@ -244,3 +244,35 @@ def test_changes_of_the_isr_alone_do_not_add_up_to_more_that_a_replica_may_be() 
     replica.hear(told(1))
     replica.hear(told(1, (2, 3)))
     assert len(replica.reachable()) == 4
+
+
+@pytest.mark.parametrize(
+    ("deleted_to", "clean", "told"), [(3, True, {-1}), (3, False, {-1, 0}), (2, True, {0}), (2, False, {0})]
+)
+@pytest.mark.parametrize("says", [-1, 0])
+def test_a_follower_without_records_has_no_last_epoch_after_a_start(
+    says: int, deleted_to: int, *, clean: bool, told: set[int]
+) -> None:
+    """Records are deleted up to the log's end, or one before it; the follower hears of it, ends and starts."""
+    story = with_records()
+    story.fetch(3, 1, 3, 3, log_start_offset=deleted_to)
+    story.fetch(3, 1, 3, 3)
+    story.feed(BrokerEnded, broker=3, clean=clean)
+    story.feed(BrokerStarted, broker=3)
+    story.led(1, 0, (1, 2), 3)
+    story.sent(3, 1, 3, last_fetched_epoch=None if says < 0 else says, key=story.key(30))
+    words = {
+        -1: "24: broker 3 tells no epoch of its last record",
+        0: "16: broker 3 tells 0 as the epoch of its last record",
+    }
+    assert story.refused() == ("" if says in told else words[says])
+
+
+def test_a_leader_without_records_has_no_last_epoch_after_a_start() -> None:
+    story = with_records()
+    story.fetch(2, 1, 3, 3, log_start_offset=3)
+    story.feed(BrokerEnded, broker=1, clean=True)
+    story.feed(BrokerStarted, broker=1)
+    story.led(2, 1, (1, 2, 3))
+    story.sent(1, 2, 3, epoch=1, last_fetched_epoch=None, key=story.key(10))
+    assert not story.refused()
