@@ -1,8 +1,8 @@
 """How short can a counterexample be? Steps are taken away for as long as the model still shows the defect.
 
 Greedy, from the end, until no single removal keeps it: hold by hold (with everything that names
-it), step by step, then the offsets that holds ask for. What is left is written out in full, with
-awaits and outcomes, by ``telling``.
+it), step by step, also with a hold that meets no frame any more, then the offsets that holds ask
+for. What is left is written out in full, with awaits and outcomes, by ``telling``.
 """
 
 from __future__ import annotations
@@ -64,13 +64,19 @@ def _smaller(steps: tuple[Step, ...]) -> Iterator[tuple[Step, ...]]:
     """Return each way to take one thing away."""
     for index in reversed(range(len(steps))):
         gone = steps[index]
-        fewer = tuple(step for step in steps if step is not gone and not _names(step, gone))
+        fewer = _without(steps, gone)
         yield fewer
+        yield from (_without(fewer, hold) for hold in fewer if isinstance(hold, Hold))
         if isinstance(gone, Hold):
             yield from _with_later_produce(fewer)
     for index, step in enumerate(steps):
         if isinstance(step, Hold) and step.fetch_offset is not None:
             yield (*steps[:index], replace(step, fetch_offset=None), *steps[index + 1 :])
+
+
+def _without(steps: tuple[Step, ...], gone: Step) -> tuple[Step, ...]:
+    """Return the steps without one of them, and without those that name it if it is a hold."""
+    return tuple(step for step in steps if step is not gone and not _names(step, gone))
 
 
 def _names(step: Step, hold: Step) -> bool:
