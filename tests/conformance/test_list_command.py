@@ -133,8 +133,8 @@ def test_many_of_one_family_are_explained_once_and_by_a_table(capsys: pytest.Cap
     assert lines[0].startswith("EL-03, 36 scenarios: What acks, min.insync.replicas, unclean elections and the number")
     assert len(lines) < 60
     assert len(cells) == 36
-    assert cells["acks=0,min=1,unclean=off,replicas=2"] == "NO_PROMISE"
-    assert cells["acks=1,min=1,unclean=off,replicas=2"] == "ALLOWED_BY_SETTINGS; m1 lost"
+    assert cells["acks=0,min=1,unclean=off,replicas=2"] == "NO_PROMISE; m4 refused"
+    assert cells["acks=1,min=1,unclean=off,replicas=2"] == "ALLOWED_BY_SETTINGS; m1 lost; m4 refused"
     assert cells["acks=all,min=2,unclean=off,replicas=2"] == "KEPT; m1 refused"
     assert sum(line.startswith("One cell of the settings matrix: ") for line in lines) == 1
 
