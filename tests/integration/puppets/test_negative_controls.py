@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from threading import Event
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from conformance.puppet_stage.acts import STATE
 from conformance.puppet_stage.leading_acts import FetchAs, Lead
 from conformance.puppet_stage.script import PuppetScript
+from conformance.puppet_stage.stage import Stage
 from conformance.scenarios.controller_requests.consumers import FETCH
 from conformance.scenarios.one_broker.following import CUTS
 from conformance.scenarios.one_broker.leading import FENCED_FETCHES, HIGH_WATERMARK, JOIN
 from conformance.scenarios.one_broker.producing import TOO_FEW
+from fault_injection.puppets.follower import FollowerPuppet
+from fault_injection.releases import find_release
 from oracle.rules import isr_join, kip_320
 from oracle.rules.by_version import rules_for
 from oracle.vocabulary import MetadataMode
@@ -23,10 +27,16 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from conformance.catalogue.examination import Examination
+    from fault_injection.wire.controller_views import PartitionLeadership
+    from fault_injection.wire.views import FetchedPartition
     from oracle.rules.rule_set import RuleSet
     from tests.integration.puppets.conftest import Played
 
 pytestmark = [pytest.mark.broker, pytest.mark.timeout(120)]
+
+
+LOOK_DEADLINE_S = 20.0
+JOINING = 3
 
 
 def cutting_as_another_release(rules: RuleSet) -> RuleSet:
@@ -80,9 +90,33 @@ def letting_nobody_join(rules: RuleSet) -> RuleSet:
     return replace(rules, joins_isr=lambda *_: False)
 
 
-def test_what_comes_after_the_expected_state_is_seen(played: Played) -> None:
-    """From 2.7 on the state that is expected is there at first: a join is committed after the fetch is answered."""
-    script, wrong = PuppetScript((Lead(5, isr=(1, 2)), FetchAs(3, 0, 5))), letting_nobody_join(played.rules)
+def test_what_comes_after_the_expected_state_is_seen(played: Played, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The controller commits a join when its stage has looked once, and found what the wrong rule expects."""
+    if not find_release(played.version).is_at_least(2, 7):
+        pytest.skip("before 2.7 a leader has written the in-sync replicas itself when it answers a fetch")
+    requests, has_fetched, has_looked = played.run.controller.isr_requests, Event(), Event()
+    commit, isr, fetch = requests._commit, Stage.isr, FollowerPuppet.fetch
+
+    def after_a_look(leadership: PartitionLeadership) -> int:
+        assert JOINING not in leadership.isr or has_looked.wait(LOOK_DEADLINE_S)
+        return commit(leadership)
+
+    def looking(stage: Stage) -> list[int]:
+        seen = isr(stage)
+        if has_fetched.is_set():
+            has_looked.set()
+        return seen
+
+    def fetching(follower: FollowerPuppet, *asked: Any, **fields: Any) -> FetchedPartition:  # noqa: ANN401
+        answer = fetch(follower, *asked, **fields)
+        if follower.broker == JOINING:
+            has_fetched.set()
+        return answer
+
+    monkeypatch.setattr(requests, "_commit", after_a_look)
+    monkeypatch.setattr(Stage, "isr", looking)
+    monkeypatch.setattr(FollowerPuppet, "fetch", fetching)
+    script, wrong = PuppetScript((Lead(5, isr=(1, 2)), FetchAs(JOINING, 0, 5))), letting_nobody_join(played.rules)
 
     predicted, measured = script.predict(wrong), tuple(script.play(played.run, "nobody-joins", wrong))
 
