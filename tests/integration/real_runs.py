@@ -1,24 +1,23 @@
-"""How does a test run a scenario for real? One pipeline on child processes, shared by the tests of a module."""
+"""How does a test run a scenario for real? On child processes, which a module's tests of one release share."""
 
 from __future__ import annotations
 
 import shutil
-from contextlib import contextmanager
+from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 from conformance.laboratory import Laboratory
 from conformance.pipeline import Pipeline
 from conformance.run_directory import RunDirectory
-from conformance.spark_room import SparkRoom
 from conformance.stages.judging import judge_run
 from fault_injection.cluster.backends.process import ProcessBackend
 from fault_injection.releases import find_release, jars_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from conformance.judgement.verdicts import Verdict
+    from conformance.spark_room import SparkRoom
 
 SEED = 7
 
@@ -27,17 +26,30 @@ def ignore(_: str) -> None:
     """Take no notice of progress."""
 
 
-@contextmanager
-def real_pipeline(version: str, runs: Path) -> Iterator[Pipeline]:
-    """Give a pipeline on brokers of a release, in its default metadata mode."""
-    release = find_release(version)
-    jars, mode = jars_of(release), release.default_metadata_mode
-    with (
-        SparkRoom() as spark,
-        Laboratory(release=release, metadata=mode, jars=jars, backend=ProcessBackend(), progress=ignore) as laboratory,
-    ):
-        spark.start()
-        yield Pipeline(laboratory, spark, runs, SEED, ignore)
+class Releases:
+    """Brokers of one release at a time, as one laboratory keeps them, and one Spark for all; to be closed."""
+
+    def __init__(self, spark: SparkRoom) -> None:
+        self._spark = spark
+        self._stack = ExitStack()
+        self._laboratory: Laboratory | None = None
+
+    def pipeline(self, version: str, runs: Path) -> Pipeline:
+        """Give a pipeline on brokers of a release, in its default metadata mode."""
+        if self._laboratory is None or self._laboratory.release.version != version:
+            self.close()
+            release, backend = find_release(version), ProcessBackend()
+            jars, mode = jars_of(release), release.default_metadata_mode
+            self._laboratory = self._stack.enter_context(
+                Laboratory(release=release, metadata=mode, jars=jars, backend=backend, progress=ignore)
+            )
+        self._spark.start()
+        return Pipeline(self._laboratory, self._spark, runs, SEED, ignore)
+
+    def close(self) -> None:
+        """End the brokers."""
+        self._laboratory = None
+        self._stack.close()
 
 
 def copied(run: RunDirectory, folder: Path) -> RunDirectory:

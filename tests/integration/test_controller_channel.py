@@ -13,10 +13,12 @@ import pytest
 from conformance.catalogue.scenario import Scenario
 from conformance.judgement.verdicts import Conformance, PromiseKept
 from conformance.schedules.schedule_format import decode
-from tests.integration.real_runs import real_pipeline
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from conformance.pipeline import Pipeline
+    from tests.integration.real_runs import Releases
 
 pytestmark = [pytest.mark.broker, pytest.mark.spark, pytest.mark.timeout(300)]
 
@@ -87,22 +89,25 @@ JOIN_ANSWERED = document(
 )
 
 
-def check(document: dict[str, Any], version: str, runs: Path, promise: PromiseKept) -> None:
+def check(document: dict[str, Any], running: Pipeline, promise: PromiseKept) -> None:
     schedule = decode(document)
-    with real_pipeline(version, runs) as running:
-        verdict = running.run(Scenario(schedule.id, schedule, schedule.requirement)).verdict
+    verdict = running.run(Scenario(schedule.id, schedule, schedule.requirement)).verdict
     assert (verdict.conformance, verdict.promise) == (Conformance.CONFORMS, promise), verdict.findings
 
 
 @pytest.mark.parametrize(("version", "point"), [("2.8.2", "leader_and_isr"), ("4.3.1", "controller_fetch_response")])
-def test_a_leader_that_does_not_hear_of_its_successor(version: str, point: str, tmp_path: Path) -> None:
-    check(zombie_leader(point), version, tmp_path, PromiseKept.ALLOWED_BY_SETTINGS)
+def test_a_leader_that_does_not_hear_of_its_successor(
+    version: str, point: str, releases: Releases, tmp_path: Path
+) -> None:
+    check(zombie_leader(point), releases.pipeline(version, tmp_path), PromiseKept.ALLOWED_BY_SETTINGS)
 
 
 @pytest.mark.parametrize("version", ["2.8.2", "4.3.1"])
-def test_a_join_that_the_controller_has_not_heard_of_counts_already(version: str, tmp_path: Path) -> None:
-    check(JOIN_REQUESTED, version, tmp_path, PromiseKept.KEPT)
+def test_a_join_that_the_controller_has_not_heard_of_counts_already(
+    version: str, releases: Releases, tmp_path: Path
+) -> None:
+    check(JOIN_REQUESTED, releases.pipeline(version, tmp_path), PromiseKept.KEPT)
 
 
-def test_a_join_whose_answer_is_held_is_not_obeyed(tmp_path: Path) -> None:
-    check(JOIN_ANSWERED, "2.8.2", tmp_path, PromiseKept.KEPT)
+def test_a_join_whose_answer_is_held_is_not_obeyed(releases: Releases, tmp_path: Path) -> None:
+    check(JOIN_ANSWERED, releases.pipeline("2.8.2", tmp_path), PromiseKept.KEPT)

@@ -8,11 +8,12 @@ import pytest
 
 from conformance.judgement.verdicts import Conformance, PromiseKept
 from conformance.schedules.schedule_file import read_schedule
-from tests.integration.real_runs import real_pipeline
 from tests.project.documents import ROOT
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from tests.integration.real_runs import Releases
 
 pytestmark = [pytest.mark.broker, pytest.mark.spark, pytest.mark.timeout(300)]
 
@@ -32,9 +33,8 @@ HOLES = [
     [case for hole, has, has_not, promise in HOLES for case in ((hole, has, BROKEN), (hole, has_not, promise))],
 )
 def test_a_hole_is_open_on_its_release_and_closed_on_the_next(
-    hole: str, version: str, promise: PromiseKept, tmp_path: Path
+    hole: str, version: str, promise: PromiseKept, releases: Releases, tmp_path: Path
 ) -> None:
     found = read_schedule(ROOT / "examples" / "counterexamples" / f"{hole}.yaml")
-    with real_pipeline(version, tmp_path) as pipeline:
-        verdict = pipeline.run(found).verdict
+    verdict = releases.pipeline(version, tmp_path).run(found).verdict
     assert (verdict.conformance, verdict.promise) == (Conformance.CONFORMS, promise)

@@ -18,10 +18,12 @@ from conformance.judgement.verdicts import Conformance, PromiseKept
 from conformance.schedules.schedule_format import decode
 from fault_injection.cluster.spec import ClusterSpec
 from oracle.rules.by_version import rules_for
-from tests.integration.real_runs import real_pipeline
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from conformance.pipeline import Pipeline
+    from tests.integration.real_runs import Releases
 
 pytestmark = [pytest.mark.broker, pytest.mark.spark, pytest.mark.timeout(300)]
 LOST, KEPT = PromiseKept.BROKEN_AS_PREDICTED, PromiseKept.KEPT
@@ -95,32 +97,35 @@ LOST_CHECKPOINT: dict[str, Any] = {
 }
 
 
-def check(document: dict[str, Any], version: str, runs: Path, promise: PromiseKept, *lost: str) -> None:
+def check(document: dict[str, Any], running: Pipeline, promise: PromiseKept, *lost: str) -> None:
     schedule = decode(document)
-    with real_pipeline(version, runs) as running:
-        verdict = running.run(Scenario(schedule.id, schedule, schedule.requirement)).verdict
+    verdict = running.run(Scenario(schedule.id, schedule, schedule.requirement)).verdict
     assert (verdict.conformance, verdict.promise) == (Conformance.CONFORMS, promise), verdict.findings
     assert tuple(loss["label"] for loss in verdict.losses) == lost
 
 
 @pytest.mark.parametrize(("version", "promise", "lost"), [("3.9.2", LOST, ("m1", "m2")), ("4.3.1", KEPT, ())])
-def test_the_last_replica_standing(version: str, promise: PromiseKept, lost: tuple[str, ...], tmp_path: Path) -> None:
-    check(LAST_REPLICA, version, tmp_path, promise, *lost)
+def test_the_last_replica_standing(
+    version: str, promise: PromiseKept, lost: tuple[str, ...], releases: Releases, tmp_path: Path
+) -> None:
+    check(LAST_REPLICA, releases.pipeline(version, tmp_path), promise, *lost)
 
 
 def test_the_last_replica_standing_without_eligible_leader_replicas(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    monkeypatch: pytest.MonkeyPatch, releases: Releases, tmp_path: Path
 ) -> None:
     features = {"eligible.leader.replicas.version": 0}
     monkeypatch.setattr(laboratory, "ClusterSpec", partial(ClusterSpec, features=features))
     monkeypatch.setattr(pipeline, "rules_for", partial(rules_for, eligible_leader_replicas=False))
-    check(LAST_REPLICA, "4.3.1", tmp_path, LOST, "m1", "m2")
+    check(LAST_REPLICA, releases.pipeline("4.3.1", tmp_path), LOST, "m1", "m2")
 
 
-def test_an_eligible_replica_that_lost_its_tail_does_not_lead(tmp_path: Path) -> None:
-    check(NO_LONGER_ELIGIBLE, "4.3.1", tmp_path, KEPT)
+def test_an_eligible_replica_that_lost_its_tail_does_not_lead(releases: Releases, tmp_path: Path) -> None:
+    check(NO_LONGER_ELIGIBLE, releases.pipeline("4.3.1", tmp_path), KEPT)
 
 
 @pytest.mark.parametrize(("version", "promise", "lost"), [("0.10.2.2", LOST, ("m0", "m1")), ("4.3.1", KEPT, ())])
-def test_a_lost_checkpoint(version: str, promise: PromiseKept, lost: tuple[str, ...], tmp_path: Path) -> None:
-    check(LOST_CHECKPOINT, version, tmp_path, promise, *lost)
+def test_a_lost_checkpoint(
+    version: str, promise: PromiseKept, lost: tuple[str, ...], releases: Releases, tmp_path: Path
+) -> None:
+    check(LOST_CHECKPOINT, releases.pipeline(version, tmp_path), promise, *lost)

@@ -27,24 +27,24 @@ from conformance.stages.repredict import repredict
 from fault_injection.wire.points import Point
 from oracle.vocabulary import Acks
 from tests.integration import more_doctoring
-from tests.integration.real_runs import copied, judged_again, real_pipeline
+from tests.integration.real_runs import copied, judged_again
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from pathlib import Path
 
     from conformance.pipeline import Finished
     from conformance.run_directory import RunDirectory
     from conformance.stages.on_brokers import Stage
+    from tests.integration.real_runs import Releases
 
 pytestmark = [pytest.mark.broker, pytest.mark.spark, pytest.mark.timeout(300)]
 CONFORMS, DEVIATES, HARNESS_ERROR = Conformance.CONFORMS, Conformance.DEVIATES, Conformance.HARNESS_ERROR
 
 
 @pytest.fixture(scope="module")
-def pipeline(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pipeline]:
-    with real_pipeline("0.10.2.2", tmp_path_factory.mktemp("runs")) as pipeline:
-        yield pipeline
+def pipeline(releases: Releases, tmp_path_factory: pytest.TempPathFactory) -> Pipeline:
+    return releases.pipeline("0.10.2.2", tmp_path_factory.mktemp("runs"))
 
 
 @pytest.fixture(scope="module")

@@ -9,10 +9,11 @@ import pytest
 from conformance.catalogue.scenario import Scenario
 from conformance.judgement.verdicts import Conformance, PromiseKept
 from conformance.schedules.schedule_format import decode
-from tests.integration.real_runs import real_pipeline
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from tests.integration.real_runs import Releases
 
 pytestmark = [pytest.mark.broker, pytest.mark.spark, pytest.mark.timeout(300)]
 
@@ -82,12 +83,12 @@ DELETED = document(
 
 @pytest.mark.parametrize(("version", "others"), [("2.8.2", (REGISTERED,)), ("4.3.1", (FENCED, DELETED))])
 def test_brokers_in_the_way_of_each_other_do_as_predicted(
-    version: str, others: tuple[dict[str, Any], ...], tmp_path: Path
+    version: str, others: tuple[dict[str, Any], ...], releases: Releases, tmp_path: Path
 ) -> None:
     promises = {"isolated-leader-is-fenced": PromiseKept.ALLOWED_BY_SETTINGS}
-    with real_pipeline(version, tmp_path) as running:
-        for written in (PAUSED, *others):
-            schedule = decode(written)
-            verdict = running.run(Scenario(schedule.id, schedule, schedule.requirement)).verdict
-            promise = promises.get(schedule.id.split("/")[1], PromiseKept.KEPT)
-            assert (verdict.conformance, verdict.promise) == (Conformance.CONFORMS, promise), verdict.findings
+    running = releases.pipeline(version, tmp_path)
+    for written in (PAUSED, *others):
+        schedule = decode(written)
+        verdict = running.run(Scenario(schedule.id, schedule, schedule.requirement)).verdict
+        promise = promises.get(schedule.id.split("/")[1], PromiseKept.KEPT)
+        assert (verdict.conformance, verdict.promise) == (Conformance.CONFORMS, promise), verdict.findings

@@ -12,10 +12,11 @@ import pytest
 from conformance.catalogue.scenario import Scenario
 from conformance.judgement.verdicts import Conformance, PromiseKept
 from conformance.schedules.schedule_format import decode
-from tests.integration.real_runs import real_pipeline
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from tests.integration.real_runs import Releases
 
 pytestmark = [pytest.mark.broker, pytest.mark.spark, pytest.mark.timeout(300)]
 
@@ -45,8 +46,7 @@ MOVED: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("version", ["0.10.2.2", "2.8.2", "4.3.1"])
-def test_a_partition_moves_as_predicted(version: str, tmp_path: Path) -> None:
+def test_a_partition_moves_as_predicted(version: str, releases: Releases, tmp_path: Path) -> None:
     schedule = decode(MOVED)
-    with real_pipeline(version, tmp_path) as running:
-        verdict = running.run(Scenario(schedule.id, schedule, schedule.requirement)).verdict
+    verdict = releases.pipeline(version, tmp_path).run(Scenario(schedule.id, schedule, schedule.requirement)).verdict
     assert (verdict.conformance, verdict.promise) == (Conformance.CONFORMS, PromiseKept.KEPT), verdict.findings

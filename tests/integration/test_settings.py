@@ -9,10 +9,12 @@ import pytest
 from conformance.catalogue.scenario import Scenario
 from conformance.judgement.verdicts import Conformance, PromiseKept
 from conformance.schedules.schedule_format import decode
-from tests.integration.real_runs import real_pipeline
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from conformance.pipeline import Pipeline
+    from tests.integration.real_runs import Releases
 
 pytestmark = [pytest.mark.broker, pytest.mark.spark, pytest.mark.timeout(300)]
 
@@ -59,18 +61,17 @@ UNCLEAN = document(
 )
 
 
-def check(document: dict[str, Any], version: str, runs: Path, promise: PromiseKept) -> None:
+def check(document: dict[str, Any], running: Pipeline, promise: PromiseKept) -> None:
     schedule = decode(document)
-    with real_pipeline(version, runs) as running:
-        verdict = running.run(Scenario(schedule.id, schedule, schedule.requirement)).verdict
+    verdict = running.run(Scenario(schedule.id, schedule, schedule.requirement)).verdict
     assert (verdict.conformance, verdict.promise) == (Conformance.CONFORMS, promise), verdict.findings
 
 
 @pytest.mark.parametrize("version", ["0.10.2.2", "2.8.2", "4.3.1"])
-def test_a_new_minimum_is_obeyed(version: str, tmp_path: Path) -> None:
-    check(MINIMUM, version, tmp_path, PromiseKept.KEPT)
+def test_a_new_minimum_is_obeyed(version: str, releases: Releases, tmp_path: Path) -> None:
+    check(MINIMUM, releases.pipeline(version, tmp_path), PromiseKept.KEPT)
 
 
 @pytest.mark.parametrize("version", ["2.8.2", "4.3.1"])
-def test_a_leader_is_elected_once_it_may_be_unclean(version: str, tmp_path: Path) -> None:
-    check(UNCLEAN, version, tmp_path, PromiseKept.ALLOWED_BY_SETTINGS)
+def test_a_leader_is_elected_once_it_may_be_unclean(version: str, releases: Releases, tmp_path: Path) -> None:
+    check(UNCLEAN, releases.pipeline(version, tmp_path), PromiseKept.ALLOWED_BY_SETTINGS)
