@@ -13,15 +13,16 @@ from conformance.catalogue.scenario import Scenario
 from conformance.judgement.verdicts import Conformance
 from conformance.scenarios.vocabulary import await_isr, brokers, checkpoint, kill, produce, start
 from oracle.schedule import Schedule, Settings
-from tests.integration.real_runs import real_pipeline
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
+    from pathlib import Path
 
     from conformance.pipeline import Finished, Pipeline
     from fault_injection.cluster.lifecycle import Cluster
+    from tests.integration.real_runs import Releases
 
-pytestmark = [pytest.mark.broker, pytest.mark.spark]
+pytestmark = [pytest.mark.broker, pytest.mark.spark, pytest.mark.timeout(300)]
 
 WATCHED = Scenario(
     name="watched",
@@ -46,10 +47,9 @@ WATCHED = Scenario(
 )
 
 
-@pytest.fixture(scope="module")
-def pipeline(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pipeline]:
-    with real_pipeline("4.3.1", tmp_path_factory.mktemp("runs")) as pipeline:
-        yield pipeline
+@pytest.fixture
+def pipeline(releases: Releases, tmp_path: Path) -> Pipeline:
+    return releases.pipeline("4.3.1", tmp_path)
 
 
 def disturbed(pipeline: Pipeline, at: str, disturb: Callable[[Cluster], None]) -> Finished:
