@@ -24,7 +24,7 @@ from fault_injection.wire.proxy import GateProxy
 from oracle.steps import Isolate, Kill, KillTogether, Pause, Rejoin, Resume, Start, Stop
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Hashable
     from pathlib import Path
     from types import TracebackType
 
@@ -65,6 +65,16 @@ def brokers_for(schedule: Schedule) -> tuple[int, ...]:
             needed += 1
     free = (broker for broker in count(1) if broker not in named)
     return tuple(sorted((*named, *islice(free, needed - len(named)))))
+
+
+def cluster_kind(schedule: Schedule) -> dict[str, Hashable]:
+    """Return what two schedules must have in common to share a cluster, besides its brokers, by its name in files."""
+    return {
+        "timing": schedule.timing.value,
+        "checkpointing": schedule.checkpointing.value,
+        "fetch_wait_max_ms": schedule.fetch_wait_max_ms,
+        "fetch_sessions": schedule.fetch_sessions,
+    }
 
 
 class Laboratory:

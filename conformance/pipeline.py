@@ -138,7 +138,8 @@ class Pipeline:
         lab = self.laboratory
         home, seed = self.kafka_home, self.seed
         try:
-            examine(run, entry.subject, lab, self.spark, kafka_home=home, seed=seed, progress=self.progress)
+            with blaming_lost_nodes(run, lambda: lab.running):
+                examine(run, entry.subject, lab, self.spark, kafka_home=home, seed=seed, progress=self.progress)
         finally:
             self._note_cluster(run, lab.cluster_runs)
 
@@ -174,31 +175,32 @@ class Pipeline:
         imposed = dict(cluster.settings(schedule.replicas[0]).imposed)
         digests = {"jars": lab.jars.digest, "image": lab.backend.image_digest}
         run.update_run(settings={"user": user_settings(schedule), "imposed": imposed}, digests=digests)
-        with self._keeping_the_measurement(run) as finish, ExitStack() as stack:
-            lab.gate.trace_to(run.path / "wire.ndjson")
-            stack.callback(self._end_trace, run, lab.gate.undecodable)
-            addresses = [cluster.client_address(broker) for broker in cluster.live_brokers]
-            create_topic(addresses, topic, list(schedule.replicas), topic_configs(schedule))
-            probe = stack.enter_context(ReplicaProbe(cluster, topic))
-            recorder = stack.enter_context(Recorder(run.path))
-            stack.callback(setattr, lab, "on_gate_event", None)
-            faults = stack.enter_context(FaultAccount(cluster, on_timeline(recorder)))
-            rest = Rest(
-                cluster,
-                lab.gate,
-                probe,
-                topic,
-                schedule.replicas,
-                checks_checkpoint_files=schedule.checkpointing is HighWatermarkCheckpoint.PROMPT,
-                min_insync_replicas=schedule.settings.min_insync_replicas,
-            )
-            stage = Stage(run, schedule, topic, cluster, probe, rest, recorder, faults)
-            with blaming_lost_nodes(cluster):
-                take_steps(stage, lab, self.record_id_base, self.progress)
-                self.note_replicas(stage)
-                self.reconcile(stage)
-            finish.append(topic)
-        self._clean_up(cluster, topic)
+        with self._keeping_the_measurement(run) as finish:
+            with ExitStack() as stack:
+                lab.gate.trace_to(run.path / "wire.ndjson")
+                stack.callback(self._end_trace, run, lab.gate.undecodable)
+                addresses = [cluster.client_address(broker) for broker in cluster.live_brokers]
+                create_topic(addresses, topic, list(schedule.replicas), topic_configs(schedule))
+                probe = stack.enter_context(ReplicaProbe(cluster, topic))
+                recorder = stack.enter_context(Recorder(run.path))
+                stack.callback(setattr, lab, "on_gate_event", None)
+                faults = stack.enter_context(FaultAccount(cluster, on_timeline(recorder)))
+                rest = Rest(
+                    cluster,
+                    lab.gate,
+                    probe,
+                    topic,
+                    schedule.replicas,
+                    checks_checkpoint_files=schedule.checkpointing is HighWatermarkCheckpoint.PROMPT,
+                    min_insync_replicas=schedule.settings.min_insync_replicas,
+                )
+                stage = Stage(run, schedule, topic, cluster, probe, rest, recorder, faults)
+                with blaming_lost_nodes(run, lambda: cluster):
+                    take_steps(stage, lab, self.record_id_base, self.progress)
+                    self.note_replicas(stage)
+                    self.reconcile(stage)
+                finish.append(topic)
+            self._clean_up(cluster, topic)
 
     @contextmanager
     def _keeping_the_measurement(self, run: RunDirectory) -> Iterator[list[str]]:

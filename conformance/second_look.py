@@ -43,19 +43,23 @@ class SecondLook:
         self._left -= 1
         again = replace(pipeline, runs=finished.run.path / "again")
         finished.run.update_run(second_look=self._tried_again(again, entry, before))
+        pipeline.laboratory.discard_cluster()  # runs that are nobody's predecessors have used it
         return replace(finished, verdict=pipeline.judge(finished.run))
 
     def _tried_again(self, pipeline: Pipeline, entry: Entry, before: Sequence[str]) -> dict[str, object]:
         """Try a finding again; return what run.json says of that."""
         pipeline.progress(f"{entry.name}: a finding on a used cluster, tried again alone on a fresh one")
-        alone = _on_fresh_cluster(pipeline, [entry])
+        alone = _on_fresh_cluster(pipeline, [entry]).verdict
         told: dict[str, object] = {"before": list(before), "alone": alone.conformance.value}
         if _is_finding(alone):
             return told | {"text": "reproduced alone on a fresh cluster"}
         pipeline.progress(f"{entry.name}: tried again after the {len(before)} runs that came before it")
-        after = _on_fresh_cluster(pipeline, [*(self._entries[name] for name in before if name in self._entries), entry])
+        last = _on_fresh_cluster(pipeline, [*(self._entries[name] for name in before if name in self._entries), entry])
+        after, repeated = last.verdict, last.run.read_json("run.json").get("cluster_runs") or []
         runs = f"after the runs that came before it on its cluster ({', '.join(before)})"
         vanished = f"not reproduced alone on a fresh cluster ({alone.conformance.value})"
+        if len(repeated) < len(before):
+            return told | {"text": f"{vanished}; the runs before it could not be repeated on one cluster"}
         seen = "reproduced" if _is_finding(after) else f"nor ({after.conformance.value})"
         return told | {"after_predecessors": after.conformance.value, "text": f"{vanished}, {seen} {runs}"}
 
@@ -64,7 +68,7 @@ def _is_finding(verdict: Verdict) -> bool:
     return verdict.counted is Conformance.DEVIATES
 
 
-def _on_fresh_cluster(pipeline: Pipeline, entries: Sequence[Entry]) -> Verdict:
-    """Run entries in order on a cluster of their own; return the last one's verdict."""
+def _on_fresh_cluster(pipeline: Pipeline, entries: Sequence[Entry]) -> Finished:
+    """Run entries in order on a cluster of their own; return the last one."""
     pipeline.laboratory.discard_cluster()
-    return [pipeline.run(entry) for entry in entries][-1].verdict
+    return [pipeline.run(entry) for entry in entries][-1]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from conformance.catalogue.scenario import Scenario
-from conformance.laboratory import brokers_for
+from conformance.laboratory import brokers_for, cluster_kind
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
@@ -24,7 +24,5 @@ def in_running_order(entries: Sequence[Entry]) -> tuple[Entry, ...]:
 def _cluster_of(entry: Entry) -> Hashable:
     """Return what two entries must have in common to share a cluster; examinations of one area often do."""
     if isinstance(entry, Scenario):
-        schedule = entry.schedule
-        traits = (schedule.timing, schedule.checkpointing, schedule.fetch_wait_max_ms, schedule.fetch_sessions)
-        return (brokers_for(schedule), *traits)
+        return (brokers_for(entry.schedule), *cluster_kind(entry.schedule).values())
     return type(entry.subject).__module__

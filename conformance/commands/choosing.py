@@ -84,8 +84,19 @@ def scenarios_of(choice: Choice) -> tuple[Entry, ...]:
     if choice.schedules and choice.globs:
         raise ScheduleFileError("name scenarios or give --schedule, not both")
     if choice.schedules:
-        return tuple(map(read_schedule, choice.schedules))
+        return _own(choice.schedules)
     return select(choice.globs, choice.profile)
+
+
+def _own(paths: tuple[Path, ...]) -> tuple[Entry, ...]:
+    """Read the user's schedules; each needs an id of its own, by which runs and errors are told apart."""
+    entries: dict[str, tuple[Path, Entry]] = {}
+    for path in paths:
+        entry = read_schedule(path)
+        if entry.name in entries:
+            raise ScheduleFileError(f"{path}: {entries[entry.name][0]} has the id {entry.id} too: give it another")
+        entries[entry.name] = path, entry
+    return tuple(entry for _, entry in entries.values())
 
 
 def release_of(choice: Choice) -> tuple[Release, MetadataMode]:

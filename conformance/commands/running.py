@@ -13,7 +13,7 @@ from conformance.catalogue.shared_clusters import in_running_order
 from conformance.commands.choosing import Choice, jars_for, locate_error, release_of, scenarios_of
 from conformance.commands.places import check_file, check_writable
 from conformance.judgement.verdicts import exit_code
-from conformance.laboratory import Laboratory, brokers_for
+from conformance.laboratory import Laboratory, brokers_for, cluster_kind
 from conformance.pipeline import Finished, Pipeline
 from conformance.reconcile.errors import ReconcileError
 from conformance.second_look import SecondLook
@@ -192,10 +192,10 @@ def brokers_of_all(choice: Choice, scenarios: Sequence[Entry]) -> frozenset[int]
         UsageError: they cannot share one.
     """
     schedules = [one.schedule for one in scenarios if isinstance(one, Scenario)] if choice.schedules else []
-    kinds = {(it.timing.value, it.checkpointing.value, it.fetch_wait_max_ms) for it in schedules}
+    kinds = {", ".join(f"{name}: {value}" for name, value in cluster_kind(it).items()) for it in schedules}
     if len(kinds) > 1:
-        words = " and ".join(f"timing {time}, checkpointing {kept}, fetch wait {wait}" for time, kept, wait in kinds)
-        raise UsageError(f"These schedules need clusters of different kinds ({words}): run them one at a time.")
+        words = " and ".join(f"({kind})" for kind in sorted(kinds))
+        raise UsageError(f"These schedules need clusters of different kinds, {words}: run them one at a time.")
     return frozenset(broker for schedule in schedules for broker in brokers_for(schedule))
 
 

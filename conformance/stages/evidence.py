@@ -71,9 +71,9 @@ def keep_broker_files(run: RunDirectory, cluster: Cluster, topic: str, brokers: 
                 (directory / name.rsplit("/", maxsplit=1)[-1]).write_bytes(cluster.read_file(broker, name))
 
 
-def keep_other_logs(run: RunDirectory, cluster: Cluster, brokers: tuple[BrokerId, ...]) -> None:
-    """Keep the logs of the nodes that the schedule does not name: the controller or ZooKeeper, and other brokers."""
-    named = {cluster.node(broker).name for broker in brokers}
+def keep_node_logs(run: RunDirectory, cluster: Cluster, *, but: tuple[BrokerId, ...] = ()) -> None:
+    """Keep the logs of all nodes, the controller or ZooKeeper among them, but for brokers whose files are kept."""
+    named = {cluster.node(broker).name for broker in but}
     for name, log in cluster.node_logs().items():
         if name not in named:
             directory = run.path / "brokers" / name

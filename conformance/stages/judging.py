@@ -58,7 +58,7 @@ def judge_run(run: RunDirectory) -> Verdict:
 def _with_second_look(verdict: Verdict, about: dict[str, Any]) -> Verdict:
     """Add to a finding's reason what came of trying it again on a fresh cluster, if that was done."""
     look = about.get("second_look")
-    if look is None or verdict.conformance is not Conformance.DEVIATES:
+    if look is None or about.get("rules_of") or verdict.conformance is not Conformance.DEVIATES:
         return verdict
     return replace(verdict, reason=f"{verdict.reason}; {look['text']}")
 
@@ -128,7 +128,7 @@ def gather_facts(run: RunDirectory, about: dict[str, Any]) -> Facts:
     prediction = measured_prediction(run)
     failure = about.get("harness_failure")
     is_lost = bool(failure and failure.get("lost_node"))
-    observations = [seen for seen in run.lines("observations.ndjson") if not is_lost or _is_before_loss(run, seen)]
+    observations = _before_loss(run) if is_lost else run.lines("observations.ndjson")
     compared = _compared_checkpoints(prediction, observations)
     run.write_json(
         "reconciliation/checkpoints.json",
@@ -151,10 +151,10 @@ def gather_facts(run: RunDirectory, about: dict[str, Any]) -> Facts:
     )
 
 
-def _is_before_loss(run: RunDirectory, seen: dict[str, Any]) -> bool:
-    """Tell whether a step that ended with every node alive saw this; what came later may be a lost node's doing."""
-    finished = [mark["step"] for mark in run.lines("timeline.ndjson") if mark["event"] == "step_finished"]
-    return seen["step"] in finished
+def _before_loss(run: RunDirectory) -> list[dict[str, Any]]:
+    """Return what steps saw that ended with every node alive; what came later may be a lost node's doing."""
+    finished = {mark["step"] for mark in run.lines("timeline.ndjson") if mark["event"] == "step_finished"}
+    return [seen for seen in run.lines("observations.ndjson") if seen["step"] in finished]
 
 
 def _in_view_of_races(

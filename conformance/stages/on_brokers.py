@@ -14,7 +14,7 @@ from conformance.reconcile.errors import ReconcileError
 from conformance.run_directory import RunDirectoryError
 from conformance.running.own_ends import own_ends
 from conformance.running.runner import Runner
-from conformance.stages.evidence import keep_broker_files, keep_other_logs, write_replica_logs
+from conformance.stages.evidence import keep_broker_files, keep_node_logs, write_replica_logs
 from fault_injection.cluster.errors import ClusterError
 from fault_injection.cluster.readiness import is_serving
 from fault_injection.waiting import DeadlineExceededError, until
@@ -104,8 +104,12 @@ def take_steps(stage: Stage, lab: Laboratory, record_id_base: int, progress: Cal
 
 
 @contextmanager
-def blaming_lost_nodes(cluster: Cluster) -> Iterator[None]:
-    """Whatever ends this early: if a node has ended although nobody ended it, that is the reason.
+def blaming_lost_nodes(run: RunDirectory, running: Callable[[], Cluster | None]) -> Iterator[None]:
+    """Whatever ends this early: if a node has ended although nobody ended it, that is the reason, and logs are kept.
+
+    Args:
+        run: gets the logs.
+        running: tells which cluster runs, if one does.
 
     Raises:
         NodeLostError: somebody else's signal, or the machine, ended a node.
@@ -114,8 +118,12 @@ def blaming_lost_nodes(cluster: Cluster) -> Iterator[None]:
     try:
         yield
     except Exception as error:
+        if (cluster := running()) is None:
+            raise
         _await_ends(cluster)
         if (reason := ended(cluster)) is not None:
+            if not any((run.path / "brokers").iterdir()):
+                keep_node_logs(run, cluster)
             raise reason from error
         raise
 
@@ -135,7 +143,7 @@ def _keep_broker_files(stage: Stage) -> None:
     """Copy the brokers' files; a file that cannot be read must not hide how the run ended."""
     try:
         keep_broker_files(stage.run, stage.cluster, stage.topic, stage.schedule.brokers)
-        keep_other_logs(stage.run, stage.cluster, stage.schedule.brokers)
+        keep_node_logs(stage.run, stage.cluster, but=stage.schedule.brokers)
     except (*HARNESS_FAILURES, OSError) as error:
         stage.recorder.mark("evidence_missing", "brokers", f"the brokers' files could not be kept: {error}")
 

@@ -52,7 +52,8 @@ def repository() -> Repository:
     parts = urlsplit((named or MAVEN_CENTRAL).rstrip("/") + "/")
     url = parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
     if parts.scheme not in {"http", "https", "file"}:
-        raise UsageError(f"{url} is no URL of a Maven repository: it must be of the form https, or file.")
+        shown = url.rpartition("@")[2]  # without // a password is no part of what is known as the host
+        raise UsageError(f"{shown} is no URL of a Maven repository: it must begin with https:// or file://.")
     if parts.scheme == "http" and not _is_this_machine(parts) and os.environ.get(PLAIN_HTTP_VARIABLE) != "1":
         raise UsageError(
             f"{url} is plain http: whoever is on the way could give other jars. Name it as https, or set"

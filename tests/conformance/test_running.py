@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import pytest
 
 from conformance.catalogue.scenario import Scenario
-from conformance.commands.choosing import Choice
-from conformance.commands.running import check_predictable
+from conformance.commands.choosing import Choice, scenarios_of
+from conformance.commands.running import brokers_of_all, check_predictable
 from conformance.schedules.schedule_file import ScheduleFileError
-from fault_injection.releases import find_release
+from fault_injection.releases import UsageError, find_release
 from oracle.steps import AwaitIsr
 from tests.oracle.open_races import two_followers_report_to_a_new_leader
 from tests.oracle.schedules import ONE
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 RACE = two_followers_report_to_a_new_leader()
 
@@ -28,3 +32,37 @@ def test_what_no_outcome_brings_about_is_refused() -> None:
     wrong = Scenario("wrong", replace(RACE, steps=(*RACE.steps, AwaitIsr((ONE,)))), "nobody left the ISR")
     with pytest.raises(ScheduleFileError, match="the ISR is"):
         check_predictable(Choice(), [wrong], find_release("1.1.0"), "zookeeper")
+
+
+OWN = """id: {id}
+requirement: one
+replicas: [1, 2]
+settings: {{min.insync.replicas: 1, unclean.leader.election.enable: false}}
+{more}steps: [{{produce: {{records: [m0]}}}}]
+"""
+
+
+def own(directory: Path, name: str, more: str = "", *, id_: str | None = None) -> Path:
+    path = directory / f"{name}.yaml"
+    path.write_text(OWN.format(id=id_ or name, more=more))
+    return path
+
+
+def test_two_schedules_of_one_id_are_refused(tmp_path: Path) -> None:
+    first, second = own(tmp_path, "a"), own(tmp_path, "b", id_="a")
+    with pytest.raises(ScheduleFileError, match=rf"b.yaml: {first} has the id a too: give it another"):
+        scenarios_of(Choice(schedules=(first, second)))
+
+
+@pytest.mark.parametrize("more", ["timing: lag\n", "fetch_sessions: false\n"])
+def test_schedules_that_cannot_share_a_cluster_are_refused(tmp_path: Path, more: str) -> None:
+    choice = Choice(schedules=(own(tmp_path, "a"), own(tmp_path, "b", more)))
+    with pytest.raises(UsageError, match=f"(?i)clusters of different kinds.*{more.strip()}.*run them one at a time"):
+        brokers_of_all(choice, scenarios_of(choice))
+
+
+def test_schedules_of_several_brokers_share_those_of_all(tmp_path: Path) -> None:
+    other = own(tmp_path, "b")
+    other.write_text(other.read_text().replace("[1, 2]", "[4, 2]"))
+    choice = Choice(schedules=(own(tmp_path, "a"), other))
+    assert brokers_of_all(choice, scenarios_of(choice)) == {1, 2, 3, 4}

@@ -38,13 +38,19 @@ class Failing:
 
 
 def looked_at(
-    pipeline: Pipeline, *failures: Exception, look: SecondLook | None = None, is_used: bool = True
+    pipeline: Pipeline, *failures: Exception, look: SecondLook | None = None, is_used: bool = True, is_kept: bool = True
 ) -> Finished:
-    """Run an entry, on a cluster that another run had used; each run ends with the next of the failures."""
+    """Run an entry, on a cluster that another run had used; each run ends with the next of the failures.
+
+    Args:
+        is_kept: whether a run that ends early leaves its cluster to the next.
+    """
     look, lab = look or SecondLook(), pipeline.laboratory
     cluster = cast("Cluster", Failing(NO_FINDING, *failures))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(lab, "cluster_for", lambda _: cluster)
+        if is_kept:
+            patch.setattr(type(pipeline), "_discard_cluster", lambda _: None)
         first = look.run(pipeline, RESTARTED_FOLLOWER)
         lab.cluster_runs = [first.run.path.name] if is_used else []
         return look.run(pipeline, RESTARTED_FOLLOWER)
@@ -88,3 +94,17 @@ def test_what_is_no_finding_is_not_tried_again(pipeline: Pipeline) -> None:
 
 def test_a_few_findings_of_a_call_are_tried_again_and_no_more(pipeline: Pipeline) -> None:
     assert again(looked_at(pipeline, FINDING, look=SecondLook(left=0))) == 0
+
+
+def test_predecessors_that_do_not_leave_their_cluster_to_the_next_are_said_not_to_be_repeated(
+    pipeline: Pipeline,
+) -> None:
+    finished = looked_at(pipeline, FINDING, NO_FINDING, NO_FINDING, FINDING, is_kept=False)
+
+    assert finished.verdict.reason.endswith("; the runs before it could not be repeated on one cluster")
+
+
+def test_the_runs_of_a_second_look_are_nobody_s_predecessors(pipeline: Pipeline) -> None:
+    looked_at(pipeline, FINDING, FINDING)
+
+    assert pipeline.laboratory.cluster_runs == []

@@ -170,13 +170,13 @@ def test_a_leader_is_waited_for_until_it_obeys_by_any_release_s_rule(
     [
         (1, None, 2, 1, None),
         (1, 3, 2, 3, None),  # the high watermark is 3: only a fetch that was counted raised it
-        (None, 3, 2, 3, None),
+        (None, 3, 2, None, {"2": 3}),  # no fetch was counted yet: the high watermark may be an inherited one
         (3, 4, 2, 3, {"2": 4}),
         (1, 3, 1, 1, {"2": 3}),  # who is not in sync raises nothing
     ],
 )
 def test_what_a_leader_knows_of_a_follower_is_derived_from_frames_and_numbers(
-    certain: int | None, diverging: int | None, in_sync: int, known: int, instead: dict[str, int] | None
+    certain: int | None, diverging: int | None, in_sync: int, known: int | None, instead: dict[str, int] | None
 ) -> None:
     partition = _Partition()
     partition.follower.known = (certain, diverging)

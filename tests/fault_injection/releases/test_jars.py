@@ -109,6 +109,13 @@ def test_plain_http_is_refused_unless_asked_for(monkeypatch: pytest.MonkeyPatch)
     assert repository_url() == "http://localhost:8081/maven/"
 
 
+def test_a_password_in_what_is_no_url_is_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(REPOSITORY_VARIABLE, "user:secret@named.example/maven")
+    with pytest.raises(UsageError, match=r"^named\.example/maven/ is no URL") as refused:
+        repository_url()
+    assert "secret" not in str(refused.value)
+
+
 class _Private(BaseHTTPRequestHandler):
     """A repository that wants a password, and has nothing."""
 
