@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 
 from pyspark import SparkContext
 
-from conformance import spark_room
 from conformance.cli import main
-from conformance.reconcile.job import reconcile_from_files
+from conformance.reconcile import job
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -21,11 +20,14 @@ if TYPE_CHECKING:
     from conformance.reconcile.reconciliation import Reconciliation
 
 
+_reconcile_from_files = job.reconcile_from_files
+
+
 def _dying(spark: SparkSession, run_directory: Path) -> Reconciliation:
     os.kill(SparkContext._gateway.proc.pid, signal.SIGKILL)
-    return reconcile_from_files(spark, run_directory)
+    return _reconcile_from_files(spark, run_directory)
 
 
 if __name__ == "__main__":
-    vars(spark_room)["reconcile_from_files"] = _dying
+    vars(job)["reconcile_from_files"] = _dying
     sys.exit(main(["judge", sys.argv[1]]))
