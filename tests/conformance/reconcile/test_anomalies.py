@@ -9,7 +9,7 @@ from conformance.reconcile.classify import classified
 from conformance.reconcile.collecting import rows_of
 from tests.conformance.reconcile.rows import GONE, records
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.alone]
 
 Mark = Callable[[DataFrame], DataFrame]
 _UNSURE = {"outcome": "indeterminate", "acknowledged_offset": None, "was_committed": False}

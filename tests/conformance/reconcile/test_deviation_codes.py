@@ -7,7 +7,7 @@ from conformance.judgement.deviation_codes import CODES, RECORDS, REPLICA_LOGS
 from conformance.reconcile import wording
 from conformance.reconcile.deviations import _conditions
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.alone]
 
 
 def test_every_deviation_of_a_record_has_one(spark: SparkSession) -> None:

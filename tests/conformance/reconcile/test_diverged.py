@@ -6,7 +6,7 @@ from pyspark.sql import SparkSession
 from conformance.reconcile.anomalies.diverged import diverged
 from conformance.reconcile.collecting import rows_of
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.alone]
 
 _SCHEMA = "broker int, offset bigint, record_id bigint, leader_epoch int, value_matches boolean, high_watermark bigint"
 _Log = list[tuple[Any, ...]]

@@ -9,7 +9,7 @@ from pyspark.sql import SparkSession
 from conformance.reconcile.job import reconcile_from_files
 from tests.conformance.reconcile.runs import Run, kept_run
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.alone]
 
 Doctor = Callable[[Run], object]
 

@@ -9,7 +9,7 @@ from conformance.reconcile.job import reconcile_from_files
 from conformance.reconcile.reconciliation import Reconciliation
 from tests.conformance.reconcile.runs import Run, kept_run
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.alone]
 
 
 def _deviations(found: Reconciliation) -> list[tuple[object, object]]:

@@ -11,7 +11,7 @@ from conformance.reconcile.job import reconcile_from_files
 from conformance.reconcile.tuning import MANY_RECORDS
 from tests.conformance.reconcile.runs import Run
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.alone]
 
 _RECOUNT = (Path(__file__).parent / "recount.sql").read_text()
 _DIVERGED = """

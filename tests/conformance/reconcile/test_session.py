@@ -10,7 +10,7 @@ import pytest
 
 from fault_injection.waiting import until
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.alone]
 
 _DEADLINE_S = 120
 

@@ -15,7 +15,7 @@ from oracle.vocabulary import Acks
 from tests.conformance.real_clusters import two_replicas
 from tests.conformance.reconcile.runs import Run
 
-pytestmark = [pytest.mark.spark, pytest.mark.broker]
+pytestmark = [pytest.mark.spark, pytest.mark.broker, pytest.mark.alone]
 
 _DEADLINE_S = 30
 _TOPIC = "reconciled"

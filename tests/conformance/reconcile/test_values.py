@@ -5,7 +5,7 @@ from conformance.clients.records import VALUE_LENGTH_MIN, key_of, value_of
 from conformance.reconcile.collecting import rows_of
 from conformance.reconcile.topic import decoded
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.alone]
 
 _SCHEMA = "partition int, offset bigint, key binary, value binary"
 
