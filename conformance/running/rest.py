@@ -294,8 +294,8 @@ class Rest:
         for broker in (broker for broker, lives in self.alive().items() if lives and broker != leader):
             certain = self._gate.last_forwarded_fetch_offset(broker, leader, self._topic, 0)
             diverging = self._gate.diverging_fetch_offset(broker, leader, self._topic, 0)
-            is_counted = certain is not None and broker in view.isr  # a new leader's high watermark is an inherited one
-            shows = is_counted and numbers[leader].high_watermark > (certain or 0)
+            high_watermark = numbers[leader].high_watermark  # a leader that has counted no fetch inherited it
+            shows = certain is not None and broker in view.isr and high_watermark > certain
             known[str(broker)] = diverging if diverging is not None and shows else certain
             if diverging is not None and not shows:
                 instead[str(broker)] = diverging
