@@ -1,7 +1,7 @@
 """Where do scenarios run? One backend, one gate and one cluster, reused while it stays healthy.
 
-A cluster that is not healthy after a scenario is replaced; another timing profile or checkpoint
-policy needs another cluster. Leaving the context ends every broker, whatever happened.
+A cluster that is not healthy after a scenario is replaced, as is one that the model says it has spoilt; another timing
+profile or checkpoint policy needs another cluster. Leaving the context ends every broker, whatever happened.
 """
 
 from __future__ import annotations
@@ -82,7 +82,8 @@ class Laboratory:
 
     Attributes:
         cluster_runs: the names of the runs that the running cluster has seen, in order.
-        shared_brokers: brokers that every schedule's cluster has, so that schedules that need others share it.
+        shared_brokers: brokers that every schedule's cluster has, so that schedules that need others share it, whatever
+            one leaves behind for the next; none if each may get a cluster of its own.
     """
 
     def __init__(

@@ -200,7 +200,7 @@ class Pipeline:
                     self.note_replicas(stage)
                     self.reconcile(stage)
                 finish.append(topic)
-            self._clean_up(cluster, topic)
+            self._clean_up(run, cluster, topic)
 
     @contextmanager
     def _keeping_the_measurement(self, run: RunDirectory) -> Iterator[list[str]]:
@@ -212,8 +212,7 @@ class Pipeline:
             if not finished:
                 raise
             run.update_run(not_healed=str(error))
-            self.progress(f"replacing the cluster: {error}")
-            self._discard_cluster()
+            self._replace_cluster(str(error))
 
     def _end_trace(self, run: RunDirectory, undecodable_before: int) -> None:
         gate = self.laboratory.gate
@@ -243,10 +242,18 @@ class Pipeline:
             end_offset=stage.run.read_json("run.json")["end_offset"],
         )
 
-    def _clean_up(self, cluster: Cluster, topic: str) -> None:
+    def _clean_up(self, run: RunDirectory, cluster: Cluster, topic: str) -> None:
         try:
             require_all_running(cluster)
             remove_topic(cluster, topic)
         except (TopicError, DeadlineExceededError, ProbeError) as error:
-            self.progress(f"replacing the cluster: {error}")
-            self._discard_cluster()
+            self._replace_cluster(str(error))
+            return
+        lost = run.read_json("prediction/prediction.json").get("unregistrable", [])
+        if lost and not self.laboratory.shared_brokers:
+            named = ", ".join(f"broker {broker}" for broker in lost)
+            self._replace_cluster(f"Kafka's controller would not register {named} again after a crash")
+
+    def _replace_cluster(self, why: str) -> None:
+        self.progress(f"replacing the cluster: {why}")
+        self._discard_cluster()

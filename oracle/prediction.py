@@ -155,6 +155,8 @@ class Prediction:
         moments: the numbers after every step, likewise.
         answers: what brokers answer to the steps that ask them; likewise.
         races: what is open, each number, log and record with the values it can have.
+        unregistrable: brokers that the cluster cannot register again after a crash, once the topic is deleted: what
+            the schedule leaves behind (``oracle.rules.eligible_index``); of all alternatives.
         assumed: the awaits that only some of the open outcomes bring about: the others are left out.
         alternatives: every outcome that is open, two or more, or none where all is determined.
         chronicle: what happened and why; not part of the machine format.
@@ -170,6 +172,7 @@ class Prediction:
     logs: dict[BrokerId, tuple[LoggedRecord, ...]]
     diverged: tuple[Divergence, ...] = ()
     answers: tuple[Answer, ...] = ()
+    unregistrable: frozenset[BrokerId] = frozenset()
     races: tuple[str, ...] = ()
     assumed: tuple[Assumption, ...] = ()
     alternatives: tuple[Alternative, ...] = ()
@@ -184,6 +187,7 @@ class Prediction:
             "metadata": self.metadata,
             "rules": list(self.rules),
             **self.numbers_as_json(),
+            **({"unregistrable": sorted(self.unregistrable)} if self.unregistrable else {}),
             "races": list(self.races),
             "assumed": [assumption.as_json() for assumption in self.assumed],
             "alternatives": [alternative.as_json() for alternative in self.alternatives],

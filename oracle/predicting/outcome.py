@@ -16,7 +16,7 @@ from oracle.prediction import (
     ReplicaNumbers,
 )
 from oracle.replication.disks import forgot
-from oracle.rules import diverging_fetch, isr_join, kip_966
+from oracle.rules import diverging_fetch, eligible_index, isr_join, kip_966
 from oracle.schedule import ScheduleError
 from oracle.vocabulary import Fate, Leadership, Offset, Outcome, Role
 
@@ -84,6 +84,7 @@ def conclude(
         records=records,
         logs={r.broker: _logged(state, r) for r in state.assigned()},
         diverged=_divergences(state),
+        unregistrable=eligible_index.unregistrable(state.controller),
         chronicle=chronicle,
     )
 

@@ -13,14 +13,13 @@ from typing import TYPE_CHECKING, Any
 from oracle.guarantees import PromiseVerdict
 from oracle.predicting.wording import event_words
 from oracle.prediction import Alternative
-from oracle.vocabulary import Fate
+from oracle.vocabulary import BrokerId, Fate
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from oracle.predicting.interleavings import Graph
     from oracle.prediction import Moment, Prediction, RecordPrediction
-    from oracle.vocabulary import BrokerId
 
 
 NO_REPLICA = "none, as it has no replica"
@@ -71,7 +70,8 @@ def _reachable_ends(graph: Graph) -> list[set[int]]:
 def merged(ways: Sequence[tuple[tuple[str, ...], Prediction]]) -> Prediction:
     """Merge the predictions of all ways through a schedule, each with the races that lead there."""
     alternatives = _distinct(ways)
-    first = alternatives[0].prediction
+    left_behind = frozenset[BrokerId]().union(*(prediction.unregistrable for _, prediction in ways))
+    first = replace(alternatives[0].prediction, unregistrable=left_behind)
     if len(alternatives) == 1:
         return first
     all_ends = [alternative.prediction for alternative in alternatives]

@@ -66,6 +66,11 @@ def without_topic(view: ControllerView) -> ControllerView:
     )
 
 
+def unregistrable(view: ControllerView) -> frozenset[BrokerId]:
+    """Return the brokers that could not register after a crash if the topic were deleted now."""
+    return without_topic(view).left_in_index
+
+
 def registers(view: ControllerView, broker: BrokerId, *, clean: bool) -> bool:
     """Tell whether the controller can register a broker when the topic of its partition is gone."""
     return clean or broker not in view.left_in_index

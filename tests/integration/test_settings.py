@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from conformance.pipeline import Pipeline
+    from conformance.run_directory import RunDirectory
     from tests.integration.real_runs import Releases
 
 pytestmark = [pytest.mark.broker, pytest.mark.spark, pytest.mark.timeout(300)]
@@ -61,17 +62,24 @@ UNCLEAN = document(
 )
 
 
-def check(document: dict[str, Any], running: Pipeline, promise: PromiseKept) -> None:
+def check(document: dict[str, Any], running: Pipeline, promise: PromiseKept) -> RunDirectory:
     schedule = decode(document)
-    verdict = running.run(Scenario(schedule.id, schedule, schedule.requirement)).verdict
-    assert (verdict.conformance, verdict.promise) == (Conformance.CONFORMS, promise), verdict.findings
+    finished = running.run(Scenario(schedule.id, schedule, schedule.requirement))
+    verdict = finished.verdict
+    assert (verdict.conformance, verdict.promise) == (Conformance.CONFORMS, promise), verdict.reason
+    return finished.run
 
 
-@pytest.mark.parametrize("version", ["0.10.2.2", "2.8.2", "4.3.1"])
-def test_a_new_minimum_is_obeyed(version: str, releases: Releases, tmp_path: Path) -> None:
-    check(MINIMUM, releases.pipeline(version, tmp_path), PromiseKept.KEPT)
+def test_a_new_minimum_is_obeyed(releases: Releases, tmp_path: Path) -> None:
+    check(MINIMUM, releases.pipeline("0.10.2.2", tmp_path), PromiseKept.KEPT)
 
 
-@pytest.mark.parametrize("version", ["2.8.2", "4.3.1"])
-def test_a_leader_is_elected_once_it_may_be_unclean(version: str, releases: Releases, tmp_path: Path) -> None:
-    check(UNCLEAN, releases.pipeline(version, tmp_path), PromiseKept.ALLOWED_BY_SETTINGS)
+@pytest.mark.parametrize(("version", "spoils"), [("2.8.2", False), ("4.3.1", True)])
+def test_new_settings_are_obeyed_one_after_another(
+    version: str, releases: Releases, tmp_path: Path, *, spoils: bool
+) -> None:
+    """The minimum clears who is eligible on 4.3.1, whose controller cannot register broker 2 again afterwards."""
+    running = releases.pipeline(version, tmp_path)
+    first = check(MINIMUM, running, PromiseKept.KEPT)
+    second = check(UNCLEAN, running, PromiseKept.ALLOWED_BY_SETTINGS)
+    assert second.read_json("run.json")["cluster_runs"][-1:] == ([] if spoils else [first.path.name])

@@ -10,7 +10,9 @@ import pytest
 from conformance.registry import select_scenarios
 from oracle.predict import predict
 from oracle.rules.by_version import rules_for
+from oracle.steps import Alter, AwaitIsr, Kill, Start
 from oracle.vocabulary import Fate, MetadataMode, Outcome
+from tests.oracle.schedules import ONE, TWO, schedule
 
 if TYPE_CHECKING:
     from oracle.prediction import Prediction
@@ -51,6 +53,16 @@ def test_values_are_of_their_kind(prediction: Prediction) -> None:
         assert (record["offset"] is not None) == (record["fate"] == "present")
         assert record["decided_by"]
     assert all(logged["label"] in labels for log in document["logs"].values() for logged in log)
+
+
+@pytest.mark.parametrize(("version", "left"), [("4.0.2", None), ("4.1.2", [2])])
+def test_who_cannot_register_again_is_told(version: str, left: list[int] | None) -> None:
+    """The old minimum made broker 2 an eligible leader replica, and the new one clears that, but for the index."""
+    steps = (Kill(TWO), Alter(min_insync_replicas=1), Start(TWO), AwaitIsr((ONE, TWO)))
+    document = predict(
+        schedule(*steps, replicas=(ONE, TWO), min_isr=2), rules_for(version, MetadataMode.KRAFT)
+    ).as_json()
+    assert document.get("unregistrable") == left
 
 
 def test_divergence_names_the_replicas() -> None:
