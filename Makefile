@@ -9,13 +9,14 @@ ARGS ?=
 # Where `make test` leaves the JUnit files of its parts; nowhere if it is empty.
 JUNIT ?=
 junit = $(if $(JUNIT),--junitxml=$(JUNIT)/$(1).xml)
-# What tests start says their marker. Those that start something run in two lanes, a file's in one of them; after
-# them, one after the other, those that need the machine to themselves.
+# What tests start says their marker. Those that start something run in two lanes, a file's in one of them, and mostly
+# wait: beside them, with what processor time they leave, run those that start nothing. After both, one after the
+# other, those that need the machine to themselves.
 STARTS := broker or docker or spark
 PYTEST := $(BIN)/python -m pytest --dist loadfile
 export PYTHONDONTWRITEBYTECODE = 1
 
-.PHONY: help setup setup-dev pins lock conformance test check test-oracle test-pure test-started lint guarantees jre-image clean
+.PHONY: help setup setup-dev pins lock conformance test check test-aside test-oracle test-pure test-lanes test-alone lint guarantees jre-image clean
 
 help:
 	@echo "make conformance [KAFKA=4.4.0] [BACKEND=auto|docker|process] [ARGS='--metadata zookeeper']"
@@ -64,7 +65,9 @@ lock:
 conformance: setup
 	@$(BIN)/kafka-conformance run --kafka $(KAFKA) --backend $(BACKEND) --runs-dir $(RUNS) $(ARGS)
 
-test: lint test-oracle test-pure test-started
+test: lint
+	@$(MAKE) --no-print-directory --jobs=2 test-aside test-lanes
+	@$(MAKE) --no-print-directory test-alone
 
 check: lint
 	@$(PYTEST) -q -n auto -m "not ($(STARTS) or slow)"
@@ -76,9 +79,16 @@ test-oracle: setup-dev
 test-pure: setup-dev
 	@$(PYTEST) -q -n auto --ignore=tests/oracle -m "not ($(STARTS))" $(call junit,pure)
 
-test-started: setup-dev
-	@$(PYTEST) -n 2 --ignore=tests/oracle -m "($(STARTS)) and not alone" $(call junit,lanes)
-	@$(PYTEST) --ignore=tests/oracle -m "($(STARTS)) and alone" $(call junit,alone)
+# Its output comes in one piece, when it ends.
+test-aside: setup-dev
+	@mkdir -p build; nice -n 10 $(MAKE) --no-print-directory --jobs=1 test-oracle test-pure >build/test-aside.log 2>&1; \
+	  code=$$?; cat build/test-aside.log; exit $$code
+
+test-lanes: setup-dev
+	@$(PYTEST) -n 2 --durations=15 --ignore=tests/oracle -m "($(STARTS)) and not alone" $(call junit,lanes)
+
+test-alone: setup-dev
+	@$(PYTEST) --durations=5 --ignore=tests/oracle -m "($(STARTS)) and alone" $(call junit,alone)
 
 lint: setup-dev
 	@$(BIN)/ruff check .
