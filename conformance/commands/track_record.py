@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 DESCRIPTION = """Lists Kafka's known replication defects, and features that were missing. For each that is shown here:
 the release that has it, one that repaired or built it, what the model says that both show, the rule that decides it,
-and the commands that prove it on real brokers. For each that none shows: why not. README has those that were measured
-on both."""
+and the commands that prove it on real brokers. For each that none shows: why not. docs/track-record.md has the
+verdicts that were measured on both."""
 WIDTH = 100
 
 

@@ -1,4 +1,4 @@
-"""Is every cell of the README's guarantee table what the kept table has, for every release of its row?"""
+"""Is every cell of the documented guarantee table what the kept table has, for every release of its row?"""
 
 from __future__ import annotations
 
@@ -9,9 +9,14 @@ import pytest
 from conformance.commands.guarantees import kept_table
 from oracle.brokers.questions import Cell, Faults
 from oracle.vocabulary import Acks
-from tests.project.documents import README
+from tests.project.documents import page
 
-SECTION = README.read_text(encoding="utf-8").partition("| releases | min.insync.replicas=1")[2].partition("\n\n")[0]
+SECTION = (
+    page("guarantees")
+    .read_text(encoding="utf-8")
+    .partition("| releases | min.insync.replicas=1")[2]
+    .partition("\n\n")[0]
+)
 ROWS = tuple(tuple(cell.strip() for cell in line.strip("|").split("|")) for line in SECTION.splitlines()[2:])
 COLUMNS = (
     Cell(Acks.ALL, 1, unclean=False, replicas=2, faults=Faults.KILLS),
@@ -42,7 +47,7 @@ def is_in(release: str, row: str) -> bool:
 
 
 def words_of(release: str, cell: Cell) -> str:
-    """Return an answer as the README words it."""
+    """Return an answer as the page words it."""
     row = TABLE.row_of(release)
     found = row.answers[cell] if row is not None else None
     assert found is not None

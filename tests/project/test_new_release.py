@@ -53,6 +53,7 @@ class Place:
 
 NEWER = r"(4\.\d+\.\d+)"
 """The examples name an older release beside the newest; none of those is a 4."""
+TYPED = rf"^(?:\$ )?kafka-conformance .*\b{NEWER}"
 PLACES = (
     Place("fault_injection/releases/table.py", rf'^    "{VERSION}",\n\)'),
     Place("fault_injection/releases/pins.json", rf'^ "{VERSION}": \{{(?![\s\S]*^ ")'),
@@ -63,8 +64,10 @@ PLACES = (
     Place("compose/kraft/docker-compose.yaml", rf"(?:Kafka |composed |/jars/){VERSION}\b"),
     Place("compose/README.md", rf"(?:\(kraft\) \| |--kafka ){VERSION}\b"),
     Place("README.md", rf"on every release line from 0\.10\.2 to {LINE}\.$", "{line}"),
-    Place("README.md", rf"^\| \d\.\d to {LINE} \| none found, all states \| lost as allowed", "{line}"),
-    Place("README.md", rf"^(?:\$ )?kafka-conformance (?!.*--seed).*\b{NEWER}"),
+    Place("README.md", TYPED),
+    Place("docs/guarantees.md", rf"^\| \d\.\d to {LINE} \| none found, all states \| lost as allowed", "{line}"),
+    Place("docs/catalogue.md", rf"`NOT_RUN` and says why: \d+ entries on {VERSION}"),
+    *(Place(f"docs/{name}.md", TYPED) for name in ("catalogue", "commands", "guarantees", "schedules", "installation")),
     Place("CHANGELOG.md", rf"of any release line from 0\.10\.2 to {LINE},", "{line}"),
     Place("conformance/commands/help_texts.py", rf"^  kafka-conformance .*\b{NEWER}"),
     Place("conformance/commands/matrix_arguments.py", rf"^  kafka-conformance .*\b{NEWER}"),

@@ -14,7 +14,7 @@ import yaml
 from conformance.catalogue.ladder import LADDER
 from conformance.cli import build_parser
 from fault_injection.releases import MetadataMode, find_release
-from tests.project.documents import README, ROOT
+from tests.project.documents import ROOT, page
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -64,8 +64,8 @@ def test_the_release_lines_are_supported(release: str, mode: str) -> None:
     assert MetadataMode(mode) in find_release(release).metadata_modes
 
 
-def test_the_readme_counts_only_lines_that_nightly_runs() -> None:
-    limits = README.read_text(encoding="utf-8").partition("## Limits")[2]
+def test_the_limits_count_only_lines_that_nightly_runs() -> None:
+    limits = page("limits").read_text(encoding="utf-8")
     (measured,) = re.findall(r"was measured on four \((.*?)\. CI", limits, re.DOTALL)
     named = re.findall(r"\d+(?:\.\d+){2,3}", measured)
     assert named

@@ -13,7 +13,7 @@ from tests.reports.page_reader import PageReader
 if TYPE_CHECKING:
     from pathlib import Path
 
-README_PROPOSALS = re.escape(PROPOSALS) + r"(KIP-\d+)[^)]*"
+LINKED_PROPOSALS = re.escape(PROPOSALS) + r"(KIP-\d+)[^)]*"
 
 
 @pytest.mark.parametrize(
@@ -35,9 +35,9 @@ def test_a_source_has_its_words_and_its_address(source: str, words: str, address
     assert bool(link.address) == bool(address)
 
 
-def test_the_readme_has_the_same_addresses(pytestconfig: pytest.Config) -> None:
-    readme = (pytestconfig.rootpath / "README.md").read_text(encoding="utf-8")
-    found = list(re.finditer(README_PROPOSALS, readme))
+def test_the_track_record_has_the_same_addresses(pytestconfig: pytest.Config) -> None:
+    page = (pytestconfig.rootpath / "docs" / "track-record.md").read_text(encoding="utf-8")
+    found = list(re.finditer(LINKED_PROPOSALS, page))
     assert found
     assert {each[1]: each[0] for each in found} == {each[1]: source_link(each[1]).address for each in found}
 

@@ -1,6 +1,7 @@
 """Which known defects does this catalogue show, on which release, and by what? The track record, as data.
 
-Each line is what the model predicts. README's table has the same lines, each measured on real brokers of both releases.
+Each line is what the model predicts. docs/track-record.md has the same lines, each measured on real
+brokers of both releases.
 """
 
 from __future__ import annotations

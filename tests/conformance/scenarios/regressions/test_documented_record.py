@@ -1,4 +1,4 @@
-"""Does README's track record say what the catalogue's says?"""
+"""Does the documented track record say what the catalogue's says?"""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from conformance.catalogue.questions import in_words
 from conformance.scenarios.regressions.signs import Promise
 from conformance.scenarios.regressions.track_record import TRACK_RECORD
 from conformance.scenarios.regressions.unreached import UNREACHED
-from tests.project.documents import ROOT
+from tests.project.documents import page
 
 if TYPE_CHECKING:
     from conformance.catalogue.questions import Value
     from conformance.scenarios.regressions.known_defect import Defect
 
-SECTION = (ROOT / "README.md").read_text(encoding="utf-8").split("\n## Track record\n")[1].split("\n## ")[0]
-LINES = [line for line in SECTION.splitlines() if line.startswith("| [")]
+TEXT = page("track-record").read_text(encoding="utf-8")
+LINES = [line for line in TEXT.splitlines() if line.startswith("| [")]
 ROWS = [[cell.strip() for cell in line.strip("|").split("|")] for line in LINES]
 
 
@@ -44,4 +44,4 @@ def test_each_is_there_once_in_the_order_of_the_record() -> None:
 
 
 def test_what_is_out_of_reach_is_named() -> None:
-    assert [issue for one in UNREACHED for issue in one.issue.split(", ") if issue not in SECTION] == []
+    assert [issue for one in UNREACHED for issue in one.issue.split(", ") if issue not in TEXT] == []
