@@ -14,6 +14,8 @@ from tests.project.documents import ARCHITECTURE, ROOT, quoted_names
 LAYERS = ("oracle", "fault_injection", "conformance", "reports")
 DOTTED = re.compile(rf"(?:{'|'.join(LAYERS)})(?:\.\w+)*")
 QUOTED = re.compile(r"`([^`]+)`")
+BARE = tuple(dict.fromkeys(name for name in quoted_names(ARCHITECTURE) if re.fullmatch(r"[a-z]+(?:_[a-z]+)+", name)))
+"""Names of files without their packages; words of the prose have no underscore."""
 NAMES = tuple(dict.fromkeys(name for name in quoted_names(ARCHITECTURE) if DOTTED.fullmatch(name)))
 
 
@@ -33,6 +35,13 @@ def exists(name: str) -> bool:
 @pytest.mark.parametrize("name", NAMES)
 def test_named_modules_exist(name: str) -> None:
     assert exists(name)
+
+
+@pytest.mark.parametrize("name", BARE)
+def test_files_named_without_their_package_exist(name: str) -> None:
+    assert any(
+        path.stem == name or path.parent.name == name for layer in LAYERS for path in (ROOT / layer).rglob("*.py")
+    )
 
 
 def test_a_module_that_is_not_there_is_noticed() -> None:
