@@ -12,6 +12,7 @@ from __future__ import annotations
 import threading
 import time
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     from conformance.run_directory import RunDirectory
 
+NS_PER_MS = 1_000_000
 INTERVAL_S = 0.05
 NOTED_MS = 200
 STALLS = "stalls"
@@ -41,7 +43,7 @@ class StallWatch:
     def turn(self) -> None:
         """Note the time since the turn before, if it was long."""
         now_ns = self._clock()
-        for_ms = (now_ns - self._last_ns) // 1_000_000
+        for_ms = (now_ns - self._last_ns) // NS_PER_MS
         if for_ms >= NOTED_MS:
             self.stalls.append({"at_ns": self._last_ns, "for_ms": for_ms})
         self._last_ns = now_ns
@@ -70,6 +72,23 @@ def noting_stalls(run: RunDirectory) -> Iterator[None]:
         run.update_run(**{STALLS: watch.stalls})
 
 
-def stalls_of(run: RunDirectory) -> list[int]:
-    """Return how long, in ms, every noted stall of a run was."""
-    return [stall["for_ms"] for stall in run.read_json("run.json").get(STALLS, ())]
+@dataclass(frozen=True, slots=True)
+class Stall:
+    """One stall of the machine.
+
+    Attributes:
+        at_ns: the last turn before it, monotonic.
+        for_ms: how long it was.
+    """
+
+    at_ns: int
+    for_ms: int
+
+    def touches(self, from_ns: int, to_ns: int) -> bool:
+        """Tell whether it has to do with a time: what happens during a stall is seen up to a turn after its end."""
+        return self.at_ns <= to_ns and from_ns <= self.at_ns + self.for_ms * NS_PER_MS + NOTED_MS * NS_PER_MS
+
+
+def stalls_of(run: RunDirectory) -> list[Stall]:
+    """Return every noted stall of a run."""
+    return [Stall(stall["at_ns"], stall["for_ms"]) for stall in run.read_json("run.json").get(STALLS, ())]

@@ -16,6 +16,7 @@ from conformance.catalogue.questions import (
     Answer,
     Between,
     NotSeenError,
+    Took,
     agrees,
     as_json,
     from_json,
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
     from conformance.catalogue.questions import Expected, Question, Value
     from conformance.run_directory import RunDirectory
+    from conformance.stalls import Stall
     from oracle.rules.rule_set import RuleSet
 
 QUESTIONS = "prediction/questions.json"
@@ -93,10 +95,15 @@ def write_questions(run: RunDirectory, answers: Iterable[Answer]) -> None:
     run.write_json(QUESTIONS, {"questions": questions})
 
 
-def note_answer(run: RunDirectory, what: str, value: Expected) -> None:
+def note_answer(run: RunDirectory, what: str, value: Expected | Took) -> None:
     """Add a measured answer."""
     with (run.path / ANSWERS).open("a", encoding="utf-8") as file:
-        file.write(json.dumps({"what": what, "value": as_json(value)}) + "\n")
+        file.write(json.dumps(_line(what, value)) + "\n")
+
+
+def _line(what: str, value: Expected | Took) -> dict[str, object]:
+    interval = {"from_ns": value.from_ns, "to_ns": value.to_ns} if isinstance(value, Took) else {}
+    return {"what": what, "value": as_json(value), **interval}
 
 
 def measure(run: RunDirectory, questions: Iterable[Question]) -> None:
@@ -113,7 +120,7 @@ def measure(run: RunDirectory, questions: Iterable[Question]) -> None:
 
 def _measured(run: RunDirectory, question: Question) -> dict[str, object]:
     try:
-        return {"what": question.what, "value": as_json(question.measure(run))}
+        return _line(question.what, question.measure(run))
     except NotSeenError as unseen:
         return {"what": question.what, "why_not": str(unseen)}
 
@@ -149,7 +156,7 @@ def _questions(run: RunDirectory, *, is_complete: bool) -> list[Asked]:
     return asked
 
 
-def _compared(line: Mapping[str, Any], predicted: Mapping[str, Expected], times: int, stalls: Sequence[int]) -> Asked:
+def _compared(line: Mapping[str, Any], predicted: Mapping[str, Expected], times: int, stalls: Sequence[Stall]) -> Asked:
     what = line["what"]
     expected = in_words(predicted[what]) if what in predicted else None
     if times > 1:
@@ -160,13 +167,16 @@ def _compared(line: Mapping[str, Any], predicted: Mapping[str, Expected], times:
     expectation = predicted.get(what)
     unit = f" {expectation.unit}" if isinstance(expectation, Between) else ""
     is_right = what in predicted and agrees(predicted[what], value)
-    excuse = None if is_right else _stall_behind(expectation, value, stalls)
+    excuse = None if is_right else _stall_behind(expectation, line, stalls)
     return Asked(what, expected, in_words(value) + unit, None, agrees=is_right, stall_ms=excuse)
 
 
-def _stall_behind(expected: Expected, value: Value, stalls: Sequence[int]) -> int | None:
-    """Return the longest stall in ms if the stalls are long enough to explain a time outside its range."""
-    distance = expected.distance(value) if isinstance(expected, Between) and expected.unit == "ms" else None
-    if distance is None or max(stalls, default=0) <= STALL_ALLOWANCE_MS or distance > sum(stalls):
+def _stall_behind(expected: Expected, line: Mapping[str, Any], stalls: Sequence[Stall]) -> int | None:
+    """Return the longest stall in ms if the stalls meanwhile are long enough to explain a time outside its range."""
+    distance = expected.distance(line["value"]) if isinstance(expected, Between) else None
+    if distance is None or "from_ns" not in line:
         return None
-    return max(stalls)
+    meanwhile = [stall.for_ms for stall in stalls if stall.touches(line["from_ns"], line["to_ns"])]
+    if max(meanwhile, default=0) <= STALL_ALLOWANCE_MS or distance > sum(meanwhile):
+        return None
+    return max(meanwhile)

@@ -21,6 +21,8 @@ STALL_ALLOWANCE_MS = 500
 A stall of the machine that is longer is measured (``conformance.stalls``) and makes the answer inconclusive.
 """
 
+NS_PER_MS = 1_000_000
+
 Value: TypeAlias = "int | str | bool | list[Value] | None"
 """An answer: a JSON value without fractions and without objects."""
 
@@ -62,6 +64,28 @@ Expected: TypeAlias = "Value | Between"
 
 
 @dataclass(frozen=True, slots=True)
+class Took:
+    """A measured time: only a stall of the machine within it can have made it longer.
+
+    Attributes:
+        from_ns: when it began, monotonic.
+        to_ns: when it ended.
+    """
+
+    from_ns: int
+    to_ns: int
+
+    @property
+    def ms(self) -> int:
+        """The answer: whole milliseconds."""
+        return (self.to_ns - self.from_ns) // NS_PER_MS
+
+
+Measured: TypeAlias = "Value | Took"
+"""What is measured: one value, or a time with its begin and its end."""
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """What is asked and its answer: predicted, then a range is allowed, or measured.
 
@@ -71,7 +95,7 @@ class Answer:
     """
 
     what: str
-    value: Expected
+    value: Expected | Took
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,11 +111,13 @@ class Question:
 
     what: str
     predict: Callable[[RuleSet, Mapping[str, Any]], Expected]
-    measure: Callable[[RunDirectory], Value]
+    measure: Callable[[RunDirectory], Measured]
 
 
-def as_json(expected: Expected) -> object:
-    """Return a predicted answer as prediction/questions.json has it."""
+def as_json(expected: Expected | Took) -> object:
+    """Return an answer as prediction/questions.json has it."""
+    if isinstance(expected, Took):
+        return expected.ms
     if isinstance(expected, Between):
         return {"low": expected.low, "high": expected.high, "unit": expected.unit}
     return expected
@@ -112,8 +138,10 @@ def agrees(expected: Expected, measured: Value) -> bool:
     return expected == measured and isinstance(expected, bool) == isinstance(measured, bool)
 
 
-def in_words(expected: Expected) -> str:
+def in_words(expected: Expected | Took) -> str:
     """Return an answer as people read it."""
+    if isinstance(expected, Took):
+        return str(expected.ms)
     if isinstance(expected, Between):
         return f"{expected.low} to {expected.high} {expected.unit}"
     if expected is None:

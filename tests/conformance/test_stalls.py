@@ -5,21 +5,27 @@ from pathlib import Path
 import pytest
 
 from conformance.catalogue.answers import compare_answers, note_answer, write_questions
-from conformance.catalogue.questions import STALL_ALLOWANCE_MS, Answer, formula_ms
+from conformance.catalogue.questions import STALL_ALLOWANCE_MS, Answer, Took, formula_ms
 from conformance.judgement.verdicts import Conformance, judge_answers
 from conformance.run_directory import RunDirectory
-from conformance.stalls import NOTED_MS, StallWatch, noting_stalls, stalls_of
+from conformance.stalls import NOTED_MS, Stall, StallWatch, noting_stalls, stalls_of
 
 LATE, ERRORS = "milliseconds until it leaves", "error codes"
 MS = 1_000_000
 
 
-def run_with(tmp_path: Path, late_ms: int, *stalls_ms: int, errors: int = 0) -> RunDirectory:
+BEGAN_NS = 60_000 * MS
+WITHIN_NS = BEGAN_NS + 100 * MS
+
+
+def run_with(
+    tmp_path: Path, late_ms: int, *stalls_ms: int, errors: int = 0, stalled_ns: int = WITHIN_NS
+) -> RunDirectory:
     """Have the run of an examination: a time that may be 3.0 to 4.5 s, and a number that must be 0."""
     run = RunDirectory.create(tmp_path, "stalled")
-    run.update_run(stalls=[{"at_ns": 7, "for_ms": stall} for stall in stalls_ms])
+    run.update_run(stalls=[{"at_ns": stalled_ns, "for_ms": stall} for stall in stalls_ms])
     write_questions(run, (Answer(LATE, formula_ms(3_000, 4_500)), Answer(ERRORS, 0)))
-    note_answer(run, LATE, late_ms)
+    note_answer(run, LATE, Took(BEGAN_NS, BEGAN_NS + late_ms * MS))
     note_answer(run, ERRORS, errors)
     return run
 
@@ -46,6 +52,32 @@ def test_only_a_stall_that_is_long_enough_explains_a_time_outside_its_range(
     assert ("the machine stood still for 1200 ms" in judged.reason) is (verdict is Conformance.INCONCLUSIVE)
 
 
+@pytest.mark.parametrize(
+    ("stalled_ns", "verdict"),
+    [
+        (BEGAN_NS - (1_200 + NOTED_MS) * MS - 1, Conformance.DEVIATES),
+        (BEGAN_NS - (1_200 + NOTED_MS) * MS, Conformance.INCONCLUSIVE),
+        (BEGAN_NS + 5_900 * MS, Conformance.INCONCLUSIVE),
+        (BEGAN_NS + 5_900 * MS + 1, Conformance.DEVIATES),
+    ],
+)
+def test_a_stall_before_or_after_a_time_explains_nothing(stalled_ns: int, verdict: Conformance, tmp_path: Path) -> None:
+    run = run_with(tmp_path, 5_900, 1_200, stalled_ns=stalled_ns)
+    assert judge_answers(compare_answers(run, is_complete=True), None).conformance is verdict
+
+
+def test_a_time_without_begin_and_end_has_no_excuse(tmp_path: Path) -> None:
+    run = RunDirectory.create(tmp_path, "older")
+    run.update_run(stalls=[{"at_ns": WITHIN_NS, "for_ms": 1_200}])
+    write_questions(run, (Answer(LATE, formula_ms(3_000, 4_500)),))
+    note_answer(run, LATE, 5_900)
+    assert judge_answers(compare_answers(run, is_complete=True), None).conformance is Conformance.DEVIATES
+
+
+def test_stalls_of_a_run_have_begin_and_length(tmp_path: Path) -> None:
+    assert stalls_of(run_with(tmp_path, 3_000, 700)) == [Stall(WITHIN_NS, 700)]
+
+
 def test_the_allowance_is_half_a_second_at_most() -> None:
     assert STALL_ALLOWANCE_MS <= 500
 
@@ -64,4 +96,4 @@ def test_a_run_names_its_stalls(tmp_path: Path) -> None:
     with noting_stalls(run):
         pass
     assert "stalls" in run.read_json("run.json")
-    assert all(stall >= NOTED_MS for stall in stalls_of(run))
+    assert all(stall.for_ms >= NOTED_MS for stall in stalls_of(run))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from conformance.catalogue.examination import Examination
-from conformance.catalogue.questions import Answer, formula_ms
+from conformance.catalogue.questions import Answer, Took, formula_ms
 from conformance.scenarios.in_sync_replicas.slow_follower import slow_follower
 from fault_injection.waiting import until
 from oracle.replication.remote import RemoteReplica
@@ -30,6 +30,7 @@ FROM_LAST, ERRORS = (
     "milliseconds from the last moment that counts to the removal",
     "error codes in answers to its fetches",
 )
+NS_PER_S = 1_000_000_000
 LEFT = formula_ms(LAG_MS, LAG_MS * 3 // 2 + LOOK_MS)
 
 
@@ -54,8 +55,8 @@ def _keep_pace(follower: SlowFollower, records: int, pause_s: float) -> None:
     _every(pause_s, turn, lambda: time.monotonic() >= end, "the follower to keep pace")
 
 
-def _ms_since(moment_s: float) -> int:
-    return int((time.monotonic() - moment_s) * 1000)
+def _since(moment_s: float) -> Took:
+    return Took(int(moment_s * NS_PER_S), time.monotonic_ns())
 
 
 def _in_sync(*, behind: int, records: int, fetches: int = FETCHES) -> tuple[int, ...]:
@@ -115,9 +116,9 @@ class NeverAtTheEnd:
                 follower.fetch(before - 1)
 
             _every(0.1, one_short, lambda: follower.isr() == [1], "the follower to leave the ISR")
-            after_ms = _ms_since(counts_until)
+            after = _since(counts_until)
             yield Answer(self.left, [*follower.isr()])
-            yield Answer(FROM_LAST, after_ms)
+            yield Answer(FROM_LAST, after)
             yield Answer(ERRORS, [*sorted(follower.errors)])
 
 
@@ -159,9 +160,9 @@ class FarBehind:
             follower.fetch(follower.end)
             follower.append(1)
             until(lambda: follower.isr() == [1], deadline_s=LEAVING_S, what="the follower to leave the ISR")
-            after_ms = _ms_since(follower.fetched_at[-1])
+            after = _since(follower.fetched_at[-1])
             yield Answer(self.left, [*follower.isr()])
-            yield Answer(FROM_LAST, after_ms)
+            yield Answer(FROM_LAST, after)
             yield Answer(ERRORS, [*sorted(follower.errors)])
 
 

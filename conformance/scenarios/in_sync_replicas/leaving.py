@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from conformance.catalogue.questions import Question, formula_ms
+from conformance.catalogue.questions import Question, Took, formula_ms
 from conformance.catalogue.scenario import Scenario
 from conformance.notes import first_at
 from conformance.scenarios.in_sync_replicas.shrink_times import last_fetch_before, shrunk_at
@@ -23,13 +23,12 @@ from oracle.vocabulary import Timing
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from conformance.catalogue.questions import Expected, Value
+    from conformance.catalogue.questions import Expected
     from conformance.run_directory import RunDirectory
     from oracle.rules.rule_set import RuleSet
 
 LAG_MS = 3_000
 """``replica.lag.time.max.ms`` under ``timing: lag``."""
-MS = 1_000_000
 
 
 def _within_lag(_rules: RuleSet, _prediction: Mapping[str, Any]) -> Expected:
@@ -37,16 +36,16 @@ def _within_lag(_rules: RuleSet, _prediction: Mapping[str, Any]) -> Expected:
     return formula_ms(LAG_MS, LAG_MS * 3 // 2)
 
 
-def _silence_ms(run: RunDirectory) -> Value:
+def _silence(run: RunDirectory) -> Took:
     caught = first_at(run, "hold_caught", "silence")
     last = last_fetch_before(run, 2, 1, caught)
-    return (shrunk_at(run, 1, last) - last) // MS
+    return Took(last, shrunk_at(run, 1, last))
 
 
 SILENCE = Question(
     "milliseconds from the last fetch of broker 2 that reached its leader to its removal from the ISR",
     _within_lag,
-    _silence_ms,
+    _silence,
 )
 
 LEAVES_IN_TIME = Scenario(

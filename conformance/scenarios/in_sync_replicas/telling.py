@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from conformance.catalogue.questions import NotSeenError, Question, formula_ms
+from conformance.catalogue.questions import NotSeenError, Question, Took, formula_ms
 from conformance.catalogue.scenario import Scenario
 from conformance.notes import checkpoints, first_at
 from conformance.scenarios.in_sync_replicas.shrink_times import shrunk_at
@@ -50,7 +50,6 @@ if TYPE_CHECKING:
 LOOK_MS, QUIET_MS = 2_500, 5_000
 WRITTEN_AND_REMOVED = 2
 """A notice changes the children of its node twice."""
-MS = 1_000_000
 LEADER, OTHER = 1, 3
 """Broker 3 has no replica of the partition: what it knows of the ISR it has been told."""
 SMALLER_ISR = [1]
@@ -94,15 +93,15 @@ def path_of_the_news(run: RunDirectory) -> Value:
     return [*(frame.api for frame in asked[:1]), told.api]
 
 
-def delay_of_the_news(run: RunDirectory) -> Value:
-    """Return how long after the shrink the other broker was told, in milliseconds.
+def delay_of_the_news(run: RunDirectory) -> Took:
+    """Return how long after the shrink the other broker was told.
 
     Raises:
         NotSeenError: it was never told, or nobody shrank the ISR.
     """
     told = _told(run)
     assert told.forwarded_ns is not None, "a frame that was not forwarded tells nobody"
-    return (told.forwarded_ns - shrunk_at(run, LEADER, first_at(run, "hold_caught", "silence"))) // MS
+    return Took(shrunk_at(run, LEADER, first_at(run, "hold_caught", "silence")), told.forwarded_ns)
 
 
 def _asks_for_less(mention: Mention) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from conformance.catalogue.questions import Question, formula_ms
+from conformance.catalogue.questions import Question, Took, formula_ms
 from conformance.catalogue.scenario import Scenario
 from conformance.notes import marks, outcome_at, step_began
 from conformance.scenarios.vocabulary import (
@@ -22,13 +22,12 @@ from oracle.vocabulary import Expectation
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from conformance.catalogue.questions import Expected, Value
+    from conformance.catalogue.questions import Expected
     from conformance.run_directory import RunDirectory
     from oracle.rules.rule_set import RuleSet
 
 TIMEOUT_MS = 6_000
 """Longer than the replicas take to come to rest after the send: whoever looks later notes the outcome later."""
-MS = 1_000_000
 
 
 def _at_the_timeout(_rules: RuleSet, _prediction: Mapping[str, Any]) -> Expected:
@@ -36,14 +35,14 @@ def _at_the_timeout(_rules: RuleSet, _prediction: Mapping[str, Any]) -> Expected
     return formula_ms(TIMEOUT_MS, TIMEOUT_MS)
 
 
-def waited_ms(run: RunDirectory, label: str) -> Value:
-    """Return how long a producer waited from the step that sends to the outcome, in milliseconds.
+def waited(run: RunDirectory, label: str) -> Took:
+    """Return how long a producer waited from the step that sends to the outcome.
 
     Raises:
         NotSeenError: it was never sent, or has no outcome.
     """
     sent = marks(run, "record_sent", label)[0]
-    return (outcome_at(run, label) - step_began(run, sent["step"])) // MS
+    return Took(step_began(run, sent["step"]), outcome_at(run, label))
 
 
 TIMES_OUT = Scenario(
@@ -77,7 +76,7 @@ TIMES_OUT = Scenario(
         ),
     ),
     questions=(
-        Question("milliseconds from the send of m1 to its outcome", _at_the_timeout, lambda run: waited_ms(run, "m1")),
+        Question("milliseconds from the send of m1 to its outcome", _at_the_timeout, lambda run: waited(run, "m1")),
     ),
 )
 

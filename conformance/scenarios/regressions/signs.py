@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from conformance.catalogue.examination import Examination
-from conformance.catalogue.questions import Between
+from conformance.catalogue.questions import Between, Took
 from conformance.judgement.promises import PromiseKept
 from oracle.guarantees import PromiseVerdict
 from oracle.predict import predict
@@ -144,7 +144,9 @@ class Answered:
     def read(self, entry: Entry, rules: RuleSet) -> Expected:
         """Return the predicted answer."""
         if isinstance(entry, Examination):
-            return next(answer.value for answer in entry.subject.predict(rules) if answer.what == self.what)
+            value = next(answer.value for answer in entry.subject.predict(rules) if answer.what == self.what)
+            assert not isinstance(value, Took), "a time is measured, never predicted"
+            return value
         asked = next(question for question in entry.questions if question.what == self.what)
         return asked.predict(rules, _prediction(entry, rules).as_json())
 
