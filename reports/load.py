@@ -85,6 +85,7 @@ def _described(path: Path, run: Mapping[str, Any]) -> RunView:
         user_settings=_words(settings.get("user")),
         imposed_settings=_words(settings.get("imposed")),
         environment=_words(run.get("environment")),
+        quirks=tuple(str(quirk) for quirk in run.get("quirks") or ()),
         identity=_identity(run),
     )
 

@@ -204,6 +204,7 @@ class RunView:
     user_settings: Mapping[str, str] = field(default_factory=dict)
     imposed_settings: Mapping[str, str] = field(default_factory=dict)
     environment: Mapping[str, str] = field(default_factory=dict)
+    quirks: tuple[str, ...] = ()
     identity: Mapping[str, str] = field(default_factory=dict)
     story: Story = field(default_factory=Story)
     checkpoints: tuple[CheckpointView, ...] = ()

@@ -68,12 +68,13 @@ def subtitle(runs: Sequence[RunView]) -> str:
 
 
 def facts(runs: Sequence[RunView]) -> dict[str, str]:
-    """Return versions, backend, seed, date, duration and environment of all runs, each value once."""
+    """Return versions, what is not theirs, backend, seed, date, duration and environment, each value once."""
     known = [run for run in runs if run.kafka != "?"]
     started = sorted(run.started for run in known if run.started)
     seconds = sum(run.seconds or 0 for run in runs)
     found = {
         "Kafka": _joined(f"{run.kafka} ({metadata_words(run.metadata)})" for run in sorted(known, key=age)),
+        "Not as released": "; ".join(_unlike_the_release(known)),
         "Backend": _joined(run.backend for run in known),
         "Seed": _few(run.seed for run in known),
         "Started": started[0].strftime("%-d %B %Y, %H:%M %Z").strip() if started else "",
@@ -105,6 +106,15 @@ def _joined(values: Iterable[str]) -> str:
 def _few(values: Iterable[str]) -> str:
     different = list(dict.fromkeys(value for value in values if value))
     return ", ".join(different) if len(different) <= FEW else f"{len(different)} different ones"
+
+
+def _unlike_the_release(runs: Sequence[RunView]) -> list[str]:
+    """Return what the brokers had that their release has not; with its releases where the page has several."""
+    ordered = sorted(runs, key=age)
+    several = len({run.kafka for run in runs}) > 1
+    quirks = dict.fromkeys(quirk for run in ordered for quirk in run.quirks)
+    releases = {quirk: _joined(run.kafka for run in ordered if quirk in run.quirks) for quirk in quirks}
+    return [f"{releases[quirk]}: {quirk}" if several else quirk for quirk in quirks]
 
 
 def _environment(runs: Sequence[RunView]) -> str:

@@ -145,6 +145,22 @@ def test_a_single_run_gets_no_matrix_and_a_plain_headline(tmp_path: Path, golden
     assert "versions" not in reader.with_attribute("id")
 
 
+def test_the_page_says_which_brokers_had_jars_that_their_release_has_not(
+    tmp_path: Path, golden_paths: list[Path]
+) -> None:
+    said = "jaxb-api 2.3.0 is added: Java 11 dropped javax.xml.bind"
+    old, new = (next(path for path in golden_paths if release in path.name) for release in ("-0.10.2.2-", "-4.3.1-"))
+
+    def unlike(*runs: Path) -> list[str]:
+        page = PageReader(write_report(list(runs), tmp_path / "page.html").read_text(encoding="utf-8"))
+        facts = [found.words for found in page.named("div") if "dl" in found.parents]
+        return [fact.removeprefix("Not as released") for fact in facts if fact.startswith("Not as released")]
+
+    assert unlike(old) == [said]
+    assert unlike(old, new) == [f"0.10.2.2: {said}"]
+    assert unlike(new) == []
+
+
 def test_no_runs_still_make_a_page(tmp_path: Path) -> None:
     reader = PageReader(write_report([], tmp_path / "none.html").read_text(encoding="utf-8"))
     assert reader.named("h1")[0].words == "No runs"
