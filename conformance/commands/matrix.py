@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from conformance.catalogue.ladder import LADDER, Line
 from conformance.commands.matrix_line import LineOptions, line_folder, run_line
-from conformance.commands.matrix_table import MatrixTable, seeds_of_lines
+from conformance.commands.matrix_table import MatrixTable, seeds_of_lines, sessions_of_lines, sessions_text
 from conformance.commands.places import check_writable
 from conformance.commands.running import backend_for, check_jre_image, new_seed
 from conformance.commands.sizes import cached_text, ladder_text
@@ -37,6 +37,7 @@ class MatrixOptions:
         globs: catalogue entries by name; empty means the whole profile.
         repeat: how many rounds of each line, one after the other.
         runs: the matrix's directory.
+        fetch_sessions: False has followers list every partition in every fetch of a schedule's run.
         seed: None takes the one of the matrix that is there, or a new one.
         only_table: run nothing, only write the table over what is there.
     """
@@ -50,6 +51,7 @@ class MatrixOptions:
     jre_image: str | None = None
     spark_master: str = DEFAULT_MASTER
     seed: int | None = None
+    fetch_sessions: bool = True
     require_promise: bool = False
     only_table: bool = False
 
@@ -58,7 +60,8 @@ def run_matrix(console: Console, options: MatrixOptions) -> int:
     """Run what is not finished, write the table and return the exit code.
 
     Raises:
-        UsageError: the directory is of a matrix with another seed, or something is not there.
+        UsageError: the directory is of a matrix with another seed, or with other fetch sessions, or something is not
+            there.
     """
     require_spark()
     if options.only_table:
@@ -107,6 +110,7 @@ def _checked(options: MatrixOptions) -> LineOptions:
     check_master(options.spark_master)
     entries = select(options.globs, options.profile)
     check_writable(options.runs)
+    _check_fetch_sessions(options)
     return LineOptions(
         runs=options.runs,
         entries=entries,
@@ -115,7 +119,18 @@ def _checked(options: MatrixOptions) -> LineOptions:
         backend=_backend(options),
         jre_image=options.jre_image,
         spark_master=options.spark_master,
+        fetch_sessions=options.fetch_sessions,
     )
+
+
+def _check_fetch_sessions(options: MatrixOptions) -> None:
+    """Refuse to put runs with fetch sessions and runs without into one matrix: a cell does not say which it has."""
+    if (not options.fetch_sessions) in sessions_of_lines(options.runs):
+        there = sessions_text(fetch_sessions=not options.fetch_sessions)
+        change = "give" if options.fetch_sessions else "leave out"
+        raise UsageError(
+            f"{options.runs} holds a matrix with {there}: {change} --no-fetch-sessions, or take another directory."
+        )
 
 
 def _seed(options: MatrixOptions) -> int:

@@ -33,7 +33,16 @@ exit codes: 0 conforms or does not apply, 1 deviates, 2 usage, 3 inconclusive, 4
 """
 ROUNDS_MAX = 1000
 RUNS = Path("runs/matrix")
-FOR_A_RUN = ("GLOB", "--profile", "--repeat", "--jre-image", "--seed", "--spark-master", "--quiet")
+FOR_A_RUN = (
+    "GLOB",
+    "--profile",
+    "--repeat",
+    "--jre-image",
+    "--seed",
+    "--spark-master",
+    "--no-fetch-sessions",
+    "--quiet",
+)
 FOR_A_TABLE = ("--kafka", "--backend", "--runs-dir", "--require-promise")
 
 
@@ -60,6 +69,11 @@ def add_matrix(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser.add_argument("--jre-image", help="base image with a Java 17 runtime, for the docker backend")
     parser.add_argument("--runs-dir", type=Path, help=f"where it all goes (default: {RUNS})")
     parser.add_argument("--seed", type=int, help="seed of record ids (default: the matrix's own, or a new one)")
+    parser.add_argument(
+        "--no-fetch-sessions",
+        action="store_true",
+        help="have followers list every partition in every fetch, as in `run`; a matrix of its own, elsewhere",
+    )
     parser.add_argument("--spark-master", help=f"Spark master (default: {DEFAULT_MASTER})")
     parser.add_argument("--require-promise", action="store_true", help="exit 1 also when a promise broke as predicted")
     parser.add_argument("--quiet", action="store_true", help="no progress")
@@ -98,6 +112,7 @@ def _matrix(console: Console, parsed: argparse.Namespace) -> int:
         jre_image=parsed.jre_image,
         spark_master=parsed.spark_master or DEFAULT_MASTER,
         seed=parsed.seed,
+        fetch_sessions=not parsed.no_fetch_sessions,
         require_promise=parsed.require_promise,
         only_table=parsed.only_table,
     )

@@ -29,6 +29,7 @@ class Asked:
         seed: what it is run with.
         scenarios: catalogue entries by name.
         rounds: how many times each is run.
+        fetch_sessions: whether followers kept their fetch sessions; False lists every partition in every fetch.
         problems: why something could not be run, each in one sentence.
     """
 
@@ -36,6 +37,7 @@ class Asked:
     seed: int
     scenarios: tuple[str, ...]
     rounds: int = 1
+    fetch_sessions: bool = True
     problems: list[str] = field(default_factory=list)
 
     @classmethod
@@ -44,13 +46,15 @@ class Asked:
         try:
             told = RunDirectory(folder).read_json(FILE)
             scenarios, problems = tuple(told["scenarios"]), list(told["problems"])
-            return cls(told["line"], told["seed"], scenarios, told["rounds"], problems)
+            sessions = told.get("fetch_sessions", True)
+            return cls(told["line"], told["seed"], scenarios, told["rounds"], sessions, problems)
         except (RunDirectoryError, KeyError, TypeError):
             return None
 
     def write(self, folder: Path) -> None:
         """Write what was asked into the folder of the line."""
         told = {"line": self.line, "seed": self.seed, "rounds": self.rounds}
+        told |= {"fetch_sessions": self.fetch_sessions}
         RunDirectory(folder).write_json(FILE, told | {"scenarios": self.scenarios, "problems": self.problems})
 
     def missing(self, folder: Path) -> str | None:

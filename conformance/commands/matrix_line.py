@@ -42,6 +42,7 @@ class LineOptions:
         runs: the matrix's directory; a line has a folder in it.
         backend: ``docker`` or ``process``, the same for all lines.
         rounds: how many times each entry is run.
+        fetch_sessions: False has followers list every partition in every fetch of a schedule's run.
     """
 
     runs: Path
@@ -51,6 +52,7 @@ class LineOptions:
     backend: BackendName
     jre_image: str | None
     spark_master: str
+    fetch_sessions: bool = True
 
     def folder(self, line: Line) -> Path:
         """Return where a line's runs and report are."""
@@ -58,7 +60,8 @@ class LineOptions:
 
     def asked_of(self, line: Line) -> Asked:
         """Return what a line is to run."""
-        return Asked(line.text, self.seed, tuple(entry.name for entry in self.entries), self.rounds)
+        names = tuple(entry.name for entry in self.entries)
+        return Asked(line.text, self.seed, names, self.rounds, self.fetch_sessions)
 
 
 def line_folder(runs: Path, line: Line, backend: BackendName) -> Path:
@@ -91,7 +94,12 @@ def run_line(console: Console, options: LineOptions, line: Line, problems: list[
     with (
         SparkRoom(options.spark_master) as spark,
         Laboratory(
-            release=line.release, metadata=line.metadata, jars=jars, backend=backend, progress=console.progress
+            release=line.release,
+            metadata=line.metadata,
+            jars=jars,
+            backend=backend,
+            progress=console.progress,
+            fetch_sessions=options.fetch_sessions,
         ) as laboratory,
     ):
         spark.start()

@@ -83,9 +83,18 @@ class MatrixTable:
         told = [problem for asked in self._asked.values() for problem in asked.problems]
         told += self._unreadable.values()
         told += [text for line, asked in self._asked.items() if (text := asked.missing(line)) is not None]
+        told += self._mixed()
         known = {*self._pages, *self._asked, *self._unreadable}
         told += [missing_line(text) for line, text in self.expected.items() if line not in known]
         return tuple(dict.fromkeys(told))
+
+    def _mixed(self) -> Iterator[str]:
+        """Say which lines fetch in which way, if they do not all fetch in one."""
+        for way in (True, False):
+            lines = [asked.line for asked in self._asked.values() if asked.fetch_sessions is way]
+            if 0 < len(lines) < len(self._asked):
+                with_what = sessions_text(fetch_sessions=way)
+                yield f"one matrix holds both ways to fetch: {', '.join(lines)} with {with_what}"
 
     def read(self, line: Path) -> None:
         """Write the report of one line, and take its runs into the table; a line that has none says why."""
@@ -152,6 +161,16 @@ def line_folders(folder: Path) -> list[Path]:
 def seeds_of_lines(folder: Path) -> list[int]:
     """Return the seeds that the lines of a matrix are run with; several if they were put together."""
     return sorted({asked.seed for asked in map(Asked.read, line_folders(folder)) if asked is not None})
+
+
+def sessions_of_lines(folder: Path) -> set[bool]:
+    """Return whether the lines of a matrix are run with fetch sessions; both if they were put together."""
+    return {asked.fetch_sessions for asked in map(Asked.read, line_folders(folder)) if asked is not None}
+
+
+def sessions_text(*, fetch_sessions: bool) -> str:
+    """Say how followers fetch."""
+    return "fetch sessions as brokers have them" if fetch_sessions else "fetch sessions switched off"
 
 
 def _answers(page: ReleasePage) -> Iterator[Answer]:

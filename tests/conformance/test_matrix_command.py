@@ -84,6 +84,51 @@ def test_a_matrix_has_one_seed(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert "holds a matrix with seed 5" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("there", "option", "said"),
+    [
+        (True, ["--no-fetch-sessions"], "with fetch sessions as brokers have them: leave out --no-fetch-sessions, or"),
+        (False, [], "with fetch sessions switched off: give --no-fetch-sessions, or"),
+    ],
+)
+def test_a_matrix_fetches_in_one_way(
+    tmp_path: Path, there: bool, option: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Asked("4.3.1/kraft", 5, ("HW-03",), fetch_sessions=there).write(tmp_path / "4.3.1-kraft-process")
+    command = ["matrix", "HW-03", "--kafka", "0.10.2.2", "--backend", "process", "--runs-dir", str(tmp_path), *option]
+    assert main(command) == 2
+    assert said in capsys.readouterr().err
+    assert not (tmp_path / "0.10.2.2-zookeeper-process").exists()
+
+
+def test_lines_put_together_that_fetch_in_both_ways_are_no_matrix(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_run(tmp_path / LINE, "a")
+    Asked("4.3.1/kraft", 5, ("HW-03",)).write(tmp_path / "4.3.1-kraft-process")
+    assert main(["matrix", "--only-table", "--runs-dir", str(tmp_path)]) == 0
+    write_run(tmp_path / "3.9.2-kraft-process" / "round-1", "b", kafka="3.9.2")
+    Asked("3.9.2/kraft", 5, ("HW-03",), fetch_sessions=False).write(tmp_path / "3.9.2-kraft-process")
+    capsys.readouterr()
+    assert main(["matrix", "--only-table", "--runs-dir", str(tmp_path)]) == 4
+    said = capsys.readouterr().out
+    assert "both ways to fetch: 4.3.1/kraft with fetch sessions as brokers have them" in said
+    assert "both ways to fetch: 3.9.2/kraft with fetch sessions switched off" in said
+
+
+def test_the_way_to_fetch_reaches_the_brokers_of_every_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A line that cannot be had is asked for all the same, and its folder says in which way it is to fetch."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("KAFKA_CONFORMANCE_MAVEN_REPOSITORY", (tmp_path / "nowhere").as_uri())
+    runs = tmp_path / "runs"
+    command = ["matrix", "HW-03", "--kafka", "4.3.1", "--backend", "process", "--quiet", "--runs-dir", str(runs)]
+    assert main([*command, "--no-fetch-sessions"]) == 4
+    asked = Asked.read(runs / "4.3.1-kraft-process")
+    assert asked is not None
+    assert not asked.fetch_sessions
+    assert main(command) == 2
+
+
 def test_what_is_finished_is_skipped_and_no_broker_starts(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
