@@ -185,7 +185,7 @@ class Laboratory:
         directory = work_directory("brokers")
         self._directories.append(directory)
         self._progress("looking for the schemas of the wire protocol (fetched once, then cached)")
-        self._gate = GateProxy(bind_host=self.backend.host, schemas=schema_jar(), on_event=self._pass_on)
+        self._gate = GateProxy(self.backend.host, self.backend.peers, schemas=schema_jar(), on_event=self._pass_on)
         self._stack.callback(self._gate.close)
         self._cluster = Cluster.start(spec, self.jars, self.backend, self._gate, directory, self._progress)
         self._stack.callback(self._cluster.shutdown)

@@ -178,7 +178,7 @@ class Pipeline:
         with self._keeping_the_measurement(run) as finish:
             with ExitStack() as stack:
                 lab.gate.trace_to(run.path / "wire.ndjson")
-                stack.callback(self._end_trace, run, lab.gate.undecodable)
+                stack.callback(self._end_trace, run, lab.gate.undecodable, lab.gate.strangers)
                 addresses = [cluster.client_address(broker) for broker in cluster.live_brokers]
                 create_topic(addresses, topic, list(schedule.replicas), topic_configs(schedule))
                 probe = stack.enter_context(ReplicaProbe(cluster, topic))
@@ -214,13 +214,16 @@ class Pipeline:
             run.update_run(not_healed=str(error))
             self._replace_cluster(str(error))
 
-    def _end_trace(self, run: RunDirectory, undecodable_before: int) -> None:
+    def _end_trace(self, run: RunDirectory, undecodable_before: int, strangers_before: int) -> None:
         gate = self.laboratory.gate
         try:
             gate.end_trace()
         except OSError as error:
             raise HarnessError(f"the wire trace is cut short: {error}") from error
-        run.update_run(undecodable_frames=gate.undecodable - undecodable_before)
+        run.update_run(
+            undecodable_frames=gate.undecodable - undecodable_before,
+            refused_connections=gate.strangers - strangers_before,
+        )
 
     def note_replicas(self, stage: Stage) -> None:
         """Note what the replicas hold at rest, and up to where the topic is to be read.

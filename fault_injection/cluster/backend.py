@@ -91,6 +91,11 @@ class Backend(Protocol):
         ...
 
     @property
+    def peers(self) -> tuple[str, ...]:
+        """The networks that nodes, and the tester, come to ``host`` from, as address/length; nobody else's."""
+        ...
+
+    @property
     def client_host(self) -> str:
         """The address of this machine as the tester sees it, where client ports are reached."""
         ...

@@ -30,3 +30,17 @@ class PortReservation:
         for reserved in self._sockets:
             reserved.close()
         self._sockets.clear()
+
+
+def address_seen_at(host: str) -> str:
+    """Give the address that this machine's own connections to one of its hosts come from; NAT may have changed it.
+
+    Raises:
+        OSError: the host is none of this machine's.
+    """
+    with (
+        socket.create_server((host, 0)) as server,
+        socket.create_connection(server.getsockname()),
+        server.accept()[0] as accepted,
+    ):
+        return str(accepted.getpeername()[0])

@@ -15,6 +15,9 @@ from fault_injection.wire.points import LinkKind
 Address = tuple[str, int]
 """A host and a port."""
 
+LOOPBACK = "127.0.0.0/8"
+"""The network that this machine alone is on."""
+
 CLIENTS = -1
 """Stands for all clients as the end of a link, as Kafka's own replica id of a consumer does."""
 

@@ -83,7 +83,7 @@ class PuppetServer:
         self.refuse()
         self._ports.close()
 
-    def _accept(self, accepted: socket.socket) -> None:
+    def _accept(self, accepted: socket.socket, _host: str) -> None:
         accepted.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         name = f"puppet-{self.address[1]}"
         thread = threading.Thread(target=self._serve, args=(accepted,), name=name, daemon=True)

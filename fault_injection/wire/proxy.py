@@ -7,14 +7,15 @@ decoded, shown to the gate and passed on unchanged. Reaching a protocol point is
 
 import socket
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
+from ipaddress import ip_address, ip_network
 from pathlib import Path
 from types import TracebackType
 from uuid import UUID
 
 from fault_injection.cluster.ports import PortReservation
-from fault_injection.cluster.relay import Address, LinkName
+from fault_injection.cluster.relay import LOOPBACK, Address, LinkName
 from fault_injection.wire.codec import Codec, load_schemas
 from fault_injection.wire.gate_armed import Exchange
 from fault_injection.wire.gate_events import Action, CaughtFrame, GateEvent, HoldStatus
@@ -31,7 +32,8 @@ class GateProxy:
 
     Args:
         bind_host: host to listen on.
-        advertise_host: host the nodes are told, if it differs (containers).
+        peers: the networks that nodes and clients come from, as address/length. A connection from elsewhere is
+            reset unread: at a bridge's gateway every container of this machine can knock.
         schemas: a kafka-clients 3.9 jar; without it the controller's requests are not decoded.
         on_event: told of everything that happens to armed actions, in order; must return quickly.
 
@@ -45,14 +47,15 @@ class GateProxy:
     def __init__(
         self,
         bind_host: str = "127.0.0.1",
-        advertise_host: str | None = None,
+        peers: Sequence[str] = (LOOPBACK,),
         schemas: Path | None = None,
         on_event: Callable[[GateEvent], None] | None = None,
     ) -> None:
         codec = Codec(load_schemas(schemas)) if schemas is not None else Codec()
         self._traffic = Traffic(codec, on_event or _ignore)
         self._bind_host = bind_host
-        self._advertise_host = advertise_host or bind_host
+        self._peers = [ip_network(peer) for peer in peers]
+        self._strangers = 0
         self._ports = PortReservation(bind_host)
         self._lock = threading.RLock()
         self._endpoints: dict[LinkName, Endpoint] = {}
@@ -73,7 +76,7 @@ class GateProxy:
                 address = (self._bind_host, self._ports.port())
                 endpoint = self._endpoints[link] = Endpoint(address, partial(self._admit, link), self._traffic.failed)
             endpoint.listen()
-            return self._advertise_host, endpoint.address[1]
+            return endpoint.address
 
     def refuse(self, link: LinkName) -> None:
         """Behave as a dead node's port: close the listener, reset its connections, discharge their frames."""
@@ -251,14 +254,22 @@ class GateProxy:
         return self._traffic.codec.undecodable
 
     @property
+    def strangers(self) -> int:
+        """How many connections were refused because they came from outside the network of the nodes."""
+        with self._lock:
+            return self._strangers
+
+    @property
     def failures(self) -> tuple[str, ...]:
         """What failed in the tester itself while it moved frames; any of it may have disturbed the nodes."""
         return tuple(self._traffic.failures)
 
-    def _admit(self, link: LinkName, accepted: socket.socket) -> None:
+    def _admit(self, link: LinkName, accepted: socket.socket, host: str) -> None:
         with self._lock:
             upstream = self._upstreams.get(link)
-            if upstream is None:
+            is_strange = not any(ip_address(host) in peers for peers in self._peers)
+            self._strangers += is_strange
+            if upstream is None or is_strange:
                 accepted.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET_ON_CLOSE)
                 accepted.close()
                 return

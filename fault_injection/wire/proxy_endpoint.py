@@ -26,14 +26,14 @@ class Endpoint:
 
     Args:
         address: host and reserved port to listen on.
-        on_accepted: called with every accepted socket, on the accepting thread.
+        on_accepted: called with every accepted socket and the host that it comes from, on the accepting thread.
         on_failure: told why a connection could not be served.
     """
 
     def __init__(
         self,
         address: tuple[str, int],
-        on_accepted: Callable[[socket.socket], None],
+        on_accepted: Callable[[socket.socket, str], None],
         on_failure: Callable[[Exception], None] = lambda _: None,
     ) -> None:
         self.address = address
@@ -74,14 +74,14 @@ class Endpoint:
     def _accept_all(self, listener: socket.socket) -> None:
         while not self._is_closed.is_set():
             try:
-                accepted, _ = listener.accept()
+                accepted, (host, _) = listener.accept()
             except OSError as error:
                 if not self._is_closed.is_set():
                     self._on_failure(error)
                     self._is_closed.wait(TURNED_AWAY_S)  # sockets are given back meanwhile
                 continue
             try:
-                self._on_accepted(accepted)
+                self._on_accepted(accepted, str(host))
             except Exception as error:  # noqa: BLE001 - the next connection may be served
                 accepted.close()
                 self._on_failure(error)

@@ -1,7 +1,7 @@
 """How do nodes run as containers on a network of their own?
 
 The tester's half of the network is the network's gateway: relays listen there, and ports that nodes reach each
-other at are published there. Ports that clients use are published on 127.0.0.1.
+other at are published there. Ports that clients use are published on 127.0.0.1. Any container can knock at a gateway.
 
 Nothing of this machine is mounted: what is prepared for a node is copied into its container, and what it writes stays
 there, in the container's own file system. A node that is started again is the same container started again.
@@ -42,6 +42,7 @@ from fault_injection.cluster.backends.container_leftovers import OWNER_LABEL, ow
 from fault_injection.cluster.backends.container_storage import NodeVolumes
 from fault_injection.cluster.errors import ClusterError
 from fault_injection.cluster.launches import LOG, OUTPUT
+from fault_injection.cluster.ports import address_seen_at
 from fault_injection.cluster.spec import Node
 from fault_injection.waiting import until
 
@@ -93,8 +94,9 @@ class DockerBackend:
         self._kafka_image = kafka_image
         self._labels = {OWNER_LABEL: owner_of_this_process()}
         self._network = Network(docker_network_kw={"labels": self._labels, "check_duplicate": True}).create()
-        network = self._client.networks.get(self._network.name)
-        self.host = str(network.attrs["IPAM"]["Config"][0]["Gateway"])
+        addresses = self._client.networks.get(self._network.name).attrs["IPAM"]["Config"][0]
+        self.host = str(addresses["Gateway"])
+        self.peers = str(addresses["Subnet"]), address_seen_at(self.host)
         self._placed: dict[Node, _Placed] = {}
         self._volumes = NodeVolumes(self._client, self._labels)
         self._image_digest: str | None = None
@@ -268,12 +270,7 @@ class DockerBackend:
         container.with_command(["-cp", CLASS_PATH, *launch.arguments])
         for host, ports in ((self.client_host, launch.client_ports), (self.host, launch.node_ports)):
             container.ports |= {f"{port}/tcp": (host, port) for port in ports}
-        container.with_kwargs(
-            entrypoint=["java"],
-            labels=self._labels,
-            user="0",
-            working_dir=str(launch.directory),
-        )
+        container.with_kwargs(entrypoint=["java"], labels=self._labels, user="0", working_dir=str(launch.directory))
         return container
 
     def _status(self, node: Node) -> str:

@@ -15,6 +15,7 @@ from fault_injection.cluster.class_archive import ClassArchive
 from fault_injection.cluster.errors import ClusterError
 from fault_injection.cluster.launches import OUTPUT
 from fault_injection.cluster.leftovers import ProcessRecord, is_stopped, sweep
+from fault_injection.cluster.relay import LOOPBACK
 from fault_injection.cluster.spec import Node, Role
 from fault_injection.cluster.supervision import Supervision
 from fault_injection.releases import Java, find_java
@@ -31,6 +32,7 @@ class ProcessBackend:
 
     name = "process"
     bind_host = "127.0.0.1"
+    peers = (LOOPBACK,)
     host = "127.0.0.1"
     client_host = "127.0.0.1"
     image_digest = None

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.broker
 
 @pytest.fixture
 def gate(backend: Backend) -> Iterator[GateProxy]:
-    with GateProxy(bind_host=backend.host) as gate:
+    with GateProxy(backend.host, backend.peers) as gate:
         yield gate
 
 

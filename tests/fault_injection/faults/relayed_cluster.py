@@ -43,7 +43,7 @@ def relayed_cluster(
     backend = new_backend()
     try:
         with (
-            GateProxy(backend.host, schemas=schema_jar()) as gate,
+            GateProxy(backend.host, backend.peers, schemas=schema_jar()) as gate,
             Cluster.start(spec, jars_of(release), backend, gate, directory) as cluster,
         ):
             yield cluster, gate

@@ -34,7 +34,7 @@ def cluster_of(
     )
     backend = ProcessBackend()
     try:
-        with GateProxy(backend.host, schemas=schema_jar()) as proxy:
+        with GateProxy(backend.host, backend.peers, schemas=schema_jar()) as proxy:
             proxy.trace_to(directory / "wire.ndjson")
             with Cluster.start(spec, jars_of(release), backend, proxy, directory / "cluster") as cluster:
                 yield cluster, proxy

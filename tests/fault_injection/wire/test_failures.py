@@ -102,7 +102,7 @@ def test_a_defect_that_meets_a_late_frame_is_known(destination: socket.socket, m
 
 
 def test_a_port_that_is_taken_costs_no_socket(destination: socket.socket) -> None:
-    endpoint = Endpoint(destination.getsockname(), lambda _: None)
+    endpoint = Endpoint(destination.getsockname(), lambda *_: None)
     with warnings.catch_warnings(record=True) as leaked:
         warnings.simplefilter("always")
         with pytest.raises(OSError, match="in use"):

@@ -153,3 +153,20 @@ def test_an_isolated_broker_is_cut_in_both_directions_and_reaches_itself(proxy: 
     proxy.rejoin(1)
     proxy.rejoin(2)
     assert [proxy.status(name) for name in proxy.holds()] == []
+
+
+@pytest.mark.parametrize(("peers", "strangers"), [("127.0.0.1/32", 0), ("127.0.0.2/32", 1)])
+def test_who_does_not_come_from_the_network_of_the_nodes_is_refused_and_counted(
+    leader: Leader, peers: str, strangers: int
+) -> None:
+    leader.echoes = True
+    said = b"\xff\xff\xff\xffhello"
+    with GateProxy(peers=[peers]) as proxy:
+        address = proxy.open(LINK, leader.address)
+        heard = b""
+        with contextlib.suppress(ConnectionError), socket.create_connection(address, DEADLINE_S) as caller:
+            caller.sendall(said)
+            heard = read(caller, len(said))
+        until(lambda: proxy.strangers == strangers, deadline_s=DEADLINE_S, what="whoever is refused is counted")
+    assert heard == (b"" if strangers else said)
+    assert len(leader.connections) == 1 - strangers
