@@ -89,19 +89,7 @@ def run_line(console: Console, options: LineOptions, line: Line, problems: list[
     put_aside(folder, progress.unfinished)
     if jars is None:
         return
-    backend, why = choose_backend(options.backend, options.jre_image)
-    console.progress(f"{line.text}: seed {options.seed}. {why}")
-    with (
-        SparkRoom(options.spark_master) as spark,
-        Laboratory(
-            release=line.release,
-            metadata=line.metadata,
-            jars=jars,
-            backend=backend,
-            progress=console.progress,
-            fetch_sessions=options.fetch_sessions,
-        ) as laboratory,
-    ):
+    with SparkRoom(options.spark_master) as spark, _laboratory(console, options, line, jars) as laboratory:
         spark.start()
         if not is_local(options.spark_master):
             await_spark(console, spark, options.spark_master)
@@ -114,6 +102,19 @@ def run_line(console: Console, options: LineOptions, line: Line, problems: list[
             if problem is not None:
                 problems.append(f"{line.text}: {problem}")
                 console.complain(f"{where} {problem}")
+
+
+def _laboratory(console: Console, options: LineOptions, line: Line, jars: JarSet) -> Laboratory:
+    backend, why = choose_backend(options.backend, options.jre_image)
+    console.progress(f"{line.text}: seed {options.seed}. {why}")
+    return Laboratory(
+        release=line.release,
+        metadata=line.metadata,
+        jars=jars,
+        backend=backend,
+        progress=console.progress,
+        fetch_sessions=options.fetch_sessions,
+    )
 
 
 def rules_of_line(line: Line) -> RuleSet:
