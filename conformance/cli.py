@@ -21,7 +21,18 @@ try:
     from conformance.commands.explore_arguments import add_explore
     from conformance.commands.faults import add_faults
     from conformance.commands.guarantee_arguments import add_guarantees
-    from conformance.commands.help_texts import EPILOG, JUDGE, PREDICT, RUN, RUN_EPILOG
+    from conformance.commands.help_texts import (
+        EPILOG,
+        JUDGE,
+        JUDGE_EPILOG,
+        PREDICT,
+        PREDICT_EPILOG,
+        REPORT,
+        REPORT_EPILOG,
+        RUN,
+        RUN_EPILOG,
+        help_of,
+    )
     from conformance.commands.ignored_options import refuse
     from conformance.commands.judgement import JudgeOptions, judge_again
     from conformance.commands.matrix_arguments import add_matrix
@@ -143,7 +154,7 @@ def build_parser() -> argparse.ArgumentParser:
 
 def _add_predict(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser = commands.add_parser(
-        "predict", help="say what must happen on a release; needs no cluster", description=PREDICT
+        "predict", help="say what must happen on a release; needs no cluster", **help_of(PREDICT, PREDICT_EPILOG)
     )
     _add_choice(parser)
     parser.add_argument("--explain", action="store_true", help="say of every record and number which step and rule")
@@ -153,11 +164,7 @@ def _add_predict(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
 
 def _add_run(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser = commands.add_parser(
-        "run",
-        help="run scenarios on real brokers and write the report",
-        description=RUN,
-        epilog=RUN_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        "run", help="run scenarios on real brokers and write the report", **help_of(RUN, RUN_EPILOG)
     )
     _add_choice(parser)
     parser.add_argument(
@@ -219,7 +226,7 @@ def _count(text: str) -> int:
 
 
 def _add_judge(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    parser = commands.add_parser("judge", help="judge an old run again from its files", description=JUDGE)
+    parser = commands.add_parser("judge", help="judge an old run again from its files", **help_of(JUDGE, JUDGE_EPILOG))
     parser.add_argument("run", type=Path, metavar="RUN", help="a run directory")
     parser.add_argument("--repredict", action="store_true", help="predict anew; a second verdict beside the first")
     parser.add_argument("--rules-of", metavar="VERSION", help="predict with another release's rules")
@@ -236,11 +243,7 @@ def _add_judge(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 
 def _add_reference(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    report = commands.add_parser(
-        "report",
-        help="write one report over existing runs",
-        description="Writes one HTML page over finished runs, from the verdicts and files in their directories.",
-    )
+    report = commands.add_parser("report", help="write one report over existing runs", **help_of(REPORT, REPORT_EPILOG))
     report.add_argument(
         "runs",
         nargs="+",

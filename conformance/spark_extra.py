@@ -57,4 +57,4 @@ class _AtFirstUse(ModuleType):
 
 
 def _missing(what: str) -> SparkMissingError:
-    return SparkMissingError(f"This needs Spark, and {what} is not installed. One command adds it: {INSTALL}")
+    return SparkMissingError(f"This needs Spark, and what is not installed is {what}. One command adds it: {INSTALL}")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from conformance.commands.catalogue import explain
 from conformance.commands.choosing import Choice
+from conformance.commands.help_texts import EXPLAIN, EXPLAIN_EPILOG, LIST, LIST_EPILOG, help_of
 from conformance.commands.ignored_options import refuse
 from conformance.commands.listing import list_scenarios
 from fault_injection.releases import UsageError
@@ -26,8 +27,7 @@ def _add_list(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
     parser = commands.add_parser(
         "list",
         help="list the scenarios, and what a release does not run",
-        description="Lists the scenarios area by area, each with its requirement; with --kafka also what is not run on "
-        "that release, and why.",
+        **help_of(LIST, LIST_EPILOG),
     )
     parser.add_argument("globs", nargs="*", metavar="GLOB", help="scenario names, such as TR-* or EL-02/safe")
     parser.add_argument("--kafka", metavar="V", help="say what is not run on a release, such as 3.9.2/zookeeper")
@@ -49,8 +49,7 @@ def _add_explain(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
     explaining = commands.add_parser(
         "explain",
         help="say what a scenario requires and does, step by step",
-        description="Says what a scenario requires, why, what it does step by step, and what a release must answer. "
-        "Of several: what they have in common, and a table.",
+        **help_of(EXPLAIN, EXPLAIN_EPILOG),
     )
     explaining.add_argument("globs", nargs="+", metavar="SCENARIO", help="scenario name, such as TR-01, or EL-*")
     explaining.add_argument("--full", action="store_true", help="of several: the whole text of each")
