@@ -10,6 +10,7 @@ leader's partition already obeys the ISR that its metadata shows (KRaft publishe
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -248,12 +249,21 @@ class Rest:
             second = self.numbers()
             if first != second:
                 raise NotYetError([first, second])
-            return second | self._probe.written_down(self.answering())
+            return second | self._probe.written_down(self.answering()) | {"told_leaders": self._told_leaders()}
 
         try:
             return until(equal_twice, deadline_s=deadline_s, what="two equal probes")
         except DeadlineExceededError as late:
             raise NeverAtRestError(str(late)) from late
+
+    def _told_leaders(self) -> dict[str, int | None]:
+        """Ask every live broker whom it believes to lead, the deaf and the witness too; who cannot say is left out."""
+        told: dict[str, int | None] = {}
+        for broker in self._cluster.live_brokers:
+            with suppress(ProbeError):
+                seen = self._probe.metadata(BrokerId(broker))
+                told[str(broker)] = None if seen is None else seen.leader
+        return told
 
     def _await_another_round(self) -> None:
         """Let one more round pass on every link; one that a hold catches meanwhile is waited for no longer."""

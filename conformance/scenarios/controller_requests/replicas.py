@@ -81,7 +81,7 @@ OLD_DECISION = Examination(
 )
 
 STALE_METADATA = Examination(
-    name="RM-04",
+    name="RM-04/puppets",
     id="controller-requests/stale-metadata-without-update-metadata",
     requirement=(
         "A broker answers Metadata with what UpdateMetadata told it last, even after LeaderAndIsr has told its "

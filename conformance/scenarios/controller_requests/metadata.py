@@ -1,0 +1,100 @@
+"""Does UpdateMetadata reach every broker, and what does the one answer that it is kept from? RM-04, on a whole cluster.
+
+Every live broker is asked for the leader at each checkpoint, the controller's own too, which has no replica.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from conformance.catalogue.questions import NotSeenError, Question
+from conformance.catalogue.scenario import Scenario
+from conformance.catalogue.where import Where
+from conformance.notes import checkpoints
+from conformance.puppet_stage.where import FIRST_WITHOUT_ZOOKEEPER
+from conformance.scenarios.vocabulary import await_hold, await_isr, brokers, checkpoint, kill, produce, release, start
+from oracle.schedule import Schedule
+from oracle.steps import Hold
+from oracle.vocabulary import BrokerId, MetadataMode, PointName
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from conformance.catalogue.questions import Expected, Value
+    from conformance.run_directory import RunDirectory
+    from oracle.rules.rule_set import RuleSet
+
+WITNESS = "100"
+"""The broker that is the controller, and has no replica."""
+KEPT_FROM = BrokerId(3)
+BEFORE, HELD, TOLD, END = "before", "broker 3 is not told", "broker 3 is told", "broker 1 is told as it returns"
+NEWS = Hold("news for broker 3", PointName.UPDATE_METADATA, broker=KEPT_FROM)
+
+
+def expected_leaders(moment: str) -> Callable[[RuleSet, Mapping[str, Any]], Expected]:
+    """Say whom each live broker names at a checkpoint: the leader, or, if it is kept from the news, the one before."""
+
+    def expected(_: RuleSet, prediction: Mapping[str, Any]) -> Expected:
+        at = {one["name"]: one for one in prediction["checkpoints"]}
+        now, before = at[moment], at[BEFORE]
+        live = [b for b, numbers in now["replicas"].items() if numbers["alive"]] + [WITNESS]
+        stale = str(KEPT_FROM) if moment == HELD else None
+        return [[int(b), (before if b == stale else now)["leader"]] for b in sorted(live, key=int)]
+
+    return expected
+
+
+def told_leaders(moment: str) -> Callable[[RunDirectory], Value]:
+    """Read whom every live broker named at a checkpoint."""
+
+    def measured(run: RunDirectory) -> Value:
+        for seen in checkpoints(run):
+            if seen["name"] == moment and "told_leaders" in seen:
+                return [
+                    [int(b), leader] for b, leader in sorted(seen["told_leaders"].items(), key=lambda it: int(it[0]))
+                ]
+        raise NotSeenError(f"no broker was asked for the leader at checkpoint {moment!r}")
+
+    return measured
+
+
+EVERY_BROKER = Scenario(
+    name="RM-04/every-broker",
+    explanation=(
+        "Broker 1 dies and broker 2 is elected. The controller tells every broker; the UpdateMetadata for broker 3 is "
+        "held, so it follows broker 2, as LeaderAndIsr said, and goes on naming broker 1 to clients."
+    ),
+    schedule=Schedule(
+        id="controller-requests/update-metadata-reaches-every-broker",
+        requirement=(
+            "After an election every live broker, one without a replica too, names the new leader in Metadata; one "
+            "whose UpdateMetadata is held names the old one until it has it."
+        ),
+        sources=("RM-04", "003"),
+        replicas=brokers(1, 2, 3),
+        steps=(
+            produce("m0"),
+            checkpoint(BEFORE),
+            NEWS,
+            kill(1),
+            await_hold(NEWS.name),
+            checkpoint(HELD),
+            release(NEWS.name),
+            checkpoint(TOLD),
+            start(1),
+            await_isr(1, 2, 3),
+            checkpoint(END),
+        ),
+    ),
+    where=Where(
+        before=FIRST_WITHOUT_ZOOKEEPER,
+        metadata=MetadataMode.ZOOKEEPER,
+        why="in KRaft mode no controller sends UpdateMetadata, brokers read the metadata log",
+    ),
+    questions=tuple(
+        Question(f"[broker, leader it names] of every live broker: {each}", expected_leaders(each), told_leaders(each))
+        for each in (BEFORE, HELD, TOLD, END)
+    ),
+)
+
+SCENARIOS = (EVERY_BROKER,)
