@@ -20,8 +20,13 @@ if TYPE_CHECKING:
     from reports.wire import Wire
 
 LOG_END, LEADER_NEVER_FALLS, ORDER = "HW-01", "HW-09", "HW-10"
-ON_THE_WIRE = {LOG_END: (21,), LEADER_NEVER_FALLS: (14,), ORDER: (14, 21)}
-"""The wire invariants, by number, that say the same: 14 of a leader's high watermark, 21 of a follower's."""
+ON_THE_WIRE: dict[str, tuple[int, ...]] = {LOG_END: (21,), LEADER_NEVER_FALLS: (14,), ORDER: ()}
+"""The wire invariants, by number, that say the same: 14 of a leader's high watermark, 21 of a follower's.
+
+None compares the five offsets of HW-10, each of them at most two: its order is held at probes alone.
+"""
+BREAKS = ON_THE_WIRE | {ORDER: (14, 21)}
+"""The wire invariants that, where one does not hold, break the requirement."""
 PROBED = ("numbers", "checkpoint")
 
 
@@ -102,7 +107,7 @@ def _violated(wire: Wire | None, requirement: str) -> list[str]:
     if wire is None or wire.violation is None:
         return []
     number = int(wire.violation.invariant.split(",")[0])
-    return [wire.sentence] if number in ON_THE_WIRE[requirement] else []
+    return [wire.sentence] if number in BREAKS[requirement] else []
 
 
 def _note_replicas(count: _Count, seen: Mapping[str, Any]) -> None:
