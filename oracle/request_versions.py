@@ -40,6 +40,14 @@ OLDEST = {Request.FETCH: 0, Request.LIST_OFFSETS: 1, Request.OFFSETS_FOR_LEADER_
 EPOCH_REQUESTS_CLAIM_CURRENT = 2
 """The first version of OffsetsForLeaderEpoch that claims a current epoch (KIP-320)."""
 
+FETCHES_CLAIM_CURRENT = 9
+"""The first version of Fetch that claims a current epoch (KIP-320)."""
+
+
+def fetches_claim_epoch(kafka: str) -> bool:
+    """Tell whether a release's followers say in their fetches which leader epoch they are in."""
+    return FETCHES_CLAIM_CURRENT in versions(Request.FETCH, kafka)
+
 
 def versions(request: Request, kafka: str) -> range:
     """Return the versions of a request that a release and this tester have; none if there is no such request."""

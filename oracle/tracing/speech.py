@@ -13,6 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from oracle.request_versions import fetches_claim_epoch
 from oracle.rules import last_fetched_epoch
 from oracle.rules.release import parse_version
 
@@ -70,7 +71,7 @@ def speech_of(rules: RuleSet, settings: TraceSettings) -> Speech:
         fetch=_versions(FETCH, version, is_exact=is_exact),
         lookup=_versions(LOOKUP if rules.truncation.asks_leader else {}, version, is_exact=is_exact),
         alter_partition=_versions(ALTER_PARTITION, version, is_exact=is_exact),
-        tells_epoch=version >= (2, 1),
+        tells_epoch=fetches_claim_epoch(rules.version),
         tells_last_epoch=rules.truncation.checks_on_fetch,
         may_forget_last_epoch=last_fetched_epoch.FORGOTTEN in rules.rules,
     )

@@ -26,6 +26,7 @@ from conformance.scenarios.vocabulary import (
     start,
 )
 from fault_injection.wire.views import NONE
+from oracle.request_versions import fetches_claim_epoch
 from oracle.vocabulary import Acks, Expectation, HighWatermarkCheckpoint, Timing
 
 if TYPE_CHECKING:
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
 
 
 def _epoch_expected(rules: RuleSet, _prediction: Mapping[str, Any]) -> Value:
+    if not fetches_claim_epoch(rules.version):
+        return NONE
     return int(world_after(HELD_BY_THE_DEAD.schedule, rules).state.controller.leader_epoch)
 
 

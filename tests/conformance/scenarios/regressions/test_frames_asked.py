@@ -44,6 +44,11 @@ def test_the_leader_epoch_of_the_latest_fetch_counts(tmp_path: Path) -> None:
     assert LEADER_EPOCH.measure(run_with(tmp_path, older, (FETCH, 2, {}))) == -1
 
 
+@pytest.mark.parametrize(("version", "epoch"), [("0.10.2.2", -1), ("2.0.1", -1), ("2.1.1", 3), ("2.8.2", 3)])
+def test_fetches_name_the_leader_epoch_from_2_1_on(version: str, epoch: int) -> None:
+    assert LEADER_EPOCH.predict(rules_for(version, MetadataMode.ZOOKEEPER), {}) == epoch
+
+
 @pytest.mark.parametrize("question", [LAST_EPOCH, LEADER_EPOCH], ids=["last epoch", "leader epoch"])
 def test_a_follower_that_asked_nothing_was_not_seen(tmp_path: Path, question: Question) -> None:
     with pytest.raises(NotSeenError, match="of broker 2 to broker 1"):
