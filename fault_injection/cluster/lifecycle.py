@@ -41,7 +41,7 @@ class Cluster:
         self._by_id = {node.id: plan for node, plan in self._plan.nodes.items() if node.role is not Role.ZOOKEEPER}
         self._ended_by_us: set[Node] = set(self._plan.nodes)
         self._paused: set[int] = set()
-        self._log_at_launch: dict[Node, int] = {}
+        self._told_at_launch: dict[Node, tuple[int, int]] = {}
         self.may_end: frozenset[int] = frozenset()
 
     @classmethod
@@ -152,13 +152,13 @@ class Cluster:
     def lost_nodes(self) -> tuple[LostNode, ...]:
         """Return the nodes that ended although nobody ended them and they may not, with what they logged."""
         return tuple(
-            LostNode(node.name, self.backend.process_state(node) or ProcessState(), self._logged_since_launch(node))
+            LostNode(node.name, self.backend.process_state(node) or ProcessState(), *self._told_since_launch(node))
             for node in self._ended_alone()
         )
 
     def logs_since_launch(self) -> dict[str, str]:
-        """Return what each node logged since it was last started, by the node's name."""
-        return {node.name: self._logged_since_launch(node) for node in self.spec.nodes}
+        """Return what each node logged, and what it printed, since it was last started, by the node's name."""
+        return {node.name: "".join(self._told_since_launch(node)) for node in self.spec.nodes}
 
     def _ended_alone(self) -> list[Node]:
         """Return the nodes that ended although nobody ended them, but for those that may end by themselves."""
@@ -173,7 +173,7 @@ class Cluster:
         plan = self._plan.nodes[node]
         for link, upstream in plan.inbound.items():
             self.relay.open(link, upstream)
-        self._log_at_launch[node] = len(self._logged(node))
+        self._told_at_launch[node] = len(self._logged(node)), len(self.backend.output(node))
         self.backend.run(node_launch(self.spec, plan, self.jars))
         self._ended_by_us.discard(node)
 
@@ -321,8 +321,11 @@ class Cluster:
         except FileNotFoundError:
             return ""
 
-    def _logged_since_launch(self, node: Node) -> str:
-        return self._logged(node)[self._log_at_launch.get(node, 0) :] + self.backend.output(node)
+    def _told_since_launch(self, node: Node) -> tuple[str, str]:
+        """Give what a node logged, and what it printed, since it was last started; what is shorter now began anew."""
+        logged, printed = self._told_at_launch.get(node, (0, 0))
+        log, output = self._logged(node), self.backend.output(node)
+        return log[logged if logged <= len(log) else 0 :], output[printed if printed <= len(output) else 0 :]
 
 
 def _below_data(relative: str) -> str:
