@@ -9,7 +9,6 @@ import pytest
 
 from fault_injection.cluster.backends.process import ProcessBackend
 from fault_injection.cluster.class_archive import ClassArchive
-from fault_injection.cluster.launches import OUTPUT
 from fault_injection.cluster.leftovers import MARKER, records_directory
 from fault_injection.cluster.lifecycle import Cluster
 from fault_injection.cluster.relay import DirectRelay
@@ -121,16 +120,3 @@ def test_a_kafka_directory_can_stand_in_for_the_jars(tmp_path: Path, jars: JarSe
         assert own.digest == jars.digest
         assert "[Kafka Server 1], started" in cluster.log_text(1)
     backend.close()
-
-
-def test_what_a_broker_printed_before_it_was_started_again_says_nothing_of_its_end(
-    run: Callable[[str], Cluster], tmp_path: Path
-) -> None:
-    cluster = run("again")
-    cluster.kill(1)
-    printed = next((tmp_path / "again").rglob(f"1/{OUTPUT}"))
-    with printed.open("a") as output:
-        output.write("java.lang.OutOfMemoryError: of the start before\n")
-    cluster.start_broker(1)
-    assert "of the start before" in cluster.log_text(1)
-    assert "of the start before" not in cluster.logs_since_launch()["broker-1"]

@@ -133,6 +133,9 @@ def test_a_broker_whose_log_directory_is_full_keeps_what_it_acknowledged(cluster
         assert 2 < acknowledged <= 2 + ROOM_BYTES // len(VALUE)
         await_given_up(cluster)
         assert "No space left on device" in cluster.log_text(1)
+        causes = [str(node.foreign_cause) for node in cluster.lost_nodes()]
+        assert len(causes) == (not cluster.is_alive(1))
+        assert all("the machine failed it" in cause and "No space left on device" in cause for cause in causes)
     assert acknowledged <= stored(cluster, topic, partition) <= acknowledged + 1
     assert produce(cluster, topic, partition, 20) == 20
 
