@@ -13,7 +13,7 @@ from fault_injection.releases.table import RELEASES, find_release
 
 __all__ = ["NO_JARS", "JarSet", "jar_names_of_home", "jars_of", "schema_jar", "spark_connector_jars"]
 
-_SPARK_CONNECTOR = (Coordinate("org.apache.spark", "spark-sql-kafka-0-10_2.13", "4.0.0"),)
+_SPARK_CONNECTOR = (Coordinate("org.apache.spark", "spark-sql-kafka-0-10_2.13", "4.2.0"),)
 _SCHEMAS = (Coordinate("org.apache.kafka", "kafka-clients", "3.9.2"),)
 
 
@@ -55,7 +55,7 @@ def spark_connector_jars() -> JarSet:
     Raises:
         JarsUnavailableError: they are not cached and cannot be resolved.
     """
-    return _resolved("spark-connector-4.0.0", _SPARK_CONNECTOR)
+    return _resolved("spark-connector-4.2.0", _SPARK_CONNECTOR)
 
 
 def schema_jar() -> Path:
