@@ -9,7 +9,7 @@ from __future__ import annotations
 import shutil
 from contextlib import ExitStack, suppress
 from itertools import count, islice
-from typing import TYPE_CHECKING, Protocol, Self, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar, cast
 
 from conformance.work_directory import work_directory
 from fault_injection.cluster.errors import ClusterError
@@ -75,6 +75,22 @@ def cluster_kind(schedule: Schedule) -> dict[str, Hashable]:
         "fetch_wait_max_ms": schedule.fetch_wait_max_ms,
         "fetch_sessions": schedule.fetch_sessions,
     }
+
+
+IN_SPEC: dict[str, tuple[str, Callable[[Any], object]]] = {
+    "timing": ("timing", Timing),
+    "checkpointing": ("checkpoint", HighWatermarkCheckpoint),
+}
+"""What a kind of cluster has under a name, or a type, that is not the one in its spec."""
+
+
+def spec_traits(schedule: Schedule) -> dict[str, Any]:
+    """Return the kind of cluster that a schedule needs, as ``ClusterSpec`` takes it."""
+    traits = {}
+    for name, value in cluster_kind(schedule).items():
+        field, typed = IN_SPEC.get(name, (name, lambda plain: plain))
+        traits[field] = typed(value)
+    return traits
 
 
 class Laboratory:
@@ -156,17 +172,10 @@ class Laboratory:
         Raises:
             ClusterError: it does not come up.
         """
-        return self.cluster_of(
-            ClusterSpec(
-                self.release,
-                self.metadata,
-                broker_ids=tuple(sorted({*brokers_for(schedule), *self.shared_brokers})),
-                timing=Timing(schedule.timing.value),
-                checkpoint=HighWatermarkCheckpoint(schedule.checkpointing.value),
-                fetch_wait_max_ms=schedule.fetch_wait_max_ms,
-                fetch_sessions=schedule.fetch_sessions and self._fetch_sessions,
-            )
-        )
+        brokers = tuple(sorted({*brokers_for(schedule), *self.shared_brokers}))
+        traits = spec_traits(schedule)
+        traits["fetch_sessions"] &= self._fetch_sessions
+        return self.cluster_of(ClusterSpec(self.release, self.metadata, broker_ids=brokers, **traits))
 
     def cluster_of(self, spec: ClusterSpec) -> Cluster:
         """Return a healthy cluster as it is asked for, started anew if need be; it takes the place of another one.

@@ -5,10 +5,10 @@ from __future__ import annotations
 import signal
 from typing import TYPE_CHECKING
 
-from xdist.scheduler import LoadFileScheduling
+import pytest
 
 if TYPE_CHECKING:
-    import pytest
+    from xdist.scheduler import LoadFileScheduling
 
 # A shell has its background jobs ignore SIGINT, and children inherit that: no Ctrl-C would reach a tester under test.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -19,12 +19,13 @@ TOGETHER = ("tests/conformance/reconcile/", "tests/integration/puppets/")
 """Folders whose files share what takes long to start: a Spark session; brokers that play every examination once."""
 
 
-class Lanes(LoadFileScheduling):
-    """Keeps the tests of one file in one lane, which starts their clusters once, and so those of some folders."""
+@pytest.hookimpl(optionalhook=True)  # without xdist the tests run one after the other, in one process
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> LoadFileScheduling | None:
+    """Keep the tests of one file in one lane, which starts their clusters once, and so those of some folders."""
+    from xdist.scheduler import LoadFileScheduling  # noqa: PLC0415 - xdist alone calls this
 
-    def _split_scope(self, nodeid: str) -> str:
-        return next((folder for folder in TOGETHER if nodeid.startswith(folder)), super()._split_scope(nodeid))
+    class Lanes(LoadFileScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return next((folder for folder in TOGETHER if nodeid.startswith(folder)), super()._split_scope(nodeid))
 
-
-def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> Lanes | None:
     return Lanes(config, log) if config.getvalue("dist") == "loadfile" else None

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import socket
 import struct
+from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
 
@@ -150,8 +151,10 @@ class _Request:
         self._told: Told | None = None
         self._is_closed = False
         try:
-            self._socket = socket.create_connection((host, int(port)), CONNECT_S)
-            self._socket.sendall(produce)
+            with ExitStack() as unless_it_is_sent:
+                self._socket = unless_it_is_sent.enter_context(socket.create_connection((host, int(port)), CONNECT_S))
+                self._socket.sendall(produce)
+                unless_it_is_sent.pop_all()
         except OSError as failed:
             raise ProbeError(address, f"no Produce can be sent: {str(failed) or type(failed).__name__}") from failed
         self._socket.setblocking(False)  # noqa: FBT003 - the standard library's argument has no name

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
-from conformance.laboratory import Laboratory, brokers_for
+from conformance.laboratory import Laboratory, brokers_for, cluster_kind, spec_traits
 from conformance.registry import SCENARIOS
 from conformance.scenarios.vocabulary import brokers, kill, produce, start, stop
+from fault_injection.cluster.spec import ClusterSpec
 from fault_injection.releases import JarSet, MetadataMode, find_release
 from oracle.schedule import Schedule
+from oracle.vocabulary import HighWatermarkCheckpoint, Timing
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -48,6 +51,24 @@ def test_somebody_is_always_there_to_be_asked(told: Schedule, expected: tuple[in
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda scenario: scenario.name)
 def test_every_replica_of_the_catalogue_gets_a_broker(scenario: Any) -> None:  # noqa: ANN401
     assert set(scenario.schedule.replicas) <= set(brokers_for(scenario.schedule))
+
+
+def test_each_trait_of_a_kind_of_cluster_reaches_its_spec() -> None:
+    """One list: a trait that tells two schedules apart is one that their clusters have."""
+    plain = schedule((1, 2), produce("m0"))
+    others = {
+        "timing": replace(plain, timing=Timing.LAG),
+        "checkpointing": replace(plain, checkpointing=HighWatermarkCheckpoint.NEVER),
+        "fetch_wait_max_ms": replace(plain, fetch_wait_max_ms=plain.fetch_wait_max_ms + 1),
+        "fetch_sessions": replace(plain, fetch_sessions=not plain.fetch_sessions),
+    }
+    assert set(others) == set(cluster_kind(plain))
+    release = find_release("4.3.1")
+
+    def spec(schedule: Schedule) -> ClusterSpec:
+        return ClusterSpec(release, MetadataMode.KRAFT, broker_ids=(1,), **spec_traits(schedule))
+
+    assert len({repr(spec(one)) for one in (plain, *others.values())}) == 1 + len(others)
 
 
 class _Backend:

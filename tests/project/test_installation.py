@@ -124,3 +124,16 @@ def test_what_is_declared_is_locked_by_hash_run_time_and_development_apart() -> 
     assert not _names(extras["dev"]) & set(run_time)
     assert _names(extras["dev"]) <= set(everything)
     assert run_time.items() <= everything.items()
+
+
+def test_the_tests_are_collected_where_xdist_is_not_installed() -> None:
+    program = WITHOUT_SPARK.partition("from conformance.cli")[0].format(extra={"xdist"})
+    asked = ["-q", "--collect-only", "-p", "no:xdist", "-p", "no:cacheprovider", "tests/project/test_installation.py"]
+    done = subprocess.run(
+        [sys.executable, "-c", f"{program}\nimport pytest; sys.exit(pytest.main({asked}))"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr

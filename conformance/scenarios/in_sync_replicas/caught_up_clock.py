@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from conformance.catalogue.examination import Examination
-from conformance.catalogue.questions import Answer, Took, formula_ms
+from conformance.catalogue.questions import Answer, Took
+from conformance.scenarios.in_sync_replicas.shrink_times import LAG_MS, leaves_within
 from conformance.scenarios.in_sync_replicas.slow_follower import slow_follower
 from fault_injection.waiting import until
 from oracle.replication.remote import RemoteReplica
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
     from conformance.scenarios.in_sync_replicas.slow_follower import SlowFollower
     from oracle.rules.rule_set import RuleSet
 
-LAG_MS, LOOK_MS = 3_000, 100
-"""``replica.lag.time.max.ms`` under ``timing: lag``, and how long after the decision the tester looks at the ISR."""
+LOOK_MS = 100
+"""How long after the decision the tester looks at the ISR."""
 FETCHES = 3
 """How many fetches of the model's follower stand for all: one, one after it, and one that repeats it."""
 KEEPING_S = 2 * LAG_MS / 1000
@@ -31,7 +32,7 @@ FROM_LAST, ERRORS = (
     "error codes in answers to its fetches",
 )
 NS_PER_S = 1_000_000_000
-LEFT = formula_ms(LAG_MS, LAG_MS * 3 // 2 + LOOK_MS)
+LEFT = leaves_within(LOOK_MS)
 
 
 def _every(pause_s: float, fetch: Callable[[], object], is_done: Callable[[], bool], what: str) -> None:

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from conformance.catalogue.questions import Question, Took, formula_ms
+from conformance.catalogue.questions import Question, Took
 from conformance.catalogue.scenario import Scenario
 from conformance.notes import first_at
-from conformance.scenarios.in_sync_replicas.shrink_times import last_fetch_before, shrunk_at
+from conformance.scenarios.in_sync_replicas.shrink_times import last_fetch_before, leaves_within, shrunk_at
 from conformance.scenarios.in_sync_replicas.silence import (
     heard_again,
     removed_while_a_record_waits,
@@ -27,13 +27,9 @@ if TYPE_CHECKING:
     from conformance.run_directory import RunDirectory
     from oracle.rules.rule_set import RuleSet
 
-LAG_MS = 3_000
-"""``replica.lag.time.max.ms`` under ``timing: lag``."""
-
 
 def _within_lag(_rules: RuleSet, _prediction: Mapping[str, Any]) -> Expected:
-    """Return the formula of ``ReplicaManager.startup``: looked at every half lag time, out when behind for longer."""
-    return formula_ms(LAG_MS, LAG_MS * 3 // 2)
+    return leaves_within()
 
 
 def _silence(run: RunDirectory) -> Took:

@@ -13,16 +13,27 @@ import re
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from conformance.catalogue.questions import NotSeenError
+from conformance.catalogue.questions import Between, NotSeenError, formula_ms
 from conformance.wire_trace.frame import ALTER_PARTITION, FETCH
 from conformance.wire_trace.partition import mentions, requests
 
 if TYPE_CHECKING:
     from conformance.run_directory import RunDirectory
 
+LAG_MS = 3_000
+"""``replica.lag.time.max.ms`` under ``timing: lag``."""
 QUARTER_NS = 15 * 60 * 10**9
 LINE = re.compile(r"^\[(?P<time>[\d-]{10} [\d:]{8},\d{3})\] INFO .*Shrinking ISR ")
 TIME = "%Y-%m-%d %H:%M:%S,%f"
+
+
+def leaves_within(look_ms: int = 0) -> Between:
+    """Return the formula of ``ReplicaManager.startup``: looked at every half lag time, out when behind for longer.
+
+    Args:
+        look_ms: how long after the decision the tester may see it.
+    """
+    return formula_ms(LAG_MS, LAG_MS * 3 // 2 + look_ms)
 
 
 def last_fetch_before(run: RunDirectory, follower: int, leader: int, before_ns: int) -> int:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from conformance.clients import one_produce
 from conformance.clients.one_produce import DirectSending, OneRecord, Told, produce_once
 from conformance.clients.producer import Delivery
 from conformance.probes.errors import ProbeError
@@ -146,3 +147,21 @@ def test_a_broker_that_nobody_reaches_is_a_failure_of_the_probe() -> None:
         address = f"127.0.0.1:{taken.getsockname()[1]}"
     with pytest.raises(ProbeError):
         DirectSending(address, "t", OneRecord(7, 1, 1_000, 1_700_000_000_000, 100))
+
+
+def test_a_request_that_cannot_be_sent_leaves_no_connection_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    opened = []
+
+    def deaf(address: tuple[str, int], timeout_s: float) -> socket.socket:
+        opened.append(socket.socket())
+        opened[0].settimeout(timeout_s)
+        opened[0].connect(address)
+        opened[0].shutdown(socket.SHUT_WR)
+        return opened[0]
+
+    with closing(LoopbackBroker(None)) as broker:
+        monkeypatch.setattr(one_produce, "_version", lambda _: 3)
+        monkeypatch.setattr(socket, "create_connection", deaf)
+        with pytest.raises(ProbeError, match="no Produce can be sent"):
+            DirectSending(broker.address, "t", OneRecord(7, 1, 1_000, 1_700_000_000_000, 100))
+    assert [one.fileno() for one in opened] == [-1]
