@@ -44,6 +44,7 @@ class FetchLimits:
         max_bytes: how much the answer may hold; the first batch comes whole whatever its size (KIP-74).
         partition_max_bytes: likewise of the partition.
         reads_committed: whether records of open transactions are left out, and what follows them (KIP-98).
+        rack: the consumer's (Fetch 11 on, KIP-392); the empty one is none.
     """
 
     max_wait_ms: int = 0
@@ -51,6 +52,7 @@ class FetchLimits:
     max_bytes: int = FETCH_BYTES_MAX
     partition_max_bytes: int = FETCH_BYTES_MAX
     reads_committed: bool = False
+    rack: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +63,7 @@ class Fetched:
         record_ids: of the whole records; None for one that is none of ours, as control records are.
         last_stable_offset: the first offset of an open transaction, or the high watermark (0.11 on).
         bytes: how much came in all.
+        preferred_read_replica: the broker that is to be asked instead (Fetch 11 on, KIP-392).
     """
 
     error: str | None
@@ -68,6 +71,7 @@ class Fetched:
     high_watermark: int | None
     last_stable_offset: int | None = None
     bytes: int = 0
+    preferred_read_replica: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +127,7 @@ class Questioner:
             "max_bytes": limits.max_bytes,
             "isolation_level": int(limits.reads_committed),
             "session_epoch": -1,
+            "rack_id": limits.rack,
             "topics": [{"topic": self._topic, "partitions": [part]}],
         }
         told = self._ask(Request.FETCH, values).responses[0].partitions[0]
@@ -130,7 +135,14 @@ class Questioner:
         found = (record for record in records_of(content) if record.offset >= offset)
         ids = tuple(record.record_id for record in found)
         stable = _number(told.last_stable_offset)
-        return Fetched(_name(told.error_code), ids, _number(told.high_watermark), stable, len(content))
+        return Fetched(
+            _name(told.error_code),
+            ids,
+            _number(told.high_watermark),
+            stable,
+            len(content),
+            _number(told.preferred_read_replica),
+        )
 
     def list_offset(self, timestamp: int, *, reads_committed: bool = False) -> Listed:
         """Ask for the earliest (-2) or latest (-1) offset, or the first one with at least a timestamp.

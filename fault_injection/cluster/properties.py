@@ -66,6 +66,11 @@ def properties(spec: ClusterSpec, node: Node, listeners: Listeners) -> NodePrope
     return NodeProperties(identity, imposed_settings(spec, node), dict(spec.overrides))
 
 
+def rack_of(broker: int) -> str:
+    """Name the rack of a broker, where each has one of its own."""
+    return f"rack-{broker}"
+
+
 def _zookeeper_identity(listeners: Listeners) -> dict[str, str]:
     return {
         "dataDir": listeners.data_directory,
@@ -91,6 +96,8 @@ def _controller_identity(node: Node) -> dict[str, str]:
 def _broker_identity(spec: ClusterSpec, node: Node, listeners: Listeners) -> dict[str, str]:
     advertised = ",".join(f"{name}://{host}:{port}" for name, (host, port) in listeners.advertised.items())
     identity = {"advertised.listeners": advertised, "inter.broker.listener.name": "REPLICATION"}
+    if spec.racks:
+        identity["broker.rack"] = rack_of(node.id)
     if spec.is_kraft:
         return identity | {"process.roles": "broker", "node.id": str(node.id)}
     host, port = listeners.metadata_address

@@ -3,11 +3,13 @@
 | question | who answers | what decides |
 |---|---|---|
 | Fetch | the leader; from 2.4 a follower as well, in Fetch 11 and newer (KIP-392) | that broker's high watermark |
+| Fetch, from a rack | the leader names a follower in that rack that has the offset (KIP-392) | what it fetched last |
 | ListOffsets | the leader | its high watermark, once that has reached its epoch's start (KIP-207, 2.2) |
 | OffsetsForLeaderEpoch | the leader, in the epoch that the asker claims (KIP-320, 2.1) | its epoch cache |
 
-Sources: ``ReplicaManager.fetchMessages``, ``Partition.fetchOffsetForTimestamp``,
-``Partition.lastOffsetForLeaderEpoch``, ``Partition.checkCurrentLeaderEpoch``.
+Sources: ``ReplicaManager.fetchMessages``, ``ReplicaManager.findPreferredReadReplica``,
+``RackAwareReplicaSelector``, ``Partition.fetchOffsetForTimestamp``, ``Partition.lastOffsetForLeaderEpoch``,
+``Partition.checkCurrentLeaderEpoch``.
 """
 
 from __future__ import annotations
@@ -19,11 +21,11 @@ from oracle.log import UNDEFINED, EpochEnd
 from oracle.vocabulary import Offset, OffsetSpec, Role
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Mapping
 
     from oracle.rules.rule_set import RuleSet
     from oracle.state import ReplicaState
-    from oracle.vocabulary import Label, LeaderEpoch
+    from oracle.vocabulary import BrokerId, Label, LeaderEpoch
 
 FETCH_FOLLOWERS_ANSWER = 11
 """The first version of Fetch that a follower answers to a consumer, where the release lets it (KIP-392)."""
@@ -68,6 +70,25 @@ def consume(replica: ReplicaState, offset: Offset, version: int, rules: RuleSet)
         return Consumed(error="OFFSET_OUT_OF_RANGE")
     shown = replica.log.entries[offset : replica.high_watermark]
     return Consumed(tuple(entry.label for entry in shown), replica.high_watermark)
+
+
+def preferred_read_replica(
+    asked: ReplicaState, offset: Offset, rack: str, racks: Mapping[BrokerId, str]
+) -> BrokerId | None:
+    """Tell which follower a rack-aware leader sends a consumer to; None if it answers itself (HW-02, KIP-392).
+
+    Args:
+        asked: the replica whose broker is asked; a follower names nobody.
+        offset: at which the consumer fetches; only a follower is named whose last fetch was as far.
+        rack: of the consumer.
+        racks: of the brokers; every selector but ``RackAwareReplicaSelector`` has none of this.
+    """
+    if asked.role is not Role.LEADER or racks.get(asked.broker) == rack:
+        return None
+    near = [remote for remote in asked.remotes if racks.get(remote.broker) == rack]
+    ends = {remote.broker: remote.log_end_offset for remote in near if remote.log_end_offset is not None}
+    there = [broker for broker, end in ends.items() if end >= offset]
+    return max(there, key=lambda broker: ends[broker], default=None)
 
 
 def list_offset(

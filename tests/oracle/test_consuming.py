@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
 from oracle.predict import initial_world, take
-from oracle.replication.consuming import ListedOffset
+from oracle.replication.consuming import ListedOffset, preferred_read_replica
+from oracle.replication.remote import RemoteReplica
 from oracle.rules.by_version import rules_for
 from oracle.steps import Kill, Release, Step
-from oracle.vocabulary import MetadataMode, PointName
+from oracle.vocabulary import Acks, MetadataMode, Offset, PointName
 from tests.oracle.latest_offset import latest_offset
 from tests.oracle.schedules import ONE, THREE, TWO, hold, produce, schedule
 
 if TYPE_CHECKING:
+    from oracle.vocabulary import BrokerId
     from oracle.world import World
 
 ELECTED: tuple[Step, ...] = (
@@ -56,3 +59,34 @@ def test_once_its_follower_has_fetched_it_answers(version: str) -> None:
 
 def test_nobody_answers_where_nobody_leads() -> None:
     assert told("2.2.0", Kill(THREE), Kill(TWO), Kill(ONE)) is None
+
+
+RACKS = {ONE: "a", TWO: "b", THREE: "b"}
+
+
+@pytest.mark.parametrize(
+    ("asked", "offset", "rack", "named"),
+    [
+        (ONE, 1, "b", THREE),
+        (ONE, 2, "b", None),
+        (ONE, 0, "a", None),
+        (ONE, 0, "c", None),
+        (ONE, 0, "", None),
+        (TWO, 0, "a", None),
+    ],
+)
+def test_a_leader_names_the_follower_in_the_rack_that_has_fetched_furthest(
+    asked: BrokerId, offset: int, rack: str, named: BrokerId | None
+) -> None:
+    steps = (hold("fetch of 2", follower=TWO, fetch_offset=0), produce("m0", acks=Acks.LEADER))
+    rules, replicas = rules_for("4.3.1", MetadataMode.KRAFT), (ONE, TWO, THREE)
+    world = initial_world(schedule(*steps, replicas=replicas), rules, replicas)
+    for step in steps:
+        world = take(world, step)
+    assert preferred_read_replica(world.state.replica(asked), Offset(offset), rack, RACKS) == named
+
+
+def test_a_leader_names_nobody_who_has_not_fetched_from_it() -> None:
+    world = initial_world(schedule(replicas=(ONE, TWO)), rules_for("4.3.1", MetadataMode.KRAFT), (ONE, TWO))
+    leader = replace(world.state.replica(ONE), remotes=(RemoteReplica(TWO),))
+    assert preferred_read_replica(leader, Offset(0), "b", RACKS) is None
