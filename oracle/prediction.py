@@ -44,6 +44,7 @@ class Moment:
     Attributes:
         leadership: ordinal of the latest leadership, counted from 0.
         remote_log_end_offsets: the leader's copies of its followers' end offsets; None: unknown yet.
+        hung: the brokers that are down and whose processes stay, with their ports closed (KAFKA-7414 in 0.10).
     """
 
     step: int
@@ -54,9 +55,10 @@ class Moment:
     isr: tuple[BrokerId, ...]
     elr: tuple[BrokerId, ...]
     remote_log_end_offsets: dict[BrokerId, Offset | None]
+    hung: tuple[BrokerId, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
-        """Return the moment with string keys, as JSON has them."""
+        """Return the moment with string keys, as JSON has them; who hangs only if anybody does."""
         replicas = {str(broker): numbers.as_json() for broker, numbers in self.replicas.items()}
         return {
             "step": self.step,
@@ -67,6 +69,7 @@ class Moment:
             "isr": list(self.isr),
             "elr": list(self.elr),
             "remote_log_end_offsets": {str(b): o for b, o in self.remote_log_end_offsets.items()},
+            **({"hung": list(self.hung)} if self.hung else {}),
         }
 
 

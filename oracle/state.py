@@ -105,7 +105,8 @@ class ReplicaState:
         remotes: as leader, what it knows about each follower.
         truncating: as follower, whether it must look up its epoch before it may fetch.
         truncated_to: as follower, where a cut has brought it that was not final (KIP-279).
-        stuck: as follower, whether its fetcher has stopped for good (``WhenAhead``).
+        stuck: as follower, whether its fetcher has stopped; if its broker is down, whether the process hangs
+            (``WhenAhead``).
         fetch: as follower, its request under way.
         undelivered: decisions of the controller on their way to it, oldest first.
         shut_down_cleanly: whether its last stop was graceful (what ELR asks at registration).

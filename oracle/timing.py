@@ -43,13 +43,19 @@ def start(world: World, broker: BrokerId) -> World:
     """Start a broker with its old files.
 
     Raises:
-        ImpossibleEventError: if it runs, if its killed predecessor is still registered, or if its leader cannot know.
+        ImpossibleEventError: if it runs, if its predecessor, killed or hung, is still registered, or if its leader
+            cannot know.
     """
     obstructing.require_hearing(world, broker, "started")
     obstructing.require_known_to_leader(world, broker)
     replica = world.state.replica(broker)
     if not replica.alive and broker in world.state.controller.registered:
         message = f"broker {broker} was killed under timing: lag and is still registered: it cannot start again"
+        raise ImpossibleEventError(message)
+    if replica.stuck and not replica.alive and world.timing is Timing.LAG:
+        message = (
+            f"broker {broker} hung in its shutdown, and under timing: lag its session stays: it cannot start again"
+        )
         raise ImpossibleEventError(message)
     return world.apply(BrokerReturned(broker, clean=replica.shut_down_cleanly))
 

@@ -3,6 +3,9 @@
 A follower that is ahead of its leader ends its broker in some releases (KAFKA-7414). Nobody can tell a process that
 may end from one that must not but by the prediction: an end that is predicted is awaited like any other state, an end
 that is not is a broker lost.
+
+In 0.10 the end hangs half-way: the process stays, registered, with its ports closed. That is out of service as well,
+and nobody asks such a broker anything.
 """
 
 from __future__ import annotations
@@ -27,10 +30,12 @@ class OwnEnds:
     Attributes:
         certain: whose end every open outcome has.
         possible: whose end only some have.
+        hanging: those of both whose end hangs: the process stays with its ports closed.
     """
 
     certain: frozenset[BrokerId] = frozenset()
     possible: frozenset[BrokerId] = frozenset()
+    hanging: frozenset[BrokerId] = frozenset()
 
     @property
     def all(self) -> frozenset[BrokerId]:
@@ -54,7 +59,9 @@ def own_ends(schedule: Schedule, prediction: Mapping[str, Any]) -> dict[int, Own
         ends = [_of_step(step, outcome["steps"][:index], outcome["steps"][index]) for outcome in outcomes]
         certain = frozenset.intersection(*ends)
         if any(ends):
-            found[index] = OwnEnds(certain, frozenset.union(*ends) - certain)
+            everybody = frozenset.union(*ends)
+            hung = {BrokerId(broker) for outcome in outcomes for broker in outcome["steps"][index].get("hung", ())}
+            found[index] = OwnEnds(certain, everybody - certain, everybody & hung)
     return found
 
 

@@ -14,7 +14,7 @@ from conformance.interruption import HarnessError, missed
 from conformance.running.own_ends import NOBODY, OwnEnds
 from conformance.running.view_waits import await_return
 from fault_injection.cluster.errors import NodeDiedError
-from fault_injection.cluster.readiness import DEADLINE_S, await_unregistered
+from fault_injection.cluster.readiness import DEADLINE_S, await_unregistered, is_hung, registered_brokers
 from fault_injection.faults import disk
 from fault_injection.faults import process as fault
 from fault_injection.faults.restarts import KillTogether as Together
@@ -98,9 +98,11 @@ class Processes:
                 self._await_registered(broker)
                 self._recorder.mark("broker_started", broker, f"broker {broker} started")
             case LoseTail(broker, offset):
+                self._cluster.end_hung(broker)
                 lost = self._faults.inject(disk.LoseTail(broker, offset, self._topic, PARTITION))
                 self._recorder.mark("tail_lost", broker, lost.done, offset=offset)
             case LoseCheckpoint(broker):
+                self._cluster.end_hung(broker)
                 lost = self._faults.inject(disk.LoseHighWatermarkCheckpoint(broker, self._topic, PARTITION))
                 self._recorder.mark("checkpoint_lost", broker, lost.done)
 
@@ -141,11 +143,19 @@ class Processes:
 
     def _await_registered(self, broker: BrokerId) -> None:
         """Wait until a broker is registered; one that is to end by itself may be gone before anybody looks."""
+        if broker in self._ending_now().hanging:
+            until(partial(self._has_come, broker), deadline_s=DEADLINE_S, what=f"broker {broker} to be registered")
+            return
         try:
             await_return(self._cluster, broker, deaf=self.deaf, unlisted=self.unlisted)
         except NodeDiedError:
             if broker not in self._ending_now().all:
                 raise
+
+    def _has_come(self, broker: BrokerId) -> bool:
+        """Tell whether a broker is registered, whatever has become of it since."""
+        self._cluster.check_alive(broker)
+        return broker in registered_brokers(self._cluster)
 
     def _ending_now(self) -> OwnEnds:
         """Return who ends by itself in the step that is being taken."""
@@ -163,7 +173,8 @@ class Processes:
             RunInterruption: one goes on running.
         """
         for broker in sorted(self._ending_now().certain):
-            what = f"broker {broker} to end its process by itself"
+            how = "hang in its own shutdown" if broker in self._ending_now().hanging else "end its process by itself"
+            what = f"broker {broker} to {how}"
             try:
                 until(partial(self._is_gone, broker), deadline_s=OWN_END_DEADLINE_S, what=what)
             except DeadlineExceededError as late:
@@ -171,6 +182,9 @@ class Processes:
             self._note_own_end(broker)
 
     def _is_gone(self, broker: BrokerId) -> bool:
+        """Tell whether a broker has ended, or hangs where the model says that its end does."""
+        if broker in self._ending_now().hanging:
+            return is_hung(self._cluster, broker)
         return not self._cluster.is_alive(broker)
 
     def note_own_ends(self) -> None:
@@ -198,15 +212,24 @@ class Processes:
         self._ended.add(broker)
         self._cluster.note_end(broker)
         self._faults.excuse(broker)
-        self._recorder.mark("broker_ended", broker, f"broker {broker} ended by itself: {state.text}")
+        hangs = state.exit_code is None
+        how = "hangs in its own shutdown, its port closed" if hangs else f"ended by itself: {state.text}"
+        self._recorder.mark("broker_ended", broker, f"broker {broker} {how}")
         self._holding.discharge(broker)
         self.on_death(broker)
-        self.await_reaction(broker)
+        if hangs:
+            self._await_handed_over(broker)
+        else:
+            self.await_reaction(broker)
 
     def await_reaction(self, *brokers: BrokerId) -> None:
         """Wait until the controller has noticed that brokers are gone, and has done something about it."""
         for broker in brokers:
             await_unregistered(self._cluster, broker, DEADLINE_S, deaf=self.deaf)
+        self._await_handed_over(*brokers)
+
+    def _await_handed_over(self, *brokers: BrokerId) -> None:
+        """Wait until the controller has taken brokers out of the leadership and the ISR, registered or not."""
         self._await_view(
             f"the controller to have reacted to the end of {fault.named(*brokers)}",
             lambda view: view.leader is None or {view.leader, *view.isr}.isdisjoint(brokers),

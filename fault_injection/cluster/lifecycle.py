@@ -41,6 +41,7 @@ class Cluster:
         self._by_id = {node.id: plan for node, plan in self._plan.nodes.items() if node.role is not Role.ZOOKEEPER}
         self._ended_by_us: set[Node] = set(self._plan.nodes)
         self._paused: set[int] = set()
+        self._hung: set[int] = set()
         self._told_at_launch: dict[Node, tuple[int, int]] = {}
         self.may_end: frozenset[int] = frozenset()
 
@@ -127,8 +128,8 @@ class Cluster:
         return properties(self.spec, plan.node, plan.listeners)
 
     def is_alive(self, broker: int) -> bool:
-        """Say whether a broker's process is there, also while it is paused."""
-        return self.backend.is_running(self._by_id[broker].node)
+        """Say whether a broker's process is there, also while it is paused, and does not hang in its shutdown."""
+        return broker not in self._hung and self.backend.is_running(self._by_id[broker].node)
 
     def process_state(self, broker: int) -> ProcessState | None:
         """Tell what became of a broker's process; None when it was never started."""
@@ -205,9 +206,21 @@ class Cluster:
         self._gone(broker)
 
     def note_end(self, broker: int) -> None:
-        """Take note that a broker's process ended by itself, as it may: its links are closed as by ``stop``."""
-        self._ended_by_us.add(self._by_id[broker].node)
+        """Take note that a broker ended by itself, as it may: its links are closed as by ``stop``.
+
+        If its process is still there it hangs in its shutdown: nobody takes it for alive from now on.
+        """
+        node = self._by_id[broker].node
+        if self.backend.is_running(node):
+            self._hung.add(broker)
+        self._ended_by_us.add(node)
         self._gone(broker)
+
+    def end_hung(self, *brokers: int) -> None:
+        """End those of the brokers that hang in their shutdown with SIGKILL: no other signal can."""
+        if hung := self._hung.intersection(brokers):
+            self.kill(*sorted(hung))
+            self._hung -= hung
 
     def pause(self, broker: int) -> None:
         """Freeze a broker: its connections stay open and nothing answers."""

@@ -50,6 +50,15 @@ def is_serving(address: str) -> bool:
     return brokers_known_to(address) is not None
 
 
+def is_hung(cluster: "Cluster", broker: int) -> bool:
+    """Say whether a broker's process is there and registered, and its port is closed.
+
+    A broker that starts opens its port before it registers; one whose shutdown hangs has closed it and not gone on.
+    """
+    is_there = cluster.is_alive(broker) and broker in registered_brokers(cluster)
+    return is_there and not is_serving(cluster.client_address(broker))
+
+
 @contextmanager
 def zookeeper(address: str, deadline_s: float = DEADLINE_S) -> Iterator[Any]:
     """Give a ZooKeeper client of its own, connected within a deadline."""

@@ -138,6 +138,7 @@ def started(cluster: Cluster, *brokers: int) -> str | None:
     (``ZkUtils.registerBrokerInZk`` of 0.10.2), so that is waited for where sessions are short.
     """
     down = [broker for broker in brokers if not cluster.is_alive(broker)]
+    cluster.end_hung(*down)
     if down and cluster.zookeeper_address is not None and cluster.spec.timing is Timing.SESSION:
         _await_session_end(cluster.zookeeper_address, *down)
     for broker in down:

@@ -69,16 +69,14 @@ class Comparison:
             yield self._change(ChangeKind.PROCESS, text, self.after.rules.reassignment.rule, broker=new.broker)
         elif (started := start_words(old, new)) is not None:
             yield self._change(ChangeKind.PROCESS, started, None, broker=new.broker)
-        if new.stuck and not old.stuck:
-            text = f"the fetcher of broker {new.broker} stops for good: it is ahead of its leader"
-            yield self._change(ChangeKind.PROCESS, text, ahead_of_leader.GIVES_UP, broker=new.broker)
 
     def _end(self, ended: ReplicaState) -> Change:
         """Tell how a broker ended: by a step, or by itself when it had an answer."""
         rule = None
         how = "stops gracefully" if ended.shut_down_cleanly else "is killed"
         if isinstance(self.event, ResponseReceived):
-            how, rule = "ends its process in good order: it is ahead of its leader", ahead_of_leader.GIVES_UP
+            end = "hangs in its own shutdown, its ports closed" if ended.stuck else "ends its process in good order"
+            how, rule = f"{end}: it is ahead of its leader", ahead_of_leader.GIVES_UP
         return self._change(ChangeKind.PROCESS, f"broker {ended.broker} {how}", rule, broker=ended.broker)
 
     def _controller(self) -> Iterator[Change]:

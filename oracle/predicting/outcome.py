@@ -43,6 +43,7 @@ def moment(state: PartitionState, step: int, name: str | None, paused: frozenset
         isr=tuple(sorted(state.controller.isr)),
         elr=tuple(sorted(state.controller.elr)),
         remote_log_end_offsets=remote,
+        hung=tuple(sorted(r.broker for r in state.assigned() if r.stuck and not r.alive)),
     )
 
 

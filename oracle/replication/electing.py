@@ -34,10 +34,13 @@ def shut_down(state: PartitionState, broker: BrokerId, rules: RuleSet) -> Partit
 
 
 def end_by_itself(state: PartitionState, broker: BrokerId, rules: RuleSet) -> PartitionState:
-    """End a broker whose fetcher has stopped for good, in good order, where the release does (KAFKA-7414)."""
-    if rules.when_ahead is not WhenAhead.BROKER_ENDS or not state.replica(broker).stuck:
+    """End a broker whose fetcher has given up, in good order or half-way through, as the release does (KAFKA-7414)."""
+    if rules.when_ahead is WhenAhead.CUTS or not state.replica(broker).stuck:
         return state
-    return remove(shut_down(state, broker, rules), broker, rules)
+    if rules.when_ahead is WhenAhead.BROKER_ENDS:
+        return remove(shut_down(state, broker, rules), broker, rules)
+    hung = remove(die(state, broker, graceful=False), broker, rules)
+    return hung.with_replica(replace(hung.replica(broker), stuck=True))
 
 
 def die(state: PartitionState, broker: BrokerId, *, graceful: bool) -> PartitionState:
@@ -99,7 +102,7 @@ def return_broker(state: PartitionState, broker: BrokerId, rules: RuleSet, *, cl
         return state
     if not state.replica(broker).alive:
         others = tuple(_as_another_incarnation(other, broker) for other in state.replicas)
-        state = replace(state, replicas=others).with_replica(replace(state.replica(broker), alive=True))
+        state = replace(state, replicas=others).with_replica(replace(state.replica(broker), alive=True, stuck=False))
     partition = Partition(state.assignment, state.settings)
     return notify(state, rules.election.returned(state.controller, partition, broker, clean), rules)
 

@@ -121,7 +121,7 @@ def _cut(state: PartitionState, replica: ReplicaState, answer: EpochEnd, rules: 
 
 
 def _out_of_range(state: PartitionState, replica: ReplicaState, rules: RuleSet) -> PartitionState:
-    """Ask for the leader's end and cut to it, or stand still for good where the release gives up instead (KAFKA-7414).
+    """Ask for the leader's end and cut to it, or give up where the release does so instead (KAFKA-7414).
 
     A leader that has grown past the follower meanwhile cuts nothing: the follower goes on at its end.
     """

@@ -3,15 +3,23 @@
 Without it a follower up to 2.0.0 would rather end than lose records. From 0.11 on its fetcher throws
 FatalExitError, and its thread calls System.exit: the shutdown hook runs, so the process ends as by SIGTERM. It hands
 its leaderships over, leaves the ISR, writes its checkpoints and closes its session at once; nobody waits for a
-timeout. In 0.10 the fetcher calls System.exit itself, under the lock that the hook needs: nothing of that gets far,
-the fetcher stands still and the process stays. A broker that has ended so does so again when it is started, unless
-its leader's log has grown past its own meanwhile.
+timeout. A broker that has ended so does so again when it is started, unless its leader's log has grown past its own
+meanwhile.
+
+In 0.10 the fetcher calls System.exit itself, under the lock of its partitions. The hook hands the leaderships over,
+which takes the broker out of the ISR, and closes the ports; then it waits for the request handlers, one of which waits
+for that lock with the StopReplica of this very shutdown. So the process stays, with its ports closed and its session
+open: its registration stands until somebody ends the process, no more checkpoints are owed to anybody, and the log is
+not closed in order.
 
 The topic's own setting counts, else the one in the broker's file. KAFKA-7414 let every follower cut.
 
-Source: ReplicaFetcherThread.handleOffsetOutOfRange, ShutdownableThread.run, Kafka.main; KAFKA-7414.
+Source: ReplicaFetcherThread.handleOffsetOutOfRange, ShutdownableThread.run, Kafka.main, KafkaServer.shutdown,
+AbstractFetcherThread.removePartitions; KAFKA-7414.
 
 Mutant: goes-on-although-ahead, which cuts although unclean election is off.
+
+Mutant: ends-in-order-although-it-hangs, which gets to the end of its shutdown in 0.10.2.
 """
 
 from __future__ import annotations
@@ -25,7 +33,7 @@ GIVES_UP = Rule(
     source="KAFKA-7414",
     versions="2.0.0 and older",
     replaces=None,
-    breaks="a follower that is ahead of its leader never fetches again, and from 0.11 on its broker is gone",
+    breaks="a follower that is ahead of its leader takes its broker out of service; in 0.10 the process hangs",
 )
 """It says nothing where unclean election is on."""
 
@@ -34,5 +42,5 @@ class WhenAhead(StrEnum):
     """What becomes of a follower that is ahead of its leader while unclean election is off."""
 
     CUTS = "it cuts its log to its leader's end"
-    FETCHER_STOPS = "its fetcher stops for good"
+    BROKER_HANGS = "its broker leaves the ISR, closes its ports and hangs"
     BROKER_ENDS = "its broker ends in good order"

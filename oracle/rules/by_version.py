@@ -128,7 +128,7 @@ TABLE: tuple[Row, ...] = (
         before("2.0.1"),
         lambda rules: replace(rules, when_ahead=ahead_of_leader.WhenAhead.BROKER_ENDS),
     ),
-    Row(None, before("0.11.0.0"), lambda rules: replace(rules, when_ahead=ahead_of_leader.WhenAhead.FETCHER_STOPS)),
+    Row(None, before("0.11.0.0"), lambda rules: replace(rules, when_ahead=ahead_of_leader.WhenAhead.BROKER_HANGS)),
     Row(epoch_entry.ON_ELECTION, since("2.0.1"), lambda rules: replace(rules, writes_epoch_on_election=True)),
     Row(
         epoch_entry.KEPT_WITHOUT_CUT,

@@ -74,7 +74,7 @@ def _replica(replica: ReplicaState, *, has_epochs: bool) -> str:
     parts += [f"knows {', '.join(remotes)}"] if remotes else []
     if replica.fetch is not None:
         parts.append(f"{replica.fetch.kind.value}({replica.fetch.offset}) {replica.fetch.stage.value}")
-    parts += ["fetcher stopped"] if replica.stuck else []
+    parts += ["fetcher stopped" if replica.alive else "process hangs"] if replica.stuck else []
     parts += [f"not heard yet: {_decision(decision)}" for decision in replica.undelivered]
     parts += [f"wishes {_ids(replica.joining)} to join"] if replica.joining else []
     return " | ".join(parts)

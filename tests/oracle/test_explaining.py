@@ -217,7 +217,8 @@ def test_a_follower_that_gives_up_is_told() -> None:
         replicas=(ONE, TWO, THREE),
     )
     assert sentences(gives_up, "0.10.2.2", ChangeKind.PROCESS)[-1] == (
-        "step 8 (start 1): the fetcher of broker 1 stops for good: it is ahead of its leader [ahead-of-leader-gives-up]"
+        "step 8 (start 1): broker 1 hangs in its own shutdown, its ports closed: it is ahead of its leader"
+        " [ahead-of-leader-gives-up]"
     )
     ends = schedule(
         produce("m0", "m1"), Kill(TWO), Kill(ONE), LoseTail(ONE, Offset(0)), Start(ONE), Start(TWO), Checkpoint("end")

@@ -58,9 +58,12 @@ AHEAD = schedule(
 """Broker 2 is ahead of a leader whose epochs begin above its own."""
 TWO = BrokerId(2)
 CERTAIN, POSSIBLE = OwnEnds(frozenset({TWO})), OwnEnds(possible=frozenset({TWO}))
+HANGING = OwnEnds(frozenset({TWO}), hanging=frozenset({TWO}))
 
 
-@pytest.mark.parametrize(("version", "ends"), [("0.10.2.2", {}), ("0.11.0.3", {5: CERTAIN}), ("1.1.1", {5: CERTAIN})])
+@pytest.mark.parametrize(
+    ("version", "ends"), [("0.10.2.2", {5: HANGING}), ("0.11.0.3", {5: CERTAIN}), ("1.1.1", {5: CERTAIN})]
+)
 def test_only_ends_that_no_step_caused_are_a_brokers_own(version: str, ends: dict[int, OwnEnds]) -> None:
     assert own_ends(AHEAD, predict(AHEAD, rules_for(version, MetadataMode.ZOOKEEPER)).as_json()) == ends
 
@@ -86,10 +89,13 @@ class Broken:
         self.alive = {1, 2}
         self.state: ProcessState | None = ProcessState(1)
         self.noted: list[int] = []
+        self.ended: list[tuple[int, ...]] = []
         self.cluster = SimpleNamespace(
             is_alive=self.alive.__contains__,
             process_state=lambda _: self.state,
-            note_end=self.noted.append,
+            note_end=self.note_end,
+            end_hung=lambda *brokers: self.ended.append(brokers),
+            check_alive=lambda *_: None,
             start_broker=self.alive.add,
             zookeeper_address=None,
             spec=SimpleNamespace(broker_ids=(1, 2)),
@@ -111,6 +117,10 @@ class Broken:
         )
         self.subject.own_ends = {3: ends}
         self.recorder.step = 3
+
+    def note_end(self, broker: int) -> None:
+        self.noted.append(broker)
+        self.alive.discard(broker)
 
     def registered(self, _cluster: object, broker: int, **_: object) -> None:
         if broker not in self.alive:
@@ -147,6 +157,29 @@ def test_an_end_that_is_predicted_is_noted_and_the_broker_can_be_started_again(b
     run.subject.take(Start(TWO))
     assert run.alive == {1, 2}
     assert run.events()[-1] == ("broker_started", "broker 2 started")
+
+
+def test_a_process_that_stays_with_its_port_closed_is_noted_as_an_end(
+    broken: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run, asked = broken(HANGING), iter([False, True])
+    run.state = ProcessState()
+    monkeypatch.setattr(processes, "is_hung", lambda *_: next(asked))
+    monkeypatch.setattr(processes, "registered_brokers", lambda _: frozenset({1, 2}))
+    monkeypatch.setattr(processes, "await_unregistered", None)  # its session stays as long as its process
+    run.subject.await_own_ends()
+    assert run.noted == [2]
+    assert run.events() == [("broker_ended", "broker 2 hangs in its own shutdown, its port closed")]
+    run.subject.take(Start(TWO))
+    assert run.ended == [(2,)], "its process is ended before it is started again"
+    assert run.events()[-1] == ("broker_started", "broker 2 started")
+
+
+def test_a_process_that_ends_although_it_was_to_hang_deviates(broken: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = broken(HANGING)
+    monkeypatch.setattr(processes, "is_hung", lambda *_: False)
+    with pytest.raises(AwaitedStateMissingError, match="broker 2 to hang in its own shutdown"):
+        run.subject.await_own_ends()
 
 
 def test_a_broker_that_does_not_end_as_predicted_deviates(broken: Make) -> None:

@@ -31,6 +31,10 @@ STALE = {1: ALL, 2: WITHOUT_ONE, 3: ALL}
 """Broker 2 has not heard that broker 1 is back; the others have."""
 
 
+HEALTHY: dict[str, Any] = {"check_alive": lambda *_: None, "end_hung": lambda *_: None}
+"""What a cluster does whose brokers all run."""
+
+
 def _ends(
     monkeypatch: pytest.MonkeyPatch,
     directory: Path,
@@ -44,12 +48,12 @@ def _ends(
         live_brokers=tuple(views),
         zookeeper_address=None,
         client_address=lambda broker: broker,
-        check_alive=lambda *_: None,
         logs_since_launch=dict,
         kill=lambda *brokers: dead.update(brokers),
         start_broker=dead.discard,
         is_alive=lambda broker: broker not in dead,
         process_state=lambda _: ProcessState(137),
+        **HEALTHY,
     )
     faults = FaultAccount(cast("Any", cluster), checks_health=False)
     monkeypatch.setattr(readiness, "brokers_known_to", views.get)
@@ -128,6 +132,7 @@ def test_brokers_that_are_killed_together_get_their_signals_at_once_and_are_heal
         start_broker=dead.discard,
         is_alive=lambda broker: broker not in dead,
         process_state=lambda _: ProcessState(137),
+        **HEALTHY,
     )
     faults = FaultAccount(cast("Any", cluster), checks_health=False)
     for wait in ("await_return", "await_unregistered"):
@@ -156,7 +161,7 @@ def test_a_lost_tail_is_noted_with_its_first_offset(tmp_path: Path) -> None:
     faults = SimpleNamespace(inject=lambda _: SimpleNamespace(done="what was lost, in words"))
     with Recorder(tmp_path) as recorder:
         losing = Processes(
-            cast("Any", None),
+            cast("Any", SimpleNamespace(end_hung=lambda _: None)),
             recorder,
             "t",
             Timing.SESSION,

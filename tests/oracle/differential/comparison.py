@@ -53,6 +53,7 @@ def _moment(cluster: dict[str, Any]) -> Said:
         "isr": sorted(view["isr"]),
         "elr": sorted(view["elr"]),
         "known": {follower: leader["known"][follower]["end"] for follower in followers} if leader else {},
+        "hung": sorted(b["id"] for b in brokers if b.get("hung")),
     }
 
 
@@ -126,6 +127,7 @@ def _moment_of(moment: Moment) -> Said:
         "isr": sorted(moment.isr),
         "elr": sorted(moment.elr),
         "known": dict(moment.remote_log_end_offsets),
+        "hung": list(moment.hung),
     }
 
 

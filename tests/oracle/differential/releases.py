@@ -47,8 +47,9 @@ def _truncation_facts(v: tuple[int, ...]) -> Facts:
         "same_leader_gap": None if v < (2, 0, 1) else 1 if v < (2, 1) else 0,
         # ReplicaFetcherThread.initiateShutdown closes the connection; before, its shutdown waits (KAFKA-6051).
         "closes_former_fetch": v >= (1, 1),
-        # handleOffsetOutOfRange exits if unclean election is off, until KAFKA-7414; in 0.10 the exit gets stuck.
-        "when_ahead": "stops" if v < (0, 11) else "ends" if v < (2, 0, 1) else "cuts",
+        # handleOffsetOutOfRange exits if unclean election is off, until KAFKA-7414; in 0.10 the hook waits for the
+        # lock that the exit was called under.
+        "when_ahead": "hangs" if v < (0, 11) else "ends" if v < (2, 0, 1) else "cuts",
         # KIP-320: requests carry the current leader epoch.
         "fences": v >= (2, 1),
         "drops_old_lookup": v >= (2, 1, 1),  # KAFKA-7786: also FENCED_LEADER_EPOCH, else onPartitionFenced removes it
