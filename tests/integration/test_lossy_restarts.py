@@ -97,6 +97,23 @@ LOST_CHECKPOINT: dict[str, Any] = {
 }
 
 
+AHEAD_OF_LEADER: dict[str, Any] = {
+    "id": "lossy/follower-ahead-of-its-leader",
+    "requirement": "A broker that does not go on is told from one that does, even if its process stays.",
+    "replicas": [1, 2],
+    "settings": {"min.insync.replicas": 1, "unclean.leader.election.enable": False},
+    "steps": [
+        {"produce": {"records": ["m0", "m1"]}},
+        {"kill": 2},
+        {"kill": 1},
+        {"lose_tail": {"broker": 1, "offset": 0}},
+        {"start": 1},
+        {"start": 2},
+        {"checkpoint": "broker 1 leads without records"},
+    ],
+}
+
+
 def check(document: dict[str, Any], running: Pipeline, promise: PromiseKept, *lost: str) -> None:
     schedule = decode(document)
     verdict = running.run(Scenario(schedule.id, schedule, schedule.requirement)).verdict
@@ -129,3 +146,8 @@ def test_a_lost_checkpoint(
     version: str, promise: PromiseKept, lost: tuple[str, ...], releases: Releases, tmp_path: Path
 ) -> None:
     check(LOST_CHECKPOINT, releases.pipeline(version, tmp_path), promise, *lost)
+
+
+def test_a_broker_ahead_of_its_leader_hangs_in_its_end(releases: Releases, tmp_path: Path) -> None:
+    """To 2.0.0 it ends itself, and on 0.10.2 its shutdown gets no further than the closed port (KAFKA-7414)."""
+    check(AHEAD_OF_LEADER, releases.pipeline("0.10.2.2", tmp_path), LOST, "m0", "m1")
