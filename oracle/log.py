@@ -95,6 +95,17 @@ class ReplicaLog:
         """Cut the log and its epoch cache so that ``offset`` is the log end offset at most."""
         return ReplicaLog(self.entries[:offset], tuple(e for e in self.epochs if e.start_offset < offset))
 
+    def starting_at(self, offset: Offset) -> ReplicaLog:
+        """Forget the epochs that end before a new log start; the one that it lies in begins there.
+
+        Source: LeaderEpochFileCache.truncateFromStart; clearAndFlushEarliest up to 2.0.0.
+        """
+        before = [entry for entry in self.epochs if entry.start_offset <= offset]
+        if not before:
+            return self
+        kept = (entry for entry in self.epochs if entry.start_offset > offset)
+        return replace(self, epochs=(EpochEntry(before[-1].leader_epoch, offset), *kept))
+
     def end_offset_for(self, epoch: LeaderEpoch) -> EpochEnd:
         """Return the largest epoch not above ``epoch`` and where it ends (KIP-279)."""
         if epoch == NO_EPOCH or epoch > self.latest_epoch:

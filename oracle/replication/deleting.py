@@ -8,7 +8,8 @@ Of a topic: nobody has the partition any more, on disk or in the controller's mi
 elsewhere is in ``oracle.rules.eligible_index``.
 
 Sources: KIP-107; ReplicaManager.deleteRecordsOnLocalLog, UnifiedLog.maybeIncrementLogStartOffset,
-ReplicaFetcherThread.processPartitionData, LogManager.checkpointLogStartOffsets.
+ReplicaFetcherThread.processPartitionData, LogManager.checkpointLogStartOffsets. The leader epoch cache forgets what
+ends before the log's start, and has that on disk at once.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ def delete_records(state: PartitionState, offset: Offset) -> PartitionState | st
     short = [r.broker for r in state.assigned() if r.log.log_end_offset < offset]
     if short:
         return f"the log of broker {short[0]} ends before {offset}: how it would go on is not predicted"
-    return state.with_replica(replace(leader, log_start_offset=offset))
+    return state.with_replica(replace(leader, log=leader.log.starting_at(offset), log_start_offset=offset))
 
 
 def delete_topic(state: PartitionState) -> PartitionState | str:

@@ -97,12 +97,12 @@ def _is_stale(replica: ReplicaState, fetch: Fetch, rules: RuleSet) -> bool:
 def _receive_fetch(state: PartitionState, replica: ReplicaState, answer: FetchAnswer, rules: RuleSet) -> PartitionState:
     if answer.out_of_range:
         return _out_of_range(state, replica, rules)
-    log = replica.log.append(answer.entries)
+    log, start = replica.log.append(answer.entries), max(replica.log_start_offset, answer.log_start_offset)
     appended = replace(
         replica,
-        log=log,
+        log=log if start == replica.log_start_offset else log.starting_at(start),
         high_watermark=min(log.log_end_offset, answer.high_watermark),
-        log_start_offset=max(replica.log_start_offset, answer.log_start_offset),
+        log_start_offset=start,
         history_appended=replica.history_appended | {entry.label for entry in answer.entries},
     )
     if answer.diverging is None:

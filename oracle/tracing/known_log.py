@@ -33,9 +33,11 @@ class EpochLog(ReplicaLog):
 
     Attributes:
         end: the log end offset.
+        forgotten: the first offset whose epoch the cache can tell; records before it were deleted.
     """
 
     end: Offset = START
+    forgotten: Offset = START
 
     @property
     def log_end_offset(self) -> Offset:  # type: ignore[explicit-override] # typing has it from 3.12 on
@@ -47,7 +49,7 @@ class EpochLog(ReplicaLog):
         if offset >= self.end and (not self.epochs or self.epochs[-1].start_offset < offset):
             return self
         kept = tuple(entry for entry in self.epochs if entry.start_offset < offset)
-        return replace(self, epochs=kept, end=min(offset, self.end))
+        return replace(self, epochs=kept, end=min(offset, self.end), forgotten=min(self.forgotten, offset))
 
     def ending_at(self, end: Offset) -> Self:
         """Return the log with another end; no epoch starts later."""
@@ -78,6 +80,21 @@ class EpochLog(ReplicaLog):
         """Return where an epoch starts; the end if it is not in the cache."""
         place = self.place_of(epoch)
         return self.end if place is None else self.epochs[place].start_offset
+
+    def beginning_in(self, place: int, start: Offset) -> Self:
+        """Return the log if the epoch at a place is the first that its cache still has, and the log begins there."""
+        starts = [max(entry.start_offset, Offset(start + 1)) for entry in self.epochs]
+        if place < len(starts):
+            starts[place] = start if place else max(self.epochs[0].start_offset, start)
+        kept = zip(self.epochs[place:], starts[place:], strict=True)
+        epochs = tuple(EpochEntry(entry.leader_epoch, begins) for entry, begins in kept)
+        return replace(self, epochs=epochs, end=max(self.end, start), forgotten=start)
+
+    def with_epoch_of_last_record(self) -> Self:
+        """Return the log if its last record's epoch is in the cache again: that it was forgotten was not written."""
+        if not self.epochs or not self.end or self.epochs[-1].start_offset < self.end:
+            return self
+        return self.starting(len(self.epochs) - 1, Offset(self.end - 1))
 
     def starting(self, place: int, start: Offset) -> Self:
         """Return the log with another start of one epoch."""
@@ -148,7 +165,23 @@ class KnownLog:
         emptied = KnownLog(bare, bare)
         if is_written and self.high.end <= start:
             return (emptied,)
-        return (emptied, *self.settled())
+        return (emptied, *self.both(EpochLog.with_epoch_of_last_record).settled())
+
+    def starting_at(self, start: Offset) -> tuple[KnownLog, ...]:
+        """Return what the log may be now that it is known to begin at an offset.
+
+        Its cache has forgotten the epochs that end before (``ReplicaLog.starting_at``): there is one answer for each
+        epoch that may be the first left.
+        """
+        if start <= self.low.forgotten:
+            return (self,)
+        first, last = (
+            max(sum(entry.start_offset <= start for entry in log.epochs) - 1, 0) for log in (self.high, self.low)
+        )
+        return tuple(self._beginning_in(place, start) for place in range(first, last + 1))
+
+    def _beginning_in(self, place: int, start: Offset) -> KnownLog:
+        return self.both(lambda log: log.beginning_in(place, start))
 
     def is_end(self, offset: Offset) -> bool:
         """Tell whether the log may end there."""
@@ -163,7 +196,9 @@ class KnownLog:
         if run.leader_epoch is None or run.last_offset >= self.high.end:
             return run.leader_epoch is None
         place = self.low.place_of(run.leader_epoch)
-        if place is None or self.low.epochs[place].start_offset > run.first_offset:
+        if place is None:
+            return run.last_offset < self.low.forgotten
+        if self.low.epochs[place].start_offset > max(run.first_offset, self.low.forgotten):
             return False
         is_last = place + 1 == len(self.high.epochs)
         return is_last or self.high.epochs[place + 1].start_offset > run.last_offset
@@ -175,8 +210,8 @@ class KnownLog:
         if place is None:
             return log
         low, high = log.low, log.high
-        if high.epochs[place].start_offset > run.first_offset:
-            high = high.starting(place, run.first_offset)
+        if high.epochs[place].start_offset > max(run.first_offset, high.forgotten):
+            high = high.starting(place, max(run.first_offset, high.forgotten))
         if place + 1 < len(low.epochs) and low.epochs[place + 1].start_offset <= run.last_offset:
             low = low.starting(place + 1, Offset(run.last_offset + 1))
         return KnownLog(low, high)

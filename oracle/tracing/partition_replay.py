@@ -158,7 +158,7 @@ class PartitionReplay:
         exchange.answer = answered
         leader = self._replica(exchange.request.leader)
         if isinstance(answered, FetchAnswered) and answered.log_start_offset is not None:
-            leader.log_start_offset = max(leader.log_start_offset, answered.log_start_offset)
+            leader.begin_at(answered.log_start_offset)
         self._answering.answer(leader, exchange, answered)
 
     def _delivered(self, delivered: FetchDelivered | LookupDelivered) -> None:

@@ -140,6 +140,12 @@ class Replica:
             self._highest_ever = max(self._highest_ever, self.leadership.high)
             self.leadership = None
 
+    def begin_at(self, start: Offset) -> None:
+        """Take note that the broker's log begins there, or later."""
+        if start > self.log_start_offset:
+            self.log_start_offset = start
+            self.keep(one.with_log(log) for one in self.possible for log in one.log.starting_at(start))
+
     def resolve(self, at: int, possible: Iterable[Possibility]) -> None:
         """Keep these possibilities, and remember which numbers the replica may have had until now."""
         before = [(replica.log.low.end, replica.log.high.end, replica.high_watermark) for replica in self.possible]

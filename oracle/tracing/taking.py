@@ -71,7 +71,8 @@ def _appended(replica: Possibility, answer: FetchAnswered) -> Iterator[Possibili
         log = known.both(lambda bound: reduce(EpochLog.appended, answer.runs, bound)) if answer.runs else known
         told = Bounds(answer.high_watermark, answer.high_watermark).at_most(log.low.end, log.high.end)
         start = max(replica.log_start, answer.log_start_offset or START)
-        yield replace(replica, log=log, high_watermark=told, log_start=start)
+        for begun in log.starting_at(start) if replica.log_start < start <= log.low.end else (log,):
+            yield replace(replica, log=begun, high_watermark=told, log_start=start)
 
 
 def _looked_up(replica: Possibility, answer: LookupAnswered, rules: RuleSet) -> tuple[Possibility, ...]:

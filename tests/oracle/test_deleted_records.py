@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from oracle.predict import PointUnavailableError, predict
+from oracle.log import UNDEFINED, EpochEnd, EpochEntry, ReplicaLog
+from oracle.predict import PointUnavailableError, initial_world, predict, take
 from oracle.predicting.chronicle import ChangeKind
 from oracle.rules.by_version import rules_for
 from oracle.schedule import ScheduleError
 from oracle.steps import Checkpoint, CreateTopic, DeleteRecords, DeleteTopic, Kill, Pause, Reassign, Resume, Step
-from oracle.vocabulary import Fate, MetadataMode, Offset, Outcome
+from oracle.vocabulary import Fate, LeaderEpoch, MetadataMode, Offset, Outcome
 from tests.oracle.schedules import ONE, THREE, TWO, hold, produce, schedule
 
 KRAFT = rules_for("4.3.1", MetadataMode.KRAFT)
@@ -75,3 +76,24 @@ def test_the_chronicle_tells_where_logs_start() -> None:
         "broker 2 is killed",
         "broker 2 has not written down where its log starts: at 0 again",
     ]
+
+
+@pytest.mark.parametrize(("version", "told"), [("2.0.0", UNDEFINED), ("2.0.1", EpochEnd(LeaderEpoch(0), Offset(1)))])
+def test_a_leader_forgets_the_epochs_of_deleted_records(version: str, told: EpochEnd) -> None:
+    """Broker 2 leads in epoch 1 from offset 1 on, where its log and that of broker 3 begin then."""
+    rules = rules_for(version, MetadataMode.ZOOKEEPER)
+    steps = (produce("m0"), Kill(ONE), produce("m1"), DELETED)
+    begun = schedule(*steps, replicas=(ONE, TWO, THREE))
+    world = initial_world(begun, rules, begun.replicas)
+    for step in steps:
+        world = take(world, step)
+    for broker in (TWO, THREE):
+        log = world.state.replica(broker).log
+        assert [(entry.leader_epoch, entry.start_offset) for entry in log.epochs] == [(1, 1)]
+        assert rules.truncation.end_offset_for(log, LeaderEpoch(0)) == told
+
+
+def test_a_log_begins_in_the_epoch_of_its_first_record() -> None:
+    log = ReplicaLog().with_epoch(LeaderEpoch(2))
+    assert ReplicaLog().starting_at(Offset(1)) == ReplicaLog()
+    assert log.starting_at(Offset(1)).epochs == (EpochEntry(LeaderEpoch(2), Offset(1)),)
