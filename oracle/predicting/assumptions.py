@@ -85,8 +85,6 @@ def what_passes(world: World, armed: ArmedHold) -> str:
         return f"broker {follower} is down"
     if world.state.controller.leader != leader:
         return f"the leader is {world.state.controller.leader or 'none'}"
-    if replica.stuck:
-        return f"broker {follower}'s fetcher has stopped"
     if world.gate.blocks(follower, leader):
         return "another hold has caught that link's frame"
     if world.obstacles.severs(follower, leader):

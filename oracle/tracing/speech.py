@@ -35,7 +35,7 @@ FETCH = {
     "3.9.0": 17,
     "4.1.0": 18,
 }
-LOOKUP = {"0.11.0": 0, "2.0.0": 1, "2.1.0": 2, "2.3.0": 3, "2.8.0": 4}
+LOOKUP = {"0.11.0": 0, "2.0.0": 1, "2.1.0": 2, "2.3.0": 3}
 NEWEST_KNOWN = (4, 4)
 """A release newer than this may speak any version after the newest that is known."""
 LAST_EVER = 1_000

@@ -10,6 +10,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import HealthCheck, given, settings
 
+from conformance.registry import select_scenarios
 from oracle.gate import Gate
 from oracle.predict import predict
 from oracle.rules.by_version import rules_for
@@ -177,6 +178,6 @@ def test_prediction_does_not_depend_on_the_hash_seed() -> None:
 
 
 def test_other_rules_predict_something_else() -> None:
-    schedule = committed_record_lost_by_clean_elections("0.10.2.2").schedule
+    (scenario,) = select_scenarios(["TR-01"])
     old, new = (rules_for(version, MetadataMode.ZOOKEEPER) for version in ("0.10.2.2", "2.8.2"))
-    assert predict(schedule, old).as_json()["records"] != predict(schedule, new).as_json()["records"]
+    assert predict(scenario.schedule, old).as_json()["records"] != predict(scenario.schedule, new).as_json()["records"]

@@ -95,7 +95,7 @@ def test_what_cannot_come_is_refused(case: str) -> None:
     assert (refused.value.step, refused.value.field) == (len(steps) - 1, field)
 
 
-def test_a_stopped_fetcher_is_named() -> None:
+def test_a_broker_that_ended_itself_is_named() -> None:
     steps = (
         produce("m0"),
         hold("gap of 2", PointName.FETCH_RESPONSE, fetch_offset=2),
@@ -108,7 +108,7 @@ def test_a_stopped_fetcher_is_named() -> None:
         hold("x", follower=ONE, leader=THREE),
         AwaitHold("x"),
     )
-    with pytest.raises(ScheduleError, match="broker 1's fetcher has stopped"):
+    with pytest.raises(ScheduleError, match="broker 1 is down"):
         predict(schedule(*steps, replicas=(ONE, TWO, THREE)), OLD)
 
 
