@@ -174,7 +174,9 @@ class Cluster:
         plan = self._plan.nodes[node]
         for link, upstream in plan.inbound.items():
             self.relay.open(link, upstream)
-        self._told_at_launch[node] = len(self._logged(node)), len(self.backend.output(node))
+        was_launched = node in self._told_at_launch  # else what is there is an earlier cluster's
+        told = (len(self._logged(node)), len(self.backend.output(node))) if was_launched else (0, 0)
+        self._told_at_launch[node] = told
         self.backend.run(node_launch(self.spec, plan, self.jars))
         self._ended_by_us.discard(node)
 
