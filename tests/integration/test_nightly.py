@@ -88,7 +88,10 @@ def test_a_line_is_run_once_and_its_table_is_in_the_summary(tmp_path: Path) -> N
     table = json.loads((tmp_path / "matrix.json").read_text(encoding="utf-8"))
     held = {row["id"]: row["held"][0] for row in table["every_run"]}
     assert sorted(held) == ["HW-01", "HW-09", "HW-10"]
-    assert all(counts["probes"] > 5 and counts["frames"] > 5 and not counts["broken"] for counts in held.values())
+    assert all(counts["probes"] > 5 and not counts["broken"] for counts in held.values())
+    assert {row for row, counts in held.items() if counts["frames"] > 5} == {"HW-01", "HW-09"}, (
+        "no frame shows five offsets"
+    )
     (cell,) = next(row["cells"] for row in table["requirements"] if row["id"] == "HW-03")
     assert [found["conformance"] for found in cell["runs"]] == ["CONFORMS"]
 
