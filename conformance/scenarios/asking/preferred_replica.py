@@ -215,7 +215,7 @@ SCENARIOS = (
             "does not have the leader answers itself, as it does to consumers in its own rack, in none, or in a rack "
             "without replicas."
         ),
-        where=Where(since="2.4.0", why_since="before, a leader names no follower and no follower answers a consumer"),
+        where=Where(since="2.4.0", why="before, a leader names no follower and no follower answers a consumer"),
         subject=RackAware(),
     ),
 )

@@ -80,7 +80,7 @@ def _gives_up(rules: RuleSet) -> tuple[Answer, ...]:
         log = log.with_epoch(LeaderEpoch(EPOCH + 1))
     asked = model.follow(NEXT_LEADER, EPOCH + 1, log, high_watermark=1)
     goes_on = any(kind == FetchKind.FETCH and offset == 1 for kind, offset, _ in asked)
-    return Answer(GOES_ON, goes_on), Answer(RUNS, model.replica.alive)
+    return Answer(GOES_ON, goes_on), Answer(RUNS, model.replica.alive or model.replica.stuck)
 
 
 def _follow_a_shorter_log(run: PuppetRun, topic: PuppetTopic) -> Iterator[Answer]:
@@ -144,8 +144,8 @@ LOG_ENDS_LATER = Examination(
     sources=("TR-06", "TR-05", "KAFKA-7414"),
     explanation=(
         "Broker 1 has three records, all committed, and its new leader one; where broker 1's epoch ends that leader "
-        "cannot tell. Up to 2.0.0 the fetch out of range ends the broker's process, in 0.10.2 only its fetcher, since "
-        "unclean election is off; later ones cut to the leader's end."
+        "cannot tell. Up to 2.0.0 the fetch out of range ends the broker, since unclean election is off; in 0.10.2 its "
+        "process hangs in that end. Later ones cut to the leader's end."
     ),
     subject=OneBroker(
         (
