@@ -13,6 +13,7 @@ from contextlib import suppress
 from itertools import groupby
 from typing import TYPE_CHECKING, TypeVar
 
+from conformance.probes.admission import Admission
 from conformance.probes.connection import BrokerConnection
 from conformance.probes.messages import MemoryRecords
 from conformance.probes.metadata import partition_metadata
@@ -38,6 +39,8 @@ if TYPE_CHECKING:
 DEADLINE_S = 20.0
 """For what is expected to come, so that it costs nothing when it does."""
 IDLE_ROUNDS = 3
+JOINED = 2
+"""In-sync replicas of the witness once a follower has joined it."""
 JOINS_OF_WITNESS = 2
 """The second is asked for when the answer to the first, and to all before it, has been taken in."""
 
@@ -54,14 +57,14 @@ class Stage:
 
     def __init__(self, run: PuppetRun, name: str, rules: RuleSet, min_insync_replicas: int = 1) -> None:
         self.run, self.rules = run, rules
-        self._witness = run.create_topic(f"{name}-witness", ASSIGNMENT)
+        self._witness = run.create_topic(f"{name}-witness", ASSIGNMENT, {"min.insync.replicas": str(JOINED)})
         self._witness_epoch = 0
         self.topic = run.create_topic(name, ASSIGNMENT, {"min.insync.replicas": str(min_insync_replicas)})
         self.leaders = {int(broker): run.leader(broker) for broker in ASSIGNMENT if broker != REAL}
         self.followers = {broker: run.follower(broker) for broker in self.leaders}
         self._follows: int | None = None
         self._idle: Words | None = None
-        self._probe = ReplicaProbe(run.cluster, name)
+        self._probe, self._probe_of_witness = (ReplicaProbe(run.cluster, of) for of in (name, self._witness.name))
 
     def close(self) -> None:
         """Have the broker delete its replica, and bring leaders back that died."""
@@ -70,6 +73,7 @@ class Stage:
                 self.run.controller.stop_replica(topic, is_deleted=True)
         finally:
             self._probe.close()
+            self._probe_of_witness.close()
             for leader in self.leaders.values():
                 leader.revive()
 
@@ -81,7 +85,10 @@ class Stage:
         return look()
 
     def _await_joins_of_witness(self) -> None:
-        """Have the broker lead the witness, and let a follower join it, until it has told the controller so.
+        """Have the broker lead the witness, and let a follower join it, until it has taken the controller's answer in.
+
+        Its own in-sync replicas say so. A decision that overtook the answer would leave a leader of 2.7 and 2.8
+        waiting for good: what it asks for next is struck off with what was answered (KAFKA-12686).
 
         Raises:
             DeadlineExceededError: it does not.
@@ -95,7 +102,7 @@ class Stage:
 
     def _witness_joined(self, follower: int) -> bool:
         self.followers[follower].fetch(self._witness, 0, leader_epoch=self._witness_epoch)
-        return self.run.controller.isr(self._witness) == (REAL, follower)
+        return self._probe_of_witness.admission(REAL) is Admission.ADMITTED
 
     def _decide_on_witness(self, leader: int, isr: tuple[int, ...]) -> None:
         self._witness_epoch += 1

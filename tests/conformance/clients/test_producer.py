@@ -111,7 +111,7 @@ def test_an_answer_that_never_comes_leaves_the_outcome_open(cluster: Cluster) ->
     topic = new_topic(cluster)
     with ReplicaProbe(cluster, topic) as probe:
         cluster.pause(2)
-        sending = send(cluster.client_address(1), topic, 0, 0, Acks.ALL, timeout_ms=1000)
+        sending = send(cluster.client_address(1), topic, 0, 0, Acks.ALL, timeout_ms=100)  # over before the session is
         assert delivered(sending) == Delivery(Outcome.INDETERMINATE, "REQUEST_TIMED_OUT", None)
         assert probe.live_numbers(ONE).log_end_offset == 1
 
