@@ -3,7 +3,8 @@
 The newest versions are those that matter to an answer and that can be asked for by a topic's name; later ones
 exist. 4.0 dropped the oldest (KIP-896).
 
-Sources: the message schemas of the releases; ApiVersions as measured of 0.10.2 to 4.3.
+Sources: the message schemas of the releases; ApiVersions as measured of every release
+(tests/oracle/measured_versions.json).
 """
 
 from __future__ import annotations

@@ -5,7 +5,8 @@ metadata version knows, unless an older one is configured (inter.broker.protocol
 is a deviation only if it is newer.
 
 Sources: ReplicaFetcherThread and RemoteLeaderEndPoint (fetchRequestVersion,
-offsetForLeaderEpochRequestVersion), MetadataVersion; KIP-101, KIP-320, KIP-497, KIP-595.
+offsetForLeaderEpochRequestVersion), MetadataVersion; KIP-101, KIP-320, KIP-497, KIP-595; what brokers of every
+release were measured to send (tests/oracle/measured_versions.json).
 """
 
 from __future__ import annotations

@@ -12,9 +12,10 @@ from zipfile import ZipFile
 
 import pytest
 
-from conformance.catalogue.ladder import LADDER
+from conformance.catalogue.ladder import LADDER, line
 from fault_injection.releases import RELEASES, jars_of, schema_jar
 from fault_injection.wire.codec_schemas import CONTROLLER_APIS, MESSAGE_FOLDER, api_name, load_schemas
+from tests.oracle.measured_versions import measure, measured
 from tests.project.documents import ROOT
 
 PAGE = (ROOT / "docs" / "new-release.md").read_text(encoding="utf-8")
@@ -60,6 +61,7 @@ PLACES = (
     Place("conformance/catalogue/ladder.py", rf'^    "{VERSION}/kraft",\n\)'),
     Place(".github/workflows/nightly.yml", rf"^ +- {VERSION}/kraft\n    (?:steps|env):"),
     Place("oracle/tracing/speech.py", r"^NEWEST_KNOWN = \((\d+, \d+)\)$", "{pair}"),
+    Place("tests/oracle/measured_versions.json", rf'^ "{VERSION}/kraft": .*\n\}}'),
     Place("oracle/brokers/guarantee_table.json", rf'"{VERSION} kraft"\], "cells"(?![\s\S]*"releases")'),
     Place("compose/kraft/docker-compose.yaml", rf"(?:Kafka |composed |/jars/){VERSION}\b"),
     Place("compose/README.md", rf"(?:\(kraft\) \| |--kafka ){VERSION}\b"),
@@ -135,3 +137,9 @@ def test_the_gate_reads_what_brokers_of_the_newest_release_say_to_each_other() -
     assert spoken["Fetch"] is not None
     for name, version in spoken.items():
         assert version is None or read[name].known_version(version) is not None, (name, version)
+
+
+@pytest.mark.broker
+def test_brokers_of_the_newest_release_send_and_take_what_was_measured() -> None:
+    newest = line(NEWEST)
+    assert measure(newest) == measured()[newest.text]
