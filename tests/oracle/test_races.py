@@ -17,7 +17,7 @@ from oracle.predicting.taking import strokes
 from oracle.rules.by_version import rules_for
 from oracle.schedule import ScheduleError
 from oracle.steps import AwaitHold, AwaitIsr, Checkpoint, Kill, Release, Start
-from oracle.vocabulary import BrokerId, Fate, MetadataMode, Offset, Outcome
+from oracle.vocabulary import BrokerId, Fate, MetadataMode, Offset, Outcome, PointName
 from tests.oracle.open_races import (
     answer_before_or_after_the_second_fetch,
     lost_or_kept,
@@ -123,6 +123,19 @@ def test_ways_that_meet_again_share_what_decided_for_both() -> None:
         schedule(*lost_or_kept().steps[:2], Kill(TWO), Start(TWO), Checkpoint("end"), replicas=(ONE, TWO, THREE))
     )
     assert prediction.alternatives == ()
+
+
+def test_a_race_that_no_longer_matters_decides_for_nothing_later() -> None:
+    steps = (
+        *(*lost_or_kept().steps[:2], Kill(TWO), Start(TWO)),
+        hold("again", PointName.FETCH_RESPONSE, follower=TWO, fetch_offset=2),
+        produce("m9"),
+        *(AwaitHold("again"), hold("then", follower=TWO), Release("again"), AwaitHold("then"), Checkpoint("end")),
+    )
+    prediction = predicted(schedule(*steps, replicas=(ONE, TWO, THREE)))
+    races = [decision for one in prediction.alternatives for decision in one.race]
+    assert len(races) == len(prediction.alternatives) == 2
+    assert all(decision.startswith("step 6 (produce m9): ") for decision in races)
 
 
 def test_too_many_outcomes_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:

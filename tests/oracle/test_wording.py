@@ -22,7 +22,7 @@ from oracle.predicting.chronicle import ChangeKind
 from oracle.predicting.wording import event_words
 from oracle.rules.by_version import rules_for
 from oracle.steps import AwaitHold, AwaitLag, Checkpoint, Kill, Start
-from oracle.vocabulary import Acks, Expectation, Fate, HighWatermarkCheckpoint, MetadataMode, PointName, Timing
+from oracle.vocabulary import Acks, Expectation, Fate, HighWatermarkCheckpoint, MetadataMode, Outcome, PointName, Timing
 from tests.oracle.schedules import LOOKUP, ONE, TWO, hold, produce, schedule
 
 if TYPE_CHECKING:
@@ -93,6 +93,7 @@ def test_a_record_above_the_high_watermark_is_undetermined(rules: RuleSet) -> No
     (record,) = predict(pending, rules).records
     why = "on leader 1 above the high watermark 0, which waits for broker 2"
     assert (record.fate, record.decided_by) == (Fate.UNDETERMINED, why)
+    assert record.outcome is Outcome.INDETERMINATE
 
 
 def test_a_high_watermark_that_stands_still_names_the_rule() -> None:
