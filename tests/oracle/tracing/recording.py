@@ -4,7 +4,8 @@ The first line tells the release, the metadata mode, the lag time and the messag
 
     python -m tests.oracle.tracing.recording RUN_DIRECTORY NAME
 
-from a run directory of ``kafka-conformance run``; the file is ``recorded/NAME.ndjson.gz``.
+from a run directory of ``kafka-conformance run``; the file is ``recorded/NAME.ndjson.gz``. A schedule that is neither
+in the catalogue nor among the examples stands beside the files.
 """
 
 from __future__ import annotations

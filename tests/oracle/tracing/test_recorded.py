@@ -3,15 +3,26 @@
 from __future__ import annotations
 
 import json
+from dataclasses import fields
 from functools import cache
-from itertools import takewhile
+from itertools import permutations, takewhile
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
+from oracle.replication.remote import RemoteReplica
+from oracle.rules.by_version import rules_for
+from oracle.trace_check import TraceCheck, TraceSettings
 from oracle.tracing.invariants import Invariant
 from oracle.tracing.observed import BrokerEnded, BrokerStarted
+from oracle.tracing.observed_decisions import LeadershipHeard
+from oracle.vocabulary import MetadataMode
+from tests.oracle.schedules import TWO
 from tests.oracle.tracing.recording import ALL, RECORDED, names, recording
+
+if TYPE_CHECKING:
+    from oracle.rules.rule_set import RuleSet
 
 GOLDEN = Path(__file__).parent / "wrong_rules.json"
 RELEASES = (
@@ -109,6 +120,58 @@ def test_one_changed_rule_is_told_apart_by_behaviour(name: str, fixed_in: str, i
     report = recording(name).check(rules_of=(fixed_in, "zookeeper"), enforced=BEHAVIOUR)
     assert report.violation is not None
     assert report.violation.invariant is invariant, str(report.violation)
+
+
+NEVER_REFUSED = {
+    ("3.9.2 zookeeper", "3.9.2 kraft"): "a broker in KRaft mode may skip decisions, and none has to",
+}
+"""The releases whose traces another release's rules allow whatever was recorded, and why."""
+
+
+def test_every_wrong_rule_is_refused_on_some_trace() -> None:
+    refused = {
+        (f"{recording(name).kafka} {recording(name).metadata.value}", release)
+        for name in names()
+        for release, found in refusals(name).items()
+        if not found.startswith("allowed")
+    }
+    every = set(permutations((" ".join(release) for release in RELEASES), 2))
+    assert every - refused == set(NEVER_REFUSED)
+
+
+class Read:
+    """A rule set that notes what is read of it."""
+
+    def __init__(self, rules: RuleSet) -> None:
+        """Read a rule set."""
+        self.names: set[str] = set()
+        self._rules = rules
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - whatever the rule set has
+        """Note the name, and give what the rule set has."""
+        self.names.add(name)
+        return getattr(self._rules, name)
+
+
+def test_what_zookeeper_mode_allows_kraft_mode_allows() -> None:
+    """Why the one pair is never refused: of what differs a replay reads little, and that only allows more.
+
+    The leader is not followed in what it knows of a follower's broker epoch (Partition.isReplicaIsrEligible), so that
+    both modes wait for the same; and no broker in ZooKeeper mode hears that nobody leads.
+    """
+    zookeeper, kraft = (rules_for("3.9.2", mode) for mode in (MetadataMode.ZOOKEEPER, MetadataMode.KRAFT))
+    read = Read(zookeeper)
+    for name in names():
+        if name.startswith("3.9.2-zookeeper-"):
+            own = recording(name)
+            check = TraceCheck(cast("RuleSet", read), TraceSettings(lag_time_max_ms=own.lag_time_max_ms))
+            assert all(check.feed(event) is None for event in own.events)
+            assert all(event.leader is not None for event in own.events if isinstance(event, LeadershipHeard))
+    differ = {field.name for field in fields(kraft) if getattr(kraft, field.name) != getattr(zookeeper, field.name)}
+    assert differ & read.names <= {"metadata", "delivery", "waits_for_caught_up", "rules"}
+    assert (zookeeper.delivery.merges, kraft.delivery.merges) == (False, True)
+    asked = [(RemoteReplica(TWO, is_caught_up=True, is_this_incarnation=True), is_there) for is_there in (False, True)]
+    assert [zookeeper.waits_for_caught_up(*one) for one in asked] == [kraft.waits_for_caught_up(*one) for one in asked]
 
 
 def write_golden() -> None:
