@@ -83,6 +83,18 @@ def outcome_rows(predicted: Iterable[Mapping[str, Any]], measured: Mapping[str, 
     return rows
 
 
+def learned_outcomes(observations: Iterable[Mapping[str, Any]], *, is_complete: bool) -> dict[str, Mapping[str, Any]]:
+    """Return what producers learned of their records, by label.
+
+    Args:
+        observations: the lines of observations.ndjson.
+        is_complete: whether the run took its course. Of one that ended early only what its steps saw counts: what
+            was written down between steps was so as it ended, and it was the tester that cut the producers off.
+    """
+    outcomes = (seen for seen in observations if seen["kind"] == "outcome")
+    return {seen["label"]: seen for seen in outcomes if is_complete or seen.get("step", 0) is not None}
+
+
 def epoch_conflicts(pairs: Iterable[tuple[int, int]]) -> list[str]:
     """Return what is wrong with the map from leadership ordinals to observed leader epochs.
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from conformance.interruption import GIVEN_UP
 from conformance.judgement.broker_answers import answer_rows
-from conformance.judgement.comparison import Row, checkpoint_rows, outcome_rows
+from conformance.judgement.comparison import Row, checkpoint_rows, learned_outcomes, outcome_rows
 from conformance.judgement.prediction_files import write_tables
 from conformance.spark_extra import at_first_use
 
@@ -66,7 +66,9 @@ def _rows(run: RunDirectory, alternative: Mapping[str, Any]) -> Iterator[Row]:
     for checkpoint in alternative["checkpoints"]:
         if checkpoint["name"] in checkpoints:
             yield from checkpoint_rows(checkpoint, checkpoints[checkpoint["name"]])
-    outcomes = {o["label"]: o for o in observations if o["kind"] == "outcome" and o["error"] != GIVEN_UP}
+    is_complete = run.read_json("run.json").get("harness_failure") is None
+    learned = learned_outcomes(observations, is_complete=is_complete)
+    outcomes = {label: outcome for label, outcome in learned.items() if outcome["error"] != GIVEN_UP}
     yield from outcome_rows((r for r in alternative["records"] if r["label"] in outcomes), outcomes)
     yield from answer_rows(alternative, observations)
     yield from _log_rows(run, alternative)

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from conformance.catalogue.answers import compare_answers
 from conformance.expectations import AcceptedDeviation, accepted_deviation
-from conformance.interruption import GIVEN_UP, INTERRUPTED, HarnessError, NeverAtRestError
+from conformance.interruption import INTERRUPTED, HarnessError, NeverAtRestError
 from conformance.judgement.broker_answers import compare_broker_answers
-from conformance.judgement.comparison import Row, checkpoint_rows, epoch_conflicts, outcome_rows
+from conformance.judgement.comparison import Row, checkpoint_rows, epoch_conflicts, learned_outcomes, outcome_rows
 from conformance.judgement.facts import Facts
 from conformance.judgement.open_outcomes import measured_prediction
 from conformance.judgement.verdicts import Conformance, Verdict, against_expectation, judge, not_run
@@ -160,8 +160,8 @@ def _before_loss(run: RunDirectory) -> list[dict[str, Any]]:
 def _in_view_of_races(
     failure: dict[str, Any] | None, prediction: dict[str, Any], run: RunDirectory
 ) -> dict[str, Any] | None:
-    """Return what ended the run; where it ended awaiting one outcome of an open race, another one came."""
-    if failure is None or not prediction.get("assumed"):
+    """Return what ended the run; where it ended by itself, awaiting one outcome of an open race, another one came."""
+    if failure is None or not prediction.get("assumed") or _is_from_outside(failure):
         return failure
     started = [mark["step"] for mark in run.lines("timeline.ndjson") if mark["event"] == "step_started"]
     assumption = next((a["text"] for a in prediction["assumed"] if started[-1:] == [a["step"]]), None)
@@ -169,6 +169,11 @@ def _in_view_of_races(
         return failure
     message = f"the race ended otherwise: {assumption}; {failure['message']}"
     return {"kind": NeverAtRestError.verdict, "message": message}
+
+
+def _is_from_outside(failure: dict[str, Any]) -> bool:
+    """Say whether somebody ended the tester or a node: what was awaited then might have come."""
+    return bool(failure.get("lost_node")) or failure["message"] == INTERRUPTED
 
 
 def _interruption(
@@ -188,9 +193,8 @@ def _interruption(
 
 def _outcome_rows(prediction: dict[str, Any], observations: list[dict[str, Any]], *, is_complete: bool) -> list[Row]:
     """Compare outcomes; of a run that ended early only those that its producers learned."""
-    outcomes = {o["label"]: o for o in observations if o["kind"] == "outcome"}
-    known = {label for label, outcome in outcomes.items() if outcome["error"] != GIVEN_UP}
-    return outcome_rows((r for r in prediction["records"] if is_complete or r["label"] in known), outcomes)
+    outcomes = learned_outcomes(observations, is_complete=is_complete)
+    return outcome_rows((r for r in prediction["records"] if is_complete or r["label"] in outcomes), outcomes)
 
 
 def _compared_checkpoints(

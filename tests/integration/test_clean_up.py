@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.broker, pytest.mark.spark, pytest.mark.alone, pytest.mark.timeout(180)]
 
 MIDWAY = "wait until 'gap' has caught its frame"
+SENT_IN_VAIN = '"event": "record_sent", "subject": "m2"'
+"""A record is on its way to a partition that has no leader: its producer waits for three seconds."""
 PROMPTLY_S = 5.0
 SUPERVISOR_DEADLINE_S = 20.0
 
@@ -30,12 +32,12 @@ SUPERVISOR_DEADLINE_S = 20.0
 class RunningTester:
     """A ``kafka-conformance run`` of its own, in its own process group and temporary directory."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, scenario: str) -> None:
         self.temporary = folder / "temporary"
         self.temporary.mkdir()
         self.runs = folder / "runs"
         self._errors = folder / "errors.txt"
-        arguments = ["run", "TR-01", "--kafka", "0.10.2.2", "--backend", "process", "--runs-dir", str(self.runs)]
+        arguments = ["run", scenario, "--kafka", "0.10.2.2", "--backend", "process", "--runs-dir", str(self.runs)]
         with self._errors.open("wb") as errors:
             self.process = subprocess.Popen(
                 [sys.executable, "-m", "conformance.cli", *arguments],
@@ -58,6 +60,13 @@ class RunningTester:
         """Wait until Spark reads the topic; return every process of the run."""
         return self._await(lambda: any(self.runs.glob("*/topic/_temporary")), "Spark's job")
 
+    def await_send(self) -> set[Process]:
+        """Wait until m2 is sent; return every process of the run."""
+        return self._await(
+            lambda: any(SENT_IN_VAIN in path.read_text() for path in self.runs.glob("*/timeline.ndjson")),
+            "m2 to be sent",
+        )
+
     def _await(self, has_come: Callable[[], bool], what: str) -> set[Process]:
         until(lambda: has_come() or self.process.poll() is not None, deadline_s=120, what=what)
         assert self.process.poll() is None, self.said
@@ -77,9 +86,9 @@ class RunningTester:
 
 
 @contextmanager
-def running_tester(folder: Path) -> Iterator[RunningTester]:
+def running_tester(folder: Path, scenario: str = "TR-01") -> Iterator[RunningTester]:
     """Start a run; whatever a failing test leaves of it is ended."""
-    one = RunningTester(folder)
+    one = RunningTester(folder, scenario)
     try:
         yield one
     finally:
@@ -128,6 +137,23 @@ def test_an_interrupted_tester_ends_everything_at_once_before_it_ends(
         assert "Traceback" not in one.said
         await_gone(processes, deadline_s=1)
         assert one.left_over() == []
+        assert one.words_of_the_run() == [INTERRUPTED, "HARNESS_ERROR", INTERRUPTED]
+
+
+def test_a_send_that_ctrl_c_cuts_off_is_not_held_against_the_brokers(tmp_path: Path) -> None:
+    """It ends in the client's queue, as no prediction says, and that is the tester's doing; ``judge`` says the same."""
+    with running_tester(tmp_path, "EL-01/safe") as one:
+        one.await_send()
+        os.killpg(one.process.pid, signal.SIGINT)
+
+        assert one.process.wait(PROMPTLY_S) == 130, one.said
+        (run,) = one.runs.iterdir()
+        lines = (json.loads(line) for line in (run / "observations.ndjson").read_text().splitlines())
+        assert [line["error"] for line in lines if line.get("label") == "m2"] == ["_PURGE_QUEUE"]
+        assert one.words_of_the_run() == [INTERRUPTED, "HARNESS_ERROR", INTERRUPTED]
+
+        again = subprocess.run([sys.executable, "-m", "conformance.cli", "judge", str(run)], check=False)
+        assert again.returncode == 4
         assert one.words_of_the_run() == [INTERRUPTED, "HARNESS_ERROR", INTERRUPTED]
 
 

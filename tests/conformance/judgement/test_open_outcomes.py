@@ -9,6 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from conformance.catalogue.scenario import Scenario
+from conformance.interruption import INTERRUPTED
 from conformance.judgement.open_outcomes import measured_prediction, write_measured_outcome
 from conformance.judgement.verdicts import Conformance, PromiseKept
 from conformance.reconcile.run_files import PREDICTED_RECORDS, PREDICTED_REPLICA_LOGS, predicted_divergences
@@ -101,6 +102,20 @@ def test_a_prediction_of_format_1_is_judged_as_before(tmp_path: Path) -> None:
     assert judge_run(run).conformance is Conformance.CONFORMS
 
 
+def test_what_a_producer_is_told_as_a_run_is_ended_chooses_no_outcome(tmp_path: Path) -> None:
+    """The negative control is the same outcome while a step is taken."""
+    run = run_of(tmp_path, 1)
+    frozen = run.read_json("prediction/prediction.json")
+    other = next(record for record in frozen["alternatives"][0]["records"] if record["label"] == "m0")
+    told = {"kind": "outcome", "label": "m0", "error": None, "outcome": f"not {other['outcome']}"}
+    run.update_run(harness_failure={"kind": "HARNESS_ERROR", "message": INTERRUPTED})
+    first = run.lines("observations.ndjson")[0]
+    write_lines(run, "observations.ndjson", [first, told | {"step": None}])
+    assert judge_run(run).conformance is Conformance.HARNESS_ERROR
+    write_lines(run, "observations.ndjson", [first, told | {"step": 1}])
+    assert judge_run(run).conformance is Conformance.DEVIATES
+
+
 @pytest.mark.parametrize(("step", "expected"), [(10, Conformance.INCONCLUSIVE), (8, Conformance.DEVIATES)])
 def test_a_race_that_ends_otherwise_than_assumed_is_inconclusive(
     tmp_path: Path, step: int, expected: Conformance
@@ -115,3 +130,9 @@ def test_a_race_that_ends_otherwise_than_assumed_is_inconclusive(
     verdict = judge_run(run)
     assert verdict.conformance is expected
     assert ("the race ended otherwise" in verdict.reason) is (expected is Conformance.INCONCLUSIVE)
+
+    write_lines(run, "observations.ndjson", [])
+    lost = {"kind": "HARNESS_ERROR", "message": "broker-2 was killed by signal 9", "lost_node": True}
+    for ended in (lost, {"kind": "HARNESS_ERROR", "message": INTERRUPTED}):
+        run.update_run(harness_failure=ended)
+        assert judge_run(run).reason == ended["message"]

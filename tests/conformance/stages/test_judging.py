@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from conformance.interruption import GIVEN_UP
+from conformance.interruption import GIVEN_UP, INTERRUPTED
 from conformance.judgement.verdicts import Conformance, PromiseKept
 from conformance.registry import select_scenarios
 from conformance.run_directory import RunDirectory, RunDirectoryError
@@ -182,11 +182,23 @@ def test_what_ended_a_run_early_is_its_reason(run: RunDirectory, kind: str) -> N
     assert verdict.reason == "hold 'gap' caught nothing"
 
 
-def test_a_producer_given_up_at_an_early_end_is_no_deviation(run: RunDirectory) -> None:
-    interrupted(run, "HARNESS_ERROR", "hold 'gap' caught nothing")
-    change_lines(run, lambda lines: outcome(lines, "m1").update(outcome="indeterminate", error=GIVEN_UP))
+@pytest.mark.parametrize(
+    "cut_off",
+    [
+        pytest.param({"outcome": "indeterminate", "error": GIVEN_UP}, id="given up"),
+        pytest.param({"outcome": "refused", "error": "_PURGE_QUEUE"}, id="purged from the client's queue"),
+        pytest.param({"outcome": "indeterminate", "error": "REQUEST_TIMED_OUT"}, id="its hold never released"),
+    ],
+)
+@pytest.mark.parametrize("kind", ["HARNESS_ERROR", "INCONCLUSIVE"])
+def test_a_producer_cut_off_at_an_early_end_is_no_deviation(run: RunDirectory, kind: str, cut_off: Line) -> None:
+    """Negative control: the same outcome, learned while a step was taken, is one."""
+    interrupted(run, kind, INTERRUPTED)
+    change_lines(run, lambda lines: outcome(lines, "m1").update(cut_off, step=None))
+    assert judge_run(run).conformance.value == kind
 
-    assert judge_run(run).conformance is HARNESS_ERROR
+    change_lines(run, lambda lines: outcome(lines, "m1").update(step=3))
+    assert judge_run(run).conformance is DEVIATES
 
 
 def test_a_checkpoint_that_differed_before_an_early_end_is_a_deviation(run: RunDirectory) -> None:
