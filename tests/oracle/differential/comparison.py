@@ -47,7 +47,7 @@ def _moment(cluster: dict[str, Any]) -> Said:
     brokers = cluster["brokers"].values()
     followers = [b["id"] for b in brokers if b["up"] and b["role"] == "follower"] if leader else []
     return {
-        "replicas": {b["id"]: (end_of(b), b["high_watermark"], b["up"]) for b in brokers},
+        "replicas": {b["id"]: (end_of(b), _shown(cluster, b), b["up"]) for b in brokers},
         "leader": view["leader"],
         "leadership": len(view["elections"]) - 1,
         "isr": sorted(view["isr"]),
@@ -55,6 +55,12 @@ def _moment(cluster: dict[str, Any]) -> Said:
         "known": {follower: leader["known"][follower]["end"] for follower in followers} if leader else {},
         "hung": sorted(b["id"] for b in brokers if b.get("hung")),
     }
+
+
+def _shown(cluster: dict[str, Any], broker: dict[str, Any]) -> int:
+    """Return a broker's high watermark; a paused one's is what its disk has."""
+    is_paused = broker["id"] in cluster["paused"]
+    return min(end_of(broker), broker["checkpoint_file"]) if is_paused else int(broker["high_watermark"])
 
 
 def _leadership(cluster: dict[str, Any], epoch: int) -> int:

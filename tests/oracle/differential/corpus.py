@@ -31,8 +31,10 @@ from oracle.steps import (
     Kill,
     LoseCheckpoint,
     LoseTail,
+    Pause,
     Produce,
     Release,
+    Resume,
     Start,
     Step,
     Stop,
@@ -40,13 +42,16 @@ from oracle.steps import (
 from oracle.vocabulary import BrokerId, Expectation, HighWatermarkCheckpoint, Label, PointName, Timing
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
 FETCHES = (PointName.FETCH_REQUEST, PointName.FETCH_RESPONSE)
 LOOKUPS = (PointName.OFFSETS_FOR_LEADER_EPOCH_REQUEST, PointName.OFFSETS_FOR_LEADER_EPOCH_RESPONSE)
 TRANSCRIPTS = Path(__file__).parent.parent / "transcripts"
 MOVING = (Produce, Kill, Stop, Start, Elect, Hold, Release, Close, Drop, AwaitLag, LoseTail, LoseCheckpoint)
 """The steps that both interpreters know and that change something."""
+FREEZING = (Pause, Resume)
+AT_CONTROLLER = (PointName.LEADER_AND_ISR, PointName.CONTROLLER_FETCH_RESPONSE, PointName.ALTER_PARTITION_REQUEST)
+"""What stands still in stories that are told as they are written; chance is kept away from it."""
 KNOWN = (*MOVING, AwaitHold, AwaitLeader, AwaitIsr, AwaitOutcome, Checkpoint, Delay)
 
 
@@ -65,8 +70,8 @@ class Story:
 
 @cache
 def stories() -> tuple[Story, ...]:
-    """Return every story whose steps the interpreter knows."""
-    return (*_from_transcripts(), *_from_catalogue())
+    """Return every story whose steps the interpreter knows, under any release: all have today's message format."""
+    return (*(story for story in _from_transcripts() if story.schedule.settings.stamps_epochs), *_from_catalogue())
 
 
 def is_known(step: Step) -> bool:
@@ -78,10 +83,25 @@ def is_known(step: Step) -> bool:
     return isinstance(step, KNOWN)
 
 
-def _from_transcripts() -> Iterator[Story]:
+def is_told(step: Step) -> bool:
+    """Tell whether the interpreter can take a step where it is written."""
+    return is_known(step) or isinstance(step, FREEZING) or (isinstance(step, Hold) and step.point in AT_CONTROLLER)
+
+
+@cache
+def told_stories() -> tuple[Story, ...]:
+    """Return every transcript that the interpreter can tell as it is written: nobody who is paused is in a session."""
+    return tuple(s for s in _from_transcripts(is_told) if s.schedule.timing is Timing.SESSION or not _is_paused(s))
+
+
+def _is_paused(story: Story) -> bool:
+    return any(isinstance(step, FREEZING) for step in story.schedule.steps)
+
+
+def _from_transcripts(has: Callable[[Step], bool] = is_known) -> Iterator[Story]:
     for path in sorted(TRANSCRIPTS.glob("*.txt")):
         for index, (fields, steps) in enumerate(_partitions(path.read_text())):
-            if all(map(is_known, steps)) and "message_format" not in fields:
+            if all(map(has, steps)):
                 yield _story(f"{path.stem}-{index}", fields, steps)
 
 
@@ -112,7 +132,7 @@ def _story(name: str, fields: dict[str, Any], steps: list[Step]) -> Story:
         sources=(),
         replicas=tuple(BrokerId(broker) for broker in fields["replicas"]),
         steps=tuple(steps),
-        settings=Settings(fields.get("min_isr", 1), fields.get("unclean", False)),
+        settings=Settings(fields.get("min_isr", 1), fields.get("unclean", False), fields.get("message_format")),
         checkpointing=HighWatermarkCheckpoint(fields.get("checkpointing", "prompt")),
         timing=Timing(fields.get("timing", "session")),
     )
@@ -121,7 +141,9 @@ def _story(name: str, fields: dict[str, Any], steps: list[Step]) -> Story:
 
 def _plain(schedule: Schedule) -> Schedule:
     """Leave out awaits and expectations, so that the steps can be taken under any release."""
-    return replace(schedule, steps=tuple(renamed(step for step in schedule.steps if isinstance(step, MOVING))))
+    return replace(
+        schedule, steps=tuple(renamed(step for step in schedule.steps if isinstance(step, MOVING + FREEZING)))
+    )
 
 
 def renamed(steps: Iterable[Step], *, has_lookups: bool = True) -> Iterator[Step]:

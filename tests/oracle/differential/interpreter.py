@@ -25,6 +25,7 @@ from tests.oracle.differential.plain_leader import (
     serving,
 )
 from tests.oracle.differential.plain_log import end_of, load
+from tests.oracle.differential.releases import in_old_format
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 def new_cluster(schedule: Schedule, facts: dict[str, Any]) -> Cluster:
     """Return the partition after its creation, at rest."""
     first = schedule.replicas[0]
+    facts = facts if schedule.settings.stamps_epochs else in_old_format(facts)
     view = {"up": set(schedule.replicas), "leader": first, "epoch": 0, "isr": list(schedule.replicas), "elr": set()}
     view.update(index=[], last_known=None, elections=[0])
     cluster = {
@@ -49,6 +51,8 @@ def new_cluster(schedule: Schedule, facts: dict[str, Any]) -> Cluster:
         "produced": {},
         "committed": set(),
         "holds": [],
+        "paused": set(),
+        "isolated": set(),
         "met": set(),
     }
     _tell_brokers(cluster, before=None)
@@ -65,6 +69,7 @@ def _new_broker(broker: int) -> dict[str, Any]:
         "high_watermark": 0,
         "checkpoint_file": 0,
         "clean": True,
+        "unheard": [],
         **_no_role(),
     }
 
@@ -84,19 +89,37 @@ def _no_role() -> dict[str, Any]:
 
 def _tell_brokers(cluster: Cluster, before: dict[str, Any] | None) -> None:
     """Send the controller's decision: the leader hears of a change, followers of a new epoch."""
-    view, brokers = cluster["controller"], cluster["brokers"]
+    view = cluster["controller"]
     if view["leader"] is None:
         return
     changed = before is None or any(before[key] != view[key] for key in ("leader", "epoch", "isr", "elr"))
-    followed = {broker["id"]: broker["leader"] for broker in brokers.values() if broker["role"] == "follower"}
-    if changed and brokers[view["leader"]]["up"]:
-        become_leader(cluster, brokers[view["leader"]])
-    for broker in brokers.values():
-        if broker["up"] and broker["id"] != view["leader"] and broker["epoch"] < view["epoch"]:
+    for broker in sorted(cluster["brokers"].values(), key=lambda broker: broker["id"] != view["leader"]):
+        is_news = changed if broker["id"] == view["leader"] else broker["epoch"] < view["epoch"]
+        if is_news and broker["up"] and not _is_away(cluster, broker):
+            broker["unheard"].append(deepcopy(view))
+            _hear(cluster, broker)
+        plain_gate.stands_at_controller(cluster, broker["id"], "update_metadata")
+
+
+def _is_away(cluster: Cluster, broker: dict[str, Any]) -> bool:
+    return broker["id"] in cluster["paused"] | cluster["isolated"]
+
+
+def _hear(cluster: Cluster, broker: dict[str, Any]) -> None:
+    """Let a broker obey what has arrived: each request in turn, or the metadata log as it is by then."""
+    point = "controller_fetch_response" if cluster["facts"]["kraft"] else "leader_and_isr"
+    if not broker["unheard"] or plain_gate.stands_at_controller(cluster, broker["id"], point):
+        return
+    heard = broker["unheard"][-1:] if cluster["facts"]["kraft"] else broker["unheard"]
+    broker["unheard"] = []
+    for view in heard:
+        former = broker["leader"] if broker["role"] == "follower" else None
+        if view["leader"] == broker["id"]:
+            become_leader(cluster, broker, view)
+        elif broker["epoch"] < view["epoch"]:
             become_follower(cluster, broker, view["leader"], view["epoch"])
-    for number, former in followed.items():
-        if former != brokers[number]["leader"]:
-            _end_fetcher(cluster, number, former)
+        if former not in (None, broker["leader"]):
+            _end_fetcher(cluster, broker["id"], former)
 
 
 def _end_fetcher(cluster: Cluster, number: int, former: int) -> None:
@@ -119,12 +142,16 @@ def take(cluster: Cluster, step: steps.Step) -> None:
 def _do(cluster: Cluster, step: steps.Step) -> None:
     if isinstance(step, steps.Produce):
         for label in step.records:
-            produce(cluster, label, int(step.acks))
+            produce(cluster, label, int(step.acks), step.leader)
             settle(cluster)
+    elif isinstance(step, steps.SendTo):
+        produce(cluster, step.record, step.acks, step.broker)
     elif isinstance(step, steps.Hold):
         plain_gate.arm(cluster, step)
     elif isinstance(step, steps.Release | steps.Close | steps.Drop):
         plain_gate.let_go(cluster, step)
+        for broker in cluster["brokers"].values():
+            _hear(cluster, broker)
     elif isinstance(step, steps.LoseTail | steps.LoseCheckpoint):
         _forget(cluster, step)
     elif isinstance(step, steps.AwaitLag):
@@ -138,6 +165,8 @@ def _do_to_brokers(cluster: Cluster, step: steps.Step) -> None:
         _end_broker(cluster, step.broker, graceful=isinstance(step, steps.Stop))
     elif isinstance(step, steps.Start):
         _start_broker(cluster, step.broker)
+    elif isinstance(step, steps.Pause | steps.Resume | steps.Isolate | steps.Rejoin):
+        _leave_alone(cluster, step)
     elif isinstance(step, steps.Elect) and not _decide(cluster, partial(election_asked_for, cluster, step.kind.value)):
         raise StepRefusedError("no such election")
 
@@ -148,7 +177,7 @@ def _end_broker(cluster: Cluster, number: int, *, graceful: bool) -> None:
         raise StepRefusedError(f"broker {number} is down")
     if graceful and cluster["facts"]["cuts_to_high_watermark"] and _has_successor(cluster["controller"], number):
         load(broker, broker["high_watermark"])  # it follows its successor for a moment, and exits
-    broker.update(_no_role(), up=False, clean=graceful)
+    broker.update(_no_role(), up=False, clean=graceful, unheard=[])
     broker["checkpoint_file"] = broker["high_watermark"] if graceful else broker["checkpoint_file"]
     broker["high_watermark"] = broker["checkpoint_file"]
     load(broker, end_of(broker))
@@ -167,6 +196,20 @@ def _end_broker(cluster: Cluster, number: int, *, graceful: bool) -> None:
         _decide(cluster, partial(broker_gone, cluster, number))
         if graceful and led and others and cluster["facts"]["cuts_to_high_watermark"]:
             load(broker, broker["high_watermark"])  # it became a follower of its successor before it went
+
+
+def _leave_alone(cluster: Cluster, step: steps.Pause | steps.Resume | steps.Isolate | steps.Rejoin) -> None:
+    """Freeze a broker or cut it off until its session ends, or let it go on: it hears who leads by then."""
+    number = step.broker
+    if isinstance(step, steps.Resume | steps.Rejoin):
+        cluster["paused"].discard(number)
+        cluster["isolated"].discard(number)
+        _decide(cluster, partial(broker_back, cluster, number, clean=True))
+        return
+    cluster["paused" if isinstance(step, steps.Pause) else "isolated"].add(number)
+    if isinstance(step, steps.Isolate):
+        cluster["brokers"][number]["request"] = None
+    _decide(cluster, partial(broker_gone, cluster, number))
 
 
 def _give_up(cluster: Cluster, broker: dict[str, Any]) -> None:
@@ -239,13 +282,18 @@ def settle(cluster: Cluster) -> None:
         commit_joins(cluster)
         for stage in (_wake, _hand_over, _send, _reach_leader, _hand_over):
             for broker in list(cluster["brokers"].values()):
-                if broker["up"] and broker["role"] == "follower" and not plain_gate.is_blocked(cluster, broker):
+                is_idle = stage in (_hand_over, _send) and _is_away(cluster, broker)
+                if _follows(cluster, broker) and not is_idle:
                     stage(cluster, broker)
-        if cluster["prompt"]:
-            for broker in cluster["brokers"].values():
-                broker["checkpoint_file"] = broker["high_watermark"] if broker["up"] else broker["checkpoint_file"]
+        for broker in cluster["brokers"].values():
+            if cluster["prompt"] and broker["up"] and broker["id"] not in cluster["paused"]:
+                broker["checkpoint_file"] = broker["high_watermark"]
         if cluster == before:
             return
+
+
+def _follows(cluster: Cluster, broker: dict[str, Any]) -> bool:
+    return broker["up"] and broker["role"] == "follower" and not plain_gate.is_blocked(cluster, broker)
 
 
 def _is_at(broker: dict[str, Any], place: str) -> bool:
@@ -290,14 +338,21 @@ def _check(cluster: Cluster, step: steps.Step) -> None:
         raise StepRefusedError("another ISR")
     elif isinstance(step, steps.Produce | steps.AwaitOutcome):
         _check_outcomes(cluster, step)
+    elif isinstance(step, steps.SendTo):
+        _time_out(cluster["produced"][step.record])
+
+
+def _time_out(record: dict[str, Any]) -> None:
+    if record["outcome"] is None:
+        record.update(outcome="indeterminate", error="REQUEST_TIMED_OUT")
 
 
 def _check_outcomes(cluster: Cluster, step: steps.Produce | steps.AwaitOutcome) -> None:
     waits = isinstance(step, steps.AwaitOutcome) or step.expect.value not in ("pending", "any")
     for label in step.records:
         record = cluster["produced"][label]
-        if waits and record["outcome"] is None:
-            record.update(outcome="indeterminate", error="REQUEST_TIMED_OUT")
+        if waits:
+            _time_out(record)
         actual = record["outcome"] or "pending"
         if step.expect.value not in ("any", actual) or (
             step.expect.value != "any" and step.error not in (None, record["error"])

@@ -22,7 +22,11 @@ class StepRefusedError(Exception):
 
 
 def arm(cluster: Cluster, step: Any) -> None:  # noqa: ANN401 - any step with a hold's fields
-    """Add a hold."""
+    """Add a hold: on the link from a follower to a leader, or between a broker and the controller."""
+    if step.broker is not None:
+        hold = {"name": step.name, "link": (step.broker,), "side": None, "what": step.point.value}
+        cluster["holds"].append({**hold, "caught": False, "dropped": False})
+        return
     kind, _, side = step.point.value.rpartition("_")
     hold = {"name": step.name, "link": (step.follower, step.leader), "side": side, "what": WHAT[kind.split("_")[0]]}
     hold.update(offset=step.fetch_offset, nth=step.nth, seen=0, entitled=False, caught=False, dropped=False)
@@ -62,6 +66,15 @@ def _waiting(cluster: Cluster, broker: dict[str, Any], side: str) -> list[Hold]:
         and (hold["side"], hold["what"], hold["link"]) == (side, request["what"], link)
         and hold["offset"] in (None, request["offset"])
     ]
+
+
+def stands_at_controller(cluster: Cluster, broker: int, what: str) -> bool:
+    """Show a frame between a broker and the controller to the gate, and tell whether it stands there."""
+    for hold in cluster["holds"]:
+        if (hold["link"], hold["what"]) == ((broker,), what):
+            _catch(cluster, hold)
+            return True
+    return False
 
 
 def request_passes(cluster: Cluster, broker: dict[str, Any]) -> None:

@@ -8,10 +8,12 @@ from __future__ import annotations
 from typing import Any
 
 from tests.oracle.differential.plain_controller import Cluster, replica_joins, replicas_leave
+from tests.oracle.differential.plain_gate import stands_at_controller
 from tests.oracle.differential.plain_log import append, assign_epoch, end_of, end_offset_for
 
 Broker = dict[str, Any]
 Request = dict[str, Any]
+KNOWN_ACKS = (-1, 0, 1)
 
 
 def serving(cluster: Cluster) -> Broker | None:
@@ -27,9 +29,9 @@ def min_isr(cluster: Cluster) -> int:
     return min(configured, len(cluster["assigned"])) if cluster["facts"]["needs_min_isr"] else configured
 
 
-def produce(cluster: Cluster, label: str, acks: int) -> None:
-    """Append one record, or refuse it."""
-    leader = serving(cluster)
+def produce(cluster: Cluster, label: str, acks: int, to: int | None = None) -> None:
+    """Append one record, or refuse it: at who leads, or at a broker that still believes that it does."""
+    leader = serving(cluster) if to is None else cluster["brokers"][to]
     record: dict[str, Any] = {
         "acks": acks,
         "outcome": None,
@@ -41,6 +43,9 @@ def produce(cluster: Cluster, label: str, acks: int) -> None:
     cluster["produced"][label] = record
     if leader is None:
         record.update(outcome="refused", error="LEADER_NOT_AVAILABLE")
+    elif acks not in KNOWN_ACKS or leader["role"] != "leader":
+        error = "NOT_LEADER_OR_FOLLOWER" if acks in KNOWN_ACKS else "INVALID_REQUIRED_ACKS"
+        record.update(outcome="refused" if acks else "indeterminate", error=error if acks else None)
     elif acks == -1 and len(leader["isr"]) < min_isr(cluster):
         record.update(outcome="refused", error="NOT_ENOUGH_REPLICAS")
     else:
@@ -77,9 +82,9 @@ def _waits_for(cluster: Cluster, follower: int, known: dict[str, Any]) -> bool:
     return bool(waits_for == "any" or (is_alive and (waits_for == "alive" or known["this_incarnation"])))
 
 
-def become_leader(cluster: Cluster, broker: Broker) -> None:
+def become_leader(cluster: Cluster, broker: Broker, view: dict[str, Any]) -> None:
     """makeLeader: a new epoch, or the same epoch with another ISR."""
-    facts, view = cluster["facts"], cluster["controller"]
+    facts = cluster["facts"]
     broker["isr"] = set(view["isr"])
     if broker["epoch"] != view["epoch"]:
         was_leader = broker["role"] == "leader"
@@ -210,10 +215,22 @@ def pass_lag(cluster: Cluster, silent: list[int]) -> None:
 def commit_joins(cluster: Cluster) -> None:
     """Let the controller commit what the leader asked for."""
     leader = serving(cluster)
-    if leader is None:
+    if leader is None or not leader["adding"]:
+        return
+    if cluster["facts"]["asks_controller"] and stands_at_controller(cluster, leader["id"], "alter_partition_request"):
         return
     for follower in sorted(leader["adding"]):
+        if not _may_join(cluster, leader, follower):
+            leader["adding"].discard(follower)
+            continue
         replica_joins(cluster, follower)
         leader["adding"].discard(follower)
         leader["isr"] = set(cluster["controller"]["isr"])
         raise_high_watermark(cluster, leader)
+
+
+def _may_join(cluster: Cluster, leader: Broker, follower: int) -> bool:
+    """Look at a wish as the controller does: INELIGIBLE_REPLICA for a broker that is fenced or has restarted."""
+    joins = cluster["facts"]["joins"]
+    is_alive = follower in cluster["controller"]["up"]
+    return bool(joins == "any" or (is_alive and (joins == "alive" or leader["known"][follower]["this_incarnation"])))

@@ -27,7 +27,8 @@ def latest_epoch(broker: Broker) -> int:
 def append(broker: Broker, records: list[list[Any]], facts: dict[str, Any]) -> None:
     """Append [label, epoch] records; 0.10.2 keeps no epochs."""
     for label, epoch in records:
-        assign_epoch(broker, epoch, facts)
+        if not facts["old_format"]:
+            assign_epoch(broker, epoch, facts)
         broker["log"].append([label, epoch])
 
 
@@ -59,7 +60,7 @@ def load(broker: Broker, offset: int) -> None:
 def end_offset_for(broker: Broker, epoch: int, facts: dict[str, Any]) -> Answer:
     """Return what this broker's cache says about an epoch, as OffsetsForLeaderEpoch would answer."""
     cache = broker["cache"]
-    if epoch == -1:
+    if epoch == -1 and not (facts["tells_end_of_no_epoch"] and not cache):
         return UNKNOWN
     if epoch == latest_epoch(broker):
         return (epoch, end_of(broker))

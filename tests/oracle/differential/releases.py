@@ -18,6 +18,11 @@ def facts_of(version: str, metadata: str, *, eligible_leader_replicas: bool | No
     return {
         "version": v,
         "kraft": kraft,
+        "old_format": False,
+        # KIP-724: from 3.0 on message.format.version is ignored.
+        "heeds_format": v < (3, 0),
+        # Log.maybeAssignEpochStartOffset has no cache to write to in an old format, from KAFKA-7897 on.
+        "elects_in_any_format": v < (2, 1, 1),
         "elr": elr_default if eligible_leader_replicas is None else eligible_leader_replicas,
         # PartitionChangeBuilder.canElectLastKnownLeader answers yes whoever lives, up to KAFKA-19522.
         "elects_absent": v < (4, 1),
@@ -39,6 +44,8 @@ def _truncation_facts(v: tuple[int, ...]) -> Facts:
         "answers_epoch": v >= (2, 0),
         # KAFKA-7415: entry at the election, conflicting entries dropped, answers below the first entry.
         "epoch_at_election": v >= (2, 0, 1),
+        # LeaderEpochFileCache.endOffsetFor compares with the latest epoch first, even if both are none (KAFKA-6857).
+        "tells_end_of_no_epoch": v in ((0, 11, 0, 0), (0, 11, 0, 1), (0, 11, 0, 2), (1, 0, 0), (1, 0, 1), (1, 1, 0)),
         # Log.truncateTo with nothing to cut: up to 2.6.0 it leaves the epoch cache alone (KAFKA-10706).
         "trims_epochs_always": v >= (2, 6, 1),
         # KIP-595: a fetch names its last epoch and the answer may be a diverging epoch.
@@ -59,11 +66,25 @@ def _truncation_facts(v: tuple[int, ...]) -> Facts:
     }
 
 
+def in_old_format(facts: Facts) -> Facts:
+    """Return a release's facts for a topic whose records have no room for an epoch, where it looks at the format.
+
+    Log.appendAsLeader and appendAsFollower assign an epoch from a batch of magic 2 only; up to KAFKA-7897
+    Partition.makeLeader assigns one all the same.
+    """
+    if not facts["heeds_format"]:
+        return facts
+    notes_elections = facts["epoch_at_election"] and facts["elects_in_any_format"]
+    return {**facts, "old_format": True, "epoch_at_election": notes_elections}
+
+
 def _high_watermark_facts(v: tuple[int, ...], *, kraft: bool) -> Facts:
     return {
         "answers_updated": v in ((1, 0, 0), (1, 0, 1), (1, 1, 0)),  # KAFKA-5758, KAFKA-7104
         # Partition.maybeExpandIsr: from KAFKA-7128 on also the epoch's start offset.
         "joins_at_epoch_start": v >= (2, 0, 1),
+        # Which replica the controller lets join: KIP-841 refuses a fenced broker, KIP-903 one of an earlier start.
+        "joins": "any" if v < (3, 3) else "this incarnation" if kraft and v >= (3, 5) else "alive",
         # Partition.maybeIncrementLeaderHW stands still under min ISR; the minimum is capped (KAFKA-15583).
         "needs_min_isr": v >= (3, 7),
         # getOutOfSyncReplicas exempts a follower at the leader's end (KAFKA-7152).
