@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 FEW = 4
 """So many different seeds are listed, more are counted."""
+NOT_AS_RELEASED = "Not as released"
+"""What brokers had that their release has not, such as a jar of another one."""
 _COUNTED = {
     Conformance.DEVIATES: ("deviates", "deviate"),
     Conformance.HARNESS_ERROR: ("ended in a harness error", "ended in harness errors"),
@@ -74,7 +76,7 @@ def facts(runs: Sequence[RunView]) -> dict[str, str]:
     seconds = sum(run.seconds or 0 for run in runs)
     found = {
         "Kafka": _joined(f"{run.kafka} ({metadata_words(run.metadata)})" for run in sorted(known, key=age)),
-        "Not as released": "; ".join(_unlike_the_release(known)),
+        NOT_AS_RELEASED: "; ".join(_unlike_the_release(known)),
         "Backend": _joined(run.backend for run in known),
         "Seed": _few(run.seed for run in known),
         "Started": started[0].strftime("%-d %B %Y, %H:%M %Z").strip() if started else "",

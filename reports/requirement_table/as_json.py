@@ -44,6 +44,7 @@ def _column(total: Total) -> dict[str, Any]:
         "flakes": total.flakes,
         "run_again": total.again,
         "seeds": sorted({run.seed for run in total.runs}),
+        "quirks": list(dict.fromkeys(quirk for run in total.runs for quirk in run.quirks)),
     }
 
 

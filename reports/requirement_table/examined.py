@@ -56,6 +56,7 @@ class Examined:
         anchor: its place on that page.
         held: how often the requirements of every run held, by id.
         uncounted: why its observations could not be read, and count nowhere; empty if they could.
+        quirks: what its brokers had that their release has not, in words.
         basis: where its predictions come from: predicted, computed or documented; empty if the run does not say.
         is_cut_short: the tester was made to end in the middle of the run, which says nothing about other rounds.
     """
@@ -76,6 +77,7 @@ class Examined:
     uncounted: str = ""
     is_cut_short: bool = False
     basis: str = ""
+    quirks: tuple[str, ...] = ()
 
     @property
     def answer(self) -> tuple[str, str]:
@@ -113,6 +115,7 @@ def _examined(view: RunView, page: Path) -> Examined:
         uncounted=uncounted,
         is_cut_short=view.verdict.is_cut_short,
         basis=view.basis,
+        quirks=view.quirks,
     )
 
 

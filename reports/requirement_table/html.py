@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from reports.html import TEMPLATES, breakable, style_sheet
-from reports.overview import duration_words
+from reports.overview import NOT_AS_RELEASED, duration_words
 from reports.requirement_table.missing_lines import told_problems
 from reports.requirement_table.rows import groups_of, without_runs
 from reports.requirement_table.words import (
@@ -20,6 +20,7 @@ from reports.requirement_table.words import (
     held_words,
     share_words,
     time_words,
+    unlike_the_releases,
 )
 from reports.verdict_words import CONFORMANCE_LOOKS, PROMISE_LOOKS, Conformance, Promise
 from reports.version_matrix import metadata_words
@@ -96,6 +97,8 @@ def _facts(table: Table, seed: int | None) -> dict[str, str]:
         "Rounds": str(rounds),
         "Not the same in every round": str(len(table.flakes)) if rounds > 1 else "one round cannot tell",
     }
+    if unlike := unlike_the_releases(table):
+        facts[NOT_AS_RELEASED] = "; ".join(f"{releases}: {quirk}" for quirk, releases in unlike.items())
     return facts | ({} if seed is None else {"Seed": str(seed)})
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from reports.overview import NOT_AS_RELEASED
 from reports.requirement_table.missing_lines import told_problems
 from reports.requirement_table.rows import groups_of, without_runs
 from reports.requirement_table.words import (
@@ -15,6 +16,7 @@ from reports.requirement_table.words import (
     headline,
     held_words,
     time_words,
+    unlike_the_releases,
 )
 from reports.verdict_words import Conformance
 
@@ -35,6 +37,7 @@ def render_markdown(table: Table) -> str:
         MEANING,
         *([f"> {_plain(problem)}" for problem in told_problems(table.problems)]),
         _releases(table),
+        *_list(NOT_AS_RELEASED, (f"{names}: {quirk}" for quirk, names in unlike_the_releases(table).items())),
         *_list("To be looked at", _runs_to_look_at(table)),
         *_list("Not the same in every round", (flake.sentence for flake in table.flakes)),
         *_list("Not predicted by the model", _not_modelled(table)),

@@ -82,6 +82,15 @@ def _behaved(table: Table) -> str:
     return f"{share} runs behave as modelled on {releases} {noun}"
 
 
+def unlike_the_releases(table: Table) -> dict[str, str]:
+    """Return what brokers had that their release has not, each once, with the releases in their order."""
+    releases: dict[str, dict[str, None]] = {}
+    for total in table.totals:
+        for quirk in (quirk for run in total.runs for quirk in run.quirks):
+            releases.setdefault(quirk, {})[total.column.kafka] = None
+    return {quirk: ", ".join(named) for quirk, named in releases.items()}
+
+
 def total_words(total: Total) -> str:
     """Say what one column's runs came to."""
     runs = "1 run" if len(total.runs) == 1 else f"{len(total.runs)} runs"

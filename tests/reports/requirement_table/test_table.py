@@ -121,6 +121,26 @@ def test_the_page_says_why_something_was_not_run_and_what_could_not_be_tried(fol
     assert "2 of 4 runs behave as modelled on 2 release lines" in text
 
 
+def test_the_table_says_which_releases_ran_with_something_that_is_not_theirs(tmp_path: Path) -> None:
+    old, new = write_run(tmp_path, "a", kafka="2.0.1"), write_run(tmp_path, "b")
+    about = json.loads((old / "run.json").read_text())
+    (old / "run.json").write_text(json.dumps(about | {"quirks": ["ZooKeeper client 3.5.9"]}))
+    page = write_report([new, old], tmp_path / "report.html")
+    write_table([ReleasePage.read(page, [new, old])], ROWS, tmp_path)
+
+    shown = PageReader((tmp_path / "matrix.html").read_text(encoding="utf-8"))
+    assert "2.0.1: ZooKeeper client 3.5.9" in {item.words for item in shown.named("dd")}
+    assert "### Not as released\n\n- 2.0.1: ZooKeeper client 3.5.9\n" in (tmp_path / "matrix.md").read_text()
+    columns = json.loads((tmp_path / "matrix.json").read_text())["columns"]
+    assert [(column["kafka"], column["quirks"]) for column in columns] == [
+        ("2.0.1", ["ZooKeeper client 3.5.9"]),
+        ("4.3.1", []),
+    ]
+
+    write_table([ReleasePage.read(page, [new])], ROWS, tmp_path)
+    assert all("Not as released" not in (tmp_path / name).read_text() for name in ("matrix.html", "matrix.md"))
+
+
 def test_an_entry_that_was_left_out_for_two_reasons_is_one_entry(tmp_path: Path) -> None:
     def left_out(name: str, kafka: str, scenario: str = "HW-09") -> Path:
         return write_run(tmp_path, name, scenario=scenario, kafka=kafka, conformance="NOT_RUN", promise=None)
