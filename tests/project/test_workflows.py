@@ -155,6 +155,25 @@ def test_ci_runs_every_part_of_the_suite() -> None:
     assert "\nmake --no-print-directory test\n" in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
 
 
+def test_a_red_ci_run_tells_its_minutes_by_part_too(tmp_path: Path) -> None:
+    """The script itself, with programs that do nothing, and a suite that fails."""
+    (tmp_path / ".ci").mkdir()
+    (tmp_path / "bin").mkdir()
+    script = tmp_path / ".ci" / "run"
+    script.write_text(CI_RUN, encoding="utf-8")
+    for name in ("dockerd", "docker-compose", "debootstrap", "iptables", "docker", "make"):
+        program = tmp_path / "bin" / name
+        program.write_text('#!/bin/sh\n[ "$*" != "--no-print-directory test" ]\n', encoding="utf-8")
+        program.chmod(0o755)
+    path = f"{tmp_path / 'bin'}:{os.environ['PATH']}"
+    done = subprocess.run(
+        ["bash", str(script)], env={"PATH": path}, capture_output=True, text=True, check=False, timeout=60
+    )
+    assert done.returncode == 1
+    assert set(re.findall(r"^ +\d+\.\d minutes  (.*)$", done.stdout, re.MULTILINE)) == {"rest", "make test"}
+    assert "=== done" not in done.stdout
+
+
 def test_nightly_predicts_the_catalogue_on_the_whole_ladder() -> None:
     job = workflow("nightly.yml")["jobs"]["predictions"]
     (test,) = re.findall(r"tests/\S+\.py", job["steps"][-1]["run"])
