@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from conformance.stalls import NS_PER_MS
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
@@ -20,8 +22,6 @@ STALL_ALLOWANCE_MS = 500
 
 A stall of the machine that is longer is measured (``conformance.stalls``) and makes the answer inconclusive.
 """
-
-NS_PER_MS = 1_000_000
 
 Value: TypeAlias = "int | str | bool | list[Value] | None"
 """An answer: a JSON value without fractions and without objects."""

@@ -56,3 +56,13 @@ SCHEDULES = st.builds(
     timing=st.sampled_from(Timing),
     checkpointing=st.sampled_from(HighWatermarkCheckpoint),
 )
+
+FOLLOWER_AHEAD: tuple[dict[str, Any], ...] = (
+    {"produce": {"records": ["m0", "m1"]}},
+    {"kill": 2},
+    {"kill": 1},
+    {"lose_tail": {"broker": 1, "offset": 0}},
+    {"start": 1},
+    {"start": 2},
+)
+"""As a schedule file has them: broker 2 comes back ahead of its leader, whose disk has forgotten everything."""

@@ -18,6 +18,7 @@ from conformance.judgement.verdicts import Conformance, PromiseKept
 from conformance.schedules.schedule_format import decode
 from fault_injection.cluster.spec import ClusterSpec
 from oracle.rules.by_version import rules_for
+from tests.conformance.example_steps import FOLLOWER_AHEAD
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -102,15 +103,7 @@ AHEAD_OF_LEADER: dict[str, Any] = {
     "requirement": "A broker that does not go on is told from one that does, even if its process stays.",
     "replicas": [1, 2],
     "settings": {"min.insync.replicas": 1, "unclean.leader.election.enable": False},
-    "steps": [
-        {"produce": {"records": ["m0", "m1"]}},
-        {"kill": 2},
-        {"kill": 1},
-        {"lose_tail": {"broker": 1, "offset": 0}},
-        {"start": 1},
-        {"start": 2},
-        {"checkpoint": "broker 1 leads without records"},
-    ],
+    "steps": [*FOLLOWER_AHEAD, {"checkpoint": "broker 1 leads without records"}],
 }
 
 

@@ -27,6 +27,7 @@ from oracle.predict import predict
 from oracle.rules.by_version import rules_for
 from oracle.steps import Start
 from oracle.vocabulary import BrokerId, MetadataMode, Timing
+from tests.conformance.example_steps import FOLLOWER_AHEAD
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -47,14 +48,7 @@ def schedule(*steps: dict[str, Any]) -> Schedule:
     )
 
 
-AHEAD = schedule(
-    {"produce": {"records": ["m0", "m1"]}},
-    {"kill": 2},
-    {"kill": 1},
-    {"lose_tail": {"broker": 1, "offset": 0}},
-    {"start": 1},
-    {"start": 2},
-)
+AHEAD = schedule(*FOLLOWER_AHEAD)
 """Broker 2 is ahead of a leader whose epochs begin above its own."""
 TWO = BrokerId(2)
 CERTAIN, POSSIBLE = OwnEnds(frozenset({TWO})), OwnEnds(possible=frozenset({TWO}))

@@ -1,6 +1,7 @@
 """Are a dead tester's processes ended, and nobody else's?"""
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -12,7 +13,7 @@ import pytest
 from fault_injection.cluster.leftovers import MARKER, ProcessRecord, records_directory, sweep
 from fault_injection.cluster.owner import Owner, start_time
 from fault_injection.waiting import until
-from tests.fault_injection.cluster.namespaces import in_another_namespace
+from tests.fault_injection.cluster.namespaces import in_another_namespace, require_permission
 
 Spawn = Callable[..., subprocess.Popen[bytes]]
 DEAD_OWNER = f"{replace(Owner.of_this_process(), pid=4194999, started='1')}-1"
@@ -115,3 +116,13 @@ def test_only_an_owner_of_this_boot_and_namespace_is_known_to_be_gone() -> None:
     assert not replace(ours, started="1", place="0123456789abcdef").is_gone
     assert Owner.written(str(ours)) == ours
     assert Owner.written(f"{ours.pid}-{ours.started}") is None
+
+
+def test_a_machine_that_gives_no_namespace_is_told_what_to_change() -> None:
+    """Somebody who is not root is refused a PID namespace without a user namespace."""
+    nobody = ["setpriv", "--reuid=65534", "--clear-groups"] if os.geteuid() == 0 else []
+    with pytest.raises(
+        pytest.fail.Exception, match=r"is not permitted here \(.*\): run the tests as root, or allow user"
+    ):
+        require_permission([*nobody, "unshare", "--pid", "--fork"])
+    require_permission([])
