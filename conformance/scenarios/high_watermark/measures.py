@@ -108,12 +108,17 @@ def median_answer_with(offsets: Iterable[int], follower: int, leader: int) -> Me
 
 
 def parked_before_sent(labels: Iterable[tuple[str, int]], follower: int, leader: int) -> Measure:
-    """Measure how many records, each with its offset, were sent after the fetch that got them had arrived."""
+    """Measure how many records, each with its offset, were sent after a fetch at that offset had arrived.
+
+    A producer may look for its leader for longer than that fetch waits: then a later one gets the record.
+    """
 
     def measure(run: RunDirectory) -> Value:
+        rounds = fetch_rounds(run, follower=follower, leader=leader)
+
         def was_parked(label: str, offset: int) -> bool:
-            reached_ns = _from_record(run, offset, follower, leader)[0].reached_ns
-            return reached_ns is not None and reached_ns < last_at(run, "record_sent", label)
+            sent_ns = last_at(run, "record_sent", label)
+            return any(one.fetch_offset == offset for one in reached_between(rounds, 0, sent_ns))
 
         return sum(was_parked(label, offset) for label, offset in labels)
 
