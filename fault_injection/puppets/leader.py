@@ -174,7 +174,7 @@ def _fetched(found: tuple[PuppetTopic, Served] | None, wanted: FetchPartition, v
         return {"error_code": UNKNOWN_TOPIC_OR_PARTITION, "high_watermark": NONE, "records": b""}
     served = found[1]
     diverging = served.diverging(wanted.last_fetched_epoch, wanted.fetch_offset)
-    error = served.error_for(wanted.current_leader_epoch)
+    error = served.fetch_error_for(wanted.current_leader_epoch)
     # A leader looks for divergence first: what a diverging follower has is longer, often enough.
     if not error and diverging is None and not served.log_start_offset <= wanted.fetch_offset <= served.log_end_offset:
         error = OFFSET_OUT_OF_RANGE

@@ -47,6 +47,10 @@ class Served:
             return self.error
         return FENCED_LEADER_EPOCH if current_leader_epoch < self.leader_epoch else UNKNOWN_LEADER_EPOCH
 
+    def fetch_error_for(self, current_leader_epoch: int) -> int:
+        """Give the error code for a fetch; that of any other request unless a leader says otherwise."""
+        return self.error_for(current_leader_epoch)
+
     @property
     def log_start_offset(self) -> int:
         """The first offset that is there."""

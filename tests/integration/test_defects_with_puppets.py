@@ -66,6 +66,13 @@ def test_every_answer_tells_the_broken_release_from_the_repaired_one(
     assert otherwise(predicted(examination, repaired), measured) == list(measured)
 
 
+def test_a_follower_without_an_epoch_asks_first_where_it_ends_up_to_2_0(tmp_path: Path) -> None:
+    with PuppetRun.start("2.0.1", tmp_path) as run:
+        measured = played(run, LOG_BEGINS_LATE)
+        assert run.failures == ()
+    assert otherwise(predicted(LOG_BEGINS_LATE, "2.0.1"), measured) == []
+
+
 def played(run: PuppetRun, examination: Examination) -> dict[str, Value]:
     """Play an examination; give what was measured, by what was asked."""
     assert isinstance(examination.subject, OneBroker)

@@ -48,8 +48,8 @@ class _OffsetsOnly(Served):
     """A leader that tells where its log begins and ends, and nothing of what is in it."""
 
     @override
-    def error_for(self, current_leader_epoch: int) -> int:
-        """Give the error code of every fetch, whatever epoch it claims."""
+    def fetch_error_for(self, current_leader_epoch: int) -> int:
+        """Give the error code of every fetch, whatever epoch it claims; a lookup of epochs is answered (up to 2.0)."""
         del current_leader_epoch
         return OFFSET_OUT_OF_RANGE
 
