@@ -24,7 +24,7 @@ help:
 	@echo "make test        set up, run the whole test suite [JUNIT=DIRECTORY]"
 	@echo "make check       lint, and every test that starts no broker, container or Spark, without the longest searches"
 	@echo "make lint        ruff, mypy strict, import contracts"
-	@echo "make guarantees  search the whole guarantee table anew and compare it with the one that is kept (about 10 minutes)"
+	@echo "make guarantees  search the guarantee table and EL-03's power failures anew and compare them with those kept (about 12 minutes)"
 	@echo "make jre-image   build the docker backend's base image without a registry (debootstrap)"
 	@echo "make lock        choose the Python packages anew: requirements.lock (run time), requirements-dev.lock (all)"
 	@echo "make pins        note the SHA-256 of the jars of releases that have none yet [PINS_OF=4.5.0]"
@@ -100,6 +100,8 @@ guarantees: setup
 	@mkdir -p build
 	@$(BIN)/kafka-conformance guarantees --regenerate --quiet --out build/guarantee_table.json >/dev/null
 	@diff -q oracle/brokers/guarantee_table.json build/guarantee_table.json && echo "the guarantee table is what the explorer finds"
+	@$(BIN)/python -m conformance.commands.worst_schedules build/power_failures.json
+	@diff -q conformance/scenarios/settings_matrix/power_failures.json build/power_failures.json && echo "so are the schedules of EL-03's power failures"
 
 jre-image: setup
 	@$(BIN)/python -m fault_injection.cluster.backends.jre_image

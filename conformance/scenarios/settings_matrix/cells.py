@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
+from importlib.resources import files
 from itertools import product
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from conformance.catalogue.scenario import Scenario
+from conformance.catalogue.where import EVERYWHERE, Where
 from conformance.scenarios.settings_matrix import crashes
 from conformance.scenarios.vocabulary import brokers, produce
+from conformance.schedules.schedule_format import decode_step
 from oracle.schedule import Schedule, Settings
 from oracle.vocabulary import Acks
 
@@ -45,6 +49,12 @@ class Cell:
         """The topic's settings."""
         return Settings(min_insync_replicas=self.min_isr, unclean_leader_election=self.unclean)
 
+    @classmethod
+    def of_words(cls, words: str) -> Cell:
+        """Return the cell that ``words`` names."""
+        acks, min_isr, unclean, replicas = (part.partition("=")[2] for part in words.split(","))
+        return cls(acks, int(min_isr), unclean == "on", int(replicas))
+
 
 def crash_of(cell: Cell) -> tuple[Step, ...]:
     """Return the worst that crashes can do to a cell."""
@@ -69,14 +79,39 @@ _TWO_REPLICAS: dict[tuple[int, bool], Callable[[], tuple[Step, ...]]] = {
 }
 
 
+EXPLANATION = (
+    "One cell of the settings matrix: the sends that are accepted or refused, the promise that the settings make about "
+    "each record, and what is left of it by the worst that killing brokers can do, or by one power failure where that "
+    "can do more, as the guarantee table knows it."
+)
+POWER_FAILURES = files(__package__) / "power_failures.json"
+"""By the words of a cell, the release that the explorer found it on and the steps (``make guarantees``)."""
+COUNTS_AT_MOST_THE_REPLICAS = Where(
+    since="3.7.0", why="before, a minimum above the number of replicas refuses every record"
+)
+
+
+def _after_power_failure(words: str, found: dict[str, Any]) -> Scenario:
+    cell, variant = Cell.of_words(words), f"power-failure,{words}"
+    return Scenario(
+        name=f"EL-03/{variant}",
+        explanation=EXPLANATION,
+        schedule=Schedule(
+            id=f"election/settings/{variant}",
+            requirement=f"One power failure loses what the guarantee table says: {variant.replace(',', ', ')}.",
+            sources=("EL-03", "003", "KIP-966"),
+            replicas=brokers(*range(1, cell.replicas + 1)),
+            settings=cell.settings,
+            steps=tuple(decode_step(index, step) for index, step in enumerate(found["steps"])),
+        ),
+        where=COUNTS_AT_MOST_THE_REPLICAS if cell.min_isr > cell.replicas else EVERYWHERE,
+    )
+
+
 def _scenario(cell: Cell) -> Scenario:
     return Scenario(
         name=f"EL-03/{cell.words}",
-        explanation=(
-            "One cell of the settings matrix: the sends that are accepted or refused, the promise that the settings "
-            "make about each record, and what is left of it by the worst that killing brokers can do, as the "
-            "guarantee table knows it."
-        ),
+        explanation=EXPLANATION,
         schedule=Schedule(
             id=f"election/settings/{cell.words}",
             requirement=f"With {cell.words.replace(',', ', ')} a record is refused, kept or lost as the settings say.",
@@ -89,4 +124,8 @@ def _scenario(cell: Cell) -> Scenario:
 
 
 CELLS = tuple(Cell(*one) for one in product(ACKS, MIN_ISR, (False, True), REPLICAS))
-SCENARIOS = tuple(_scenario(cell) for cell in CELLS)
+OF_CELLS = tuple(_scenario(cell) for cell in CELLS)
+OF_POWER_FAILURES = tuple(
+    _after_power_failure(words, found) for words, found in json.loads(POWER_FAILURES.read_text("utf-8")).items()
+)
+SCENARIOS = (*OF_CELLS, *OF_POWER_FAILURES)

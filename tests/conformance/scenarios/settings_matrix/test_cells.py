@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
 from enum import IntEnum
+from typing import TYPE_CHECKING
 
 import pytest
 
+from conformance.commands import worst_schedules
 from conformance.commands.guarantees import kept_table
-from conformance.scenarios.settings_matrix.cells import ACKS, CELLS, SCENARIOS, Cell
+from conformance.scenarios.settings_matrix.cells import ACKS, CELLS, OF_CELLS, OF_POWER_FAILURES, POWER_FAILURES, Cell
 from oracle.brokers import questions
 from oracle.brokers.guarantee_table import release_name
 from oracle.brokers.questions import Faults
 from oracle.guarantees import PromiseVerdict
 from oracle.predict import predict
 from oracle.rules.by_version import rules_for
+from oracle.steps import LoseTail
 from oracle.vocabulary import MetadataMode, Outcome
+
+if TYPE_CHECKING:
+    from conformance.catalogue.scenario import Scenario
 
 RELEASES = (
     *(
@@ -24,7 +32,8 @@ RELEASES = (
     *((v, MetadataMode.KRAFT) for v in ("3.4.1", "3.7.2", "3.9.2", "4.0.2", "4.1.2", "4.3.1")),
 )
 TABLE = kept_table()
-OF_CELL = dict(zip(CELLS, SCENARIOS, strict=True))
+OF_CELL = dict(zip(CELLS, OF_CELLS, strict=True))
+AFTER_POWER_FAILURE = json.loads(POWER_FAILURES.read_text("utf-8"))
 
 
 class Worst(IntEnum):
@@ -61,10 +70,46 @@ def test_the_crash_is_the_worst_of_the_table(cell: Cell) -> None:
         assert of_schedule(cell, version, mode) == of_table(cell, version, mode), f"{version} {mode.value}"
 
 
+def test_every_cell_that_power_failures_alone_can_harm_has_a_schedule_of_its_own() -> None:
+    harmed = {cell.words for cell in CELLS if worst_schedules.is_lost_to_power_alone(cell)}
+    assert set(AFTER_POWER_FAILURE) == harmed == {scenario.name.partition(",")[2] for scenario in OF_POWER_FAILURES}
+    assert {(cell.min_isr, cell.replicas) for cell in map(Cell.of_words, harmed)} == {
+        (1, 2),
+        (2, 2),
+        (3, 2),
+        (1, 3),
+        (2, 3),
+    }
+
+
+@pytest.mark.parametrize("scenario", OF_POWER_FAILURES, ids=[scenario.name for scenario in OF_POWER_FAILURES])
+def test_the_power_failure_loses_what_the_table_says_on_every_release(scenario: Scenario) -> None:
+    cell = Cell.of_words(scenario.name.partition(",")[2])
+    assert worst_schedules.is_worst(scenario.schedule, cell)
+    assert any(isinstance(step, LoseTail) for step in scenario.schedule.steps)
+
+
+@pytest.mark.parametrize("scenario", OF_POWER_FAILURES, ids=[scenario.name for scenario in OF_POWER_FAILURES])
+def test_without_its_power_failure_a_schedule_is_not_the_worst(scenario: Scenario) -> None:
+    cell = Cell.of_words(scenario.name.partition(",")[2])
+    steps = tuple(step for step in scenario.schedule.steps if not isinstance(step, LoseTail))
+    assert not worst_schedules.is_worst(replace(scenario.schedule, steps=steps), cell)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("words", [words for words in AFTER_POWER_FAILURE if words.endswith("replicas=2")])
+def test_the_explorer_finds_the_kept_schedule(words: str) -> None:
+    assert worst_schedules.worst(Cell.of_words(words)) == AFTER_POWER_FAILURE[words]
+
+
+def test_the_file_is_written_as_it_is_kept() -> None:
+    assert worst_schedules.as_text(AFTER_POWER_FAILURE) == POWER_FAILURES.read_text("utf-8")
+
+
 def test_there_is_one_cell_for_every_combination() -> None:
     assert len(set(CELLS)) == 3 * 3 * 2 * 2
     settings = {
-        (s.schedule.settings.min_insync_replicas, s.schedule.settings.unclean_leader_election) for s in SCENARIOS
+        (s.schedule.settings.min_insync_replicas, s.schedule.settings.unclean_leader_election) for s in OF_CELLS
     }
     assert settings == {(minimum, unclean) for minimum in (1, 2, 3) for unclean in (False, True)}
 

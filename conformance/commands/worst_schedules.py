@@ -1,0 +1,133 @@
+"""Which schedule loses an acknowledged record to a power failure, cell by cell? ``make guarantees`` searches anew.
+
+The explorer's shortest schedule of a release is the cell's, if it is as bad as the guarantee table says on every other
+release too; the newest release that gives one is taken. What a producer is told is left open, since releases differ.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from conformance.commands.guarantee_cell import GONE
+from conformance.commands.guarantees import kept_table
+from conformance.scenarios.settings_matrix.cells import ACKS, CELLS, COUNTS_AT_MOST_THE_REPLICAS, Cell
+from conformance.schedules.schedule_format import encode_step
+from oracle.brokers import questions
+from oracle.brokers.guarantee_table import MAX_STATES
+from oracle.brokers.questions import Faults, question
+from oracle.brokers.showing import shown
+from oracle.predict import predict
+from oracle.rules.by_version import rules_for
+from oracle.schedule import ScheduleError
+from oracle.steps import Produce
+from oracle.vocabulary import Expectation, MetadataMode
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from oracle.brokers.guarantee_table import Row
+    from oracle.rules.rule_set import RuleSet
+    from oracle.schedule import Schedule
+
+
+def main(out: Path) -> None:
+    """Search every cell and write the schedules."""
+    found = {cell.words: worst(cell) for cell in CELLS if is_lost_to_power_alone(cell)}
+    out.write_text(as_text(found), encoding="utf-8")
+
+
+def is_lost_to_power_alone(cell: Cell) -> bool:
+    """Tell whether on some release a power failure loses what kills cannot, although every replica is waited for."""
+    return cell.acks == "all" and any(
+        is_lost(row, cell, Faults.POWER_FAILURE) and not is_lost(row, cell, Faults.KILLS) for row in kept_table().rows
+    )
+
+
+def is_lost(row: Row, cell: Cell, faults: Faults) -> bool:
+    """Tell whether the table has a loss for a cell."""
+    lost = row.answers[_asked(cell, faults)].lost
+    return lost is not None and lost.actions is not None
+
+
+def worst(cell: Cell) -> dict[str, Any]:
+    """Return the release that a cell's schedule was found on, and its steps as JSON values.
+
+    Raises:
+        LookupError: no release's schedule is as bad as the table says on all of them.
+    """
+    tried: set[Schedule] = set()
+    for row in reversed(kept_table().rows):
+        if not is_lost(row, cell, Faults.POWER_FAILURE):
+            continue
+        schedule = _shortest(rules_of(row.releases[-1]), cell)
+        if schedule is not None and schedule not in tried and is_worst(schedule, cell):
+            return {"found_on": row.releases[-1], "steps": [encode_step(step) for step in schedule.steps]}
+        tried |= {schedule} if schedule is not None else set()
+    raise LookupError(f"no release has a schedule that is the worst for {cell.words} on every release")
+
+
+def is_worst(schedule: Schedule, cell: Cell) -> bool:
+    """Tell whether a schedule loses an acknowledged record wherever the table has a loss, and nowhere else."""
+    try:
+        return all(
+            loses(schedule, rules) == is_lost(row, cell, Faults.POWER_FAILURE) for row, rules in where_it_applies(cell)
+        )
+    except ScheduleError:  # a step that another release has no place for
+        return False
+
+
+def where_it_applies(cell: Cell) -> Iterator[tuple[Row, RuleSet]]:
+    """Yield every release on which producers of a cell are ever told that a record is there."""
+    for row in kept_table().rows:
+        for name in row.releases:
+            rules = rules_of(name)
+            limit = COUNTS_AT_MOST_THE_REPLICAS if cell.min_isr > cell.replicas else None
+            if limit is None or limit.reason_not_to_run(rules.version, rules.metadata) is None:
+                yield row, rules
+
+
+def loses(schedule: Schedule, rules: RuleSet) -> bool:
+    """Tell whether an acknowledged record is predicted to be gone in the end."""
+    return any(record.promise.verdict in GONE for record in predict(schedule, rules).records)
+
+
+def rules_of(name: str) -> RuleSet:
+    """Return the rules of a release as the table names it."""
+    version, metadata = name.split()
+    return rules_for(version, MetadataMode(metadata))
+
+
+def as_text(found: dict[str, dict[str, Any]]) -> str:
+    """Return the schedules as the file has them: a step a line."""
+    cells = ",\n".join(f"  {json.dumps(words)}: {_cell(one)}" for words, one in found.items())
+    return f"{{\n{cells}\n}}\n"
+
+
+def _cell(one: dict[str, Any]) -> str:
+    steps = ",\n".join(f"      {json.dumps(step)}" for step in one["steps"])
+    return f'{{\n    "found_on": {json.dumps(one["found_on"])},\n    "steps": [\n{steps}\n    ]\n  }}'
+
+
+def _asked(cell: Cell, faults: Faults) -> questions.Cell:
+    return questions.Cell(ACKS[cell.acks], cell.min_isr, cell.unclean, cell.replicas, faults)
+
+
+def _shortest(rules: RuleSet, cell: Cell) -> Schedule | None:
+    schedule = shown(question(rules, _asked(cell, Faults.POWER_FAILURE)), MAX_STATES[cell.replicas])
+    if schedule is None:
+        return None
+    steps = tuple(_whatever_is_told(step) if isinstance(step, Produce) else step for step in schedule.steps)
+    return replace(schedule, settings=cell.settings, steps=steps)
+
+
+def _whatever_is_told(step: Produce) -> Produce:
+    is_told_at_once = step.expect is Expectation.ACKNOWLEDGED
+    return replace(step, expect=Expectation.ANY) if is_told_at_once else step
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
