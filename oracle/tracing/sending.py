@@ -125,21 +125,27 @@ class Sending:
 
     def _sent(self, follower: Replica, sent: FetchSent | LookupSent, replicas: list[Possibility]) -> Exchange:
         is_fetch = isinstance(sent, FetchSent)
+        earlier = _of_other_fetchers(follower, sent, replicas)
         follower.resolve(
             sent.at, (replace(one, has_taken=False, was_cut=one.was_cut and not is_fetch) for one in replicas)
         )
-        follower.earlier = []
+        follower.earlier = earlier
         epochs = frozenset(replica.leader_epoch for replica in follower.possible)
         follower.under_way = Exchange(sent, epochs)
         return follower.under_way
 
     def _late(self, follower: Replica, sent: FetchSent | LookupSent) -> Exchange:
-        """Let a request pass that the fetcher had made before its broker applied the last decision: one may."""
-        epochs = frozenset(replica.leader_epoch for replica in follower.earlier)
-        follower.possible = [replace(replica, has_taken=False) for replica in follower.reachable()]
-        follower.earlier = []
-        follower.under_way = Exchange(sent, epochs)
-        return follower.under_way
+        """Let a request pass that the fetcher had made before its broker applied the last decision: one may.
+
+        If the fetcher of another leader has a request under way, nothing of that changes: this one's answer is
+        for a partition that its fetcher no longer has.
+        """
+        late = Exchange(sent, frozenset(one.leader_epoch for one in follower.earlier if one.leader == sent.leader))
+        follower.earlier = [one for one in follower.earlier if one.leader != sent.leader]
+        if follower.under_way is None or follower.under_way.request.leader == sent.leader:
+            follower.possible = [replace(replica, has_taken=False) for replica in follower.reachable()]
+            follower.under_way = late
+        return late
 
     def _object_to(self, observed: str, allowed: str) -> None:
         self._judge.object_to(Invariant.REQUEST_OF_RELEASE, observed, allowed, self._rules.truncation.rule.name)
@@ -154,6 +160,20 @@ def _after_answer(follower: Replica, sent: FetchSent | LookupSent, reachable: li
     if before is None or not before.is_answered or before.request.key.connection != sent.key.connection:
         return reachable
     return [replica for replica in reachable if replica.has_taken]
+
+
+def _of_other_fetchers(
+    follower: Replica, sent: FetchSent | LookupSent, replicas: list[Possibility]
+) -> list[Possibility]:
+    """Return as whom a follower may still send one late request: each leader has a fetcher of its own.
+
+    Source: AbstractFetcherManager (a thread per leader), AbstractFetcherThread (builds a request under its lock and
+    sends it without).
+    """
+    applied = min(replica.heard for replica in replicas)
+    left = [replica for replica in follower.reachable() if replica.heard < applied] if applied else []
+    known = dict.fromkeys((*follower.earlier, *left))
+    return [replica for replica in known if replica.leader not in (None, sent.leader, sent.follower)]
 
 
 def _is_late(follower: Replica, sent: FetchSent | LookupSent) -> bool:

@@ -50,9 +50,9 @@ def test_a_follower_that_does_not_hear_its_leader_falls_out_of_the_isr_and_comes
 ) -> None:
     topic = new_topic(cluster, f"lag-{both_ways}")
     until(
-        lambda: gate.last_forwarded_fetch_offset(2, 1, topic, 0) == 0,
+        lambda: any(not finished.error for finished in gate.rounds_since(0, topic=topic, follower=2)),
         deadline_s=DEADLINE_S,
-        what="the follower fetches",
+        what="the follower fetches, and its leader knows that it leads",
     )
     events: list[FaultEvent] = []
     with FaultAccount(cluster, events.append) as account:
