@@ -1,0 +1,57 @@
+"""A fetcher builds a request under its lock and sends it without: which of them may come late, and how often?"""
+
+from __future__ import annotations
+
+from oracle.tracing.observed import FetchReceived, LookupSent
+from tests.oracle.tracing.story import with_records
+
+
+def test_a_request_that_was_made_before_the_last_decision_may_come_late_once() -> None:
+    story = with_records("3.9.2", "zookeeper")
+    story.led(1, 1, (1, 2, 3), 2)
+    story.sent(2, 1, 3, epoch=0)
+    assert not story.refused()
+    story.sent(2, 1, 3, epoch=0)
+    assert story.refused() == "24: broker 2 fetches of broker 1 in epoch 0"
+
+
+def test_a_request_to_the_former_leader_may_come_after_the_first_to_the_new_one_once() -> None:
+    story = with_records("2.8.2", "zookeeper")
+    story.led(2, 1, (2, 3), 2, 3)
+    first = story.sent(3, 2, 3, epoch=1, last_fetched_epoch=0)
+    story.sent(3, 1, 3, epoch=0)
+    assert not story.refused()
+    story.feed(FetchReceived, key=first)
+    story.answered(first, 3)
+    story.sent(3, 2, 3, epoch=1, last_fetched_epoch=0)
+    assert not story.refused()
+    story.sent(3, 1, 3, epoch=0)
+    assert story.refused() == "24: broker 3 fetches of broker 1 in epoch 0"
+
+
+def test_with_kraft_too_each_leader_has_a_fetcher_of_its_own() -> None:
+    story = with_records()
+    story.heard(3, 2, 1, (2, 3))
+    story.sent(3, 2, 3, epoch=1, last_fetched_epoch=0)
+    story.sent(3, 1, 3)
+    assert not story.refused()
+    story.sent(3, 1, 3)
+    assert story.refused() == "24: broker 3 fetches of broker 1 in epoch 0"
+
+
+def test_a_late_request_tells_the_end_that_its_follower_had() -> None:
+    story = with_records()
+    story.heard(3, 2, 1, (2, 3))
+    story.sent(3, 2, 3, epoch=1, last_fetched_epoch=0)
+    story.sent(3, 1, 2)
+    assert story.refused() == "24: broker 3 fetches of broker 1 in epoch 0"
+
+
+def test_a_lookup_that_was_made_before_the_last_decision_may_come_late() -> None:
+    story = with_records("2.4.1", "zookeeper")
+    story.led(2, 1, (2, 3), 3)
+    story.led(2, 2, (2, 3), 3)
+    key = story.key(3)
+    version = story.speech.lookup[-1]
+    story.feed(LookupSent, key=key, follower=3, leader=2, epoch=0, current_leader_epoch=1, api_version=version)
+    assert not story.refused()
