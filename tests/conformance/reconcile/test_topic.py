@@ -6,6 +6,7 @@ from pyspark.sql import SparkSession
 
 from conformance.clients.producer import send
 from conformance.clients.topics import create_topic
+from conformance.reconcile import topic
 from conformance.reconcile.collecting import rows_of
 from conformance.reconcile.errors import ReconcileError
 from conformance.reconcile.job import reconcile
@@ -49,7 +50,10 @@ def test_nothing_is_read_below_offset_zero(spark: SparkSession, cluster: Cluster
     assert _read(spark, cluster, 0) == []
 
 
-def test_an_end_offset_beyond_the_log_is_an_error(spark: SparkSession, cluster: Cluster, tmp_path: Path) -> None:
+def test_an_end_offset_beyond_the_log_is_an_error(
+    spark: SparkSession, cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(topic, "_POLL_TIMEOUT_MS", 3_000)
     frame = read_topic(spark, cluster.bootstrap, _TOPIC, 5)
     with pytest.raises(ReconcileError, match="reading the topic"):
         write_topic(frame, tmp_path)

@@ -82,6 +82,7 @@ def test_every_cell_that_power_failures_alone_can_harm_has_a_schedule_of_its_own
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scenario", OF_POWER_FAILURES, ids=[scenario.name for scenario in OF_POWER_FAILURES])
 def test_the_power_failure_loses_what_the_table_says_on_every_release(scenario: Scenario) -> None:
     cell = Cell.of_words(scenario.name.partition(",")[2])
@@ -89,6 +90,7 @@ def test_the_power_failure_loses_what_the_table_says_on_every_release(scenario: 
     assert any(isinstance(step, LoseTail) for step in scenario.schedule.steps)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scenario", OF_POWER_FAILURES, ids=[scenario.name for scenario in OF_POWER_FAILURES])
 def test_without_its_power_failure_a_schedule_is_not_the_worst(scenario: Scenario) -> None:
     cell = Cell.of_words(scenario.name.partition(",")[2])
