@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 
 from oracle import controlling
 from oracle.predict import initial_world
@@ -83,7 +83,7 @@ def test_there_is_a_race_in_them() -> None:
 
 
 @given(walks())
-@settings(max_examples=25, deadline=None, derandomize=True, database=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=25, derandomize=True, database=None)
 def test_walks_have_the_ends_of_the_whole_search(walk: Walk) -> None:
     for before, step in zip(walk.worlds, walk.schedule.steps, strict=False):
         try:

@@ -8,7 +8,7 @@ import sys
 from dataclasses import replace
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 
 from conformance.registry import select_scenarios
 from oracle.gate import Gate
@@ -28,9 +28,7 @@ from tests.oracle.walks import SAFE_SETTINGS, Walk, of_version, walks
 
 EPOCH_SAFE = tuple(rules for rules in of_version(at_least=(2, 0, 1)) if not rules.counts_diverging_fetch)
 """From 2.0.1 on followers cut by (epoch, offset), and leaders know their own epoch at once; 2.8.0 has KAFKA-13141."""
-explored = settings(
-    max_examples=120, deadline=None, derandomize=True, database=None, suppress_health_check=[HealthCheck.too_slow]
-)
+explored = settings(max_examples=120, derandomize=True, database=None)
 
 
 def calm_walk() -> Walk:

@@ -35,7 +35,7 @@ def visited() -> Counter[str]:
     count: Counter[str] = Counter()
 
     @given(walks())
-    @settings(max_examples=400, derandomize=True, database=None, deadline=None, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=400, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
     def walk_about(walk: Walk) -> None:
         count.update(place for place, is_reached in PLACES.items() if is_reached(walk))
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fault_injection.cluster.relay import LinkName
@@ -101,7 +101,6 @@ def test_an_answer_that_is_cut_off_ends_with_its_connection(
     assert proxy.failures == ()
 
 
-@settings(deadline=None)
 @given(
     contents=st.lists(st.integers(0, 4 * PIECE_BYTES_MIN), min_size=1, max_size=5),
     sizes=st.lists(st.integers(1, 2 * PIECE_BYTES_MIN), max_size=30),

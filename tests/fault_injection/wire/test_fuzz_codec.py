@@ -1,7 +1,7 @@
 """Whatever a frame contains: does reading it end, without an error, and without touching it?"""
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fault_injection.releases import schema_jar
@@ -16,7 +16,6 @@ from tests.fault_injection.wire.raw_frames import CORPUS, RawFrame, load
 APIS = (0, 1, 4, 5, 6, 7, 18, 23, 56, 62, 63)
 FLEXIBLE_SINCE, HINTS_SINCE = 12, 12
 REAL = [frame for path in sorted(CORPUS.glob("*.xz")) for frame in load(path)]
-fuzzed = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 numbers = st.integers(-(2**31), 2**31 - 1).map(lambda number: number.to_bytes(4, "big", signed=True))
 noise = st.tuples(st.integers(0, 4_000), st.binary(min_size=1, max_size=9) | numbers)
@@ -40,7 +39,6 @@ def read(codec: Codec, direction: str, api_key: int, api_version: int, content: 
     assert frame == content
 
 
-@fuzzed
 @given(frame=st.sampled_from(REAL), changes=st.lists(noise, max_size=4), end=st.integers(0, 4_000))
 def test_a_damaged_frame_is_read_or_counted(
     codec: Codec, frame: RawFrame, changes: list[tuple[int, bytes]], end: int
@@ -52,7 +50,6 @@ def test_a_damaged_frame_is_read_or_counted(
     read(codec, frame.direction, frame.api_key, frame.api_version, bytes(damaged[: max(end, 4)]))
 
 
-@fuzzed
 @given(
     direction=st.sampled_from(["request", "response"]),
     api_key=st.sampled_from(APIS),
@@ -67,7 +64,6 @@ def test_bytes_of_any_kind_are_read_or_counted(
 
 
 @pytest.mark.parametrize("version", range(VERSION_MAX + 1))
-@fuzzed
 @given(
     high_watermark=st.integers(-1, 2**63 - 1),
     error=st.integers(-1, 120),

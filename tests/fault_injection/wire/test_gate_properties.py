@@ -260,7 +260,7 @@ EVENTS = st.one_of(
 )
 
 
-@hypothesis.settings(max_examples=200, deadline=None)
+@hypothesis.settings(max_examples=200)
 @hypothesis.given(script=st.lists(EVENTS, min_size=30, max_size=60))
 def test_every_frame_goes_on_stays_or_ends_once_and_in_its_order(script: list[Event]) -> None:
     brokers = Brokers()

@@ -102,7 +102,7 @@ def played(exchanges: list[tuple[int, int, int, bytes, bool]], path: Path, *, at
     return lines
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(exchanges=exchanges)
 def test_reading_later_tells_the_same(
     exchanges: list[tuple[int, int, int, bytes, bool]], tmp_path_factory: pytest.TempPathFactory

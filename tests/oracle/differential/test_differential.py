@@ -40,7 +40,6 @@ IS_EXHAUSTIVE = os.environ.get("HYPOTHESIS_PROFILE") == "exhaustive"
 asked = settings(
     max_examples=6000 if IS_EXHAUSTIVE else 250,
     derandomize=not IS_EXHAUSTIVE,
-    deadline=None,
     database=None,
     suppress_health_check=list(HealthCheck),
 )
