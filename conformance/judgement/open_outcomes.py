@@ -61,7 +61,7 @@ def write_measured_outcome(run: RunDirectory) -> None:
 
 
 def _rows(run: RunDirectory, alternative: Mapping[str, Any]) -> Iterator[Row]:
-    observations = run.lines("observations.ndjson")
+    observations = observations_that_count(run)
     checkpoints = {o["name"]: o for o in observations if o["kind"] == "checkpoint"}
     for checkpoint in alternative["checkpoints"]:
         if checkpoint["name"] in checkpoints:
@@ -72,6 +72,19 @@ def _rows(run: RunDirectory, alternative: Mapping[str, Any]) -> Iterator[Row]:
     yield from outcome_rows((r for r in alternative["records"] if r["label"] in outcomes), outcomes)
     yield from answer_rows(alternative, observations)
     yield from _log_rows(run, alternative)
+
+
+def observations_that_count(run: RunDirectory) -> list[dict[str, Any]]:
+    """Return a run's observations; if a node was lost, only those of steps that ended with every node alive.
+
+    What came later may be the lost node's doing.
+    """
+    observations = run.lines("observations.ndjson")
+    failure = run.read_json("run.json").get("harness_failure")
+    if not (failure and failure.get("lost_node")):
+        return observations
+    finished = {mark["step"] for mark in run.lines("timeline.ndjson") if mark["event"] == "step_finished"}
+    return [seen for seen in observations if seen["step"] in finished]
 
 
 def _log_rows(run: RunDirectory, alternative: Mapping[str, Any]) -> Iterator[Row]:

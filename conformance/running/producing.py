@@ -202,6 +202,19 @@ class Producing:
             offset=delivery.offset,
         )
 
+    def note_answered(self) -> None:
+        """Write down, as seen by the step that is being taken, every outcome that is known and not collected yet.
+
+        Of a run that ends early only what its steps saw counts, and a record whose outcome a schedule leaves open
+        need not be collected by any.
+        """
+        for label, sending in list(self._sendings.items()):
+            delivery = sending.poll()
+            if delivery is not None:
+                del self._sendings[label]
+                sending.close()
+                self._record_outcome(label, delivery)
+
     def give_up_pending(self) -> None:
         """Write down what is known of records nobody collected."""
         for label, sending in list(self._sendings.items()):

@@ -173,6 +173,7 @@ class Runner:
         except ProbeError as unanswered:
             raise HarnessError(f"step {index + 1} ({text}): {unanswered}") from unanswered
         self._cluster.check_alive()
+        self._producing.note_answered()
         self._asking.note_leader()
         self._faults.look()
         self._lag_time.require_short(self._silent_since())

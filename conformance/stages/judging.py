@@ -16,7 +16,7 @@ from conformance.interruption import INTERRUPTED, HarnessError, NeverAtRestError
 from conformance.judgement.broker_answers import compare_broker_answers
 from conformance.judgement.comparison import Row, checkpoint_rows, epoch_conflicts, learned_outcomes, outcome_rows
 from conformance.judgement.facts import Facts
-from conformance.judgement.open_outcomes import measured_prediction
+from conformance.judgement.open_outcomes import measured_prediction, observations_that_count
 from conformance.judgement.verdicts import Conformance, Verdict, against_expectation, judge, not_run
 from conformance.observation.check import check_trace
 from conformance.run_directory import RunDirectoryError
@@ -128,7 +128,7 @@ def gather_facts(run: RunDirectory, about: dict[str, Any]) -> Facts:
     prediction = measured_prediction(run)
     failure = about.get("harness_failure")
     is_lost = bool(failure and failure.get("lost_node"))
-    observations = _before_loss(run) if is_lost else run.lines("observations.ndjson")
+    observations = observations_that_count(run)
     compared = _compared_checkpoints(prediction, observations)
     run.write_json(
         "reconciliation/checkpoints.json",
@@ -149,12 +149,6 @@ def gather_facts(run: RunDirectory, about: dict[str, Any]) -> Facts:
         trace=None if is_lost else check_trace(run),
         asked=compare_answers(run, is_complete=failure is None, told=told),
     )
-
-
-def _before_loss(run: RunDirectory) -> list[dict[str, Any]]:
-    """Return what steps saw that ended with every node alive; what came later may be a lost node's doing."""
-    finished = {mark["step"] for mark in run.lines("timeline.ndjson") if mark["event"] == "step_finished"}
-    return [seen for seen in run.lines("observations.ndjson") if seen["step"] in finished]
 
 
 def _in_view_of_races(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from typing import TYPE_CHECKING
 
 import pyarrow.parquet as pq
@@ -114,6 +115,18 @@ def test_what_a_producer_is_told_as_a_run_is_ended_chooses_no_outcome(tmp_path: 
     assert judge_run(run).conformance is Conformance.HARNESS_ERROR
     write_lines(run, "observations.ndjson", [first, told | {"step": 1}])
     assert judge_run(run).conformance is Conformance.DEVIATES
+
+
+def test_what_was_seen_after_a_node_was_lost_chooses_no_outcome(tmp_path: Path) -> None:
+    """The negative control is the same run whose steps all ended."""
+    run = run_of(tmp_path, 1)
+    shutil.rmtree(run.path / "replica_logs")
+    seen = [one | {"step": 5} for one in run.lines("observations.ndjson")]
+    write_lines(run, "observations.ndjson", seen)
+    run.update_run(harness_failure={"kind": "HARNESS_ERROR", "message": "broker-2 was killed", "lost_node": True})
+    for finished, number in ((4, 1), (5, 2)):
+        write_lines(run, "timeline.ndjson", [{"event": "step_finished", "step": finished}])
+        assert measured_prediction(run)["measured_outcome"]["number"] == number
 
 
 @pytest.mark.parametrize(("step", "expected"), [(10, Conformance.INCONCLUSIVE), (8, Conformance.DEVIATES)])

@@ -36,9 +36,34 @@ def test_a_record_that_is_given_up(
     known = [before]
     sending = SimpleNamespace(poll=lambda: known[0], close=lambda: known.__setitem__(0, after))
     seen: list[dict[str, Any]] = []
+    producing = _producing(tmp_path, seen, m0=sending)
+    producing.give_up_pending()
+    assert [(one["outcome"], one["error"]) for one in seen] == [written]
+
+
+def test_what_a_step_sees_answered_is_written_down_with_that_step(tmp_path: Path) -> None:
+    """Of a run that ends early it counts; what comes as the producers are cut off does not."""
+    seen: list[dict[str, Any]] = []
+    answers: dict[str, Delivery | None] = {"m0": ACKNOWLEDGED, "m1": None}
+    closed: list[str] = []
+    sendings = {
+        label: SimpleNamespace(poll=lambda label=label: answers[label], close=lambda label=label: closed.append(label))
+        for label in answers
+    }
+    producing = _producing(tmp_path, seen, **sendings)
+    producing.note_answered()
+    producing.note_answered()
+    assert [one["label"] for one in seen] == closed == ["m0"]
+    answers["m1"] = ACKNOWLEDGED
+    producing.note_answered()
+    producing.give_up_pending()
+    assert [(one["label"], one["outcome"]) for one in seen] == [("m0", "acknowledged"), ("m1", "acknowledged")]
+
+
+def _producing(tmp_path: Path, seen: list[dict[str, Any]], **sendings: object) -> Producing:
     nothing = cast("Any", SimpleNamespace())
     producing = Producing(
-        schedule(produce("m0")),
+        schedule(produce(*sendings)),
         cluster=nothing,
         probe=nothing,
         rest=nothing,
@@ -47,6 +72,5 @@ def test_a_record_that_is_given_up(
         topic="t",
         record_id_base=0,
     )
-    producing._sendings[Label("m0")] = cast("Any", sending)
-    producing.give_up_pending()
-    assert [(one["outcome"], one["error"]) for one in seen] == [written]
+    producing._sendings.update({Label(label): cast("Any", sending) for label, sending in sendings.items()})
+    return producing

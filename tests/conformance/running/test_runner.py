@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
+from conformance.clients.producer import Delivery
 from conformance.interruption import AwaitedStateMissingError, HarnessError
 from conformance.probes.controller import ControllerView
 from conformance.running import runner
@@ -19,7 +21,7 @@ from fault_injection.wire.gate import GateError
 from fault_injection.wire.gate_events import HoldStatus
 from oracle.schedule import Schedule
 from oracle.steps import Alter, Elect, Reassign
-from oracle.vocabulary import ElectionKind
+from oracle.vocabulary import ElectionKind, Label, Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -180,6 +182,22 @@ def test_a_frame_that_went_with_a_killed_broker_is_no_loss(recorder: Recorder, t
     _Run(recorder, *GAP, kill(2), checkpoint("alone")).runner.run()
 
     assert '"checkpoint"' in (tmp_path / "observations.ndjson").read_text()
+
+
+def test_a_step_notes_what_was_answered_while_it_was_taken(recorder: Recorder, tmp_path: Path) -> None:
+    """A record whose outcome the schedule leaves open is collected by no step; the run may end early after it."""
+    run = _Run(recorder, *GAP, await_leader(2))
+    refused = Delivery(Outcome.REFUSED, "NOT_ENOUGH_REPLICAS", None)
+    run.runner._producing._sendings[Label("m0")] = cast("Any", SimpleNamespace(poll=lambda: refused, close=lambda: 0))
+    run.runner._producing._record_outcome = lambda label, told: recorder.observe(  # type: ignore[method-assign]
+        "outcome", label=label, error=told.error
+    )
+
+    with pytest.raises(AwaitedStateMissingError):
+        run.runner.run()
+
+    seen = map(json.loads, (tmp_path / "observations.ndjson").read_text().splitlines())
+    assert [one["step"] for one in seen if one["kind"] == "outcome"] == [0]
 
 
 @pytest.mark.parametrize("step", [Alter(2), Elect(ElectionKind.PREFERRED), Reassign(brokers(1))])
