@@ -66,7 +66,7 @@ WAITS = Scenario(
             median_answer_with(FOUND, follower=2, leader=1),
         ),
         Question(
-            "records that were sent after a fetch at their offset had arrived",
+            "records that were sent while a fetch at their offset waited at the leader",
             lambda _rules, _prediction: len(FOLLOWED),
             parked_before_sent(FOLLOWED, follower=2, leader=1),
         ),

@@ -108,7 +108,7 @@ def median_answer_with(offsets: Iterable[int], follower: int, leader: int) -> Me
 
 
 def parked_before_sent(labels: Iterable[tuple[str, int]], follower: int, leader: int) -> Measure:
-    """Measure how many records, each with its offset, were sent after a fetch at that offset had arrived.
+    """Measure how many records, each with its offset, were sent while a fetch at that offset waited at the leader.
 
     A producer may look for its leader for longer than that fetch waits: then a later one gets the record.
     """
@@ -118,7 +118,8 @@ def parked_before_sent(labels: Iterable[tuple[str, int]], follower: int, leader:
 
         def was_parked(label: str, offset: int) -> bool:
             sent_ns = last_at(run, "record_sent", label)
-            return any(one.fetch_offset == offset for one in reached_between(rounds, 0, sent_ns))
+            parked = (one for one in reached_between(rounds, 0, sent_ns) if one.fetch_offset == offset)
+            return any(one.answered_ns is not None and sent_ns < one.answered_ns for one in parked)
 
         return sum(was_parked(label, offset) for label, offset in labels)
 

@@ -124,6 +124,16 @@ def test_a_producer_that_is_late_still_sent_after_the_fetch_had_arrived(tmp_path
     assert parked_before_sent((("m1", 1),), **ON_LINK)(made.run) == 1
 
 
+def test_a_fetch_that_was_answered_before_the_record_was_sent_did_not_wait_for_it(tmp_path: Path) -> None:
+    """A fetch that carries the record always arrives before the answer that commits it; that says nothing."""
+    made = hand_made(tmp_path)
+    made.fetch(1, sent=10, answered=11)
+    made.mark("record_sent", "m1", at=40)
+    made.fetch(1, sent=45, answered=46, records=(1, 1))
+
+    assert parked_before_sent((("m1", 1),), **ON_LINK)(made.run) == 0
+
+
 @pytest.mark.parametrize(("wait", "is_at_the_limit"), [(480, False), (490, True), (999, True), (1_000, False)])
 def test_an_idle_wait_is_that_of_a_fetch_without_news(tmp_path: Path, wait: int, is_at_the_limit: bool) -> None:
     made = hand_made(tmp_path)
