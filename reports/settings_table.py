@@ -16,11 +16,15 @@ if TYPE_CHECKING:
 
     from reports.model import RunView
 
+    _Runs = dict[tuple[str, ...], dict[str, RunView]]
+    """By the settings of a cell, its run by what crashed."""
+
 NAME = re.compile(
-    r"^EL-03/acks=(?P<acks>all|1|0),min=(?P<min>[123]),unclean=(?P<unclean>on|off),replicas=(?P<replicas>[23])$"
+    r"^EL-03/(?P<crash>power-failure,)?acks=(?P<acks>all|1|0),min=(?P<min>[123]),unclean=(?P<unclean>on|off),replicas=(?P<replicas>[23])$"
 )
 COLUMNS = tuple(product(("2", "3"), ("off", "on")))
 ROWS = tuple(product(("all", "1", "0"), ("1", "2", "3")))
+KILLS, POWER_FAILURE = "kills", "power failure"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,12 +32,14 @@ class SettingsCell:
     """What one combination of settings came to.
 
     Attributes:
+        crash: kills or power failure.
         sends: how many records were accepted, refused and so on, in words.
         lost: labels of the records sent with the cell's acks that were committed and are gone.
         diverged: whether the replicas' logs ended with different records at one offset.
     """
 
     run: RunView
+    crash: str
     sends: str
     lost: tuple[str, ...]
     diverged: bool
@@ -41,10 +47,10 @@ class SettingsCell:
 
 @dataclass(frozen=True, slots=True)
 class SettingsRow:
-    """One acks and min.insync.replicas; a cell for each column, None where there was no run."""
+    """One acks and min.insync.replicas; for each column what each crash came to, kills first."""
 
     name: str
-    cells: tuple[SettingsCell | None, ...]
+    cells: tuple[tuple[SettingsCell, ...], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,16 +64,17 @@ class SettingsTable:
 
 def settings_tables(runs: Sequence[RunView]) -> tuple[SettingsTable, ...]:
     """Return a table for each release that has runs of the settings matrix, in the order of the runs."""
-    of_release: dict[str, dict[tuple[str, ...], RunView]] = {}
+    of_release: dict[str, _Runs] = {}
     for run in runs:
         named = NAME.match(run.name)
         if named is not None:
-            cells = of_release.setdefault(f"{run.kafka} {metadata_words(run.metadata)}", {})
-            cells[named.group("acks", "min", "replicas", "unclean")] = run
+            crashes = of_release.setdefault(f"{run.kafka} {metadata_words(run.metadata)}", {})
+            of_cell = crashes.setdefault(named.group("acks", "min", "replicas", "unclean"), {})
+            of_cell[POWER_FAILURE if named["crash"] else KILLS] = run
     return tuple(_table(kafka, cells) for kafka, cells in of_release.items())
 
 
-def _table(kafka: str, runs: dict[tuple[str, ...], RunView]) -> SettingsTable:
+def _table(kafka: str, runs: _Runs) -> SettingsTable:
     columns = tuple(f"{replicas} replicas, unclean election {unclean}" for replicas, unclean in COLUMNS)
     rows = tuple(
         SettingsRow(f"acks={acks}, min.insync.replicas={minimum}", tuple(_cells(runs, acks, minimum)))
@@ -77,15 +84,16 @@ def _table(kafka: str, runs: dict[tuple[str, ...], RunView]) -> SettingsTable:
     return SettingsTable(kafka, columns, rows)
 
 
-def _cells(runs: dict[tuple[str, ...], RunView], acks: str, minimum: str) -> Iterable[SettingsCell | None]:
+def _cells(runs: _Runs, acks: str, minimum: str) -> Iterable[tuple[SettingsCell, ...]]:
     for column in COLUMNS:
-        run = runs.get((acks, minimum, *column))
-        if run is None:
-            yield None
-            continue
-        sent = {row.label for row in run.records.rows if row.acks == acks}
-        lost = tuple(label for label in lost_records(run) if label in sent)
-        yield SettingsCell(run, _sends(run, sent), lost, bool(run.final_logs.diverged_offsets))
+        of_cell = runs.get((acks, minimum, *column), {})
+        yield tuple(_cell(of_cell[crash], crash, acks) for crash in (KILLS, POWER_FAILURE) if crash in of_cell)
+
+
+def _cell(run: RunView, crash: str, acks: str) -> SettingsCell:
+    sent = {row.label for row in run.records.rows if row.acks == acks}
+    lost = tuple(label for label in lost_records(run) if label in sent)
+    return SettingsCell(run, crash, _sends(run, sent), lost, bool(run.final_logs.diverged_offsets))
 
 
 def _sends(run: RunView, sent: set[str]) -> str:

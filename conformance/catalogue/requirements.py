@@ -76,7 +76,7 @@ _SENTENCES = {
     "AC-07": "A broker that does not lead refuses a produce and writes nothing.",
     "EL-01": "Without unclean elections only an ISR member leads; while none lives nobody does, and nothing is lost.",
     "EL-02": "With unclean elections a replica outside the ISR leads, and exactly what it never had is lost.",
-    "EL-03": "What acks, min.insync.replicas, unclean elections and the number of replicas promise is kept, no more.",
+    "EL-03": "acks, min.insync.replicas, unclean elections and the number of replicas decide what a crash can lose.",
     "EL-04": "The first live member of the ISR in the order of assignment is elected.",
     "EL-05": "Unclean elections are allowed unless forbidden up to 0.10.2, and forbidden unless allowed from 0.11 on.",
     "EL-06": "Whether the last replica of the ISR may lead again after it forgot records is a matter of the release.",

@@ -9,6 +9,8 @@ from conformance.commands.choosing import foretold
 from conformance.commands.foretold_promise import promise_line
 from conformance.commands.release_form import release_options
 from conformance.registry import select
+from conformance.scenarios.settings_matrix.cells import WITH_POWER_FAILURE
+from conformance.scenarios.settings_matrix.cells import Cell as InCatalogue
 from conformance.schedules.step_text import describe
 from oracle.brokers.guarantee_table import MAX_STATES, release_name
 from oracle.brokers.questions import Faults, question
@@ -21,6 +23,7 @@ from oracle.vocabulary import Acks, Outcome
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from conformance.catalogue.examination import Entry
     from conformance.console import Console
     from oracle.brokers.answers import Answer
     from oracle.brokers.questions import Cell
@@ -54,11 +57,18 @@ class Choices:
         return self.one.unclean and heeded(self.rules.election) is not self.rules.election
 
     @property
-    def scenario(self) -> str:
-        """The catalogue entry that does to these settings the worst that kills can do."""
-        unclean = "on" if self.one.unclean else "off"
-        name = f"acks={acks_word(self.one.acks)},min={self.one.min_isr},unclean={unclean},replicas={self.one.replicas}"
-        return f"EL-03/{name}"
+    def in_catalogue(self) -> InCatalogue:
+        """The cell of EL-03 with these settings."""
+        return InCatalogue(acks_word(self.one.acks), self.one.min_isr, self.one.unclean, self.one.replicas)
+
+    @property
+    def entries(self) -> tuple[Entry, ...]:
+        """What the catalogue has of it: the worst that kills can do, and a power failure if that is more."""
+        cell = self.in_catalogue
+        after_power = any(one.faults is Faults.POWER_FAILURE for one in self.cells) and cell in WITH_POWER_FAILURE
+        after_kills = not after_power or len(self.cells) > 1
+        names = [cell.after_kills] * after_kills + [cell.after_power_failure] * after_power
+        return tuple(select(names))
 
     @property
     def options(self) -> str:
@@ -95,8 +105,7 @@ def _as_json(choices: Choices) -> dict[str, Any]:
         "settings": choices.one.settings,
         "promise": _promise(choices),
         "faults": found,
-        "scenario": choices.scenario,
-        "predicted": _worst(choices),
+        "entries": [{"name": entry.name, "predicted": _predicted(entry, choices)} for entry in choices.entries],
     }
 
 
@@ -117,19 +126,20 @@ def _lines(choices: Choices) -> Iterator[str]:
         yield from story
         yield from _command(choices, cell) if story else ()
     release = release_options(choices.rules)
-    yield ""
-    yield f"The catalogue's crash for these settings, on brokers: kafka-conformance run {choices.scenario} {release}"
-    yield f"  predicted {_worst(choices)}"
-    yield f"  its steps: kafka-conformance explain {choices.scenario} {release}"
+    for entry in choices.entries:
+        crash = "power failure" if entry.name == choices.in_catalogue.after_power_failure else "crash"
+        yield ""
+        yield f"The catalogue's {crash} for these settings, on brokers: kafka-conformance run {entry.name} {release}"
+        yield f"  predicted {_predicted(entry, choices)}"
+        yield f"  its steps: kafka-conformance explain {entry.name} {release}"
 
 
 def _promise(choices: Choices) -> str:
     return promise_of(choices.one.acks, Outcome.ACKNOWLEDGED) or NO_PROMISE
 
 
-def _worst(choices: Choices) -> str:
-    """Return what becomes of the promise in the catalogue's scenario with these settings."""
-    (entry,) = select([choices.scenario])
+def _predicted(entry: Entry, choices: Choices) -> str:
+    """Return what becomes of the promise in an entry of the catalogue."""
     told = foretold(entry, choices.rules)
     return promise_line(told.prediction) if told.prediction is not None else f"not run: {told.not_run}"
 

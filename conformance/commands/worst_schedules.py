@@ -6,11 +6,11 @@ release too; the newest release that gives one is taken. What a producer is told
 
 from __future__ import annotations
 
+import argparse
 import json
-import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from conformance.commands.guarantee_cell import GONE
 from conformance.commands.guarantees import kept_table
@@ -27,16 +27,20 @@ from oracle.steps import Produce
 from oracle.vocabulary import Expectation, MetadataMode
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from oracle.brokers.guarantee_table import Row
     from oracle.rules.rule_set import RuleSet
     from oracle.schedule import Schedule
+    from oracle.steps import Step
 
 
-def main(out: Path) -> None:
-    """Search every cell and write the schedules."""
-    found = {cell.words: worst(cell) for cell in CELLS if is_lost_to_power_alone(cell)}
+def main() -> None:
+    """Search every cell and write the schedules to the file that is named."""
+    parser = argparse.ArgumentParser(description="Search what a power failure can do to each cell of EL-03 (a minute).")
+    parser.add_argument("out", type=Path, help="the file to write: a cell's settings, and its steps")
+    out: Path = parser.parse_args().out
+    found = {cell.words: worst(cell).steps for cell in CELLS if is_lost_to_power_alone(cell)}
     out.write_text(as_text(found), encoding="utf-8")
 
 
@@ -53,8 +57,8 @@ def is_lost(row: Row, cell: Cell, faults: Faults) -> bool:
     return lost is not None and lost.actions is not None
 
 
-def worst(cell: Cell) -> dict[str, Any]:
-    """Return the release that a cell's schedule was found on, and its steps as JSON values.
+def worst(cell: Cell) -> Schedule:
+    """Return the schedule that a cell's entry takes.
 
     Raises:
         LookupError: no release's schedule is as bad as the table says on all of them.
@@ -65,7 +69,7 @@ def worst(cell: Cell) -> dict[str, Any]:
             continue
         schedule = _shortest(rules_of(row.releases[-1]), cell)
         if schedule is not None and schedule not in tried and is_worst(schedule, cell):
-            return {"found_on": row.releases[-1], "steps": [encode_step(step) for step in schedule.steps]}
+            return schedule
         tried |= {schedule} if schedule is not None else set()
     raise LookupError(f"no release has a schedule that is the worst for {cell.words} on every release")
 
@@ -101,15 +105,14 @@ def rules_of(name: str) -> RuleSet:
     return rules_for(version, MetadataMode(metadata))
 
 
-def as_text(found: dict[str, dict[str, Any]]) -> str:
-    """Return the schedules as the file has them: a step a line."""
-    cells = ",\n".join(f"  {json.dumps(words)}: {_cell(one)}" for words, one in found.items())
+def as_text(found: Mapping[str, tuple[Step, ...]]) -> str:
+    """Return the steps of the cells as the file has them: a step a line."""
+    cells = ",\n".join(f"  {json.dumps(words)}: [\n{_lines(steps)}\n  ]" for words, steps in found.items())
     return f"{{\n{cells}\n}}\n"
 
 
-def _cell(one: dict[str, Any]) -> str:
-    steps = ",\n".join(f"      {json.dumps(step)}" for step in one["steps"])
-    return f'{{\n    "found_on": {json.dumps(one["found_on"])},\n    "steps": [\n{steps}\n    ]\n  }}'
+def _lines(steps: tuple[Step, ...]) -> str:
+    return ",\n".join(f"    {json.dumps(encode_step(step))}" for step in steps)
 
 
 def _asked(cell: Cell, faults: Faults) -> questions.Cell:
@@ -130,4 +133,4 @@ def _whatever_is_told(step: Produce) -> Produce:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main()

@@ -169,9 +169,27 @@ def test_settings_are_told_as_json(capsys: pytest.CaptureFixture[str]) -> None:
     told = json.loads(text)
 
     assert (told["release"], told["settings"]) == ("2.8.0 zookeeper", "acks=all min.isr=1 unclean=off replicas=2")
-    assert told["scenario"] == "EL-03/acks=all,min=1,unclean=off,replicas=2"
+    kills, power = (f"EL-03/{crash}acks=all,min=1,unclean=off,replicas=2" for crash in ("", "power-failure,"))
+    assert [entry["name"] for entry in told["entries"]] == [kills, power]
     assert told["faults"]["kills"]["broken"]["steps"] == 13
     assert set(told["faults"]) == {faults.value for faults in Faults}
+
+
+@pytest.mark.parametrize(
+    ("acks", "faults", "entries"),
+    [
+        ("all", "kills", {"EL-03/acks=all,min=1,unclean=off,replicas=2": "KEPT"}),
+        ("all", "power-failure", {"EL-03/power-failure,acks=all,min=1,unclean=off,replicas=2": "BROKEN_AS_PREDICTED"}),
+        ("1", "power-failure", {"EL-03/acks=1,min=1,unclean=off,replicas=2": "ALLOWED_BY_SETTINGS"}),
+    ],
+)
+def test_the_entry_that_is_named_has_the_fault_that_was_asked(
+    capsys: pytest.CaptureFixture[str], acks: str, faults: str, entries: dict[str, str]
+) -> None:
+    """A power failure can do no more than kills to what acks=1 may lose anyway."""
+    told = json.loads("\n".join(lines(capsys, "--kafka", "4.4.0", "--acks", acks, "--faults", faults, "--json")))
+    verdicts = {entry["name"]: entry["predicted"].split()[1].rstrip(";") for entry in told["entries"]}
+    assert verdicts == entries
 
 
 def test_a_patch_that_the_table_does_not_name_has_the_answers_of_its_rules() -> None:

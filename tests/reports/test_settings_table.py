@@ -35,15 +35,28 @@ def test_every_run_of_the_matrix_has_its_cell_and_no_other_run_has_one(tmp_path:
     (table,) = settings_tables(views(tmp_path))
     assert [len(row.cells) for row in table.rows] == [4, 4]  # rows without a run are left out
     filled = {
-        (row.name, column): (cell.sends, cell.lost)
+        (row.name, column): [(cell.crash, cell.sends, cell.lost) for cell in cells]
         for row in table.rows
-        for column, cell in zip(table.columns, row.cells, strict=True)
-        if cell is not None
+        for column, cells in zip(table.columns, row.cells, strict=True)
+        if cells
     }
+    nothing = ("kills", "", ())  # nothing was sent with acks=0
     assert filled == {
-        ("acks=all, min.insync.replicas=1", "2 replicas, unclean election on"): ("3 acknowledged", ("m1",)),
-        ("acks=0, min.insync.replicas=3", "3 replicas, unclean election off"): ("", ()),  # nothing was sent with acks=0
+        ("acks=all, min.insync.replicas=1", "2 replicas, unclean election on"): [("kills", "3 acknowledged", ("m1",))],
+        ("acks=0, min.insync.replicas=3", "3 replicas, unclean election off"): [nothing],
     }
+
+
+def test_a_power_failure_stands_in_the_cell_of_its_settings_below_the_kills(tmp_path: Path) -> None:
+    lost, fine, _ = views(tmp_path)
+    after_kills = replace(fine, name=NAME.format("all", 1, "off", 2))
+    after_power = replace(lost, name=after_kills.name.replace("/", "/power-failure,"))
+    (table,) = settings_tables([after_power, after_kills])
+    filled = [cells for row in table.rows for cells in row.cells if cells]
+    assert [[(cell.crash, cell.lost) for cell in cells] for cells in filled] == [
+        [("kills", ()), ("power failure", ("m1",))]
+    ]
+    assert "power failure: 3 acknowledged; lost <strong>m1</strong>" in render_html([after_power], tmp_path)
 
 
 def test_releases_have_tables_of_their_own_and_the_page_shows_them(tmp_path: Path) -> None:

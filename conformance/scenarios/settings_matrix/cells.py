@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from importlib.resources import files
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from conformance.catalogue.scenario import Scenario
 from conformance.catalogue.where import EVERYWHERE, Where
@@ -31,6 +31,8 @@ class Cell:
 
     Attributes:
         acks: all, 1 or 0, as producers are configured.
+        min_isr: min.insync.replicas.
+        unclean: unclean.leader.election.enable.
     """
 
     acks: str
@@ -43,6 +45,16 @@ class Cell:
         """The settings as one word, such as ``acks=all,min=2,unclean=off,replicas=3``."""
         unclean = "on" if self.unclean else "off"
         return f"acks={self.acks},min={self.min_isr},unclean={unclean},replicas={self.replicas}"
+
+    @property
+    def after_kills(self) -> str:
+        """The entry that does to a cell the worst that killing brokers can do."""
+        return f"EL-03/{self.words}"
+
+    @property
+    def after_power_failure(self) -> str:
+        """The entry of a cell to which a power failure can do more than kills."""
+        return f"EL-03/power-failure,{self.words}"
 
     @property
     def settings(self) -> Settings:
@@ -85,24 +97,24 @@ EXPLANATION = (
     "can do more, as the guarantee table knows it."
 )
 POWER_FAILURES = files(__package__) / "power_failures.json"
-"""By the words of a cell, the release that the explorer found it on and the steps (``make guarantees``)."""
+"""By the words of a cell, the steps that the explorer found for it (``make guarantees``)."""
 COUNTS_AT_MOST_THE_REPLICAS = Where(
     since="3.7.0", why="before, a minimum above the number of replicas refuses every record"
 )
 
 
-def _after_power_failure(words: str, found: dict[str, Any]) -> Scenario:
-    cell, variant = Cell.of_words(words), f"power-failure,{words}"
+def _after_power_failure(words: str, steps: list[object]) -> Scenario:
+    cell = Cell.of_words(words)
     return Scenario(
-        name=f"EL-03/{variant}",
+        name=cell.after_power_failure,
         explanation=EXPLANATION,
         schedule=Schedule(
-            id=f"election/settings/{variant}",
-            requirement=f"One power failure loses what the guarantee table says: {variant.replace(',', ', ')}.",
-            sources=("EL-03", "003", "KIP-966"),
+            id=f"election/settings/power-failure,{words}",
+            requirement=f"With {words.replace(',', ', ')} a power failure loses what the guarantee table says.",
+            sources=("EL-03", "003", *(() if cell.unclean else ("KIP-966",))),
             replicas=brokers(*range(1, cell.replicas + 1)),
             settings=cell.settings,
-            steps=tuple(decode_step(index, step) for index, step in enumerate(found["steps"])),
+            steps=tuple(decode_step(index, step) for index, step in enumerate(steps)),
         ),
         where=COUNTS_AT_MOST_THE_REPLICAS if cell.min_isr > cell.replicas else EVERYWHERE,
     )
@@ -110,7 +122,7 @@ def _after_power_failure(words: str, found: dict[str, Any]) -> Scenario:
 
 def _scenario(cell: Cell) -> Scenario:
     return Scenario(
-        name=f"EL-03/{cell.words}",
+        name=cell.after_kills,
         explanation=EXPLANATION,
         schedule=Schedule(
             id=f"election/settings/{cell.words}",
@@ -125,7 +137,8 @@ def _scenario(cell: Cell) -> Scenario:
 
 CELLS = tuple(Cell(*one) for one in product(ACKS, MIN_ISR, (False, True), REPLICAS))
 OF_CELLS = tuple(_scenario(cell) for cell in CELLS)
-OF_POWER_FAILURES = tuple(
-    _after_power_failure(words, found) for words, found in json.loads(POWER_FAILURES.read_text("utf-8")).items()
-)
+_KEPT: dict[str, list[object]] = json.loads(POWER_FAILURES.read_text("utf-8"))
+OF_POWER_FAILURES = tuple(_after_power_failure(words, steps) for words, steps in _KEPT.items())
+WITH_POWER_FAILURE = frozenset(map(Cell.of_words, _KEPT))
+"""The cells that lose to a power failure what kills cannot take from them."""
 SCENARIOS = (*OF_CELLS, *OF_POWER_FAILURES)
