@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from conformance.observation.event_text import event_text
+from conformance.stalls import NS_PER_MS
 from oracle.tracing.observed import FetchDelivered, FetchReceived, IsrDelivered, LookupDelivered, LookupReceived
 
 if TYPE_CHECKING:
@@ -12,7 +13,6 @@ if TYPE_CHECKING:
 
     from oracle.tracing.observed import Event
 
-NS_PER_MS = 1_000_000
 ARRIVALS = (FetchReceived, FetchDelivered, LookupReceived, LookupDelivered, IsrDelivered)
 """They say no more than that the frame went on, and its fate says so too."""
 

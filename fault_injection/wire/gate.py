@@ -32,11 +32,11 @@ from fault_injection.wire.gate_events import (
     GateEvent,
     HoldStatus,
 )
+from fault_injection.wire.impairments import NS_PER_MS
 from fault_injection.wire.messages import ResponseView
 from fault_injection.wire.points import ObservedRequest, Point
 from fault_injection.wire.stutter import Retries
 
-NS_PER_MS = 1_000_000
 FRAME_MARK = "#"
 _AT_ONCE: dict[Action, HoldStatus] = {
     "drop": HoldStatus.DROPPED,

@@ -11,7 +11,6 @@ from typing import Literal
 
 Word = Literal["forward", "drop", "close", "answer", "abort"]
 
-NS_PER_MS = 1_000_000
 _HUNG_UP = getattr(select, "POLLRDHUP", 0) | select.POLLHUP | select.POLLERR
 
 

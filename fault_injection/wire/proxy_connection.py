@@ -22,7 +22,8 @@ from fault_injection.wire.channel import Channel
 from fault_injection.wire.cut_through import CutThrough
 from fault_injection.wire.frames import Frame, FrameParser, Malformed, Unframed
 from fault_injection.wire.gate import GateError
-from fault_injection.wire.parking import NS_PER_MS, Word
+from fault_injection.wire.impairments import NS_PER_MS
+from fault_injection.wire.parking import Word
 from fault_injection.wire.passage import ConnectionState, Passage
 from fault_injection.wire.points import Direction
 from fault_injection.wire.proxy_endpoint import connected_to, has_hung_up, shut

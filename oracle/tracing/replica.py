@@ -49,6 +49,7 @@ class Replica:
         self.log_start_offset = Offset(0)
         self.has_served = False  # until it has, its broker may not know the topic
         self.earlier = list(earlier)
+        self.late_until: int | None = None  # when a request of ``earlier`` is too late; None if nothing counts yet
         self.history: deque[Held] = deque(maxlen=HISTORY)
         self._decisions: list[LeadershipHeard] = []
         self._void: set[int] = set()
@@ -83,6 +84,7 @@ class Replica:
         if places:
             reachable = self.reachable()
             self.earlier = [replica for replica in reachable if replica.heard < places[0]]
+            self.late_until = None
             self.keep(replica for replica in reachable if replica.heard >= places[0])
         return decision
 
@@ -168,6 +170,7 @@ class Replica:
         stopped = [after for replica in self.reachable() for after in self._stopped(replica, clean=clean)]
         self.possible = list(dict.fromkeys(stopped))
         self.earlier = []
+        self.late_until = None
         self.has_served = False
         self.leadership = None
         self.under_way = None

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from oracle.tracing.replica import Replica
     from oracle.tracing.speech import Speech
 
+LATE_NS = 500_000_000
+"""How long after the first request to a new leader one to the leader before may come: what a stall may take."""
+
 
 class Sending:
     """Checks what followers send, and so resolves what they may be."""
@@ -125,11 +128,10 @@ class Sending:
 
     def _sent(self, follower: Replica, sent: FetchSent | LookupSent, replicas: list[Possibility]) -> Exchange:
         is_fetch = isinstance(sent, FetchSent)
-        earlier = _of_other_fetchers(follower, sent, replicas)
+        _note_other_fetchers(follower, sent, replicas)
         follower.resolve(
             sent.at, (replace(one, has_taken=False, was_cut=one.was_cut and not is_fetch) for one in replicas)
         )
-        follower.earlier = earlier
         epochs = frozenset(replica.leader_epoch for replica in follower.possible)
         follower.under_way = Exchange(sent, epochs)
         return follower.under_way
@@ -162,25 +164,28 @@ def _after_answer(follower: Replica, sent: FetchSent | LookupSent, reachable: li
     return [replica for replica in reachable if replica.has_taken]
 
 
-def _of_other_fetchers(
-    follower: Replica, sent: FetchSent | LookupSent, replicas: list[Possibility]
-) -> list[Possibility]:
-    """Return as whom a follower may still send one late request: each leader has a fetcher of its own.
+def _note_other_fetchers(follower: Replica, sent: FetchSent | LookupSent, replicas: list[Possibility]) -> None:
+    """Note as whom a follower may still send one late request: each leader has a fetcher of its own.
 
     Source: AbstractFetcherManager (a thread per leader), AbstractFetcherThread (builds a request under its lock and
-    sends it without).
+    sends it without). Between the two nothing but a stall keeps the thread.
     """
     applied = min(replica.heard for replica in replicas)
     left = [replica for replica in follower.reachable() if replica.heard < applied] if applied else []
+    if follower.late_until is None or left:
+        follower.late_until = sent.at + LATE_NS
     known = dict.fromkeys((*follower.earlier, *left))
-    return [replica for replica in known if replica.leader not in (None, sent.leader, sent.follower)]
+    follower.earlier = [replica for replica in known if replica.leader not in (None, sent.leader, sent.follower)]
+    if not follower.earlier:
+        follower.late_until = None
 
 
 def _is_late(follower: Replica, sent: FetchSent | LookupSent) -> bool:
-    """Tell whether only the follower of before its last decision sends this."""
+    """Tell whether only the follower of before its last decision sends this, and no later than a stall explains."""
     if not follower.earlier or any(_sends(replica, sent) for replica in follower.reachable()):
         return False
-    return any(_sends(replica, sent) for replica in follower.earlier)
+    is_in_time = follower.late_until is None or sent.at <= follower.late_until
+    return is_in_time and any(_sends(replica, sent) for replica in follower.earlier)
 
 
 def _sends(replica: Possibility, sent: FetchSent | LookupSent) -> bool:

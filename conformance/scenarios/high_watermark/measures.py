@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from conformance.catalogue.questions import NotSeenError
 from conformance.notes import last_at, marks, measured_at
+from conformance.stalls import NS_PER_MS
 from conformance.wire_trace.fetch_rounds import fetch_rounds, reached_between
 
 if TYPE_CHECKING:
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
     from conformance.wire_trace.fetch_rounds import FetchRound
 
     Measure: TypeAlias = Callable[[RunDirectory], Value]
-
-NS_PER_MS = 1_000_000
 
 
 def last_offset_reported(checkpoint: str, follower: int, leader: int) -> Measure:

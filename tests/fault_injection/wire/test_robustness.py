@@ -66,7 +66,7 @@ def proxy() -> Iterator[GateProxy]:
     assert not [thread.name for thread in threading.enumerate() if thread.name.startswith("wire-")]
 
 
-@settings(max_examples=80, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=80, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(requests=fragments, answers=fragments, end=ends, sizes=st.lists(st.integers(1, 50), min_size=1, max_size=30))
 def test_any_bytes_arrive_as_they_were_sent_in_both_directions(
     proxy: GateProxy, node: StubNode, requests: list[bytes], answers: list[bytes], end: bytes, sizes: list[int]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from oracle.tracing.observed import FetchReceived, LookupSent
 from tests.oracle.tracing.story import with_records
 
@@ -27,6 +29,31 @@ def test_a_request_to_the_former_leader_may_come_after_the_first_to_the_new_one_
     assert not story.refused()
     story.sent(3, 1, 3, epoch=0)
     assert story.refused() == "24: broker 3 fetches of broker 1 in epoch 0"
+
+
+@pytest.mark.parametrize(("seconds", "is_allowed"), [(0.4, True), (0.6, False)])
+def test_a_late_request_comes_no_later_than_a_stall_explains(seconds: float, is_allowed: bool) -> None:
+    """Its time begins with the first request to the new leader, however many follow."""
+    story = with_records("2.8.2", "zookeeper")
+    story.led(2, 1, (2, 3), 2, 3)
+    for _ in range(10):
+        key = story.sent(3, 2, 3, epoch=1, last_fetched_epoch=0)
+        story.feed(FetchReceived, key=key)
+        story.answered(key, 3)
+        story.wait(seconds / 10)
+    story.sent(3, 1, 3, epoch=0)
+    assert story.refused() == ("" if is_allowed else "24: broker 3 fetches of broker 1 in epoch 0")
+
+
+def test_the_time_for_a_late_request_begins_anew_with_each_decision() -> None:
+    story = with_records("2.8.2", "zookeeper")
+    story.led(2, 1, (2, 3), 2, 3)
+    story.sent(3, 2, 3, epoch=1, last_fetched_epoch=0)
+    story.wait(1)
+    story.led(1, 2, (2, 3), 1, 3)
+    story.sent(3, 1, 3, epoch=2, last_fetched_epoch=0)
+    story.sent(3, 2, 3, epoch=1, last_fetched_epoch=0)
+    assert not story.refused()
 
 
 def test_with_kraft_too_each_leader_has_a_fetcher_of_its_own() -> None:
