@@ -24,7 +24,7 @@ help:
 	@echo "make test        set up, run the whole test suite [JUNIT=DIRECTORY]"
 	@echo "make check       lint, and every test that starts no broker, container or Spark, without the longest searches"
 	@echo "make lint        ruff, mypy strict, import contracts"
-	@echo "make guarantees  search the guarantee table and EL-03's power failures anew and compare them with those kept (about 12 minutes)"
+	@echo "make guarantees  search the guarantee table and EL-03's power failures anew and compare them with those kept (minutes of CPU)"
 	@echo "make jre-image   build the docker backend's base image without a registry (debootstrap)"
 	@echo "make lock        choose the Python packages anew: requirements.lock (run time), requirements-dev.lock (all)"
 	@echo "make pins        note the SHA-256 of the jars of releases that have none yet [PINS_OF=4.5.0]"
