@@ -48,6 +48,8 @@ class RunDirectory:
             RunDirectoryError: if it is none, or of another format version.
         """
         run = cls(path)
+        if not path.exists():
+            raise RunDirectoryError(f"{path} is not there")
         if not (path / "run.json").is_file():
             raise RunDirectoryError(f"{path} is no run directory: it has no run.json")
         version = run.read_json("run.json").get("format")

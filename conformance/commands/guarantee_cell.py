@@ -78,6 +78,27 @@ class Choices:
         return f"--acks {acks_word(one.acks)} --min-isr {one.min_isr} --unclean {unclean} --replicas {one.replicas}"
 
 
+@dataclass(frozen=True, slots=True)
+class _Story:
+    """What a schedule shows.
+
+    Attributes:
+        steps: in words.
+        decided_by: of each record that is lost.
+        promise: the verdict of its prediction; why there is no schedule, if there is none.
+    """
+
+    steps: tuple[str, ...]
+    decided_by: tuple[str, ...]
+    promise: str
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """Return it for a person to read."""
+        numbered = (f"{number:2}. {step}" for number, step in enumerate(self.steps, start=1))
+        return tuple(f"  {line}" for line in (*numbered, *self.decided_by, self.promise))
+
+
 def show_cell(console: Console, choices: Choices) -> int:
     """Print what the settings promise, what they may lose by which crash, and the commands that show it."""
     if console.as_json:
@@ -99,7 +120,7 @@ def faults_word(faults: Faults) -> str:
 
 
 def _as_json(choices: Choices) -> dict[str, Any]:
-    found = {cell.faults.value: asdict(choices.answers[cell]) for cell in choices.cells}
+    found = {cell.faults.value: _fault_as_json(choices, cell) for cell in choices.cells}
     return {
         "release": release_name(choices.rules),
         "settings": choices.one.settings,
@@ -109,22 +130,30 @@ def _as_json(choices: Choices) -> dict[str, Any]:
     }
 
 
+def _fault_as_json(choices: Choices, cell: Cell) -> dict[str, Any]:
+    """Return what the table has for a kind of faults, and the schedule that shows it."""
+    story = _story(choices, cell)
+    return {**asdict(choices.answers[cell]), "shown": None if story is None else asdict(story)}
+
+
 def _lines(choices: Choices) -> Iterator[str]:
     yield f"{choices.one.settings} on Kafka {choices.rules.version} ({choices.rules.metadata.value})"
     yield f"promised: {_promise(choices)}"
     if choices.is_unclean_unheeded:
         yield f"unclean=on changes nothing: {why_unheeded(choices.rules.version)}"
-    told: dict[tuple[str, ...], str] = {}
+    told: dict[_Story, str] = {}
     for cell in choices.cells:
         yield ""
         yield f"{cell.faults.value}: {_extent(cell, choices.answers[cell])}"
         story = _story(choices, cell)
-        if story and story in told:
+        if story is None:
+            continue
+        if story in told:
             yield f"  by the same steps as with {told[story]}"
             continue
         told[story] = cell.faults.value
-        yield from story
-        yield from _command(choices, cell) if story else ()
+        yield from story.lines
+        yield from _command(choices, cell)
     release = release_options(choices.rules)
     for entry in choices.entries:
         crash = "power failure" if entry.name == choices.in_catalogue.after_power_failure else "crash"
@@ -158,18 +187,17 @@ def _extent(cell: Cell, found: Answer) -> str:
     return f"an acknowledged record can be lost{', as acks=1 allows' if cell.acks is Acks.LEADER else ''}"
 
 
-def _story(choices: Choices, cell: Cell) -> tuple[str, ...]:
-    """Return the shortest schedule that loses a record step by step, and what is lost by it; nothing if none is."""
+def _story(choices: Choices, cell: Cell) -> _Story | None:
+    """Return the schedule that shows the worst that a search finds, and what is lost by it; None if nothing is."""
     found = choices.answers[cell]
     if found.lost is None or found.lost.actions is None:
-        return ()
+        return None
     schedule = shown(question(choices.rules, cell), MAX_STATES[cell.replicas])
     if schedule is None:
-        return ("  no steps at rest show it",)
-    steps = (f"  {number:2}. {describe(step)}" for number, step in enumerate(schedule.steps, start=1))
+        return _Story((), (), "no steps at rest show it")
     prediction = predict(schedule, choices.rules)
-    why = (f"  {one.label}: {one.decided_by}" for one in prediction.records if one.promise.verdict in GONE)
-    return (*steps, *why, f"  {promise_line(prediction)}")
+    why = (f"{one.label}: {one.decided_by}" for one in prediction.records if one.promise.verdict in GONE)
+    return _Story(tuple(map(describe, schedule.steps)), tuple(why), promise_line(prediction))
 
 
 def _command(choices: Choices, cell: Cell) -> Iterator[str]:

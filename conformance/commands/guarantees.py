@@ -11,6 +11,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from conformance.commands.choosing import Choice, rules_of
+from conformance.commands.guarantee_cell import faults_word
 from conformance.commands.guarantee_words import short_tables
 from conformance.commands.release_form import release_named
 from conformance.schedules.schedule_text import schedule_text
@@ -27,7 +28,7 @@ from oracle.brokers.guarantee_table import (
     questions,
     release_name,
 )
-from oracle.brokers.questions import cells, question
+from oracle.brokers.questions import Faults, cells, question
 from oracle.brokers.showing import shown
 from oracle.rules.by_version import rules_for
 from oracle.rules.release import has_mode, parse_version
@@ -239,12 +240,20 @@ def write_schedule(console: Console, options: CellOptions) -> int:
     asked = f"{release_name(rules)}, {cell.settings}"
     schedule = shown(question(rules, cell), MAX_STATES[cell.replicas])
     if schedule is None:
-        raise UsageError(f"{asked}, {cell.faults.value}: none found within bounds, so no schedule is written")
+        none = f"{asked}, {cell.faults.value}: none found within bounds, so no schedule is written"
+        raise UsageError(none + _other_faults(rules, cell))
     named = replace(schedule, id=f"found/{options.out.stem}", requirement="An acknowledged record survives.")
     options.out.write_text(schedule_text(named, asked), encoding="utf-8")
     answer = {"written": str(options.out), "release": release_name(rules), "settings": cell.settings}
     _say_written(console, options.out, {**answer, "faults": cell.faults.value, "steps": len(named.steps)})
     return 0
+
+
+def _other_faults(rules: RuleSet, cell: Cell) -> str:
+    """Name the faults by which a cell does lose a record."""
+    answers = kept_answers(rules, [replace(cell, faults=faults) for faults in Faults])
+    losing = [one.faults for one, found in answers.items() if found.lost is not None and found.lost.actions is not None]
+    return f"; there is one with --faults {faults_word(losing[0])}" if losing else ""
 
 
 def _say_written(console: Console, out: Path, answer: dict[str, Any]) -> None:

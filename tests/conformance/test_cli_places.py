@@ -35,7 +35,7 @@ def sentence(capsys: pytest.CaptureFixture[str], *arguments: object) -> str:
 
 @pytest.mark.parametrize("command", ["judge", "report"])
 def test_a_run_that_is_not_there_is_named(capsys: pytest.CaptureFixture[str], tmp_path: Path, command: str) -> None:
-    assert f"{tmp_path / 'none'} is no run directory" in sentence(capsys, command, tmp_path / "none")
+    assert f"{tmp_path / 'none'} is not there" in sentence(capsys, command, tmp_path / "none")
 
 
 @pytest.mark.parametrize("command", ["judge", "report"])

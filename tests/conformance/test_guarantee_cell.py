@@ -171,7 +171,9 @@ def test_settings_are_told_as_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert (told["release"], told["settings"]) == ("2.8.0 zookeeper", "acks=all min.isr=1 unclean=off replicas=2")
     kills, power = (f"EL-03/{crash}acks=all,min=1,unclean=off,replicas=2" for crash in ("", "power-failure,"))
     assert [entry["name"] for entry in told["entries"]] == [kills, power]
-    assert told["faults"]["kills"]["broken"]["steps"] == 13
+    kills = told["faults"]["kills"]
+    assert kills["broken"]["steps"] == len(kills["shown"]["steps"]) == 13
+    assert kills["shown"]["promise"].startswith("promise: BROKEN_AS_PREDICTED")
     assert set(told["faults"]) == {faults.value for faults in Faults}
 
 

@@ -140,5 +140,7 @@ def test_a_schedule_that_is_written_is_told_as_json(tmp_path: Path, capsys: pyte
 def test_a_cell_that_loses_nothing_has_no_schedule(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "lost.yaml"
     assert main(["guarantees", "--kafka", "2.8.2", "--write-schedule", str(out)]) == 2
-    assert "none found within bounds" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "none found within bounds" in said
+    assert said.rstrip().endswith("; there is one with --faults power-failure")
     assert not out.exists()
