@@ -106,10 +106,10 @@ class Producing:
     ) -> Sending | DirectSending:
         """Send a record as a client does that looks for the leader.
 
-        One that is sent to a broker by name goes there, and so does one to a leader whose metadata need not say that
-        it leads, since what the controller tells it is held.
+        One that is sent to a broker by name goes there. So does one that is sent while a broker does not hear the
+        controller: a client may ask any broker who leads, and that one names the leader of before.
         """
-        if leader is not None and (is_named or leader in self._rest.deaf()):
+        if leader is not None and (is_named or self._rest.deaf()):
             return DirectSending(address, self.topic, record)
         return send(
             address,

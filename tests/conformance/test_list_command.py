@@ -130,7 +130,7 @@ def test_many_of_one_family_are_explained_once_and_by_a_table(capsys: pytest.Cap
     lines = said(capsys, "explain", "EL-03", "--kafka", "2.0.0")
     cells = {line.split()[0]: line.split(maxsplit=2)[2] for line in lines if line.startswith("  acks=")}
 
-    assert lines[0].startswith("EL-03, 46 scenarios: What acks, min.insync.replicas, unclean elections and the number")
+    assert lines[0].startswith("EL-03, 46 scenarios: acks, min.insync.replicas, unclean elections and the number")
     assert len(lines) < 60
     assert len(cells) == 36
     assert sum(line.startswith("  power-failure,acks=all,") for line in lines) == 10

@@ -105,12 +105,13 @@ COUNTS_AT_MOST_THE_REPLICAS = Where(
 
 def _after_power_failure(words: str, steps: list[object]) -> Scenario:
     cell = Cell.of_words(words)
+    variant = cell.after_power_failure.removeprefix("EL-03/")
     return Scenario(
         name=cell.after_power_failure,
         explanation=EXPLANATION,
         schedule=Schedule(
-            id=f"election/settings/power-failure,{words}",
-            requirement=f"With {words.replace(',', ', ')} a power failure loses what the guarantee table says.",
+            id=f"election/settings/{variant}",
+            requirement=f"One power failure loses what the guarantee table says: {variant.replace(',', ', ')}.",
             sources=("EL-03", "003", *(() if cell.unclean else ("KIP-966",))),
             replicas=brokers(*range(1, cell.replicas + 1)),
             settings=cell.settings,

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
+from conformance.clients.one_produce import OneRecord
 from conformance.clients.producer import Delivery
 from conformance.ledger.writer import LedgerWriter
+from conformance.running import producing as producing_module
 from conformance.running.producing import Producing
 from oracle.vocabulary import Label, Outcome
 from tests.oracle.schedules import produce, schedule
@@ -58,6 +60,33 @@ def test_what_a_step_sees_answered_is_written_down_with_that_step(tmp_path: Path
     producing.note_answered()
     producing.give_up_pending()
     assert [(one["label"], one["outcome"]) for one in seen] == [("m0", "acknowledged"), ("m1", "acknowledged")]
+
+
+@pytest.mark.parametrize(
+    ("deaf", "leader", "is_named", "goes_straight"),
+    [
+        (frozenset(), 1, False, False),
+        (frozenset(), 1, True, True),
+        ({1}, 1, False, True),
+        ({2}, 1, False, True),
+        ({2}, None, False, False),
+    ],
+)
+def test_no_client_asks_a_broker_that_may_name_the_leader_of_before(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    deaf: set[int],
+    leader: int | None,
+    is_named: bool,
+    goes_straight: bool,
+) -> None:
+    monkeypatch.setattr(producing_module, "DirectSending", lambda *_: "straight")
+    monkeypatch.setattr(producing_module, "send", lambda *_, **__: "by metadata")
+    producing = _producing(tmp_path, [], m0=None)
+    producing._rest = cast("Any", SimpleNamespace(deaf=lambda: deaf))
+    record = OneRecord(0, -1, 1_000, 0, 100)
+    sent = producing._sending("127.0.0.1:9092", record, leader, is_named=is_named)
+    assert sent == ("straight" if goes_straight else "by metadata")
 
 
 def _producing(tmp_path: Path, seen: list[dict[str, Any]], **sendings: object) -> Producing:
