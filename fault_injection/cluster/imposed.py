@@ -24,7 +24,11 @@ def imposed_settings(spec: ClusterSpec, node: Node) -> dict[str, str]:
 
 
 def _replication(spec: ClusterSpec) -> dict[str, str]:
-    """Timing and checkpoint profiles, short idle fetch rounds, quick discovery of a restarted leader."""
+    """Timing and checkpoint profiles, short idle fetch rounds, quick discovery of a restarted leader.
+
+    Whatever the interval, a broker writes its log start offsets once, 30 seconds after its start (LogManager): in the
+    middle of a run. From 3.8 on it can be told to do so at its start (KAFKA-16552), when nothing was deleted yet.
+    """
     settings = {
         "replica.lag.time.max.ms": _LAG_MS[spec.timing],
         "replica.high.watermark.checkpoint.interval.ms": _CHECKPOINT_MS[spec.checkpoint],
@@ -33,6 +37,8 @@ def _replication(spec: ClusterSpec) -> dict[str, str]:
     }
     if spec.release.is_at_least(0, 11):
         settings["log.flush.start.offset.checkpoint.interval.ms"] = _NEVER_MS
+    if spec.release.is_at_least(3, 8):
+        settings["log.initial.task.delay.ms"] = 0
     if not spec.fetch_sessions and spec.release.is_at_least(1, 1):
         settings["max.incremental.fetch.session.cache.slots"] = 0
     return _as_text(settings)

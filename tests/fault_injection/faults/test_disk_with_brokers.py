@@ -58,12 +58,15 @@ def start(cluster: Cluster, broker: int) -> str:
 
 
 def await_leader(probe: ReplicaProbe, leader: int | None, *isr: int, asked: BrokerId) -> None:
-    wanted = (leader, isr)
-    until(
-        lambda: (it := probe.controller_view([asked])) is not None and (it.leader, it.isr) == wanted,
-        deadline_s=30,
-        what=f"leader {leader}, ISR {isr}",
-    )
+    """Wait until the controller has decided, and the broker that clients ask has heard of it."""
+
+    def is_known() -> bool:
+        decided, heard = probe.controller_view([asked]), probe.metadata(asked)
+        if decided is None or heard is None:
+            return False
+        return (decided.leader, decided.isr, heard.leader) == (leader, isr, leader)
+
+    until(is_known, deadline_s=30, what=f"leader {leader}, ISR {isr}")
 
 
 def await_no_leader(probe: ReplicaProbe) -> None:
