@@ -117,6 +117,17 @@ def test_high_watermarks_are_checkpointed_promptly(cluster: Cluster) -> None:
     assert until(is_checkpointed, deadline_s=10, what="a checkpoint of offset 2")
 
 
+def test_log_start_offsets_are_written_at_the_start_of_a_broker(backend: Backend, tmp_path: Path) -> None:
+    spec = spec_of("4.3", broker_ids=(1,))
+    with Cluster.start(spec, jars_of(spec.release), backend, DirectRelay(), tmp_path) as cluster:
+        none_begins_later = b"0\n0\n"  # the format's version, and no log that begins after offset 0
+        until(
+            lambda: cluster.read_file(1, "log-start-offset-checkpoint") == none_begins_later,
+            deadline_s=10,
+            what="written log start offsets",
+        )
+
+
 def test_a_path_out_of_the_data_directory_is_refused(cluster: Cluster) -> None:
     with pytest.raises(ClusterError, match="not below the data directory"):
         cluster.read_file(1, "../server.properties")

@@ -86,6 +86,11 @@ def test_fetch_sessions_are_as_brokers_have_them_unless_they_are_switched_off(ve
     assert (of_broker(spec(version, fetch_sessions=False)).imposed.get(key) == "0") is knows
 
 
+@pytest.mark.parametrize(("version", "knows"), [("0.10.2", False), ("3.7", False), ("3.8", True), ("4.3", True)])
+def test_log_start_offsets_are_written_at_the_start_where_a_broker_can_be_told_so(version: str, *, knows: bool) -> None:
+    assert (of_broker(spec(version)).imposed.get("log.initial.task.delay.ms") == "0") is knows
+
+
 def test_promises_of_topics_are_never_imposed() -> None:
     for version in ("0.10.2", "2.8", "4.3"):
         imposed = of_broker(spec(version)).imposed

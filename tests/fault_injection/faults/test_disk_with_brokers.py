@@ -57,7 +57,7 @@ def start(cluster: Cluster, broker: int) -> str:
     return cluster.log_text(broker)[before:]
 
 
-def await_leader(probe: ReplicaProbe, leader: int | None, *isr: int, asked: BrokerId) -> None:
+def await_leader(probe: ReplicaProbe, leader: int, *isr: int, asked: BrokerId) -> None:
     """Wait until the controller has decided, and the broker that clients ask has heard of it."""
 
     def is_known() -> bool:
