@@ -30,7 +30,7 @@ class Spread:
         return cls(median(figures), lower, upper, len(figures))
 
     def text(self, digits: int = 2) -> str:
-        """Give ``median (lower to upper)``."""
+        """Return ``median (lower to upper)``."""
         return f"{self.median:.{digits}f} ({self.lower_quartile:.{digits}f} to {self.upper_quartile:.{digits}f})"
 
 
@@ -40,7 +40,7 @@ def ratios(numerators: Sequence[float], denominators: Sequence[float]) -> Spread
 
 
 def percentile(figures: Sequence[float], percent: int) -> float:
-    """Give the figure that ``percent`` of all are not above."""
+    """Return the figure that ``percent`` of all are not above."""
     ordered = sorted(figures)
     return ordered[min(len(ordered) - 1, len(ordered) * percent // PERCENT)]
 

@@ -44,7 +44,7 @@ FETCH_VERSION = 18
 
 
 def replication() -> Iterator[Event]:
-    """Give events without end: each round both followers fetch one more record."""
+    """Yield events without end: each round both followers fetch one more record."""
     brokers = (LEADER, *FOLLOWERS)
     for broker in brokers:
         yield LeadershipHeard(

@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 try:
-    from conformance.commands.catalogue_arguments import add_catalogue
+    from conformance.commands.catalogue import add_catalogue
     from conformance.commands.choosing import USAGE_ERRORS, Choice
-    from conformance.commands.explore_arguments import add_explore
+    from conformance.commands.explored_models import add_explore
     from conformance.commands.faults import add_faults
     from conformance.commands.guarantee_arguments import add_guarantees
     from conformance.commands.help_texts import (
@@ -31,22 +31,22 @@ try:
         REPORT_EPILOG,
         RUN,
         RUN_EPILOG,
+        Parser,
         help_of,
+        own_version,
+        refuse,
     )
-    from conformance.commands.ignored_options import refuse
     from conformance.commands.judgement import JudgeOptions, judge_again
-    from conformance.commands.matrix_arguments import add_matrix
-    from conformance.commands.near_misses import Parser
-    from conformance.commands.own_version import own_version
+    from conformance.commands.matrix import add_matrix
     from conformance.commands.prediction import predict_scenarios
     from conformance.commands.reference import report_runs, schedule_help
     from conformance.commands.running import RunOptions, run_scenarios
-    from conformance.commands.trace_arguments import add_trace
-    from conformance.commands.track_record import add_track_record
-    from conformance.commands.versions import add_versions
+    from conformance.commands.tracing import add_trace
+    from conformance.commands.versions import add_track_record, add_versions
     from conformance.console import Console
-    from conformance.judgement.verdicts import EXIT_CODES, Conformance
-    from conformance.run_directory import RunDirectoryError
+    from conformance.judgement.verdicts import EXIT_CODES
+    from conformance.record.directory import RunDirectoryError
+    from conformance.record.verdict import Conformance
     from conformance.spark_master import DEFAULT_MASTER
 except KeyboardInterrupt:  # imports take a second, and no run has begun
     sys.stderr.write("kafka-conformance: interrupted\n")

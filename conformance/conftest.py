@@ -9,9 +9,9 @@ import pytest
 
 from conformance.commands.choosing import USAGE_ERRORS, choice_of_options, jars_for, release_of
 from conformance.commands.running import new_seed
-from conformance.judgement.verdicts import Conformance
 from conformance.laboratory import Laboratory
 from conformance.pipeline import Finished, Pipeline
+from conformance.record.verdict import Conformance
 from conformance.registry import select
 from conformance.second_look import SecondLook
 from conformance.spark_room import SparkRoom
@@ -46,7 +46,7 @@ def _parameter(scenario: Entry, suffix: str) -> object:
 
 @pytest.fixture(scope="session")
 def pipeline(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pipeline]:
-    """Give the pipeline that all scenarios of this pytest run share."""
+    """Yield the pipeline that all scenarios of this pytest run share."""
     config = request.config
     asked = config.getoption("--conformance-report")
     runs = Path(asked) if asked else tmp_path_factory.mktemp("conformance")

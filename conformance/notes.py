@@ -7,63 +7,62 @@ agrees (``conformance.wire_trace``).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING
 
 from conformance.catalogue.questions import NotSeenError
+from conformance.record.observations import Checkpoint, OutcomeSeen, read_observations
+from conformance.record.timeline import Event, read_timeline
 
 if TYPE_CHECKING:
-    from conformance.run_directory import RunDirectory
-
-Note: TypeAlias = dict[str, Any]
-TIMELINE_FILE, OBSERVATIONS_FILE = "timeline.ndjson", "observations.ndjson"
+    from conformance.record.directory import RunDirectory
+    from conformance.record.timeline import Mark
 
 
-def marks(run: RunDirectory, event: str, subject: object) -> list[Note]:
-    """Return the notes of an event of the timeline, in order.
+def marks(run: RunDirectory, event: Event, subject: object) -> list[Mark]:
+    """Return the marks of an event of the timeline, in order.
 
     Raises:
         NotSeenError: it never happened.
     """
-    timeline = run.lines(TIMELINE_FILE)
-    found = [mark for mark in timeline if (mark["event"], str(mark["subject"])) == (event, str(subject))]
+    found = [mark for mark in read_timeline(run) if (mark.event, mark.subject) == (event, str(subject))]
     if not found:
         raise NotSeenError(f"the timeline has no {event} of {subject}")
     return found
 
 
-def first_at(run: RunDirectory, event: str, subject: object) -> int:
+def first_at(run: RunDirectory, event: Event, subject: object) -> int:
     """Return when an event of the timeline happened first.
 
     Raises:
         NotSeenError: it never did.
     """
-    return _time_of(marks(run, event, subject)[0])
+    return marks(run, event, subject)[0].t_ns
 
 
-def last_at(run: RunDirectory, event: str, subject: object) -> int:
+def last_at(run: RunDirectory, event: Event, subject: object) -> int:
     """Return when an event of the timeline happened last.
 
     Raises:
         NotSeenError: it never did.
     """
-    return _time_of(marks(run, event, subject)[-1])
+    return marks(run, event, subject)[-1].t_ns
 
 
-def step_began(run: RunDirectory, step: int) -> int:
+def step_began(run: RunDirectory, step: int | None) -> int:
     """Return when a step, counted from 0, was begun.
 
     Raises:
         NotSeenError: it never was.
     """
-    for mark in run.lines(TIMELINE_FILE):
-        if (mark["event"], mark.get("step")) == ("step_started", step):
-            return _time_of(mark)
-    raise NotSeenError(f"the timeline has no step {step + 1}")
+    for mark in read_timeline(run):
+        if (mark.event, mark.step) == (Event.STEP_STARTED, step):
+            return mark.t_ns
+    raise NotSeenError(f"the timeline has no step {(step or 0) + 1}")
 
 
-def checkpoints(run: RunDirectory) -> list[Note]:
+def checkpoints(run: RunDirectory) -> list[Checkpoint]:
     """Return what was measured at each checkpoint, in order."""
-    return [seen for seen in run.lines(OBSERVATIONS_FILE) if seen["kind"] == "checkpoint"]
+    return [seen for seen in read_observations(run) if isinstance(seen, Checkpoint)]
 
 
 def measured_at(run: RunDirectory, checkpoint: str) -> int:
@@ -73,8 +72,8 @@ def measured_at(run: RunDirectory, checkpoint: str) -> int:
         NotSeenError: it never was.
     """
     for seen in checkpoints(run):
-        if seen["name"] == checkpoint:
-            return _time_of(seen)
+        if seen.name == checkpoint:
+            return seen.t_ns
     raise NotSeenError(f"no checkpoint {checkpoint!r} was measured")
 
 
@@ -84,12 +83,7 @@ def outcome_at(run: RunDirectory, label: str) -> int:
     Raises:
         NotSeenError: it has none.
     """
-    for seen in run.lines(OBSERVATIONS_FILE):
-        if (seen["kind"], seen.get("label")) == ("outcome", label):
-            return _time_of(seen)
+    for seen in read_observations(run):
+        if isinstance(seen, OutcomeSeen) and seen.label == label:
+            return seen.t_ns
     raise NotSeenError(f"no outcome of {label} was observed")
-
-
-def _time_of(note: Note) -> int:
-    at_ns: int = note["t_ns"]
-    return at_ns

@@ -18,18 +18,19 @@ from conformance.catalogue.examination import Examination
 from conformance.clients.topics import TopicError, create_topic
 from conformance.interruption import HarnessError, NodeLostError, RunInterruption
 from conformance.judgement.open_outcomes import write_measured_outcome
-from conformance.judgement.prediction_files import write_prediction
-from conformance.probes.errors import ProbeError
+from conformance.probes.connection import ProbeError
 from conformance.probes.replica_probe import ReplicaProbe
-from conformance.run_directory import RunDirectory, RunDirectoryError
-from conformance.running.recorder import Recorder
+from conformance.record.directory import RunDirectory, RunDirectoryError
+from conformance.record.prediction import read_prediction
+from conformance.record.run import Digests, HarnessFailure, Settings, read_run, update_run
+from conformance.record.wire import WIRE_FILE
+from conformance.running.recorder import Recorder, on_timeline
 from conformance.running.rest import Rest
-from conformance.running.topic_removal import remove_topic, require_all_running
+from conformance.running.topic_requests import remove_topic, require_all_running
 from conformance.schedules.topic_settings import topic_configs, user_settings
 from conformance.stages.beginning import begin_run
-from conformance.stages.examining import examine, freeze_answers
-from conformance.stages.fault_record import on_timeline
-from conformance.stages.foretelling import foretell
+from conformance.stages.examining import examine
+from conformance.stages.foretelling import foretell, freeze_answers, freeze_prediction
 from conformance.stages.judging import judge_run, judge_unreadable, judged_if_interrupted
 from conformance.stages.on_brokers import HARNESS_FAILURES, Stage, blaming_lost_nodes, note_replicas, take_steps
 from conformance.stalls import noting_stalls
@@ -43,8 +44,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from conformance.catalogue.examination import Entry
-    from conformance.judgement.verdicts import Verdict
     from conformance.laboratory import Laboratory
+    from conformance.record.verdict import Verdict
     from conformance.spark_room import SparkRoom
     from fault_injection.cluster.lifecycle import Cluster
     from oracle.schedule import Schedule
@@ -86,7 +87,7 @@ class Pipeline:
             if self.predict(run, entry):
                 self.execute(run, entry)
         seconds = round(time.monotonic() - started, 3)
-        run.update_run(seconds=seconds)
+        update_run(run, seconds=seconds)
         return Finished(entry.name, run, self.judge(run), seconds)
 
     @property
@@ -104,11 +105,11 @@ class Pipeline:
         foretold = foretell(entry, rules_for(lab.release.version, MetadataMode(lab.metadata.value)))
         reason = foretold.not_run or self._why_not_here(entry)
         if reason is not None:
-            run.update_run(not_run=reason)
+            update_run(run, not_run=reason)
         elif foretold.prediction is None:
             freeze_answers(run, foretold.answers)
         else:
-            write_prediction(run, foretold.prediction, self.record_id_base, foretold.answers)
+            freeze_prediction(run, foretold.prediction.as_json(), self.record_id_base, foretold.answers)
         return reason is None
 
     def _why_not_here(self, entry: Entry) -> str | None:
@@ -132,7 +133,7 @@ class Pipeline:
         except Exception as error:  # noqa: BLE001 - a defect of ours must not pass for a finding, nor stop the others
             (run.path / "traceback.txt").write_text(traceback.format_exc(), encoding="utf-8")
             self._fail(run, HarnessError.verdict, f"defect in the tester, see traceback.txt: {error!r}")
-        run.update_run(finished=datetime.now(UTC).isoformat(timespec="seconds"))
+        update_run(run, finished=datetime.now(UTC).isoformat(timespec="seconds"))
 
     def _examine(self, run: RunDirectory, entry: Examination) -> None:
         lab = self.laboratory
@@ -145,7 +146,7 @@ class Pipeline:
 
     def _note_cluster(self, run: RunDirectory, before: list[str]) -> None:
         """Note which runs the cluster had seen before this one, and that it has seen this one."""
-        run.update_run(cluster_runs=list(before))
+        update_run(run, cluster_runs=tuple(before))
         before.append(run.path.name)
 
     def judge(self, run: RunDirectory) -> Verdict:
@@ -153,11 +154,11 @@ class Pipeline:
         try:
             return judge_run(run)
         except RunDirectoryError as error:
-            run.update_run(harness_failure={"kind": HarnessError.verdict, "message": str(error)})
+            update_run(run, harness_failure=HarnessFailure(HarnessError.verdict, str(error)))
             return judge_unreadable(run, str(error))
 
-    def _fail(self, run: RunDirectory, kind: str, message: str, **about: object) -> None:
-        run.update_run(harness_failure={"kind": kind, "message": message, **about})
+    def _fail(self, run: RunDirectory, kind: str, message: str, *, lost_node: bool = False) -> None:
+        update_run(run, harness_failure=HarnessFailure(kind, message, lost_node))
         self._discard_cluster()
 
     def _discard_cluster(self) -> None:
@@ -169,15 +170,15 @@ class Pipeline:
 
     def _on_brokers(self, run: RunDirectory, schedule: Schedule) -> None:
         lab = self.laboratory
-        topic = run.read_json("run.json")["topic"]
+        topic = read_run(run).topic or ""
         cluster = lab.cluster_for(schedule)
         self._note_cluster(run, lab.cluster_runs)
         imposed = dict(cluster.settings(schedule.replicas[0]).imposed)
-        digests = {"jars": lab.jars.digest, "image": lab.backend.image_digest}
-        run.update_run(settings={"user": user_settings(schedule), "imposed": imposed}, digests=digests)
+        digests = Digests(lab.jars.digest, lab.backend.image_digest)
+        update_run(run, settings=Settings(user_settings(schedule), imposed), digests=digests)
         with self._keeping_the_measurement(run) as finish:
             with ExitStack() as stack:
-                lab.gate.trace_to(run.path / "wire.ndjson")
+                lab.gate.trace_to(run.path / WIRE_FILE)
                 stack.callback(self._end_trace, run, lab.gate.undecodable, lab.gate.strangers)
                 addresses = [cluster.client_address(broker) for broker in cluster.live_brokers]
                 create_topic(addresses, topic, list(schedule.replicas), topic_configs(schedule))
@@ -211,7 +212,7 @@ class Pipeline:
         except NotHealedError as error:
             if not finished:
                 raise
-            run.update_run(not_healed=str(error))
+            update_run(run, not_healed=str(error))
             self._replace_cluster(str(error))
 
     def _end_trace(self, run: RunDirectory, undecodable_before: int, strangers_before: int) -> None:
@@ -220,7 +221,8 @@ class Pipeline:
             gate.end_trace()
         except OSError as error:
             raise HarnessError(f"the wire trace is cut short: {error}") from error
-        run.update_run(
+        update_run(
+            run,
             undecodable_frames=gate.undecodable - undecodable_before,
             refused_connections=gate.strangers - strangers_before,
         )
@@ -237,12 +239,14 @@ class Pipeline:
         """Read the topic from the brokers and reconcile every record with the frozen prediction."""
         self.progress("reading the topic and reconciling every record")
         write_measured_outcome(stage.run)
+        end_offset = read_run(stage.run).end_offset
+        assert end_offset is not None, "the replicas were noted"
         replicas = (broker for broker in stage.schedule.brokers if stage.cluster.is_alive(broker))
         self.spark.reconcile(
             stage.run,
             bootstrap=",".join(stage.cluster.client_address(broker) for broker in replicas),
             topic=stage.topic,
-            end_offset=stage.run.read_json("run.json")["end_offset"],
+            end_offset=end_offset,
         )
 
     def _clean_up(self, run: RunDirectory, cluster: Cluster, topic: str) -> None:
@@ -252,7 +256,7 @@ class Pipeline:
         except (TopicError, DeadlineExceededError, ProbeError) as error:
             self._replace_cluster(str(error))
             return
-        lost = run.read_json("prediction/prediction.json").get("unregistrable", [])
+        lost = read_prediction(run).unregistrable
         if lost and not self.laboratory.shared_brokers:
             named = ", ".join(f"broker {broker}" for broker in lost)
             self._replace_cluster(f"Kafka's controller would not register {named} again after a crash")

@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING
 
 from conformance import scenarios
 from conformance.catalogue.examination import Examination
-from conformance.catalogue.requirements import AREAS, CHECKED_IN_EVERY_RUN
+from conformance.catalogue.requirements import CHECKED_IN_EVERY_RUN
 from conformance.catalogue.scenario import Scenario
+from oracle.vocabulary import AREAS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -80,11 +81,6 @@ def select(globs: Sequence[str] = (), profile: str = "quick") -> tuple[Entry, ..
         if not any(_matches(entry, glob) for entry in CATALOGUE):
             raise UnknownScenarioError(f"no scenario matches {glob!r}; {_instead(glob)}")
     return tuple(entry for entry in CATALOGUE if any(_matches(entry, glob) for glob in globs))
-
-
-def select_scenarios(globs: Sequence[str] = (), profile: str = "quick") -> tuple[Scenario, ...]:
-    """Return those of the selected entries that have a schedule."""
-    return tuple(entry for entry in select(globs, profile) if isinstance(entry, Scenario))
 
 
 def _instead(glob: str) -> str:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from conformance.reconcile import job, jvm, session
     from conformance.reconcile.reconciliation import Reconciliation
-    from conformance.run_directory import RunDirectory
+    from conformance.record.directory import RunDirectory
 else:
     job = at_first_use("conformance.reconcile.job")
     jvm = at_first_use("conformance.reconcile.jvm")

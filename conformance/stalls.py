@@ -12,19 +12,18 @@ from __future__ import annotations
 import threading
 import time
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from conformance.record.run import Stall, update_run
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from conformance.run_directory import RunDirectory
+    from conformance.record.directory import RunDirectory
 
 NS_PER_MS = 1_000_000
 INTERVAL_S = 0.05
 NOTED_MS = 200
-STALLS = "stalls"
-"""The field of run.json: every stall with when it began, in monotonic ns, and how long it was, in ms."""
 
 
 class StallWatch:
@@ -38,14 +37,14 @@ class StallWatch:
         self._clock = clock
         self._last_ns = clock()
         self._closed = threading.Event()
-        self.stalls: list[dict[str, int]] = []
+        self.stalls: list[Stall] = []
 
     def turn(self) -> None:
         """Note the time since the turn before, if it was long."""
         now_ns = self._clock()
         for_ms = (now_ns - self._last_ns) // NS_PER_MS
         if for_ms >= NOTED_MS:
-            self.stalls.append({"at_ns": self._last_ns, "for_ms": for_ms})
+            self.stalls.append(Stall(self._last_ns, for_ms))
         self._last_ns = now_ns
 
     def watch(self) -> None:
@@ -69,26 +68,9 @@ def noting_stalls(run: RunDirectory) -> Iterator[None]:
     finally:
         watch.close()
         thread.join()
-        run.update_run(**{STALLS: watch.stalls})
+        update_run(run, stalls=tuple(watch.stalls))
 
 
-@dataclass(frozen=True, slots=True)
-class Stall:
-    """One stall of the machine.
-
-    Attributes:
-        at_ns: the last turn before it, monotonic.
-        for_ms: how long it was.
-    """
-
-    at_ns: int
-    for_ms: int
-
-    def touches(self, from_ns: int, to_ns: int) -> bool:
-        """Tell whether it has to do with a time: what happens during a stall is seen up to a turn after its end."""
-        return self.at_ns <= to_ns and from_ns <= self.at_ns + self.for_ms * NS_PER_MS + NOTED_MS * NS_PER_MS
-
-
-def stalls_of(run: RunDirectory) -> list[Stall]:
-    """Return every noted stall of a run."""
-    return [Stall(stall["at_ns"], stall["for_ms"]) for stall in run.read_json("run.json").get(STALLS, ())]
+def touches(stall: Stall, from_ns: int, to_ns: int) -> bool:
+    """Tell whether a stall has to do with a time: what happens during it is seen up to a turn of the watch later."""
+    return stall.at_ns <= to_ns and from_ns <= stall.at_ns + stall.for_ms * NS_PER_MS + NOTED_MS * NS_PER_MS

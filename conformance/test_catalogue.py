@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from conformance.judgement.verdicts import Conformance
+from conformance.record.verdict import Conformance
 
 if TYPE_CHECKING:
     from conformance.pipeline import Finished

@@ -12,18 +12,55 @@ from typing import TYPE_CHECKING, Any
 from oracle.events import RecordSent, RecordTurnedAway
 from oracle.predicting.outcome import leadership_of
 from oracle.replication.consuming import NOT_LEADER, consume, end_offset_of_epoch, list_offset
-from oracle.request_versions import Request, chosen
+from oracle.rules.request_versions import ANSWERED, oldest, versions
 from oracle.steps import Consume, EndOffsetOfEpoch, ListOffsets, SendTo
-from oracle.vocabulary import Acks, LeaderEpoch, OffsetSpec, Outcome, Role
+from oracle.vocabulary import Acks, LeaderEpoch, OffsetSpec, Outcome, Request, Role
 from oracle.world import ImpossibleEventError
 
 if TYPE_CHECKING:
+    from oracle.rules.rule_set import RuleSet
     from oracle.state import PartitionState, ReplicaState
     from oracle.steps import Ask
     from oracle.vocabulary import BrokerId, Label, Leadership
     from oracle.world import World
 
     Value = int | str | bool | tuple[str, ...] | None
+
+
+EPOCH_REQUESTS_CLAIM_CURRENT = 2
+"""The first version of OffsetsForLeaderEpoch that claims a current epoch (KIP-320)."""
+
+FETCHES_CLAIM_CURRENT = 9
+"""The first version of Fetch that claims a current epoch (KIP-320)."""
+
+
+def fetches_claim_epoch(rules: RuleSet) -> bool:
+    """Tell whether a release's followers say in their fetches which leader epoch they are in."""
+    return FETCHES_CLAIM_CURRENT in versions(Request.FETCH, rules)
+
+
+def newest_asked(request: Request) -> int:
+    """Return the newest version that the tester asks in: later ones name no topic, or answer another question."""
+    return ANSWERED[request][-1][1]
+
+
+def why_unspoken(request: Request, asked: int | None, rules: RuleSet) -> str | None:
+    """Return why a release cannot be asked in a version, or at all; None if it can."""
+    spoken = versions(request, rules)
+    if not spoken:
+        return f"Kafka {rules.version} has no {request.value}"
+    if asked is None or asked in spoken:
+        return None
+    if not oldest(request) <= asked <= newest_asked(request):
+        return f"the tester asks with {request.value} {spoken[0]} to {spoken[-1]} of Kafka {rules.version}, not {asked}"
+    limit = f"no older than {spoken[0]}" if asked < spoken[0] else f"no newer than {spoken[-1]}"
+    return f"Kafka {rules.version} speaks {request.value} {limit}, not {asked}"
+
+
+def chosen(request: Request, asked: int | None, rules: RuleSet) -> int:
+    """Return the version that a request is sent in: the one asked for, or the newest."""
+    return versions(request, rules)[-1] if asked is None else asked
+
 
 ASKS = (Consume, ListOffsets, EndOffsetOfEpoch, SendTo)
 REQUESTS = {
@@ -103,7 +140,7 @@ def answer(world: World, step: Ask) -> tuple[tuple[str, Value], ...]:
 
 
 def _version(world: World, step: Consume | ListOffsets | EndOffsetOfEpoch) -> int:
-    return chosen(REQUESTS[type(step)], step.version, world.rules.version)
+    return chosen(REQUESTS[type(step)], step.version, world.rules)
 
 
 def _sent(state: PartitionState, step: SendTo) -> tuple[tuple[str, Value], ...]:

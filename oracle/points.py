@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from oracle.asking import REQUESTS
+from oracle.asking import EPOCH_REQUESTS_CLAIM_CURRENT, REQUESTS, why_unspoken
 from oracle.gate import POINTS
-from oracle.request_versions import EPOCH_REQUESTS_CLAIM_CURRENT, Request, versions, why_unspoken
-from oracle.rules import message_format, requested_election
+from oracle.rules import requested_election
+from oracle.rules.request_versions import versions
 from oracle.schedule import ScheduleError
 from oracle.state import FetchKind
 from oracle.steps import Consume, Delay, DeleteRecords, Elect, EndOffsetOfEpoch, Hold, ListOffsets
@@ -18,6 +18,7 @@ from oracle.vocabulary import (
     LeaderEpoch,
     MetadataMode,
     PointName,
+    Request,
 )
 
 if TYPE_CHECKING:
@@ -36,13 +37,13 @@ def check_points(schedule: Schedule, rules: RuleSet) -> None:
         ScheduleError: the model cannot predict a hold there; names the step.
         PointUnavailableError: the release has no such point or election.
     """
-    if not (schedule.settings.stamps_epochs or message_format.is_heeded(rules)):
+    if not (schedule.settings.stamps_epochs or rules.heeds_message_format):
         message = f"Kafka {rules.version} ignores message.format.version (KIP-724: 3.0): its records carry epochs"
         raise PointUnavailableError(message, field="settings")
     for index, step in enumerate(schedule.steps):
         if isinstance(step, Elect):
             _check_election(index, step, rules)
-        if isinstance(step, DeleteRecords) and rules.truncation.cuts_to_high_watermark:
+        if isinstance(step, DeleteRecords) and not rules.requests.deletes_records:
             message = f"Kafka {rules.version} has no request to delete records (KIP-107: 0.11)"
             raise PointUnavailableError(message, step=index, field="offset")
         if isinstance(step, Consume | ListOffsets | EndOffsetOfEpoch):
@@ -66,7 +67,7 @@ def _check_election(index: int, step: Elect, rules: RuleSet) -> None:
 
 
 def _check_version(index: int, step: Consume | ListOffsets | EndOffsetOfEpoch, rules: RuleSet) -> None:
-    missing = why_unspoken(REQUESTS[type(step)], step.version, rules.version)
+    missing = why_unspoken(REQUESTS[type(step)], step.version, rules)
     if missing is not None:
         raise PointUnavailableError(missing, step=index, field="version")
     if isinstance(step, EndOffsetOfEpoch) and step.current is not None:
@@ -76,7 +77,7 @@ def _check_version(index: int, step: Consume | ListOffsets | EndOffsetOfEpoch, r
 def _check_claim(index: int, rules: RuleSet) -> None:
     """Refuse a claim that this release's newest request has no field for."""
     request = Request.OFFSETS_FOR_LEADER_EPOCH
-    newest = versions(request, rules.version)[-1]
+    newest = versions(request, rules)[-1]
     if newest < EPOCH_REQUESTS_CLAIM_CURRENT:
         message = f"{request.value} {newest} of Kafka {rules.version} claims no current leader epoch (KIP-320: 2.1)"
         raise PointUnavailableError(message, step=index, field="current")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from oracle.obstacles import Obstacles
 from oracle.points import PointUnavailableError as PointUnavailableError  # part of this module's public names
 from oracle.points import check_points
 from oracle.predicting.branches import Way, Ways
@@ -19,7 +18,7 @@ from oracle.schedule import ScheduleError
 from oracle.state import ControllerView, PartitionState, ReplicaState
 from oracle.structure import check_structure
 from oracle.vocabulary import LeaderEpoch
-from oracle.world import World
+from oracle.world import Obstacles, World
 
 if TYPE_CHECKING:
     from oracle.prediction import Prediction

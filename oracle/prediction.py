@@ -13,7 +13,7 @@ from oracle.vocabulary import Offset
 if TYPE_CHECKING:
     from oracle.asking import Answer
     from oracle.guarantees import Promise
-    from oracle.predicting.chronicle import Chronicle
+    from oracle.predicting.wording import Chronicle
     from oracle.vocabulary import BrokerId, Fate, Label, Leadership, Outcome
 
 

@@ -7,32 +7,21 @@ Step classes live in ``oracle.steps``; this module adds the whole, ``oracle.stru
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
+from oracle.rules import message_format
 from oracle.steps import (
     Alter,
-    AwaitHold,
-    AwaitOutcome,
-    Close,
-    Delay,
-    Drop,
-    Hold,
     Produce,
     Reassign,
-    Release,
     SendTo,
     Step,
 )
 from oracle.vocabulary import (
     BrokerId,
-    Expectation,
     HighWatermarkCheckpoint,
     Label,
     Timing,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 
 class ScheduleError(ValueError):
@@ -64,8 +53,7 @@ class Settings:
     @property
     def stamps_epochs(self) -> bool:
         """Whether batches may carry the leader epoch they were written in: the format of 0.11 and newer."""
-        format_version = self.message_format_version
-        return format_version is None or not format_version.startswith(("0.8", "0.9", "0.10"))
+        return message_format.stamps_epochs(self.message_format_version)
 
     def altered(self, step: Alter) -> Settings:
         """Return the settings as a step leaves them: what it does not name stays."""
@@ -116,10 +104,6 @@ class Schedule:
         """Return every produced label in order; a record's id is its position here."""
         return tuple(label for step in self.steps for label in _produced(step))
 
-    def without_holds(self) -> Schedule:
-        """Return the baseline control: the same steps with no gate, expecting nothing of produces."""
-        return replace(self, id=f"{self.id}/without-holds", steps=tuple(_ungated(self.steps)))
-
 
 def _produced(step: Step) -> tuple[Label, ...]:
     """Return the labels of the records that a step sends."""
@@ -130,14 +114,3 @@ def _produced(step: Step) -> tuple[Label, ...]:
             return (record,)
         case _:
             return ()
-
-
-_GATE_STEPS = (Hold, Delay, AwaitHold, Release, Drop, Close)
-
-
-def _ungated(steps: Iterable[Step]) -> Iterable[Step]:
-    for step in steps:
-        if isinstance(step, Produce | AwaitOutcome):
-            yield replace(step, expect=Expectation.ANY, error=None)
-        elif not isinstance(step, _GATE_STEPS):
-            yield step

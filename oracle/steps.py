@@ -7,30 +7,203 @@ field is what ``schedule-help`` prints.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import Field, dataclass, field
+from typing import Any
 
-from oracle.asking_steps import Ask as Ask
-from oracle.asking_steps import Consume as Consume
-from oracle.asking_steps import EndOffsetOfEpoch as EndOffsetOfEpoch
-from oracle.asking_steps import ListOffsets as ListOffsets
-from oracle.asking_steps import SendTo as SendTo
-from oracle.obstacle_steps import Cut as Cut  # the steps of the other modules are this module's public names too
-from oracle.obstacle_steps import Heal as Heal
-from oracle.obstacle_steps import Isolate as Isolate
-from oracle.obstacle_steps import Rejoin as Rejoin
-from oracle.process_steps import Kill as Kill
-from oracle.process_steps import KillTogether as KillTogether
-from oracle.process_steps import Pause as Pause
-from oracle.process_steps import Resume as Resume
-from oracle.process_steps import Start as Start
-from oracle.process_steps import Stop as Stop
-from oracle.step_fields import described
-from oracle.step_fields import written_name as written_name  # part of this module's public names
-from oracle.topic_steps import AddPartitions as AddPartitions
-from oracle.topic_steps import CreateTopic as CreateTopic
-from oracle.topic_steps import DeleteRecords as DeleteRecords
-from oracle.topic_steps import DeleteTopic as DeleteTopic
-from oracle.vocabulary import Acks, BrokerId, ElectionKind, Expectation, Label, Offset, PointName
+from oracle.vocabulary import (
+    Acks,
+    BrokerId,
+    ElectionKind,
+    Expectation,
+    Label,
+    Leadership,
+    Offset,
+    OffsetSpec,
+    PointName,
+)
+
+# How is a step's field declared? With the sentence that documents it, and the name that files give it.
+
+
+def described(text: str, *, written: str | None = None, **options: Any) -> Any:  # noqa: ANN401 - as dataclasses.field
+    """Declare a step's field with the sentence that documents it, and with its name in files if that is another."""
+    return field(metadata={"help": text, "written": written}, **options)
+
+
+def written_name(declared: Field[Any]) -> str:
+    """Return a step's field as schedule files name it: settings have Kafka's names."""
+    name: str = declared.metadata["written"] or declared.name
+    return name
+
+
+# Which steps ask one broker something in the middle of a schedule? Its answer is predicted, and measured.
+#
+# Three only read; ``send_to`` may append. None waits for another broker's view: each goes to the broker it names.
+
+
+VERSION_HELP = "version of the request; none: the newest that the release and this tester have"
+LEADER_HELP = "the broker that is asked; none: the controller's leader"
+
+
+@dataclass(frozen=True, slots=True)
+class Consume:
+    """Fetch as a read_uncommitted consumer: which records does this broker show, and which high watermark?"""
+
+    broker: BrokerId | None = described(f"{LEADER_HELP}. Followers answer from 2.4 on (Fetch 11)", default=None)
+    offset: Offset = described("the first offset wanted", default=Offset(0))
+    version: int | None = described(VERSION_HELP, default=None)
+
+
+@dataclass(frozen=True, slots=True)
+class ListOffsets:
+    """Ask for the earliest or the latest offset, or the first one that is as late as a record's timestamp."""
+
+    spec: OffsetSpec = described("earliest, latest or timestamp")
+    broker: BrokerId | None = described(LEADER_HELP, default=None)
+    timestamp_of: Label | None = described("the record whose timestamp is asked for, with timestamp", default=None)
+    version: int | None = described(VERSION_HELP, default=None)
+
+
+@dataclass(frozen=True, slots=True)
+class EndOffsetOfEpoch:
+    """Ask where a leader epoch ends, as followers do (OffsetsForLeaderEpoch, 0.11 on)."""
+
+    leadership: Leadership = described("ordinal of the leadership whose epoch is asked for, from 0; its last epoch")
+    broker: BrokerId | None = described(LEADER_HELP, default=None)
+    current: Leadership | None = described(
+        "ordinal of the leadership that is claimed to be the current one (2.1 on, version 2 on); none: not claimed",
+        default=None,
+    )
+    version: int | None = described(VERSION_HELP, default=None)
+
+
+@dataclass(frozen=True, slots=True)
+class SendTo:
+    """Send one record to a broker, whether it leads or not, with any acks: what does it answer, what does it write?"""
+
+    record: Label = described("label of the record")
+    broker: BrokerId = described("the broker that gets the request")
+    acks: int = described("all (-1), 0 or 1, or a number that is none of them", default=-1)
+    timeout_ms: int = described("how long the broker waits for acks=-1", default=30_000)
+
+
+Ask = Consume | ListOffsets | EndOffsetOfEpoch | SendTo
+
+
+# Which steps stand between brokers that live? Each stays in the way until a step of its own takes it back.
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """Let no fetch of one broker reach another one: connections are reset, and again whenever they are tried."""
+
+    follower: BrokerId = described("the broker whose fetches are lost", written="from")
+    leader: BrokerId = described("the broker that they do not reach", written="to")
+
+
+@dataclass(frozen=True, slots=True)
+class Heal:
+    """Take a cut back."""
+
+    follower: BrokerId = described("as in the cut", written="from")
+    leader: BrokerId = described("as in the cut", written="to")
+
+
+@dataclass(frozen=True, slots=True)
+class Isolate:
+    """Cut every link of a broker to the other brokers and to the controller, both ways; clients still reach it.
+
+    It hears no decision. In KRaft mode under timing: session the controller fences it; ZooKeeper keeps it registered.
+    """
+
+    broker: BrokerId = described("the broker")
+
+
+@dataclass(frozen=True, slots=True)
+class Rejoin:
+    """Let an isolated broker's links work again; ends registered, and when it has heard what was decided."""
+
+    broker: BrokerId = described("an isolated broker")
+
+
+# Which steps are about a broker's process? It ends, stands still, and runs again.
+
+
+@dataclass(frozen=True, slots=True)
+class Kill:
+    """kill -9 a broker; ends when its registration is gone and any election this causes is done."""
+
+    broker: BrokerId = described("the broker")
+
+
+@dataclass(frozen=True, slots=True)
+class KillTogether:
+    """kill -9 several brokers at once (short: `kill: [1, 2]`); the controller notices them one by one, in any order."""
+
+    brokers: tuple[BrokerId, ...] = described("the brokers")
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """Stop a broker gracefully (SIGTERM, controlled shutdown)."""
+
+    broker: BrokerId = described("the broker")
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """Start a stopped or killed broker with the same files; ends registered and unfenced."""
+
+    broker: BrokerId = described("the broker")
+
+
+@dataclass(frozen=True, slots=True)
+class Pause:
+    """Freeze a broker (SIGSTOP): its connections stay, but it neither fetches, serves nor hears.
+
+    Under timing: session the controller takes it for dead, as after a kill; under lag a follower only is silent.
+    """
+
+    broker: BrokerId = described("the broker")
+
+
+@dataclass(frozen=True, slots=True)
+class Resume:
+    """Let a paused broker go on (SIGCONT) in its old role until it hears what was decided; ends registered."""
+
+    broker: BrokerId = described("a paused broker")
+
+
+# Which steps change what there is of topics? Records of the partition are deleted; what is beside it is made.
+
+
+@dataclass(frozen=True, slots=True)
+class DeleteRecords:
+    """Delete the records before an offset, as kafka-delete-records does (0.11 on); kill -9 may bring them back."""
+
+    offset: Offset = described("the first offset that stays; at most the leader's high watermark")
+
+
+@dataclass(frozen=True, slots=True)
+class AddPartitions:
+    """Give the topic more partitions, on the same brokers (kafka-topics --alter); they stay empty."""
+
+    count: int = described("how many partitions the topic has then, 2 or more")
+
+
+@dataclass(frozen=True, slots=True)
+class CreateTopic:
+    """Create another topic with one partition on the same brokers."""
+
+    name: str = described("a name for it, of letters, digits, dots and hyphens")
+
+
+@dataclass(frozen=True, slots=True)
+class DeleteTopic:
+    """Delete another topic that the schedule has created."""
+
+    name: str = described("its name")
+
 
 MIN_ISR = "min.insync.replicas"
 UNCLEAN = "unclean.leader.election.enable"

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from oracle.asking_structure import check_ask
-from oracle.beside import Beside
+from oracle.asking import EPOCH_REQUESTS_CLAIM_CURRENT
 from oracle.schedule import Schedule, ScheduleError
 from oracle.steps import (
     MIN_ISR,
@@ -45,11 +46,22 @@ from oracle.steps import (
     Step,
     Stop,
 )
-from oracle.vocabulary import FROM_CONTROLLER, LOOKUPS, TO_CONTROLLER, BrokerId, Expectation, Label, Timing
-from oracle.wire_ranges import TIMEOUT_MS
+from oracle.vocabulary import (
+    FROM_CONTROLLER,
+    LOOKUPS,
+    TO_CONTROLLER,
+    BrokerId,
+    Expectation,
+    Label,
+    OffsetSpec,
+    Request,
+    Timing,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Collection
+
+    from oracle.steps import Ask
 
 
 def check_structure(schedule: Schedule) -> None:
@@ -228,3 +240,145 @@ def _check_known(index: int, field_name: str, named: Collection[object], known: 
 
 def _listed(names: Collection[object]) -> str:
     return ", ".join(sorted(str(name) for name in names))
+
+
+# What has a schedule made beside its partition? More partitions of its topic, and other topics by name.
+
+
+NAME = re.compile(r"[A-Za-z0-9.-]{1,60}")
+PARTITIONS_MAX = 50
+
+
+class Beside:
+    """What there is beside the partition so far, while a schedule's steps are looked through."""
+
+    def __init__(self) -> None:
+        self._partitions = 1
+        self._topics: set[str] = set()
+        self._has_deleted_records = False
+
+    def check(self, index: int, step: AddPartitions | CreateTopic | DeleteTopic | DeleteRecords) -> None:
+        """Refuse what cannot be made or deleted, and take note of the rest.
+
+        Raises:
+            ScheduleError: naming the step and the field.
+        """
+        match step:
+            case AddPartitions(count) if not self._partitions < count <= PARTITIONS_MAX:
+                message = f"count must be from {self._partitions + 1} to {PARTITIONS_MAX}"
+                raise ScheduleError(message, step=index, field="count")
+            case AddPartitions(count):
+                self._partitions = count
+            case CreateTopic(name) if name in self._topics or not NAME.fullmatch(name):
+                message = f"{name!r} cannot name another topic: letters, digits, dots and hyphens, each name once"
+                raise ScheduleError(message, step=index, field="name")
+            case CreateTopic(name):
+                self._topics.add(name)
+            case DeleteRecords():
+                self._has_deleted_records = True
+            case DeleteTopic() if self._has_deleted_records:
+                message = "deleting a topic writes down where logs start: not predicted after delete_records"
+                raise ScheduleError(message, step=index, field="name")
+            case _:
+                if step.name not in self._topics:
+                    raise ScheduleError(f"no topic {step.name!r} is there", step=index, field="name")
+                self._topics.remove(step.name)
+
+
+# Which numbers can a request carry? Every field has a width; a schedule asks for nothing that does not fit in it.
+#
+# Sources: the message schemas of Produce, Fetch, ListOffsets and OffsetsForLeaderEpoch.
+
+
+INT16_MAX, INT32_MAX, INT64_MAX = 2**15 - 1, 2**31 - 1, 2**63 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class WireRange:
+    """The least and the greatest number that a field takes, and of which type it is in the request."""
+
+    least: int
+    greatest: int
+    wire_type: str
+
+    def check(self, index: int, field: str, value: int) -> None:
+        """Refuse a number that is out of range.
+
+        Raises:
+            ScheduleError: naming the step, the field and the range.
+        """
+        if not self.least <= value <= self.greatest:
+            message = f"{field} must be from {self.least} to {self.greatest} ({self.wire_type}), not {value}"
+            raise ScheduleError(message, step=index, field=field)
+
+
+ACKS = WireRange(-INT16_MAX - 1, INT16_MAX, "int16")
+REQUEST_VERSION = WireRange(0, INT16_MAX, "int16")
+TIMEOUT_MS = WireRange(1, INT32_MAX, "int32")
+OFFSET = WireRange(0, INT64_MAX, "int64")
+LEADERSHIP = WireRange(0, INT32_MAX // 2, "half of an int32, which the epoch is")
+"""An epoch may be ahead of the ordinal of its leadership: half of the range is left for that."""
+
+
+# Does a step that asks a broker something hold together? Its brokers, labels and numbers exist.
+
+
+def check_ask(index: int, step: Ask, labels: set[Label], schedule: Schedule) -> None:
+    """Refuse what the schedule does not have; take note of the label that is sent.
+
+    Raises:
+        ScheduleError: naming the step and the field.
+    """
+    if step.broker is not None and step.broker not in schedule.brokers:
+        has = ", ".join(map(str, sorted(schedule.brokers)))
+        raise _refusal(index, "broker", f"broker names what the schedule does not have: {step.broker}; it has {has}")
+    match step:
+        case Consume(offset=offset):
+            OFFSET.check(index, "offset", offset)
+            _check_version(index, step.version)
+        case ListOffsets():
+            _check_timestamp(index, step, labels)
+            _check_version(index, step.version)
+        case EndOffsetOfEpoch():
+            _check_epochs(index, step)
+            _check_version(index, step.version)
+        case _:
+            _check_sent(index, step, labels)
+
+
+def _check_version(index: int, version: int | None) -> None:
+    REQUEST_VERSION.check(index, "version", version or 0)
+
+
+def _check_epochs(index: int, step: EndOffsetOfEpoch) -> None:
+    LEADERSHIP.check(index, "leadership", step.leadership)
+    LEADERSHIP.check(index, "current", step.current or 0)
+    version, oldest = step.version, EPOCH_REQUESTS_CLAIM_CURRENT
+    if step.current is not None and version is not None and version < oldest:
+        asked = f"{Request.OFFSETS_FOR_LEADER_EPOCH.value} {version}"
+        raise _refusal(index, "current", f"{asked} has no such field: ask in version {oldest} or newer")
+
+
+def _check_sent(index: int, step: SendTo, labels: set[Label]) -> None:
+    if step.record in labels:
+        raise _refusal(index, "record", f"label {step.record!r} is produced twice")
+    labels.add(step.record)
+    ACKS.check(index, "acks", step.acks)
+    TIMEOUT_MS.check(index, "timeout_ms", step.timeout_ms)
+
+
+def _check_timestamp(index: int, step: ListOffsets, labels: set[Label]) -> None:
+    is_by_time = step.spec is OffsetSpec.TIMESTAMP
+    if is_by_time and step.timestamp_of is None:
+        raise _refusal(index, "spec", "spec: timestamp needs timestamp_of: LABEL")
+    if not is_by_time and step.timestamp_of is not None:
+        raise _refusal(index, "timestamp_of", f"timestamp_of only with spec: timestamp, not {step.spec.value}")
+    if is_by_time and step.timestamp_of not in labels:
+        message = f"timestamp_of names what the schedule has not produced yet: {step.timestamp_of}"
+        if labels:
+            message += f"; it has {', '.join(sorted(labels))}"
+        raise _refusal(index, "timestamp_of", message)
+
+
+def _refusal(index: int, field: str, message: str) -> ScheduleError:
+    return ScheduleError(message, step=index, field=field)

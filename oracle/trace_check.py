@@ -11,10 +11,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from oracle.tracing.invariants import Invariant, Judge, NotAllowed, PassedOver, Violation
+from oracle.tracing.invariants import Invariant, Judge, NotAllowed, PassedOver, TraceSettings, Violation
 from oracle.tracing.observed import BrokerEnded, BrokerStarted, PartitionObserved
 from oracle.tracing.partition_replay import PartitionReplay
-from oracle.tracing.trace_settings import TraceSettings
 
 if TYPE_CHECKING:
     from collections.abc import Collection

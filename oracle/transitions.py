@@ -40,7 +40,7 @@ from oracle.events import (
     TailLost,
     TopicDeleted,
 )
-from oracle.replication import decisions, deleting, disks, electing, following, joining, lagging, leading, reassigning
+from oracle.replication import decisions, electing, following, joining, lagging, leading
 from oracle.state import FetchStage
 from oracle.vocabulary import Role
 
@@ -70,7 +70,7 @@ def step(state: PartitionState, event: Event, rules: RuleSet) -> Transition | Re
     result = _applied(state, event, rules)
     if isinstance(result, str):
         return Refusal(event, result)
-    return Transition(event, result if result.reassignment is None else reassigning.advanced(result, rules))
+    return Transition(event, result if result.reassignment is None else electing.advanced(result, rules))
 
 
 def _applied(state: PartitionState, event: Event, rules: RuleSet) -> PartitionState | str:
@@ -120,11 +120,11 @@ def _applied_by_operator(state: PartitionState, event: OperatorEvent, rules: Rul
         case ElectionRequested(kind):
             return electing.request_election(state, kind, rules)
         case RecordsDeleted(offset):
-            return deleting.delete_records(state, offset)
+            return leading.delete_records(state, offset)
         case ReassignmentRequested(replicas):
-            return reassigning.begin(state, replicas, rules)
+            return electing.begin(state, replicas, rules)
         case TopicDeleted():
-            return deleting.delete_topic(state)
+            return leading.delete_topic(state)
         case _:
             return electing.change_settings(state, event.settings, rules)
 
@@ -132,12 +132,12 @@ def _applied_by_operator(state: PartitionState, event: OperatorEvent, rules: Rul
 def _applied_to_disk(state: PartitionState, event: DiskEvent) -> PartitionState | str:
     """Let the disk of a broker that is down forget something."""
     offset = event.offset if isinstance(event, TailLost) else None
-    reason = disks.why_not(state, event.broker, offset)
+    reason = following.why_not(state, event.broker, offset)
     if reason is not None:
         return reason
     if offset is not None:
-        return disks.lose_tail(state, event.broker, offset)
-    return disks.lose_high_watermark(state, event.broker)
+        return following.lose_tail(state, event.broker, offset)
+    return following.lose_high_watermark(state, event.broker)
 
 
 def _applied_to_isr(state: PartitionState, event: IsrEvent, rules: RuleSet) -> PartitionState | str:

@@ -12,6 +12,10 @@ Leadership = NewType("Leadership", int)
 Label = NewType("Label", str)
 
 
+ELIGIBLE_LEADER_REPLICAS = "eligible-leader-replicas"
+"""The rule of clusters that have them (KIP-966), as predictions name it."""
+
+
 class Acks(IntEnum):
     """What a producer waits for (KIP-1 of the produce API: 0, 1 or all)."""
 
@@ -97,6 +101,14 @@ class OffsetSpec(StrEnum):
     TIMESTAMP = "timestamp"
 
 
+class Request(StrEnum):
+    """A request that a client may send to a broker."""
+
+    FETCH = "Fetch"
+    LIST_OFFSETS = "ListOffsets"
+    OFFSETS_FOR_LEADER_EPOCH = "OffsetsForLeaderEpoch"
+
+
 class PointName(StrEnum):
     """The protocol points a schedule can hold a frame at."""
 
@@ -146,3 +158,16 @@ FROM_CONTROLLER = (
 
 TO_CONTROLLER = (PointName.ALTER_PARTITION_REQUEST, PointName.ALTER_PARTITION_RESPONSE)
 """Points on the channel by which a leader asks the controller to change the ISR."""
+
+AREAS = {
+    "HW": "High watermark and log end offset",
+    "TR": "Truncation, loss and divergence",
+    "LE": "Leader epochs",
+    "IS": "In-sync replicas",
+    "AC": "The produce path",
+    "EL": "Elections and the settings that allow them",
+    "RM": "What the controller asks of a broker",
+    "FE": "Fetcher threads",
+    "RC": "Reconciliation of every record",
+}
+"""Titles of the areas of requirements by the letters of their ids, in the order of the table."""

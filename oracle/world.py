@@ -11,27 +11,98 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from oracle import controlling
 from oracle.events import (
+    BrokerRemoved,
     BrokerReturned,
     DecisionReceived,
     Event,
     FetchCompleted,
+    JoinAnswered,
+    JoinCommitted,
+    JoinRefused,
     RequestReceived,
     RequestSent,
     ResponseReceived,
+    ShrinkAnswered,
+    ShrinkCommitted,
 )
 from oracle.gate import POINTS as POINTS  # part of this module's public names
 from oracle.gate import Gate
-from oracle.obstacles import Obstacles
-from oracle.replication.electing import checkpoint_high_watermarks
+from oracle.replication import joining
+from oracle.replication.electing import awaiting, checkpoint_high_watermarks
+from oracle.rules import kip_497
 from oracle.state import Fetch, FetchStage, PartitionState, ReplicaState
 from oracle.transitions import Refusal, step
-from oracle.vocabulary import HighWatermarkCheckpoint, Role, Timing
+from oracle.vocabulary import HighWatermarkCheckpoint, PointName, Role, Timing
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from oracle.rules.rule_set import RuleSet
     from oracle.vocabulary import BrokerId
+
+    Link = tuple[BrokerId, BrokerId | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Obstacles:
+    """Everything that stands in the way at one moment.
+
+    Attributes:
+        paused: brokers that are frozen.
+        isolated: brokers that reach no other node, and are reached by none.
+        cuts: links (follower, leader) that lose every fetch.
+        untried: those of them on which no fetch has been tried since they were cut.
+    """
+
+    paused: frozenset[BrokerId] = frozenset()
+    isolated: frozenset[BrokerId] = frozenset()
+    cuts: frozenset[Link] = frozenset()
+    untried: frozenset[Link] = frozenset()
+
+    def severs(self, follower: BrokerId, leader: BrokerId | None) -> bool:
+        """Tell whether no fetch of one broker reaches another."""
+        return (follower, leader) in self.cuts or not self.isolated.isdisjoint((follower, leader))
+
+    def stops(self, follower: BrokerId, leader: BrokerId | None, stage: FetchStage | None) -> bool:
+        """Tell whether a follower's request, at some stage or not sent yet, can make no half-step."""
+        next_to_act = follower if stage in _AT_FOLLOWER else leader
+        return next_to_act in self.paused or self.severs(follower, leader)
+
+    @property
+    def deaf(self) -> frozenset[BrokerId]:
+        """The brokers that hear no decision, and that the controller does not hear."""
+        return self.paused | self.isolated
+
+    def with_paused(self, broker: BrokerId) -> Obstacles:
+        """Return the obstacles with one more broker frozen."""
+        return replace(self, paused=self.paused | {broker})
+
+    def without_paused(self, broker: BrokerId) -> Obstacles:
+        """Return the obstacles after a broker goes on, or has died."""
+        return replace(self, paused=self.paused - {broker})
+
+    def with_isolated(self, broker: BrokerId) -> Obstacles:
+        """Return the obstacles with one more broker alone."""
+        return replace(self, isolated=self.isolated | {broker})
+
+    def without_isolated(self, broker: BrokerId) -> Obstacles:
+        """Return the obstacles after a broker's links work again."""
+        return replace(self, isolated=self.isolated - {broker})
+
+    def with_cut(self, follower: BrokerId, leader: BrokerId) -> Obstacles:
+        """Return the obstacles with one more link cut."""
+        link = (follower, leader)
+        return replace(self, cuts=self.cuts | {link}, untried=self.untried | {link})
+
+    def with_tried(self, follower: BrokerId, leader: BrokerId | None) -> Obstacles:
+        """Return the obstacles after a follower has tried to fetch from a leader."""
+        link = (follower, leader)
+        return replace(self, untried=self.untried - {link}) if link in self.untried else self
+
+    def without_cut(self, follower: BrokerId, leader: BrokerId) -> Obstacles:
+        """Return the obstacles after a link is healed."""
+        return replace(self, cuts=self.cuts - {(follower, leader)})
 
 
 class ImpossibleEventError(ValueError):
@@ -153,7 +224,7 @@ def _ended(before: PartitionState, after: PartitionState) -> list[BrokerId]:
 
 def _round(world: World, follower: BrokerId) -> World:
     """Run one fetch round of a follower as far as holds let it."""
-    world = controlling.settled(world)
+    world = settled(world)
     for advance in (_complete, _respond, _request, _arrive, _respond):
         if _is_blocked(world, follower):
             return world
@@ -220,3 +291,122 @@ def _arrive(world: World, follower: BrokerId) -> World:
 
 
 _HALF_STEPS = {FetchStage.PARKED: _complete, FetchStage.REQUESTED: _arrive, FetchStage.ANSWERED: _respond}
+
+
+# What do the frames between the controller and the brokers do next? Each on its own channel, unless held.
+#
+# Downward: a decision reaches its broker. One frame at a time is under way per broker, so a held one
+# keeps back every later decision. In KRaft mode a broker fetches metadata all the time: a hold catches
+# the next such fetch at once, and while it stands in the gate the broker hears nothing.
+# Before all that: brokers that were killed together are noticed one by one, each when its session ends.
+# Upward: a leader's wish to change the ISR reaches the controller, and the answer its leader.
+#
+# Sources: ControllerChannelManager.RequestSendThread, AlterPartitionManager, KafkaRaftClient; KIP-497.
+
+
+def settled(world: World) -> World:
+    """Let everything happen that no hold blocks, the elected leader first."""
+    while possible := controller_moves(world):
+        _, world = possible[0]
+    return world
+
+
+def controller_moves(world: World) -> tuple[tuple[Event | None, World], ...]:
+    """Return what can happen next: an event with the world after it, or no event where a hold catches a frame."""
+    caught = _caught_at_once(world)
+    if caught is not None:
+        return ((None, caught),)
+    return (*_removals(world), *_isr_changes(world), *_deliveries(world))
+
+
+def unnoticed(world: World) -> tuple[BrokerId, ...]:
+    """Return the dead brokers whose sessions are about to end."""
+    if world.timing is not Timing.SESSION:
+        return ()
+    registered = world.state.controller.registered
+    return tuple(r.broker for r in world.state.replicas if not r.alive and r.broker in registered)
+
+
+def _removals(world: World) -> Iterator[tuple[Event | None, World]]:
+    for broker in unnoticed(world):
+        event = BrokerRemoved(broker)
+        yield event, world.apply(event)
+
+
+def _caught_at_once(world: World) -> World | None:
+    """Let a hold have the metadata fetch of a broker, or the UpdateMetadata that it is sent."""
+    live = frozenset(r.broker for r in world.state.replicas if r.alive) - world.obstacles.deaf
+    gate = world.gate.with_metadata_fetches(live).with_updates_sent(live)
+    return None if gate == world.gate else replace(world, gate=gate)
+
+
+def _deliveries(world: World) -> Iterator[tuple[Event | None, World]]:
+    for broker in awaiting(world.state):
+        if world.blocks_decisions(broker):
+            continue
+        is_stop = world.state.replica(broker).undelivered[0].deletes
+        request = PointName.STOP_REPLICA if is_stop else PointName.LEADER_AND_ISR
+        gate = world.gate.caught_by(request, broker)
+        if gate is None:
+            event = DecisionReceived(broker)
+            yield event, _answered(world.apply(event), broker, is_stop=is_stop)
+        else:
+            yield None, replace(world, gate=gate)
+
+
+def _answered(world: World, broker: BrokerId, *, is_stop: bool) -> World:
+    """Let a hold catch a broker's answer to LeaderAndIsr: the controller sends nothing more until it has that."""
+    gate = None if is_stop else world.gate.caught_by(PointName.LEADER_AND_ISR_RESPONSE, broker)
+    return world if gate is None else replace(world, gate=gate)
+
+
+def _isr_changes(world: World) -> Iterator[tuple[Event | None, World]]:
+    """Return what can become of leaders' wishes; that of a leader whom the controller refuses stays pending."""
+    if not any(replica.has_isr_request for replica in world.state.replicas):
+        return
+    for leader in world.state.replicas:
+        if not leader.has_isr_request or world.blocks_isr_changes(leader.broker):
+            continue
+        gate = world.gate.caught_by(PointName.ALTER_PARTITION_REQUEST, leader.broker)
+        if gate is not None:
+            yield None, replace(world, gate=gate)
+        elif leader.isr_answer is not None and kip_497.takes_answer(leader.isr_answer, leader):
+            event = _late_answer(leader)
+            yield event, world.apply(event)
+        elif joining.refusal(world.state, leader) is None:
+            yield _isr_change(world, leader)
+
+
+def _isr_change(world: World, leader: ReplicaState) -> tuple[Event | None, World]:
+    """Let the controller commit a wish; a hold may catch its answer."""
+    gate = world.gate.caught_by(PointName.ALTER_PARTITION_RESPONSE, leader.broker)
+    event = _commit(world, leader, is_answered=gate is None)
+    after = world.apply(event)
+    return event, after if gate is None else replace(after, gate=gate)
+
+
+def _late_answer(leader: ReplicaState) -> Event:
+    return ShrinkAnswered(leader.broker) if leader.leaving else JoinAnswered(min(leader.joining), leader.broker)
+
+
+def _commit(world: World, leader: ReplicaState, *, is_answered: bool) -> Event:
+    if leader.leaving:
+        return ShrinkCommitted(is_answered=is_answered)
+    follower = min(leader.joining)
+    if not joining.is_eligible(world.state, leader, follower, world.rules):
+        return JoinRefused(follower)
+    return JoinCommitted(follower, is_answered=is_answered)
+
+
+# What keeps frames from passing besides holds? Paused brokers, cut links and isolated brokers.
+#
+# A paused broker does nothing: it sends no request, handles no answer, serves nobody and hears nothing, while
+# its connections stay. On a cut link a fetch is lost with its connection and tried again in vain. An isolated
+# broker has every link cut, those between it and the controller too: it goes on in its old role, alone.
+#
+# Sources: SIGSTOP; AbstractFetcherThread (a lost fetch is repeated), ControllerChannelManager.RequestSendThread,
+# BrokerToControllerChannelManager (a lost request is repeated).
+
+
+_AT_FOLLOWER = (None, FetchStage.ANSWERED)
+"""Where a request is whose next half-step its follower takes: none is under way, or its answer has come."""

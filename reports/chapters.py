@@ -11,25 +11,15 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from reports.verdict_words import Conformance, Promise
+from conformance.record.verdict import Conformance, PromiseKept
+from oracle.vocabulary import AREAS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from reports.model import RunView
 
-AREAS = {
-    "HW": "High watermark and log end offset",
-    "TR": "Truncation, loss and divergence",
-    "LE": "Leader epochs",
-    "IS": "In-sync replicas",
-    "AC": "The produce path",
-    "EL": "Elections and the settings that allow them",
-    "RM": "What the controller asks of a broker",
-    "FE": "Fetcher threads",
-    "RC": "Reconciliation of every record",
-    "regressions": "Known defects",
-}
+TITLES = AREAS | {"regressions": "Known defects"}
 """Titles of the areas by the letters that entries' names begin with."""
 OTHER = "Schedules of your own"
 SHELF_RUNS_MIN = 12
@@ -50,7 +40,7 @@ class Tally:
         return Counter(run.verdict.conformance for run in self.runs)
 
     @property
-    def promise(self) -> Mapping[Promise, int]:
+    def promise(self) -> Mapping[PromiseKept | None, int]:
         """How many runs have which answer about the promise."""
         return Counter(run.verdict.promise for run in self.runs)
 
@@ -87,7 +77,7 @@ class Chapter:
 
 def chapters_of(runs: Sequence[RunView]) -> tuple[Chapter, ...]:
     """Return the chapters that have runs, in the order of the catalogue, the user's own schedules last."""
-    by_area: dict[str, list[RunView]] = {area: [] for area in (*AREAS, "")}
+    by_area: dict[str, list[RunView]] = {area: [] for area in (*TITLES, "")}
     for run in sorted(runs, key=_name_key):
         by_area[area_of(run.scenario)].append(run)
     return tuple(_chapter(area, of_area) for area, of_area in by_area.items() if of_area)
@@ -96,7 +86,7 @@ def chapters_of(runs: Sequence[RunView]) -> tuple[Chapter, ...]:
 def area_of(scenario: str) -> str:
     """Return the letters of the area that a scenario belongs to; empty for one of the user's own."""
     letters = re.split(r"[-/]", scenario, maxsplit=1)[0]
-    return letters if letters in AREAS else ""
+    return letters if letters in TITLES else ""
 
 
 def round_of(run: RunView) -> int | None:
@@ -118,7 +108,7 @@ def _chapter(area: str, runs: list[RunView]) -> Chapter:
     return Chapter(
         anchor=f"area-of-{area.lower() or 'other'}",
         letters=area if area.isupper() else "",
-        title=AREAS.get(area, OTHER),
+        title=TITLES.get(area, OTHER),
         tally=Tally(tuple(runs)),
         shelves=tuple(_shelves(families)),
         not_run=tuple(run for run in runs if run.verdict.conformance is Conformance.NOT_RUN),

@@ -17,8 +17,6 @@ _SHORT = (
 )
 _NAMES = {"log end offset": "LEO", "high watermark": "HW", "isr": "ISR", "elr": "ELR"}
 _ELR, _NOBODY = "elr", "{}"
-_ELR_SINCE = 4
-"""The major version from which on there are eligible leader replicas."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,10 +48,10 @@ class CheckpointTable:
     rows: tuple[CheckpointRow, ...]
 
 
-def checkpoint_table(checkpoints: Sequence[CheckpointView], kafka: str = "") -> CheckpointTable:
-    """Return all checkpoints of a run as one table; without a column for what its release does not have."""
+def checkpoint_table(checkpoints: Sequence[CheckpointView], *, has_elr: bool = True) -> CheckpointTable:
+    """Return all checkpoints of a run as one table; without a column for what its cluster does not have."""
     whats = list(dict.fromkeys(row.what for checkpoint in checkpoints for row in checkpoint.rows))
-    whats = [what for what in whats if what != _ELR or _has_elr(checkpoints, kafka)]
+    whats = [what for what in whats if what != _ELR or has_elr or _is_anybody_eligible(checkpoints)]
     heads: dict[str, list[str]] = {}
     for what in whats:
         heads.setdefault(_split(what)[0], []).append(what)
@@ -68,11 +66,8 @@ def checkpoint_table(checkpoints: Sequence[CheckpointView], kafka: str = "") -> 
     )
 
 
-def _has_elr(checkpoints: Sequence[CheckpointView], kafka: str) -> bool:
-    """Tell whether a release has eligible leader replicas (KIP-966), or there are any, predicted or measured."""
-    major = kafka.partition(".")[0]
-    if not major.isdecimal() or int(major) >= _ELR_SINCE:
-        return True
+def _is_anybody_eligible(checkpoints: Sequence[CheckpointView]) -> bool:
+    """Tell whether there are eligible leader replicas at some checkpoint, predicted or measured."""
     values = [(row.predicted, row.measured) for each in checkpoints for row in each.rows if row.what == _ELR]
     return any(value != _NOBODY for pair in values for value in pair)
 

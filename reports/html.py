@@ -16,24 +16,27 @@ from urllib.parse import quote
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
+from conformance.record.verdict import Conformance, PromiseKept
 from reports import overview
 from reports.answer_parts import parts_of
-from reports.answers import by_step
 from reports.chapters import FAILING, Tally, chapters_of
 from reports.checkpoint_table import checkpoint_table
-from reports.decisions import decision
-from reports.glossary import GLOSSARY
-from reports.imposed import imposed_besides, imposed_on_all
+from reports.model import by_step
 from reports.operators import operator_rows
-from reports.picture.cells import draw_cells, log_sentences
-from reports.picture.log_caption import log_caption
-from reports.picture.patterns import patterns
+from reports.overview import GLOSSARY, imposed_besides, imposed_on_all, place_words, tally_words
+from reports.picture.cells import draw_cells, log_caption, log_sentences
+from reports.picture.legend import patterns
 from reports.picture_table import picture_table
-from reports.run_words import place_words, tally_words
 from reports.settings_table import settings_tables
-from reports.source_links import source_link
 from reports.timeline_svg import draw_timeline
-from reports.verdict_words import CLASS_MEANINGS, CONFORMANCE_LOOKS, CONFORMS_MEANS, PROMISE_LOOKS, Conformance, Promise
+from reports.verdict_words import (
+    CLASS_MEANINGS,
+    CONFORMANCE_LOOKS,
+    CONFORMS_MEANS,
+    PROMISE_LOOKS,
+    decision,
+    source_link,
+)
 from reports.version_matrix import metadata_words, version_matrix
 
 if TYPE_CHECKING:
@@ -65,7 +68,7 @@ def render_html(runs: Sequence[RunView], folder: Path) -> str:
         failing=failing,
         opened={run.anchor for run in failing[:OPENED_MAX]},
         shown_conformance=[word for word in Conformance if tally.conformance[word]],
-        shown_promise=[word for word in Promise if tally.promise[word] and word is not Promise.NOT_JUDGED],
+        shown_promise=[word for word in PromiseKept if tally.promise[word]],
         on_all=imposed_on_all(runs),
         files={} if len(runs) == 1 else {file.name: file.says for run in runs for file in run.evidence},
         css=style_sheet("report.css", "chapters.css"),
@@ -112,7 +115,7 @@ def _environment(folder: Path) -> Environment:
     environment.globals |= {"glossary": GLOSSARY, "conforms_means": CONFORMS_MEANS, "dash": DASH}
     environment.globals["class_meanings"] = CLASS_MEANINGS
     environment.globals["every_conformance"] = [CONFORMANCE_LOOKS[word] for word in Conformance]
-    environment.globals["every_promise"] = [PROMISE_LOOKS[word] for word in Promise]
+    environment.globals["every_promise"] = [*PROMISE_LOOKS.values()]
     return environment
 
 

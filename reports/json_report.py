@@ -6,10 +6,15 @@ import json
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from reports.verdict_words import Conformance, Promise
+from conformance.record.verdict import Conformance, PromiseKept
+from reports.html import render_html
+from reports.junit import render_junit
+from reports.load import load_runs
+from reports.verdict_words import NOT_JUDGED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from reports.model import RunView
     from reports.wire import Wire
@@ -24,7 +29,7 @@ def render_json(runs: Sequence[RunView]) -> str:
         "summary": {
             "runs": len(runs),
             "conformance": {word.value: conformance[word] for word in Conformance},
-            "promise": {word.value: promise[word] for word in Promise},
+            "promise": {**{word.value: promise[word] for word in PromiseKept}, NOT_JUDGED: promise[None]},
         },
     }
     return json.dumps(report, indent=2, ensure_ascii=False) + "\n"
@@ -39,7 +44,7 @@ def _run(run: RunView) -> dict[str, object]:
         "metadata": run.metadata,
         "backend": run.backend,
         "conformance": run.verdict.conformance.value,
-        "promise": None if promise is Promise.NOT_JUDGED else promise.value,
+        "promise": None if promise is None else promise.value,
         "reason": run.verdict.reason,
         "seconds": run.seconds,
         "run": run.run,
@@ -63,3 +68,28 @@ def _wire(wire: Wire | None) -> dict[str, object] | None:
         "events": wire.events,
         "held": {str(invariant.number): invariant.held for invariant in wire.invariants},
     }
+
+
+# Which files does a report consist of? One page for people, two beside it for machines.
+
+
+JUNIT_NAME = "junit.xml"
+JSON_NAME = "report.json"
+
+
+def write_report(runs: Sequence[Path], out: Path) -> Path:
+    """Write ``out`` (report.html) with ``junit.xml`` and ``report.json`` beside it.
+
+    Args:
+        runs: run directories; one that cannot be read is reported as HARNESS_ERROR.
+        out: path of the HTML page; missing folders are made.
+
+    Returns:
+        The path of the page.
+    """
+    views = load_runs(runs)
+    out.parent.mkdir(parents=True, exist_ok=True)
+    out.write_text(render_html(views, out.parent), encoding="utf-8")
+    (out.parent / JUNIT_NAME).write_text(render_junit(views), encoding="utf-8")
+    (out.parent / JSON_NAME).write_text(render_json(views), encoding="utf-8")
+    return out

@@ -10,7 +10,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from reports.verdict_words import CONFORMANCE_LOOKS, PROMISE_LOOKS, Conformance
+from conformance.record.verdict import Conformance
+from reports.verdict_words import CONFORMANCE_LOOKS, NOT_JUDGED, PROMISE_LOOKS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -72,7 +73,7 @@ def _case(suite: Element, run: RunView) -> None:
 def _properties(run: RunView) -> dict[str, str]:
     return {
         "conformance": run.verdict.conformance.value,
-        "promise": run.verdict.promise.value,
+        "promise": run.verdict.promise.value if run.verdict.promise else NOT_JUDGED,
         "seed": run.seed,
         "run": run.run,
         **({"answers": _answers(run)} if run.asked else {}),

@@ -1,7 +1,7 @@
 """How does a run directory become a view? Every part that exists is read; what is broken is said.
 
-A directory that cannot be read never stops a report: it becomes a run with the verdict HARNESS_ERROR
-and the reason, beside the healthy ones.
+A directory that cannot be read never stops a report: it becomes a run with the verdict HARNESS_ERROR and the reason,
+beside the healthy ones. Control characters in any text become U+FFFD, so that no name in a run can break a page.
 """
 
 from __future__ import annotations
@@ -9,24 +9,33 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeVar
 
-from reports.load_answers import load_answers
-from reports.load_checkpoints import load_checkpoints
-from reports.load_evidence import load_evidence
-from reports.load_logs import load_final_logs
-from reports.load_race import load_race, raced_steps
-from reports.load_records import load_records
-from reports.load_story import load_story
-from reports.load_verdict import load_verdict
-from reports.load_wire import load_wire
-from reports.model import RunView, VerdictView
-from reports.run_files import BrokenRunDirectory, read_object
-from reports.verdict_words import Conformance, Promise
+from conformance.record.answers import read_compared, read_predicted
+from conformance.record.directory import RunDirectory, RunDirectoryError, cleaned
+from conformance.record.observations import read_observations
+from conformance.record.prediction import OUTCOME_FILE, PREDICTION_FILE, read_prediction
+from conformance.record.reconciliation import read_checkpoints, read_counts, read_record_classes
+from conformance.record.replica_logs import read_replica_logs
+from conformance.record.run import RUN_FILE, read_run
+from conformance.record.schedule import SCHEDULE_FILE, read_schedule
+from conformance.record.timeline import read_timeline
+from conformance.record.trace_check import read_trace_check
+from conformance.record.verdict import Conformance, read_verdict
+from oracle.vocabulary import ELIGIBLE_LEADER_REPLICAS
+from reports.load_records import final_logs, records_of
+from reports.load_story import race_of, raced_steps, story_of
+from reports.load_verdict import checkpoint_views, verdict_view, wire_of
+from reports.model import Asked, Evidence, Files, RunView, VerdictView
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
+
+    from conformance.record.prediction import FrozenPrediction
+    from conformance.record.run import Run
+
+T = TypeVar("T")
 
 
 def load_runs(runs: Sequence[Path]) -> tuple[RunView, ...]:
@@ -43,87 +52,116 @@ def load_runs(runs: Sequence[Path]) -> tuple[RunView, ...]:
 
 def load_run(path: Path) -> RunView:
     """Return the view of one run directory; a broken one is a HARNESS_ERROR with its reason."""
-    view = _unread(path, "")
+    view, run = _unread(path, ""), RunDirectory(path)
+    if not (path / RUN_FILE).exists():
+        return _unread(path, f"there is no {RUN_FILE} in this directory")
     try:
-        run = read_object(path / "run.json")
-        if not run:
-            return _unread(path, "there is no run.json in this directory")
-        view = _described(path, run)
-        return _with_parts(path, view, run)
-    except BrokenRunDirectory as error:
-        return replace(view, verdict=_unreadable(str(error)))
-    except (KeyError, TypeError, ValueError, AttributeError, OSError) as error:
-        return replace(view, verdict=_unreadable(f"{type(error).__name__}: {error}"))
+        about = cleaned(read_run(run))
+        view = _described(path, about)
+        return _with_parts(run, view, about)
+    except RunDirectoryError as error:
+        return replace(view, verdict=_unreadable(_without_place(str(error), path)))
 
 
-def _described(path: Path, run: Mapping[str, Any]) -> RunView:
-    name, variant = str(run.get("scenario") or path.name), str(run.get("variant") or "")
+def _described(path: Path, about: Run) -> RunView:
+    name, variant = about.scenario or path.name, about.variant or ""
     scenario = name.removesuffix(f"/{variant}")
-    kafka, metadata = str(run.get("kafka") or "?"), str(run.get("metadata") or "")
-    settings = run.get("settings") or {}
     return RunView(
         name=name,
-        anchor=_slug(scenario, variant, kafka, metadata, str(run.get("backend") or "")),
+        anchor=_slug(scenario, variant, about.kafka, about.metadata, about.backend or ""),
         path=path,
-        run=str(run.get("run") or path.name),
+        run=about.run or path.name,
         scenario=scenario,
-        schedule_id=str(run.get("schedule_id") or ""),
-        requirement=str(run.get("requirement") or ""),
-        sources=tuple(str(source) for source in run.get("sources") or ()),
+        schedule_id=about.schedule_id or "",
+        requirement=about.requirement or "",
+        sources=about.sources,
         variant=variant,
-        kafka=kafka,
-        metadata=metadata,
-        backend=str(run.get("backend") or ""),
-        seed="" if run.get("seed") is None else str(run["seed"]),
-        started=_time(run.get("started")),
-        seconds=None if run.get("seconds") is None else float(run["seconds"]),
+        kafka=about.kafka,
+        metadata=about.metadata,
+        backend=about.backend or "",
+        seed="" if about.seed is None else str(about.seed),
+        started=_time(about.started),
+        seconds=about.seconds,
         verdict=_unreadable("the run was not judged"),
-        explanation=str(run.get("explanation") or ""),
-        is_examination=run.get("kind") == "examination",
-        basis=str(run.get("basis") or ""),
-        told_steps=tuple(str(step) for step in run.get("steps") or ()),
-        user_settings=_words(settings.get("user")),
-        imposed_settings=_words(settings.get("imposed")),
-        environment=_words(run.get("environment")),
-        quirks=tuple(str(quirk) for quirk in run.get("quirks") or ()),
-        identity=_identity(run),
+        explanation=about.explanation or "",
+        is_examination=about.is_examination,
+        basis=about.basis or "",
+        told_steps=about.steps or (),
+        user_settings=about.settings.user,
+        imposed_settings=about.settings.imposed,
+        environment=_environment(about),
+        quirks=about.quirks,
+        identity=_identity(about),
     )
 
 
-def _with_parts(path: Path, view: RunView, run: Mapping[str, Any]) -> RunView:
-    schedule = read_object(path / "schedule.json")
-    outcome = path / "outcome" / "prediction.json"  # where a race was open: the outcome that fits
-    prediction = read_object(outcome if outcome.exists() else path / "prediction" / "prediction.json")
-    verdict_file = read_object(path / "verdict.json")
-    records = load_records(path, run, schedule, prediction)
-    race = load_race(prediction)
+def _with_parts(run: RunDirectory, view: RunView, about: Run) -> RunView:
+    files = _files(run)
+    verdict, prediction = files.verdict, files.prediction
+    records = records_of(about, files)
+    race = race_of(prediction)
     return replace(
         view,
-        seconds=view.seconds if view.seconds is not None else verdict_file.get("seconds"),
-        verdict=load_verdict(verdict_file, run, prediction),
+        seconds=view.seconds if view.seconds is not None or verdict is None else verdict.seconds,
+        verdict=verdict_view(verdict, about, prediction),
         race=race,
-        story=replace(load_story(path, schedule, prediction), raced_steps=raced_steps(race)),
-        checkpoints=load_checkpoints(path, prediction),
+        story=replace(story_of(files), raced_steps=raced_steps(race)),
+        checkpoints=checkpoint_views(files.checkpoints),
+        has_elr=prediction is None or ELIGIBLE_LEADER_REPLICAS in prediction.rules,
         records=records,
-        final_logs=load_final_logs(path, run, prediction, records),
-        evidence=load_evidence(path),
-        asked=load_answers(path),
-        wire=load_wire(read_object(path / "trace_check.json")),
+        final_logs=final_logs(about, files, records),
+        evidence=load_evidence(run.path),
+        asked=_asked(run),
+        wire=wire_of(_clean(read_trace_check, run)),
+        every_run=() if verdict is None else verdict.every_run,
     )
 
 
-def _identity(run: Mapping[str, Any]) -> dict[str, str]:
-    prediction, digests = run.get("prediction") or {}, run.get("digests") or {}
+def _files(run: RunDirectory) -> Files:
+    """Read what several parts of the view are made of."""
+    return Files(
+        schedule=_clean(read_schedule, run) if run.has(SCHEDULE_FILE) else None,
+        prediction=_prediction(run),
+        verdict=_clean(read_verdict, run),
+        timeline=cleaned(read_timeline(run, may_be_cut=True)),
+        observations=cleaned(read_observations(run, may_be_cut=True)),
+        counts=_clean(read_counts, run),
+        classes=_clean(read_record_classes, run),
+        checkpoints=_clean(read_checkpoints, run),
+        replica_logs=_clean(read_replica_logs, run) if any((run.path / "replica_logs").glob("*.parquet")) else None,
+    )
+
+
+def _prediction(run: RunDirectory) -> FrozenPrediction | None:
+    """Read the prediction; where a race was open, the outcome that fits."""
+    name = next((name for name in (OUTCOME_FILE, PREDICTION_FILE) if run.has(name)), None)
+    return None if name is None else cleaned(read_prediction(run, name))
+
+
+def _clean(read: Callable[[RunDirectory], T], run: RunDirectory) -> T:
+    return cleaned(read(run))
+
+
+def _environment(about: Run) -> dict[str, str]:
+    where = about.environment
+    if where is None:
+        return {}
+    facts = {"java": where.java, "python": where.python, "os": where.os, "cores": where.cores, "tester": where.tester}
+    return {name: str(value) for name, value in facts.items() if value not in {None, ""}}
+
+
+def _identity(about: Run) -> dict[str, str]:
+    frozen = about.prediction
     facts = {
-        "Prediction frozen at": prediction.get("frozen_at"),
-        "Prediction sha256": prediction.get("sha256"),
-        "Jars": digests.get("jars"),
-        "Image": digests.get("image"),
-        "Topic": run.get("topic"),
-        "Brokers": ", ".join(str(broker) for broker in run.get("brokers") or ()),
-        "Controller": run.get("controller"),
-        "Runs before on its cluster": ", ".join(run.get("cluster_runs") or ()),
-        "The cluster afterwards": run.get("not_healed"),
+        "Prediction frozen at": None if frozen is None else frozen.frozen_at,
+        "Prediction sha256": None if frozen is None else frozen.sha256,
+        "Jars": about.digests.jars,
+        "Image": about.digests.image,
+        "Topic": about.topic,
+        "Brokers": ", ".join(str(broker) for broker in about.brokers),
+        "Controller": about.controller,
+        "Runs before on its cluster": ", ".join(about.cluster_runs or ()),
+        "The cluster afterwards": about.not_healed,
     }
     return {name: str(value) for name, value in facts.items() if value not in {None, ""}}
 
@@ -150,7 +188,12 @@ def _unread(path: Path, reason: str) -> RunView:
 
 
 def _unreadable(reason: str) -> VerdictView:
-    return VerdictView(Conformance.HARNESS_ERROR, Promise.NOT_JUDGED, f"The run directory cannot be used: {reason}.")
+    return VerdictView(Conformance.HARNESS_ERROR, None, f"The run directory cannot be used: {reason}.")
+
+
+def _without_place(text: str, path: Path) -> str:
+    """Return an error without the directory, which the page names already."""
+    return text.replace(f"{path}/", "")
 
 
 def _slug(*parts: str) -> str:
@@ -158,12 +201,54 @@ def _slug(*parts: str) -> str:
     return "run-" + re.sub(r"[^a-z0-9]+", "-", words.lower()).strip("-")
 
 
-def _time(value: object) -> datetime | None:
+def _time(value: str | None) -> datetime | None:
     try:
-        return datetime.fromisoformat(str(value))
+        return None if value is None else datetime.fromisoformat(value)
     except ValueError:
         return None
 
 
-def _words(values: Mapping[str, object] | None) -> dict[str, str]:
-    return {str(name): str(value) for name, value in (values or {}).items()}
+def _asked(run: RunDirectory) -> tuple[Asked, ...]:
+    """Return every question; first those that were answered or judged, then those that were never reached."""
+    compared = _clean(read_compared, run)
+    known = {one.what for one in compared}
+    unreached = (one for one in _clean(read_predicted, run) or () if one.what not in known)
+    return (
+        *(
+            Asked(one.what, one.predicted or "", one.measured or "", one.why_not or "", agrees=one.agrees)
+            for one in compared
+        ),
+        *(Asked(one.what, one.in_words, "", "", agrees=None) for one in unreached),
+    )
+
+
+_FILES: Mapping[str, str] = {
+    "verdict.json": "both verdicts and every finding",
+    "prediction/prediction.json": "what the model said before the first step",
+    "outcome/prediction.json": "where a race was open: the outcome that fits what was measured",
+    "prediction/questions.json": "what was asked besides, and what the model said before the first step",
+    "schedule.json": "the steps, as both interpreters read them",
+    "run.json": "versions, settings, digests, seed",
+    "observations.ndjson": "every number that was measured",
+    "answers.ndjson": "every answer, as it was measured",
+    "timeline.ndjson": "every step, fault and held frame with its time",
+    "wire.ndjson": "every frame between the brokers, and between them and the controller",
+    "trace_check.json": "what the model says of these frames",
+    "ledger": "what was sent, and what the producer was told",
+    "topic": "what was read back from the topic",
+    "replica_logs": "the decoded segments of every replica",
+    "reconciliation/counts.json": "how many records fell into each class",
+    "reconciliation/samples.json": "offending records",
+    "reconciliation/records.json": "each record's class, predicted and measured",
+    "reconciliation/checkpoints.json": "every number of every checkpoint, compared",
+    "reconciliation/questions.json": "every answer, compared",
+}
+"""Which files a doubting reader can open: those of the run directory that exist, with what they say."""
+
+
+def load_evidence(path: Path) -> tuple[Evidence, ...]:
+    """Return the run's files that exist, in reading order, the brokers' own logs last."""
+    fixed = [Evidence(name, path / name, says) for name, says in _FILES.items() if (path / name).exists()]
+    logs = sorted((path / "brokers").glob("*/server.log"))
+    brokers = [Evidence(str(log.relative_to(path)), log, f"what broker {log.parent.name} logged") for log in logs]
+    return (*fixed, *brokers)

@@ -1,136 +1,166 @@
-"""What became of every record? Prediction, ledger and topic beside each other, one row a record."""
+"""What became of every record, and what did every replica's log hold in the end? As the reconciliation classed them."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING
 
-from reports.fates import gone_word, predicted_fate
-from reports.model import ClassCount, Records, RecordView
-from reports.run_files import count_rows, read_lines, read_object, read_rows
+from conformance.record.observations import OutcomeSeen
+from reports.model import ClassCount, FinalLogs, Ghost, LogEntry, Records, RecordView, ReplicaLog
 from reports.step_prose import acks_words
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
+    from collections.abc import Mapping, Sequence
+
+    from conformance.record.prediction import FrozenPrediction, PredictedRecord
+    from conformance.record.reconciliation import RecordClass
+    from conformance.record.replica_logs import LogEntry as RecordedEntry
+    from conformance.record.run import Run
+    from reports.model import Files
 
 RECORDS_MAX = 200
 """A page lists this many records; of a longer run the remarkable ones come first."""
+ENTRIES_MAX = 20_000
+"""Logs of more records than this are counted, never drawn."""
+GONE = frozenset({"lost", "absent"})
 
 
-class _Measured(NamedTuple):
-    """What was measured of every record, by record id without the run's base."""
-
-    outcomes: Mapping[int, Mapping[str, Any]]
-    offsets: Mapping[int, list[int]]
-    topic_was_read: bool
-    deviating: frozenset[object]
-
-
-def load_records(
-    path: Path, run: Mapping[str, Any], schedule: Mapping[str, Any], prediction: Mapping[str, Any]
-) -> Records:
+def records_of(about: Run, files: Files) -> Records:
     """Return the records with the reconciliation's counts."""
-    counts = read_object(path / "reconciliation" / "counts.json")
-    measured = _measured(path, int(run.get("record_id_base") or 0))
-    acks = _acks_by_label(schedule)
-    predicted = prediction.get("records") or ()
-    rows = [_row(record, measured, acks) for record in predicted]
+    predicted = () if files.prediction is None else files.prediction.records
+    classes, told = _classes(about, files), _told(files)
+    rows = [_row(record, classes.get(record.id), told.get(record.label)) for record in predicted]
     if len(rows) > RECORDS_MAX:
         rows.sort(key=_is_unremarkable)
+    counts = files.counts
     return Records(
         rows=tuple(rows[:RECORDS_MAX]),
         total=len(rows),
         acks=tuple(sorted({row.acks for row in rows if row.acks}, reverse=True)),
-        classes=_classes(counts),
-        totals=counts.get("totals") or {},
-        identity_holds=counts.get("identity_holds"),
+        classes=() if counts is None else _counted(counts.predicted, counts.classes),
+        totals={} if counts is None else counts.totals.by_name,
+        identity_holds=None if counts is None else counts.identity_holds,
     )
 
 
-def acknowledged_offsets(path: Path, base: int) -> dict[int, int]:
-    """Return the offset each record was acknowledged at, by record id without the base."""
-    rows = read_rows(path / "ledger", ("record_id", "offset"), "outcomes-*.parquet")
-    return {row["record_id"] - base: row["offset"] for row in rows if row["offset"] is not None}
+def _classes(about: Run, files: Files) -> dict[int, RecordClass]:
+    """Return the records' classes by record id without the run's base."""
+    return {one.record_id - about.record_id_base: one for one in files.classes}
+
+
+def _told(files: Files) -> dict[str, OutcomeSeen]:
+    """Return what producers were told, by label: of a run that was never reconciled there is nothing else."""
+    return {seen.label: seen for seen in files.observations if isinstance(seen, OutcomeSeen)}
 
 
 def _is_unremarkable(row: RecordView) -> bool:
-    return not row.deviates and row.predicted_fate == "present" and row.measured_outcome == "acknowledged"
+    return not row.deviates and row.predicted_fate == "present" and row.measured_outcome.startswith("acknowledged")
 
 
-def _measured(path: Path, base: int) -> _Measured:
-    ledger = read_rows(path / "ledger", ("record_id", "outcome", "error", "offset"), "outcomes-*.parquet")
-    topic = read_rows(path / "topic", ("record_id", "offset"))
-    offsets: dict[int, list[int]] = {}
-    for row in topic:
-        if row["record_id"] is not None:
-            offsets.setdefault(row["record_id"] - base, []).append(row["offset"])
-    samples = read_object(path / "reconciliation" / "samples.json")
-    return _Measured(
-        outcomes={row["record_id"] - base: row for row in ledger} or _observed_outcomes(path),
-        offsets=offsets,
-        topic_was_read=_is_written(path / "topic") and count_rows(path / "topic") == len(topic),
-        deviating=frozenset(item.get("label") for item in samples.get("deviations") or ()),
-    )
-
-
-def _is_written(folder: Path) -> bool:
-    """Say whether there are files, be it without rows: a topic may have lost everything."""
-    return any(folder.glob("*.parquet"))
-
-
-def _observed_outcomes(path: Path) -> dict[int, Mapping[str, Any]]:
-    rows = [row for row in read_lines(path / "observations.ndjson") if row.get("kind") == "outcome"]
-    return dict(enumerate(rows))
-
-
-def _acks_by_label(schedule: Mapping[str, Any]) -> dict[str, object]:
-    found: dict[str, object] = {}
-    for step in schedule.get("steps") or ():
-        produce = step.get("produce")
-        if isinstance(produce, dict):
-            found.update({str(label): produce.get("acks", "all") for label in produce.get("records") or ()})
-    return found
-
-
-def _row(record: Mapping[str, Any], measured: _Measured, acks: Mapping[str, object]) -> RecordView:
-    record_id, label = int(record.get("id") or 0), str(record.get("label") or "")
-    fate, offset = _measured_fate(record, measured)
+def _row(record: PredictedRecord, found: RecordClass | None, told: OutcomeSeen | None) -> RecordView:
+    learned = found or told
     return RecordView(
-        label=label,
-        acks=acks_words(record.get("acks", acks.get(label))),
-        predicted_outcome=_outcome_words(record),
-        measured_outcome=_outcome_words(measured.outcomes.get(record_id, {})),
-        predicted_fate=predicted_fate(record, str(measured.outcomes.get(record_id, {}).get("outcome") or "")),
-        measured_fate=fate,
-        offset=offset,
-        decided_by=str(record.get("decided_by") or ""),
-        promise=str(record.get("promise") or ""),
-        promise_reason=str(record.get("promise_reason") or ""),
-        deviates=label in measured.deviating,
+        label=record.label,
+        acks=acks_words(record.acks),
+        predicted_outcome=_outcome_words(record.outcome, record.error),
+        measured_outcome="" if learned is None else _outcome_words(learned.outcome, learned.error),
+        predicted_fate=record.called,
+        measured_fate="" if found is None else _fate(found),
+        offset=None if found is None else found.offset,
+        decided_by=record.decided_by,
+        promise=record.promise,
+        promise_reason=record.promise_reason or "",
+        deviates=found is not None and found.deviates,
     )
 
 
-def _measured_fate(record: Mapping[str, Any], measured: _Measured) -> tuple[str, int | None]:
-    """Say where the record is, in the words of the prediction, with its offset in the topic."""
-    record_id = int(record.get("id") or 0)
-    found = measured.offsets.get(record_id, [])
-    if found:
-        return ("present" if len(found) == 1 else "present more than once"), found[0]
-    if not measured.topic_was_read:
-        return "", None
-    if record.get("fate") == "deleted":
-        return "deleted", None
-    return gone_word(record, str(measured.outcomes.get(record_id, {}).get("outcome") or "")), None
+def _fate(found: RecordClass) -> str:
+    """Return where a record is: its class if it is gone."""
+    if not found.copies:
+        return found.measured
+    return "present" if found.copies == 1 else "present more than once"
 
 
-def _outcome_words(row: Mapping[str, Any]) -> str:
-    outcome, error = str(row.get("outcome") or ""), row.get("error")
-    return f"{outcome}: {error}" if error else outcome
+def _outcome_words(outcome: str | None, error: str | None) -> str:
+    return f"{outcome}: {error}" if error else outcome or ""
 
 
-def _classes(counts: Mapping[str, Any]) -> tuple[ClassCount, ...]:
-    predicted = counts.get("predicted") or {}
+def _counted(predicted: Mapping[str, int], measured: Mapping[str, int]) -> tuple[ClassCount, ...]:
+    return tuple(ClassCount(name, predicted.get(name), count) for name, count in measured.items())
+
+
+def final_logs(about: Run, files: Files, records: Records) -> FinalLogs:
+    """Return the measured logs, or the predicted ones if none were read; ``note`` says which."""
+    prediction, entries = files.prediction, files.replica_logs
+    if entries is not None and len(entries) > ENTRIES_MAX:
+        return FinalLogs(note=f"The replicas hold {len(entries):,} records: too many to draw.")
+    labels = {} if prediction is None else {record.id: record.label for record in prediction.records}
+    if entries is not None:
+        brokers = set() if prediction is None else set(prediction.logs)
+        logs, note = _measured_logs(entries, labels, about.record_id_base, brokers), ""
+    else:
+        logs, note = _predicted_logs(prediction), "Not measured: these are the logs the model predicts."
+    if not logs:
+        return FinalLogs()
+    ghosts = _ghosts(records, _classes(about, files), prediction)
+    deleted = frozenset(row.label for row in records.rows if (row.measured_fate or row.predicted_fate) == "deleted")
+    return FinalLogs(logs, ghosts, _diverged(logs), entries is not None, note, deleted)
+
+
+def _measured_logs(
+    entries: Sequence[RecordedEntry], labels: Mapping[int, str], base: int, brokers: set[int]
+) -> tuple[ReplicaLog, ...]:
+    """Return every replica's log; a replica that was read and holds nothing is among ``brokers`` alone."""
+    logs = []
+    for broker in sorted({entry.broker for entry in entries} | brokers):
+        own = sorted((entry for entry in entries if entry.broker == broker), key=lambda entry: entry.offset)
+        shown = tuple(_entry(entry, labels, base) for entry in own)
+        logs.append(ReplicaLog(broker, shown, own[0].high_watermark if own else None))
+    return tuple(logs)
+
+
+def _entry(entry: RecordedEntry, labels: Mapping[int, str], base: int) -> LogEntry:
+    record_id = None if entry.record_id is None else entry.record_id - base
+    is_known = record_id in labels and entry.value_matches
+    label = labels.get(record_id, f"#{record_id}") if record_id is not None else "?"
+    return LogEntry(entry.offset, label, None if entry.leader_epoch == -1 else entry.leader_epoch, is_known)
+
+
+def _predicted_logs(prediction: FrozenPrediction | None) -> tuple[ReplicaLog, ...]:
+    if prediction is None:
+        return ()
+    last = prediction.steps[-1].replicas if prediction.steps else {}
     return tuple(
-        ClassCount(str(name), predicted.get(name), int(measured))
-        for name, measured in (counts.get("classes") or {}).items()
+        ReplicaLog(
+            broker=broker,
+            entries=tuple(LogEntry(entry.offset, entry.label, entry.leadership) for entry in entries),
+            high_watermark=last[broker].high_watermark if broker in last else None,
+        )
+        for broker, entries in prediction.logs.items()
     )
+
+
+def _diverged(logs: Sequence[ReplicaLog]) -> frozenset[int]:
+    """Return the offsets at which two replicas hold different records."""
+    seen: dict[int, set[str]] = {}
+    for log in logs:
+        for entry in log.entries:
+            seen.setdefault(entry.offset, set()).add(entry.label)
+    return frozenset(offset for offset, labels in seen.items() if len(labels) > 1)
+
+
+def _ghosts(
+    records: Records, classes: Mapping[int, RecordClass], prediction: FrozenPrediction | None
+) -> tuple[Ghost, ...]:
+    """Return the records that are gone and whose offset is known: told to the producer, or predicted."""
+    offsets = {} if prediction is None else {record.label: _offset(record, classes) for record in prediction.records}
+    gone = [(row, row.measured_fate or row.predicted_fate) for row in records.rows]
+    return tuple(
+        Ghost(row.label, offset, fate)
+        for row, fate in gone
+        if fate in GONE and (offset := offsets.get(row.label)) is not None
+    )
+
+
+def _offset(record: PredictedRecord, classes: Mapping[int, RecordClass]) -> int | None:
+    found = classes.get(record.id)
+    return record.offset if found is None or found.acknowledged_offset is None else found.acknowledged_offset

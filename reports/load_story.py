@@ -1,4 +1,4 @@
-"""What happened over time? Steps, numbers after each step, marks and held frames, from a run's files."""
+"""What happened over time, and what was left open? Steps, numbers after each step, marks, held frames, races."""
 
 from __future__ import annotations
 
@@ -7,77 +7,73 @@ from bisect import bisect_right
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from reports.load_holds import load_held_frames
-from reports.run_files import read_lines, whole
-from reports.step_prose import arguments_of, prose, short_words
-from reports.story import CONTROLLER, Instant, Mark, Moment, Numbers, Step, Story
+from conformance.record.observations import Numbers as Probed
+from conformance.record.timeline import HOLD_ENDS, Event
+from reports.step_prose import arguments_of, frame_words, prose, short_words
+from reports.story import CONTROLLER, HeldFrame, Instant, Mark, Moment, Numbers, OpenRace, Outcome, Step, Story
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from pathlib import Path
+
+    from conformance.record.observations import Observation
+    from conformance.record.prediction import FrozenPrediction, PredictedMoment, PredictedRecord
+    from conformance.record.schedule import StoredSchedule
+    from conformance.record.timeline import Mark as Noted
+    from reports.model import Files
 
 _MARK_KINDS = {
-    "broker_killed": "killed",
-    "broker_stopped": "stopped",
-    "broker_ended": "ended",
-    "broker_started": "started",
-    "leader_elected": "elected",
-    "tail_lost": "tail_lost",
-    "checkpoint_lost": "checkpoint_lost",
-    "election_requested": "election_requested",
-    "broker_paused": "paused",
-    "broker_resumed": "resumed",
-    "broker_isolated": "isolated",
-    "broker_rejoined": "rejoined",
-    "link_cut": "link_cut",
-    "link_healed": "link_healed",
+    Event.BROKER_KILLED: "killed",
+    Event.BROKER_STOPPED: "stopped",
+    Event.BROKER_ENDED: "ended",
+    Event.BROKER_STARTED: "started",
+    Event.LEADER_ELECTED: "elected",
+    Event.TAIL_LOST: "tail_lost",
+    Event.CHECKPOINT_LOST: "checkpoint_lost",
+    Event.ELECTION_REQUESTED: "election_requested",
+    Event.BROKER_PAUSED: "paused",
+    Event.BROKER_RESUMED: "resumed",
+    Event.BROKER_ISOLATED: "isolated",
+    Event.BROKER_REJOINED: "rejoined",
+    Event.LINK_CUT: "link_cut",
+    Event.LINK_HEALED: "link_healed",
 }
 
 
-def load_story(path: Path, schedule: Mapping[str, Any], prediction: Mapping[str, Any]) -> Story:
+def story_of(files: Files) -> Story:
     """Return the run's story; without a schedule or observations it is empty or short."""
-    observations = read_lines(path / "observations.ndjson")
-    events = read_lines(path / "timeline.ndjson")
-    steps = _steps(schedule, events)
-    measured = _moments(observations)
-    marks = tuple(_mark(event, steps) for event in events if event.get("event") in _MARK_KINDS)
+    steps = _steps(files.schedule, files.timeline)
+    measured = _moments(files.observations)
+    marks = tuple(_mark(noted, steps) for noted in files.timeline if noted.event in _MARK_KINDS)
+    predicted = () if files.prediction is None else files.prediction.steps
     return Story(
-        replicas=_replicas(schedule, measured),
+        replicas=_replicas(files.schedule, measured),
         steps=steps,
         measured=measured,
-        predicted=tuple(
-            _moment(int(item.get("index", item.get("step", position))), item)
-            for position, item in enumerate(prediction.get("steps") or ())
-        ),
+        predicted=tuple(map(_predicted, predicted)),
         marks=marks + _unmarked_elections(measured, marks, steps),
-        held_frames=load_held_frames(events, steps),
+        held_frames=load_held_frames(files.timeline, steps),
     )
 
 
-def instant_of(event: Mapping[str, Any], steps: Sequence[Step]) -> Instant:
+def instant_of(noted: Noted, steps: Sequence[Step]) -> Instant:
     """Return when an event happened; an event outside any step belongs to the last one begun."""
-    t_ns = whole(event.get("t_ns"))
-    if event.get("step") is not None:
-        return Instant(int(event["step"]), t_ns)
+    if noted.step is not None:
+        return Instant(noted.step, noted.t_ns)
     begun = [step.started_ns for step in steps if step.started_ns is not None]
-    index = bisect_right(begun, t_ns) - 1 if t_ns is not None and begun else 0
-    return Instant(max(0, index), t_ns)
+    return Instant(max(0, bisect_right(begun, noted.t_ns) - 1), noted.t_ns)
 
 
-def _replicas(schedule: Mapping[str, Any], measured: Sequence[Moment]) -> tuple[int, ...]:
-    assigned = schedule.get("replicas")
-    if assigned:
-        return tuple(int(broker) for broker in assigned)
+def _replicas(schedule: StoredSchedule | None, measured: Sequence[Moment]) -> tuple[int, ...]:
+    if schedule is not None and schedule.replicas:
+        return schedule.replicas
     return tuple(sorted(measured[0].replicas)) if measured else ()
 
 
-def _steps(schedule: Mapping[str, Any], events: Sequence[Mapping[str, Any]]) -> tuple[Step, ...]:
-    started = {event.get("step"): whole(event.get("t_ns")) for event in events if event.get("event") == "step_started"}
-    finished = {
-        event.get("step"): whole(event.get("t_ns")) for event in events if event.get("event") == "step_finished"
-    }
+def _steps(schedule: StoredSchedule | None, timeline: Sequence[Noted]) -> tuple[Step, ...]:
+    started = {noted.step: noted.t_ns for noted in timeline if noted.event is Event.STEP_STARTED}
+    finished = {noted.step: noted.t_ns for noted in timeline if noted.event is Event.STEP_FINISHED}
     steps = []
-    for index, item in enumerate(schedule.get("steps") or ()):
+    for index, item in enumerate(() if schedule is None else schedule.steps):
         verb, value = next(iter(item.items()))
         arguments = arguments_of(verb, value)
         steps.append(
@@ -94,47 +90,39 @@ def _steps(schedule: Mapping[str, Any], events: Sequence[Mapping[str, Any]]) -> 
     return tuple(steps)
 
 
-def _moments(observations: Sequence[Mapping[str, Any]]) -> tuple[Moment, ...]:
-    by_step: dict[int, Moment] = {}
-    for row in observations:
-        if row.get("kind") in {"numbers", "checkpoint"} and row.get("step") is not None:
-            step = int(row["step"])
-            by_step[step] = _moment(step, row)
+def _moments(observations: Sequence[Observation]) -> tuple[Moment, ...]:
+    probed = (seen for seen in observations if isinstance(seen, Probed))
+    by_step = {seen.step: _measured(seen.step, seen) for seen in probed if seen.step is not None}
     return tuple(by_step[step] for step in sorted(by_step))
 
 
-def _moment(step: int, row: Mapping[str, Any]) -> Moment:
-    replicas = row.get("replicas") or {}
-    return Moment(
-        step=step,
-        replicas={int(broker): _numbers(numbers) for broker, numbers in replicas.items()},
-        leader=whole(row.get("leader")),
-        leader_epoch=whole(row.get("leader_epoch")),
-        isr=tuple(int(broker) for broker in row.get("isr") or ()),
-    )
+def _measured(step: int, seen: Probed) -> Moment:
+    replicas = {
+        broker: Numbers(one.log_end_offset, one.high_watermark, one.alive) for broker, one in seen.replicas.items()
+    }
+    return Moment(step, replicas, seen.leader, seen.leader_epoch, seen.isr)
 
 
-def _numbers(row: Mapping[str, Any]) -> Numbers:
-    return Numbers(whole(row.get("log_end_offset")), whole(row.get("high_watermark")), bool(row.get("alive", True)))
+def _predicted(moment: PredictedMoment) -> Moment:
+    replicas = {
+        broker: Numbers(one.log_end_offset, one.high_watermark, one.alive) for broker, one in moment.replicas.items()
+    }
+    return Moment(moment.step, replicas, moment.leader, None, moment.isr)
 
 
-def _mark(event: Mapping[str, Any], steps: Sequence[Step]) -> Mark:
-    kind, subject, text = _MARK_KINDS[event["event"]], str(event.get("subject", "")), str(event.get("text") or "")
-    at = instant_of(event, steps)
-    if kind == "election_requested":
-        return Mark(kind, CONTROLLER, at, text, detail=subject)
-    found = re.search(r"\d+", subject)
-    detail = _lost_offsets(text, steps[at.step] if at.step < len(steps) else None) if kind == "tail_lost" else ""
-    return Mark(kind, int(found.group()) if found else -1, at, text, detail)
+def _mark(noted: Noted, steps: Sequence[Step]) -> Mark:
+    kind, at = _MARK_KINDS[noted.event], instant_of(noted, steps)
+    if noted.event is Event.ELECTION_REQUESTED:
+        return Mark(kind, CONTROLLER, at, noted.text, detail=noted.subject)
+    broker = int(noted.subject) if noted.subject.isdecimal() else -1
+    return Mark(kind, broker, at, noted.text, _lost_offsets(noted) if noted.event is Event.TAIL_LOST else "")
 
 
-def _lost_offsets(text: str, step: Step | None) -> str:
-    """Return which offsets a disk forgot, as words; without the event's words, from where on."""
-    said = re.search(r"offsets (\d+) to (\d+)", text)
-    if said:
-        first, last = said.groups()
-        return first if first == last else f"{first} to {last}"
-    return f"{step.arguments.get('offset', '')} on" if step else ""
+def _lost_offsets(noted: Noted) -> str:
+    """Return which offsets a disk forgot, as words; of a run of format 1, from where on."""
+    if noted.last_offset is None:
+        return f"{noted.offset} on"
+    return str(noted.offset) if noted.offset == noted.last_offset else f"{noted.offset} to {noted.last_offset}"
 
 
 def _unmarked_elections(measured: Sequence[Moment], marks: Sequence[Mark], steps: Sequence[Step]) -> tuple[Mark, ...]:
@@ -147,3 +135,84 @@ def _unmarked_elections(measured: Sequence[Moment], marks: Sequence[Mark], steps
         finished = steps[after.step].finished_ns if after.step < len(steps) else None
         found.append(Mark("elected", after.leader, Instant(after.step, finished), f"broker {after.leader} leads"))
     return tuple(found)
+
+
+def load_held_frames(timeline: Sequence[Noted], steps: Sequence[Step]) -> tuple[HeldFrame, ...]:
+    """Return every frame that was caught, named by the schedule; one that never ended is held to the end of the run."""
+    armed = {step.arguments.get("name"): step.arguments for step in steps if step.verb == "hold"}
+    frames = []
+    for position, noted in enumerate(timeline):
+        if noted.event is Event.HOLD_CAUGHT:
+            later = timeline[position + 1 :]
+            ended = next((one for one in later if one.event in HOLD_ENDS and one.subject == noted.subject), None)
+            frames.append(_frame(noted, ended, armed.get(noted.subject, {})))
+    return tuple(frame for frame in frames if frame is not None)
+
+
+def _frame(caught: Noted, ended: Noted | None, hold: Mapping[str, Any]) -> HeldFrame | None:
+    follower, leader = _ends(caught, hold)
+    if follower is None or leader is None:
+        return None
+    point = str(hold.get("point") or caught.point or "fetch_request")
+    offset = hold.get("fetch_offset") if caught.offset is None else caught.offset
+    return HeldFrame(
+        name=caught.subject,
+        point=point,
+        label=f"{frame_words(point, offset)} held",
+        follower=follower,
+        leader=leader,
+        is_from_follower=point.endswith("request"),
+        caught=Instant(caught.step or 0, caught.t_ns),
+        ended=None if ended is None else Instant(ended.step or 0, ended.t_ns),
+        ending="still held" if ended is None else ended.event.removeprefix("hold_"),
+    )
+
+
+def _ends(caught: Noted, hold: Mapping[str, Any]) -> tuple[int | None, int | None]:
+    """Return follower and leader; of a controller's channel the broker and the controller."""
+    broker = hold.get("broker") if caught.broker is None else caught.broker
+    if broker is not None:
+        return int(broker), CONTROLLER
+    follower = hold.get("follower") if caught.follower is None else caught.follower
+    return follower, hold.get("leader") if caught.leader is None else caught.leader
+
+
+def race_of(prediction: FrozenPrediction | None) -> OpenRace | None:
+    """Return the open race with every outcome's moves, or None where everything was determined."""
+    if prediction is None or not (prediction.alternatives or prediction.assumed):
+        return None
+    measured = None if prediction.measured_outcome is None else prediction.measured_outcome.number
+    ends = _differing_ends([alternative.records for alternative in prediction.alternatives])
+    return OpenRace(
+        outcomes=tuple(
+            Outcome(number, alternative.race, ends[number - 1], is_measured=number == measured)
+            for number, alternative in enumerate(prediction.alternatives, start=1)
+        ),
+        values=prediction.races,
+        assumed=tuple(one.text for one in prediction.assumed),
+    )
+
+
+def raced_steps(race: OpenRace | None) -> tuple[int, ...]:
+    """Return the steps, counted from 0, in which the measured outcome, or any, was decided."""
+    if race is None:
+        return ()
+    outcomes = [race.measured] if race.measured else race.outcomes
+    moves = " ".join(move for outcome in outcomes for move in outcome.moves)
+    return tuple(sorted({int(number) - 1 for number in re.findall(r"\bstep (\d+)", moves)}))
+
+
+def _differing_ends(records: Sequence[Sequence[PredictedRecord]]) -> list[tuple[str, ...]]:
+    """Say of every outcome what becomes of the records that do not end alike in all of them."""
+    ends = [{record.label: _end(record) for record in each} for each in records]
+    return [
+        tuple(words for label, words in each.items() if any(other.get(label) != words for other in ends))
+        for each in ends
+    ]
+
+
+def _end(record: PredictedRecord) -> str:
+    where = f"at offset {record.offset}" if record.fate == "present" else record.called
+    return (
+        f"{record.label} {where}" if record.outcome == "acknowledged" else f"{record.label} {where}, {record.outcome}"
+    )

@@ -1,80 +1,104 @@
-"""What was the verdict? Read from verdict.json; a run without one is a harness error."""
+"""What was the verdict, what did the wire check find, and what did each checkpoint compare?"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from reports.model import Finding, Loss, VerdictView
-from reports.run_files import BrokenRunDirectory
-from reports.verdict_words import Conformance, Promise
+from conformance.record.verdict import Conformance, Finding, Loss
+from reports.model import CheckpointView, Comparison, VerdictView
+from reports.version_matrix import metadata_words
+from reports.wire import Wire, WireFrame, WireInvariant, WireViolation
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable
+
+    from conformance.record.prediction import FrozenPrediction
+    from conformance.record.reconciliation import ComparedCheckpoint
+    from conformance.record.run import Run
+    from conformance.record.trace_check import TraceResult, TraceViolation
+    from conformance.record.verdict import Verdict
 
 INTERRUPTED = "the tester was interrupted before the run ended"
 """What run.json says of a run that Ctrl-C or SIGTERM ended."""
 
 
-def load_verdict(verdict: Mapping[str, Any], run: Mapping[str, Any], prediction: Mapping[str, Any]) -> VerdictView:
-    """Return both answers with their reasons.
-
-    Raises:
-        BrokenRunDirectory: the file holds a word that is no verdict.
-    """
-    if not verdict:
-        return _without_verdict(run)
-    conformance = _conformance(verdict.get("conformance"))
-    failure = run.get("harness_failure") or {}
+def verdict_view(verdict: Verdict | None, about: Run, prediction: FrozenPrediction | None) -> VerdictView:
+    """Return both answers with their reasons; a run without verdict.json is a harness error."""
+    failure = about.harness_failure
+    if verdict is None:
+        reason = failure.message if failure else "The run ended before it was judged: there is no verdict.json."
+        findings = (Finding(failure.kind, reason),) if failure else ()
+        is_cut_short = failure is None or reason == INTERRUPTED
+        return VerdictView(Conformance.HARNESS_ERROR, None, reason, findings, is_cut_short=is_cut_short)
+    is_cut_short = failure is not None and failure.message == INTERRUPTED
     return VerdictView(
-        conformance=conformance,
-        promise=_promise(verdict.get("promise")),
-        reason=str(verdict.get("reason") or ""),
-        findings=tuple(_finding(item) for item in verdict.get("findings") or ()),
-        losses=tuple(_loss(item) for item in verdict.get("losses") or _predicted_losses(prediction)),
-        is_cut_short=conformance is Conformance.HARNESS_ERROR and failure.get("message") == INTERRUPTED,
+        conformance=verdict.conformance,
+        promise=verdict.promise,
+        reason=verdict.reason,
+        findings=verdict.findings,
+        losses=verdict.losses or tuple(_predicted_losses(prediction)),
+        is_cut_short=is_cut_short and verdict.conformance is Conformance.HARNESS_ERROR,
     )
 
 
-def _without_verdict(run: Mapping[str, Any]) -> VerdictView:
-    failure = run.get("harness_failure") or {}
-    reason = failure.get("message") or "The run ended before it was judged: there is no verdict.json."
-    kind = str(failure.get("kind") or "harness")
-    findings = (Finding(kind, str(reason)),) if failure else ()
-    is_cut_short = not failure or reason == INTERRUPTED
-    return VerdictView(Conformance.HARNESS_ERROR, Promise.NOT_JUDGED, str(reason), findings, is_cut_short=is_cut_short)
+def _predicted_losses(prediction: FrozenPrediction | None) -> Iterable[Loss]:
+    for record in () if prediction is None else prediction.records:
+        if record.fate == "lost" and record.promise_reason:
+            yield Loss(record.label, record.promise, record.promise_reason)
 
 
-def _conformance(word: object) -> Conformance:
-    try:
-        return Conformance(str(word))
-    except ValueError as error:
-        raise BrokenRunDirectory(f"verdict.json: {word!r} is no conformance verdict") from error
-
-
-def _promise(word: object) -> Promise:
-    if word is None:
-        return Promise.NOT_JUDGED
-    try:
-        return Promise(str(word))
-    except ValueError as error:
-        raise BrokenRunDirectory(f"verdict.json: {word!r} is no promise verdict") from error
-
-
-def _finding(item: Mapping[str, Any]) -> Finding:
-    return Finding(kind=str(item.get("kind") or "finding"), text=str(item.get("text") or ""))
-
-
-def _loss(item: Mapping[str, Any]) -> Loss:
-    return Loss(
-        label=str(item.get("label") or ""),
-        promise=str(item.get("promise") or ""),
-        reason=str(item.get("reason") or ""),
+def wire_of(checked: TraceResult | None) -> Wire | None:
+    """Return what the check of the wire trace found; None for a run that was never checked."""
+    if checked is None:
+        return None
+    version, _, metadata = checked.rules_of.partition(" ")
+    return Wire(
+        rules_of=f"{version} {metadata_words(metadata)}".strip(),
+        frames=checked.frames,
+        shown=checked.checked,
+        events=checked.events,
+        invariants=tuple(WireInvariant(each.number, each.statement, each.held) for each in checked.invariants),
+        violation=None if checked.violation is None else _violation(checked.violation),
+        why_not=checked.why_not or "",
     )
 
 
-def _predicted_losses(prediction: Mapping[str, Any]) -> list[dict[str, Any]]:
-    return [
-        {"label": record.get("label"), "promise": record.get("promise"), "reason": record["promise_reason"]}
-        for record in prediction.get("records") or ()
-        if record.get("fate") == "lost" and record.get("promise_reason")
-    ]
+def _violation(said: TraceViolation) -> WireViolation:
+    return WireViolation(
+        where=f"At {said.at_s:.3f} s" if said.frame is None else f"Frame {said.frame}",
+        observed=said.observed,
+        allowed=said.allowed,
+        invariant=f"{said.invariant}, {said.name.replace('_', ' ')}",
+        rule=said.rule,
+        frames=tuple(
+            WireFrame(each.seq, each.at_s, each.text, is_the_one=each.seq == said.frame) for each in said.frames
+        ),
+    )
+
+
+def checkpoint_views(compared: Iterable[ComparedCheckpoint]) -> tuple[CheckpointView, ...]:
+    """Return the checkpoints in schedule order, as the judge compared them."""
+    return tuple(
+        CheckpointView(
+            number,
+            one.name,
+            tuple(
+                Comparison(row.what, number_words(row.predicted), number_words(row.measured), agrees=row.agrees)
+                for row in one.rows
+            ),
+        )
+        for number, one in enumerate(compared, start=1)
+    )
+
+
+def number_words(value: object) -> str:
+    """Return a checkpoint's value as words: none, 2, or {1, 2}."""
+    match value:
+        case None:
+            return "none"
+        case bool():
+            return "yes" if value else "no"
+        case list() | tuple():
+            return "{" + ", ".join(str(item) for item in value) + "}"
+        case _:
+            return str(value)

@@ -5,20 +5,41 @@ Every number that a run directory may lack is optional: a page shows what there 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from reports.story import Story
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from datetime import datetime
     from pathlib import Path
 
-    from reports.answers import Asked
-    from reports.race import OpenRace
-    from reports.verdict_words import Conformance, Promise
+    from conformance.record.observations import Observation
+    from conformance.record.prediction import FrozenPrediction
+    from conformance.record.reconciliation import ComparedCheckpoint, Counts, RecordClass
+    from conformance.record.replica_logs import LogEntry as RecordedEntry
+    from conformance.record.schedule import StoredSchedule
+    from conformance.record.timeline import Mark
+    from conformance.record.verdict import Conformance, Finding, HeldInRun, Loss, PromiseKept, Verdict
+    from reports.story import OpenRace
     from reports.wire import Wire
+
+
+@dataclass(frozen=True, slots=True)
+class Files:
+    """The files of a run that several parts of its view are made of; what there is not is None or empty."""
+
+    schedule: StoredSchedule | None = None
+    prediction: FrozenPrediction | None = None
+    verdict: Verdict | None = None
+    timeline: Sequence[Mark] = ()
+    observations: Sequence[Observation] = ()
+    counts: Counts | None = None
+    classes: Sequence[RecordClass] = ()
+    checkpoints: Sequence[ComparedCheckpoint] = ()
+    replica_logs: Sequence[RecordedEntry] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,32 +148,16 @@ class Records:
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
-    """One thing that differs from the prediction, in one sentence."""
-
-    kind: str
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Loss:
-    """A lost record and what the settings had promised about it."""
-
-    label: str
-    promise: str
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
 class VerdictView:
     """The two answers of a run, never mixed.
 
     Attributes:
+        promise: None if there was no measurement to judge by.
         is_cut_short: the tester was made to end in the middle of the run, so that neither answer tells of brokers.
     """
 
     conformance: Conformance
-    promise: Promise
+    promise: PromiseKept | None
     reason: str
     findings: tuple[Finding, ...] = ()
     losses: tuple[Loss, ...] = ()
@@ -181,6 +186,8 @@ class RunView:
         told_steps: what an examination did, in prose.
         asked: what it had to answer besides numbers and records, in the order of the answers.
         wire: what the check of the wire trace found; None for a run that was never checked.
+        every_run: the requirements that every run is held against.
+        has_elr: whether its cluster has eligible leader replicas (KIP-966), or the run does not say.
     """
 
     name: str
@@ -212,13 +219,70 @@ class RunView:
     final_logs: FinalLogs = field(default_factory=FinalLogs)
     evidence: tuple[Evidence, ...] = ()
     wire: Wire | None = None
+    every_run: tuple[HeldInRun, ...] = ()
     is_examination: bool = False
     basis: str = ""
     told_steps: tuple[str, ...] = ()
     asked: tuple[Asked, ...] = ()
+    has_elr: bool = True
 
     @property
     def short_reason(self) -> str:
         """Return the verdict's reason without the moves of an open race, which the page lists."""
         moves = "; ".join(self.race.measured.moves) if self.race and self.race.measured else ""
         return self.verdict.reason.removesuffix(f": {moves}") if moves else self.verdict.reason
+
+
+# What does a report know about a question? What was asked, and both answers in words.
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One question with its answers.
+
+    Attributes:
+        predicted: the predicted answer; empty if nobody predicted that this is answered.
+        measured: the measured answer; empty if there is none.
+        remark: why there is none, or why it does not count.
+        agrees: whether measured is as predicted; None if the run never came that far.
+    """
+
+    what: str
+    predicted: str
+    measured: str
+    remark: str
+    agrees: bool | None
+
+    @property
+    def differs(self) -> bool:
+        """Whether the answer speaks against the brokers."""
+        return self.agrees is False
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerGroup:
+    """Questions about one step, or about none.
+
+    Attributes:
+        step: number and prose of the step; empty if the questions name none.
+        asked: the questions, without the step.
+    """
+
+    step: str
+    asked: tuple[Asked, ...]
+
+
+def by_step(asked: Sequence[Asked], steps: Sequence[str]) -> tuple[AnswerGroup, ...]:
+    """Group questions that begin with the number and prose of a step; their order stays."""
+    parted = [_parted(one, steps) for one in asked]
+    groups = groupby(parted, key=lambda pair: pair[0])
+    return tuple(AnswerGroup(step, tuple(one for _, one in members)) for step, members in groups)
+
+
+def _parted(asked: Asked, steps: Sequence[str]) -> tuple[str, Asked]:
+    number = asked.what.partition(". ")[0]
+    if number.isdecimal() and 0 < int(number) <= len(steps):
+        step = f"{number}. {steps[int(number) - 1]}"
+        if asked.what.startswith(f"{step}: "):
+            return step, replace(asked, what=asked.what.removeprefix(f"{step}: "))
+    return "", asked

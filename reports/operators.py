@@ -10,7 +10,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from reports.verdict_words import Conformance, Promise
+from conformance.record.verdict import Conformance, PromiseKept
 from reports.version_matrix import age, metadata_words
 
 if TYPE_CHECKING:
@@ -19,21 +19,25 @@ if TYPE_CHECKING:
     from reports.model import RunView
 
 _WORST_FIRST = (
-    Promise.BROKEN,
-    Promise.BROKEN_AS_PREDICTED,
-    Promise.ALLOWED_BY_SETTINGS,
-    Promise.NO_PROMISE,
-    Promise.KEPT,
-    Promise.NOT_JUDGED,
+    PromiseKept.BROKEN,
+    PromiseKept.BROKEN_AS_PREDICTED,
+    PromiseKept.ALLOWED_BY_SETTINGS,
+    PromiseKept.NO_PROMISE,
+    PromiseKept.KEPT,
+    None,
 )
 
 _ADVICE = {
-    Promise.BROKEN: "What these settings promise did not hold, against the model of this release.",
-    Promise.BROKEN_AS_PREDICTED: "What these settings promise does not hold on this release; the scenario says why.",
-    Promise.ALLOWED_BY_SETTINGS: "These settings trade acknowledged records for availability; the loss is their price.",
-    Promise.NO_PROMISE: "Nothing was promised, so nothing can be relied on.",
-    Promise.KEPT: "Every acknowledged record survived these faults.",
-    Promise.NOT_JUDGED: "The promise was not judged.",
+    PromiseKept.BROKEN: "What these settings promise did not hold, against the model of this release.",
+    PromiseKept.BROKEN_AS_PREDICTED: (
+        "What these settings promise does not hold on this release; the scenario says why."
+    ),
+    PromiseKept.ALLOWED_BY_SETTINGS: (
+        "These settings trade acknowledged records for availability; the loss is their price."
+    ),
+    PromiseKept.NO_PROMISE: "Nothing was promised, so nothing can be relied on.",
+    PromiseKept.KEPT: "Every acknowledged record survived these faults.",
+    None: "The promise was not judged.",
 }
 
 
@@ -62,7 +66,7 @@ class OperatorRow:
     lost: tuple[str, ...]
     refused: int
     runs: tuple[RunView, ...]
-    worst: Promise
+    worst: PromiseKept | None
     advice: str
 
 
@@ -112,9 +116,9 @@ def _row(key: _Key, runs: Sequence[RunView]) -> OperatorRow:
     lost = tuple(f"{words} in {run.scenario}" for run in runs if (words := _lost_words(run)))
     refused = sum(_outcomes(run)["refused"] for run in runs)
     advice = _ADVICE[worst]
-    if worst is Promise.ALLOWED_BY_SETTINGS and not any(_lost_with_all(run) for run in runs):
+    if worst is PromiseKept.ALLOWED_BY_SETTINGS and not any(_lost_with_all(run) for run in runs):
         advice = _lost_without_all(runs) or advice
-    if worst is Promise.KEPT and refused:
+    if worst is PromiseKept.KEPT and refused:
         advice = "Writes were refused rather than put at risk; every acknowledged record survived."
     return OperatorRow(settings, variant, kafka, lost, refused, tuple(runs), worst, advice)
 

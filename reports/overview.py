@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from reports.verdict_words import Conformance, Promise
+from conformance.record.verdict import Conformance, PromiseKept
+from reports.chapters import round_of
+from reports.verdict_words import CONFORMANCE_LOOKS, PROMISE_LOOKS
 from reports.version_matrix import age, metadata_words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
+    from reports.chapters import Tally
     from reports.model import RunView
+
 
 FEW = 4
 """So many different seeds are listed, more are counted."""
@@ -24,12 +28,12 @@ _COUNTED = {
     Conformance.NOT_RUN: ("does not apply and was not run", "do not apply and were not run"),
 }
 _PROMISES = {
-    Promise.BROKEN: ("promise was broken unexpectedly", "promises were broken unexpectedly"),
-    Promise.BROKEN_AS_PREDICTED: (
+    PromiseKept.BROKEN: ("promise was broken unexpectedly", "promises were broken unexpectedly"),
+    PromiseKept.BROKEN_AS_PREDICTED: (
         "durability promise was broken, as predicted",
         "durability promises were broken, as predicted",
     ),
-    Promise.ALLOWED_BY_SETTINGS: (
+    PromiseKept.ALLOWED_BY_SETTINGS: (
         "run lost records as its settings allow",
         "runs lost records as their settings allow",
     ),
@@ -126,3 +130,83 @@ def _environment(runs: Sequence[RunView]) -> str:
         for name, value in run.environment.items():
             found.setdefault(name, {})[value] = None
     return ", ".join(f"{name} {' or '.join(values)}" for name, values in found.items())
+
+
+# Which broker properties does the tester impose on every run of a page, and which on one run alone?
+
+
+def imposed_on_all(runs: Sequence[RunView]) -> dict[str, str]:
+    """Return the properties that all runs have alike; none unless there are several runs to compare."""
+    settings = [run.imposed_settings for run in runs if run.imposed_settings]
+    if len(settings) < 2:
+        return {}
+    return {name: value for name, value in settings[0].items() if all(one.get(name) == value for one in settings)}
+
+
+def imposed_besides(run: RunView, on_all: Mapping[str, str]) -> dict[str, str]:
+    """Return what is imposed on a run besides that."""
+    return {name: value for name, value in run.imposed_settings.items() if name not in on_all}
+
+
+# How is a run told from the others of its page, and how are many of them counted in a line?
+
+
+_BROKEN = (PromiseKept.BROKEN, PromiseKept.BROKEN_AS_PREDICTED)
+
+
+def place_words(run: RunView, runs: Sequence[RunView]) -> str:
+    """Return release, backend and round of a run, each only if the page has more than one."""
+    parts = []
+    if len({(one.kafka, one.metadata) for one in runs}) > 1:
+        parts.append(f"{run.kafka} {metadata_words(run.metadata)}".strip())
+    if len({one.backend for one in runs if one.backend}) > 1:
+        parts.append(run.backend)
+    number = round_of(run)
+    if number is not None and len({round_of(one) for one in runs}) > 1:
+        parts.append(f"round {number}")
+    return ", ".join(part for part in parts if part)
+
+
+def tally_words(tally: Tally) -> str:
+    """Return how many runs had which verdict, what broke, and the time, in one line."""
+    count = len(tally.runs)
+    said = [
+        f"{CONFORMANCE_LOOKS[word].word.lower()} {tally.conformance[word]}"
+        for word in Conformance
+        if tally.conformance[word]
+    ]
+    said += [
+        f"promise {PROMISE_LOOKS[word].word.lower()}: {tally.promise[word]}" for word in _BROKEN if tally.promise[word]
+    ]
+    return f"{count} run{'' if count == 1 else 's'}: {', '.join(said)}; {duration_words(tally.seconds)}"
+
+
+# What do the words of a page mean? One sentence each, for who has not read how Kafka replicates.
+
+
+GLOSSARY = {
+    "log end offset, LEO": "The offset that the next record of a replica's log will have: one more than its last.",
+    "high watermark, HW": "The first offset that a replica does not know to be committed; consumers read up to it.",
+    "ISR": (
+        "The in-sync replicas, as the controller has them: a record is committed once all of them have it, and a clean "
+        "election chooses among them."
+    ),
+    "ELR": (
+        "Eligible leader replicas (KIP-966, from Kafka 4.0 on): they left the ISR when it fell below "
+        "min.insync.replicas; as nothing is committed then, they miss no committed record, and may be elected cleanly."
+    ),
+    "leader epoch": (
+        "The number of a leadership: it rises with every election, and records carry it from message format 2 "
+        "(Kafka 0.11) on."
+    ),
+    "remote LEO (derived)": (
+        "What the leader knows of a follower's log end offset: no broker tells it, so it is taken from the last fetch "
+        "that was let through to the leader; none: this leader has seen no fetch of that follower yet."
+    ),
+    "held, released": "The tester kept a frame from its receiver, and later let it go on.",
+    "discharged": "The connection of a held frame ended, as by a kill of its broker: the frame will never arrive.",
+    "lost": "Committed, or acknowledged to its producer, and no longer in the topic.",
+    "absent": "Neither committed nor acknowledged, and not in the topic.",
+    "article 000 to 004": "The five articles on replication that the catalogue began with.",
+}
+"""Terms in the order in which a reader needs them; the names are those of tables, pictures and sources."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+
 CONTROLLER = 0
 """Stands where a broker's number stands, for the controller."""
 
@@ -119,3 +120,41 @@ class Story:
         return any(frame.leader == CONTROLLER for frame in self.held_frames) or any(
             mark.broker == CONTROLLER for mark in self.marks
         )
+
+
+# What does a report know about an open race? Every way it can end, and the one that was measured.
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """One of several ways an open race can end.
+
+    Attributes:
+        moves: what has to happen, in order.
+        ends: the records that end otherwise than in another outcome.
+        is_measured: whether it is the one that fits what was measured.
+    """
+
+    number: int
+    moves: tuple[str, ...]
+    ends: tuple[str, ...]
+    is_measured: bool
+
+
+@dataclass(frozen=True, slots=True)
+class OpenRace:
+    """What the prediction left open, and how it ended.
+
+    Attributes:
+        values: each number, log and record with the values it can have.
+        assumed: the steps that only some outcomes bring about.
+    """
+
+    outcomes: tuple[Outcome, ...]
+    values: tuple[str, ...]
+    assumed: tuple[str, ...]
+
+    @property
+    def measured(self) -> Outcome | None:
+        """Return the outcome that was measured, if any was."""
+        return next((outcome for outcome in self.outcomes if outcome.is_measured), None)

@@ -6,29 +6,16 @@ durability promise, so that nobody takes one for the other.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
-from enum import StrEnum
+from typing import NamedTuple
 
+from markupsafe import Markup, escape
 
-class Conformance(StrEnum):
-    """Did the brokers behave as the model of their version says?"""
+from conformance.record.verdict import Conformance, PromiseKept
 
-    CONFORMS = "CONFORMS"
-    DEVIATES = "DEVIATES"
-    INCONCLUSIVE = "INCONCLUSIVE"
-    HARNESS_ERROR = "HARNESS_ERROR"
-    NOT_RUN = "NOT_RUN"
-
-
-class Promise(StrEnum):
-    """Was the durability promise of the settings kept?"""
-
-    KEPT = "KEPT"
-    ALLOWED_BY_SETTINGS = "ALLOWED_BY_SETTINGS"
-    BROKEN_AS_PREDICTED = "BROKEN_AS_PREDICTED"
-    BROKEN = "BROKEN"
-    NO_PROMISE = "NO_PROMISE"
-    NOT_JUDGED = "NOT_JUDGED"
+NOT_JUDGED = "NOT_JUDGED"
+"""What stands for the promise of a run that could not be judged by a measurement."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,26 +63,26 @@ CONFORMANCE_LOOKS = {
 }
 
 PROMISE_LOOKS = {
-    Promise.KEPT: Look("Kept", "shape-kept", "good", "Everything the settings promised to keep is there."),
-    Promise.ALLOWED_BY_SETTINGS: Look(
+    PromiseKept.KEPT: Look("Kept", "shape-kept", "good", "Everything the settings promised to keep is there."),
+    PromiseKept.ALLOWED_BY_SETTINGS: Look(
         "Lost, as settings allow",
         "shape-allowed",
         "caution",
         "Records were lost that these settings never promised to keep.",
     ),
-    Promise.BROKEN_AS_PREDICTED: Look(
+    PromiseKept.BROKEN_AS_PREDICTED: Look(
         "Broken, as predicted",
         "shape-broken-as-predicted",
         "bad",
         "What the settings promise was not kept; this release is known for it.",
     ),
-    Promise.BROKEN: Look(
+    PromiseKept.BROKEN: Look(
         "Broken", "shape-broken", "bad", "What the settings promise was not kept, and the model rules that out."
     ),
-    Promise.NO_PROMISE: Look(
+    PromiseKept.NO_PROMISE: Look(
         "No promise", "shape-no-promise", "quiet", "These settings promise nothing about these records."
     ),
-    Promise.NOT_JUDGED: Look(
+    None: Look(
         "Not judged", "shape-no-promise", "quiet", "Without a measurement nothing can be said about the promise."
     ),
 }
@@ -113,3 +100,80 @@ CLASS_MEANINGS = {
     "value_changed": "in the topic with another value than produced",
     "diverged": "replicas disagree at an offset below their high watermarks",
 }
+
+
+# Which step and which rule decided? The words of a prediction, with steps linked and rules set apart.
+
+
+_RULE = r"[a-z0-9]+(?:-[a-z0-9]+)+"
+_PARTS = re.compile(
+    r"(?P<step>\bstep (?P<number>\d+))"
+    rf"|(?P<rule>(?<=\bby ){_RULE}(?=;|$)|(?<=\(){_RULE}(?=\)(?:;|$)))"
+    r"|(?P<part>; )"
+)
+
+
+def decision(text: str, anchor: str, steps: int) -> Markup:
+    """Return the words with every step linked to the list of steps, one clause a line.
+
+    Args:
+        text: such as ``cut on broker 2 at step 4 (kill 1) by truncate-on-fetch; …``.
+        anchor: of the run on the page.
+        steps: how many steps the page lists; others are not linked.
+    """
+    written, end = [], 0
+    for found in _PARTS.finditer(text):
+        written.append(escape(text[end : found.start()]))
+        written.append(_marked(found, anchor, steps))
+        end = found.end()
+    return Markup("").join([*written, escape(text[end:])])
+
+
+def _marked(found: re.Match[str], anchor: str, steps: int) -> Markup:
+    if found["rule"]:
+        return Markup('<span class="rule">{}</span>').format(found["rule"])
+    if found["part"]:
+        return Markup(";<br>")
+    if 1 <= int(found["number"]) <= steps:
+        return Markup('<a href="#{}-step-{}">{}</a>').format(anchor, found["number"], found["step"])
+    return escape(found["step"])
+
+
+# Where can a source be read? Kafka's proposals and issues have addresses; the five articles have numbers.
+
+
+PROPOSALS = "https://cwiki.apache.org/confluence/display/KAFKA/"
+ISSUES = "https://issues.apache.org/jira/browse/"
+_ALL_PROPOSALS = "Kafka+Improvement+Proposals"
+_PAGES = {
+    "KIP-98": "KIP-98+-+Exactly+Once+Delivery+and+Transactional+Messaging",
+    "KIP-101": "KIP-101+-+Alter+Replication+Protocol+to+use+Leader+Epoch+rather+than+High+Watermark+for+Truncation",
+    "KIP-207": (
+        "KIP-207%3A+Offsets+returned+by+ListOffsetsResponse+should+be+monotonically+increasing"
+        "+even+during+a+partition+leader+change"
+    ),
+    "KIP-227": "KIP-227%3A+Introduce+Incremental+FetchRequests+to+Increase+Partition+Scalability",
+    "KIP-279": "KIP-279%3A+Fix+log+divergence+between+leader+and+follower+after+fast+leader+fail+over",
+    "KIP-320": "KIP-320%3A+Allow+fetchers+to+detect+and+handle+log+truncation",
+    "KIP-392": "KIP-392%3A+Allow+consumers+to+fetch+from+closest+replica",
+    "KIP-497": "KIP-497%3A+Add+inter-broker+API+to+alter+ISR",
+    "KIP-595": "KIP-595%3A+A+Raft+Protocol+for+the+Metadata+Quorum",
+    "KIP-966": "KIP-966%3A+Eligible+Leader+Replicas",
+}
+"""Proposals' pages, which are named after their titles; of any other the list of all proposals is linked."""
+
+
+class SourceLink(NamedTuple):
+    """A source as a page shows it; without an address it is no link."""
+
+    words: str
+    address: str = ""
+
+
+def source_link(source: str) -> SourceLink:
+    """Return the words and the address of what a scenario cites: a proposal, an issue, an article or a requirement."""
+    if re.fullmatch(r"KIP-\d+", source):
+        return SourceLink(source, PROPOSALS + _PAGES.get(source, _ALL_PROPOSALS))
+    if re.fullmatch(r"KAFKA-\d+", source):
+        return SourceLink(source, ISSUES + source)
+    return SourceLink(f"article {source}" if re.fullmatch(r"\d{3}", source) else source)

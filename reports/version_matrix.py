@@ -55,8 +55,13 @@ def metadata_words(metadata: str) -> str:
 
 def age(run: RunView) -> tuple[list[int], str]:
     """Return a key that puts older releases first, and ZooKeeper before KRaft within one."""
-    numbers = [int(part) for part in re.findall(r"\d+", run.kafka)]
-    return numbers, "" if run.metadata == "zookeeper" else run.metadata
+    return release_age(run.kafka, run.metadata)
+
+
+def release_age(kafka: str, metadata: str) -> tuple[list[int], str]:
+    """Return the same of a release in a metadata mode."""
+    numbers = [int(part) for part in re.findall(r"\d+", kafka)]
+    return numbers, "" if metadata == "zookeeper" else metadata
 
 
 def _row_name(run: RunView) -> str:

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from conformance.catalogue.scenario import FULL, Scenario, requirements_among
 from conformance.catalogue.where import EVERYWHERE, Where
+from oracle.rules.by_version import rules_for
+from oracle.vocabulary import MetadataMode as OracleMode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
 
     from conformance.catalogue.questions import Answer
     from conformance.laboratory import Laboratory
-    from conformance.run_directory import RunDirectory
+    from conformance.record.directory import RunDirectory
     from conformance.spark_room import SparkRoom
     from fault_injection.cluster.backend import Backend
     from fault_injection.releases import JarSet, MetadataMode, Release
@@ -57,6 +59,11 @@ class Room:
     def metadata(self) -> MetadataMode:
         """Who keeps the brokers' metadata."""
         return self.laboratory.metadata
+
+    @property
+    def rules(self) -> RuleSet:
+        """The rules of that release in that mode."""
+        return rules_for(self.release.version, OracleMode(self.metadata.value))
 
     @property
     def jars(self) -> JarSet:

@@ -7,14 +7,17 @@ run's files alone. An answer that is missing, or not the predicted one, is a dev
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
+from conformance.record.answers import Between, MeasuredAnswer, PredictedAnswer
 from conformance.stalls import NS_PER_MS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
-    from conformance.run_directory import RunDirectory
+    from conformance.record.answers import Value
+    from conformance.record.directory import RunDirectory
+    from conformance.record.prediction import FrozenPrediction
     from oracle.rules.rule_set import RuleSet
 
 STALL_ALLOWANCE_MS = 500
@@ -23,35 +26,9 @@ STALL_ALLOWANCE_MS = 500
 A stall of the machine that is longer is measured (``conformance.stalls``) and makes the answer inconclusive.
 """
 
-Value: TypeAlias = "int | str | bool | list[Value] | None"
-"""An answer: a JSON value without fractions and without objects."""
-
 
 class NotSeenError(Exception):
     """The run's files do not hold what a question is measured by; the text says what was looked for."""
-
-
-@dataclass(frozen=True, slots=True)
-class Between:
-    """An expected range, ends included, for what no model can name exactly, such as a time.
-
-    Attributes:
-        unit: what is counted, such as ``ms``.
-    """
-
-    low: int
-    high: int
-    unit: str
-
-    def holds(self, value: Value) -> bool:
-        """Tell whether a measured value lies within the range."""
-        return isinstance(value, int) and not isinstance(value, bool) and self.low <= value <= self.high
-
-    def distance(self, value: Value) -> int | None:
-        """Return how far a measured number lies outside the range; None for what is no number."""
-        if not isinstance(value, int) or isinstance(value, bool):
-            return None
-        return max(self.low - value, value - self.high, 0)
 
 
 def formula_ms(low: int, high: int) -> Between:
@@ -97,6 +74,20 @@ class Answer:
     what: str
     value: Expected | Took
 
+    @property
+    def predicted(self) -> PredictedAnswer:
+        """The answer as it is frozen."""
+        assert not isinstance(self.value, Took), "a time is predicted as a range"
+        return PredictedAnswer(self.what, self.value, in_words(self.value))
+
+    @property
+    def measured(self) -> MeasuredAnswer:
+        """The answer as it is noted."""
+        if isinstance(self.value, Took):
+            return MeasuredAnswer(self.what, self.value.ms, from_ns=self.value.from_ns, to_ns=self.value.to_ns)
+        assert not isinstance(self.value, Between), "what is measured is one value"
+        return MeasuredAnswer(self.what, self.value)
+
 
 @dataclass(frozen=True, slots=True)
 class Question:
@@ -110,25 +101,8 @@ class Question:
     """
 
     what: str
-    predict: Callable[[RuleSet, Mapping[str, Any]], Expected]
+    predict: Callable[[RuleSet, FrozenPrediction], Expected]
     measure: Callable[[RunDirectory], Measured]
-
-
-def as_json(expected: Expected | Took) -> object:
-    """Return an answer as prediction/questions.json has it."""
-    if isinstance(expected, Took):
-        return expected.ms
-    if isinstance(expected, Between):
-        return {"low": expected.low, "high": expected.high, "unit": expected.unit}
-    return expected
-
-
-def from_json(value: Any) -> Expected:  # noqa: ANN401 - a JSON value
-    """Return a predicted answer, given as prediction/questions.json has it."""
-    if isinstance(value, dict):
-        return Between(value["low"], value["high"], value["unit"])
-    expected: Value = value
-    return expected
 
 
 def agrees(expected: Expected, measured: Value) -> bool:

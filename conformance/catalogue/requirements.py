@@ -7,26 +7,8 @@ replica and every frame of every run (``CHECKED_IN_EVERY_RUN``).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from types import MappingProxyType
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-AREAS: Mapping[str, str] = MappingProxyType(
-    {
-        "HW": "High watermark and log end offset",
-        "TR": "Truncation, loss and divergence",
-        "LE": "Leader epochs",
-        "IS": "In-sync replicas",
-        "AC": "The produce path",
-        "EL": "Elections and the settings that allow them",
-        "RM": "What the controller asks of a broker",
-        "FE": "Fetcher threads",
-        "RC": "Reconciliation of every record",
-    }
-)
-"""Titles of the areas by their letters, in the order of the table."""
+from oracle.vocabulary import AREAS
 
 _SENTENCES = {
     "HW-01": "The log end offset is the offset that the next record gets, and no high watermark lies beyond it.",

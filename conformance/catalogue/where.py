@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from oracle.rules.release import parse_version
+from oracle.rules.release import is_older
 
 if TYPE_CHECKING:
     from oracle.vocabulary import MetadataMode
@@ -37,10 +37,9 @@ class Where:
 
     def reason_not_to_run(self, version: str, metadata: MetadataMode) -> str | None:
         """Return why the entry cannot exist on a release, or None if it can."""
-        release = parse_version(version)
-        if self.since is not None and release < parse_version(self.since):
+        if self.since is not None and is_older(version, self.since):
             return _because(f"exists since Kafka {self.since}", self.why_since or self.why)
-        if self.before is not None and release >= parse_version(self.before):
+        if self.before is not None and not is_older(version, self.before):
             return _because(f"exists only before Kafka {self.before}", self.why)
         if self.metadata is not None and metadata != self.metadata:
             return _because(f"exists only with {self.metadata.value} metadata", self.why)

@@ -5,7 +5,7 @@ BACKOFF_MS_MAX = 200
 
 
 def quiet_configuration(address: str) -> dict[str, str | int | bool]:
-    """Give the settings of a client that logs nothing, creates no topics, and tries again soon.
+    """Return the settings of a client that logs nothing, creates no topics, and tries again soon.
 
     Args:
         address: ``host:port`` of the broker to start from.

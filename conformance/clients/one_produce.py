@@ -18,15 +18,13 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
 
+from conformance.clients.outcomes import outcome_of
 from conformance.clients.producer import Delivery
 from conformance.clients.records import key_of, value_of
-from conformance.error_names import error_name
-from conformance.ledger.outcomes import outcome_of
-from conformance.probes.connection import BrokerConnection
-from conformance.probes.errors import ProbeError
-from conformance.probes.messages import MemoryRecordsBuilder, ProduceRequest
+from conformance.probes.connection import BrokerConnection, MemoryRecordsBuilder, ProbeError, ProduceRequest
 from fault_injection.puppets.schema import API_VERSIONS, CLIENT_MESSAGES, PRODUCE, request_frame
 from fault_injection.waiting import DeadlineExceededError, until
+from oracle.error_codes import error_name
 from oracle.vocabulary import Acks, Outcome
 
 CLIENT_ID = "kafka-conformance-produce"
@@ -105,7 +103,7 @@ class DirectSending:
         self._is_appended = False
 
     def poll(self) -> Delivery | None:
-        """Give the delivery if it is known; returns at once."""
+        """Return the delivery if it is known; returns at once."""
         told = self._request.poll()
         if told is None:
             return None
@@ -160,7 +158,7 @@ class _Request:
         self._socket.setblocking(False)  # noqa: FBT003 - the standard library's argument has no name
 
     def poll(self) -> Told | None:
-        """Give what the broker has told; None while it has told nothing."""
+        """Return what the broker has told; None while it has told nothing."""
         if self._told is None and not self._is_closed:
             self._told = self._read()
         return self._told

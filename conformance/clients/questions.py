@@ -12,12 +12,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from conformance.error_names import error_name
-from conformance.probes.errors import ProbeError
+from conformance.probes.connection import ProbeError
 from conformance.probes.segments import records_of
 from fault_injection.puppets.connection import PuppetConnection, PuppetError
 from fault_injection.puppets.schema import FETCH, LIST_OFFSETS, OFFSETS_FOR_LEADER_EPOCH
-from oracle.request_versions import NEWEST, Request
+from oracle.asking import newest_asked
+from oracle.error_codes import error_name
+from oracle.vocabulary import Request
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -174,7 +175,7 @@ class Questioner:
     def _ask(self, request: Request, values: Values) -> Any:  # noqa: ANN401 - kafka-python is untyped
         key = API_KEYS[request]
         with self._connected() as connection:
-            newest = min(connection.newest_version(key), NEWEST[request][-1][1])
+            newest = min(connection.newest_version(key), newest_asked(request))
             return connection.ask(key, values, newest if self._version is None else self._version)
 
     @contextmanager

@@ -21,7 +21,7 @@ RECORD_ID_MAX = 2**63 - 1
 
 
 def key_of(record_id: int) -> bytes:
-    """Give the key of a record: its id as eight big-endian bytes.
+    """Return the key of a record: its id as eight big-endian bytes.
 
     Raises:
         ValueError: the id is negative or needs more than 63 bits.
@@ -32,7 +32,7 @@ def key_of(record_id: int) -> bytes:
 
 
 def value_of(record_id: int, length: int = VALUE_LENGTH_DEFAULT) -> bytes:
-    """Give the value of a record.
+    """Return the value of a record.
 
     Args:
         record_id: the record's id.

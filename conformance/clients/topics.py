@@ -11,9 +11,8 @@ from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from conformance.clients.configuration import quiet_configuration
-from conformance.ledger.outcomes import kafka_error_name
-from conformance.probes.connection import BrokerConnection
-from conformance.probes.metadata import partition_metadata
+from conformance.clients.outcomes import kafka_error_name
+from conformance.probes.connection import BrokerConnection, partition_metadata
 from fault_injection.waiting import DeadlineExceededError, until
 
 if TYPE_CHECKING:

@@ -2,29 +2,29 @@
 
 from __future__ import annotations
 
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from conformance.catalogue.examination import BASIS_WORDS, Examination, basis_of
+from conformance.catalogue.requirements import REQUIREMENTS
 from conformance.catalogue.where import EVERYWHERE
-from conformance.commands.choosing import foretold, rules_of
-from conformance.commands.family_table import family_lines
-from conformance.commands.foretold_promise import promise_line
-from conformance.commands.line_that_runs import line_that_runs
-from conformance.commands.listing import entry_as_json
-from conformance.commands.plain_table import table_lines
+from conformance.commands.choosing import Choice, foretold, line_that_runs, release_options, rules_of
+from conformance.commands.foretold_promise import promise_line, promise_words
+from conformance.commands.help_texts import EXPLAIN, EXPLAIN_EPILOG, LIST, LIST_EPILOG, help_of, refuse, table_lines
+from conformance.commands.listing import count_words, entry_as_json, list_scenarios
 from conformance.commands.prediction import answer_lines
-from conformance.commands.release_form import release_options
 from conformance.judgement.broker_answers import answer_words
 from conformance.registry import select
 from conformance.schedules.schedule_format import encode
 from conformance.schedules.step_text import describe
 from conformance.schedules.topic_settings import topic_configs
+from fault_injection.releases import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    import argparse
+    from collections.abc import Iterable, Sequence
 
     from conformance.catalogue.examination import Entry
-    from conformance.commands.choosing import Choice
     from conformance.console import Console
     from conformance.stages.foretelling import Foretold
     from oracle.prediction import Moment, Prediction
@@ -131,3 +131,132 @@ def _cells(moment: Moment) -> tuple[str, ...]:
         f"{one.log_end_offset}, {one.high_watermark}" if one.alive else "down" for one in moment.replicas.values()
     )
     return (leader, ", ".join(str(broker) for broker in moment.isr), *numbers)
+
+
+# Which arguments do ``list`` and ``explain`` take?
+
+
+def add_catalogue(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add both commands to the command line."""
+    _add_list(commands)
+    _add_explain(commands)
+
+
+def _add_list(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    parser = commands.add_parser(
+        "list",
+        help="list the scenarios, and what a release does not run",
+        **help_of(LIST, LIST_EPILOG),
+    )
+    parser.add_argument("globs", nargs="*", metavar="GLOB", help="scenario names, such as TR-* or EL-02/safe")
+    parser.add_argument("--kafka", metavar="V", help="say what is not run on a release, such as 3.9.2/zookeeper")
+    parser.add_argument("--metadata", choices=("zookeeper", "kraft"), help="metadata mode of that release")
+    parser.add_argument("--not-run", action="store_true", help="list only what is not run there, by reason")
+    parser.add_argument("--json", action="store_true", help="answer as JSON on standard output")
+    parser.set_defaults(command=_list)
+
+
+def _list(console: Console, parsed: argparse.Namespace) -> int:
+    if parsed.kafka is None and (parsed.metadata is not None or parsed.not_run):
+        option = "--not-run" if parsed.not_run else "--metadata"
+        raise UsageError(f"{option} is about one release: give --kafka too.")
+    on = None if parsed.kafka is None else Choice(kafka=parsed.kafka, metadata=parsed.metadata)
+    return list_scenarios(console, parsed.globs, on, only_not_run=parsed.not_run)
+
+
+def _add_explain(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    explaining = commands.add_parser(
+        "explain",
+        help="say what a scenario requires and does, step by step",
+        **help_of(EXPLAIN, EXPLAIN_EPILOG),
+    )
+    explaining.add_argument("globs", nargs="+", metavar="SCENARIO", help="scenario name, such as TR-01, or EL-*")
+    explaining.add_argument("--full", action="store_true", help="of several: the whole text of each")
+    explaining.add_argument("--kafka", metavar="V", help="release that the numbers are predicted for (default: newest)")
+    explaining.add_argument(
+        "--metadata", choices=("zookeeper", "kraft"), help="metadata mode (default: the release's newer)"
+    )
+    explaining.add_argument("--json", action="store_true", help="answer as JSON on standard output")
+    explaining.set_defaults(command=_explain)
+
+
+def _explain(console: Console, parsed: argparse.Namespace) -> int:
+    if parsed.json:
+        refuse(parsed, ["--full"], "is about the text: --json has the whole of each scenario.")
+        refuse(parsed, ["--kafka", "--metadata"], "is about the predicted numbers, which --json does not have.")
+    choice = Choice(tuple(parsed.globs), kafka=parsed.kafka or "newest", metadata=parsed.metadata)
+    return explain(console, choice, in_full=parsed.full)
+
+
+# What do several scenarios have in common, and in what do they differ? Family by family, each with one table.
+
+
+SENTENCES = {requirement.id: requirement.sentence for requirement in REQUIREMENTS}
+
+
+def family_lines(told: Sequence[Foretold]) -> Iterable[str]:
+    """Yield every family: what its scenarios share once, then a table; last how to read a whole text."""
+    for family, group in groupby(told, lambda one: family_of(one.entry.name)):
+        yield from _family(family, list(group))
+    release, example = release_options(told[0].rules), told[0].entry.name
+    yield f"One of them, step by step: kafka-conformance explain {example} {release}; all of them: --full"
+
+
+def family_of(name: str) -> str:
+    """Return the requirement that a scenario is a variant of; known defects are one family."""
+    return name.split("/", maxsplit=1)[0]
+
+
+def _family(family: str, told: Sequence[Foretold]) -> Iterable[str]:
+    entries = [one.entry for one in told]
+    sentence = f": {SENTENCES[family]}" if family in SENTENCES else ""
+    yield f"{family}, {count_words(len(entries))}{sentence}"
+    sources = [source for source in entries[0].sources if all(source in entry.sources for entry in entries)]
+    if sources:
+        yield f"Sources:  {', '.join(sources)}"
+    if len({entry.explanation for entry in entries}) == 1:
+        yield entries[0].explanation
+    yield ""
+    rules = told[0].rules
+    head = ("scenario", ("steps", f"predicted for Kafka {rules.version} ({rules.metadata.value})"))
+    rows = [(_variant(one.entry), (str(_steps(one.entry)), _variant_predicted(one))) for one in told]
+    yield from (f"  {line}" for line in table_lines([head, *rows]))
+    yield from _requirements(entries)
+    yield from _not_run(told)
+    yield ""
+
+
+def _variant(entry: Entry) -> str:
+    return entry.name.partition("/")[2] or entry.name
+
+
+def _steps(entry: Entry) -> int:
+    return len(entry.subject.steps() if isinstance(entry, Examination) else entry.schedule.steps)
+
+
+def _variant_predicted(told: Foretold) -> str:
+    """Return what becomes of the promise of a schedule, how much is asked, or that it is not run."""
+    if told.not_run is not None:
+        return "not run"
+    parts = [] if told.prediction is None else [promise_words(told.prediction)]
+    asked = len(told.answers) + len(() if told.prediction is None else told.prediction.answers)
+    if asked:
+        parts.append("1 question" if asked == 1 else f"{asked} questions")
+    return "; ".join(parts)
+
+
+def _requirements(entries: Sequence[Entry]) -> Iterable[str]:
+    """Yield each entry's own sentence, unless it says no more than its name."""
+    if any(_variant(entry).replace(",", ", ") not in entry.requirement for entry in entries):
+        yield ""
+        yield from (f"  {line}" for line in table_lines([(_variant(one), (one.requirement,)) for one in entries]))
+
+
+def _not_run(told: Sequence[Foretold]) -> Iterable[str]:
+    """Yield why some are not run, each reason once."""
+    reasons = list(dict.fromkeys(one.not_run for one in told if one.not_run is not None))
+    if reasons:
+        yield ""
+    for reason in reasons:
+        names = ", ".join(_variant(one.entry) for one in told if one.not_run == reason)
+        yield f"  Not run: {names}: {reason}"

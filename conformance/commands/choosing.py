@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from conformance.commands.release_form import release_named
+from conformance.catalogue.ladder import LADDER
 from conformance.expectations import ExpectationError
+from conformance.record.run import read_run
 from conformance.registry import UnknownScenarioError, select
 from conformance.schedules.schedule_file import ScheduleFileError, locate, read_schedule
 from conformance.stages.foretelling import foretell
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from conformance.catalogue.examination import Entry
+    from conformance.record.directory import RunDirectory
     from conformance.stages.foretelling import Foretold
     from fault_injection.releases import JarSet
     from oracle.rules.rule_set import RuleSet
@@ -161,3 +163,84 @@ def foretold(entry: Entry, rules: RuleSet) -> Foretold:
         return foretell(entry, rules)
     except ScheduleError as error:
         raise locate_error(Choice(), entry, error) from error
+
+
+# How is a release named? As ``3.9.2``, or with its metadata mode as ``3.9.2/zookeeper``; every command reads both.
+
+
+class Named(NamedTuple):
+    """What was named.
+
+    Attributes:
+        version: such as ``3.9.2``, ``3.9`` or ``newest``; whether there is such a release is not known yet.
+        metadata: ``zookeeper`` or ``kraft``; None if neither was named.
+    """
+
+    version: str
+    metadata: str | None
+
+
+def release_named(text: str, metadata: str | None = None) -> Named:
+    """Return the release and the metadata mode that a text names, and ``--metadata`` beside it.
+
+    Raises:
+        UsageError: it names none or several releases, no mode that there is, or another mode than ``--metadata``.
+    """
+    if "," in text:
+        raise UsageError(f"{text!r} names several releases, and this takes one; `matrix --kafka` takes several.")
+    if not text.isascii():
+        raise UsageError(f"{text!r} is no release: give one such as 3.9.2, in plain digits.")
+    version, slash, mode = text.strip().partition("/")
+    if not slash:
+        return Named(version, metadata)
+    if mode not in (modes := [each.value for each in MetadataMode]):
+        raise UsageError(f"{text!r}: {mode!r} is no metadata mode; say {' or '.join(modes)}.")
+    if metadata not in {None, mode}:
+        raise UsageError(f"{text!r} and --metadata {metadata} contradict each other: give one of the two modes.")
+    return Named(version, mode)
+
+
+def release_options(rules: RuleSet) -> str:
+    """Return the options that name a release, its metadata mode where another one is the default."""
+    version, mode = rules.version, rules.metadata.value
+    default = find_release(version).default_metadata_mode.value
+    return f"--kafka {version}" if mode == default else f"--kafka {version} --metadata {mode}"
+
+
+# By which release's rules is an old run to be judged?
+
+
+def other_rules(run: RunDirectory, rules_of: str | None, metadata: str | None) -> tuple[str, str] | None:
+    """Return release and metadata mode of ``--rules-of``; None if it was not given.
+
+    The mode is the run's own if that release has it, unless another is named.
+
+    Raises:
+        UsageError: there is no such release, it does not have that mode, or a mode was given alone.
+    """
+    if rules_of is None and metadata is not None:
+        raise UsageError("--metadata chooses the mode of --rules-of: give both.")
+    if rules_of is None:
+        return None
+    version, mode = release_named(rules_of, metadata)
+    own = read_run(run).metadata
+    modes = [each.value for each in find_release(version).metadata_modes]
+    wanted = mode or (own if own in modes else modes[0])
+    release, chosen = release_of(Choice(kafka=version, metadata=wanted))
+    return release.version, chosen.value
+
+
+# On which release can an entry be run that the chosen one does not run? The newest of the ladder that has it.
+
+
+def line_that_runs(entry: Entry) -> RuleSet | None:
+    """Return the rules of the newest line of the ladder that an entry is run on; None if there is none.
+
+    Raises:
+        ScheduleFileError: no rule of a release satisfies its schedule.
+    """
+    for line in reversed(LADDER):
+        rules = rules_for(line.release.version, OracleMode(line.metadata.value))
+        if foretold(entry, rules).not_run is None:
+            return rules
+    return None

@@ -10,14 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from conformance.commands.choosing import Choice, rules_of
-from conformance.commands.whole_numbers import whole_number
+from conformance.commands.help_texts import whole_number
 from conformance.schedules.schedule_text import schedule_text
 from fault_injection.releases import UsageError
+from oracle.brokers.answers import schedule_of
 from oracle.brokers.bounds import Bounds
 from oracle.brokers.model import Brokers
-from oracle.brokers.search import schedule_of
-from oracle.explorer.model import Always, Sometimes
-from oracle.explorer.subject import Subject
+from oracle.explorer.model import Always, Sometimes, Subject
 from oracle.places import SOMETIMES
 from oracle.properties import ALWAYS, ASKED
 from oracle.rules import kip_966
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator
 
-    from oracle.explorer.exploration import Exploration
+    from oracle.explorer.model import Exploration
     from oracle.state import Fetch, PartitionState, ReplicaState
 
 NAMES = ("Brokers",)

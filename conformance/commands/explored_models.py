@@ -5,19 +5,22 @@ A new family is one more `Family` in FAMILIES.
 
 from __future__ import annotations
 
+import argparse
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from conformance.commands import explored_brokers
+from conformance.commands.exploring import ExploreOptions, explore_model
+from conformance.commands.help_texts import check_file, refuse, whole_number
 from fault_injection.releases import UsageError
 from oracle.published.catalogue import NAMES, PUBLISHED, subject
 from oracle.published.constants import Constants
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Callable, Sequence
 
-    from oracle.explorer.subject import Subject
+    from conformance.console import Console
+    from oracle.explorer.model import Subject
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,3 +75,94 @@ def _refuse_options_of_others(parsed: argparse.Namespace, family: Family) -> Non
 
 def _is_given(parsed: argparse.Namespace, option: str) -> bool:
     return getattr(parsed, option.removeprefix("--").replace("-", "_")) is not None
+
+
+# Which options does ``explore`` have? Its part of the command line.
+
+
+MAX_STATES = 20_000_000
+DEFAULT = 2
+USELESS = {"AsyncIsr": "--records", "Brokers": "--log-size"}
+"""The constant that a model has no use for, by the model or the specification that it is a variant of."""
+CONSTANTS = (
+    ("--replicas", "R", 1, 9, "replicas of the partition"),
+    ("--log-size", "L", 1, 99, "slots of each log"),
+    ("--records", "N", 1, 99, "records ever written"),
+    ("--epochs", "E", 0, 99, "highest leader epoch"),
+)
+DESCRIPTION = """Searches every state that a model of replication can reach, breadth first, and says whether its
+invariants hold: exactly, not by sampling. A broken one comes with a shortest way to break it, step by step.
+What a search must have seen to prove anything (elections, truncations, ISR changes ...) is counted with it."""
+EPILOG = """models:
+  KafkaTruncateToHighWatermark, Kip101, Kip279, Kip320FirstTry, Kip320, AsyncIsr
+      the public TLA+ specifications, step for step: at the same constants TLC counts the same
+      states. AsyncIsr is bounded by its leader's log end offset (--log-size) and the controller's
+      version (--epochs); it has no use for --records.
+  {variants}
+      one rule of the specification left out or replaced
+  Brokers
+      brokers of a release (--kafka) with its own rules and settings, half step by half step; it has
+      no use for --log-size. What it finds can be run on real brokers (--write-schedule).
+
+examples:
+  kafka-conformance explore --model Kip101 --replicas 2 --log-size 2 --records 2 --epochs 2
+      how KIP-101 still loses a committed record: 12 states
+  kafka-conformance explore --model Kip320 --replicas 3 --log-size 2 --records 2 --epochs 1
+      39619 distinct states, both invariants hold
+  kafka-conformance explore --model Kip320/joins-at-high-watermark --replicas 3 --invariant StrongIsr
+      why a replica must not join the ISR below the leader's epoch start (KAFKA-7128)
+  kafka-conformance explore --model Kip320 --replicas 3 --symmetry --json
+      a sixth of the states: those that differ only in brokers' names are one
+  kafka-conformance explore --model Brokers --kafka 2.8.0 --invariant AcknowledgedSurvives --write-schedule found.yaml
+  kafka-conformance run --schedule found.yaml --kafka 2.8.0
+      how 2.8.0 loses an acknowledged record by clean elections, and that real brokers do
+
+exit codes: 0 holds, 1 violated, 2 usage, 3 unfinished (--max-states), 130 interrupted, with the figures so far
+"""
+
+
+def add_explore(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the command with its options."""
+    variants = "\n  ".join(name for family in FAMILIES for name in family.names if "/" in name)
+    parser = commands.add_parser(
+        "explore",
+        help="search a model of replication exhaustively, and show how a rule breaks",
+        description=DESCRIPTION,
+        epilog=EPILOG.format(variants=variants),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--model", required=True, metavar="MODULE", help="which model, see below")
+    for option, letter, least, most, what in CONSTANTS:
+        parser.add_argument(option, type=whole_number(least, most), metavar=letter, help=f"{what} (default: {DEFAULT})")
+    parser.add_argument(
+        "--invariant",
+        action="append",
+        default=[],
+        metavar="I",
+        help="check this one; repeatable (default: the model's)",
+    )
+    parser.add_argument("--symmetry", action="store_true", help="states that differ only in brokers' names are one")
+    parser.add_argument(
+        "--max-states",
+        type=whole_number(1, 10**12),
+        default=MAX_STATES,
+        metavar="N",
+        help=f"give up, unfinished, after so many distinct states; each takes some 250 bytes (default: {MAX_STATES})",
+    )
+    for family in FAMILIES:
+        family.add_options(parser)
+    parser.add_argument("--quiet", action="store_true", help="no progress")
+    parser.add_argument("--json", action="store_true", help="answer as JSON on standard output")
+    parser.set_defaults(command=_explore)
+
+
+def _explore(console: Console, parsed: argparse.Namespace) -> int:
+    useless = USELESS.get(parsed.model.partition("/")[0])
+    if useless is not None:
+        refuse(parsed, [useless], f"is a constant that {parsed.model} has no use for.")
+    if parsed.write_schedule is not None:
+        check_file(parsed.write_schedule)
+    for option, *_ in CONSTANTS:
+        name = option.removeprefix("--").replace("-", "_")
+        setattr(parsed, name, DEFAULT if getattr(parsed, name) is None else getattr(parsed, name))
+    return explore_model(console, subject_of(parsed), ExploreOptions(tuple(parsed.invariant), parsed.max_states))

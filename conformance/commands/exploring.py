@@ -9,17 +9,17 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from conformance.judgement.verdicts import EXIT_CODES, Conformance
+from conformance.judgement.verdicts import EXIT_CODES
+from conformance.record.verdict import Conformance
 from fault_injection.releases import UsageError
-from oracle.explorer.exploration import Exploration, Progress, Verdict
-from oracle.explorer.model import Always
+from oracle.explorer.model import Always, Exploration, Progress, Verdict
 from oracle.explorer.search import Limits, explore
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from conformance.console import Console
-    from oracle.explorer.subject import Subject
+    from oracle.explorer.model import Subject
 
 INTERRUPTED = 130
 NOTHING_YET = Progress(0, 0, 0, 0)

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 
 from conformance.commands.choosing import Choice, release_of
 from fault_injection.cluster.spec import ClusterSpec
-from fault_injection.faults.catalogue import CATALOGUE
-from fault_injection.faults.point_releases import points_of, why_no_point
+from fault_injection.faults.catalogue import CATALOGUE, points_of, why_no_point
 from fault_injection.releases import UsageError
 from fault_injection.wire.points import POINTS
 

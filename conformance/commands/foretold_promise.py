@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from itertools import groupby
 from typing import TYPE_CHECKING
 
-from conformance.judgement.promises import PromiseKept
+from conformance.record.verdict import PromiseKept
 from oracle.guarantees import PromiseVerdict
 from oracle.vocabulary import Acks, Fate, Outcome
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator, Sequence
 
+    from oracle.predicting.explaining import CheckpointStory, Explanation, NumberStory, RecordStory
+    from oracle.predicting.wording import Change
     from oracle.prediction import Prediction, RecordPrediction
 
 
@@ -68,3 +71,63 @@ def _promise(prediction: Prediction, *, is_broken: bool, is_allowed: bool) -> Pr
         return PromiseKept.ALLOWED_BY_SETTINGS
     promised = (r for r in prediction.records if r.outcome is Outcome.ACKNOWLEDGED and r.acks != Acks.NONE)
     return PromiseKept.KEPT if any(promised) else PromiseKept.NO_PROMISE
+
+
+# How does an explanation read? A paragraph per record, one per checkpoint, and the rules they cite.
+
+
+def story_lines(explanation: Explanation) -> Iterator[str]:
+    """Yield an explanation, line by line."""
+    yield "why each record ends as it does"
+    for record in explanation.records:
+        yield ""
+        yield from _record(record)
+    yield ""
+    yield "why each number of a checkpoint is what it is"
+    for checkpoint in explanation.checkpoints:
+        yield ""
+        yield from _checkpoint(checkpoint)
+    yield ""
+    yield "rules cited"
+    for name, source in sorted(_cited(explanation)):
+        yield f"  {name}: {source}"
+    yield ""
+
+
+def _record(story: RecordStory) -> Iterator[str]:
+    record = story.record
+    where = "" if record.offset is None else f" at offset {record.offset}"
+    yield f"{record.label}: {record.fate.value}{where}"
+    yield f"  {record.decided_by}"
+    for during, changes in groupby(story.changes, key=lambda change: change.during):
+        yield f"  {during}"
+        for change in changes:
+            yield f"    {change.sentence()}"
+
+
+def _checkpoint(story: CheckpointStory) -> Iterator[str]:
+    yield f"checkpoint: {story.name}"
+    for broker, numbers in groupby(story.numbers, key=lambda number: number.broker):
+        row = list(numbers)
+        if broker is None:
+            for number in row:
+                yield f"  {number.what} {number.value}"
+                yield from _reasons([number])
+        else:
+            yield f"  broker {broker}: {', '.join(f'{number.what} {number.value}' for number in row)}"
+            yield from _reasons(row)
+
+
+def _reasons(numbers: Sequence[NumberStory]) -> Iterator[str]:
+    changes = [change for number in numbers for change in number.changes]
+    for change in [*changes, *numbers[0].holds]:
+        yield f"    {change.during}: {change.sentence()}"
+    if not changes:
+        yield "    as the partition was created"
+
+
+def _cited(explanation: Explanation) -> set[tuple[str, str]]:
+    changes: list[Change] = [change for record in explanation.records for change in record.changes]
+    for checkpoint in explanation.checkpoints:
+        changes.extend(change for number in checkpoint.numbers for change in number.changes)
+    return {(change.rule.name, change.rule.source) for change in changes if change.rule is not None}

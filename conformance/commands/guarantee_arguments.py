@@ -16,9 +16,7 @@ from conformance.commands.guarantees import (
     show_table,
     write_schedule,
 )
-from conformance.commands.ignored_options import is_given, refuse
-from conformance.commands.places import check_file
-from conformance.commands.whole_numbers import whole_number
+from conformance.commands.help_texts import check_file, is_given, refuse, whole_number
 from fault_injection.releases import UsageError
 from oracle.brokers.questions import Cell, Faults
 from oracle.vocabulary import Acks

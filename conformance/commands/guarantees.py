@@ -10,14 +10,12 @@ from dataclasses import dataclass, replace
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from conformance.commands.choosing import Choice, rules_of
-from conformance.commands.guarantee_cell import faults_word
-from conformance.commands.guarantee_words import short_tables
-from conformance.commands.release_form import release_named
+from conformance.commands.choosing import Choice, release_named, rules_of
+from conformance.commands.guarantee_cell import faults_word, short_tables
 from conformance.schedules.schedule_text import schedule_text
 from fault_injection.releases import RELEASES, UsageError, find_release
 from fault_injection.releases import MetadataMode as ClusterMode
-from oracle.brokers.answers import answer
+from oracle.brokers.answers import answer, shown
 from oracle.brokers.guarantee_table import (
     MAX_STATES,
     GuaranteeTable,
@@ -29,9 +27,8 @@ from oracle.brokers.guarantee_table import (
     release_name,
 )
 from oracle.brokers.questions import Faults, cells, question
-from oracle.brokers.showing import shown
 from oracle.rules.by_version import rules_for
-from oracle.rules.release import has_mode, parse_version
+from oracle.rules.release import age, first_patch, has_mode
 from oracle.vocabulary import MetadataMode
 
 if TYPE_CHECKING:
@@ -46,8 +43,6 @@ if TYPE_CHECKING:
     from oracle.rules.rule_set import RuleSet
 
 FILE = files("oracle.brokers") / "guarantee_table.json"
-PATCHES = ("1.0.0", "1.1.0", "2.0.0", "2.1.0", "2.4.0", "2.8.0", "3.4.0", "3.9.0", "4.0.0")
-"""Patch releases before which, or after which, a rule changed inside their minor."""
 NEWEST = "newest"
 FURTHER = """Releases named together can lose the same. Steps are those of the shortest schedule that shows it;
 --full says what decides each loss, and how many states were searched.
@@ -89,12 +84,11 @@ class CellOptions:
 
 
 def known_releases() -> Iterator[RuleSet]:
-    """Return the rules of every release of the table, the oldest first."""
-    versions = sorted({*(release.version for release in RELEASES), *PATCHES}, key=parse_version)
+    """Yield the rules of every release of the table, the oldest first: of a line the first patch too if it differs."""
     for mode in MetadataMode:
-        for version in versions:
-            if has_mode(version, mode):
-                yield rules_for(version, mode)
+        for version in (release.version for release in RELEASES if has_mode(release.version, mode)):
+            first, newest = (rules_for(one, mode) for one in (first_patch(version), version))
+            yield from (newest,) if first.rules == newest.rules else (first, newest)
 
 
 def show_table(console: Console, options: TableOptions) -> int:
@@ -166,9 +160,7 @@ def chosen_rules(options: TableOptions) -> list[RuleSet]:
     if not options.releases:
         return known
     named = [rules for name in options.releases for rules in _rules_under(name, options, known)]
-    return sorted(
-        dict.fromkeys(named), key=lambda rules: (rules.metadata is MetadataMode.KRAFT, parse_version(rules.version))
-    )
+    return sorted(dict.fromkeys(named), key=lambda rules: age(rules.version, rules.metadata))
 
 
 def _rules_under(name: str, options: TableOptions, known: list[RuleSet]) -> list[RuleSet]:

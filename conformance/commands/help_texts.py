@@ -3,7 +3,19 @@
 from __future__ import annotations
 
 import argparse
-from typing import TypedDict
+import sys
+from ast import literal_eval
+from difflib import get_close_matches
+from importlib.metadata import PackageNotFoundError, version
+from tempfile import TemporaryFile
+from typing import TYPE_CHECKING, NoReturn, TypedDict
+
+from fault_injection.releases import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+    from pathlib import Path
+
 
 EPILOG = """examples:
   kafka-conformance list
@@ -77,3 +89,137 @@ class Help(TypedDict):
 def help_of(description: str, epilog: str) -> Help:
     """Return a command's help: what it does above its options, examples below."""
     return {"description": description, "epilog": epilog, "formatter_class": argparse.RawDescriptionHelpFormatter}
+
+
+# Which options would have no effect? They are refused with the reason, never ignored in silence.
+
+
+def refuse(parsed: argparse.Namespace, options: Iterable[str], why: str) -> None:
+    """Refuse options that were given.
+
+    Args:
+        parsed: the command line.
+        options: the options by their names; ``GLOB`` stands for scenario names.
+        why: completes the sentence that begins with the option.
+
+    Raises:
+        UsageError: one of them was given.
+    """
+    for option in options:
+        if is_given(parsed, option):
+            raise UsageError(f"{'scenario names' if option == 'GLOB' else option} {why}")
+
+
+def is_given(parsed: argparse.Namespace, option: str) -> bool:
+    """Tell whether an option was given; left out, it must be None, False or nothing."""
+    name = "globs" if option == "GLOB" else option.removeprefix("--").replace("-", "_")
+    value = getattr(parsed, name)
+    return value is not None and value is not False and value != []
+
+
+# How does an option take a whole number? As plain digits within its bounds; anything else is a usage error.
+
+
+def whole_number(least: int, most: int) -> Callable[[str], int]:
+    """Return what argparse calls with an option's text, for numbers from ``least`` to ``most``."""
+
+    def parse(text: str) -> int:
+        if not text.isascii() or not text.isdigit() or not least <= int(text) <= most:
+            raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from {least} to {most}")
+        return int(text)
+
+    return parse
+
+
+# What may a mistyped command or option have been? argparse with a suggestion, and the usage of the right command.
+
+
+USAGE = 2
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser that suggests what is close to a word that it does not know."""
+
+    def parse_known_args(  # type: ignore[override,explicit-override]  # from Python 3.12 on
+        self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
+    ) -> tuple[argparse.Namespace, list[str]]:
+        """Parse; a command refuses by itself what it does not know, so that its own usage is shown."""
+        known, unknown = super().parse_known_args(args, namespace)
+        if unknown:
+            self.error(f"unrecognized arguments: {' '.join(unknown)}{suggestion(unknown[0], self.words())}")
+        return known, unknown
+
+    def words(self) -> list[str]:
+        """Return every option and command that there is."""
+        commands = [name for action in self._actions for name in action.choices or () if not action.option_strings]
+        return [*commands, *(option for action in self._actions for option in action.option_strings)]
+
+    def error(self, message: str) -> NoReturn:  # type: ignore[explicit-override]  # from Python 3.12 on
+        """Refuse the command line; where none is given, tell the help; where it is none, what comes close."""
+        start, _, refused = message.partition("invalid choice: ")
+        if refused and start.startswith("argument COMMAND"):
+            word = literal_eval(refused.rpartition(" (choose from ")[0])  # argparse quotes it as Python does
+            message = f"there is no command {word!r}{suggestion(word, self.words())}; --help names them all"
+        if message.endswith("required: COMMAND"):
+            self.print_help(sys.stderr)
+            self.exit(USAGE, f"\n{self.prog}: error: {message}\n")
+        super().error(message)
+
+
+def suggestion(word: str, words: Sequence[str]) -> str:
+    """Return what a word may have been meant to be, as the end of a sentence; nothing if no word comes close."""
+    close = get_close_matches(word.partition("=")[0], words, n=2, cutoff=0.6)
+    return f"; did you mean {' or '.join(close)}?" if close else ""
+
+
+# Can something be written where the user says? Asked before anything takes long.
+
+
+def check_writable(directory: Path) -> None:
+    """Make a directory if need be, and make sure that files can be written there.
+
+    Raises:
+        UsageError: they cannot.
+    """
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        TemporaryFile(dir=directory).close()
+    except OSError as error:
+        why = "it is no directory" if isinstance(error, FileExistsError) else error.strerror
+        raise UsageError(f"nothing can be written to {directory}: {why}") from error
+
+
+def check_file(path: Path) -> None:
+    """Make sure that a file can be written, in a directory that is there.
+
+    Raises:
+        UsageError: it cannot.
+    """
+    if path.is_dir():
+        raise UsageError(f"nothing can be written to {path}: it is a directory; name a file")
+    if not path.parent.is_dir():
+        raise UsageError(f"nothing can be written to {path.parent}: it is no directory")
+
+
+# How does a table look in a terminal? Columns as wide as their widest cell, two blanks between them.
+
+
+def table_lines(rows: Sequence[tuple[str, tuple[str, ...]]]) -> Iterable[str]:
+    """Yield a table's lines, given each row's first cell and the others."""
+    widths = [max(map(len, column)) for column in zip(*((what, *values) for what, values in rows), strict=True)]
+    for what, values in rows:
+        yield "  ".join(f"{cell:{width}}" for cell, width in zip((what, *values), widths, strict=True)).rstrip()
+
+
+# Which version is the tester itself? The one of the installed package, as ``--version`` prints it.
+
+
+PACKAGE = "kafka-conformance"
+
+
+def own_version() -> str:
+    """Return the version of the tester, such as ``0.1.0``; if it is used without being installed, that."""
+    try:
+        return version(PACKAGE)
+    except PackageNotFoundError:
+        return "of a checkout that is not installed"

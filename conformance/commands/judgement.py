@@ -3,21 +3,30 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from conformance.catalogue.answers import ANSWERS, measure
-from conformance.commands.entry_of_run import asked_of, examination_of, questions_of
-from conformance.commands.opened_run import open_run
-from conformance.commands.other_rules import other_rules
-from conformance.commands.stored_verdict import VERDICT, in_words, keep_before, stored_verdict
-from conformance.judgement.verdicts import Conformance, Verdict, exit_code, not_run
+from conformance.catalogue.answers import measure
+from conformance.catalogue.examination import Examination
+from conformance.commands.choosing import other_rules
+from conformance.judgement.deviation_codes import TRACE
+from conformance.judgement.verdicts import WIRE_UNCHECKED, exit_code, not_run
 from conformance.reconcile.errors import ReconcileError
-from conformance.run_directory import RunDirectory, RunDirectoryError
+from conformance.record.answers import ANSWERS_FILE, read_predicted
+from conformance.record.directory import RunDirectory, RunDirectoryError, as_plain
+from conformance.record.ledger import ATTEMPTS_PREFIX, ledger_files
+from conformance.record.observations import OBSERVATIONS_FILE
+from conformance.record.prediction import check_frozen, read_prediction
+from conformance.record.run import open_run, read_run
+from conformance.record.schedule import read_document
+from conformance.record.timeline import TIMELINE_FILE
+from conformance.record.verdict import VERDICT_FILE, Conformance, Verdict, read_verdict, write_verdict
+from conformance.record.wire import WIRE_FILE
+from conformance.registry import CATALOGUE
+from conformance.schedules.schedule_format import encode
 from conformance.spark_extra import require_spark
 from conformance.spark_master import DEFAULT_MASTER, check_master
 from conformance.spark_room import SparkRoom
-from conformance.stages.beginning import EXAMINATION
-from conformance.stages.judging import as_json, judge_run
+from conformance.stages.judging import judge_run, of_run
 from conformance.stages.repredict import repredict, repredict_answers
 from oracle.predict import PointUnavailableError
 from oracle.schedule import ScheduleError
@@ -26,7 +35,11 @@ from oracle.vocabulary import MetadataMode
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from conformance.catalogue.examination import Entry
+    from conformance.catalogue.questions import Question
     from conformance.console import Console
+    from conformance.record.run import Run
+    from conformance.record.trace_check import TraceResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +68,7 @@ def judge_again(console: Console, options: JudgeOptions) -> int:
         verdict = _judged(run, options)
     except (RunDirectoryError, ReconcileError) as error:
         verdict = Verdict(Conformance.HARNESS_ERROR, None, str(error))
-        _print(console, run, verdict, before, VERDICT)
+        _print(console, run, verdict, before, VERDICT_FILE)
         return exit_code([(verdict.counted, verdict.promise)])
     except PointUnavailableError as unavailable:
         verdict = not_run(str(unavailable))
@@ -66,22 +79,22 @@ def judge_again(console: Console, options: JudgeOptions) -> int:
 
 
 def _judged(run: RunDirectory, options: JudgeOptions) -> Verdict:
-    about = run.read_json("run.json")
-    if about.get("not_run"):
+    about = read_run(run)
+    if about.not_run:
         return judge_run(run)
-    run.check_frozen()
+    check_frozen(run)
     rules = other_rules(run, options.rules_of, options.metadata)
     is_predicted_anew = options.repredict or rules is not None
-    if about.get("harness_failure") is None:
+    if about.harness_failure is None:
         require_answers(run)
-    if about.get("kind") == EXAMINATION:
+    if about.is_examination:
         return _examined(run, rules) if is_predicted_anew else judge_run(run)
-    if about.get("harness_failure") is None:
+    if about.harness_failure is None:
         measure_again(run)
     if not is_predicted_anew and not _has_records(run, about):
         return judge_run(run)
     check_master(options.spark_master)
-    if about.get("harness_failure") is None:
+    if about.harness_failure is None:
         require_evidence(run)
     with SparkRoom(options.spark_master) as spark:
         spark.start()
@@ -97,9 +110,9 @@ def require_answers(run: RunDirectory) -> None:
     Raises:
         RunDirectoryError: what it answered, or what its answers are read from, is gone.
     """
-    needed = [ANSWERS] if asked_of(run) else []
-    if needed and run.read_json("run.json").get("kind") != EXAMINATION:
-        needed += ["wire.ndjson", "timeline.ndjson", "observations.ndjson"]
+    needed = [ANSWERS_FILE] if asked_of(run) else []
+    if needed and not read_run(run).is_examination:
+        needed += [WIRE_FILE, TIMELINE_FILE, OBSERVATIONS_FILE]
     for name in needed:
         if not (run.path / name).exists():
             raise RunDirectoryError(f"{run.path / name} is missing: without it the run cannot be judged")
@@ -124,8 +137,8 @@ def measure_again(run: RunDirectory) -> None:
 
 def _examined(run: RunDirectory, rules: tuple[str, str] | None) -> Verdict:
     examination = examination_of(run)
-    about = run.read_json("run.json")
-    version, metadata = rules or (about["kafka"], about["metadata"])
+    about = read_run(run)
+    version, metadata = rules or (about.kafka, about.metadata)
     reason = examination.where.reason_not_to_run(version, MetadataMode(metadata))
     return not_run(reason) if reason is not None else repredict_answers(run, examination.subject, rules)[1]
 
@@ -136,35 +149,134 @@ def require_evidence(run: RunDirectory) -> None:
     Raises:
         RunDirectoryError: what its probes measured, what was done when, or what was produced is gone.
     """
-    for name in ("observations.ndjson", "timeline.ndjson"):
+    for name in (OBSERVATIONS_FILE, TIMELINE_FILE):
         if not (run.path / name).exists():
             raise RunDirectoryError(f"{run.path / name} is missing: without it the run cannot be judged")
-    has_attempts = any((run.path / "ledger").glob("attempts-*.parquet"))
-    if run.read_json("prediction/prediction.json")["records"] and not has_attempts:
+    if read_prediction(run).records and not ledger_files(run.path / "ledger", ATTEMPTS_PREFIX):
         raise RunDirectoryError(f"{run.path / 'ledger'} has no attempts: without them the run cannot be judged")
 
 
-def _has_records(run: RunDirectory, about: dict[str, Any]) -> bool:
+def _has_records(run: RunDirectory, about: Run) -> bool:
     """Tell whether a run came as far as its records; one that a failure of ours ended before says so itself."""
-    if about.get("end_offset") is None:
+    if about.end_offset is None:
         return False
-    return about.get("harness_failure") is None or any((run.path / "topic").glob("*.parquet"))
+    return about.harness_failure is None or any((run.path / "topic").glob("*.parquet"))
 
 
-def _print(
-    console: Console, run: RunDirectory, verdict: Verdict, before: dict[str, Any] | None, kept_as: str | None
-) -> None:
+def _print(console: Console, run: RunDirectory, verdict: Verdict, before: Verdict | None, kept_as: str | None) -> None:
     """Print a verdict, and the one that it took the place of, if that was another, or that it leaves where it is."""
-    was = None if before is None or kept_as is None else {"kept_as": kept_as, **before}
+    was = before if kept_as is not None else None
     if console.as_json:
-        told = as_json(verdict, run.read_json("run.json"))
-        console.answer_json(told if was is None else told | {"before": was})
+        told = as_plain(of_run(read_run(run), verdict))
+        kept = {} if was is None else {"before": {"kept_as": kept_as, **as_plain(was)}}
+        console.answer_json(told | kept)
         return
-    promise = f" + {verdict.promise.value}" if verdict.promise else ""
-    console.answer(f"{run.path.name}: {verdict.conformance.value}{promise}: {verdict.reason}")
+    console.answer(f"{run.path.name}: {_both(verdict)}: {verdict.reason}")
     for finding in verdict.findings:
         console.answer(f"  {finding.kind}: {finding.text}")
-    if was is not None and kept_as == VERDICT:
-        console.answer(f"  {VERDICT} is left as it was: {in_words(was)}")
+    if was is not None and kept_as == VERDICT_FILE:
+        console.answer(f"  {VERDICT_FILE} is left as it was: {in_words(was)}")
     elif was is not None:
         console.answer(f"  was {in_words(was)} when it was judged before: kept as {kept_as}")
+
+
+# What does a run's verdict.json say, and does what is found now say otherwise? A verdict that differs is kept.
+#
+# The tester that judges a run again may be another than the one that ran it: its verdict takes the place of the stored
+# one, which goes to ``verdict.before.json`` (then ``verdict.before-2.json``, and so on). Nothing that was judged is
+# lost.
+
+
+def stored_verdict(run: RunDirectory) -> Verdict | None:
+    """Return verdict.json; None if there is none that can be read."""
+    try:
+        return read_verdict(run)
+    except RunDirectoryError:
+        return None
+
+
+def _both(verdict: Verdict) -> str:
+    return verdict.conformance.value + (f" + {verdict.promise.value}" if verdict.promise else "")
+
+
+def in_words(stored: Verdict) -> str:
+    """Return a stored verdict, such as ``CONFORMS + KEPT (35 numbers and 3 records as predicted, …)``."""
+    return f"{_both(stored)} ({stored.reason})"
+
+
+def keep_before(run: RunDirectory, before: Verdict | None) -> str | None:
+    """Write down the verdict that there was before a run was judged again, if anything of it is gone.
+
+    Returns:
+        The name of the file that it was written to; None if nothing of it is gone.
+    """
+    now = stored_verdict(run)
+    if before is None or now is None or _meaning(now) == _meaning(before):
+        return None
+    names = ("verdict.before.json", *(f"verdict.before-{number}.json" for number in range(2, 1000)))
+    name = next(name for name in names if not run.has(name))
+    write_verdict(run, before, name)
+    return name
+
+
+def _meaning(verdict: Verdict) -> tuple[object, ...]:
+    """Return what a verdict says; not the numbers beside it, which a tester of old did not write down."""
+    answers = verdict.conformance, verdict.promise, verdict.reason, verdict.accepted
+    return (*answers, verdict.findings, verdict.losses, verdict.seconds)
+
+
+def ended_otherwise(run: RunDirectory, result: TraceResult) -> str | None:
+    """Return the stored verdict in words if it says otherwise of the wire than a check by the run's own rules."""
+    stored = stored_verdict(run)
+    if stored is None:
+        return None
+    was_violated = any(finding.kind == TRACE for finding in stored.findings)
+    was_unchecked = WIRE_UNCHECKED in stored.reason
+    if result.why_not is not None:
+        differs = stored.conformance is Conformance.CONFORMS or was_violated
+    else:
+        differs = was_unchecked or was_violated is (result.violation is None)
+    return in_words(stored) if differs else None
+
+
+# Which entry of the catalogue was run? The one of that name, if it still does and asks the same.
+
+
+def questions_of(run: RunDirectory) -> tuple[Question, ...]:
+    """Return the questions that a scenario's run was asked, to be measured or predicted again.
+
+    Raises:
+        RunDirectoryError: it was asked what the catalogue does not ask any more.
+    """
+    asked = asked_of(run)
+    entry = _entry(run)
+    if not asked:
+        return ()
+    if entry is None or isinstance(entry, Examination) or [one.what for one in entry.questions] != asked:
+        raise RunDirectoryError(f"{run.path}: the catalogue does not ask any more what this run was asked")
+    return entry.questions
+
+
+def asked_of(run: RunDirectory) -> list[str]:
+    """Return what a run was asked, as it was frozen."""
+    return [question.what for question in read_predicted(run) or ()]
+
+
+def examination_of(run: RunDirectory) -> Examination:
+    """Return the examination that was held.
+
+    Raises:
+        RunDirectoryError: the catalogue does not hold it any more.
+    """
+    entry = _entry(run)
+    if not isinstance(entry, Examination):
+        raise RunDirectoryError(f"{run.path}: the catalogue does not hold this examination any more")
+    return entry
+
+
+def _entry(run: RunDirectory) -> Entry | None:
+    name = read_run(run).scenario
+    entry = next((one for one in CATALOGUE if one.name == name), None)
+    if entry is None or isinstance(entry, Examination):
+        return entry
+    return entry if as_plain(encode(entry.schedule)) == read_document(run) else None

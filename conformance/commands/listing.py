@@ -8,9 +8,9 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from conformance.catalogue.examination import BASIS_WORDS, Basis, Examination, basis_of
-from conformance.catalogue.requirements import AREAS
 from conformance.commands.choosing import foretold, rules_of
 from conformance.registry import CATALOGUE, select
+from oracle.vocabulary import AREAS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -8,19 +8,28 @@ that nothing is counted twice and no evidence is thrown away.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from conformance.commands.matrix_staleness import Today
-from conformance.judgement.verdicts import Conformance
-from conformance.run_directory import RunDirectory, RunDirectoryError
+from conformance.catalogue.scenario import Scenario
+from conformance.record.answers import read_predicted
+from conformance.record.directory import RunDirectory, RunDirectoryError, as_plain
+from conformance.record.prediction import frozen_form, read_prediction
+from conformance.record.run import read_run
+from conformance.record.schedule import read_document
+from conformance.record.verdict import Conformance, read_verdict
+from conformance.schedules.schedule_format import encode
+from conformance.stages.foretelling import foretell
+from oracle.schedule import ScheduleError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
     from conformance.catalogue.examination import Entry
+    from conformance.stages.foretelling import Foretold
     from oracle.rules.rule_set import RuleSet
+
 
 ASIDE = "run-again"
 UNREADABLE = "a run that cannot be read"
@@ -116,11 +125,10 @@ def runs_by_scenario(folder: Path) -> dict[str | None, list[Path]]:
     found: dict[str | None, list[Path]] = {}
     for path in sorted(folder.glob("*/run.json")):
         try:
-            about: object = RunDirectory(path.parent).read_json("run.json")
+            scenario = read_run(RunDirectory(path.parent)).scenario
         except RunDirectoryError:
-            about = None
-        scenario = about.get("scenario") if isinstance(about, dict) else None
-        found.setdefault(scenario if isinstance(scenario, str) else None, []).append(path.parent)
+            scenario = None
+        found.setdefault(scenario, []).append(path.parent)
     return found
 
 
@@ -128,11 +136,130 @@ def _why_not(path: Path, entry: Entry, seed: int, today: Today) -> str | None:
     """Say why a run does not count for a cell, or return None if it does."""
     run = RunDirectory(path)
     try:
-        about, verdict = run.read_json("run.json"), run.read_json("verdict.json")
+        about, verdict = read_run(run), read_verdict(run)
     except RunDirectoryError:
         return "was not finished"
-    if verdict.get("conformance") == Conformance.HARNESS_ERROR:
-        return f"ended in a harness error ({verdict.get('reason')})"
-    if about.get("seed") != seed:
-        return f"has seed {about.get('seed')}"
+    if verdict is None:
+        return "was not finished"
+    if verdict.conformance is Conformance.HARNESS_ERROR:
+        return f"ended in a harness error ({verdict.reason})"
+    if about.seed != seed:
+        return f"has seed {about.seed}"
     return today.difference(run, entry)
+
+
+# What was asked of a line of the matrix, and what of it is not there?
+#
+# Every line's folder says it in ``asked.json``: an interrupted matrix, or one whose files were put together from
+# several machines, is thereby known to be incomplete, and goes on with its seed. What was asked last counts.
+
+
+FILE = "asked.json"
+NAMED_MAX = 5
+BACKENDS = ("process", "docker")
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What one line was to run.
+
+    Attributes:
+        line: the line as the command line takes it, such as ``3.9.2/kraft``.
+        seed: what it is run with.
+        scenarios: catalogue entries by name.
+        rounds: how many times each is run.
+        fetch_sessions: whether followers kept their fetch sessions; False lists every partition in every fetch.
+        problems: why something could not be run, each in one sentence.
+    """
+
+    line: str
+    seed: int
+    scenarios: tuple[str, ...]
+    rounds: int = 1
+    fetch_sessions: bool = True
+    problems: list[str] = field(default_factory=list)
+
+    @classmethod
+    def read(cls, folder: Path) -> Asked | None:
+        """Return what was asked of the line in a folder; None if that is not known."""
+        try:
+            return RunDirectory(folder).read(FILE, cls)
+        except RunDirectoryError:
+            return None
+
+    def write(self, folder: Path) -> None:
+        """Write what was asked into the folder of the line."""
+        RunDirectory(folder).write(FILE, self)
+
+    def missing(self, folder: Path) -> str | None:
+        """Say which cells have no run in the folder of the line, or return None if all have one."""
+        cells = []
+        for number in range(1, self.rounds + 1):
+            there = runs_by_scenario(round_folder(folder, number))
+            cells += [f"{name}, round {number}" for name in self.scenarios if name not in there]
+        if not cells:
+            return None
+        more = f" and {len(cells) - NAMED_MAX} more" if len(cells) > NAMED_MAX else ""
+        share = f"{len(cells)} of {len(self.scenarios) * self.rounds} cells"
+        return f"{self.line}{_on(folder)} is incomplete: {share} have no run: {'; '.join(cells[:NAMED_MAX])}{more}"
+
+
+def _on(folder: Path) -> str:
+    """Say the backend that a line's folder is named after: a matrix may have the line once on each."""
+    backend = folder.name.rpartition("-")[2]
+    return f" on the {backend} backend" if backend in BACKENDS else ""
+
+
+# Did a finished run do and expect what its catalogue entry says today?
+#
+# The entry is foretold again, which is pure and cheap, and compared with what was frozen in the run: a run that was
+# left out for a reason of yesterday, or was never asked today's question, is no answer to today's catalogue.
+
+
+class Today:
+    """What the model says of catalogue entries on one release today, each foretold once."""
+
+    def __init__(self, rules: RuleSet) -> None:
+        self._rules = rules
+        self._foretold: dict[str, Foretold | None] = {}
+
+    def difference(self, run: RunDirectory, entry: Entry) -> str | None:
+        """Say in what a run is not of today, in words that follow its name; None if it is."""
+        try:
+            return self._difference(run, entry)
+        except RunDirectoryError:
+            return "cannot be read"
+
+    def _difference(self, run: RunDirectory, entry: Entry) -> str | None:
+        if _done(run, entry) != _to_do(entry):
+            return "is of another schedule"
+        foretold = self._of(entry)
+        if foretold is None:
+            return "cannot be predicted any more"
+        if read_run(run).not_run != foretold.not_run:
+            return "applied to other releases when it was run"
+        if foretold.not_run is not None:
+            return None
+        if foretold.prediction is not None and read_prediction(run) != frozen_form(foretold.prediction.as_json()):
+            return "was predicted otherwise"
+        asked = tuple(answer.predicted for answer in foretold.answers)
+        return None if (read_predicted(run) or ()) == asked else "was asked something else"
+
+    def _of(self, entry: Entry) -> Foretold | None:
+        """Foretell an entry; None if no rule of the release satisfies its schedule any more."""
+        if entry.name not in self._foretold:
+            try:
+                self._foretold[entry.name] = foretell(entry, self._rules)
+            except ScheduleError:
+                self._foretold[entry.name] = None
+        return self._foretold[entry.name]
+
+
+def _to_do(entry: Entry) -> object:
+    return as_plain(encode(entry.schedule) if isinstance(entry, Scenario) else list(entry.subject.steps()))
+
+
+def _done(run: RunDirectory, entry: Entry) -> object:
+    if isinstance(entry, Scenario):
+        return read_document(run)
+    return list(read_run(run).steps or ())

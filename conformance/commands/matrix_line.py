@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 
 from conformance.catalogue.shared_clusters import in_running_order
 from conformance.commands.choosing import Choice
-from conformance.commands.matrix_asked import Asked
-from conformance.commands.matrix_cells import Progress, progress_of, put_aside, round_folder
+from conformance.commands.matrix_cells import Asked, Progress, progress_of, put_aside, round_folder
 from conformance.commands.running import await_spark, check_predictable
-from conformance.commands.sizes import jars_text
+from conformance.commands.versions import jars_text
 from conformance.laboratory import Laboratory
 from conformance.pipeline import Pipeline
 from conformance.schedules.schedule_file import ScheduleFileError

@@ -7,18 +7,17 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from conformance.catalogue.requirements import REQUIREMENTS
-from conformance.commands.matrix_asked import FILE, Asked
-from conformance.commands.matrix_cells import runs_of, runs_put_aside
-from conformance.commands.sizes import folder_text
-from conformance.judgement.promises import PromiseKept
-from conformance.judgement.verdicts import Conformance, exit_code
-from conformance.run_directory import RunDirectory, RunDirectoryError
+from conformance.commands.matrix_cells import FILE, Asked, runs_of, runs_put_aside
+from conformance.commands.versions import folder_text
+from conformance.judgement.verdicts import exit_code
+from conformance.record.directory import RunDirectory, RunDirectoryError
+from conformance.record.verdict import Conformance, PromiseKept, read_verdict
 from fault_injection.releases import UsageError
 from reports import write_report
 from reports.requirement_table import ReleasePage, write_table
-from reports.requirement_table.missing_lines import missing_line
+from reports.requirement_table.html import PAGE_NAME, TABLE_NAME
+from reports.requirement_table.rows import missing_line
 from reports.requirement_table.words import held_words, total_words
-from reports.requirement_table.write import PAGE_NAME, TABLE_NAME
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -148,8 +147,6 @@ class MatrixTable:
         answers += [(Conformance.HARNESS_ERROR, None)] * len(
             self.problems if self._table is None else self._table.problems
         )
-        if self._table is not None and self._table.broken_in_every_run:
-            answers.append((Conformance.DEVIATES, None))
         return exit_code(answers, require_promise=require_promise)
 
 
@@ -179,9 +176,7 @@ def _answers(page: ReleasePage) -> Iterator[Answer]:
             yield Conformance.HARNESS_ERROR, None  # as the table has it, also of a run of which a file cannot be read
             continue
         try:
-            verdict = RunDirectory(examined.path).read_json("verdict.json")
-            promise = PromiseKept(verdict["promise"]) if verdict.get("promise") else None
-            is_accepted = verdict.get("accepted") is not None
-            yield (Conformance.CONFORMS if is_accepted else Conformance(verdict["conformance"])), promise
-        except (RunDirectoryError, KeyError, ValueError):
-            yield Conformance.HARNESS_ERROR, None
+            verdict = read_verdict(RunDirectory(examined.path))
+        except RunDirectoryError:
+            verdict = None
+        yield (Conformance.HARNESS_ERROR, None) if verdict is None else (verdict.counted, verdict.promise)

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from conformance.catalogue.questions import in_words
 from conformance.commands.choosing import Choice, locate_error, rules_of, scenarios_of
-from conformance.commands.foretold_promise import foretold_promise, promise_line
-from conformance.commands.plain_table import table_lines
-from conformance.commands.story import story_lines
+from conformance.commands.foretold_promise import foretold_promise, promise_line, story_lines
+from conformance.commands.help_texts import table_lines
 from conformance.judgement.broker_answers import answer_words
 from conformance.stages.foretelling import Foretold, foretell
 from oracle.predicting.explaining import explain

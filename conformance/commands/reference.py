@@ -8,8 +8,8 @@ from enum import Enum
 from types import NoneType
 from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
 
-from conformance.commands.opened_run import open_run, runs_given
-from conformance.commands.places import check_file
+from conformance.commands.help_texts import check_file
+from conformance.record.run import open_run, runs_given
 from conformance.schedules.composite_steps import COMPOSITES
 from conformance.schedules.schedule_format import KINDS, SINGLE_FIELD, plain
 from conformance.spark_extra import require_spark

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any
 from conformance.catalogue.scenario import Scenario
 from conformance.catalogue.shared_clusters import in_running_order
 from conformance.commands.choosing import Choice, jars_for, locate_error, release_of, scenarios_of
-from conformance.commands.places import check_file, check_writable
+from conformance.commands.help_texts import check_file, check_writable
 from conformance.judgement.verdicts import exit_code
 from conformance.laboratory import Laboratory, brokers_for, cluster_kind
 from conformance.pipeline import Finished, Pipeline
 from conformance.reconcile.errors import ReconcileError
+from conformance.record.run import read_run
 from conformance.second_look import SecondLook
 from conformance.spark_extra import require_spark
 from conformance.spark_master import DEFAULT_MASTER, SparkMasterError, check_master, is_local
@@ -249,14 +250,14 @@ def as_json(finished: Sequence[Finished]) -> dict[str, Any]:
     runs = []
     summary: dict[str, int] = {}
     for one in finished:
-        about = one.run.read_json("run.json")
+        about = read_run(one.run)
         promise = one.verdict.promise.value if one.verdict.promise else None
         runs.append(
             {
                 "scenario": one.scenario,
-                "kafka": about["kafka"],
-                "metadata": about["metadata"],
-                "backend": about["backend"],
+                "kafka": about.kafka,
+                "metadata": about.metadata,
+                "backend": about.backend,
                 "conformance": one.verdict.conformance.value,
                 "promise": promise,
                 "reason": one.verdict.reason,

@@ -2,39 +2,45 @@
 
 from __future__ import annotations
 
+import argparse
+import dataclasses
 import json
 from collections import deque
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from conformance.commands.opened_run import open_run
-from conformance.commands.other_rules import other_rules
-from conformance.commands.stored_verdict import ended_otherwise
+from conformance.commands.choosing import other_rules
+from conformance.commands.help_texts import refuse
+from conformance.commands.judgement import ended_otherwise
 from conformance.commands.trace_telling import Telling
-from conformance.judgement.verdicts import EXIT_CODES, Conformance
-from conformance.observation.check import begin_replay, check_again, own_rules
+from conformance.judgement.verdicts import EXIT_CODES
+from conformance.observation.check import begin_replay, check_again
 from conformance.observation.errors import TraceUnreadableError
-from conformance.observation.event_json import event_as_json
 from conformance.observation.event_stream import EventStream
 from conformance.observation.event_text import event_text
-from conformance.observation.trace_result import TraceResult
-from conformance.run_directory import RunDirectoryError
+from conformance.record.directory import RunDirectoryError, as_plain
+from conformance.record.run import open_run, read_run
+from conformance.record.schedule import SCHEDULE_FILE, read_schedule
+from conformance.record.timeline import Event, read_timeline
+from conformance.record.trace_check import TraceResult
+from conformance.record.verdict import Conformance
+from conformance.record.wire import WIRE_FILE
 from conformance.spark_extra import require_spark
-from conformance.stages.beginning import EXAMINATION
-from conformance.wire_trace.frame import WIRE_FILE
+from oracle.log import EpochEnd
+from oracle.tracing.observed import Event as Told
+from oracle.tracing.observed import TopicPartition
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from conformance.console import Console
     from conformance.observation.check import Replay
-    from conformance.run_directory import RunDirectory
-    from oracle.tracing.observed import Event
+    from conformance.record.directory import RunDirectory
 
 
 INDENT = 18
-STEP, HOLD = "step_started", "hold_"
+HOLD = "hold_"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,18 +68,18 @@ def tell_trace(console: Console, options: TraceOptions) -> int:
     """
     require_spark()
     run = open_run(options.run)
-    reason = run.read_json("run.json").get("not_run")
+    reason = read_run(run).not_run
     if reason:
         return _tell_not_run(console, run, reason, options)
     _require_schedule(run)
-    version, metadata = other_rules(run, options.rules_of, options.metadata) or own_rules(run.read_json("run.json"))
+    version, metadata = other_rules(run, options.rules_of, options.metadata) or read_run(run).rules
     try:
         if options.dumps_events:
             return _dumped(console, run)
         if console.as_json:
             result = check_again(run, version, metadata)
             judged = _judged_otherwise(run, result, options)
-            console.answer_json(result.as_json() | ({} if judged is None else {"judged_otherwise": judged}))
+            console.answer_json(_as_json(result) | ({} if judged is None else {"judged_otherwise": judged}))
             return _exit_code(result)
         replay = begin_replay(run, version, metadata)
         _tell(console, run, replay, options)
@@ -112,14 +118,17 @@ def _require_schedule(run: RunDirectory) -> None:
     Raises:
         RunDirectoryError: there is none, as of an examination, or it is not what the tester writes.
     """
-    path = run.path / "schedule.json"
-    if run.read_json("run.json").get("kind") == EXAMINATION and not path.exists():
-        is_watched = (run.path / WIRE_FILE).exists()
-        frames = f"its frames are in {WIRE_FILE}, but" if is_watched else f"it has no {WIRE_FILE}, and"
+    if read_run(run).is_examination and not run.has(SCHEDULE_FILE):
+        frames = f"its frames are in {WIRE_FILE}, but" if run.has(WIRE_FILE) else f"it has no {WIRE_FILE}, and"
         raise RunDirectoryError(f"{run.path} is of an examination: {frames} there is no schedule to replay frames by")
-    schedule: object = run.read_json(path.name)
-    if not isinstance(schedule, dict) or not isinstance(schedule.get("settings"), dict):
-        raise RunDirectoryError(f"{path} cannot be read: it is no schedule of a run")
+    read_schedule(run)
+
+
+def _as_json(result: TraceResult) -> dict[str, Any]:
+    violation = (
+        {} if result.violation is None else {"violation": as_plain(result.violation) | {"text": result.violation.text}}
+    )
+    return {**as_plain(result), "is_checked": result.why_not is None, **violation}
 
 
 def _dumped(console: Console, run: RunDirectory) -> int:
@@ -128,8 +137,8 @@ def _dumped(console: Console, run: RunDirectory) -> int:
     return 0
 
 
-def _events(run: RunDirectory) -> Iterator[Event]:
-    """Give a run's events.
+def _events(run: RunDirectory) -> Iterator[Told]:
+    """Yield a run's events.
 
     Raises:
         TraceUnreadableError: a file is missing or cut short, or holds what the tester does not write.
@@ -162,7 +171,7 @@ def _tell(console: Console, run: RunDirectory, replay: Replay, options: TraceOpt
         console.answer(f"{'':{INDENT}}{line}")
 
 
-def _frame(event: Event) -> str:
+def _frame(event: Told) -> str:
     return " " * 7 if event.frame is None else f" #{event.frame:<5}"
 
 
@@ -170,18 +179,18 @@ class _Notes:
     """What the tester noted of steps and held frames, each told once its time has come."""
 
     def __init__(self, run: RunDirectory) -> None:
-        self._coming = deque(note for note in run.lines("timeline.ndjson") if _is_told(note["event"]))
+        self._coming = deque(mark for mark in read_timeline(run) if _is_told(mark.event))
 
     def made_by(self, at: int) -> Iterator[str]:
-        """Give what had been noted by then and was not told."""
-        while self._coming and self._coming[0]["t_ns"] <= at:
-            note = self._coming.popleft()
-            is_step = note["event"] == STEP
-            yield f"\nstep {note['step'] + 1}: {note['text']}" if is_step else f"{'':{INDENT}}hold {note['text']}"
+        """Return what had been noted by then and was not told."""
+        while self._coming and self._coming[0].t_ns <= at:
+            mark = self._coming.popleft()
+            is_step = mark.event is Event.STEP_STARTED
+            yield f"\nstep {(mark.step or 0) + 1}: {mark.text}" if is_step else f"{'':{INDENT}}hold {mark.text}"
 
 
-def _is_told(event: str) -> bool:
-    return event == STEP or event.startswith(HOLD)
+def _is_told(event: Event) -> bool:
+    return event is Event.STEP_STARTED or event.startswith(HOLD)
 
 
 def verdict_lines(result: TraceResult) -> Iterator[str]:
@@ -202,3 +211,82 @@ def verdict_lines(result: TraceResult) -> Iterator[str]:
         yield f"\nnot checked: {result.why_not}"
     elif result.violation is None:
         yield "\nevery event is one that the rules allow"
+
+
+# Which options does ``trace`` have? Its part of the command line.
+
+
+DESCRIPTION = """Tells the wire trace of a run as the model reads it, step by step, and whether a rule of the release
+allows every event of it. Between the brokers, and between them and the controller, every frame is two
+events: sent, and received. A follower's FETCH shows its log end offset, the leader's answer its high watermark,
+LeaderAndIsr or the metadata log who leads; what was done to brokers, what producers were told and what
+probes measured comes in between. What the frames do not show is inferred, and where two things may
+be true both are kept, until a frame decides."""
+EPILOG = """how to read it:
+  seconds since the trace began, #number of the frame in wire.ndjson, what it shows. Fetches that bring no news
+  are counted, not told (--all tells them). A frame that reached its receiver late was held.
+  At the end: how often each wire invariant held. One that was never exercised proves nothing.
+
+examples:
+  kafka-conformance trace runs/RUN                        the story of the wire, and the verdict
+  kafka-conformance trace runs/RUN --rules-of 0.10.2      where an old release would have done otherwise
+  kafka-conformance trace runs/RUN --json                 only what came out, as in trace_check.json
+  kafka-conformance trace runs/RUN --events > e.ndjson    the events themselves, one a line
+
+exit codes: 0 allowed, 1 an event that no rule allows, 2 usage, 4 not checked (no trace, cut short, undecoded frames)
+"""
+
+
+def add_trace(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the command with its options."""
+    parser = commands.add_parser(
+        "trace",
+        help="tell the wire trace of a run as the model reads it, and check it",
+        description=DESCRIPTION,
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("run", type=Path, metavar="RUN", help="a run directory")
+    parser.add_argument("--rules-of", metavar="VERSION", help="check with another release's rules")
+    parser.add_argument("--metadata", choices=("zookeeper", "kraft"), help="metadata mode of those rules")
+    parser.add_argument("--all", action="store_true", help="tell every event, also those without news")
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--events", action="store_true", help="only the events, one JSON value a line; checks nothing")
+    form.add_argument("--json", action="store_true", help="answer as JSON on standard output")
+    parser.set_defaults(command=_trace)
+
+
+def _trace(console: Console, parsed: argparse.Namespace) -> int:
+    if parsed.events:
+        refuse(parsed, ["--rules-of", "--metadata"], "is about the check, and --events checks nothing.")
+    if parsed.events or parsed.json:
+        refuse(parsed, ["--all"], "is about the story, which --events and --json do not tell.")
+    options = TraceOptions(parsed.run, parsed.rules_of, parsed.metadata, parsed.all, parsed.events)
+    return tell_trace(console, options)
+
+
+# How is an event written down as one JSON value?
+#
+# ``{"event": "FetchSent", "at": …, …}``: fields at their default are left out, a partition is ``topic-0``.
+
+
+def event_as_json(event: Told) -> dict[str, Any]:
+    """Return an event as a JSON value."""
+    told = {
+        field.name: _plain(value)
+        for field in dataclasses.fields(event)
+        if (value := getattr(event, field.name)) != field.default
+    }
+    return {"event": type(event).__name__, **told}
+
+
+def _plain(value: Any) -> Any:  # noqa: ANN401 - JSON
+    match value:
+        case TopicPartition(topic, partition):
+            return f"{topic}-{partition}"
+        case EpochEnd(leader_epoch, end_offset):
+            return [leader_epoch, end_offset]
+        case tuple():
+            return [_plain(item) for item in value]
+        case _:
+            return value

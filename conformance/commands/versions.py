@@ -2,23 +2,33 @@
 
 from __future__ import annotations
 
+import argparse
+import textwrap
 from typing import TYPE_CHECKING, Any
 
-from conformance.commands.choosing import Choice, release_of
-from conformance.commands.ignored_options import refuse
-from conformance.commands.plain_table import table_lines
-from conformance.commands.release_form import release_named
+from conformance.catalogue.questions import in_words
+from conformance.commands.choosing import Choice, release_named, release_of
+from conformance.commands.help_texts import refuse, table_lines
+from conformance.record.directory import as_plain
+from conformance.scenarios.regressions.defect import UNREACHED
+from conformance.scenarios.regressions.track_record import TRACK_RECORD
 from fault_injection.releases import RELEASES
+from fault_injection.releases.cache import cache_directory, jar_set
+from oracle.rules import base_protocol
 from oracle.rules.by_version import rules_for
 from oracle.vocabulary import MetadataMode
 
 if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
+    from pathlib import Path
 
+    from conformance.catalogue.ladder import Line
     from conformance.console import Console
+    from conformance.scenarios.regressions.defect import Defect
+    from fault_injection.releases import JarSet, Release
     from fault_injection.releases import MetadataMode as ReleaseMode
-    from fault_injection.releases import Release
+    from oracle.rules.rule import Rule
+
 
 HEAD = ("line", ("release", "metadata"))
 FOOT = """Any other patch release of these lines is accepted too, such as 3.9.1, or 3.9.1/zookeeper with a mode.
@@ -31,7 +41,7 @@ def add_versions(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
         "versions",
         help="list the supported releases and their rules",
         description="Lists each release line with the release that is taken for it and its metadata modes; of a "
-        "release that is named, the rules that predict it.",
+        "release that is named, the rules that predict it, each with its source and what brokers do by it.",
     )
     parser.add_argument("release", nargs="?", metavar="V", help="a release, such as 3.9 or 3.9.2/zookeeper")
     parser.add_argument("--full", action="store_true", help="the rules of every release")
@@ -59,7 +69,10 @@ def list_versions(console: Console, release: str | None = None, *, in_full: bool
     if release is None and not in_full:
         lines: Iterable[str] = (*_short(), *_quirks(), FOOT)
     elif in_full:
-        lines = [f"{one.version:10} {mode.value:10} {', '.join(_rules(one, mode))}" for one, mode in chosen]
+        lines = [
+            f"{one.version:10} {mode.value:10} {', '.join(rule.name for rule in _rules(one, mode))}"
+            for one, mode in chosen
+        ]
     else:
         lines = [line for one, mode in chosen for line in (f"{one.version} ({mode.value}):", *_below(one, mode))]
     for line in lines:
@@ -86,16 +99,123 @@ def _quirks() -> Iterable[str]:
 
 
 def _below(release: Release, mode: ReleaseMode) -> Iterable[str]:
-    rules = rules_for(release.version, MetadataMode(mode.value)).rules
-    lines = (*release.quirks, *table_lines([(rule.name, (rule.source,)) for rule in rules]))
-    return (f"  {line}" for line in lines)
+    told = (line for rule in _rules(release, mode) for line in (f"{rule.name} ({rule.source})", f"    {rule.says}"))
+    return (f"  {line}" for line in (*release.quirks, *told))
 
 
 def _as_json(release: Release, modes: list[ReleaseMode]) -> dict[str, Any]:
-    rules = {mode.value: list(_rules(release, mode)) for mode in modes}
+    rules = {mode.value: [rule.name for rule in _rules(release, mode)] for mode in modes}
     modes_text = [mode.value for mode in modes]
     return {"version": release.version, "metadata": modes_text, "quirks": list(release.quirks), "rules": rules}
 
 
-def _rules(release: Release, mode: ReleaseMode) -> tuple[str, ...]:
-    return rules_for(release.version, MetadataMode(mode.value)).names()
+def _rules(release: Release, mode: ReleaseMode) -> tuple[Rule, ...]:
+    """Return every rule of a release: those that some release changed, and those that none did."""
+    return (*rules_for(release.version, MetadataMode(mode.value)).rules, *base_protocol.RULES)
+
+
+# ``track-record``: which known defects of Kafka are shown here, by which command, and which are out of reach?
+
+
+DESCRIPTION = """Lists Kafka's known replication defects, and features that were missing. For each that is shown here:
+the release that has it, one that repaired or built it, what the model says that both show, the rule that decides it,
+and the commands that prove it on real brokers. For each that none shows: why not. docs/track-record.md has the
+verdicts that were measured on both."""
+WIDTH = 100
+
+
+def add_track_record(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the command with its options."""
+    parser = commands.add_parser(
+        "track-record",
+        help="list the known defects that are shown here, and those that are out of reach",
+        description=DESCRIPTION,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--json", action="store_true", help="answer as JSON on standard output")
+    parser.set_defaults(command=lambda console, _: list_track_record(console))
+
+
+def list_track_record(console: Console) -> int:
+    """Print every known defect, reached or not."""
+    if console.as_json:
+        shown = [_defect_as_json(defect) for defect in TRACK_RECORD]
+        unreached = [{"issue": one.issue, "symptom": one.symptom, "reason": one.reason} for one in UNREACHED]
+        console.answer_json({"defects": shown, "unreached": unreached})
+        return 0
+    console.answer("Shown by a scenario each:")
+    for defect in TRACK_RECORD:
+        console.answer("\n".join(_told(defect)))
+    console.answer("Out of reach:")
+    for one in UNREACHED:
+        console.answer("\n".join((f"  {one.issue}", *_wrapped(one.symptom), *_wrapped(f"Why not: {one.reason}."))))
+    return 0
+
+
+def _told(defect: Defect) -> list[str]:
+    mode = defect.metadata.value
+    return [
+        f"  {defect.issue}, {defect.kind.value}",
+        *_wrapped(defect.symptom),
+        *_wrapped(f"{defect.broken} ({mode}): {defect.sign.text}: {in_words(defect.there)}"),
+        *_wrapped(f"{defect.fixed} ({mode}): {defect.sign.text}: {in_words(defect.here)}"),
+        *_wrapped(f"decided by: {', '.join(defect.rules)}"),
+        f"      {defect.command(defect.broken)}",
+        f"      {defect.command(defect.fixed)}",
+    ]
+
+
+def _wrapped(text: str) -> list[str]:
+    return [f"      {line}" for line in textwrap.wrap(text, WIDTH - 6, subsequent_indent="  ")]
+
+
+def _defect_as_json(defect: Defect) -> dict[str, Any]:
+    return {
+        "issue": defect.issue,
+        "kind": defect.kind.value,
+        "symptom": defect.symptom,
+        "rules": list(defect.rules),
+        "scenario": defect.scenario,
+        "metadata": defect.metadata.value,
+        "sign": defect.sign.text,
+        "broken": {"release": defect.broken, "shows": as_plain(defect.there)},
+        "fixed": {"release": defect.fixed, "shows": as_plain(defect.here)},
+    }
+
+
+# How much room do jars and runs take? In words.
+
+
+MEBIBYTE = 2**20
+
+
+def jars_text(jars: JarSet) -> str:
+    """Say how many jars there are and how large."""
+    return f"{len(jars.files)} jars, {mebibytes(sum(file.stat().st_size for file in jars.files))}"
+
+
+def cached_text(line: Line) -> str:
+    """Say whether a release's jars are in the cache, and how large they are."""
+    directory = cache_directory() / line.release.version
+    return jars_text(jar_set(directory)) if directory.is_dir() else "jars not fetched yet"
+
+
+def ladder_text(lines: Sequence[Line]) -> str:
+    """Say how much room the jars of several lines take together; modes of one release share them."""
+    directories = {cache_directory() / line.release.version for line in lines}
+    files = [file for directory in directories for file in directory.glob("*.jar")]
+    there = sum(directory.is_dir() for directory in directories)
+    return (
+        f"jars of {there} of {len(directories)} releases are there: {mebibytes(sum(f.stat().st_size for f in files))}"
+    )
+
+
+def folder_text(folder: Path) -> str:
+    """Say how large a folder is, with all that is in it."""
+    files = [path for path in folder.rglob("*") if path.is_file() and not path.is_symlink()]
+    return f"{len(files)} files, {mebibytes(sum(path.stat().st_size for path in files))}"
+
+
+def mebibytes(size: int) -> str:
+    """Return a size in bytes as mebibytes."""
+    return f"{size / MEBIBYTE:.1f} MiB"

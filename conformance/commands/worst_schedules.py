@@ -17,9 +17,9 @@ from conformance.commands.guarantees import kept_table
 from conformance.scenarios.settings_matrix.cells import ACKS, CELLS, COUNTS_AT_MOST_THE_REPLICAS, Cell
 from conformance.schedules.schedule_format import encode_step
 from oracle.brokers import questions
+from oracle.brokers.answers import shown
 from oracle.brokers.guarantee_table import MAX_STATES
 from oracle.brokers.questions import Faults, question
-from oracle.brokers.showing import shown
 from oracle.predict import predict
 from oracle.rules.by_version import rules_for
 from oracle.schedule import ScheduleError

@@ -5,50 +5,55 @@ The prediction names the answers of a schedule's steps; what was measured stands
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from conformance.catalogue.answers import Asked
 from conformance.judgement.comparison import Row
 from conformance.judgement.deviation_codes import QUESTION
+from conformance.record.answers import Asked
+from conformance.record.observations import BrokerAnswer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
+    from conformance.record.answers import AnswerValue
+    from conformance.record.observations import Observation
+    from conformance.record.prediction import PredictedBrokerAnswer, PredictedNumbers
+
 NEVER_ASKED = "the step was never taken"
 
 
-def answer_rows(prediction: Mapping[str, Any], observations: Iterable[Mapping[str, Any]]) -> Iterator[Row]:
+def answer_rows(prediction: PredictedNumbers, observations: Iterable[Observation]) -> Iterator[Row]:
     """Yield every value of every answer that was measured beside the predicted one."""
     measured = _measured(observations)
-    for predicted in prediction.get("answers") or ():
-        seen = measured.get(predicted["step"])
+    for predicted in prediction.answers:
+        seen = measured.get(predicted.step)
         if seen is not None:
             what = _what(predicted)
-            names = dict.fromkeys((*predicted["answer"], *seen))
+            names = dict.fromkeys((*predicted.answer, *seen))
             for name in names:
-                yield Row(f"{what}: {name}", predicted["answer"].get(name), seen.get(name), QUESTION, QUESTION)
+                yield Row(f"{what}: {name}", predicted.answer.get(name), seen.get(name), QUESTION, QUESTION)
 
 
 def compare_broker_answers(
-    prediction: Mapping[str, Any], observations: Iterable[Mapping[str, Any]], *, is_complete: bool
+    prediction: PredictedNumbers, observations: Iterable[Observation], *, is_complete: bool
 ) -> list[Asked]:
     """Compare the answers of a run's steps; what an interrupted run never asked speaks against nobody."""
     measured = _measured(observations)
     return [
-        _compared(predicted, measured.get(predicted["step"]))
-        for predicted in prediction.get("answers") or ()
-        if is_complete or predicted["step"] in measured
+        _compared(predicted, measured.get(predicted.step))
+        for predicted in prediction.answers
+        if is_complete or predicted.step in measured
     ]
 
 
-def _compared(predicted: Mapping[str, Any], seen: Mapping[str, Any] | None) -> Asked:
-    expected = answer_words(predicted["answer"])
+def _compared(predicted: PredictedBrokerAnswer, seen: Mapping[str, AnswerValue] | None) -> Asked:
+    expected = answer_words(predicted.answer)
     if seen is None:
         return Asked(_what(predicted), expected, None, NEVER_ASKED, agrees=False)
-    return Asked(_what(predicted), expected, answer_words(seen), None, agrees=predicted["answer"] == seen)
+    return Asked(_what(predicted), expected, answer_words(seen), None, agrees=predicted.answer == seen)
 
 
-def answer_words(answer: Mapping[str, Any]) -> str:
+def answer_words(answer: Mapping[str, AnswerValue]) -> str:
     """Return an answer in words: an error alone, or every value by its name."""
     if answer.get("error") is not None:
         return str(answer["error"])
@@ -71,9 +76,9 @@ def _word(value: object) -> str:
             return str(value)
 
 
-def _what(predicted: Mapping[str, Any]) -> str:
-    return f"step {predicted['step'] + 1}: {predicted['asked']}"
+def _what(predicted: PredictedBrokerAnswer) -> str:
+    return f"step {predicted.step + 1}: {predicted.asked}"
 
 
-def _measured(observations: Iterable[Mapping[str, Any]]) -> dict[int, Mapping[str, Any]]:
-    return {seen["step"]: seen["answer"] for seen in observations if seen["kind"] == "answer"}
+def _measured(observations: Iterable[Observation]) -> dict[int, Mapping[str, AnswerValue]]:
+    return {seen.step: seen.answer for seen in observations if isinstance(seen, BrokerAnswer) and seen.step is not None}

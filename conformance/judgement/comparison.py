@@ -1,6 +1,6 @@
 """Does what was measured equal what was predicted? Rows of numbers, side by side, for one run.
 
-Pure: plain JSON values in, frozen rows out. Epochs are compared by order (contract 5): the map
+Pure: typed records of a run in, frozen rows out. Epochs are compared by order (contract 5): the map
 from the model's leaderships to the brokers' epochs must be a function and must never decrease.
 """
 
@@ -10,8 +10,14 @@ import itertools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from conformance.record.observations import OutcomeSeen
+from conformance.record.reconciliation import ComparedNumber
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping
+
+    from conformance.record.observations import Checkpoint, Observation, ReplicaSeen
+    from conformance.record.prediction import PredictedMoment, PredictedRecord, PredictedReplica
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,65 +40,62 @@ class Row:
         """Whether prediction and measurement are the same."""
         return bool(self.predicted == self.measured)
 
-    def as_json(self) -> dict[str, Any]:
-        """Return the row as reconciliation/checkpoints.json has it."""
-        return {
-            "what": self.what,
-            "predicted": self.predicted,
-            "measured": self.measured,
-            "agrees": self.agrees,
-        }
+    @property
+    def recorded(self) -> ComparedNumber:
+        """The row as reconciliation/checkpoints.json has it."""
+        return ComparedNumber(self.what, self.predicted, self.measured, self.agrees)
 
 
-def checkpoint_rows(predicted: Mapping[str, Any], measured: Mapping[str, Any]) -> list[Row]:
+def checkpoint_rows(predicted: PredictedMoment, measured: Checkpoint) -> list[Row]:
     """Compare one checkpoint: every replica's numbers, leader, ISR, remote log end offsets."""
     rows: list[Row] = []
-    for broker, numbers in predicted["replicas"].items():
-        seen = measured["replicas"].get(broker, {})
-        rows.append(_number(f"broker {broker} log end offset", numbers, seen, "log_end_offset"))
-        rows.append(_number(f"broker {broker} high watermark", numbers, seen, "high_watermark"))
-        rows.append(_number(f"broker {broker} alive", numbers, seen, "alive"))
-        start, seen_start = numbers.get("log_start_offset", 0), seen.get("log_start_offset", 0)
-        if start or seen_start:
-            rows.append(Row(f"broker {broker} log start offset", start, seen_start, code="log_start_offset"))
-    rows.append(Row("leader", predicted["leader"], measured["leader"], code="leader"))
-    rows.append(Row("isr", sorted(predicted["isr"]), sorted(measured["isr"]), code="isr"))
-    if measured.get("elr") is not None:
-        rows.append(Row("elr", sorted(predicted["elr"]), sorted(measured["elr"]), code="elr"))
-    for follower, offset in predicted["remote_log_end_offsets"].items():
-        seen_offset = measured["remote_log_end_offsets"].get(follower)
-        instead = measured.get("or_if_diverging_counts", {}).get(follower)
-        seen_offset = instead if instead is not None and instead == offset else seen_offset  # no frame tells which
+    for broker, numbers in predicted.replicas.items():
+        rows += _replica_rows(broker, numbers, measured.replicas.get(broker))
+    rows.append(Row("leader", predicted.leader, measured.leader, code="leader"))
+    rows.append(Row("isr", sorted(predicted.isr), sorted(measured.isr), code="isr"))
+    if measured.elr is not None:
+        rows.append(Row("elr", sorted(predicted.elr), sorted(measured.elr), code="elr"))
+    for follower, offset in predicted.remote_log_end_offsets.items():
+        seen = measured.remote_log_end_offsets.get(follower)
+        instead = measured.or_if_diverging_counts.get(follower)
+        seen = instead if instead is not None and instead == offset else seen  # no frame tells which
         what = f"remote log end offset of broker {follower} (derived)"
-        rows.append(Row(what, offset, seen_offset, code="remote_log_end_offset"))
+        rows.append(Row(what, offset, seen, code="remote_log_end_offset"))
     return rows
 
 
-def _number(what: str, predicted: Mapping[str, Any], measured: Mapping[str, Any], field: str) -> Row:
-    return Row(what, predicted[field], measured.get(field), code=field)
+def _replica_rows(broker: int, numbers: PredictedReplica, seen: ReplicaSeen | None) -> list[Row]:
+    names = ["log_end_offset", "high_watermark", "alive"]
+    if numbers.log_start_offset or (seen is not None and seen.log_start_offset):
+        names.append("log_start_offset")
+    return [
+        Row(f"broker {broker} {name.replace('_', ' ')}", getattr(numbers, name), getattr(seen, name, None), code=name)
+        for name in names
+    ]
 
 
-def outcome_rows(predicted: Iterable[Mapping[str, Any]], measured: Mapping[str, Mapping[str, Any]]) -> list[Row]:
+def outcome_rows(predicted: Iterable[PredictedRecord], measured: Mapping[str, OutcomeSeen]) -> list[Row]:
     """Compare every produce's outcome, and its error where the model names one."""
     rows: list[Row] = []
     for record in predicted:
-        seen = measured.get(record["label"], {})
-        rows.append(Row(f"outcome of {record['label']}", record["outcome"], seen.get("outcome"), "outcome"))
-        if record["error"] is not None:
-            rows.append(Row(f"error of {record['label']}", record["error"], seen.get("error"), "outcome"))
+        seen = measured.get(record.label)
+        told, error = (None, None) if seen is None else (seen.outcome, seen.error)
+        rows.append(Row(f"outcome of {record.label}", record.outcome, told, "outcome"))
+        if record.error is not None:
+            rows.append(Row(f"error of {record.label}", record.error, error, "outcome"))
     return rows
 
 
-def learned_outcomes(observations: Iterable[Mapping[str, Any]], *, is_complete: bool) -> dict[str, Mapping[str, Any]]:
+def learned_outcomes(observations: Iterable[Observation], *, is_complete: bool) -> dict[str, OutcomeSeen]:
     """Return what producers learned of their records, by label.
 
     Args:
-        observations: the lines of observations.ndjson.
+        observations: of the run.
         is_complete: whether the run took its course. Of one that ended early only what its steps saw counts: what
             was written down between steps was so as it ended, and it was the tester that cut the producers off.
     """
-    outcomes = (seen for seen in observations if seen["kind"] == "outcome")
-    return {seen["label"]: seen for seen in outcomes if is_complete or seen.get("step", 0) is not None}
+    outcomes = (seen for seen in observations if isinstance(seen, OutcomeSeen))
+    return {seen.label: seen for seen in outcomes if is_complete or seen.step is not None}
 
 
 def epoch_conflicts(pairs: Iterable[tuple[int, int]]) -> list[str]:
@@ -113,8 +116,3 @@ def epoch_conflicts(pairs: Iterable[tuple[int, int]]) -> list[str]:
                 f"but the lower epoch {epoch} belongs to {ordinal}"
             )
     return conflicts
-
-
-def disagreements(rows: Sequence[Row]) -> list[Row]:
-    """Return the rows whose two sides differ."""
-    return [row for row in rows if not row.agrees]

@@ -22,7 +22,11 @@ QUESTION = "question"
 """An answer that is missing, was not asked for, or is not the predicted one."""
 TRACE = "trace"
 """A frame on the wire that no rule of the release allows."""
+EVERY_RUN = "every_run"
+"""A requirement that every run is held against, and that did not hold: HW-01, HW-09 or HW-10."""
 UNSAMPLED = "unsampled"
 """Deviations beyond the samples, of which only the number is known."""
 
-CODES = frozenset((*NUMBERS, *RECORDS, *REPLICA_LOGS, LEADER_EPOCH, AWAITED_STATE, QUESTION, TRACE, UNSAMPLED))
+CODES = frozenset(
+    (*NUMBERS, *RECORDS, *REPLICA_LOGS, LEADER_EPOCH, AWAITED_STATE, QUESTION, TRACE, EVERY_RUN, UNSAMPLED)
+)

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from conformance.record.reconciliation import Samples
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
-    from conformance.catalogue.answers import Asked
     from conformance.judgement.comparison import Row
-    from conformance.observation.trace_result import TraceResult
+    from conformance.record.answers import Asked
+    from conformance.record.prediction import FrozenPrediction
+    from conformance.record.reconciliation import Counts
+    from conformance.record.trace_check import TraceResult
+    from conformance.record.verdict import HeldInRun
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,13 +31,15 @@ class Facts:
         interruption: (verdict word, message) of what ended the run early; None if nothing did.
         trace: what came out of the check of the wire trace; None if it was never checked.
         asked: the questions with both answers.
+        every_run: what every run is held against.
     """
 
-    prediction: Mapping[str, Any]
+    prediction: FrozenPrediction
     rows: Sequence[Row]
     conflicts: Sequence[str] = ()
-    counts: Mapping[str, Any] | None = None
-    samples: Mapping[str, Any] = field(default_factory=dict)
+    counts: Counts | None = None
+    samples: Samples = field(default_factory=Samples)
     interruption: tuple[str, str] | None = None
     trace: TraceResult | None = None
     asked: Sequence[Asked] = ()
+    every_run: Sequence[HeldInRun] = ()

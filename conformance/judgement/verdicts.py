@@ -6,29 +6,21 @@ settings kept? Pure: plain values in, a frozen verdict out; nothing else decides
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from conformance.judgement.deviation_codes import AWAITED_STATE, LEADER_EPOCH, QUESTION, TRACE, UNSAMPLED
-from conformance.judgement.promises import PromiseKept, losses, promise_kept
+from conformance.judgement.deviation_codes import AWAITED_STATE, EVERY_RUN, LEADER_EPOCH, QUESTION, TRACE, UNSAMPLED
+from conformance.judgement.promises import losses, promise_kept
+from conformance.record.verdict import Conformance, Finding, PromiseKept, Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
-    from conformance.catalogue.answers import Asked
     from conformance.judgement.comparison import Row
     from conformance.judgement.facts import Facts
-
-
-class Conformance(StrEnum):
-    """Did the brokers behave as the model says?"""
-
-    CONFORMS = "CONFORMS"
-    DEVIATES = "DEVIATES"
-    INCONCLUSIVE = "INCONCLUSIVE"
-    HARNESS_ERROR = "HARNESS_ERROR"
-    NOT_RUN = "NOT_RUN"
+    from conformance.record.answers import Asked
+    from conformance.record.prediction import FrozenPrediction
+    from conformance.record.reconciliation import DeviationSample
 
 
 EXIT_CODES = {
@@ -43,42 +35,6 @@ STALL = "stall"
 """The kind of a finding about a time that a stall of the machine, measured meanwhile, may explain."""
 WIRE_UNCHECKED = "the wire trace was not checked"
 """How the reason of a run begins whose frames could not be replayed."""
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One thing that speaks against a run, in words.
-
-    Attributes:
-        code: what deviates, one of ``deviation_codes``; the kind where none is known.
-    """
-
-    kind: str
-    text: str
-    code: str | None = field(default=None, compare=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """The two answers with their reason and findings.
-
-    Attributes:
-        accepted: issue and reason if the expectations accept this deviation, else None.
-        codes: what deviates, in the words of ``deviation_codes``, sorted.
-    """
-
-    conformance: Conformance
-    promise: PromiseKept | None
-    reason: str
-    findings: tuple[Finding, ...] = ()
-    losses: tuple[Mapping[str, Any], ...] = ()
-    accepted: str | None = None
-    codes: tuple[str, ...] = ()
-
-    @property
-    def counted(self) -> Conformance:
-        """What this verdict counts as for exit codes: an accepted deviation does not fail."""
-        return Conformance.CONFORMS if self.accepted is not None else self.conformance
 
 
 def against_expectation(verdict: Verdict, accepted: str, codes: Sequence[str] = ()) -> Verdict:
@@ -111,14 +67,16 @@ def judge(facts: Facts) -> Verdict:
         *_question_findings(facts.asked),
         *_record_findings(facts),
         *_trace_findings(facts),
+        *_every_run_findings(facts),
     )
     conformance, reason = _conformance(facts, findings)
-    codes = _codes(facts.interruption, findings)
+    codes, held = _codes(facts.interruption, findings), tuple(facts.every_run)
     if facts.counts is None or conformance is Conformance.HARNESS_ERROR:
-        return Verdict(conformance, None, reason, findings, codes=codes)
+        return Verdict(conformance, None, reason, findings, codes=codes, every_run=held)
     promise, why = promise_kept(facts)
     lost = tuple(losses(facts))
-    return Verdict(conformance, promise, f"{reason}; {why}" if why else reason, findings, lost, codes=codes)
+    whole = f"{reason}; {why}" if why else reason
+    return Verdict(conformance, promise, whole, findings, lost, codes=codes, every_run=held)
 
 
 def judge_answers(asked: Sequence[Asked], interruption: tuple[str, str] | None) -> Verdict:
@@ -167,18 +125,14 @@ def _question_findings(asked: Iterable[Asked]) -> tuple[Finding, ...]:
 
 
 def _record_findings(facts: Facts) -> list[Finding]:
-    if facts.counts is None or not facts.counts["deviations"]:
+    if facts.counts is None or not facts.counts.deviations:
         return []
-    sample = facts.samples.get("deviations", [])
+    sample = facts.samples.deviations
     findings = [
-        Finding(
-            row.get("kind", "record"),
-            f"{_named(row)}: expected {row['expected']}, measured {row['measured']}",
-            row.get("anomaly"),
-        )
+        Finding(row.kind, f"{_named(row)}: expected {row.expected}, measured {row.measured}", row.anomaly)
         for row in sample
     ]
-    rest = facts.counts["deviations"] - len(sample)
+    rest = facts.counts.deviations - len(sample)
     return [*findings, Finding("record", f"{rest} more deviations", UNSAMPLED)] if rest > 0 else findings
 
 
@@ -188,17 +142,28 @@ def _trace_findings(facts: Facts) -> list[Finding]:
     return [Finding("trace", facts.trace.violation.text, TRACE)]
 
 
-def _named(row: Mapping[str, Any]) -> str:
+def _every_run_findings(facts: Facts) -> list[Finding]:
+    """Return where a requirement of every run did not hold at a probe; what broke it on the wire is told already."""
+    on_the_wire = None if facts.trace is None or facts.trace.violation is None else facts.trace.violation.text
+    return [
+        Finding("every run", f"{held.requirement}: {words}", EVERY_RUN)
+        for held in facts.every_run
+        for words in held.broken
+        if words != on_the_wire
+    ]
+
+
+def _named(row: DeviationSample) -> str:
     """Name what deviates: a place in a replica's log, or a record; a phantom has no label and may have no id."""
-    if row.get("broker") is not None:
-        return f"log of broker {row['broker']}, offset {row.get('offset')}"
-    if row.get("label") is not None:
-        return str(row["label"])
-    return "a foreign record" if row.get("record_id") is None else f"record {row['record_id']}"
+    if row.broker is not None:
+        return f"log of broker {row.broker}, offset {row.offset}"
+    if row.label is not None:
+        return row.label
+    return "a foreign record" if row.record_id is None else f"record {row.record_id}"
 
 
 def _conformance(facts: Facts, findings: Sequence[Finding]) -> tuple[Conformance, str]:
-    if facts.counts is not None and not facts.counts["identity_holds"]:
+    if facts.counts is not None and not facts.counts.identity_holds:
         first = f": {findings[0].text}" if findings else ""
         return Conformance.HARNESS_ERROR, f"the reconciliation's own counts do not add up{first}"
     against = _what_speaks_against(facts.interruption, findings)
@@ -209,7 +174,7 @@ def _conformance(facts: Facts, findings: Sequence[Finding]) -> tuple[Conformance
     if facts.trace is None or facts.trace.why_not is not None:
         why = facts.trace.why_not if facts.trace is not None else "nobody did"
         return Conformance.HARNESS_ERROR, f"{WIRE_UNCHECKED}: {why}"
-    produced = facts.counts["totals"]["produced"]
+    produced = facts.counts.totals.produced
     noun = "record" if produced == 1 else "records"
     answers = f", {_counted(len(facts.asked), 'answer')}" if facts.asked else ""
     text = (
@@ -240,12 +205,12 @@ def _counted(count: int, noun: str) -> str:
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
-def _which_outcome(prediction: Mapping[str, Any]) -> str:
+def _which_outcome(prediction: FrozenPrediction) -> str:
     """Say which outcome of an open race was measured."""
-    measured = prediction.get("measured_outcome")
+    measured = prediction.measured_outcome
     if measured is None:
         return ""
-    return f", outcome {measured['number']} of {measured['of']}: {'; '.join(measured['race'])}"
+    return f", outcome {measured.number} of {measured.of}: {'; '.join(measured.race)}"
 
 
 def exit_code(verdicts: Iterable[tuple[Conformance, PromiseKept | None]], *, require_promise: bool = False) -> int:

@@ -8,17 +8,14 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from conformance.observation.errors import FramesMissingError, TraceUnreadableError
 from conformance.observation.event_stream import EventStream
-from conformance.observation.story_events import MIN_ISR
-from conformance.observation.trace_result import (
-    TRACE_CHECK_FILE,
-    InvariantCount,
-    TraceResult,
-    TraceViolation,
-)
+from conformance.observation.story_events import minimum_of
+from conformance.record.run import read_run
+from conformance.record.schedule import read_schedule
+from conformance.record.trace_check import InvariantCount, TraceResult, TraceViolation, write_trace_check
 from oracle.rules import message_format
 from oracle.rules.by_version import rules_for
 from oracle.schedule import Settings
@@ -30,7 +27,7 @@ from oracle.vocabulary import MetadataMode
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from conformance.run_directory import RunDirectory
+    from conformance.record.directory import RunDirectory
     from oracle.trace_check import TraceReport
     from oracle.tracing.invariants import Violation
     from oracle.tracing.observed import Event
@@ -45,23 +42,17 @@ def check_trace(run: RunDirectory, rules_of: tuple[str, str] | None = None) -> T
         run: a run whose schedule was taken on brokers.
         rules_of: release and metadata mode whose rules to use; None takes the run's own.
     """
-    version, metadata = rules_of or own_rules(run.read_json("run.json"))
+    version, metadata = rules_of or read_run(run).rules
     result = check_again(run, version, metadata)
-    run.write_json(TRACE_CHECK_FILE, result.as_json())
+    write_trace_check(run, result)
     return result
 
 
-def own_rules(about: Mapping[str, Any]) -> tuple[str, str]:
-    """Give the release and the metadata mode by whose rules a run is judged."""
-    return about.get("rules_of") or about["kafka"], about.get("rules_metadata") or about["metadata"]
-
-
 def settings_of(run: RunDirectory) -> TraceSettings:
-    """Give what the run's brokers were configured with, as far as a trace shows it."""
-    imposed = run.read_json("run.json").get("settings", {}).get("imposed", {})
-    topic = run.read_json("schedule.json")["settings"]
+    """Return what the run's brokers were configured with, as far as a trace shows it."""
+    imposed = read_run(run).settings.imposed
     lag_time_max_ms = int(imposed.get(LAG_TIME, TraceSettings().lag_time_max_ms))
-    return TraceSettings(min_insync_replicas=topic[MIN_ISR], lag_time_max_ms=lag_time_max_ms)
+    return TraceSettings(min_insync_replicas=minimum_of(read_schedule(run)), lag_time_max_ms=lag_time_max_ms)
 
 
 def check_again(run: RunDirectory, version: str, metadata: str) -> TraceResult:
@@ -81,9 +72,13 @@ def begin_replay(run: RunDirectory, version: str, metadata: str) -> Replay:
     Raises:
         TraceUnreadableError: there is no trace, or it is cut short.
     """
-    settings = Settings(message_format_version=run.read_json("schedule.json")["settings"].get(MESSAGE_FORMAT))
+    settings = Settings(message_format_version=_text(read_schedule(run).settings.get(MESSAGE_FORMAT)))
     rules = message_format.adapted(rules_for(version, MetadataMode(metadata)), settings)
     return Replay(EventStream(run), TraceCheck(rules, settings_of(run)), f"{version} {metadata}")
+
+
+def _text(value: object) -> str | None:
+    return None if value is None else str(value)
 
 
 def _not_followed(report: TraceReport) -> str | None:
@@ -123,7 +118,7 @@ class Replay:
             pass
 
     def replayed(self) -> Iterator[tuple[Event, Violation | None]]:
-        """Give each event with what the check says; after a violation the rest is read, not replayed."""
+        """Yield each event with what the check says; after a violation the rest is read, not replayed."""
         violation: Violation | None = None
         try:
             for event in self._stream:
@@ -142,11 +137,11 @@ class Replay:
         self.violation = self._described(violation) if violation is not None else None
 
     def seconds(self, at: int) -> float:
-        """Give a monotonic time as seconds since the trace began."""
+        """Return a monotonic time as seconds since the trace began."""
         return self._stream.nearby.seconds(at)
 
     def result(self) -> TraceResult:
-        """Give what came out, once everything was replayed."""
+        """Return what came out, once everything was replayed."""
         report = self._check.finish()
         return TraceResult(
             self._rules_of,

@@ -10,20 +10,19 @@ import heapq
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
-from conformance.observation.broker_lives import BrokerLives
 from conformance.observation.errors import TraceUnreadableError
 from conformance.observation.frame_events import FrameEvents
-from conformance.observation.ledger_events import LedgerEvents
 from conformance.observation.nearby_frames import NearbyFrames
-from conformance.observation.story_events import StoryEvents
+from conformance.observation.story_events import BrokerLives, LedgerEvents, StoryEvents
 from conformance.observation.wire_moments import Moment, WireMoments
-from conformance.wire_trace.frame import WIRE_FILE
+from conformance.record.run import read_run
+from conformance.record.wire import WIRE_FILE
 from oracle.tracing.observed import BrokerEnded, BrokerStarted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from conformance.run_directory import RunDirectory
+    from conformance.record.directory import RunDirectory
     from oracle.tracing.observed import Event
 
 
@@ -37,9 +36,9 @@ class EventStream:
     """
 
     def __init__(self, run: RunDirectory) -> None:
-        about = run.read_json("run.json")
-        topic = about["topic"]
-        self.frames = FrameEvents(topic, about.get("topic_id"))
+        about = read_run(run)
+        topic = about.topic or ""
+        self.frames = FrameEvents(topic, about.topic_id)
         self.moments = WireMoments(run.path / WIRE_FILE)
         self.nearby = NearbyFrames()
         self._story = StoryEvents(run, topic)
@@ -47,7 +46,7 @@ class EventStream:
         self._lives = BrokerLives()
 
     def __iter__(self) -> Iterator[Event]:
-        """Give the events in the order of time.
+        """Yield the events in the order of time.
 
         Raises:
             TraceUnreadableError: a file is missing, cut short or cannot be read.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from conformance.error_names import error_name
+from oracle.error_codes import error_name
 from oracle.tracing.observed import (
     Acknowledged,
     BrokerEnded,

@@ -29,13 +29,11 @@ leader that proposed an ISR it is the controller's refusal, as a leader cannot t
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from conformance.observation.controller_events import ControllerEvents
+from conformance.observation.controller_events import ControllerEvents, IsrEvents
 from conformance.observation.errors import TraceUnreadableError
-from conformance.observation.fetch_events import FetchEvents
-from conformance.observation.isr_events import IsrEvents
-from conformance.observation.lookup_events import LookupEvents
+from conformance.observation.fetch_events import FetchEvents, LookupEvents
 from conformance.observation.metadata_events import MetadataEvents
 from conformance.wire_trace.topic_of_interest import TopicOfInterest
 
@@ -43,6 +41,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from conformance.observation.wire_moments import Moment
+    from conformance.record.wire import Frame
     from oracle.tracing.observed import Event
 
 FETCH, LEADER_AND_ISR, STOP_REPLICA, UPDATE_METADATA, OFFSETS_FOR_LEADER_EPOCH, ALTER_PARTITION = 1, 4, 5, 6, 23, 56
@@ -69,30 +68,31 @@ class FrameEvents:
         self.checked: dict[str, int] = {}
 
     def of(self, moment: Moment) -> Iterator[Event]:
-        """Give the events of one moment.
+        """Return the events of one moment.
 
         Raises:
             TraceUnreadableError: the frame says something that matters and was not decoded.
         """
         frame = moment.frame
-        if frame["link"] not in BETWEEN_NODES or frame["api_key"] not in CHECKED:
+        if frame.link not in BETWEEN_NODES or frame.api_key not in CHECKED:
             return iter(())
-        if frame["outcome"] == FABRICATED and frame["api_key"] != ALTER_PARTITION:
+        if frame.outcome == FABRICATED and frame.api_key != ALTER_PARTITION:
             return iter(())
-        if frame["decoded"] is None:
-            raise TraceUnreadableError(
-                f"frame {moment.seq} ({frame['api']} v{frame['api_version']} {frame['direction']}) was not decoded"
-            )
+        if frame.decoded is None:
+            raise _unreadable(moment, "was not decoded")
+        if frame.said.partitions is None and not _is_acknowledgement(frame):
+            raise _unreadable(moment, "names no partitions")
         if not moment.is_delivery:
-            self.checked[frame["api"]] = self.checked.get(frame["api"], 0) + 1
+            api = frame.api or ""
+            self.checked[api] = self.checked.get(api, 0) + 1
         return self._events(moment, frame)
 
     def broker_started(self, broker: int) -> None:
         """Take note that a broker begins anew: it reads its metadata log once more."""
         self._metadata.broker_started(broker)
 
-    def _events(self, moment: Moment, frame: dict[str, Any]) -> Iterator[Event]:
-        match frame["api_key"]:
+    def _events(self, moment: Moment, frame: Frame) -> Iterator[Event]:
+        match frame.api_key:
             case 1 if is_metadata_fetch(frame):
                 return self._metadata.of(moment)
             case 1:
@@ -105,8 +105,16 @@ class FrameEvents:
                 return self._controller.of(moment)
 
 
-def is_metadata_fetch(frame: dict[str, Any]) -> bool:
+def _is_acknowledgement(frame: Frame) -> bool:
+    """Tell whether it is a broker's answer to its controller, which names no partition unless one has an error."""
+    return frame.direction == "response" and frame.api_key in (LEADER_AND_ISR, STOP_REPLICA, UPDATE_METADATA)
+
+
+def _unreadable(moment: Moment, why: str) -> TraceUnreadableError:
+    frame = moment.frame
+    return TraceUnreadableError(f"frame {moment.seq} ({frame.api} v{frame.api_version} {frame.direction}) {why}")
+
+
+def is_metadata_fetch(frame: Frame) -> bool:
     """Tell whether a FETCH, or its answer, is about KRaft's metadata log."""
-    return frame["link"] == "controller" or any(
-        entry["topic"] == METADATA_TOPIC for entry in frame["decoded"]["partitions"]
-    )
+    return frame.link == "controller" or any(entry.topic == METADATA_TOPIC for entry in frame.said.entries)

@@ -12,15 +12,16 @@ arrived in the instant in which the file was ended.
 from __future__ import annotations
 
 import heapq
-import json
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 from conformance.observation.errors import FramesMissingError, TraceUnreadableError
-from conformance.observation.trace_end import trace_end
+from conformance.record.wire import NONE, Frame, TraceEnd, frame_of, trace_end_of
+from oracle.tracing.observed import RequestKey
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
 
 WAITING_MAX = 30_000
 SLACK_NS = 50_000_000
@@ -30,13 +31,6 @@ LAST_INSTANT = 64
 
 GONE_ON = ("forwarded", "fabricated")
 """Outcomes of frames that reached their receiver; the gate itself sent the fabricated ones."""
-
-COLUMNS = {
-    *("seq", "arrived_ns", "forwarded_ns", "connection", "link", "source", "destination", "direction"),
-    *("api_key", "api", "api_version", "correlation_id", "decoded", "hold", "outcome"),
-}
-
-Frame = dict[str, Any]
 
 
 class Moment(NamedTuple):
@@ -68,16 +62,16 @@ class WireMoments:
         self.lines = 0
 
     def __iter__(self) -> Iterator[Moment]:
-        """Give the moments in the order of time.
+        """Yield the moments in the order of time.
 
         Raises:
             TraceUnreadableError: a line cannot be read.
             FramesMissingError: frames are missing or came too late.
         """
-        with self._path.open(encoding="utf-8") as file:
-            for text in file:
-                frame = self._parsed(text)
-                if "end" in frame:
+        with self._path.open("rb") as file:
+            for line in file:
+                frame = self._parsed(line)
+                if frame is None:
                     break
                 self._take(frame)
                 due_ns = self._frontier_ns - SLACK_NS
@@ -87,33 +81,26 @@ class WireMoments:
         while self._waiting:
             yield self._popped()
 
-    def _parsed(self, text: str) -> Frame:
+    def _parsed(self, line: bytes) -> Frame | None:
         try:
-            frame: Frame = json.loads(text)
-            is_frame = "end" in frame or frame.keys() >= COLUMNS
-        except (ValueError, TypeError, AttributeError) as error:
-            raise self._no_frame() from error
-        if not is_frame:
-            raise self._no_frame()
-        return frame
-
-    def _no_frame(self) -> TraceUnreadableError:
-        return TraceUnreadableError(f"{self._path.name}, line {self.lines + 1}, is no frame")
+            return frame_of(line)
+        except ValueError as error:
+            raise TraceUnreadableError(f"{self._path.name}, line {self.lines + 1}, is no frame") from error
 
     def _take(self, frame: Frame) -> None:
         self.lines += 1
-        seq = frame["seq"]
+        seq = frame.seq
         if seq in self._missing:
             raise FramesMissingError(f"{self._path.name}: frame {seq} was written too late to be put in its place")
         if seq in self._held:
             self._held.discard(seq)
         else:
-            self._note_arrival(seq, frame["arrived_ns"])
-            heapq.heappush(self._waiting, (frame["arrived_ns"], seq, False, self.lines, frame))
-        if frame["outcome"] == "held":
+            self._note_arrival(seq, frame.arrived_ns)
+            heapq.heappush(self._waiting, (frame.arrived_ns, seq, False, self.lines, frame))
+        if frame.outcome == "held":
             self._held.add(seq)
-        elif frame["outcome"] in GONE_ON:
-            heapq.heappush(self._waiting, (frame["forwarded_ns"], seq, True, self.lines, frame))
+        elif frame.outcome in GONE_ON and frame.forwarded_ns is not None:
+            heapq.heappush(self._waiting, (frame.forwarded_ns, seq, True, self.lines, frame))
 
     def _note_arrival(self, seq: int, arrived_ns: int) -> None:
         if self._end.first_seq <= seq < self._next or seq in self._arrived:
@@ -142,3 +129,68 @@ class WireMoments:
                 self._missing.add(seq)
         if self._missing:
             raise FramesMissingError(f"{name}: {len(self._missing)} frames are missing, such as {min(self._missing)}")
+
+
+# Is the wire trace whole, by its own account?
+#
+# Sources: the last line of ``wire.ndjson``, see ``fault_injection.wire.trace``.
+
+
+LAST_BYTES = 4096
+
+
+def trace_end(path: Path) -> TraceEnd:
+    """Read what the last line of a wire trace says.
+
+    Raises:
+        TraceUnreadableError: there is no such file, or it was never ended.
+    """
+    try:
+        with path.open("rb") as file:
+            size = file.seek(0, 2)
+            file.seek(max(size - LAST_BYTES, 0))
+            last = file.read().rstrip(b"\n").rpartition(b"\n")[2]
+    except OSError as error:
+        raise TraceUnreadableError(f"{path.name} cannot be read: {error.strerror}") from error
+    try:
+        return trace_end_of(last)
+    except ValueError as error:
+        cut = f"{path.name} is cut short: it does not end with the line that ends a trace"
+        raise TraceUnreadableError(cut) from error
+
+
+# Which request does an answer belong to?
+#
+# Kept are requests that may still be answered; those whose answers never come are forgotten when too many
+# newer ones are kept.
+
+
+IN_FLIGHT_MAX = 20_000
+
+Asked = TypeVar("Asked")
+
+
+class InFlight(Generic[Asked]):
+    """What was asked in each request, by its key."""
+
+    def __init__(self) -> None:
+        self._asked: dict[RequestKey, Asked] = {}
+
+    def sent(self, key: RequestKey, asked: Asked) -> None:
+        """Keep what a request asks."""
+        if len(self._asked) >= IN_FLIGHT_MAX:
+            self._asked.pop(next(iter(self._asked)))
+        self._asked[key] = asked
+
+    def asked(self, key: RequestKey) -> Asked | None:
+        """Return what a request asked; None if it was sent before the trace began."""
+        return self._asked.get(key)
+
+    def delivered(self, key: RequestKey) -> Asked | None:
+        """Return what a request asked whose answer was delivered, and forget it."""
+        return self._asked.pop(key, None)
+
+
+def request_key(frame: Frame) -> RequestKey:
+    """Return the key that a request and its answer share."""
+    return RequestKey(frame.connection, NONE if frame.correlation_id is None else frame.correlation_id)

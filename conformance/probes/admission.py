@@ -11,10 +11,14 @@ Sources: ``Partition.appendRecordsToLeader``, ``Log.analyzeAndValidateRecords``,
 
 from enum import StrEnum
 
-from conformance.error_names import error_name
-from conformance.probes.connection import BrokerConnection
-from conformance.probes.errors import ProbeError
-from conformance.probes.messages import MemoryRecordsBuilder, ProduceRequest, ProduceResponse
+from conformance.probes.connection import (
+    BrokerConnection,
+    MemoryRecordsBuilder,
+    ProbeError,
+    ProduceRequest,
+    ProduceResponse,
+)
+from oracle.error_codes import error_name
 
 PRODUCE_VERSION_NEWEST = 3
 """The first version that carries message format 2; every later release still speaks it."""

@@ -8,12 +8,70 @@ is asked once more on a new one; probes change nothing, so asking twice is harml
 import itertools
 import socket
 import struct
+import warnings
+from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Self
+from uuid import UUID
 
-from conformance.error_names import error_name
-from conformance.probes.errors import ProbeError
-from conformance.probes.messages import ApiVersionsRequest, ApiVersionsResponse
+from oracle.error_codes import error_name
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore", DeprecationWarning)
+    from kafka.errors import CorruptRecordError
+    from kafka.protocol.admin import (
+        AlterPartitionReassignmentsRequest,
+        AlterPartitionReassignmentsResponse,
+        DescribeTopicPartitionsRequest,
+        DescribeTopicPartitionsResponse,
+    )
+    from kafka.protocol.consumer import FetchRequest, FetchResponse, ListOffsetsRequest, ListOffsetsResponse
+    from kafka.protocol.metadata import (
+        ApiVersionsRequest,
+        ApiVersionsResponse,
+        MetadataRequest,
+        MetadataResponse,
+    )
+    from kafka.protocol.producer import ProduceRequest, ProduceResponse
+    from kafka.record import MemoryRecords, MemoryRecordsBuilder
+
+__all__ = [
+    "AlterPartitionReassignmentsRequest",
+    "AlterPartitionReassignmentsResponse",
+    "ApiVersionsRequest",
+    "ApiVersionsResponse",
+    "CorruptRecordError",
+    "DescribeTopicPartitionsRequest",
+    "DescribeTopicPartitionsResponse",
+    "FetchRequest",
+    "FetchResponse",
+    "ListOffsetsRequest",
+    "ListOffsetsResponse",
+    "MemoryRecords",
+    "MemoryRecordsBuilder",
+    "MetadataRequest",
+    "MetadataResponse",
+    "ProduceRequest",
+    "ProduceResponse",
+]
+
+
+# What can keep a probe from its answer?
+
+
+class ProbeError(Exception):
+    """A broker did not answer a probe, or answered with an error.
+
+    Attributes:
+        address: the ``host:port`` that was asked.
+        error: the broker's error, such as ``NOT_LEADER_OR_FOLLOWER``; None when it did not answer.
+    """
+
+    def __init__(self, address: str, message: str, error: str | None = None) -> None:
+        super().__init__(f"{address}: {message}")
+        self.address = address
+        self.error = error
+
 
 CLIENT_ID = "kafka-conformance-probe"
 TIMEOUT_S_DEFAULT = 5.0
@@ -41,7 +99,7 @@ class BrokerConnection:
         self.close()
 
     def version_of(self, request: Any, newest: int, oldest: int = 0) -> int | None:  # noqa: ANN401 - untyped
-        """Give the newest version of a request, within bounds, that the broker speaks; None if there is none.
+        """Return the newest version of a request, within bounds, that the broker speaks; None if there is none.
 
         Raises:
             ProbeError: the broker does not answer.
@@ -131,3 +189,78 @@ def _received(connected: socket.socket, length: int) -> bytes:
             raise ConnectionError("the broker closed the connection")
         position += count
     return bytes(received)
+
+
+# Whom does one broker itself believe to lead a partition, and whom to be in sync?
+#
+# A broker answers Metadata from its own cache, so the answer is that broker's belief and may lag behind the
+# controller's: by a push in ZooKeeper mode, by the metadata log in KRaft mode.
+
+
+METADATA_VERSION_NEWEST = 12
+WITHOUT_AUTO_CREATION = 4
+"""From this version on a request can ask that an unknown topic is not created."""
+WITH_LEADER_EPOCH = 7
+WITH_TOPIC_ID = 10
+NOBODY = -1
+UNKNOWN_TOPIC_OR_PARTITION = "UNKNOWN_TOPIC_OR_PARTITION"
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionMetadata:
+    """What one broker believes about a partition.
+
+    Attributes:
+        leader: the leader's broker id; None when the broker knows of no live leader.
+        leader_epoch: None where Metadata does not tell it (before 2.1).
+        isr: the in-sync replicas, in ascending order.
+        replicas: the assigned replicas, preferred leader first.
+        topic_id: None where the topic has none or Metadata does not tell it (before 2.8).
+    """
+
+    leader: int | None
+    leader_epoch: int | None
+    isr: tuple[int, ...]
+    replicas: tuple[int, ...]
+    topic_id: UUID | None
+
+
+def partition_metadata(connection: BrokerConnection, topic: str, partition: int) -> PartitionMetadata | None:
+    """Ask a broker what it believes about a partition; None when it knows no such partition.
+
+    Raises:
+        ProbeError: it does not answer, or with an unexpected error.
+    """
+    version = connection.version_of(MetadataRequest, METADATA_VERSION_NEWEST)
+    if version is None:
+        raise ProbeError(connection.address, f"no Metadata up to version {METADATA_VERSION_NEWEST}")
+    answer = connection.ask(_request(topic, version), MetadataResponse, version)
+    described = next((it for it in answer.topics if it.name == topic), None)
+    if described is None or _is_unknown(connection, described.error_code):
+        return None
+    found = next((it for it in described.partitions if it.partition_index == partition), None)
+    return None if found is None else _metadata(described, found, version)
+
+
+def _request(topic: str, version: int) -> Any:  # noqa: ANN401 - kafka-python is untyped
+    if version < WITHOUT_AUTO_CREATION:
+        return MetadataRequest(topics=MetadataRequest.ALL_TOPICS)
+    return MetadataRequest(topics=[MetadataRequest.MetadataRequestTopic(name=topic)], allow_auto_topic_creation=False)
+
+
+def _is_unknown(connection: BrokerConnection, error_code: int) -> bool:
+    name = error_name(error_code) if error_code else None
+    if name is not None and name != UNKNOWN_TOPIC_OR_PARTITION:
+        raise ProbeError(connection.address, f"Metadata was answered with {name}", name)
+    return name is not None
+
+
+def _metadata(topic: Any, partition: Any, version: int) -> PartitionMetadata:  # noqa: ANN401
+    topic_id = topic.topic_id if version >= WITH_TOPIC_ID else None
+    return PartitionMetadata(
+        leader=None if partition.leader_id == NOBODY else int(partition.leader_id),
+        leader_epoch=int(partition.leader_epoch) if version >= WITH_LEADER_EPOCH else None,
+        isr=tuple(sorted(map(int, partition.isr_nodes))),
+        replicas=tuple(map(int, partition.replica_nodes)),
+        topic_id=topic_id if topic_id and topic_id.int else None,
+    )

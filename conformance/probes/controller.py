@@ -11,18 +11,76 @@ leader epoch; at rest all views are equal.
 """
 
 import json
+import logging
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from types import TracebackType
+from typing import Any, Self
 
+from kazoo.client import KazooClient
 from kazoo.exceptions import KazooException, NoNodeError
+from kazoo.handlers.threading import KazooTimeoutError
 
-from conformance.error_names import error_name
-from conformance.probes.connection import BrokerConnection
-from conformance.probes.errors import ProbeError
-from conformance.probes.messages import DescribeTopicPartitionsRequest, DescribeTopicPartitionsResponse
-from conformance.probes.metadata import NOBODY, UNKNOWN_TOPIC_OR_PARTITION, partition_metadata
-from conformance.probes.zookeeper_session import ZooKeeperSession
+from conformance.probes.connection import (
+    NOBODY,
+    UNKNOWN_TOPIC_OR_PARTITION,
+    BrokerConnection,
+    DescribeTopicPartitionsRequest,
+    DescribeTopicPartitionsResponse,
+    ProbeError,
+    partition_metadata,
+)
+from oracle.error_codes import error_name
+
+# How does the tester read ZooKeeper without a session per question and without noise?
+
+
+TIMEOUT_S_DEFAULT = 10.0
+_LOG = logging.getLogger("conformance.probes.zookeeper")
+_LOG.addHandler(logging.NullHandler())  # a lost connection shows in the probe that needed it
+_LOG.propagate = False
+
+
+class ZooKeeperSession:
+    """One read-only-by-habit ZooKeeper client per cluster, connected when first used."""
+
+    def __init__(self, address: str, timeout_s: float = TIMEOUT_S_DEFAULT) -> None:
+        self.address = address
+        self._timeout_s = timeout_s
+        self._client: Any = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def client(self) -> Any:  # noqa: ANN401 - kazoo is untyped
+        """Return the connected client.
+
+        Raises:
+            ProbeError: ZooKeeper cannot be reached in time.
+        """
+        if self._client is None:
+            client = KazooClient(hosts=self.address, timeout=self._timeout_s, logger=_LOG)
+            try:
+                client.start(timeout=self._timeout_s)
+            except KazooTimeoutError as failed:
+                client.stop()
+                client.close()
+                raise ProbeError(self.address, "ZooKeeper cannot be reached") from failed
+            self._client = client
+        return self._client
+
+    def close(self) -> None:
+        """End the session and its threads."""
+        if self._client is not None:
+            self._client.stop()
+            self._client.close()
+            self._client = None
+
 
 DESCRIBE_VERSION = 0
 ISR_NOTICES = "/isr_change_notification"
@@ -121,7 +179,7 @@ def broker_view(connection: BrokerConnection, topic: str, partition: int) -> Con
 
 
 def newest(views: Iterable[ControllerView | None]) -> ControllerView | None:
-    """Give the view with the highest leader epoch; None when nobody knows the partition."""
+    """Return the view with the highest leader epoch; None when nobody knows the partition."""
     known = [view for view in views if view is not None]
     return max(known, key=lambda view: view.leader_epoch, default=None)
 

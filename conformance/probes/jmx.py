@@ -10,9 +10,9 @@ from __future__ import annotations
 import subprocess
 from typing import TYPE_CHECKING, Any, Self
 
-from conformance.probes.errors import ProbeError
+from conformance.probes.connection import ProbeError
 from conformance.spark_extra import at_first_use
-from fault_injection.cluster.jmx import jmx_service
+from fault_injection.cluster.launches import jmx_service
 from fault_injection.releases import find_java
 
 if TYPE_CHECKING:

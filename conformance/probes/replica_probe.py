@@ -7,7 +7,7 @@ watermark from its checkpoint, never above the log's end. One open connection pe
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Any, Protocol, Self
+from typing import Protocol, Self
 
 from conformance.probes.admission import Admission, admission
 from conformance.probes.checkpoints import (
@@ -18,19 +18,18 @@ from conformance.probes.checkpoints import (
     high_watermark_checkpoint,
     leader_epoch_checkpoint,
 )
-from conformance.probes.connection import BrokerConnection
+from conformance.probes.connection import BrokerConnection, PartitionMetadata, partition_metadata
 from conformance.probes.controller import (
     ControllerView,
+    ZooKeeperSession,
     broker_view,
     isr_notices,
     newest,
     zookeeper_replicas,
     zookeeper_view,
 )
-from conformance.probes.metadata import PartitionMetadata, partition_metadata
 from conformance.probes.replica import log_start_offset, replica_offsets
 from conformance.probes.segments import ReplicaLog, replica_log
-from conformance.probes.zookeeper_session import ZooKeeperSession
 from oracle.vocabulary import BrokerId
 
 
@@ -66,6 +65,19 @@ class ReplicaNumbers:
     high_watermark: int
     alive: bool
     log_start_offset: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenDown:
+    """What stands on disk and in ZooKeeper beside a partition's numbers.
+
+    Attributes:
+        epoch_files: the pairs (leader epoch, first offset) of every answering replica.
+        isr_notices: how often a notice of a changed ISR was written in ZooKeeper by a leader, or removed; 0 in KRaft.
+    """
+
+    epoch_files: Mapping[int, tuple[tuple[int, int], ...]]
+    isr_notices: int
 
 
 class ReplicaProbe:
@@ -144,19 +156,18 @@ class ReplicaProbe:
             return ()
         return leader_epoch_checkpoint(self._cluster.read_file(broker, path))
 
-    def written_down(self, answering: Mapping[BrokerId, bool]) -> dict[str, Any]:
-        """Read what stands on disk and in ZooKeeper beside the numbers, as a JSON value.
-
-        ``epoch_files`` has the pairs (leader epoch, first offset) of every answering replica; ``isr_notices`` counts
-        how often a notice of a changed ISR was written in ZooKeeper by a leader, or removed; 0 in KRaft mode.
+    def written_down(self, answering: Mapping[BrokerId, bool]) -> WrittenDown:
+        """Read what stands on disk and in ZooKeeper beside the numbers.
 
         Raises:
             ProbeError: ZooKeeper does not answer.
         """
         read = {broker: self.epoch_starts(broker) for broker, answers in answering.items() if answers}
-        pairs = {str(b): [[pair.leader_epoch, pair.start_offset] for pair in starts] for b, starts in read.items()}
+        pairs: dict[int, tuple[tuple[int, int], ...]] = {
+            b: tuple((pair.leader_epoch, pair.start_offset) for pair in starts) for b, starts in read.items()
+        }
         notices = 0 if self._zookeeper is None else isr_notices(self._zookeeper)
-        return {"epoch_files": pairs, "isr_notices": notices}
+        return WrittenDown(pairs, notices)
 
     def metadata(self, broker: BrokerId) -> PartitionMetadata | None:
         """Ask a running broker whom it believes to lead; None when it knows no such partition.

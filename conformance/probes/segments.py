@@ -11,7 +11,7 @@ from itertools import chain, pairwise
 from typing import Any
 
 from conformance.clients.records import record_id_of_key, value_matches
-from conformance.probes.messages import CorruptRecordError, MemoryRecords
+from conformance.probes.connection import CorruptRecordError, MemoryRecords
 
 SEGMENT_SUFFIX = ".log"
 NO_EPOCH = -1
@@ -74,7 +74,7 @@ def records_of(content: bytes) -> tuple[LogRecord, ...]:
 
 
 def batch_positions(content: bytes) -> dict[int, int]:
-    """Give the byte at which each whole batch of a segment begins, by the batch's last offset."""
+    """Return the byte at which each whole batch of a segment begins, by the batch's last offset."""
     positions: dict[int, int] = {}
     position = 0
     for batch, size in _intact_batches(MemoryRecords(content)):

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from conformance.catalogue.questions import Expected, Value
+    from conformance.catalogue.questions import Expected
     from conformance.puppet_stage.modelled_broker import ModelledBroker
     from conformance.puppet_stage.speech import Words
     from conformance.puppet_stage.stage import Stage
+    from conformance.record.answers import Value
     from fault_injection.wire.controller_views import ErrorsView
 
 STATE = "log end offset, high watermark, in-sync replicas"
@@ -37,24 +38,24 @@ class Act(Protocol):
 
 
 def listed(broker_ids: Iterable[int]) -> str:
-    """Give broker ids as prose has them."""
+    """Return broker ids as prose has them."""
     return ", ".join(map(str, broker_ids))
 
 
 def errors(answer: ErrorsView) -> Value:
-    """Give every error code of an answer once, of the request and of its partitions, in ascending order."""
+    """Return every error code of an answer once, of the request and of its partitions, in ascending order."""
     codes: list[Value] = []
     codes += sorted({answer.error, *(part.error for part in answer.partitions)})
     return codes
 
 
 def predicted_state(model: ModelledBroker) -> Value:
-    """Give the modelled leader's numbers and the committed in-sync replicas."""
+    """Return the modelled leader's numbers and the committed in-sync replicas."""
     return [model.log_end_offset, model.high_watermark, list(model.isr)]
 
 
 def measured_state(stage: Stage, expected: Mapping[str, Expected]) -> Value:
-    """Give the leader's numbers and the committed in-sync replicas; from 2.7 on a join takes a moment."""
+    """Return the leader's numbers and the committed in-sync replicas; from 2.7 on a join takes a moment."""
 
     def look() -> Value:
         log_end_offset, high_watermark = stage.numbers()
@@ -64,18 +65,18 @@ def measured_state(stage: Stage, expected: Mapping[str, Expected]) -> Value:
 
 
 def predicted_epochs(model: ModelledBroker) -> Value:
-    """Give the modelled leader-epoch checkpoint."""
+    """Return the modelled leader-epoch checkpoint."""
     return [[epoch, start] for epoch, start in model.epochs]
 
 
 def measured_epochs(stage: Stage, expected: Mapping[str, Expected]) -> Value:
-    """Give the leader-epoch checkpoint, which releases from 3.7 on may write a little later."""
+    """Return the leader-epoch checkpoint, which releases from 3.7 on may write a little later."""
     seen = stage.settled(stage.epochs_on_disk, expected[EPOCHS])
     return [[*start] for start in seen]
 
 
 def in_words(words: Words) -> str:
-    """Give a follower's request as people read it."""
+    """Return a follower's request as people read it."""
     kind, offset, epoch = words
     if kind == "epoch lookup":
         return f"where does epoch {epoch} end"

@@ -6,20 +6,19 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from conformance.catalogue.questions import Between
-from conformance.puppet_stage.speech import OFFSET_OUT_OF_RANGE
-from fault_injection.puppets.client import EARLIEST_TIMESTAMP, LATEST_TIMESTAMP
-from fault_injection.puppets.fetching import BYTES_MAX, Fetch
+from conformance.record.answers import Between
+from fault_injection.puppets.client import BYTES_MAX, EARLIEST_TIMESTAMP, LATEST_TIMESTAMP, Fetch
 from fault_injection.puppets.records import TIMESTAMP_MS
-from oracle.rules.release import parse_version
+from oracle.error_codes import ErrorCode
 from oracle.vocabulary import Offset
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from conformance.catalogue.questions import Expected, Value
+    from conformance.catalogue.questions import Expected
     from conformance.puppet_stage.modelled_broker import ModelledBroker
     from conformance.puppet_stage.stage import Stage
+    from conformance.record.answers import Value
 
 FETCHED = "error code, first and last offset, high watermark"
 TOOK = "time to the answer"
@@ -27,8 +26,6 @@ LISTED = "error code and offset"
 LATE_MS = 10_000
 EARLY_MS = 10
 """How early a wait may seem to end: brokers and testers count whole milliseconds, each by a clock of its own."""
-ANSWERS_BEYOND_HIGH_WATERMARK_SINCE = (3, 8)
-OFFSET_NOT_AVAILABLE = 78
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,23 +54,19 @@ class Consume:
         return f"a consumer fetches at {self.offset}{''.join(limits)}"
 
     def predict(self, model: ModelledBroker) -> Mapping[str, Expected]:
-        """Give what is below the high watermark, one record a batch, at least one batch."""
+        """Return what is below the high watermark, one record a batch, at least one batch."""
         if self.offset > model.log_end_offset:
-            return {FETCHED: [OFFSET_OUT_OF_RANGE, None, None, None]}
+            return {FETCHED: [ErrorCode.OFFSET_OUT_OF_RANGE, None, None, None]}
         last = self.offset if self.takes_one_byte else model.high_watermark - 1
         found: list[Value] = [self.offset, last] if self.offset < model.high_watermark else [None, None]
         return {FETCHED: [0, *found, model.high_watermark], **self._predicted_time(model)}
 
     def _predicted_time(self, model: ModelledBroker) -> Mapping[str, Expected]:
-        """Wait as long as it may for what is not there.
-
-        From 3.8 on a fetch beyond the high watermark is answered at once: DelayedFetch.tryComplete.
-        """
+        """Wait as long as it may for what is not there, unless a release does not wait beyond the high watermark."""
         if not self.max_wait_ms:
             return {}
         has_all = self.offset < model.high_watermark and not self.wants_more
-        is_beyond = self.offset > model.high_watermark
-        if has_all or (is_beyond and parse_version(model.rules.version) >= ANSWERS_BEYOND_HIGH_WATERMARK_SINCE):
+        if has_all or model.rules.answers_fetch_at_once(Offset(self.offset), Offset(model.high_watermark)):
             return {TOOK: Between(0, self.max_wait_ms - EARLY_MS - 1, "ms")}
         return {TOOK: Between(self.max_wait_ms - EARLY_MS, self.max_wait_ms + LATE_MS, "ms")}
 
@@ -131,7 +124,7 @@ class ListEarliest:
         return "a consumer asks for the earliest offset"
 
     def predict(self, model: ModelledBroker) -> Mapping[str, Expected]:
-        """Give the log start offset."""
+        """Return the log start offset."""
         return {LISTED: [0, model.replica.log_start_offset]}
 
     def measure(self, stage: Stage, expected: Mapping[str, Expected]) -> Mapping[str, Value]:
@@ -150,10 +143,10 @@ class ListLatest:
         return "a consumer asks for the latest offset"
 
     def predict(self, model: ModelledBroker) -> Mapping[str, Expected]:
-        """Give the high watermark, from 2.2 on once it has reached the epoch's start (KIP-207)."""
+        """Predict the high watermark, or that it is not told yet (KIP-207)."""
         start, high_watermark = model.replica.epoch_start_offset, model.high_watermark
         tells = model.rules.tells_latest_offset(Offset(high_watermark), start)
-        return {LISTED: [0, high_watermark] if tells else [OFFSET_NOT_AVAILABLE, None]}
+        return {LISTED: [0, high_watermark] if tells else [ErrorCode.OFFSET_NOT_AVAILABLE, None]}
 
     def measure(self, stage: Stage, expected: Mapping[str, Expected]) -> Mapping[str, Value]:
         """Send ListOffsets."""
@@ -179,7 +172,7 @@ class ListByTime:
         return f"a consumer asks for the first offset {self.later_ms} ms after the first record or later"
 
     def predict(self, model: ModelledBroker) -> Mapping[str, Expected]:
-        """Give what the script knows: timestamps are no matter of replication, except below the high watermark."""
+        """Return what the script knows: timestamps are no matter of replication, except below the high watermark."""
         assert self.first is None or self.first < model.high_watermark
         return {LISTED: [0, self.first]}
 

@@ -8,22 +8,23 @@ from typing import TYPE_CHECKING, Any
 
 from conformance.puppet_stage.acts import ERRORS, errors
 from conformance.puppet_stage.modelled_broker import ASSIGNMENT, REAL
-from conformance.puppet_stage.speech import FENCED_LEADER_EPOCH
 from fault_injection.wire.views import NONE
+from oracle.error_codes import ErrorCode
 from oracle.rules import controller_epoch
-from oracle.rules.release import parse_version
+from oracle.rules.broker_epoch import NO_BROKER_EPOCH
 from oracle.vocabulary import LeaderEpoch
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from conformance.catalogue.questions import Expected, Value
+    from conformance.catalogue.questions import Expected
     from conformance.puppet_stage.modelled_broker import ModelledBroker
     from conformance.puppet_stage.stage import Stage
+    from conformance.record.answers import Value
     from fault_injection.puppets.controller import ControllerPuppet
 
-STALE_CONTROLLER_EPOCH, STALE_BROKER_EPOCH = 11, 77
-CHECKS_BROKER_EPOCH_SINCE = (2, 2)
+OWN_EPOCH = 1
+"""The modelled broker's epoch: any will do, and one before it was an earlier start's."""
 LEADER = "leader in its metadata"
 FILES = "files that are there"
 ALL, SOME, NO_FILES = "all", "some", "none"
@@ -43,6 +44,10 @@ class Start(Enum):
     THIS = "this"
     EARLIER = "an earlier"
 
+    def broker_epoch(self, own: int) -> int:
+        """Return the broker epoch that names it, where a broker has its own."""
+        return {Start.UNSAID: NO_BROKER_EPOCH, Start.THIS: own, Start.EARLIER: own - 1}[self]
+
 
 @dataclass(frozen=True, slots=True)
 class Sent:
@@ -58,18 +63,16 @@ class Sent:
         return sender if self.start is Start.UNSAID else f"{sender}, meaning {self.start.value} start of the broker,"
 
     def refusal(self, model: ModelledBroker) -> int | None:
-        """Give the error code with which a broker refuses the request as a whole; None if it takes it."""
-        checks = parse_version(model.rules.version) >= CHECKS_BROKER_EPOCH_SINCE
-        if checks and self.start is Start.EARLIER:
-            return STALE_BROKER_EPOCH
-        return None if controller_epoch.is_obeyed(self.office.value, Office.HELD.value) else STALE_CONTROLLER_EPOCH
+        """Return the error code with which a broker refuses the request as a whole; None if it takes it."""
+        if not model.rules.takes_request_of_start(self.start.broker_epoch(OWN_EPOCH), OWN_EPOCH):
+            return ErrorCode.STALE_BROKER_EPOCH
+        is_obeyed = controller_epoch.is_obeyed(self.office.value, Office.HELD.value)
+        return None if is_obeyed else ErrorCode.STALE_CONTROLLER_EPOCH
 
     def epochs(self, controller: ControllerPuppet) -> dict[str, Any]:
-        """Give the arguments of the puppet's request."""
-        broker_epoch = NONE if self.start is Start.UNSAID else controller.broker_epoch()
-        if self.start is Start.EARLIER:
-            broker_epoch -= 1
-        return {"controller_epoch": controller.epoch + self.office.value, "broker_epoch": broker_epoch}
+        """Return the arguments of the puppet's request."""
+        named = NO_BROKER_EPOCH if self.start is Start.UNSAID else self.start.broker_epoch(controller.broker_epoch())
+        return {"controller_epoch": controller.epoch + self.office.value, "broker_epoch": named}
 
 
 IN_OFFICE = Sent()
@@ -94,7 +97,7 @@ class SendLeaderAndIsr:
         if refusal is not None:
             return {ERRORS: [refusal]}
         if not controller_epoch.is_news(LeaderEpoch(self.leader_epoch), model.replica.leader_epoch):
-            return {ERRORS: [0, STALE_CONTROLLER_EPOCH]}
+            return {ERRORS: [0, ErrorCode.STALE_CONTROLLER_EPOCH]}
         model.decide(self.leader, self.leader_epoch, ASSIGNMENT, reaches_metadata=False)
         return {ERRORS: [0]}
 
@@ -164,7 +167,7 @@ class StopReplica:
         if refusal is not None:
             return {ERRORS: [refusal], FILES: _predicted_files(model)}
         if not model.rules.stops_replica(LeaderEpoch(self.leader_epoch), model.replica.leader_epoch):
-            return {ERRORS: [0, FENCED_LEADER_EPOCH], FILES: _predicted_files(model)}
+            return {ERRORS: [0, ErrorCode.FENCED_LEADER_EPOCH], FILES: _predicted_files(model)}
         model.stop(is_deleted=self.is_deleted)
         return {ERRORS: [0], FILES: _predicted_files(model)}
 

@@ -12,9 +12,10 @@ from conformance.puppet_stage.serving import entries_of
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from conformance.catalogue.questions import Expected, Value
+    from conformance.catalogue.questions import Expected
     from conformance.puppet_stage.modelled_broker import ModelledBroker
     from conformance.puppet_stage.stage import Stage
+    from conformance.record.answers import Value
 
 REQUESTS = "what it asks until it is at rest"
 FIRST_REQUEST = "what it asks first"

@@ -22,9 +22,10 @@ from fault_injection.wire.views import NONE
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from conformance.catalogue.questions import Expected, Value
+    from conformance.catalogue.questions import Expected
     from conformance.puppet_stage.modelled_broker import ModelledBroker
     from conformance.puppet_stage.stage import Stage
+    from conformance.record.answers import Value
 
 PARKED_MS = 50
 APPEND_TIMEOUT_MS = 1_000

@@ -12,18 +12,11 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from conformance.puppet_stage.speech import (
-    FENCED_LEADER_EPOCH,
-    INVALID_REQUIRED_ACKS,
-    NO_ERROR,
-    NOT_ENOUGH_REPLICAS,
-    NOT_LEADER_OR_FOLLOWER,
-    OFFSET_OUT_OF_RANGE,
-    REQUEST_TIMED_OUT,
-    UNKNOWN_LEADER_EPOCH,
     FollowerSpeech,
     Told,
     diverging_in,
 )
+from oracle.error_codes import ErrorCode
 from oracle.events import (
     DecisionReceived,
     Event,
@@ -60,7 +53,6 @@ if TYPE_CHECKING:
 REAL = BrokerId(1)
 ASSIGNMENT = (BrokerId(1), BrokerId(2), BrokerId(3))
 ROUNDS_MAX = 20
-ERRORS: dict[str | None, int] = {"NOT_ENOUGH_REPLICAS": NOT_ENOUGH_REPLICAS, "OFFSET_OUT_OF_RANGE": OFFSET_OUT_OF_RANGE}
 SETTING_OF_ACKS = {1: Acks.LEADER, -1: Acks.ALL}
 
 
@@ -145,7 +137,7 @@ class ModelledBroker:
         heard = replace(self.replica, undelivered=(decision,))
         self._state = replace(self._state, controller=view).with_replica(heard)
         self._step(DecisionReceived(REAL))
-        return NO_ERROR if leader != REAL or leading.can_lead(self.replica) else OFFSET_OUT_OF_RANGE
+        return ErrorCode.NONE if leader != REAL or leading.can_lead(self.replica) else ErrorCode.OFFSET_OUT_OF_RANGE
 
     def restart(self) -> None:
         """Kill the broker once its high watermark is on disk, and start it: it has no role until the next decision."""
@@ -159,19 +151,19 @@ class ModelledBroker:
         self._state = self._state.with_replica(idle)
 
     def append(self, label: str, acks: int = 1) -> int:
-        """Give the error code that the producer of a record learns, in the end, while no follower fetches."""
+        """Return the error code that the producer of a record learns, in the end, while no follower fetches."""
         if acks not in SETTING_OF_ACKS:
-            return INVALID_REQUIRED_ACKS
+            return ErrorCode.INVALID_REQUIRED_ACKS
         if self.replica.role is not Role.LEADER:
-            return NOT_LEADER_OR_FOLLOWER
+            return ErrorCode.NOT_LEADER_OR_FOLLOWER
         self._step(RecordSent(Label(label), SETTING_OF_ACKS[acks], REAL))
         sent = self._state.produces[-1]
         if sent.outcome is None:
-            return REQUEST_TIMED_OUT
-        return ERRORS.get(sent.error, NO_ERROR)
+            return ErrorCode.REQUEST_TIMED_OUT
+        return ErrorCode.NONE if sent.error is None else ErrorCode[sent.error]
 
     def fetch(self, follower: int, offset: int, leader_epoch: int, last_epoch: int, *, parks: bool) -> Told:
-        """Give what the broker tells a follower that asks so, and let what follows from the question happen."""
+        """Return what the broker tells a follower that asks so, and let what follows from the question happen."""
         asked = Fetch(
             kind=FetchKind.FETCH,
             stage=FetchStage.REQUESTED,
@@ -198,18 +190,18 @@ class ModelledBroker:
         answer = fetch.answer
         assert isinstance(answer, FetchAnswer)
         if answer.out_of_range:
-            return Told(OFFSET_OUT_OF_RANGE)
+            return Told(ErrorCode.OFFSET_OUT_OF_RANGE)
         return Told(0, len(answer.entries), answer.high_watermark, diverging_in(answer))
 
     def error_for_epoch(self, leader_epoch: int) -> int:
-        """Give the error code for a request that claims a leader epoch, which the leader may fence (KIP-320)."""
+        """Return the error code for a request that claims a leader epoch, which the leader may fence (KIP-320)."""
         own = self.replica.leader_epoch
         if self.rules.serves_epoch(LeaderEpoch(leader_epoch), own):
-            return NO_ERROR
-        return FENCED_LEADER_EPOCH if leader_epoch < own else UNKNOWN_LEADER_EPOCH
+            return ErrorCode.NONE
+        return ErrorCode.FENCED_LEADER_EPOCH if leader_epoch < own else ErrorCode.UNKNOWN_LEADER_EPOCH
 
     def end_of_epoch(self, leader_epoch: int) -> tuple[int | None, int | None]:
-        """Give the leader's answer to the question where an epoch ends: epoch and offset."""
+        """Return the leader's answer to the question where an epoch ends: epoch and offset."""
         end = self.rules.truncation.end_offset_for(self.replica.log, LeaderEpoch(leader_epoch))
         return end.leader_epoch, end.end_offset
 
@@ -264,7 +256,7 @@ class ModelledBroker:
         self._state = self._state.with_replica(puppet)
 
     def first_request(self) -> Words:
-        """Give what the follower asks first; its leader dies before it answers."""
+        """Return what the follower asks first; its leader dies before it answers."""
         sent = step(self._state, RequestSent(REAL), self.rules)
         assert not isinstance(sent, Refusal), sent
         fetch = sent.state.replica(REAL).fetch

@@ -10,7 +10,7 @@ from conformance.catalogue.questions import Answer
 from conformance.puppet_stage.modelled_broker import REAL, ModelledBroker
 from conformance.puppet_stage.shared_broker import puppets_of
 from conformance.puppet_stage.stage import Stage
-from conformance.run_directory import slug
+from conformance.record.directory import slug
 from conformance.stages.evidence import keep_broker_files
 from oracle.rules.by_version import rules_for
 from oracle.vocabulary import MetadataMode

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fault_injection.puppets.records import Batch
-from fault_injection.puppets.served import Served
+from fault_injection.puppets.served_topics import Served
 from fault_injection.wire.views import NONE, EpochEnd
 from oracle.log import Entry, ReplicaLog
 from oracle.vocabulary import Label, LeaderEpoch
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 
 def entries_of(epochs: Iterable[tuple[int, str]]) -> ReplicaLog:
-    """Give a log from (leader epoch, labels of one letter) in order."""
+    """Return a log from (leader epoch, labels of one letter) in order."""
     entries = (Entry(Label(label), LeaderEpoch(epoch)) for epoch, labels in epochs for label in labels)
     return ReplicaLog().append(entries)
 
 
 def served(log: ReplicaLog, high_watermark: int, leader_epoch: int, rules: RuleSet) -> Served:
-    """Give the answers of such a leader, record by record one batch, with a high watermark that stands still."""
+    """Return the answers of such a leader, record by record one batch, with a high watermark that stands still."""
 
     def end_of_epoch(leader_epoch: int) -> EpochEnd:
         end = rules.truncation.end_offset_for(log, LeaderEpoch(leader_epoch))

@@ -18,7 +18,7 @@ KEPT_AS = "puppets"
 
 
 def puppet_run(room: Room) -> PuppetRun:
-    """Give the room's broker with puppets, started when it is first asked for and ended with the laboratory.
+    """Return the room's broker with puppets, started when it is first asked for and ended with the laboratory.
 
     Raises:
         ClusterError: it does not come up.

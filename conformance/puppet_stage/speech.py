@@ -12,10 +12,6 @@ if TYPE_CHECKING:
     from oracle.rules.rule_set import RuleSet
     from oracle.state import Fetch
 
-NO_ERROR, OFFSET_OUT_OF_RANGE, REQUEST_TIMED_OUT, NOT_ENOUGH_REPLICAS, INVALID_REQUIRED_ACKS = 0, 1, 7, 19, 21
-FENCED_LEADER_EPOCH, UNKNOWN_LEADER_EPOCH = 74, 75
-NOT_LEADER_OR_FOLLOWER = 6
-
 Words = tuple[str, int, int]
 """A follower's request: what it is, its fetch offset, and the epoch it names; -1 for none."""
 
@@ -51,7 +47,7 @@ class FollowerSpeech:
         self._is_first, self._was_empty = True, False
 
     def words(self, fetch: Fetch) -> Words:
-        """Give a request in words."""
+        """Return a request in words."""
         if fetch.kind is FetchKind.EPOCH_LOOKUP:
             return "epoch lookup", NONE, fetch.last_epoch
         if not self._rules.truncation.checks_on_fetch:
@@ -60,7 +56,7 @@ class FollowerSpeech:
         return "fetch", fetch.offset, told
 
     def answered(self, fetch: Fetch) -> Words:
-        """Give a request in words, and take note of the answer that it carries by now."""
+        """Return a request in words, and take note of the answer that it carries by now."""
         said, answer = self.words(fetch), fetch.answer
         if isinstance(answer, FetchAnswer) and not answer.out_of_range and answer.diverging is None:
             if self._is_first or answer.entries:
@@ -70,7 +66,7 @@ class FollowerSpeech:
 
 
 def diverging_in(answer: FetchAnswer) -> tuple[int, int] | None:
-    """Give the diverging epoch of a modelled answer and where it ends, if it has one."""
+    """Return the diverging epoch of a modelled answer and where it ends, if it has one."""
     end = answer.diverging
     if end is None:
         return None

@@ -14,9 +14,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, TypeVar
 
 from conformance.probes.admission import Admission
-from conformance.probes.connection import BrokerConnection
-from conformance.probes.messages import MemoryRecords
-from conformance.probes.metadata import partition_metadata
+from conformance.probes.connection import BrokerConnection, MemoryRecords, partition_metadata
 from conformance.probes.replica_probe import ReplicaProbe
 from conformance.puppet_stage.modelled_broker import ASSIGNMENT, REAL
 from conformance.puppet_stage.serving import served
@@ -109,22 +107,22 @@ class Stage:
         self.run.controller.decide(self._witness.led_by(leader, self._witness_epoch, isr))
 
     def numbers(self) -> list[int]:
-        """Give the broker's log end offset and high watermark."""
+        """Return the broker's log end offset and high watermark."""
         numbers = self._probe.live_numbers(REAL)
         return [numbers.log_end_offset, numbers.high_watermark]
 
     def isr(self) -> list[int]:
-        """Give the committed in-sync replicas."""
+        """Return the committed in-sync replicas."""
         return list(self.run.controller.isr(self.topic))
 
     def leader_in_metadata(self) -> int | None:
-        """Give whom the broker's metadata name as the leader."""
+        """Return whom the broker's metadata name as the leader."""
         with BrokerConnection(self.run.cluster.client_address(REAL)) as connection:
             seen = partition_metadata(connection, self.topic.name, 0)
         return None if seen is None else seen.leader
 
     def checkpointed_high_watermark(self) -> int | None:
-        """Give the high watermark on disk, once it is the broker's own or the time for that is over."""
+        """Return the high watermark on disk, once it is the broker's own or the time for that is over."""
         with suppress(DeadlineExceededError):
             until(
                 lambda: self._probe.checkpointed_high_watermark(REAL) == self.numbers()[1],
@@ -134,11 +132,11 @@ class Stage:
         return self._probe.checkpointed_high_watermark(REAL)
 
     def epochs_on_disk(self) -> list[list[int]]:
-        """Give the leader-epoch checkpoint: epochs and the offsets at which they start."""
+        """Return the leader-epoch checkpoint: epochs and the offsets at which they start."""
         return [[start.leader_epoch, start.start_offset] for start in self._probe.epoch_starts(REAL)]
 
     def values_on_disk(self) -> list[str]:
-        """Give the records in the segment file."""
+        """Return the records in the segment file."""
         records = MemoryRecords(self.run.cluster.read_file(REAL, f"{self.topic.name}-0/{0:020}.log"))
         values: list[str] = []
         while records.has_next():
@@ -146,7 +144,7 @@ class Stage:
         return values
 
     def files(self) -> frozenset[str]:
-        """Give the data files of the replica that count: without those that are about to be deleted."""
+        """Return the data files of the replica that count: without those that are about to be deleted."""
         return frozenset(name for name in self.run.cluster.files(REAL) if name.startswith(f"{self.topic.name}-0/"))
 
     def restart(self) -> None:
@@ -206,7 +204,7 @@ class Stage:
         return self._words(asked[0]) if asked else None
 
     def idle_words(self, leader: int) -> list[Words]:
-        """Give what the broker asks a puppet that has nothing new for it, in several rounds, each thing once."""
+        """Return what the broker asks a puppet that has nothing new for it, in several rounds, each thing once."""
         puppet = self.leaders[leader]
         puppet.forget()
         with suppress(DeadlineExceededError):
@@ -214,7 +212,7 @@ class Stage:
         return sorted({self._words(one) for one in puppet.asked(self.topic)[1:]})
 
     def fetch_offset(self, leader: int, *, is_expected: bool) -> int | None:
-        """Give the offset that the broker fetches from a puppet at; None if it fetches no more.
+        """Return the offset that the broker fetches from a puppet at; None if it fetches no more.
 
         One that is expected to come may take its time. The first request may have been under way: what counts is what
         is asked in some rounds after it, which the witness's fetches tell.

@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING
 
 from conformance.puppet_stage.client_acts import LISTED
 from conformance.puppet_stage.leading_acts import APPENDED
-from fault_injection.puppets.client import LATEST_TIMESTAMP
-from fault_injection.puppets.fetching import Fetch
+from fault_injection.puppets.client import LATEST_TIMESTAMP, Fetch
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from conformance.catalogue.questions import Expected, Value
+    from conformance.catalogue.questions import Expected
     from conformance.puppet_stage.modelled_broker import ModelledBroker
     from conformance.puppet_stage.stage import Stage
+    from conformance.record.answers import Value
 
 PRODUCER_ID = 9000
 ERROR = "error code"
@@ -92,7 +92,7 @@ class ListLatestCommitted:
         return "a reader of committed records asks for the latest offset"
 
     def predict(self, model: ModelledBroker) -> Mapping[str, Expected]:
-        """Give the last stable offset."""
+        """Return the last stable offset."""
         return {LISTED: [0, model.last_stable_offset]}
 
     def measure(self, stage: Stage, expected: Mapping[str, Expected]) -> Mapping[str, Value]:
@@ -114,7 +114,7 @@ class ConsumeCommitted:
         return f"a reader of committed records fetches at {self.offset}"
 
     def predict(self, model: ModelledBroker) -> Mapping[str, Expected]:
-        """Give what is below the last stable offset, markers and aborted records included."""
+        """Return what is below the last stable offset, markers and aborted records included."""
         end = model.last_stable_offset
         found: list[Value] = [self.offset, end - 1] if self.offset < end else [None, None]
         return {COMMITTED: [0, *found, end]}

@@ -7,10 +7,7 @@ from dataclasses import replace
 from conformance.catalogue.where import Where
 from oracle.vocabulary import MetadataMode
 
-FIRST_WITHOUT_ZOOKEEPER = "4.0.0"
-
 WITH_CONTROLLER_REQUESTS = Where(
-    before=FIRST_WITHOUT_ZOOKEEPER,
     metadata=MetadataMode.ZOOKEEPER,
     why="in KRaft mode no controller sends requests to brokers, they read the metadata log",
     needs_jars=True,
@@ -21,5 +18,5 @@ WITH_PUPPETS = replace(
 
 
 def since(version: str, why: str) -> Where:
-    """Give the releases with puppets from one on; ``why`` says what those before do not have."""
+    """Return the releases with puppets from one on; ``why`` says what those before do not have."""
     return replace(WITH_PUPPETS, since=version, why_since=why)

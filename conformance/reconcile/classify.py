@@ -5,22 +5,184 @@ has one primary class, the gravest that applies, so that the primary classes add
 """
 
 from collections.abc import Callable
+from functools import reduce
+from operator import or_
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
-from conformance.reconcile.anomalies.absent import absent
-from conformance.reconcile.anomalies.deleted import deleted
-from conformance.reconcile.anomalies.duplicated import duplicated
-from conformance.reconcile.anomalies.facts import is_true
-from conformance.reconcile.anomalies.kept import kept
-from conformance.reconcile.anomalies.lost import lost
-from conformance.reconcile.anomalies.moved import moved
-from conformance.reconcile.anomalies.phantom import phantom
-from conformance.reconcile.anomalies.reordered import reordered, reordered_by_blocks
-from conformance.reconcile.anomalies.resurrected import resurrected
-from conformance.reconcile.anomalies.value_changed import value_changed
+from conformance.reconcile.record_facts import is_acknowledged, is_attempted, is_present, is_refused, is_true
 from conformance.reconcile.records import PREDICTED
+
+# Which records are not in the topic, and nobody was told that they are?
+
+
+def absent(records: DataFrame) -> DataFrame:
+    """Mark attempted records that were neither acknowledged nor committed, and are not there.
+
+    Needs the column ``deleted``.
+    """
+    is_gone = is_attempted() & ~is_present() & ~F.col("deleted")
+    return records.withColumn("absent", is_gone & ~(is_acknowledged() | F.col("was_committed")))
+
+
+# Which records are not in the topic because an operator had them deleted, as the prediction says?
+
+
+def deleted(records: DataFrame) -> DataFrame:
+    """Mark attempted records that are not there and were to be deleted; nobody lost them."""
+    is_to_be_deleted = is_true(F.col("fate") == "deleted")
+    return records.withColumn("deleted", is_attempted() & ~is_present() & is_to_be_deleted)
+
+
+# At which committed offsets do replicas disagree?
+#
+# Two replicas must hold the same record, of the same leader epoch, at every offset below the smaller of their
+# high watermarks; a record that one of the two lacks is a disagreement too. Offsets are grouped once, instead
+# of joining every pair of logs.
+
+
+def diverged(replica_logs: DataFrame) -> DataFrame:
+    """Return offset, broker_a, record_a, broker_b, record_b of every two replicas that disagree there."""
+    offsets = _by_offset(replica_logs).where(_disagree())
+    pairs = offsets.select("offset", "entries", "holders", F.explode("holders").alias("broker_a")).select(
+        "offset", "entries", "broker_a", F.explode("holders").alias("broker_b")
+    )
+    entry_a, entry_b = (F.try_element_at("entries", F.col(name)) for name in ("broker_a", "broker_b"))
+    differing = pairs.where((F.col("broker_a") < F.col("broker_b")) & ~entry_a.eqNullSafe(entry_b))
+    return differing.select(
+        "offset",
+        "broker_a",
+        entry_a["record_id"].alias("record_a"),
+        "broker_b",
+        entry_b["record_id"].alias("record_b"),
+    )
+
+
+def _by_offset(replica_logs: DataFrame) -> DataFrame:
+    """Return per offset what each replica holds (entries) and which replicas have it committed (holders)."""
+    content = F.struct("record_id", "value_matches", "leader_epoch")
+    entries = F.map_from_entries(F.collect_list(F.struct("broker", content)))
+    committed = replica_logs.where(F.col("offset") < F.col("high_watermark"))
+    watermarks = replica_logs.groupBy("broker").agg(F.max("high_watermark").alias("high_watermark"))
+    watermarks = watermarks.agg(F.collect_list(F.struct("broker", "high_watermark")).alias("watermarks"))
+    offsets = committed.groupBy("offset").agg(entries.alias("entries")).crossJoin(F.broadcast(watermarks))
+    return offsets.withColumn("holders", _holders())
+
+
+def _holders() -> Column:
+    above = F.filter("watermarks", lambda replica: replica["high_watermark"] > F.col("offset"))
+    return F.transform(above, lambda replica: replica["broker"])
+
+
+def _disagree() -> Column:
+    contents = F.array_distinct(F.map_values("entries"))
+    return (F.size("entries") < F.size("holders")) | (F.size(contents) > 1)
+
+
+# Which records are in the topic more than once?
+
+
+def duplicated(records: DataFrame) -> DataFrame:
+    """Mark attempted records that are there at two offsets or more."""
+    return records.withColumn("duplicated", is_attempted() & (F.col("copies") > 1))
+
+
+# Which records are exactly as their producer left them?
+
+
+_FLAWS = ("resurrected", "duplicated", "reordered", "moved", "value_changed")
+
+
+def kept(records: DataFrame) -> DataFrame:
+    """Mark attempted records that are there once, in order, unchanged, at the acknowledged offset if any.
+
+    Needs the columns of the flaws that a record in the topic can have.
+    """
+    flawed = reduce(or_, (F.col(flaw) for flaw in _FLAWS))
+    return records.withColumn("kept", is_attempted() & is_present() & ~flawed)
+
+
+# Which records should be readable and are not in the topic?
+
+
+def lost(records: DataFrame) -> DataFrame:
+    """Mark attempted records that were acknowledged, or committed by the prediction, and are not there.
+
+    Needs the column ``deleted``.
+    """
+    is_gone = is_attempted() & ~is_present() & ~F.col("deleted")
+    return records.withColumn("lost", is_gone & (is_acknowledged() | F.col("was_committed")))
+
+
+# Which records are at another offset than the one they were acknowledged at?
+
+
+def moved(records: DataFrame) -> DataFrame:
+    """Mark records whose first offset is not the acknowledged one; an ack without offset says nothing."""
+    return records.withColumn(
+        "moved",
+        is_attempted()
+        & is_present()
+        & ~F.col("first_offset").eqNullSafe(F.coalesce("acknowledged_offset", "first_offset")),
+    )
+
+
+# Which records are in the topic although nobody attempted to send them?
+
+
+def phantom(records: DataFrame) -> DataFrame:
+    """Mark records that are there and not in the ledger, a key that is no record id among them."""
+    return records.withColumn("phantom", ~is_attempted() & is_present())
+
+
+# Which records come before one that was produced earlier?
+#
+# Ids are given in produce order, so the first offsets of attempted records must rise with their ids. A record
+# is reordered when an earlier one has a greater offset. For many records the greatest earlier offset is found
+# in two steps, within a block of ids and over whole blocks, so that no single task has to sort them all.
+
+
+def reordered(records: DataFrame) -> DataFrame:
+    """Mark attempted records whose first offset is less than that of a record produced earlier."""
+    earlier = Window.partitionBy("side").orderBy("record_id").rowsBetween(Window.unboundedPreceding, -1)
+    return records.withColumn("reordered", _is_before(F.max(_offset()).over(earlier)))
+
+
+def reordered_by_blocks(records: DataFrame) -> DataFrame:
+    """Do the same, for the records of one side, when they are more than one task can sort."""
+    within = Window.partitionBy("block").orderBy("record_id").rowsBetween(Window.unboundedPreceding, -1)
+    over_blocks = Window.partitionBy("side").orderBy("block").rowsBetween(Window.unboundedPreceding, -1)
+    ends = records.groupBy("side", "block").agg(F.max(_offset()).alias("end"))
+    ends = ends.select("block", F.max("end").over(over_blocks).alias("earlier_blocks"))
+    greatest = F.greatest(F.max(_offset()).over(within), F.col("earlier_blocks"))
+    joined = records.join(F.broadcast(ends), on="block", how="left")
+    return joined.withColumn("reordered", _is_before(greatest)).drop("earlier_blocks")
+
+
+def _offset() -> Column:
+    return F.when(is_attempted(), F.col("first_offset"))
+
+
+def _is_before(earlier_offset: Column) -> Column:
+    return is_true(is_attempted() & (F.col("first_offset") < earlier_offset))
+
+
+# Which records are in the topic although their producer was told they were refused?
+
+
+def resurrected(records: DataFrame) -> DataFrame:
+    """Mark refused records that are there."""
+    return records.withColumn("resurrected", is_attempted() & is_refused() & is_present())
+
+
+# Which records have another value than the one that was sent?
+
+
+def value_changed(records: DataFrame) -> DataFrame:
+    """Mark records of which a copy has a value that does not belong to its key."""
+    return records.withColumn("value_changed", is_attempted() & is_present() & ~F.col("values_match"))
+
 
 #: The classes of records, gravest first: the order in which the primary class is chosen.
 CLASSES = (
@@ -66,7 +228,7 @@ def classified(records: DataFrame, *, many_records: bool = False) -> DataFrame:
 
 
 def _open_where_undetermined() -> dict[str, Column]:
-    """Give the class columns with nothing marked where the prediction itself leaves the class open."""
+    """Return the class columns with nothing marked where the prediction itself leaves the class open."""
     return {name: F.col(name) & ~_is_undetermined() for name in CLASSES}
 
 

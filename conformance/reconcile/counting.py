@@ -12,7 +12,6 @@ from typing import Any
 from conformance.reconcile import run_files, wording
 from conformance.reconcile.classify import CLASSES, UNATTEMPTED, UNDETERMINED
 from conformance.reconcile.codes import OUTCOMES
-from conformance.reconcile.labels import labels_of
 from conformance.reconcile.reconciliation import Reconciliation
 from conformance.reconcile.records import MEASURED, PREDICTED
 from conformance.reconcile.summary import (
@@ -20,11 +19,14 @@ from conformance.reconcile.summary import (
     DEVIATIONS,
     DIVERGENCE_COUNTS,
     DIVERGENCES,
+    RECORDS,
     REPLICA_LOG,
     REPLICA_LOG_COUNTS,
     SAMPLE_ROWS_MAX,
     Parts,
+    labels_of,
 )
+from conformance.record.reconciliation import Counts, RecordClass, Totals
 
 _NEVER_PRODUCED = ("phantom", UNATTEMPTED)
 _EMPTY_SIDE: Mapping[str, Any] = {}
@@ -64,17 +66,38 @@ def reconciliation_of(parts: Parts, run_directory: Path, end_offset: int | None)
         "record": measured.get("deviations", 0),
         "replica_log": _deviating_entries(parts) + divergences["unpredicted"],
     }
-    return Reconciliation(
-        totals=_totals(measured, rows),
+    counts = Counts(
+        totals=Totals(**_totals(measured, rows)),
         classes={**_classes(measured), "diverged": divergences["diverged"]},
         primary=_primary(measured),
         predicted=_predicted(predicted, run_directory),
         deviations=sum(by_kind.values()),
         deviations_by_kind=by_kind,
-        samples=_samples(parts, run_directory),
         identity_holds=identity_holds(measured, rows),
         end_offset_read=end_offset,
     )
+    return Reconciliation(counts, _samples(parts, run_directory), _record_classes(parts))
+
+
+def _record_classes(parts: Parts) -> list[RecordClass]:
+    ours = [row for row in parts.get(RECORDS, []) if row["record_id"] is not None]
+    rows = sorted(ours, key=lambda row: int(row["record_id"]))
+    predicted = {row["record_id"]: row["classification"] for row in rows if row["side"] == PREDICTED}
+    return [
+        RecordClass(
+            record_id=row["record_id"],
+            predicted=predicted.get(row["record_id"]),
+            measured=row["classification"],
+            offset=row["first_offset"],
+            copies=row["copies"],
+            outcome=row["outcome"],
+            error=row["error"],
+            acknowledged_offset=row["acknowledged_offset"],
+            deviates=row["deviating"],
+        )
+        for row in rows
+        if row["side"] == MEASURED
+    ]
 
 
 def identity_holds(measured: Mapping[str, Any], rows: FileRows) -> bool:
@@ -138,7 +161,7 @@ def _sampled_ids(parts: Parts) -> set[int]:
 
 
 def _labelled(row: Mapping[str, Any], labels: Mapping[int, str]) -> dict[str, object]:
-    """Give a sampled record with its label and, as the record's offset, the first one it was read at."""
+    """Return a sampled record with its label and, as the record's offset, the first one it was read at."""
     label = labels.get(row["record_id"])
     kept = {name: content for name, content in row.items() if name not in ("record_id", "deviations")}
     return {"record_id": row["record_id"], "label": label, "offset": row["first_offset"], **kept}

@@ -8,7 +8,7 @@ deviation by itself.
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from conformance.reconcile.anomalies.facts import REFUSED, is_attempted, is_present, is_true
+from conformance.reconcile.record_facts import REFUSED, is_attempted, is_present, is_true
 from conformance.reconcile.records import PRESENT
 
 #: Deviations of a record's presence: it must be there, or must not be there.

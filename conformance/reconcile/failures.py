@@ -44,7 +44,7 @@ def _lost_jvm() -> str | None:
 
 
 def _reason(error: Exception) -> str:
-    """Give the lines of an error that say something: the first, and the deepest cause Java names."""
+    """Return the lines of an error that say something: the first, and the deepest cause Java names."""
     try:
         lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     except (Py4JError, OSError):  # the text of a Java exception is asked from a JVM that may be gone

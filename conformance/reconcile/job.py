@@ -4,27 +4,30 @@ Two actions of Spark: the topic is read and written down; then everything is joi
 one query over the run directory. Judging an old run again is the second action alone: both see the same rows.
 """
 
-import json
 from pathlib import Path
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
 
 from conformance.reconcile import run_files
-from conformance.reconcile.anomalies.diverged import diverged
-from conformance.reconcile.classify import classified
+from conformance.reconcile.classify import classified, diverged
 from conformance.reconcile.codes import errors_of
 from conformance.reconcile.counting import reconciliation_of
 from conformance.reconcile.deviations import with_deviations
 from conformance.reconcile.errors import ReconcileError
 from conformance.reconcile.failures import failing_as
-from conformance.reconcile.labels import has_undetermined
 from conformance.reconcile.reconciliation import Reconciliation
+from conformance.reconcile.record_facts import is_true
 from conformance.reconcile.records import Tables, as_predicted, in_order, joined, worded
-from conformance.reconcile.replica_logs import deviating_entries, deviating_presence
 from conformance.reconcile.run_files import predicted_divergences
-from conformance.reconcile.summary import collected, divergence_parts, record_parts, replica_log_parts
+from conformance.reconcile.session import tune
+from conformance.reconcile.summary import collected, divergence_parts, has_undetermined, record_parts, replica_log_parts
 from conformance.reconcile.topic import read_topic, write_topic
-from conformance.reconcile.tuning import tune
+from conformance.record.directory import RunDirectory
+from conformance.record.reconciliation import read_counts
+
+LISTED_RECORDS_MAX = 20_000
+"""A run of more records has its classes counted and sampled, not listed."""
 
 
 def reconcile(
@@ -67,9 +70,10 @@ def reconcile_from_files(spark: SparkSession, run_directory: Path) -> Reconcilia
 def _reconciled(spark: SparkSession, run_directory: Path, end_offset: int | None) -> Reconciliation:
     _require_prediction(run_directory)
     with failing_as(f"reconciling {run_directory.name}"):
-        many_records = tune(spark, run_files.ATTEMPTS.rows(run_directory))
+        attempted = run_files.ATTEMPTS.rows(run_directory)
+        many_records = tune(spark, attempted)
         records = _judged_records(spark, run_directory, many_records=many_records)
-        parts = record_parts(records, sample_kept=not many_records)
+        parts = record_parts(records, sample_kept=not many_records, lists_all=attempted <= LISTED_RECORDS_MAX)
         parts += _replica_log_parts(spark, run_directory)
         try:
             reconciliation = reconciliation_of(collected(parts), run_directory, end_offset)
@@ -112,9 +116,40 @@ def _require_prediction(run_directory: Path) -> None:
 
 
 def _end_offset_of(run_directory: Path) -> int | None:
-    """Give the end offset that the earlier reading of the topic noted."""
-    path = run_directory / "reconciliation" / "counts.json"
-    if not path.exists():
-        return None
-    end_offset = json.loads(path.read_text()).get("end_offset_read")
-    return end_offset if isinstance(end_offset, int) else None
+    """Return the end offset that the earlier reading of the topic noted."""
+    counts = read_counts(RunDirectory(run_directory))
+    return None if counts is None else counts.end_offset_read
+
+
+# In which entries does the log of a replica differ from the predicted log of that replica?
+#
+# Record by record at the same broker and offset. Where the prediction leaves the fate of a record open, the
+# offsets behind it are open too: then only the presence of the other records on each replica is compared.
+
+
+def deviating_entries(replica_logs: DataFrame, predicted_logs: DataFrame) -> DataFrame:
+    """Return every entry that differs: broker, offset, predicted_record, measured_record, value_matches.
+
+    Either record is null where its log has none; ``value_matches`` is null where there is no measured entry.
+    """
+    measured = replica_logs.select("broker", "offset", F.col("record_id").alias("measured_record"), "value_matches")
+    predicted = predicted_logs.select("broker", "offset", F.col("record_id").alias("predicted_record"))
+    entries = predicted.join(measured, on=["broker", "offset"], how="full_outer")
+    return entries.where(~_agrees()).select("broker", "offset", "predicted_record", "measured_record", "value_matches")
+
+
+def deviating_presence(replica_logs: DataFrame, predicted_logs: DataFrame, predicted_records: DataFrame) -> DataFrame:
+    """Return the same rows, looking only at which determined records each replica holds."""
+    undetermined = predicted_records.where(F.col("fate") == "undetermined").select("record_id")
+    measured = replica_logs.select(
+        "broker", "record_id", "offset", F.col("record_id").alias("measured_record"), "value_matches"
+    )
+    predicted = predicted_logs.select("broker", "record_id", F.col("record_id").alias("predicted_record"))
+    entries = predicted.join(measured, on=["broker", "record_id"], how="full_outer")
+    determined = entries.where(~_agrees()).join(F.broadcast(undetermined), on="record_id", how="left_anti")
+    return determined.select("broker", "offset", "predicted_record", "measured_record", "value_matches")
+
+
+def _agrees() -> Column:
+    same = F.col("predicted_record") == F.col("measured_record")
+    return is_true(same & F.col("value_matches"))

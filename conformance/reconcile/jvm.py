@@ -68,7 +68,7 @@ def require_java() -> None:
 
 
 def process_of(gateway: JavaGateway) -> subprocess.Popen[bytes]:
-    """Give the process of the JVM behind a gateway."""
+    """Return the process of the JVM behind a gateway."""
     process: subprocess.Popen[bytes] = gateway.proc
     return process
 

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from conformance.reconcile.anomalies.facts import ACKNOWLEDGED, INDETERMINATE, is_true
 from conformance.reconcile.codes import FATES, OUTCOMES, code_of, word_of
+from conformance.reconcile.record_facts import ACKNOWLEDGED, INDETERMINATE, is_true
 
 MEASURED = "measured"
 PREDICTED = "predicted"
@@ -38,7 +38,7 @@ class Tables:
 
 
 def joined(tables: Tables) -> DataFrame:
-    """Give one row per record id that any table knows; a key that is no id is a row of its own.
+    """Return one row per record id that any table knows; a key that is no id is a row of its own.
 
     Outcomes, fates and errors are codes: see ``worded``.
     """
@@ -59,12 +59,12 @@ def joined(tables: Tables) -> DataFrame:
 
 
 def in_order(records: DataFrame) -> DataFrame:
-    """Give the joined rows sorted by id within every block, in the memory of the executors or on their disks."""
+    """Return the joined rows sorted by id within every block, in the memory of the executors or on their disks."""
     return records.sortWithinPartitions("block", "record_id").persist()
 
 
 def worded(records: DataFrame, errors: Sequence[str]) -> DataFrame:
-    """Give joined rows with words for codes; an attempt without outcome is indeterminate."""
+    """Return joined rows with words for codes; an attempt without outcome is indeterminate."""
     outcome = F.coalesce(word_of(F.col("outcome"), OUTCOMES), F.lit(INDETERMINATE))
     return records.withColumns(
         {
@@ -79,7 +79,7 @@ def worded(records: DataFrame, errors: Sequence[str]) -> DataFrame:
 
 
 def as_predicted(predicted: DataFrame) -> DataFrame:
-    """Give the same columns as if all had come out as predicted, so that the same classes can be counted."""
+    """Return the same columns as if all had come out as predicted, so that the same classes can be counted."""
     is_present = F.col("fate") == PRESENT
     offset = F.when(is_present, F.col("offset"))
     return predicted.select(

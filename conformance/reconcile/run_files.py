@@ -4,7 +4,6 @@ A table is a set of Parquet files; a set without files is an empty table, since 
 outcome.
 """
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,6 +14,8 @@ from pyspark.sql.types import StructType
 
 from conformance.reconcile import schemas
 from conformance.reconcile.errors import ReconcileError
+from conformance.record.directory import RunDirectory, RunDirectoryError
+from conformance.record.prediction import read_prediction
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,12 +31,12 @@ class Table:
     schema: StructType
 
     def paths(self, run_directory: Path) -> list[Path]:
-        """Give its files, sorted by name."""
+        """Return its files, sorted by name."""
         folder, _, name = self.files.partition("/")
         return sorted(run_directory.glob(f"{_folder(run_directory, folder)}/{name}"))
 
     def read(self, spark: SparkSession, run_directory: Path) -> DataFrame:
-        """Give its rows."""
+        """Return its rows."""
         paths = [str(path) for path in self.paths(run_directory)]
         if paths:
             return spark.read.schema(self.schema).parquet(*paths)
@@ -63,20 +64,18 @@ REPLICA_LOGS = Table("replica_logs/*.parquet", schemas.REPLICA_LOGS)
 
 
 def _folder(run_directory: Path, folder: str) -> str:
-    """Give the folder of the prediction: where a race was open, that of the outcome that fits what was measured."""
+    """Return the folder of the prediction: where a race was open, that of the outcome that fits what was measured."""
     return "outcome" if folder == "prediction" and (run_directory / "outcome").is_dir() else folder
 
 
 def predicted_divergences(run_directory: Path) -> tuple[int, ...]:
-    """Give the offsets at which the prediction says that replicas disagree.
+    """Return the offsets at which the prediction says that replicas disagree.
 
     Raises:
         ReconcileError: prediction.json is there, but cannot be understood.
     """
-    path = run_directory / _folder(run_directory, "prediction") / "prediction.json"
-    if not path.exists():
-        return ()
+    run, name = RunDirectory(run_directory), f"{_folder(run_directory, 'prediction')}/prediction.json"
     try:
-        return tuple(sorted(int(entry["offset"]) for entry in json.loads(path.read_text()).get("diverged", [])))
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise ReconcileError(f"{path} is no prediction: {error!r}") from error
+        return tuple(sorted(one.offset for one in read_prediction(run, name).diverged)) if run.has(name) else ()
+    except RunDirectoryError as error:
+        raise ReconcileError(str(error)) from error

@@ -12,7 +12,6 @@ from pyspark.sql import SparkSession
 
 from conformance.reconcile import jvm
 from conformance.reconcile.failures import SPARK_FAILURES, failing_as
-from conformance.reconcile.tuning import FEW
 
 _CONNECTOR_ARTIFACTS = (
     "spark-sql-kafka-0-10",
@@ -61,7 +60,7 @@ def spark_session(
     many_records: bool = False,
     overrides: Mapping[str, str] | None = None,
 ) -> SparkSession:
-    """Give the session of this process: the one there is while its JVM lives, else a new one.
+    """Return the session of this process: the one there is while its JVM lives, else a new one.
 
     Args:
         master: a Spark master, e.g. ``local[2]`` or ``spark://host:7077``.
@@ -97,7 +96,7 @@ def end_running_session() -> None:
 
 
 def _running() -> SparkSession | None:
-    """Give the session of this process, whichever thread started it; clear away one whose JVM has died."""
+    """Return the session of this process, whichever thread started it; clear away one whose JVM has died."""
     gateway, session = SparkContext._gateway, SparkSession._instantiatedSession  # noqa: SLF001
     if gateway is None:
         return None
@@ -166,3 +165,32 @@ def _connector_settings(master: str, connector_jars: Sequence[Path]) -> dict[str
     if master.startswith("local"):
         return {"spark.driver.extraClassPath": ":".join(jars)}
     return {"spark.jars": ",".join(jars)}
+
+
+# Which settings of Spark suit few records, and which suit many?
+#
+# Few: no code is generated, since compiling it takes longer than the query. Many: everything that keeps a query
+# of 10^7 records bounded. Both give the same answers.
+
+
+#: From this many records on, a query counts as one over many.
+MANY_RECORDS = 200_000
+
+FEW = {
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.sql.shuffle.partitions": "1",
+}
+MANY = {
+    "spark.sql.codegen.wholeStage": "true",
+    "spark.sql.codegen.factoryMode": "FALLBACK",
+    "spark.sql.shuffle.partitions": "16",
+}
+
+
+def tune(spark: SparkSession, records: int) -> bool:
+    """Set the session up for queries over so many records; say whether they are many."""
+    is_many = records >= MANY_RECORDS
+    for name, value in (MANY if is_many else FEW).items():
+        spark.conf.set(name, value)
+    return is_many

@@ -6,18 +6,22 @@ the only thing that is collected.
 """
 
 import json
+import warnings
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import reduce
+from pathlib import Path
 from typing import Any
 
-from pyspark.sql import Column, DataFrame, Window
+import pyarrow.parquet as pq
+from pyspark.sql import Column, DataFrame, Row, Window
 from pyspark.sql import functions as F
 
 from conformance.reconcile.classify import CLASSES, UNATTEMPTED, UNDETERMINED
 from conformance.reconcile.codes import OUTCOMES
-from conformance.reconcile.collecting import rows_of
+from conformance.reconcile.errors import ReconcileError
 from conformance.reconcile.records import MEASURED
+from conformance.reconcile.run_files import ATTEMPTS, PREDICTED_RECORDS
 
 SAMPLE_ROWS_MAX = 20
 
@@ -25,6 +29,7 @@ SAMPLE_ROWS_MAX = 20
 COUNTS, DEVIATIONS = "counts", "deviations"
 DIVERGENCE_COUNTS, DIVERGENCES = "divergence_counts", "divergences"
 REPLICA_LOG_COUNTS, REPLICA_LOG = "replica_log_counts", "replica_log"
+RECORDS = "records"
 
 _SAMPLED = (
     "record_id",
@@ -45,18 +50,20 @@ _SAMPLED = (
 Parts = Mapping[str, Sequence[Mapping[str, Any]]]
 
 
-def record_parts(records: DataFrame, *, sample_kept: bool = True) -> list[DataFrame]:
-    """Give the counts of both sides, and samples of every class and of the deviations.
+def record_parts(records: DataFrame, *, sample_kept: bool = True, lists_all: bool = False) -> list[DataFrame]:
+    """Return the counts of both sides, and samples of every class and of the deviations.
 
     Args:
         records: classified records of both sides, with their deviations.
         sample_kept: whether to sample the kept records too, which are most of a big run.
+        lists_all: whether to name the class of every record of both sides.
     """
-    return [_record_counts(records), _record_samples(records, sample_kept=sample_kept)]
+    parts = [_record_counts(records), _record_samples(records, sample_kept=sample_kept)]
+    return [*parts, _record_classes(records)] if lists_all else parts
 
 
 def divergence_parts(divergences: DataFrame, predicted_offsets: Sequence[int]) -> list[DataFrame]:
-    """Give the number of diverged offsets, of those not predicted, and a sample of the disagreeing pairs."""
+    """Return the number of diverged offsets, of those not predicted, and a sample of the disagreeing pairs."""
     is_predicted = F.col("offset").isin(*predicted_offsets) if predicted_offsets else F.lit(col=False)
     rows = divergences.withColumn("is_predicted", is_predicted)
     counts = rows.agg(
@@ -67,7 +74,7 @@ def divergence_parts(divergences: DataFrame, predicted_offsets: Sequence[int]) -
 
 
 def replica_log_parts(entries: DataFrame) -> list[DataFrame]:
-    """Give the number of deviating entries of replica logs, and a sample of them."""
+    """Return the number of deviating entries of replica logs, and a sample of them."""
     counts = entries.agg(F.count("*").alias("deviating"))
     return [
         _part(counts, REPLICA_LOG_COUNTS),
@@ -116,6 +123,13 @@ def _record_samples(records: DataFrame, *, sample_kept: bool) -> DataFrame:
     return ranked.select("part", "rank", _json(*_SAMPLED))
 
 
+def _record_classes(records: DataFrame) -> DataFrame:
+    columns = ("record_id", "side", "classification", "first_offset", "copies", "outcome", "error")
+    told = "acknowledged_offset"
+    deviating = (F.size("deviations") > 0).alias("deviating")
+    return _part(records.select(*columns, told, deviating), RECORDS)
+
+
 def _sample(rows: DataFrame, part: str, *order: str) -> DataFrame:
     ranked = rows.withColumn("rank", F.row_number().over(Window.partitionBy(F.lit(part)).orderBy(*order)))
     bounded = ranked.where(F.col("rank") <= SAMPLE_ROWS_MAX)
@@ -128,3 +142,57 @@ def _part(rows: DataFrame, part: str) -> DataFrame:
 
 def _json(*columns: str) -> Column:
     return F.to_json(F.struct(*columns), {"ignoreNullFields": "false"}).alias("json")
+
+
+# How do rows come from Spark to the tester?
+
+
+def rows_of(frame: DataFrame) -> list[Row]:
+    """Run the query and give its rows, which must be few: counts and bounded samples."""
+    with warnings.catch_warnings():  # pyspark leaves it to the garbage collector to close a collect's socket
+        warnings.filterwarnings("ignore", "unclosed <socket", ResourceWarning)
+        return list(frame.collect())
+
+
+# Which label does a record id in a sample have?
+#
+# Labels are looked up for the few sampled ids only, so that they need not travel through the join.
+
+
+def labels_of(run_directory: Path, record_ids: Iterable[int]) -> Mapping[int, str]:
+    """Return the labels of records by id, as the prediction and the ledger name them.
+
+    Raises:
+        ReconcileError: a file with labels is unreadable.
+    """
+    wanted = sorted(set(record_ids))
+    found: dict[int, str] = {}
+    if not wanted:
+        return found
+    for path in (*PREDICTED_RECORDS.paths(run_directory), *ATTEMPTS.paths(run_directory)):
+        found.update(_labels_in(path, wanted))
+    return found
+
+
+def name_of(record_id: int | None, labels: Mapping[int, str]) -> str:
+    """Return the words for a record in a text: its label, else its id; without an id it is none of ours."""
+    if record_id is None:
+        return "a record that is none of ours"
+    return labels.get(record_id, f"record {record_id}")
+
+
+def _labels_in(path: Path, record_ids: list[int]) -> dict[int, str]:
+    try:
+        table = pq.read_table(path, columns=["record_id", "label"], filters=[("record_id", "in", record_ids)])
+    except (OSError, ValueError) as error:
+        raise ReconcileError(f"{path} is unreadable: {error}") from error
+    rows = table.to_pylist()
+    return {row["record_id"]: row["label"] for row in rows if row["label"] is not None}
+
+
+def has_undetermined(run_directory: Path) -> bool:
+    """Say whether the prediction leaves the fate of any record open."""
+    for path in PREDICTED_RECORDS.paths(run_directory):
+        if pq.read_table(path, columns=["fate"], filters=[("fate", "=", "undetermined")]).num_rows:
+            return True
+    return False

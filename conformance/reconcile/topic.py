@@ -10,11 +10,11 @@ Sources: Structured Streaming + Kafka Integration Guide, batch queries.
 import json
 from pathlib import Path
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from conformance.reconcile.failures import failing_as
-from conformance.reconcile.values import record_id_of, value_matches
+from conformance.reconcile.record_facts import is_true
 
 _PARTITION = 0
 _EARLIEST = -2
@@ -24,7 +24,7 @@ _REQUEST_TIMEOUT_MS = 15_000
 
 
 def read_topic(spark: SparkSession, bootstrap: str, topic: str, end_offset: int) -> DataFrame:
-    """Give partition 0 of the topic as rows of ``schemas.TOPIC``; it is read when the rows are used.
+    """Return partition 0 of the topic as rows of ``schemas.TOPIC``; it is read when the rows are used.
 
     Args:
         spark: the session.
@@ -42,7 +42,7 @@ def read_topic(spark: SparkSession, bootstrap: str, topic: str, end_offset: int)
 
 
 def decoded(records: DataFrame) -> DataFrame:
-    """Give what the key and value of Kafka records say, as rows of ``schemas.TOPIC``."""
+    """Return what the key and value of Kafka records say, as rows of ``schemas.TOPIC``."""
     key = F.col("key")
     return records.select(
         F.col("partition"),
@@ -74,3 +74,31 @@ def _options(bootstrap: str, topic: str, end_offset: int) -> dict[str, str]:
         "kafka.default.api.timeout.ms": str(_POLL_TIMEOUT_MS),
         "kafkaConsumer.pollTimeoutMs": str(_POLL_TIMEOUT_MS),
     }
+
+
+# Which record is a key, and is the value the one that belongs to it? In Spark's own expressions.
+#
+# The key is the record id, eight bytes, big-endian. The value is the id in sixteen hexadecimal digits followed
+# by a repeated SHA-256 of key and value length, cut to that length: a changed, cut or padded value differs from
+# it. The twin of ``conformance.clients.records``; a test holds the two together.
+
+
+_KEY_LENGTH = 8
+_DIGEST_CHARACTERS = 64
+_VALUE_LENGTH_MIN = 32
+
+
+def record_id_of(key: Column) -> Column:
+    """Return the record id in a key; null when the key is no id of ours."""
+    number = F.conv(F.hex(key), 16, 10).try_cast("bigint")
+    return F.when(F.length(key) == _KEY_LENGTH, number)
+
+
+def value_matches(key: Column, value: Column) -> Column:
+    """Say whether a value is exactly the one its key prescribes for its length; never null."""
+    length = F.length(value)
+    seed = F.upper(F.sha2(F.concat(key, F.encode(length.cast("string"), "UTF-8")), 256))
+    filler = F.repeat(seed, (length / _DIGEST_CHARACTERS).cast("int") + 1)
+    expected = F.substring(F.concat(F.hex(key), filler), F.lit(1), length)
+    matches = F.encode(expected, "UTF-8") == value
+    return is_true(matches & (F.length(key) == _KEY_LENGTH) & (length >= _VALUE_LENGTH_MIN))

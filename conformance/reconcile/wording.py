@@ -4,13 +4,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from conformance.reconcile.deviations import MISSING, UNEXPECTED
-from conformance.reconcile.labels import name_of
+from conformance.reconcile.summary import name_of
 
 Row = Mapping[str, Any]
 
 
 def record_deviations(rows: Sequence[Row], labels: Mapping[int, str]) -> list[dict[str, object]]:
-    """Give an entry per deviation of the sampled records: record_id, label, anomaly, expected, measured."""
+    """Return an entry per deviation of the sampled records: record_id, label, anomaly, expected, measured."""
     return [
         {
             "kind": "outcome" if anomaly == "outcome" else "record",
@@ -26,12 +26,12 @@ def record_deviations(rows: Sequence[Row], labels: Mapping[int, str]) -> list[di
 
 
 def replica_log_deviations(rows: Sequence[Row], labels: Mapping[int, str]) -> list[dict[str, object]]:
-    """Give the same for entries of replica logs, with broker and offset besides."""
+    """Return the same for entries of replica logs, with broker and offset besides."""
     return [_replica_log_deviation(row, labels) for row in rows]
 
 
 def divergence_deviations(rows: Sequence[Row], labels: Mapping[int, str]) -> list[dict[str, object]]:
-    """Give the same for disagreements of replicas that were not predicted."""
+    """Return the same for disagreements of replicas that were not predicted."""
     return [
         {
             "kind": "replica_log",
@@ -48,7 +48,7 @@ def divergence_deviations(rows: Sequence[Row], labels: Mapping[int, str]) -> lis
 
 
 def divergence(row: Row, labels: Mapping[int, str]) -> dict[str, object]:
-    """Give a disagreement of two replicas with the labels of both records."""
+    """Return a disagreement of two replicas with the labels of both records."""
     return {
         "offset": row["offset"],
         "broker_a": row["broker_a"],

@@ -6,11 +6,12 @@ leaderships instead of epochs.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from conformance.clients.questions import Questioner
 from conformance.interruption import HarnessError
-from conformance.running.leaderships import Leaderships
+from conformance.record.observations import BrokerAnswer
 from oracle.asking import ACKNOWLEDGED, CONNECTION_CLOSED, NO_ANSWER
 from oracle.steps import Consume, EndOffsetOfEpoch, ListOffsets, SendTo
 from oracle.vocabulary import BrokerId, OffsetSpec
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from conformance.running.rest import Rest
     from oracle.schedule import Schedule
     from oracle.steps import Ask
+
 
 LATEST, EARLIEST = -1, -2
 FOREIGN = "?"
@@ -53,7 +55,7 @@ class Asking:
             answer = self._answered(
                 step, Questioner(self._producing.address_of(broker), self._producing.topic, step.version)
             )
-        self._recorder.observe("answer", broker=broker, answer=answer)
+        self._recorder.observe(BrokerAnswer(broker=broker, answer=answer))
 
     def _asked(self, broker: BrokerId | None) -> BrokerId:
         leader = self._rest.view().leader if broker is None else broker
@@ -90,3 +92,50 @@ class Asking:
         else:
             heard = told.error or ACKNOWLEDGED
         return {"answer": heard, "offset": told.offset, "written": is_written}
+
+
+# Which leader epoch do the brokers have for a leadership of the schedule? Learned at rest, step by step.
+#
+# A leadership begins whenever another broker leads than at the last rest, or one leads again after nobody did. A
+# controller may raise the epoch during a leadership; asked about is the last one seen of it.
+
+
+@dataclass(slots=True)
+class _Leadership:
+    leader: int
+    last_epoch: int
+
+
+class Leaderships:
+    """Knows every leadership that was seen at rest, in order."""
+
+    def __init__(self) -> None:
+        self._seen: list[_Leadership] = []
+        self._is_led = False
+
+    def note(self, leader: int | None, leader_epoch: int) -> None:
+        """Take note of who leads at rest, and in which epoch."""
+        if leader is None:
+            self._is_led = False
+            return
+        if not self._is_led or self._seen[-1].leader != leader:
+            self._seen.append(_Leadership(leader, leader_epoch))
+        self._is_led = True
+        self._seen[-1].last_epoch = leader_epoch
+
+    def epoch_of(self, ordinal: int, current_epoch: int) -> int:
+        """Return the epoch that a schedule means by a leadership: see ``oracle.asking``.
+
+        Args:
+            ordinal: of the leadership, from 0.
+            current_epoch: the controller's present epoch.
+        """
+        ahead = ordinal - (len(self._seen) - 1)
+        return self._seen[ordinal].last_epoch if ahead < 0 else current_epoch + ahead
+
+    def ordinal_of(self, leader_epoch: int | None) -> int | None:
+        """Return the leadership that an epoch belongs to: the first one that did not end before it."""
+        if leader_epoch is None:
+            return None
+        ended = [one.last_epoch for one in self._seen[:-1]]
+        return sum(1 for last in ended if last < leader_epoch)

@@ -7,18 +7,31 @@ and for an unclean one, it is an ElectLeaders request (KIP-183, KIP-460).
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
 from confluent_kafka import ElectionType, KafkaException, TopicPartition
-from confluent_kafka.admin import AdminClient
+from confluent_kafka.admin import AdminClient, AlterConfigOpType, ConfigEntry, ConfigResource, ResourceType
+from kazoo.exceptions import KazooException
+from kazoo.handlers.threading import KazooTimeoutError
 
 from conformance.clients.configuration import quiet_configuration
 from conformance.interruption import HarnessError
-from conformance.running.asking_zookeeper import DEADLINE_S, asking_zookeeper
+from conformance.probes.connection import (
+    AlterPartitionReassignmentsRequest,
+    AlterPartitionReassignmentsResponse,
+    BrokerConnection,
+)
+from fault_injection.cluster.readiness import zookeeper
+from oracle.error_codes import error_name
 from oracle.vocabulary import ElectionKind
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from fault_injection.cluster.lifecycle import Cluster
+    from oracle.vocabulary import BrokerId
+
 
 PREFERRED_ELECTION_PATH = "/admin/preferred_replica_election"
 
@@ -53,3 +66,115 @@ def _ask_broker(address: str, topic: str, kind: ElectionKind) -> None:
     error = answers.get(partition)
     if error is not None:
         raise HarnessError(f"the election was refused: {error}")
+
+
+# How does the tester ask through ZooKeeper, as the operators' tools of its time do? By a session of its own.
+
+
+DEADLINE_S = 15.0
+
+
+@contextmanager
+def asking_zookeeper(address: str, failure: str) -> Iterator[Any]:
+    """Return a connected client.
+
+    Args:
+        address: ZooKeeper's.
+        failure: what it means if ZooKeeper cannot be reached or refuses, in words.
+
+    Raises:
+        HarnessError: ZooKeeper cannot be reached or refuses; begins with ``failure``.
+    """
+    try:
+        with zookeeper(address, DEADLINE_S) as client:
+            yield client
+    except (KazooException, KazooTimeoutError) as failed:
+        raise HarnessError(f"{failure}: {failed!r}") from failed
+
+
+# How is a partition moved to other brokers? As the operators' tool of the release asks for it.
+#
+# With ZooKeeper it is a node that the controller watches, in every release; in KRaft mode it is an
+# AlterPartitionReassignments request (KIP-455).
+
+
+REASSIGNMENT_PATH = "/admin/reassign_partitions"
+VERSION = 0
+
+
+def request_reassignment(cluster: Cluster, asked: int, topic: str, replicas: tuple[BrokerId, ...]) -> None:
+    """Ask for a topic's only partition to be moved; returns when the request is accepted.
+
+    Raises:
+        HarnessError: nobody took the request.
+    """
+    zookeeper = cluster.zookeeper_address
+    if zookeeper is not None:
+        _write_reassignment(zookeeper, topic, replicas)
+    else:
+        _ask_broker_to_reassign(cluster.client_address(asked), topic, replicas)
+
+
+def _write_reassignment(zookeeper: str, topic: str, replicas: tuple[BrokerId, ...]) -> None:
+    wanted = {"version": 1, "partitions": [{"topic": topic, "partition": 0, "replicas": list(replicas)}]}
+    with asking_zookeeper(zookeeper, "the reassignment could not be asked for") as session:
+        session.create(REASSIGNMENT_PATH, json.dumps(wanted).encode())
+
+
+def _ask_broker_to_reassign(address: str, topic: str, replicas: tuple[BrokerId, ...]) -> None:
+    moved = AlterPartitionReassignmentsRequest.ReassignableTopic
+    partition = moved.ReassignablePartition(partition_index=0, replicas=list(replicas))
+    request = AlterPartitionReassignmentsRequest(
+        timeout_ms=int(DEADLINE_S * 1000), topics=[moved(name=topic, partitions=[partition])]
+    )
+    with BrokerConnection(address, DEADLINE_S) as connection:
+        answer = connection.ask(request, AlterPartitionReassignmentsResponse, VERSION)
+    codes = (answer.error_code, *(it.error_code for named in answer.responses for it in named.partitions))
+    refused = next((code for code in codes if code), None)
+    if refused is not None:
+        raise HarnessError(f"the reassignment was refused: {error_name(refused)}")
+
+
+# How do a topic's durability settings change while it is in use? As the operators' tool of the release does it.
+#
+# With ZooKeeper they are a node and a notice that brokers watch, in every release; in KRaft mode it is an
+# IncrementalAlterConfigs request (KIP-339).
+
+
+NOTICE_PATH = "/config/changes/config_change_"
+
+
+def request_settings(cluster: Cluster, asked: int, topic: str, configs: dict[str, str]) -> None:
+    """Give a topic other settings; returns when the request is accepted.
+
+    Args:
+        cluster: the brokers.
+        asked: the broker to ask in KRaft mode.
+        topic: the topic.
+        configs: every setting that the topic shall have from now on.
+
+    Raises:
+        HarnessError: nobody took the request.
+    """
+    zookeeper = cluster.zookeeper_address
+    if zookeeper is not None:
+        _write_nodes(zookeeper, topic, configs)
+    else:
+        _ask_broker_for_settings(cluster.client_address(asked), topic, configs)
+
+
+def _write_nodes(zookeeper: str, topic: str, configs: dict[str, str]) -> None:
+    notice = {"version": 2, "entity_path": f"topics/{topic}"}
+    with asking_zookeeper(zookeeper, "the settings could not be changed") as session:
+        session.set(f"/config/topics/{topic}", json.dumps({"version": 1, "config": configs}).encode())
+        session.create(NOTICE_PATH, json.dumps(notice).encode(), sequence=True)
+
+
+def _ask_broker_for_settings(address: str, topic: str, configs: dict[str, str]) -> None:
+    entries = [ConfigEntry(name, value, incremental_operation=AlterConfigOpType.SET) for name, value in configs.items()]
+    resource = ConfigResource(ResourceType.TOPIC, topic, incremental_configs=entries)
+    admin = AdminClient(quiet_configuration(address))
+    try:
+        admin.incremental_alter_configs([resource])[resource].result(DEADLINE_S)
+    except (KafkaException, TimeoutError) as failed:
+        raise HarnessError(f"the settings could not be changed: {failed}") from failed

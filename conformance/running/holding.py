@@ -18,7 +18,6 @@ from oracle.vocabulary import FROM_CONTROLLER, TO_CONTROLLER, PointName
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
-    from typing import Any
 
     from fault_injection.faults.account import Entry, FaultAccount
     from fault_injection.wire.gate_events import CaughtFrame, GateEvent
@@ -50,7 +49,7 @@ def point_of(step: Hold | Delay, topic: str) -> Point:
     return Point(step.point.value, destination=broker, topic=topic, partition=0)
 
 
-def fields_of(hold: Hold | None) -> dict[str, Any]:
+def fields_of(hold: Hold | None) -> dict[str, int | str | None]:
     """Return what the timeline says about a hold's place."""
     if hold is None:
         return {}
@@ -95,7 +94,7 @@ class Holding:
         """Take note that a step ended a hold, whose frame went on or was thrown away."""
         self._faults.heal(self._armed[name])
 
-    def fields(self, event: GateEvent) -> dict[str, Any]:
+    def fields(self, event: GateEvent) -> dict[str, int | str | None]:
         """Return what the timeline says about an event's hold."""
         return fields_of(self._holds.get(event.name))
 

@@ -11,11 +11,12 @@ import time
 from typing import TYPE_CHECKING
 
 from conformance.interruption import HarnessError
-from conformance.running.view_waits import await_return
+from conformance.record.timeline import Event
+from conformance.running.lag_time import await_return
 from fault_injection.faults import network, process
 from fault_injection.waiting import until
 from fault_injection.wire import impairments
-from fault_injection.wire.ways import Way, around
+from fault_injection.wire.impairments import Way, around
 from oracle.steps import Cut, Heal, Isolate, Pause, Rejoin, Resume
 from oracle.vocabulary import Timing
 
@@ -87,11 +88,11 @@ class Obstacles:
                 self._cuts[follower, leader] = time.monotonic()
                 self._faults.inject(self._cut(follower, leader))
                 self._holding.discharge_link(follower, leader)
-                self._recorder.mark("link_cut", follower, f"no fetch of broker {follower} reaches broker {leader}")
+                self._recorder.mark(Event.LINK_CUT, follower, f"no fetch of broker {follower} reaches broker {leader}")
             case Heal(follower, leader):
                 self._heal(self._cut(follower, leader))
                 del self._cuts[follower, leader]
-                self._recorder.mark("link_healed", follower, f"fetches of broker {follower} reach broker {leader}")
+                self._recorder.mark(Event.LINK_HEALED, follower, f"fetches of broker {follower} reach broker {leader}")
             case Isolate(broker):
                 self._isolate(broker)
             case Rejoin(broker):
@@ -155,7 +156,7 @@ class Obstacles:
         self._silent_since[broker] = time.monotonic()
         self._faults.inject(process.Pause(broker))
         self.paused |= {broker}
-        self._recorder.mark("broker_paused", broker, f"broker {broker} paused (SIGSTOP)")
+        self._recorder.mark(Event.BROKER_PAUSED, broker, f"broker {broker} paused (SIGSTOP)")
         if self._is_session:
             self._await_reaction(broker)
         else:
@@ -166,7 +167,7 @@ class Obstacles:
         self._heal(process.Pause(broker))
         self.paused -= {broker}
         self._silent_since.pop(broker)
-        self._recorder.mark("broker_resumed", broker, f"broker {broker} resumed (SIGCONT)")
+        self._recorder.mark(Event.BROKER_RESUMED, broker, f"broker {broker} resumed (SIGCONT)")
         self._await_return(broker)
 
     def _isolate(self, broker: BrokerId) -> None:
@@ -175,7 +176,9 @@ class Obstacles:
             self._faults.inject(fault)
         self.isolated |= {broker}
         self._holding.discharge(broker)
-        self._recorder.mark("broker_isolated", broker, f"broker {broker} reaches no other node, and none reaches it")
+        self._recorder.mark(
+            Event.BROKER_ISOLATED, broker, f"broker {broker} reaches no other node, and none reaches it"
+        )
         if self._is_session and self._cluster.zookeeper_address is None:
             self._await_reaction(broker)
 
@@ -184,7 +187,7 @@ class Obstacles:
             self._heal(fault)
         self.isolated -= {broker}
         self._silent_since.pop(broker, None)
-        self._recorder.mark("broker_rejoined", broker, f"the links of broker {broker} work again")
+        self._recorder.mark(Event.BROKER_REJOINED, broker, f"the links of broker {broker} work again")
         self._await_return(broker)
 
     def _await_return(self, broker: BrokerId) -> None:

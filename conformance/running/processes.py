@@ -7,12 +7,13 @@ A broker whose channel from the controller is held notices neither a death nor a
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
 from conformance.interruption import HarnessError, missed
-from conformance.running.own_ends import NOBODY, OwnEnds
-from conformance.running.view_waits import await_return
+from conformance.record.timeline import Event
+from conformance.running.lag_time import await_return
 from fault_injection.cluster.errors import NodeDiedError
 from fault_injection.cluster.readiness import DEADLINE_S, await_unregistered, is_hung, registered_brokers
 from fault_injection.faults import disk
@@ -23,15 +24,19 @@ from oracle.steps import Kill, KillTogether, LoseCheckpoint, LoseTail, Start, St
 from oracle.vocabulary import BrokerId, Timing
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from conformance.probes.controller import ControllerView
+    from conformance.record.prediction import FrozenPrediction, PredictedMoment, PredictedNumbers
     from conformance.running.holding import Holding
     from conformance.running.recorder import Recorder
     from fault_injection.cluster.lifecycle import Cluster
     from fault_injection.faults.account import Entry, FaultAccount
 
     AwaitView = Callable[[str, Callable[[ControllerView], bool]], None]
+    from oracle.schedule import Schedule
+    from oracle.steps import Step
+
 
 PARTITION = 0
 OWN_END_DEADLINE_S = 30.0
@@ -91,29 +96,32 @@ class Processes:
             case KillTogether(brokers):
                 self._kill(*brokers)
             case Stop(broker):
-                self._end(fault.Stop(broker), broker, event="broker_stopped", how="stopped (SIGTERM)")
+                self._end(fault.Stop(broker), broker, event=Event.BROKER_STOPPED, how="stopped (SIGTERM)")
                 self.await_reaction(broker)
             case Start(broker):
                 self._start(broker)
                 self._await_registered(broker)
-                self._recorder.mark("broker_started", broker, f"broker {broker} started")
+                self._recorder.mark(Event.BROKER_STARTED, broker, f"broker {broker} started")
             case LoseTail(broker, offset):
                 self._cluster.end_hung(broker)
-                lost = self._faults.inject(disk.LoseTail(broker, offset, self._topic, PARTITION))
-                self._recorder.mark("tail_lost", broker, lost.done, offset=offset)
+                tail = disk.LoseTail(broker, offset, self._topic, PARTITION)
+                end = tail.log_end_offset(self._cluster)
+                lost = self._faults.inject(tail)
+                last = None if end is None else end - 1
+                self._recorder.mark(Event.TAIL_LOST, broker, lost.done, offset=offset, last_offset=last)
             case LoseCheckpoint(broker):
                 self._cluster.end_hung(broker)
                 lost = self._faults.inject(disk.LoseHighWatermarkCheckpoint(broker, self._topic, PARTITION))
-                self._recorder.mark("checkpoint_lost", broker, lost.done)
+                self._recorder.mark(Event.CHECKPOINT_LOST, broker, lost.done)
 
     def _kill(self, *brokers: BrokerId) -> None:
         """End brokers, several at once: every signal is under way before any end is waited for."""
         ending = fault.Kill(*brokers) if len(brokers) == 1 else Together(brokers)
-        self._end(ending, *brokers, event="broker_killed", how="killed (kill -9)")
+        self._end(ending, *brokers, event=Event.BROKER_KILLED, how="killed (kill -9)")
         if self._timing is Timing.SESSION:
             self.await_reaction(*brokers)
 
-    def _end(self, ending: fault.Stop | fault.Kill | Together, *brokers: BrokerId, event: str, how: str) -> None:
+    def _end(self, ending: fault.Stop | fault.Kill | Together, *brokers: BrokerId, event: Event, how: str) -> None:
         self.gone_since |= dict.fromkeys(brokers, time.monotonic())
         self._faults.inject(ending)
         for broker in brokers:
@@ -214,7 +222,7 @@ class Processes:
         self._faults.excuse(broker)
         hangs = state.exit_code is None
         how = "hangs in its own shutdown, its port closed" if hangs else f"ended by itself: {state.text}"
-        self._recorder.mark("broker_ended", broker, f"broker {broker} {how}")
+        self._recorder.mark(Event.BROKER_ENDED, broker, f"broker {broker} {how}")
         self._holding.discharge(broker)
         self.on_death(broker)
         if hangs:
@@ -238,3 +246,75 @@ class Processes:
 
 def _ignore(_: BrokerId) -> None:
     """Nobody asked to be told."""
+
+
+# Which brokers end by themselves, in which step? What the model says, for whoever waits for brokers.
+#
+# A follower that is ahead of its leader ends its broker in some releases (KAFKA-7414). Nobody can tell a process that
+# may end from one that must not but by the prediction: an end that is predicted is awaited like any other state, an end
+# that is not is a broker lost.
+#
+# In 0.10 the end hangs half-way: the process stays, registered, with its ports closed. That is out of service as well,
+# and nobody asks such a broker anything.
+
+
+@dataclass(frozen=True, slots=True)
+class OwnEnds:
+    """The brokers that end by themselves in one step.
+
+    Attributes:
+        certain: whose end every open outcome has.
+        possible: whose end only some have.
+        hanging: those of both whose end hangs: the process stays with its ports closed.
+    """
+
+    certain: frozenset[BrokerId] = frozenset()
+    possible: frozenset[BrokerId] = frozenset()
+    hanging: frozenset[BrokerId] = frozenset()
+
+    @property
+    def all(self) -> frozenset[BrokerId]:
+        """Everybody whose end is no surprise."""
+        return self.certain | self.possible
+
+
+NOBODY = OwnEnds()
+
+
+def own_ends(schedule: Schedule, prediction: FrozenPrediction) -> dict[int, OwnEnds]:
+    """Return who ends by itself by the index of the step, for steps in which anybody does.
+
+    Args:
+        schedule: what was predicted.
+        prediction: what was predicted.
+    """
+    outcomes: Sequence[PredictedNumbers] = prediction.alternatives or (prediction,)
+    found: dict[int, OwnEnds] = {}
+    for index, step in enumerate(schedule.steps):
+        ends = [_of_step(step, outcome.steps[:index], outcome.steps[index]) for outcome in outcomes]
+        certain = frozenset.intersection(*ends)
+        if any(ends):
+            everybody = frozenset.union(*ends)
+            hung = {BrokerId(broker) for outcome in outcomes for broker in outcome.steps[index].hung}
+            found[index] = OwnEnds(certain, everybody - certain, everybody & hung)
+    return found
+
+
+def _of_step(step: Step, earlier: Sequence[PredictedMoment], after: PredictedMoment) -> frozenset[BrokerId]:
+    """Return who ran before a step or was started by it, was not ended by it, and does not run after it."""
+    dead = _dead(after)
+    were_dead = _dead(earlier[-1]) if earlier else set()
+    match step:
+        case Kill(broker) | Stop(broker):
+            were_dead.add(broker)
+        case KillTogether(brokers):
+            were_dead.update(brokers)
+        case Start(broker):
+            were_dead.discard(broker)
+        case _:
+            pass
+    return frozenset(dead - were_dead)
+
+
+def _dead(moment: PredictedMoment) -> set[BrokerId]:
+    return {BrokerId(broker) for broker, numbers in moment.replicas.items() if not numbers.alive}

@@ -13,15 +13,17 @@ from typing import TYPE_CHECKING
 from conformance.clients.one_produce import DirectSending, OneRecord, produce_once
 from conformance.clients.producer import Delivery, Sending, send
 from conformance.interruption import GIVEN_UP, HarnessError, missed
-from conformance.ledger.entry import Attempt, OutcomeEntry
+from conformance.record.ledger import Attempt, OutcomeEntry
+from conformance.record.observations import OutcomeSeen
+from conformance.record.timeline import Event
 from fault_injection.waiting import DeadlineExceededError, until
 from oracle.steps import Produce
 from oracle.vocabulary import Acks, BrokerId, Expectation, Label, Outcome
 
 if TYPE_CHECKING:
     from conformance.clients.one_produce import Told
-    from conformance.ledger.writer import LedgerWriter
     from conformance.probes.replica_probe import ReplicaProbe
+    from conformance.record.ledger import LedgerWriter
     from conformance.running.recorder import Recorder
     from conformance.running.rest import Rest
     from fault_injection.cluster.lifecycle import Cluster
@@ -85,7 +87,7 @@ class Producing:
         self._attempt(label, step.acks, index)
         record = OneRecord(record_id, step.acks, step.timeout_ms, self._stamp(label), VALUE_BYTES)
         sending = self._sendings[label] = self._sending(address, record, leader, is_named=step.leader is not None)
-        self._recorder.mark("record_sent", label, f"{label} sent with acks={_acks(step)}")
+        self._recorder.mark(Event.RECORD_SENT, label, f"{label} sent with acks={_acks(step)}")
 
         def has_arrived() -> object:
             self._cluster.check_alive()
@@ -195,11 +197,7 @@ class Producing:
         entry = OutcomeEntry(self._ids[label], delivery.outcome, delivery.error, delivery.offset, time.monotonic_ns())
         self._ledger.record_outcomes([entry])
         self._recorder.observe(
-            "outcome",
-            label=label,
-            outcome=delivery.outcome.value,
-            error=delivery.error,
-            offset=delivery.offset,
+            OutcomeSeen(label=label, outcome=delivery.outcome.value, error=delivery.error, offset=delivery.offset)
         )
 
     def note_answered(self) -> None:

@@ -1,19 +1,26 @@
 """What happened in this run, and when? Appends observations and timeline events as they occur.
 
-Two files of one JSON value per line: ``observations.ndjson`` (numbers that probes read) and
-``timeline.ndjson`` (steps, faults and broker events). Times are monotonic nanoseconds.
+The forms of both files are ``conformance.record.observations`` and ``conformance.record.timeline``.
 """
 
 from __future__ import annotations
 
-import json
 import time
+from dataclasses import asdict, replace
 from threading import Lock
 from typing import TYPE_CHECKING, Any, TextIO
 
+from conformance.record.directory import as_line
+from conformance.record.observations import OBSERVATIONS_FILE
+from conformance.record.timeline import TIMELINE_FILE, Event, FrameOfFault, Mark
+
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
     from types import TracebackType
+
+    from conformance.record.observations import Observation
+    from fault_injection.faults.fault import FaultEvent
 
 
 class Recorder:
@@ -26,8 +33,8 @@ class Recorder:
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
-        self._observations = _appender(directory / "observations.ndjson")
-        self._timeline = _appender(directory / "timeline.ndjson")
+        self._observations = _appender(directory / OBSERVATIONS_FILE)
+        self._timeline = _appender(directory / TIMELINE_FILE)
         self._lock = Lock()
         self.step: int | None = None
 
@@ -39,13 +46,17 @@ class Recorder:
     ) -> None:
         self.close()
 
-    def observe(self, kind: str, **fields: Any) -> None:  # noqa: ANN401 - JSON values
-        """Record what was measured."""
-        self._write(self._observations, {"kind": kind, **fields})
+    def observe(self, seen: Observation) -> None:
+        """Record what was measured, now and in this step."""
+        self._write(self._observations, replace(seen, t_ns=time.monotonic_ns(), step=self.step))
 
-    def mark(self, event: str, subject: object, text: str, **fields: Any) -> None:  # noqa: ANN401 - JSON values
-        """Record that something happened to ``subject``, with the words a reader needs."""
-        self._write(self._timeline, {"event": event, "subject": str(subject), "text": text, **fields})
+    def mark(self, event: Event, subject: object, text: str, **fields: Any) -> None:  # noqa: ANN401 - those of Mark
+        """Record that something happened to ``subject``, with the words a reader needs.
+
+        Raises:
+            TypeError: a mark has no such field.
+        """
+        self._write(self._timeline, Mark(event, str(subject), text, time.monotonic_ns(), self.step, **fields))
 
     def close(self) -> None:
         """Close both files."""
@@ -53,13 +64,24 @@ class Recorder:
             self._observations.close()
             self._timeline.close()
 
-    def _write(self, stream: TextIO, value: dict[str, Any]) -> None:
-        line = json.dumps({"t_ns": time.monotonic_ns(), "step": self.step, **value}, default=str)
+    def _write(self, stream: TextIO, noted: Mark | Observation) -> None:
+        line = as_line(noted)
         with self._lock:
             if not stream.closed:
-                stream.write(line + "\n")
+                stream.write(line)
                 stream.flush()
 
 
 def _appender(path: Path) -> TextIO:
     return path.open("a", encoding="utf-8")
+
+
+def on_timeline(recorder: Recorder) -> Callable[[FaultEvent], None]:
+    """Return the function that puts a fault's stages on a run's timeline."""
+
+    def mark(event: FaultEvent) -> None:
+        stage = Event(f"fault_{event.stage.value}")
+        frame = None if event.frame is None else FrameOfFault(**asdict(event.frame))
+        recorder.mark(stage, event.fault, event.text, number=event.number, at_ns=event.at_ns, frame=frame)
+
+    return mark

@@ -11,12 +11,13 @@ from __future__ import annotations
 
 import time
 from contextlib import suppress
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from conformance.interruption import NeverAtRestError
 from conformance.probes.admission import Admission
-from conformance.probes.errors import ProbeError
+from conformance.probes.connection import ProbeError
+from conformance.record.observations import Checkpoint, Numbers, ReplicaSeen
 from fault_injection.waiting import DeadlineExceededError, NotYetError, until
 from oracle.vocabulary import BrokerId
 
@@ -235,34 +236,51 @@ class Rest:
         if not obeys[admission]:
             raise NotYetError(f"broker {leader} answers a produce with {admission.value} at ISR {list(view.isr)}")
 
-    def measure(self, deadline_s: float = REST_DEADLINE_S) -> dict[str, Any]:
+    def measure(self, name: str, deadline_s: float = REST_DEADLINE_S) -> Checkpoint:
         """Probe, let one more round pass, probe again: equal twice is the measurement.
 
         Raises:
             NeverAtRestError: if the numbers never repeat.
         """
 
-        def equal_twice() -> dict[str, Any]:
+        def equal_twice() -> Checkpoint:
             self.wait(deadline_s)
             first = self.numbers()
             self._await_another_round()
             second = self.numbers()
             if first != second:
                 raise NotYetError([first, second])
-            return second | self._probe.written_down(self.answering()) | {"told_leaders": self._told_leaders()}
+            return self._checkpoint(name, second)
 
         try:
             return until(equal_twice, deadline_s=deadline_s, what="two equal probes")
         except DeadlineExceededError as late:
             raise NeverAtRestError(str(late)) from late
 
-    def _told_leaders(self) -> dict[str, int | None]:
+    def _checkpoint(self, name: str, numbers: Numbers) -> Checkpoint:
+        written = self._probe.written_down(self.answering())
+        return Checkpoint(
+            name=name,
+            settled=True,
+            replicas=numbers.replicas,
+            leader=numbers.leader,
+            leader_epoch=numbers.leader_epoch,
+            isr=numbers.isr,
+            elr=numbers.elr,
+            remote_log_end_offsets=numbers.remote_log_end_offsets,
+            or_if_diverging_counts=numbers.or_if_diverging_counts,
+            epoch_files=written.epoch_files,
+            isr_notices=written.isr_notices,
+            told_leaders=self._told_leaders(),
+        )
+
+    def _told_leaders(self) -> dict[int, int | None]:
         """Ask every live broker whom it believes to lead, the deaf and the witness too; who cannot say is left out."""
-        told: dict[str, int | None] = {}
+        told: dict[int, int | None] = {}
         for broker in self._cluster.live_brokers:
             with suppress(ProbeError):
                 seen = self._probe.metadata(BrokerId(broker))
-                told[str(broker)] = None if seen is None else seen.leader
+                told[broker] = None if seen is None else seen.leader
         return told
 
     def _await_another_round(self) -> None:
@@ -279,34 +297,39 @@ class Rest:
 
         until(has_passed, deadline_s=REST_DEADLINE_S, what="another fetch round on every free link")
 
-    def numbers(self) -> dict[str, Any]:
-        """Read every replica's numbers and the controller's view as one JSON value."""
+    def numbers(self) -> Numbers:
+        """Read every replica's numbers and the controller's view."""
         view = until(self.view, deadline_s=REST_DEADLINE_S, what="the controller's view")
         numbers, alive = self._probe.numbers(self.answering()), self.alive()
-        return {
-            "replicas": {str(broker): {**asdict(n), "alive": alive[broker]} for broker, n in numbers.items()},
-            "leader": view.leader,
-            "leader_epoch": view.leader_epoch,
-            "isr": sorted(view.isr),
-            "elr": sorted(view.elr),
-            **self._remote_log_end_offsets(view, numbers),
-        }
+        known, instead = self._remote_log_end_offsets(view, numbers)
+        return Numbers(
+            replicas={
+                broker: ReplicaSeen(n.log_end_offset, n.high_watermark, alive[broker], n.log_start_offset)
+                for broker, n in numbers.items()
+            },
+            leader=view.leader,
+            leader_epoch=view.leader_epoch,
+            isr=tuple(sorted(view.isr)),
+            elr=tuple(sorted(view.elr)),
+            remote_log_end_offsets=known,
+            or_if_diverging_counts=instead,
+        )
 
     def _remote_log_end_offsets(
         self, view: ControllerView, numbers: Mapping[BrokerId, ReplicaNumbers]
-    ) -> dict[str, dict[str, int | None]]:
+    ) -> tuple[dict[int, int | None], dict[int, int]]:
         """Derive what the leader knows of its followers; its high watermark may show that a diverging fetch counted."""
-        known: dict[str, int | None] = {}
-        instead: dict[str, int | None] = {}
+        known: dict[int, int | None] = {}
+        instead: dict[int, int] = {}
         leader = next((broker for broker in numbers if broker == view.leader), None)
         if leader is None:
-            return {"remote_log_end_offsets": {}}
+            return {}, {}
         for broker in (broker for broker, lives in self.alive().items() if lives and broker != leader):
             certain = self._gate.last_forwarded_fetch_offset(broker, leader, self._topic, 0)
             diverging = self._gate.diverging_fetch_offset(broker, leader, self._topic, 0)
             high_watermark = numbers[leader].high_watermark  # a leader that has counted no fetch inherited it
             shows = certain is not None and broker in view.isr and high_watermark > certain
-            known[str(broker)] = diverging if diverging is not None and shows else certain
+            known[broker] = diverging if diverging is not None and shows else certain
             if diverging is not None and not shows:
-                instead[str(broker)] = diverging
-        return {"remote_log_end_offsets": known} | ({"or_if_diverging_counts": instead} if instead else {})
+                instead[broker] = diverging
+        return known, instead

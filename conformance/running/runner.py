@@ -9,18 +9,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from conformance.interruption import AwaitedStateMissingError, HarnessError
-from conformance.probes.errors import ProbeError
+from conformance.probes.connection import ProbeError
+from conformance.record.timeline import Event
 from conformance.running.asking import Asking
-from conformance.running.election_requests import request_election
+from conformance.running.election_requests import request_election, request_reassignment, request_settings
 from conformance.running.holding import Holding
-from conformance.running.lag_time import LagTime
+from conformance.running.lag_time import LagTime, await_view
 from conformance.running.obstacles import Obstacles
 from conformance.running.processes import Processes
 from conformance.running.producing import AWAIT_DEADLINE_S, Producing
-from conformance.running.reassignment_requests import request_reassignment
-from conformance.running.settings_requests import request_settings
 from conformance.running.topic_requests import TopicRequests
-from conformance.running.view_waits import await_view
 from conformance.schedules.schedule_format import WORDS
 from conformance.schedules.step_text import describe
 from conformance.schedules.topic_settings import configs_of
@@ -59,10 +57,10 @@ from oracle.vocabulary import BrokerId, ElectionKind
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from conformance.ledger.writer import LedgerWriter
     from conformance.probes.controller import ControllerView
     from conformance.probes.replica_probe import ReplicaProbe
-    from conformance.running.own_ends import OwnEnds
+    from conformance.record.ledger import LedgerWriter
+    from conformance.running.processes import OwnEnds
     from conformance.running.recorder import Recorder
     from conformance.running.rest import Rest
     from fault_injection.cluster.lifecycle import Cluster
@@ -151,20 +149,20 @@ class Runner:
         self._recorder.step = index
         self._processes.expect_ends()
         text = describe(step)
-        self._recorder.mark("step_started", WORDS[type(step)], text)
+        self._recorder.mark(Event.STEP_STARTED, WORDS[type(step)], text)
         self._progress(text)
         try:
             self._take(step)
             self._processes.await_own_ends()
             if isinstance(step, Checkpoint):
-                measured = self._rest.measure()
+                measured = self._rest.measure(step.name)
                 self._holding.require_undisturbed()
-                self._recorder.observe("checkpoint", name=step.name, settled=True, **measured)
+                self._recorder.observe(measured)
             else:
                 self._rest.wait()
                 self._processes.note_own_ends()
                 self._holding.require_undisturbed()
-                self._recorder.observe("numbers", **self._rest.numbers())
+                self._recorder.observe(self._rest.numbers())
         except AwaitedStateMissingError:
             self._holding.require_undisturbed()
             raise
@@ -177,7 +175,7 @@ class Runner:
         self._asking.note_leader()
         self._faults.look()
         self._lag_time.require_short(self._silent_since())
-        self._recorder.mark("step_finished", WORDS[type(step)], text)
+        self._recorder.mark(Event.STEP_FINISHED, WORDS[type(step)], text)
 
     def _take(self, step: Step) -> None:  # noqa: C901, PLR0912 - one case per step
         if isinstance(step, ASKS):
@@ -218,10 +216,11 @@ class Runner:
     def on_gate_event(self, event: GateEvent) -> None:
         """Put what happens to a hold on the timeline; called by the gate."""
         offset = event.caught.fetch_offset if event.caught is not None else None
-        word = f"hold_{event.status.value}"
         shown = "" if offset is None else f" at fetch offset {offset}"
         text = f"{event.name}: {event.status.value}{shown}"
-        self._recorder.mark(word, event.name, text, offset=offset, **self._holding.fields(event))
+        self._recorder.mark(
+            Event(f"hold_{event.status.value}"), event.name, text, offset=offset, **self._holding.fields(event)
+        )
 
     def _gate_frames(self, step: Hold | Delay | AwaitHold | Release | Drop | Close) -> None:
         match step:
@@ -264,7 +263,7 @@ class Runner:
 
     def _elect(self, kind: ElectionKind) -> None:
         request_election(self._cluster, self._asked(), self._topic, kind)
-        self._recorder.mark("election_requested", kind.value, f"{kind.value} election requested")
+        self._recorder.mark(Event.ELECTION_REQUESTED, kind.value, f"{kind.value} election requested")
         preferred = self._rest.replicas[0]
         self._await_view(
             f"the {kind.value} election",
@@ -274,7 +273,7 @@ class Runner:
     def _reassign(self, replicas: tuple[BrokerId, ...]) -> None:
         request_reassignment(self._cluster, self._asked(), self._topic, replicas)
         wanted = ", ".join(map(str, replicas))
-        self._recorder.mark("reassignment_requested", wanted, f"reassignment to {wanted} requested")
+        self._recorder.mark(Event.REASSIGNMENT_REQUESTED, wanted, f"reassignment to {wanted} requested")
         self._rest.expect_replicas(replicas)
         until(self._rest.has_begun, deadline_s=AWAIT_DEADLINE_S, what="the brokers to know the reassignment")
 
@@ -288,7 +287,7 @@ class Runner:
         self._settings = self._settings.altered(step)
         configs = configs_of(self._settings)
         request_settings(self._cluster, self._asked(), self._topic, configs)
-        self._recorder.mark("settings_changed", self._topic, describe(step))
+        self._recorder.mark(Event.SETTINGS_CHANGED, self._topic, describe(step))
         self._rest.min_insync_replicas = self._settings.min_insync_replicas
 
     def _await_view(self, what: str, holds: Callable[[ControllerView], bool]) -> None:

@@ -17,9 +17,9 @@ from confluent_kafka.admin import AdminClient, NewPartitions
 from conformance.clients.configuration import quiet_configuration
 from conformance.clients.topics import TopicError, create_topic, delete_topic
 from conformance.interruption import HarnessError
-from conformance.probes.connection import BrokerConnection
-from conformance.probes.metadata import partition_metadata
-from conformance.running.asking_zookeeper import DEADLINE_S, asking_zookeeper
+from conformance.probes.connection import BrokerConnection, partition_metadata
+from conformance.record.timeline import Event
+from conformance.running.election_requests import DEADLINE_S, asking_zookeeper
 from fault_injection.waiting import until
 from oracle.steps import AddPartitions, CreateTopic, DeleteTopic
 
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from oracle.vocabulary import BrokerId
 
     Brokers = Callable[[], Sequence[BrokerId]]
+
 
 FOLLOWERS_S = 3.0
 """How long a leader that has deleted records waits for its followers to do so, before it answers."""
@@ -67,15 +68,15 @@ class TopicRequests:
             match step:
                 case AddPartitions(count):
                     self._add_partitions(count)
-                    self._recorder.mark("partitions_added", self._topic, f"the topic has {count} partitions")
+                    self._recorder.mark(Event.PARTITIONS_ADDED, self._topic, f"the topic has {count} partitions")
                 case CreateTopic(name):
                     create_topic(self._addresses(), self._named(name), self._replicas())
                     self._others.append(name)
-                    self._recorder.mark("topic_created", name, f"topic {self._named(name)} created")
+                    self._recorder.mark(Event.TOPIC_CREATED, name, f"topic {self._named(name)} created")
                 case DeleteTopic(name):
                     delete_topic(self._addresses(), self._named(name))
                     self._others.remove(name)
-                    self._recorder.mark("topic_deleted", name, f"topic {self._named(name)} deleted")
+                    self._recorder.mark(Event.TOPIC_DELETED, name, f"topic {self._named(name)} deleted")
         except TopicError as failed:
             raise HarnessError(str(failed)) from failed
 
@@ -92,7 +93,7 @@ class TopicRequests:
         except (KafkaException, TimeoutError) as failed:
             if not isinstance(failed, KafkaException) or failed.args[0].code() != KafkaError.REQUEST_TIMED_OUT:
                 raise HarnessError(f"records could not be deleted: {failed}") from failed
-        self._recorder.mark("records_deleted", str(offset), f"records before offset {offset} deleted on request")
+        self._recorder.mark(Event.RECORDS_DELETED, str(offset), f"records before offset {offset} deleted on request")
 
     def remove_others(self) -> None:
         """Delete the other topics that are left; a cluster that cannot do that is not healthy afterwards."""
@@ -140,3 +141,41 @@ class TopicRequests:
             admin.create_partitions([wanted])[self._topic].result(DEADLINE_S)
         except (KafkaException, TimeoutError) as failed:
             raise HarnessError(f"partitions could not be added: {failed}") from failed
+
+
+# When is a run's topic gone from a cluster that the next run uses?
+
+
+DELETION_DEADLINE_S = 30.0
+
+
+def require_all_running(cluster: Cluster) -> None:
+    """Make sure that no broker keeps what it has of a topic because it does not run.
+
+    Raises:
+        TopicError: one ended by itself, and is down still.
+    """
+    if down := [broker for broker in cluster.spec.broker_ids if not cluster.is_alive(broker)]:
+        raise TopicError(f"brokers {down} have ended by themselves, and keep what they have")
+
+
+def remove_topic(cluster: Cluster, topic: str) -> None:
+    """Delete a topic and wait until it is gone from every log directory.
+
+    Raises:
+        TopicError: the brokers refuse to.
+        DeadlineExceededError: it does not go away.
+    """
+    addresses = [cluster.client_address(broker) for broker in cluster.live_brokers]
+    delete_topic(addresses, topic)
+    until(
+        lambda: not any(_is_of(topic, name) for b in cluster.live_brokers for name in cluster.files(b)),
+        deadline_s=DELETION_DEADLINE_S,
+        what=f"topic {topic} to be gone from every log directory",
+    )
+
+
+def _is_of(topic: str, path: str) -> bool:
+    """Say whether a data file lies in the directory of one of the topic's partitions."""
+    folder, _, partition = path.partition("/")[0].rpartition("-")
+    return folder == topic and partition.isdigit()

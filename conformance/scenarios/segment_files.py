@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from conformance.probes.indexes import OFFSET_INDEX_SUFFIX, TIME_INDEX_SUFFIX, offset_index, time_index
+from conformance.probes.checkpoints import OFFSET_INDEX_SUFFIX, TIME_INDEX_SUFFIX, offset_index, time_index
 from conformance.probes.segments import SEGMENT_SUFFIX, batch_positions, records_of
 
 if TYPE_CHECKING:

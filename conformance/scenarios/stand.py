@@ -13,11 +13,10 @@ from conformance.catalogue.questions import NotSeenError
 from conformance.clients.producer import send
 from conformance.clients.records import VALUE_LENGTH_DEFAULT
 from conformance.clients.topics import create_spread_topic
-from conformance.probes.connection import BrokerConnection
-from conformance.probes.metadata import PartitionMetadata, partition_metadata
+from conformance.probes.connection import BrokerConnection, PartitionMetadata, partition_metadata
 from conformance.probes.replica import replica_offsets
-from conformance.running.topic_removal import remove_topic
-from conformance.wire_trace.frame import WIRE_FILE
+from conformance.record.wire import WIRE_FILE
+from conformance.running.topic_requests import remove_topic
 from fault_injection.waiting import until
 from oracle.vocabulary import Acks
 
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from conformance.catalogue.examination import Room
-    from conformance.run_directory import RunDirectory
+    from conformance.record.directory import RunDirectory
     from fault_injection.cluster.lifecycle import Cluster
     from fault_injection.cluster.spec import ClusterSpec
     from fault_injection.wire.proxy import GateProxy

@@ -17,7 +17,7 @@ from conformance.catalogue.examination import Basis, Examination
 from conformance.catalogue.questions import Answer
 from conformance.probes.checkpoints import HIGH_WATERMARK_FILE, high_watermark_checkpoint
 from conformance.probes.connection import BrokerConnection
-from conformance.probes.served import served_records
+from conformance.probes.replica import served_records
 from conformance.running.election_requests import request_election
 from conformance.scenarios.segment_files import SegmentFiles, segment_files
 from conformance.scenarios.stand import DEADLINE_S, stand
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from conformance.catalogue.examination import Room
-    from conformance.catalogue.questions import Value
+    from conformance.record.answers import Value
     from conformance.scenarios.stand import Stand
     from oracle.rules.rule_set import RuleSet
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from oracle.predict import initial_world, take
 from oracle.steps import (
     AwaitHold,
     AwaitIsr,
@@ -9,16 +12,40 @@ from oracle.steps import (
     AwaitLeader,
     AwaitOutcome,
     Checkpoint,
+    Consume,
+    Drop,
+    Elect,
+    EndOffsetOfEpoch,
     Hold,
     Kill,
+    ListOffsets,
     LoseCheckpoint,
     LoseTail,
+    Pause,
     Produce,
     Release,
+    Resume,
+    SendTo,
     Start,
     Stop,
 )
-from oracle.vocabulary import Acks, BrokerId, Expectation, Label, Offset, PointName
+from oracle.vocabulary import (
+    Acks,
+    BrokerId,
+    ElectionKind,
+    Expectation,
+    Label,
+    Leadership,
+    Offset,
+    OffsetSpec,
+    PointName,
+)
+
+if TYPE_CHECKING:
+    from conformance.record.prediction import FrozenPrediction, PredictedMoment
+    from oracle.rules.rule_set import RuleSet
+    from oracle.schedule import Schedule
+    from oracle.world import World
 
 
 def produce(
@@ -130,3 +157,114 @@ __all__ = [
     "start",
     "stop",
 ]
+
+
+# Which short forms do regression scenarios need besides the catalogue's? Steps that few schedules take.
+
+
+def send_unacknowledged(*labels: str) -> Produce:
+    """Send records with acks=0: nothing is promised about them."""
+    return Produce(tuple(Label(label) for label in labels), Acks.NONE, Expectation.ANY)
+
+
+def hold_decision(name: str, broker: int) -> Hold:
+    """Freeze the next LeaderAndIsr before a broker hears it."""
+    return Hold(name, PointName.LEADER_AND_ISR, broker=BrokerId(broker))
+
+
+def hold_isr_request(name: str, leader: int) -> Hold:
+    """Freeze the next AlterPartition of a leader before the controller sees it."""
+    return Hold(name, PointName.ALTER_PARTITION_REQUEST, broker=BrokerId(leader))
+
+
+def hold_lookup_answer(name: str, follower: int, leader: int) -> Hold:
+    """Freeze the answer to the next OffsetsForLeaderEpoch before the follower sees it."""
+    return Hold(name, PointName.OFFSETS_FOR_LEADER_EPOCH_RESPONSE, BrokerId(follower), BrokerId(leader))
+
+
+def drop(name: str) -> Drop:
+    """Throw a held frame away."""
+    return Drop(name)
+
+
+def pause(broker: int) -> Pause:
+    """Freeze a broker's process."""
+    return Pause(BrokerId(broker))
+
+
+def resume(broker: int) -> Resume:
+    """Let a paused broker go on."""
+    return Resume(BrokerId(broker))
+
+
+def elect_preferred() -> Elect:
+    """Ask the controller to let the first assigned replica lead."""
+    return Elect(ElectionKind.PREFERRED)
+
+
+# Which short forms do these scenarios write their questions in?
+
+
+def consume(broker: int | None = None, offset: int = 0) -> Consume:
+    """Read as a read_uncommitted consumer, at the leader unless a broker is named."""
+    return Consume(_broker(broker), Offset(offset))
+
+
+def earliest(broker: int | None = None) -> ListOffsets:
+    """Ask for the first offset."""
+    return ListOffsets(OffsetSpec.EARLIEST, _broker(broker))
+
+
+def latest(broker: int | None = None, version: int | None = None) -> ListOffsets:
+    """Ask for the offset at which a consumer that starts now would wait."""
+    return ListOffsets(OffsetSpec.LATEST, _broker(broker), version=version)
+
+
+def not_older_than(label: str, broker: int | None = None) -> ListOffsets:
+    """Ask for the first offset whose record is not older than another one."""
+    return ListOffsets(OffsetSpec.TIMESTAMP, _broker(broker), Label(label))
+
+
+def epoch_end(leadership: int, broker: int | None = None, claiming: int | None = None) -> EndOffsetOfEpoch:
+    """Ask where the epoch of a leadership ends, claiming another one to be the current one."""
+    current = None if claiming is None else Leadership(claiming)
+    return EndOffsetOfEpoch(Leadership(leadership), _broker(broker), current)
+
+
+def send_to(label: str, broker: int, acks: int) -> SendTo:
+    """Send one record to a broker, whether it leads or not."""
+    return SendTo(Label(label), BrokerId(broker), acks)
+
+
+def _broker(broker: int | None) -> BrokerId | None:
+    return None if broker is None else BrokerId(broker)
+
+
+# From what do questions derive their predicted answers? From prediction.json, or from the model's last state.
+
+
+def world_after(schedule: Schedule, rules: RuleSet) -> World:
+    """Return the model's world after the last step of a schedule that leaves nothing open."""
+    world = initial_world(schedule, rules, schedule.replicas)
+    for step in schedule.steps:
+        world = take(world, step)
+    return world
+
+
+def log_end_offset(prediction: FrozenPrediction, checkpoint: str, broker: int) -> int:
+    """Return a replica's predicted log end offset."""
+    return _moment(prediction, checkpoint).replicas[broker].log_end_offset
+
+
+def high_watermark(prediction: FrozenPrediction, checkpoint: str, broker: int) -> int:
+    """Return a replica's predicted high watermark."""
+    return _moment(prediction, checkpoint).replicas[broker].high_watermark
+
+
+def remote_log_end_offset(prediction: FrozenPrediction, checkpoint: str, broker: int) -> int | None:
+    """Return the leader's predicted copy of a follower's log end offset; None if it has none."""
+    return _moment(prediction, checkpoint).remote_log_end_offsets[broker]
+
+
+def _moment(prediction: FrozenPrediction, checkpoint: str) -> PredictedMoment:
+    return next(one for one in prediction.checkpoints if one.name == checkpoint)

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import os
+import platform
+from dataclasses import replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING
 
 from conformance.catalogue.examination import Examination, basis_of
-from conformance.run_directory import RunDirectory, run_name, slug
+from conformance.record.directory import RunDirectory, run_name, slug
+from conformance.record.run import EXAMINATION, Digests, Environment, Run, Settings, write_run
+from conformance.record.schedule import SCHEDULE_FILE
 from conformance.schedules.schedule_format import encode
 from conformance.schedules.topic_settings import user_settings
-from conformance.stages.environment import environment
+from fault_injection.releases import UsageError, find_java
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -17,46 +23,76 @@ if TYPE_CHECKING:
     from conformance.catalogue.examination import Entry
     from conformance.laboratory import Laboratory
 
-EXAMINATION = "examination"
-"""The ``kind`` of a run that has answers and no records; any other run is a scenario's."""
+
+CONTROLLER = 100
+"""The node id of the controller of every cluster."""
 
 
 def begin_run(runs: Path, lab: Laboratory, entry: Entry, seed: int, record_id_base: int) -> RunDirectory:
     """Create the run directory of a catalogue entry and describe in it what is to be run, and on what."""
     run = RunDirectory.create(runs, run_name(lab.release.version, lab.metadata.value, entry.name))
-    run.update_run(
+    about = Run(
         run=run.path.name,
         scenario=entry.name,
         schedule_id=entry.id,
         requirement=entry.requirement,
         explanation=entry.explanation,
-        sources=list(entry.sources),
+        sources=tuple(entry.sources),
         variant=entry.variant,
         basis=basis_of(entry).value,
         kafka=lab.release.version,
         metadata=lab.metadata.value,
         backend=lab.backend.name,
-        quirks=list(lab.release.quirks) if lab.jars.files else [],
+        quirks=tuple(lab.release.quirks) if lab.jars.files else (),
         seed=seed,
         record_id_base=record_id_base,
         started=datetime.now(UTC).isoformat(timespec="seconds"),
-        digests={"jars": lab.jars.digest, "image": None},
+        digests=Digests(jars=lab.jars.digest),
         environment=environment(),
-        harness_failure=None,
-        **_subject(run, entry),
     )
+    write_run(run, _with_subject(about, entry))
     if not isinstance(entry, Examination):
-        run.write_json("schedule.json", encode(entry.schedule))
+        run.write(SCHEDULE_FILE, encode(entry.schedule))
     return run
 
 
-def _subject(run: RunDirectory, entry: Entry) -> dict[str, Any]:
-    """Return what only a scenario or only an examination has."""
+def _with_subject(about: Run, entry: Entry) -> Run:
+    """Return what only a scenario or only an examination has besides."""
     if isinstance(entry, Examination):
-        return {"kind": EXAMINATION, "steps": list(entry.subject.steps())}
-    return {
-        "topic": f"{slug(entry.name)}-{run.path.name[:15].lower()}",
-        "brokers": list(entry.schedule.brokers),
-        "controller": 100,
-        "settings": {"user": user_settings(entry.schedule), "imposed": {}},
-    }
+        return replace(about, kind=EXAMINATION, steps=tuple(entry.subject.steps()))
+    return replace(
+        about,
+        topic=f"{slug(entry.name)}-{about.run[:15].lower()}",
+        brokers=tuple(entry.schedule.brokers),
+        controller=CONTROLLER,
+        settings=Settings(user=user_settings(entry.schedule)),
+    )
+
+
+# Where did a run happen? Interpreter, system and tester, without naming the machine.
+
+
+def environment() -> Environment:
+    """Describe where a run happened, without naming the machine."""
+    return Environment(
+        java=_java_version(),
+        python=platform.python_version(),
+        os=platform.system(),
+        cores=os.cpu_count(),
+        tester=tester_version(),
+    )
+
+
+def _java_version() -> str:
+    try:
+        return find_java().version_text
+    except UsageError:
+        return "none"
+
+
+def tester_version() -> str:
+    """Return the installed version of the tester."""
+    try:
+        return version("kafka-conformance")
+    except PackageNotFoundError:
+        return "uninstalled"

@@ -9,30 +9,25 @@ import shutil
 from collections.abc import Generator
 from typing import TYPE_CHECKING
 
-from conformance.catalogue.answers import compare_answers, note_answer, write_questions
+from conformance.catalogue.answers import compare_answers
 from conformance.catalogue.examination import Room
 from conformance.catalogue.questions import NotSeenError
 from conformance.interruption import AwaitedStateMissingError
 from conformance.judgement.verdicts import judge_answers
+from conformance.record.answers import add_measured
 from conformance.work_directory import work_directory
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
-    from typing import Any
 
     from conformance.catalogue.examination import Subject
     from conformance.catalogue.questions import Answer
-    from conformance.judgement.verdicts import Verdict
     from conformance.laboratory import Laboratory
-    from conformance.run_directory import RunDirectory
+    from conformance.record.directory import RunDirectory
+    from conformance.record.run import Run
+    from conformance.record.verdict import Verdict
     from conformance.spark_room import SparkRoom
-
-
-def freeze_answers(run: RunDirectory, answers: tuple[Answer, ...]) -> None:
-    """Write what is predicted of an examination and freeze it."""
-    write_questions(run, answers)
-    run.freeze_prediction()
 
 
 def examine(
@@ -64,18 +59,18 @@ def _note_all(run: RunDirectory, answers: Iterator[Answer]) -> None:
     """Note every answer; whatever happens between two of them, the examination ends what it started."""
     try:
         for answer in answers:
-            note_answer(run, answer.what, answer.value)
+            add_measured(run, answer.measured)
     finally:
         if isinstance(answers, Generator):
             answers.close()
 
 
-def judge_examination(run: RunDirectory, about: dict[str, Any]) -> Verdict:
+def judge_examination(run: RunDirectory, about: Run) -> Verdict:
     """Judge an examination by its files; the frozen prediction must have been checked.
 
     Raises:
         RunDirectoryError: a file cannot be read.
     """
-    failure = about.get("harness_failure")
-    interruption = None if failure is None else (failure["kind"], failure["message"])
+    failure = about.harness_failure
+    interruption = None if failure is None else (failure.kind, failure.message)
     return judge_answers(compare_answers(run, is_complete=failure is None), interruption)

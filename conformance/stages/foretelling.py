@@ -10,12 +10,17 @@ from typing import TYPE_CHECKING, Any
 
 from conformance.catalogue.answers import predicted_answers
 from conformance.catalogue.examination import Examination
-from conformance.catalogue.questions import as_json
+from conformance.record.answers import write_predicted
+from conformance.record.directory import as_plain
+from conformance.record.prediction import freeze, frozen_form, write_prediction
 from oracle.predict import PointUnavailableError, predict
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from conformance.catalogue.examination import Entry
     from conformance.catalogue.questions import Answer
+    from conformance.record.directory import RunDirectory
     from oracle.prediction import Prediction
     from oracle.rules.rule_set import RuleSet
 
@@ -47,7 +52,7 @@ class Foretold:
 
     def questions(self) -> list[dict[str, Any]]:
         """Return every question with its predicted answer."""
-        return [{"what": answer.what, "predicted": as_json(answer.value)} for answer in self.answers]
+        return [{"what": answer.what, "predicted": as_plain(answer.value)} for answer in self.answers]
 
 
 def foretell(entry: Entry, rules: RuleSet) -> Foretold:
@@ -65,5 +70,28 @@ def foretell(entry: Entry, rules: RuleSet) -> Foretold:
         prediction = predict(entry.schedule, rules)
     except PointUnavailableError as unavailable:
         return Foretold(entry, rules, str(unavailable))
-    document = prediction.as_json() if entry.questions else {}
-    return Foretold(entry, rules, None, prediction, predicted_answers(entry.questions, rules, document))
+    answers = predicted_answers(entry.questions, rules, frozen_form(prediction.as_json())) if entry.questions else ()
+    return Foretold(entry, rules, None, prediction, answers)
+
+
+def freeze_prediction(
+    run: RunDirectory, prediction: object, record_id_base: int, answers: Sequence[Answer] = ()
+) -> None:
+    """Write what is predicted of a scenario and freeze it.
+
+    Args:
+        run: where it goes.
+        prediction: what ``Prediction.as_json`` returns.
+        record_id_base: the id of the run's first record.
+        answers: what else the run must answer.
+    """
+    write_prediction(run, prediction, record_id_base)
+    if answers:
+        write_predicted(run, [answer.predicted for answer in answers])
+    freeze(run)
+
+
+def freeze_answers(run: RunDirectory, answers: Sequence[Answer]) -> None:
+    """Write what is predicted of an examination and freeze it."""
+    write_predicted(run, [answer.predicted for answer in answers])
+    freeze(run)

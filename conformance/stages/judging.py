@@ -8,30 +8,35 @@ from __future__ import annotations
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from conformance.catalogue.answers import compare_answers
 from conformance.expectations import AcceptedDeviation, accepted_deviation
 from conformance.interruption import INTERRUPTED, HarnessError, NeverAtRestError
 from conformance.judgement.broker_answers import compare_broker_answers
 from conformance.judgement.comparison import Row, checkpoint_rows, epoch_conflicts, learned_outcomes, outcome_rows
+from conformance.judgement.every_run import held_in_run
 from conformance.judgement.facts import Facts
 from conformance.judgement.open_outcomes import measured_prediction, observations_that_count
-from conformance.judgement.verdicts import Conformance, Verdict, against_expectation, judge, not_run
+from conformance.judgement.verdicts import against_expectation, judge, not_run
 from conformance.observation.check import check_trace
-from conformance.run_directory import RunDirectoryError
-from conformance.spark_extra import at_first_use
-from conformance.stages.beginning import EXAMINATION
+from conformance.record.directory import RunDirectoryError
+from conformance.record.observations import checkpoints
+from conformance.record.prediction import PREDICTION_FILE, check_frozen, read_prediction
+from conformance.record.reconciliation import ComparedCheckpoint, read_counts, read_samples, write_checkpoints
+from conformance.record.replica_logs import read_replica_logs
+from conformance.record.run import HarnessFailure, read_run, update_run
+from conformance.record.timeline import Event, read_timeline
+from conformance.record.verdict import Conformance, Verdict, write_verdict
 from conformance.stages.examining import judge_examination
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
-    import pyarrow.parquet as pq
-
-    from conformance.run_directory import RunDirectory
-else:
-    pq = at_first_use("pyarrow.parquet")
+    from conformance.record.directory import RunDirectory
+    from conformance.record.observations import Observation
+    from conformance.record.prediction import FrozenPrediction
+    from conformance.record.run import Run
 
 
 def judge_run(run: RunDirectory) -> Verdict:
@@ -41,57 +46,76 @@ def judge_run(run: RunDirectory) -> Verdict:
         RunDirectoryError: if the frozen prediction has changed, a file is missing, run.json contradicts what was
             frozen, or the tester ended before the run did.
     """
-    about = run.read_json("run.json")
-    if about.get("not_run"):
+    about = read_run(run)
+    if about.not_run:
         _require_nothing_frozen(run, about)
-        verdict = not_run(about["not_run"])
+        verdict = not_run(about.not_run)
     else:
-        run.check_frozen()
+        check_frozen(run)
         _require_consistent(run, about)
-        is_examination = about.get("kind") == EXAMINATION
-        judged = judge_examination(run, about) if is_examination else judge(gather_facts(run, about))
+        judged = judge_examination(run, about) if about.is_examination else judge(gather_facts(run, about))
         verdict = in_view_of(_accepted(about), _with_second_look(judged, about))
-    run.write_json("verdict.json", as_json(verdict, about))
-    return verdict
+    return _written(run, about, verdict)
 
 
-def _with_second_look(verdict: Verdict, about: dict[str, Any]) -> Verdict:
+def _written(run: RunDirectory, about: Run, verdict: Verdict) -> Verdict:
+    whole = of_run(about, verdict)
+    write_verdict(run, whole)
+    return whole
+
+
+def of_run(about: Run, verdict: Verdict) -> Verdict:
+    """Return a verdict that says what it is of."""
+    return replace(
+        verdict,
+        scenario=about.scenario,
+        kafka=about.kafka,
+        metadata=about.metadata,
+        backend=about.backend,
+        seconds=about.seconds,
+        rules_of=about.rules_of,
+        rules_metadata=about.rules_metadata,
+    )
+
+
+def _with_second_look(verdict: Verdict, about: Run) -> Verdict:
     """Add to a finding's reason what came of trying it again on a fresh cluster, if that was done."""
-    look = about.get("second_look")
-    if look is None or about.get("rules_of") or verdict.conformance is not Conformance.DEVIATES:
+    look = about.second_look
+    if look is None or about.rules_of or verdict.conformance is not Conformance.DEVIATES:
         return verdict
-    return replace(verdict, reason=f"{verdict.reason}; {look['text']}")
+    return replace(verdict, reason=f"{verdict.reason}; {look.text}")
 
 
-def _require_nothing_frozen(run: RunDirectory, about: dict[str, Any]) -> None:
+def _require_nothing_frozen(run: RunDirectory, about: Run) -> None:
     """Refuse a run that is told not to have been run, although its prediction was frozen."""
-    if "prediction" in about:
+    if about.prediction is not None:
         raise RunDirectoryError(f"{run.path}: run.json says not_run, although a prediction was frozen")
 
 
-def _require_consistent(run: RunDirectory, about: dict[str, Any]) -> None:
+def _require_consistent(run: RunDirectory, about: Run) -> None:
     """Refuse a run.json that has no end, or says another kind or release than what was frozen."""
-    if about.get("finished") is None:
+    if about.finished is None:
         raise RunDirectoryError(f"{run.path}: incomplete, the tester ended before the run did (no finish in run.json)")
-    has_prediction = (run.path / "prediction/prediction.json").exists()
-    if has_prediction == (about.get("kind") == EXAMINATION):
-        raise RunDirectoryError(f"{run.path}: run.json says kind {about.get('kind')}, what was frozen is another")
+    has_prediction = run.has(PREDICTION_FILE)
+    if has_prediction == about.is_examination:
+        raise RunDirectoryError(f"{run.path}: run.json says kind {about.kind}, what was frozen is another")
     if has_prediction:
         _require_release(run, about)
 
 
-def _require_release(run: RunDirectory, about: dict[str, Any]) -> None:
-    frozen = run.read_json("prediction/prediction.json")
-    said = about.get("rules_of") or about.get("kafka"), about.get("rules_metadata") or about.get("metadata")
-    if said != (frozen.get("kafka"), frozen.get("metadata")):
-        was = f"Kafka {frozen.get('kafka')} ({frozen.get('metadata')})"
-        raise RunDirectoryError(f"{run.path}: run.json says Kafka {said[0]} ({said[1]}), predicted was {was}")
+def _require_release(run: RunDirectory, about: Run) -> None:
+    frozen = read_prediction(run)
+    if about.rules != (frozen.kafka, frozen.metadata):
+        was = f"Kafka {frozen.kafka} ({frozen.metadata})"
+        raise RunDirectoryError(
+            f"{run.path}: run.json says Kafka {about.rules[0]} ({about.rules[1]}), predicted was {was}"
+        )
 
 
-def _accepted(about: dict[str, Any]) -> AcceptedDeviation | None:
-    if about.get("rules_of"):
+def _accepted(about: Run) -> AcceptedDeviation | None:
+    if about.rules_of or about.scenario is None:
         return None
-    return accepted_deviation(about["kafka"], about["metadata"], about["scenario"])
+    return accepted_deviation(about.kafka, about.metadata, about.scenario)
 
 
 def in_view_of(entry: AcceptedDeviation | None, verdict: Verdict) -> Verdict:
@@ -107,8 +131,8 @@ def judged_if_interrupted(run: RunDirectory) -> Iterator[None]:
     try:
         yield
     except (KeyboardInterrupt, SystemExit):
-        failure = {"kind": HarnessError.verdict, "message": INTERRUPTED}
-        run.update_run(harness_failure=failure, finished=datetime.now(UTC).isoformat(timespec="seconds"))
+        at = datetime.now(UTC).isoformat(timespec="seconds")
+        update_run(run, harness_failure=HarnessFailure(HarnessError.verdict, INTERRUPTED), finished=at)
         try:
             judge_run(run)
         except RunDirectoryError:
@@ -118,87 +142,82 @@ def judged_if_interrupted(run: RunDirectory) -> Iterator[None]:
 
 def judge_unreadable(run: RunDirectory, why: str) -> Verdict:
     """Write and return the verdict of a run whose files cannot be judged."""
-    verdict = Verdict(Conformance.HARNESS_ERROR, None, why)
-    run.write_json("verdict.json", as_json(verdict, run.read_json("run.json")))
-    return verdict
+    return _written(run, read_run(run), Verdict(Conformance.HARNESS_ERROR, None, why))
 
 
-def gather_facts(run: RunDirectory, about: dict[str, Any]) -> Facts:
+def gather_facts(run: RunDirectory, about: Run) -> Facts:
     """Read everything a verdict rests on; write reconciliation/checkpoints.json and trace_check.json on the way."""
     prediction = measured_prediction(run)
-    failure = about.get("harness_failure")
-    is_lost = bool(failure and failure.get("lost_node"))
+    failure = about.harness_failure
     observations = observations_that_count(run)
     compared = _compared_checkpoints(prediction, observations)
-    run.write_json(
-        "reconciliation/checkpoints.json",
-        [{"name": name, "rows": [row.as_json() for row in rows]} for name, rows in compared],
-    )
+    write_checkpoints(run, [ComparedCheckpoint(name, tuple(row.recorded for row in rows)) for name, rows in compared])
     rows = [row for name, rows in compared for row in _named(name, rows)]
     rows += _outcome_rows(prediction, observations, is_complete=failure is None)
     rows += _end_offset_row(prediction, about)
     told = compare_broker_answers(prediction, observations, is_complete=failure is None)
-    has_counts = (run.path / "reconciliation/counts.json").exists()
+    trace = None if failure is not None and failure.lost_node else check_trace(run)
     return Facts(
         prediction=prediction,
         rows=rows,
-        conflicts=epoch_conflicts(_epoch_pairs(run, prediction, observations)),
-        counts=run.read_json("reconciliation/counts.json") if has_counts else None,
-        samples=run.read_json("reconciliation/samples.json") if has_counts else {},
+        conflicts=epoch_conflicts(_epoch_pairs(run, about, prediction, observations)),
+        counts=read_counts(run),
+        samples=read_samples(run),
         interruption=_interruption(_in_view_of_races(failure, prediction, run), prediction, compared, about),
-        trace=None if is_lost else check_trace(run),
+        trace=trace,
         asked=compare_answers(run, is_complete=failure is None, told=told),
+        every_run=held_in_run(observations, trace),
     )
 
 
 def _in_view_of_races(
-    failure: dict[str, Any] | None, prediction: dict[str, Any], run: RunDirectory
-) -> dict[str, Any] | None:
+    failure: HarnessFailure | None, prediction: FrozenPrediction, run: RunDirectory
+) -> HarnessFailure | None:
     """Return what ended the run; where it ended by itself, awaiting one outcome of an open race, another one came."""
-    if failure is None or not prediction.get("assumed") or _is_from_outside(failure):
+    if failure is None or not prediction.assumed or _is_from_outside(failure):
         return failure
-    started = [mark["step"] for mark in run.lines("timeline.ndjson") if mark["event"] == "step_started"]
-    assumption = next((a["text"] for a in prediction["assumed"] if started[-1:] == [a["step"]]), None)
+    started = [mark.step for mark in read_timeline(run) if mark.event is Event.STEP_STARTED]
+    assumption = next((one.text for one in prediction.assumed if started[-1:] == [one.step]), None)
     if assumption is None:
         return failure
-    message = f"the race ended otherwise: {assumption}; {failure['message']}"
-    return {"kind": NeverAtRestError.verdict, "message": message}
+    message = f"the race ended otherwise: {assumption}; {failure.message}"
+    return HarnessFailure(NeverAtRestError.verdict, message)
 
 
-def _is_from_outside(failure: dict[str, Any]) -> bool:
+def _is_from_outside(failure: HarnessFailure) -> bool:
     """Say whether somebody ended the tester or a node: what was awaited then might have come."""
-    return bool(failure.get("lost_node")) or failure["message"] == INTERRUPTED
+    return failure.lost_node or failure.message == INTERRUPTED
 
 
 def _interruption(
-    failure: dict[str, Any] | None,
-    prediction: dict[str, Any],
-    compared: list[tuple[str, list[Row]]],
-    about: dict[str, Any],
+    failure: HarnessFailure | None,
+    prediction: FrozenPrediction,
+    compared: Sequence[tuple[str, list[Row]]],
+    about: Run,
 ) -> tuple[str, str] | None:
     """Tell what ended the run early; what a whole run never measured is a failure of ours."""
     if failure is not None:
-        return failure["kind"], failure["message"]
+        return failure.kind, failure.message
     measured = {name for name, _ in compared}
-    missing = [f"checkpoint {c['name']}" for c in prediction["checkpoints"] if c["name"] not in measured]
-    missing += ["where the topic ended before it was read"] if about.get("end_offset") is None else []
+    missing = [f"checkpoint {c.name}" for c in prediction.checkpoints if c.name not in measured]
+    missing += ["where the topic ended before it was read"] if about.end_offset is None else []
     return (HarnessError.verdict, f"never measured: {', '.join(missing)}") if missing else None
 
 
-def _outcome_rows(prediction: dict[str, Any], observations: list[dict[str, Any]], *, is_complete: bool) -> list[Row]:
+def _outcome_rows(prediction: FrozenPrediction, observations: Sequence[Observation], *, is_complete: bool) -> list[Row]:
     """Compare outcomes; of a run that ended early only those that its producers learned."""
     outcomes = learned_outcomes(observations, is_complete=is_complete)
-    return outcome_rows((r for r in prediction["records"] if is_complete or r["label"] in outcomes), outcomes)
+    return outcome_rows((r for r in prediction.records if is_complete or r.label in outcomes), outcomes)
 
 
 def _compared_checkpoints(
-    prediction: dict[str, Any], observations: list[dict[str, Any]]
+    prediction: FrozenPrediction, observations: Sequence[Observation]
 ) -> list[tuple[str, list[Row]]]:
-    measured = {o["name"]: o for o in observations if o["kind"] == "checkpoint"}
+    measured = checkpoints(observations)
     return [
-        (checkpoint["name"], checkpoint_rows(checkpoint, measured[checkpoint["name"]]))
-        for checkpoint in prediction["checkpoints"]
-        if checkpoint["name"] in measured
+        (checkpoint.name, checkpoint_rows(checkpoint, measured[checkpoint.name]))
+        for checkpoint in prediction.checkpoints
+        if checkpoint.name in measured
     ]
 
 
@@ -206,50 +225,28 @@ def _named(name: str, rows: list[Row]) -> list[Row]:
     return [replace(row, what=f"{name}: {row.what}") for row in rows]
 
 
-def _end_offset_row(prediction: dict[str, Any], about: dict[str, Any]) -> list[Row]:
-    if about.get("end_offset") is None:
+def _end_offset_row(prediction: FrozenPrediction, about: Run) -> list[Row]:
+    last = prediction.steps[-1]
+    if about.end_offset is None:
         return []
-    last = prediction["steps"][-1]
-    predicted = last["replicas"][str(last["leader"])]["high_watermark"]
+    predicted = None if last.leader is None else last.replicas[last.leader].high_watermark
     what = "leader's high watermark before the topic was read"
-    return [Row(what, predicted, about["end_offset"], code="high_watermark")]
+    return [Row(what, predicted, about.end_offset, code="high_watermark")]
 
 
 def _epoch_pairs(
-    run: RunDirectory, prediction: dict[str, Any], observations: list[dict[str, Any]]
+    run: RunDirectory, about: Run, prediction: FrozenPrediction, observations: Sequence[Observation]
 ) -> list[tuple[int, int]]:
-    measured = {o["name"]: o for o in observations if o["kind"] == "checkpoint"}
+    measured = checkpoints(observations)
     pairs = [
-        (c["leadership"], measured[c["name"]]["leader_epoch"])
-        for c in prediction["checkpoints"]
-        if c["name"] in measured and c["leader"] is not None and measured[c["name"]]["leader"] == c["leader"]
+        (predicted.leadership, seen.leader_epoch)
+        for predicted in prediction.checkpoints
+        if (seen := measured.get(predicted.name or "")) is not None and predicted.leader == seen.leader is not None
     ]
-    predicted_logs = {
-        (int(broker), entry["offset"]): entry for broker, log in prediction["logs"].items() for entry in log
-    }
-    base = run.read_json("run.json").get("record_id_base", 0)
-    ids = {record["label"]: base + record["id"] for record in prediction["records"]}
-    for path in sorted((run.path / "replica_logs").glob("*.parquet")):
-        for row in pq.read_table(path).to_pylist():
-            entry = predicted_logs.get((row["broker"], row["offset"]))
-            if entry is not None and ids[entry["label"]] == row["record_id"]:
-                pairs.append((entry["leadership"], row["leader_epoch"]))
+    logs = {(broker, entry.offset): entry for broker, log in prediction.logs.items() for entry in log}
+    ids = {record.label: about.record_id_base + record.id for record in prediction.records}
+    for entry in read_replica_logs(run):
+        expected = logs.get((entry.broker, entry.offset))
+        if expected is not None and ids[expected.label] == entry.record_id:
+            pairs.append((expected.leadership, entry.leader_epoch))
     return pairs
-
-
-def as_json(verdict: Verdict, about: dict[str, Any]) -> dict[str, Any]:
-    """Return verdict.json."""
-    return {
-        "scenario": about.get("scenario"),
-        "kafka": about.get("kafka"),
-        "metadata": about.get("metadata"),
-        "backend": about.get("backend"),
-        "conformance": verdict.conformance.value,
-        "promise": verdict.promise.value if verdict.promise else None,
-        "reason": verdict.reason,
-        "findings": [{"kind": f.kind, "text": f.text} for f in verdict.findings],
-        "codes": list(verdict.codes),
-        "losses": list(verdict.losses),
-        "accepted": verdict.accepted,
-        "seconds": about.get("seconds"),
-    }

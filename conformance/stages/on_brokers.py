@@ -8,13 +8,16 @@ from typing import TYPE_CHECKING
 
 from conformance.clients.topics import TopicError
 from conformance.interruption import HarnessError, ended
-from conformance.ledger.writer import LedgerWriter
-from conformance.probes.errors import ProbeError
+from conformance.probes.connection import ProbeError
 from conformance.reconcile.errors import ReconcileError
-from conformance.run_directory import RunDirectoryError
-from conformance.running.own_ends import own_ends
+from conformance.record.directory import RunDirectoryError
+from conformance.record.ledger import LedgerWriter
+from conformance.record.prediction import read_prediction
+from conformance.record.run import update_run
+from conformance.record.timeline import Event
+from conformance.running.processes import own_ends
 from conformance.running.runner import Runner
-from conformance.stages.evidence import keep_broker_files, keep_node_logs, write_replica_logs
+from conformance.stages.evidence import keep_broker_files, keep_node_logs, keep_replica_logs
 from fault_injection.cluster.errors import ClusterError
 from fault_injection.cluster.readiness import is_serving
 from fault_injection.waiting import DeadlineExceededError, until
@@ -25,7 +28,7 @@ if TYPE_CHECKING:
 
     from conformance.laboratory import Laboratory
     from conformance.probes.replica_probe import ReplicaProbe
-    from conformance.run_directory import RunDirectory
+    from conformance.record.directory import RunDirectory
     from conformance.running.recorder import Recorder
     from conformance.running.rest import Rest
     from fault_injection.cluster.lifecycle import Cluster
@@ -90,12 +93,12 @@ def take_steps(stage: Stage, lab: Laboratory, record_id_base: int, progress: Cal
         record_id_base=record_id_base,
         progress=progress,
     )
-    runner.expect_own_ends(own_ends(stage.schedule, stage.run.read_json("prediction/prediction.json")))
+    runner.expect_own_ends(own_ends(stage.schedule, read_prediction(stage.run)))
     lab.on_gate_event = runner.on_gate_event
     learned = stage.probe.metadata(stage.schedule.replicas[0])
     if learned is not None and learned.topic_id is not None:
         lab.gate.learn_topic(learned.topic_id, stage.topic)
-        stage.run.update_run(topic_id=str(learned.topic_id))
+        update_run(stage.run, topic_id=str(learned.topic_id))
     stage.rest.wait()
     try:
         runner.run()
@@ -145,7 +148,7 @@ def _keep_broker_files(stage: Stage) -> None:
         keep_broker_files(stage.run, stage.cluster, stage.topic, stage.schedule.brokers)
         keep_node_logs(stage.run, stage.cluster, but=stage.schedule.brokers)
     except (*HARNESS_FAILURES, OSError) as error:
-        stage.recorder.mark("evidence_missing", "brokers", f"the brokers' files could not be kept: {error}")
+        stage.recorder.mark(Event.EVIDENCE_MISSING, "brokers", f"the brokers' files could not be kept: {error}")
 
 
 def note_replicas(stage: Stage) -> None:
@@ -159,5 +162,5 @@ def note_replicas(stage: Stage) -> None:
     leader = stage.rest.view().leader
     if leader is None:
         raise HarnessError("the partition has no leader at the end: the topic cannot be read")
-    stage.run.update_run(end_offset=next(n.high_watermark for b, n in final.items() if b == leader))
-    write_replica_logs(stage.run, stage.probe, final)
+    update_run(stage.run, end_offset=next(n.high_watermark for b, n in final.items() if b == leader))
+    keep_replica_logs(stage.run, stage.probe, final)

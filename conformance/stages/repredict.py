@@ -7,16 +7,24 @@ changes; the new verdict is also written as ``verdict-repredicted-<version>.json
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from conformance.catalogue.answers import ANSWERS, predicted_answers
+from conformance.catalogue.answers import predicted_answers
 from conformance.judgement.open_outcomes import write_measured_outcome
-from conformance.judgement.prediction_files import write_prediction
-from conformance.run_directory import RunDirectory
+from conformance.record.answers import ANSWERS_FILE
+from conformance.record.directory import RunDirectory
+from conformance.record.observations import OBSERVATIONS_FILE
+from conformance.record.prediction import frozen_form
+from conformance.record.run import read_run, write_run
+from conformance.record.schedule import SCHEDULE_FILE, read_document
+from conformance.record.timeline import TIMELINE_FILE
+from conformance.record.verdict import write_verdict
+from conformance.record.wire import WIRE_FILE
 from conformance.schedules.schedule_format import decode
-from conformance.stages.examining import freeze_answers
-from conformance.stages.judging import as_json, judge_run
+from conformance.stages.foretelling import freeze_answers, freeze_prediction
+from conformance.stages.judging import judge_run
 from oracle.predict import predict
 from oracle.rules.by_version import rules_for
 from oracle.vocabulary import MetadataMode
@@ -24,13 +32,13 @@ from oracle.vocabulary import MetadataMode
 if TYPE_CHECKING:
     from conformance.catalogue.examination import Subject
     from conformance.catalogue.questions import Question
-    from conformance.judgement.verdicts import Verdict
+    from conformance.record.verdict import Verdict
     from conformance.spark_room import SparkRoom
     from oracle.rules.rule_set import RuleSet
 
 EVIDENCE = ("ledger", "topic", "replica_logs", "reconciliation")
-FILES = ("schedule.json", "observations.ndjson", ANSWERS)
-TRACED = ("wire.ndjson", "timeline.ndjson")
+FILES = (SCHEDULE_FILE, OBSERVATIONS_FILE, ANSWERS_FILE)
+TRACED = (WIRE_FILE, TIMELINE_FILE)
 """What the check of the wire trace reads besides; a run of old has none. They are linked: the trace is large."""
 
 
@@ -53,12 +61,12 @@ def repredict(
     """
     rules = _rules(run, rules_of)
     second = _begun(run, rules)
-    base = run.read_json("run.json")["record_id_base"]
-    prediction = predict(decode(run.read_json("schedule.json")), rules)
-    write_prediction(second, prediction, base, predicted_answers(questions, rules, prediction.as_json()))
+    prediction = predict(decode(read_document(run)), rules).as_json()
+    answers = predicted_answers(questions, rules, frozen_form(prediction))
+    freeze_prediction(second, prediction, read_run(run).record_id_base, answers)
     write_measured_outcome(second)
     spark.reconcile_again(second)
-    return second, _judged(run, second, rules)
+    return second, _judged(run, second)
 
 
 def repredict_answers(
@@ -68,31 +76,27 @@ def repredict_answers(
     rules = _rules(run, rules_of)
     second = _begun(run, rules)
     freeze_answers(second, subject.predict(rules))
-    return second, _judged(run, second, rules)
+    return second, _judged(run, second)
 
 
 def _rules(run: RunDirectory, rules_of: tuple[str, str] | None) -> RuleSet:
-    about = run.read_json("run.json")
-    version, metadata = rules_of or (about["kafka"], about["metadata"])
+    about = read_run(run)
+    version, metadata = rules_of or (about.kafka, about.metadata)
     return rules_for(version, MetadataMode(metadata))
 
 
 def _begun(run: RunDirectory, rules: RuleSet) -> RunDirectory:
     """Copy the evidence to where the second prediction and verdict go."""
     second = _copied(run, f"repredicted-{rules.version}-{rules.metadata.value}")
-    about = run.read_json("run.json")
-    second.write_json("run.json", about | {"run": f"{about['run']}/{second.path.name}", **_by(rules)})
+    about = read_run(run)
+    name = f"{about.run}/{second.path.name}"
+    write_run(second, replace(about, run=name, rules_of=rules.version, rules_metadata=rules.metadata.value))
     return second
 
 
-def _by(rules: RuleSet) -> dict[str, str]:
-    return {"rules_of": rules.version, "rules_metadata": rules.metadata.value}
-
-
-def _judged(run: RunDirectory, second: RunDirectory, rules: RuleSet) -> Verdict:
+def _judged(run: RunDirectory, second: RunDirectory) -> Verdict:
     verdict = judge_run(second)
-    beside = as_json(verdict, run.read_json("run.json")) | _by(rules)
-    run.write_json(f"verdict-{second.path.name}.json", beside)
+    write_verdict(run, verdict, f"verdict-{second.path.name}.json")
     return verdict
 
 

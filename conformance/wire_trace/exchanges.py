@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from conformance.wire_trace.frame import Frame
+    from conformance.record.wire import Frame
 
 
 class Exchange(NamedTuple):

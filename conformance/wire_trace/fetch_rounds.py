@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from conformance.record.wire import EPOCH_LOOKUP, FETCH, Entry, Frame, frames_of
 from conformance.wire_trace.exchanges import exchanges
-from conformance.wire_trace.frame import EPOCH_LOOKUP, FETCH, Frame, Json, frames_of
 from conformance.wire_trace.partition import is_about, topic_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from conformance.run_directory import RunDirectory
+    from conformance.record.directory import RunDirectory
     from conformance.wire_trace.topic_of_interest import TopicOfInterest
 
 
@@ -62,9 +62,9 @@ def fetch_rounds(run: RunDirectory, *, follower: int, leader: int) -> list[Fetch
 def epoch_lookups(run: RunDirectory, *, follower: int, leader: int) -> list[EpochLookup]:
     """Return the lookups on one link that were answered without an error, in the order in which they were sent."""
     return [
-        EpochLookup(asked["leader_epoch"], told["end_offset"], request.arrived_ns)
+        EpochLookup(asked.leader_epoch, told.end_offset, request.arrived_ns)
         for request, asked, _, told in _asked(run, EPOCH_LOOKUP, follower, leader)
-        if told is not None and told["error"] == 0
+        if told is not None and told.error == 0
     ]
 
 
@@ -75,7 +75,7 @@ def reached_between(rounds: Iterable[FetchRound], begin_ns: int, end_ns: int) ->
 
 def _asked(
     run: RunDirectory, api: str, follower: int, leader: int
-) -> Iterator[tuple[Frame, Json, Frame | None, Json | None]]:
+) -> Iterator[tuple[Frame, Entry, Frame | None, Entry | None]]:
     """Yield (request, what it asks of the partition, answer, what that tells of it)."""
     frames = frames_of(run)
     topic = topic_of(run, frames)
@@ -86,21 +86,21 @@ def _asked(
             yield request, asked, answer, None if answer is None else _entry(answer, topic)
 
 
-def _entry(frame: Frame, topic: TopicOfInterest) -> Json | None:
+def _entry(frame: Frame, topic: TopicOfInterest) -> Entry | None:
     return next((entry for entry in frame.entries() if is_about(entry, topic)), None)
 
 
-def _round(request: Frame, asked: Json, answer: Frame | None, told: Json | None) -> FetchRound:
-    about = (asked["fetch_offset"], request.said["max_wait_ms"], request.arrived_ns, request.forwarded_ns)
+def _round(request: Frame, asked: Entry, answer: Frame | None, told: Entry | None) -> FetchRound:
+    about = (asked.fetch_offset, request.said.max_wait_ms, request.arrived_ns, request.forwarded_ns)
     if answer is None or told is None:
         return FetchRound(*about)
-    epochs, diverging = told.get("epochs"), told.get("diverging_epoch")
+    epochs, diverging = told.epochs, told.diverging_epoch
     return FetchRound(
         *about,
         answered_ns=answer.arrived_ns,
         delivered_ns=answer.forwarded_ns,
-        error=told["error"],
-        high_watermark=told["high_watermark"],
-        last_offset=epochs[-1]["last_offset"] if epochs else None,
-        diverging_end=diverging["end_offset"] if diverging else None,
+        error=told.error,
+        high_watermark=told.high_watermark,
+        last_offset=epochs[-1].last_offset if epochs else None,
+        diverging_end=diverging.end_offset if diverging else None,
     )

@@ -6,13 +6,13 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from conformance.record.wire import FETCH, Entry, Frame, frames_of
 from conformance.wire_trace.exchanges import exchanges
-from conformance.wire_trace.frame import FETCH, Frame, Json, frames_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from conformance.run_directory import RunDirectory
+    from conformance.record.directory import RunDirectory
 
 Partition = tuple[str, int]
 """A topic and the index of one of its partitions."""
@@ -70,7 +70,7 @@ def _is_fetch(frame: Frame) -> bool:
 
 
 def _fetch(follower: int, request: Frame, answer: Frame | None, topic_ids: Mapping[str, str]) -> Fetch:
-    asked, given = request.said["partitions"], answer.said["partitions"] if answer is not None else []
+    asked, given = request.said.entries, answer.said.entries if answer is not None else ()
     return Fetch(
         follower,
         request.destination,
@@ -78,8 +78,8 @@ def _fetch(follower: int, request: Frame, answer: Frame | None, topic_ids: Mappi
         fetcher_of(request.client_id or ""),
         request.arrived_ns,
         tuple(_partition(entry, topic_ids) for entry in asked),
-        tuple((_partition(e, topic_ids), _records(e)) for e in given if e.get("record_bytes", 0) > 0),
-        tuple(entry["fetch_offset"] for entry in asked),
+        tuple((_partition(e, topic_ids), _records(e)) for e in given if e.record_bytes > 0),
+        tuple(entry.fetch_offset for entry in asked),
     )
 
 
@@ -89,16 +89,18 @@ def fetcher_of(client_id: str) -> int | None:
     return None if named is None else int(named.group(1) or named.group(2))
 
 
-def _partition(entry: Json, topic_ids: Mapping[str, str]) -> Partition:
-    topic = entry.get("topic") or topic_ids.get(entry.get("topic_id", ""), "?")
-    return topic, entry["partition"]
+def _partition(entry: Entry, topic_ids: Mapping[str, str]) -> Partition:
+    topic = entry.topic or topic_ids.get(entry.topic_id or "", "?")
+    return topic, entry.partition
 
 
-def _records(entry: Json) -> int:
-    runs = entry.get("epochs", [])
-    return sum(run["last_offset"] - run.get("first_offset", run["last_offset"]) + 1 for run in runs)
+def _records(entry: Entry) -> int:
+    runs = entry.epochs
+    return sum(
+        run.last_offset - (run.last_offset if run.first_offset is None else run.first_offset) + 1 for run in runs
+    )
 
 
 def between(followed: Iterable[Fetch], begin_ns: int, end_ns: int) -> Iterator[Fetch]:
-    """Give the fetches that arrived in a time."""
+    """Return the fetches that arrived in a time."""
     return (fetch for fetch in followed if begin_ns <= fetch.arrived_ns < end_ns)

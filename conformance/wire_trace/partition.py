@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from conformance.wire_trace.frame import Frame, Json, frames_of
+from conformance.record.run import read_run
+from conformance.record.wire import Entry, Frame, frames_of
 from conformance.wire_trace.topic_of_interest import TopicOfInterest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from conformance.run_directory import RunDirectory
+    from conformance.record.directory import RunDirectory
 
 NO_TOPIC_ID = "00000000-0000-0000-0000-000000000000"
 PARTITION = 0
@@ -20,7 +21,7 @@ class Mention(NamedTuple):
     """A frame, and one of the things that it says of the run's partition."""
 
     frame: Frame
-    entry: Json
+    entry: Entry
 
 
 def mentions(run: RunDirectory) -> list[Mention]:
@@ -43,15 +44,15 @@ def requests(run: RunDirectory, *, source: int, destination: int, since_ns: int 
 
 def topic_of(run: RunDirectory, frames: Iterable[Frame]) -> TopicOfInterest:
     """Return a run's topic, with every id that the run or its frames know it by."""
-    about = run.read_json("run.json")
-    topic = TopicOfInterest(about["topic"], about.get("topic_id"))
+    about = read_run(run)
+    topic = TopicOfInterest(about.topic or "", about.topic_id)
     for frame in frames:
         for entry in frame.entries():
-            if entry.get("topic") == topic.name and entry.get("topic_id") not in (None, NO_TOPIC_ID):
-                topic.learn(entry["topic_id"])
+            if entry.topic == topic.name and entry.topic_id not in (None, NO_TOPIC_ID):
+                topic.learn(entry.topic_id)
     return topic
 
 
-def is_about(entry: Json, topic: TopicOfInterest) -> bool:
+def is_about(entry: Entry, topic: TopicOfInterest) -> bool:
     """Tell whether an entry is about the run's partition; what names no partition is not."""
-    return entry.get("partition") == PARTITION and topic.partition_of(entry) is not None
+    return entry.partition == PARTITION and topic.partition_of(entry) is not None

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from oracle.tracing.observed import TopicPartition
+
+if TYPE_CHECKING:
+    from conformance.record.wire import Entry
 
 
 class TopicOfInterest:
@@ -23,18 +26,18 @@ class TopicOfInterest:
         """Tell whether an id is that of the topic."""
         return topic_id in self._ids
 
-    def partition_of(self, entry: dict[str, Any]) -> TopicPartition | None:
-        """Give the partition that an entry is about; None if it is another topic's."""
-        topic = entry.get("topic")
+    def partition_of(self, entry: Entry) -> TopicPartition | None:
+        """Return the partition that an entry is about; None if it is another topic's."""
+        topic = entry.topic
         if topic is None:
-            if entry.get("topic_id") not in self._ids:
+            if entry.topic_id not in self._ids:
                 return None
         elif topic != self.name:
             return None
-        return self.partition(entry["partition"])
+        return self.partition(entry.partition)
 
     def partition(self, index: int) -> TopicPartition:
-        """Give a partition of the topic."""
+        """Return a partition of the topic."""
         known = self._partitions.get(index)
         if known is None:
             known = self._partitions[index] = TopicPartition(self.name, index)

@@ -163,7 +163,7 @@ class Backend(Protocol):
         ...
 
     def read(self, node: Node, relative: str) -> bytes:
-        """Give the content of a file of a node's directory, whether the node runs or not.
+        """Return the content of a file of a node's directory, whether the node runs or not.
 
         Raises:
             FileNotFoundError: there is no such file, or the node never ran.
@@ -203,7 +203,7 @@ class Backend(Protocol):
         ...
 
     def restore_storage(self, node: Node, relative: str) -> bool:
-        """Give a directory of a dead node its ordinary storage back, with what is in it; False if it has that."""
+        """Return a directory of a dead node its ordinary storage back, with what is in it; False if it has that."""
         ...
 
     def storage_proof(self, node: Node, relative: str) -> str | None:
@@ -211,7 +211,7 @@ class Backend(Protocol):
         ...
 
     def output(self, node: Node) -> str:
-        """Give what a node printed, beside its log."""
+        """Return what a node printed, beside its log."""
         ...
 
     def close(self) -> None:

@@ -10,7 +10,7 @@ from fault_injection.releases import UsageError
 
 
 def relayed_client_address(cluster: Cluster, broker: int) -> str:
-    """Give ``host:port`` of a broker's RELAYED listener.
+    """Return ``host:port`` of a broker's RELAYED listener.
 
     Raises:
         UsageError: the cluster was not asked for client links.
@@ -23,7 +23,7 @@ def relayed_client_address(cluster: Cluster, broker: int) -> str:
 
 
 def relayed_bootstrap(cluster: Cluster) -> str:
-    """Give the relayed addresses of all brokers that may hold replicas, live or not.
+    """Return the relayed addresses of all brokers that may hold replicas, live or not.
 
     Raises:
         UsageError: the cluster was not asked for client links.

@@ -10,8 +10,7 @@ import sys
 from pathlib import Path, PurePosixPath
 from textwrap import fill
 
-from fault_injection.cluster.launches import SETTINGS, node_launch, storage_tool_launch
-from fault_injection.cluster.logging_config import CONFIG_NAME, logging_config
+from fault_injection.cluster.launches import CONFIG_NAME, SETTINGS, logging_config, node_launch, storage_tool_launch
 from fault_injection.cluster.plan import NodePlan
 from fault_injection.cluster.properties import Listeners, properties
 from fault_injection.cluster.relay import Address
@@ -49,7 +48,7 @@ _SERVICE = """\
 
 
 def composed_spec(version: str, mode: MetadataMode | None = None) -> ClusterSpec:
-    """Give three brokers of a release, one node for the metadata, and no witness.
+    """Return three brokers of a release, one node for the metadata, and no witness.
 
     Raises:
         UsageError: no such release, or a mode that it does not have.
@@ -60,12 +59,12 @@ def composed_spec(version: str, mode: MetadataMode | None = None) -> ClusterSpec
 
 
 def client_address(broker: int) -> Address:
-    """Give the address of a broker's CLIENT listener on this machine."""
+    """Return the address of a broker's CLIENT listener on this machine."""
     return _HERE, CLIENT_PORT_BASE + broker
 
 
 def composed_files(spec: ClusterSpec) -> dict[str, str]:
-    """Give the content of every file of a composed cluster, by name."""
+    """Return the content of every file of a composed cluster, by name."""
     binding = spec.release.log_binding
     files = {f"{node.name}.properties": properties(spec, node, _listeners(spec, node)).text() for node in spec.nodes}
     files[CONFIG_NAME[binding]] = logging_config(binding, str(_DIRECTORY / "server.log"))
@@ -114,14 +113,14 @@ def _folded(command: str) -> str:
 
 
 def _published(node: Node) -> tuple[int, int] | None:
-    """Give the port of this machine and that of the container, if the node has one that clients use."""
+    """Return the port of this machine and that of the container, if the node has one that clients use."""
     if node.role is Role.BROKER:
         return client_address(node.id)[1], CLIENT_PORT
     return (ZOOKEEPER_PORT_HERE, ZOOKEEPER_PORT) if node.role is Role.ZOOKEEPER else None
 
 
 def _command(spec: ClusterSpec, node: Node) -> str:
-    """Give what a container does: in KRaft mode it formats its storage once, then it is the node."""
+    """Return what a container does: in KRaft mode it formats its storage once, then it is the node."""
     launch = node_launch(spec, NodePlan(node, _DIRECTORY, _listeners(spec, node), {}), NO_JARS)
     run = f"exec {_java(launch.arguments)}"
     if not spec.is_kraft:

@@ -17,8 +17,7 @@ from kafka.protocol.admin import DescribeLogDirsRequest, DescribeLogDirsResponse
 from kafka.protocol.metadata import MetadataRequest, MetadataResponse
 
 from fault_injection.cluster.errors import ClusterError
-from fault_injection.cluster.readiness import registered_brokers
-from fault_injection.cluster.request import ask
+from fault_injection.cluster.readiness import ask, registered_brokers
 from fault_injection.waiting import DeadlineExceededError, NotYetError, until
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ _CHECKPOINT_MS = {HighWatermarkCheckpoint.PROMPT: 100, HighWatermarkCheckpoint.N
 
 
 def imposed_settings(spec: ClusterSpec, node: Node) -> dict[str, str]:
-    """Give the settings that the tester imposes on a node."""
+    """Return the settings that the tester imposes on a node."""
     if node.role is Role.ZOOKEEPER:
         return _zookeeper(spec)
     if node.role is Role.CONTROLLER:

@@ -108,22 +108,22 @@ class Cluster:
         return tuple(n.id for n in self.spec.broker_nodes if self.is_alive(n.id) and n.id not in self._paused)
 
     def client_address(self, broker: int) -> str:
-        """Give ``host:port`` of a broker's CLIENT listener."""
+        """Return ``host:port`` of a broker's CLIENT listener."""
         host, port = self._by_id[broker].listeners.advertised["CLIENT"]
         return f"{host}:{port}"
 
     def jmx_address(self, broker: int) -> Address:
-        """Give the address of a broker's gauges, which the specification must ask for."""
+        """Return the address of a broker's gauges, which the specification must ask for."""
         address = self._by_id[broker].jmx
         assert address is not None, "the cluster has no JMX ports"
         return address
 
     def node(self, node_id: int) -> Node:
-        """Give a node by its id, as backends know it."""
+        """Return a node by its id, as backends know it."""
         return self._by_id[node_id].node
 
     def settings(self, node_id: int) -> NodeProperties:
-        """Give a node's settings, by where they come from."""
+        """Return a node's settings, by where they come from."""
         plan = self._by_id[node_id]
         return properties(self.spec, plan.node, plan.listeners)
 
@@ -278,7 +278,7 @@ class Cluster:
     # What it leaves on disk
 
     def data_directory(self, broker: int) -> Path:
-        """Give the directory that a node stores its logs and checkpoint files in, as the node sees it."""
+        """Return the directory that a node stores its logs and checkpoint files in, as the node sees it."""
         return self._by_id[broker].directory / DATA
 
     def files(self, broker: int) -> list[str]:
@@ -320,7 +320,7 @@ class Cluster:
         return node
 
     def log_text(self, broker: int) -> str:
-        """Give what a node logged, and what it printed."""
+        """Return what a node logged, and what it printed."""
         return self._log_of(self._by_id[broker].node)
 
     def node_logs(self) -> dict[str, str]:
@@ -337,7 +337,7 @@ class Cluster:
             return ""
 
     def _told_since_launch(self, node: Node) -> tuple[str, str]:
-        """Give what a node logged, and what it printed, since it was last started; what is shorter now began anew."""
+        """Return what a node logged, and what it printed, since it was last started; what is shorter now began anew."""
         logged, printed = self._told_at_launch.get(node, (0, 0))
         log, output = self._logged(node), self.backend.output(node)
         return log[logged if logged <= len(log) else 0 :], output[printed if printed <= len(output) else 0 :]

@@ -22,7 +22,7 @@ _UNKNOWN = "0"
 
 
 def start_time(pid: int) -> str | None:
-    """Give a process's start time in clock ticks since boot, or None when there is no such process."""
+    """Return a process's start time in clock ticks since boot, or None when there is no such process."""
     try:
         stat = Path("/proc", str(pid), "stat").read_text()
     except OSError:
@@ -32,7 +32,7 @@ def start_time(pid: int) -> str | None:
 
 
 def _place() -> str | None:
-    """Give one word for this boot and this PID namespace; None where ``/proc`` does not show this namespace."""
+    """Return one word for this boot and this PID namespace; None where ``/proc`` does not show this namespace."""
     try:
         if os.readlink("/proc/self") != str(os.getpid()):  # noqa: PTH115 - a text, not a path
             return None  # the /proc of another namespace, as after unshare without a mount
@@ -61,7 +61,7 @@ class Owner:
 
     @classmethod
     def of_this_process(cls) -> "Owner":
-        """Give the owner of what this process starts."""
+        """Return the owner of what this process starts."""
         pid = os.getpid()
         return cls(_place() or _UNKNOWN, pid, start_time(pid) or _UNKNOWN)
 

@@ -51,7 +51,7 @@ class NodeProperties:
 
 
 def properties(spec: ClusterSpec, node: Node, listeners: Listeners) -> NodeProperties:
-    """Give the settings of one node of a cluster."""
+    """Return the settings of one node of a cluster."""
     if node.role is Role.ZOOKEEPER:
         return NodeProperties(_zookeeper_identity(listeners), imposed_settings(spec, node), {})
     identity = _common_identity(listeners)

@@ -7,6 +7,8 @@ that lists another one knows it to be unfenced. Nothing here writes anything or 
 """
 
 import logging
+import socket
+import struct
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -15,11 +17,11 @@ from kafka.protocol.metadata import MetadataRequest, MetadataResponse
 from kazoo.client import KazooClient
 from kazoo.exceptions import NoNodeError
 
-from fault_injection.cluster.request import ask
 from fault_injection.waiting import NotYetError, until
 
 if TYPE_CHECKING:
     from fault_injection.cluster.lifecycle import Cluster
+
 
 _ASK_TIMEOUT_S = 2.0
 _METADATA_VERSION = 1
@@ -37,7 +39,7 @@ _KAZOO_LOG.addHandler(logging.NullHandler())  # a server that is not up yet is n
 
 
 def brokers_known_to(address: str, timeout_s: float = _ASK_TIMEOUT_S) -> frozenset[int] | None:
-    """Give the ids of the brokers that a broker takes for alive, or None when it does not answer."""
+    """Return the ids of the brokers that a broker takes for alive, or None when it does not answer."""
     try:
         answer = ask(address, MetadataRequest[_METADATA_VERSION](topics=[]), MetadataResponse, timeout_s)
     except OSError:
@@ -61,7 +63,7 @@ def is_hung(cluster: "Cluster", broker: int) -> bool:
 
 @contextmanager
 def zookeeper(address: str, deadline_s: float = DEADLINE_S) -> Iterator[Any]:
-    """Give a ZooKeeper client of its own, connected within a deadline."""
+    """Return a ZooKeeper client of its own, connected within a deadline."""
     client = KazooClient(hosts=address, timeout=_ZOOKEEPER_TIMEOUT_S, logger=_KAZOO_LOG)
     try:
         client.start(timeout=deadline_s)
@@ -72,7 +74,7 @@ def zookeeper(address: str, deadline_s: float = DEADLINE_S) -> Iterator[Any]:
 
 
 def registered_brokers(cluster: "Cluster") -> frozenset[int]:
-    """Give the ids of the registered brokers.
+    """Return the ids of the registered brokers.
 
     ZooKeeper's own list, or in KRaft those that every answering broker takes for alive.
     """
@@ -141,7 +143,7 @@ def _not_yet(views: Views) -> NotYetError:
 
 @contextmanager
 def _registry(cluster: "Cluster") -> Iterator[Callable[[Views], frozenset[int]]]:
-    """Give a function that tells who is registered; in KRaft it reads that from the brokers' views."""
+    """Return a function that tells who is registered; in KRaft it reads that from the brokers' views."""
     if cluster.zookeeper_address is None:
         yield lambda views: frozenset.intersection(*views.values()) if views else frozenset()
         return
@@ -154,3 +156,40 @@ def _children(client: Any, path: str) -> frozenset[int]:  # noqa: ANN401 - untyp
         return frozenset(map(int, client.get_children(path)))
     except NoNodeError:
         return frozenset()
+
+
+# How is one broker asked one question, on a connection of its own?
+
+
+_LENGTH = struct.Struct(">i")
+
+
+def ask(address: str, request: Any, response_class: Any, timeout_s: float) -> Any:  # noqa: ANN401 - untyped library
+    """Send one kafka-python request to a broker and decode the answer.
+
+    Args:
+        address: ``host:port`` of a listener.
+        request: a request with its version set.
+        response_class: the class of the answer.
+        timeout_s: seconds for connecting, and again for each part of the answer.
+
+    Raises:
+        OSError: the broker does not answer.
+    """
+    host, port = address.rsplit(":", 1)
+    request.with_header(correlation_id=1, client_id="kafka-conformance")
+    with socket.create_connection((host, int(port)), timeout=timeout_s) as connection:
+        connection.sendall(request.encode(header=True, framed=True))
+        length = _LENGTH.unpack(_received(connection, _LENGTH.size))[0]
+        body = _received(connection, length)
+    return response_class.decode(body, version=request.API_VERSION, header=True)
+
+
+def _received(connection: socket.socket, length: int) -> bytes:
+    parts = b""
+    while len(parts) < length:
+        part = connection.recv(length - len(parts))
+        if not part:
+            raise ConnectionResetError(f"closed after {len(parts)} of {length} bytes")
+        parts += part
+    return parts

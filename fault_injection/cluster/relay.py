@@ -93,7 +93,7 @@ class DirectRelay:
     """No relay at all: nodes are told each other's real addresses, so nothing can be held or cut."""
 
     def open(self, link: LinkName, upstream: Address) -> Address:  # noqa: ARG002 - every link is its upstream
-        """Give the destination's own address."""
+        """Return the destination's own address."""
         return upstream
 
     def refuse(self, link: LinkName) -> None:

@@ -20,10 +20,17 @@ from typing import Self
 from fault_injection.cluster.errors import ClusterError
 from fault_injection.cluster.health import RECOVERY_DEADLINE_S, UnhealthyClusterError, require_healthy
 from fault_injection.cluster.lifecycle import Cluster
-from fault_injection.faults.fault import Fault, FaultError, FiredFrame, Proven, Waiting
-from fault_injection.faults.leftovers import require_untouched
-from fault_injection.faults.termination import termination_raises
-from fault_injection.timeline import FaultEvent, Stage
+from fault_injection.faults.fault import (
+    Fault,
+    FaultError,
+    FaultEvent,
+    FiredFrame,
+    Proven,
+    Stage,
+    Waiting,
+    require_untouched,
+    termination_raises,
+)
 
 _SETTLE_S = 3.0
 """How long followers may take to be in sync again after what was before, such as a topic that was just made."""
@@ -177,7 +184,7 @@ class FaultAccount:
         return tuple(entry for entry in self._entries if not entry.is_healed)
 
     def find(self, fault: Fault) -> Entry | None:
-        """Give the entry of a fault that stands, or None."""
+        """Return the entry of a fault that stands, or None."""
         return next((entry for entry in self.standing if entry.fault == fault), None)
 
     def _look_at(self, entry: Entry) -> None:

@@ -23,7 +23,6 @@ from typing import ClassVar
 
 from fault_injection.cluster.lifecycle import Cluster
 from fault_injection.faults.fault import AVAILABLE, Availability, FaultError
-from fault_injection.faults.offset_checkpoints import HIGH_WATERMARKS, RECOVERY_POINTS, checkpointed_offset, with_offset
 from fault_injection.faults.segments import SEGMENT_SUFFIX, active_segment, base_offset, batch_boundaries
 
 CLEAN_SHUTDOWN_MARKER = ".kafka_cleanshutdown"
@@ -54,6 +53,13 @@ class LoseTail:
             return Availability(_runs(self.broker, self.name))
         return AVAILABLE if self._active_segment(cluster) is not None else Availability(self._no_replica())
 
+    def log_end_offset(self, cluster: Cluster) -> int | None:
+        """Return where the replica's log ends on disk; None if there is no such replica."""
+        segment = self._active_segment(cluster)
+        if segment is None:
+            return None
+        return max(batch_boundaries(cluster.read_file(self.broker, segment), base_offset(segment)))
+
     def inject(self, cluster: Cluster) -> str:
         """Cut the log and return in words what was lost.
 
@@ -79,10 +85,9 @@ class LoseTail:
 
     def proof(self, cluster: Cluster) -> str | None:
         """Say where the log ends, if that is where it was cut."""
-        segment = self._active_segment(cluster)
-        if segment is None:
+        log_end_offset = self.log_end_offset(cluster)
+        if log_end_offset is None:
             return None
-        log_end_offset = max(batch_boundaries(cluster.read_file(self.broker, segment), base_offset(segment)))
         return (
             None
             if log_end_offset != self.offset
@@ -107,7 +112,7 @@ class LoseTail:
         return boundaries[self.offset]
 
     def _outlived(self, cluster: Cluster, segment: str) -> Iterator[str]:
-        """Give the files that say something about the lost records."""
+        """Yield the files that say something about the lost records."""
         stem = segment.removesuffix(SEGMENT_SUFFIX)
         folder = f"{segment.rpartition('/')[0]}/"
         certain = {CLEAN_SHUTDOWN_MARKER, *(f"{stem}{suffix}" for suffix in INDEX_SUFFIXES)}
@@ -207,3 +212,45 @@ def _require_down(cluster: Cluster, broker: int, fault: str) -> None:
 
 def _runs(broker: int, fault: str) -> str:
     return f"broker {broker} runs: {fault} is for the disk of a broker that is down; kill it first"
+
+
+# How is one partition's line in a broker's offset checkpoint read, changed or removed?
+#
+# ``replication-offset-checkpoint`` (high watermarks) and ``recovery-point-offset-checkpoint`` (up to where the log
+# is flushed) have one form: a version line, a count line, then a line ``topic partition offset`` per partition. A
+# file is empty from the broker's first start until it is first written.
+#
+# Source: ``OffsetCheckpointFile``.
+
+
+HIGH_WATERMARKS = "replication-offset-checkpoint"
+RECOVERY_POINTS = "recovery-point-offset-checkpoint"
+
+_VERSION = "0"
+
+
+def checkpointed_offset(content: bytes, topic: str, partition: int) -> int | None:
+    """Return the offset that a checkpoint has for a partition, or None when it has none."""
+    _, entries = _parts(content)
+    text = entries.get((topic, str(partition)))
+    return None if text is None else int(text)
+
+
+def with_offset(content: bytes, topic: str, partition: int, offset: int | None) -> bytes:
+    """Return a checkpoint with another offset for a partition, or without its line; all other lines stay."""
+    version, entries = _parts(content)
+    if offset is None:
+        entries.pop((topic, str(partition)), None)
+    else:
+        entries[topic, str(partition)] = str(offset)
+    lines = [version, str(len(entries)), *(f"{name} {number} {value}" for (name, number), value in entries.items())]
+    return "".join(f"{line}\n" for line in lines).encode()
+
+
+def _parts(content: bytes) -> tuple[str, dict[tuple[str, str], str]]:
+    version, _, *lines = content.decode().splitlines() or [_VERSION, "0"]
+    entries = {}
+    for line in lines:
+        topic, partition, offset = line.split()
+        entries[topic, partition] = offset
+    return version, entries

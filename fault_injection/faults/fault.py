@@ -5,11 +5,21 @@ returns, the process is dead or the link is cut. One that lies in wait for a fra
 ``inject``; it has fired once a frame came, and that frame proves it.
 """
 
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from enum import StrEnum
+from typing import NoReturn, Protocol, runtime_checkable
 
 from fault_injection.cluster.errors import ClusterError
+from fault_injection.cluster.health import UnhealthyClusterError
+from fault_injection.cluster.launches import log_directories
 from fault_injection.cluster.lifecycle import Cluster
+from fault_injection.wire.gate_events import HoldStatus
+from fault_injection.wire.proxy import GateProxy
 
 
 class FaultError(ClusterError):
@@ -103,7 +113,7 @@ class Waiting(Protocol):
     """A fault that ``inject`` only arms: it fires when a frame comes."""
 
     def fired(self) -> FiredFrame | None:
-        """Give the frame that it fired on; None while none came."""
+        """Return the frame that it fired on; None while none came."""
         ...
 
     def awaited(self) -> str:
@@ -113,3 +123,98 @@ class Waiting(Protocol):
     def came_instead(self) -> str:
         """Say in words which last frames of that request came on that link while it waited."""
         ...
+
+
+# When was which fault armed, when did it fire, when was it healed, and what proves it?
+#
+# Every fault goes through these stages in this order; one that fires when it is injected is armed and fired at once.
+# All times are monotonic nanoseconds, of the same clock as the wire trace's.
+
+
+class Stage(StrEnum):
+    """How far a fault has come."""
+
+    ARMED = "armed"
+    FIRED = "fired"
+    HEALED = "healed"
+    HEAL_FAILED = "heal_failed"
+
+
+@dataclass(frozen=True, slots=True)
+class FaultEvent:
+    """A fault has reached a stage.
+
+    Attributes:
+        number: which fault of the account, counted from 1 in the order of arming.
+        fault: the fault's name.
+        stage: what it has reached.
+        at_ns: when, monotonic; for a fault that waited for a frame, when that was caught.
+        text: in words: what was armed, what proves that it fired, how it was healed, why it was not.
+        frame: the frame that it fired on, if it waited for one.
+    """
+
+    number: int
+    fault: str
+    stage: Stage
+    at_ns: int
+    text: str
+    frame: FiredFrame | None = None
+
+
+# How is clean-up reached when the tester is told to end?
+#
+# Python turns Ctrl-C into an exception by itself; SIGTERM ends a process at once unless somebody handles it. Within
+# this context it raises ``SystemExit``, so that every ``finally`` runs. A program that handles SIGTERM already is
+# left to it.
+
+
+TERMINATED = 128 + signal.SIGTERM
+
+
+@contextmanager
+def termination_raises() -> Iterator[None]:
+    """Let SIGTERM raise ``SystemExit`` in the main thread; in another thread nothing can be changed."""
+    is_ours = (
+        threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+    )
+    if is_ours:
+        signal.signal(signal.SIGTERM, _raise)
+    try:
+        yield
+    finally:
+        if is_ours:
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
+def _raise(number: int, _frame: object) -> NoReturn:
+    """End once; a second SIGTERM must not interrupt the clean-up."""
+    signal.signal(number, signal.SIG_IGN)
+    sys.exit(TERMINATED)
+
+
+# Is a fault of somebody before still standing in a cluster?
+
+
+def require_untouched(cluster: Cluster) -> None:
+    """Make sure that no frame is waited for or held, no link impaired, and no log directory full or read-only.
+
+    Raises:
+        UnhealthyClusterError: something is, and what.
+    """
+    found = tuple(_standing(cluster))
+    if found:
+        raise UnhealthyClusterError(f"a fault is left over before the first one: {'; '.join(found)}")
+
+
+def _standing(cluster: Cluster) -> Iterator[str]:
+    relay = cluster.relay
+    if isinstance(relay, GateProxy):
+        for name, status in relay.holds().items():
+            if status in (HoldStatus.ARMED, HoldStatus.CAUGHT):
+                yield f"hold {name!r} is {status.value}"
+        yield from relay.network.imposed()
+    for node in cluster.spec.broker_nodes:
+        for directory in log_directories(cluster.spec):
+            proof = cluster.backend.storage_proof(node, directory)
+            if proof is not None:
+                yield f"{node.name} has {proof}"

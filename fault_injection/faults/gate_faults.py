@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from fault_injection.cluster.lifecycle import Cluster
+from fault_injection.faults.catalogue import why_no_point
 from fault_injection.faults.fault import AVAILABLE, Availability, FaultError, FiredFrame
-from fault_injection.faults.point_releases import why_no_point
 from fault_injection.wire.codec import api_name
 from fault_injection.wire.gate import GateError
 from fault_injection.wire.gate_armed import Exchange
@@ -108,7 +108,7 @@ class GateFault:
         return f"{self.text}: {', '.join(done)}" if done else None
 
     def fired(self) -> FiredFrame | None:
-        """Give the last frame that it caught; None while none came or it was never injected."""
+        """Return the last frame that it caught; None while none came or it was never injected."""
         caught = self._caught()
         if caught is None:
             return None

@@ -20,10 +20,20 @@ from fault_injection.cluster.lifecycle import Cluster
 from fault_injection.cluster.readiness import is_serving
 from fault_injection.cluster.relay import CLIENTS, ZOOKEEPER
 from fault_injection.faults.fault import AVAILABLE, Availability, FaultError, FiredFrame
-from fault_injection.wire.impairments import Cut, Delay, Evidence, Impairment, ImpairmentError, Throttle, Touched
+from fault_injection.wire.impairments import (
+    Cut,
+    Delay,
+    Evidence,
+    Impairment,
+    ImpairmentError,
+    Throttle,
+    Touched,
+    Way,
+    around,
+    between,
+)
 from fault_injection.wire.points import LinkKind
 from fault_injection.wire.proxy import GateProxy
-from fault_injection.wire.ways import Way, around, between
 
 By = Literal["blackhole", "reset"]
 AtHeal = Literal["deliver", "reset"]
@@ -89,11 +99,11 @@ class ImpairedNetwork:
         return f"{self.text}: lifted; {met}"
 
     def evidence(self) -> Evidence:
-        """Give what it did so far. Raises ImpairmentError if it was never injected."""
+        """Return what it did so far. Raises ImpairmentError if it was never injected."""
         return self.gate.network.evidence(self.text)
 
     def fired(self) -> FiredFrame | None:
-        """Give the first frame that it met, or the first connection; None while it met none or was never injected."""
+        """Return the first frame that it met, or the first connection; None while it met none or was never injected."""
         try:
             first = self.evidence().first
         except ImpairmentError:

@@ -19,7 +19,7 @@ _LAST_OFFSET_DELTA_POSITION = 23
 
 
 def active_segment(files: Iterable[str], topic: str, partition: int) -> str | None:
-    """Give the path of a replica's last segment file; None when there is no such replica.
+    """Return the path of a replica's last segment file; None when there is no such replica.
 
     Args:
         files: the paths of a broker's files, relative to its data directory.
@@ -31,12 +31,12 @@ def active_segment(files: Iterable[str], topic: str, partition: int) -> str | No
 
 
 def base_offset(segment: str) -> int:
-    """Give the offset that a segment begins at, which is its file's name."""
+    """Return the offset that a segment begins at, which is its file's name."""
     return int(segment.rpartition("/")[2].removesuffix(SEGMENT_SUFFIX))
 
 
 def batch_boundaries(content: bytes, base_offset: int) -> dict[int, int]:
-    """Give the log end offset that a cut at each batch boundary leaves, and the byte position of that cut.
+    """Return the log end offset that a cut at each batch boundary leaves, and the byte position of that cut.
 
     Boundaries are in ascending order; the first one is the segment's beginning, the last one the end of its last
     whole batch.

@@ -52,7 +52,7 @@ class FullLogDirectory:
         return f"broker {self.broker} has {self.room_bytes} bytes left in {self.directory}"
 
     def heal(self, cluster: Cluster) -> str | None:
-        """Give the directory room again, with all that was written."""
+        """Return the directory room again, with all that was written."""
         return _restored(cluster, self.broker, self.directory)
 
     def proof(self, cluster: Cluster) -> str | None:

@@ -45,7 +45,7 @@ class Sender:
     broker_epoch: int = NONE
 
     def fields(self) -> dict[str, Any]:
-        """Give the fields that all three requests have."""
+        """Return the fields that all three requests have."""
         return {
             "controller_id": self.controller_id,
             "controller_epoch": self.controller_epoch,
@@ -54,7 +54,7 @@ class Sender:
 
 
 def leader_and_isr(sender: Sender, decisions: Iterable[PartitionLeadership], live: Iterable[LiveBroker]) -> Values:
-    """Give a LeaderAndIsr request; leaders are found at the inter-broker listener."""
+    """Return a LeaderAndIsr request; leaders are found at the inter-broker listener."""
     parts = [_decided(sender, decision) | {"is_new": decision.is_new} for decision in decisions]
     for part in parts:
         part["partition_epoch"] = part.pop("zk_version")
@@ -72,7 +72,7 @@ def leader_and_isr(sender: Sender, decisions: Iterable[PartitionLeadership], liv
 
 
 def update_metadata(sender: Sender, decisions: Iterable[PartitionLeadership], live: Iterable[LiveBroker]) -> Values:
-    """Give an UpdateMetadata request."""
+    """Return an UpdateMetadata request."""
     parts = [_decided(sender, decision) for decision in decisions]
     grouped = [_grouped(decision, part) for decision, part in zip(decisions, parts, strict=True)]
     return {
@@ -84,7 +84,7 @@ def update_metadata(sender: Sender, decisions: Iterable[PartitionLeadership], li
 
 
 def stop_replica(sender: Sender, stopped: StoppedReplica) -> Values:
-    """Give a StopReplica request for one replica; its leader epoch is there from v3 on."""
+    """Return a StopReplica request for one replica; its leader epoch is there from v3 on."""
     state = {
         "partition_index": stopped.partition,
         "leader_epoch": stopped.leader_epoch,

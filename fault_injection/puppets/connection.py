@@ -43,7 +43,7 @@ class PuppetConnection:
         self._correlation_ids = itertools.count(1)
 
     def newest_version(self, api_key: int) -> int:
-        """Give the newest version of a request that both the broker and the tester speak.
+        """Return the newest version of a request that both the broker and the tester speak.
 
         Raises:
             PuppetError: there is none, or the broker does not answer.

@@ -9,21 +9,23 @@ Sources: ``ControllerChannelManager``, ``ReplicaManager.becomeLeaderOrFollower``
 """
 
 import contextlib
-from collections.abc import Mapping
+import threading
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from types import MappingProxyType
+from typing import Any
 
 from fault_injection.cluster.relay import Address
 from fault_injection.puppets.announcements import LiveBroker, Sender, leader_and_isr, stop_replica, update_metadata
 from fault_injection.puppets.connection import PuppetConnection, PuppetError
-from fault_injection.puppets.isr_requests import IsrRequests
 from fault_injection.puppets.office import Office
-from fault_injection.puppets.schema import ALTER_PARTITION, LEADER_AND_ISR, STOP_REPLICA, UPDATE_METADATA
-from fault_injection.puppets.server import PuppetServer
-from fault_injection.puppets.topic import PuppetTopic
+from fault_injection.puppets.schema import ALTER_PARTITION, LEADER_AND_ISR, STOP_REPLICA, UPDATE_METADATA, Values
+from fault_injection.puppets.served_topics import PuppetTopic
+from fault_injection.puppets.server import Asked, PuppetServer
 from fault_injection.wire import codec_controller
+from fault_injection.wire.codec_controller import alter_partition
 from fault_injection.wire.codec_schemas import Messages
-from fault_injection.wire.controller_views import ErrorsView, PartitionLeadership, StoppedReplica
+from fault_injection.wire.controller_views import ErrorsView, PartitionLeadership, ProposedIsr, StoppedReplica
 from fault_injection.wire.views import NONE
 
 TOPIC_IS_DELETED = -2
@@ -149,11 +151,11 @@ class ControllerPuppet:
         return codec_controller.stop_replica_response(self._connection.ask(STOP_REPLICA, values, version))
 
     def broker_epoch(self) -> int:
-        """Give the epoch of the real broker's registration."""
+        """Return the epoch of the real broker's registration."""
         return self._office.broker_epoch(self.broker_id)
 
     def isr(self, topic: PuppetTopic) -> tuple[int, ...]:
-        """Give a topic's committed in-sync replicas, in ascending order."""
+        """Return a topic's committed in-sync replicas, in ascending order."""
         return self._office.isr(topic)
 
     def unregister_broker(self) -> None:
@@ -186,3 +188,81 @@ class ControllerPuppet:
         """Commit a change that a leader asked for; from AlterPartition v2 on it knows the topic by id only."""
         name = leadership.topic or next(topic.name for topic in self._topics if topic.id == leadership.topic_id)
         return self._office.commit(replace(leadership, topic=name), self.epoch)
+
+
+# What does a controller puppet answer a leader that wishes to change its in-sync replicas?
+#
+# The request is AlterPartition, or AlterIsr, which is its version 0. The puppet
+# commits the wish, as a controller does that agrees, unless it was told to refuse with an error of choice.
+
+
+Commit = Callable[[PartitionLeadership], int]
+"""Writes a partition's state down and gives its partition epoch."""
+
+
+class IsrRequests:
+    """Answers AlterPartition and keeps what was asked for.
+
+    Args:
+        commit: called for every change that is granted.
+    """
+
+    def __init__(self, commit: Commit) -> None:
+        self._commit = commit
+        self._lock = threading.Lock()
+        self._proposed: list[ProposedIsr] = []
+        self._error = 0
+
+    def refuse(self, error: int) -> None:
+        """Answer every later request with an error code; 0 grants again."""
+        with self._lock:
+            self._error = error
+
+    @property
+    def proposed(self) -> tuple[ProposedIsr, ...]:
+        """What leaders asked for so far, granted or not, oldest first."""
+        with self._lock:
+            return tuple(self._proposed)
+
+    def answer(self, asked: Asked) -> Values:
+        """Return the answer to one request."""
+        view = alter_partition(asked.message)
+        with self._lock:
+            self._proposed += view.partitions
+            error = self._error
+        topics = [
+            {
+                "topic_name": wish.topic or "",
+                "topic_id": wish.topic_id,
+                "partitions": [self._decided(view.broker_id, wish, error)],
+            }
+            for wish in view.partitions
+        ]
+        return {"error_code": 0, "topics": topics}
+
+    def _decided(self, leader: int, wish: ProposedIsr, error: int) -> dict[str, Any]:
+        if error:
+            return {"partition_index": wish.partition, "error_code": error}
+        return {
+            "partition_index": wish.partition,
+            "error_code": 0,
+            "leader_id": leader,
+            "leader_epoch": wish.leader_epoch,
+            "isr": list(wish.new_isr),
+            "leader_recovery_state": wish.leader_recovery_state,
+            "partition_epoch": self._commit(_committed(leader, wish)),
+        }
+
+
+def _committed(leader: int, wish: ProposedIsr) -> PartitionLeadership:
+    return PartitionLeadership(
+        topic=wish.topic,
+        topic_id=wish.topic_id,
+        partition=wish.partition,
+        leader=leader,
+        leader_epoch=wish.leader_epoch,
+        isr=wish.new_isr,
+        replicas=(),
+        partition_epoch=wish.partition_epoch,
+        controller_epoch=0,
+    )

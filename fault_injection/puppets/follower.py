@@ -7,11 +7,11 @@ Sources: ``ReplicaManager.fetchMessages``, ``Partition.updateFollowerFetchState`
 """
 
 from fault_injection.cluster.relay import Address
+from fault_injection.puppets.client import Fetch, fetched
 from fault_injection.puppets.connection import PuppetConnection
-from fault_injection.puppets.fetching import Fetch, fetched
 from fault_injection.puppets.schema import OFFSETS_FOR_LEADER_EPOCH
-from fault_injection.puppets.topic import PuppetTopic
-from fault_injection.wire.codec_replication import epoch_response
+from fault_injection.puppets.served_topics import PuppetTopic
+from fault_injection.wire.codec import epoch_response
 from fault_injection.wire.views import NONE, EpochAnswer, FetchedPartition
 
 

@@ -14,12 +14,10 @@ from fault_injection.cluster.relay import Address
 from fault_injection.puppets.connection import PuppetError
 from fault_injection.puppets.records import magic_of_fetch
 from fault_injection.puppets.schema import FETCH, LIST_OFFSETS, OFFSETS_FOR_LEADER_EPOCH, Values
-from fault_injection.puppets.served import OFFSET_OUT_OF_RANGE, Served
-from fault_injection.puppets.served_topics import Asking, ServedTopics
+from fault_injection.puppets.served_topics import OFFSET_OUT_OF_RANGE, Asking, PuppetTopic, Served, ServedTopics
 from fault_injection.puppets.server import Asked, PuppetServer
-from fault_injection.puppets.topic import PuppetTopic
 from fault_injection.waiting import DeadlineExceededError, NotYetError, until
-from fault_injection.wire.codec_replication import epoch_request, fetch_request
+from fault_injection.wire.codec import epoch_request, fetch_request
 from fault_injection.wire.codec_schemas import SHIPPED
 from fault_injection.wire.views import NONE, EpochQuery, FetchPartition
 
@@ -53,7 +51,7 @@ class LeaderPuppet:
         self._topics.serve(topic, served)
 
     def asked(self, topic: PuppetTopic) -> tuple[Asking, ...]:
-        """Give what followers have asked about a topic so far, oldest first."""
+        """Return what followers have asked about a topic so far, oldest first."""
         return self._topics.asked(topic)
 
     def forget(self) -> None:

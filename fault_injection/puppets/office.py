@@ -15,7 +15,7 @@ from contextlib import ExitStack
 from typing import Any
 
 from fault_injection.cluster.readiness import zookeeper
-from fault_injection.puppets.topic import PuppetTopic
+from fault_injection.puppets.served_topics import PuppetTopic
 from fault_injection.wire.controller_views import PartitionLeadership
 
 CONTROLLER, CONTROLLER_EPOCH = "/controller", "/controller_epoch"
@@ -45,7 +45,7 @@ class Office:
         _require(taking.commit())
 
     def broker_epoch(self, broker: int) -> int:
-        """Give the epoch of a broker's registration (KIP-380): the transaction that created its node."""
+        """Return the epoch of a broker's registration (KIP-380): the transaction that created its node."""
         return int(self._client.get(f"/brokers/ids/{broker}")[1].czxid)
 
     def is_registered(self, broker: int) -> bool:
@@ -80,7 +80,7 @@ class Office:
         return int(self._client.set(path, _json(state)).version)
 
     def isr(self, topic: PuppetTopic) -> tuple[int, ...]:
-        """Give a topic's committed in-sync replicas, in ascending order."""
+        """Return a topic's committed in-sync replicas, in ascending order."""
         content, _ = self._client.get(_state_path(topic.name, 0))
         return tuple(sorted(json.loads(content)["isr"]))
 

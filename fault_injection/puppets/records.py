@@ -49,7 +49,7 @@ class Batch:
         return self.base_offset + len(self.values)
 
     def encoded(self, magic: int) -> bytes:
-        """Give the bytes of the batch, or of its messages before v2."""
+        """Return the bytes of the batch, or of its messages before v2."""
         is_batch = magic >= RECORD_BATCH_MAGIC
         first = 0 if is_batch else self.base_offset
         producer_id, sequence = (NONE, NONE) if self.transaction is None else self.transaction
@@ -73,7 +73,7 @@ class Batch:
 
 
 def batches(*epochs: tuple[int, Iterable[bytes]]) -> tuple[Batch, ...]:
-    """Give a log from offset 0 on, one batch a record, from (leader epoch, values) in order."""
+    """Return a log from offset 0 on, one batch a record, from (leader epoch, values) in order."""
     log: list[Batch] = []
     for leader_epoch, values in epochs:
         for value in values:
@@ -82,7 +82,7 @@ def batches(*epochs: tuple[int, Iterable[bytes]]) -> tuple[Batch, ...]:
 
 
 def magic_of_fetch(version: int) -> int:
-    """Give the message format that a fetch of a version is answered in."""
+    """Return the message format that a fetch of a version is answered in."""
     if version >= 4:
         return RECORD_BATCH_MAGIC
     return 1 if version >= 2 else 0

@@ -19,7 +19,7 @@ from typing import Self
 
 from fault_injection.cluster.backends.process import ProcessBackend
 from fault_injection.cluster.lifecycle import Cluster
-from fault_injection.cluster.ports import PortReservation
+from fault_injection.cluster.plan import PortReservation
 from fault_injection.cluster.readiness import is_serving
 from fault_injection.cluster.relay import Address, DirectRelay
 from fault_injection.cluster.spec import ClusterSpec
@@ -28,7 +28,7 @@ from fault_injection.puppets.client import ClientPuppet
 from fault_injection.puppets.controller import ControllerPuppet
 from fault_injection.puppets.follower import FollowerPuppet
 from fault_injection.puppets.leader import LeaderPuppet
-from fault_injection.puppets.topic import PuppetTopic
+from fault_injection.puppets.served_topics import PuppetTopic
 from fault_injection.releases import JarSet, MetadataMode, find_release, jars_of, schema_jar
 from fault_injection.waiting import until
 from fault_injection.wire.codec_schemas import load_schemas
@@ -114,7 +114,7 @@ class PuppetRun:
         return self.controller.create_topic(name, replicas, configs)
 
     def follower(self, broker: int) -> FollowerPuppet:
-        """Give the puppet that fetches from the broker as replica ``broker``; the next decision calls it alive.
+        """Return the puppet that fetches from the broker as replica ``broker``; the next decision calls it alive.
 
         Who tries to fetch from it is refused, unless there is a leader puppet of the same id.
         """
@@ -126,7 +126,7 @@ class PuppetRun:
         return self._followers[broker]
 
     def leader(self, broker: int) -> LeaderPuppet:
-        """Give the puppet that the broker finds as broker ``broker``, once the next decision is sent."""
+        """Return the puppet that the broker finds as broker ``broker``, once the next decision is sent."""
         if broker not in self._leaders:
             leader = self._leaders[broker] = LeaderPuppet(broker)
             self._stack.callback(leader.close)

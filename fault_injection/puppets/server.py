@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from fault_injection.cluster.ports import PortReservation
+from fault_injection.cluster.plan import PortReservation
 from fault_injection.cluster.relay import Address
 from fault_injection.puppets.schema import API_VERSIONS, CLIENT_MESSAGES, Values, response_frame
 from fault_injection.wire.codec_schemas import Messages, api_name

@@ -10,8 +10,7 @@ Sources: "Supported Versions and Interoperability" in Confluent's documentation.
 import re
 from collections.abc import Iterable
 
-from fault_injection.releases.errors import UnknownReleaseError, UsageError
-from fault_injection.releases.release import Release
+from fault_injection.releases.release import Release, UnknownReleaseError, UsageError
 from fault_injection.releases.table import find_release, release_of_line
 
 _BROKER_JAR = re.compile(r"kafka_\d+\.\d+-(?P<version>\d+(\.\d+)+)(?P<suffix>-[\w.-]+)?\.jar")
@@ -28,7 +27,7 @@ _LINES_OF_CONFLUENT = {
 
 
 def brought_release(jar_names: Iterable[str], where: str, requested: str = _NEWEST) -> Release:
-    """Give the release that the names of a Kafka's jars tell.
+    """Return the release that the names of a Kafka's jars tell.
 
     Args:
         jar_names: the names of its jars.
@@ -49,7 +48,7 @@ def brought_release(jar_names: Iterable[str], where: str, requested: str = _NEWE
 
 
 def _version(jar_names: Iterable[str], where: str) -> str:
-    """Give the version of the broker among jars; only its line where the jar does not say more."""
+    """Return the version of the broker among jars; only its line where the jar does not say more."""
     found = {version for name in jar_names if (version := _version_of_jar(name)) is not None}
     if not found:
         raise UsageError(f"{where} holds no Kafka broker: there is no kafka_<Scala>-<version>.jar.")

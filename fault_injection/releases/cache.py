@@ -44,13 +44,13 @@ NO_JARS = JarSet(Path(), (), "")
 
 
 def cache_directory() -> Path:
-    """Give the directory that jar sets are cached in: the user's cache directory by XDG rules."""
+    """Return the directory that jar sets are cached in: the user's cache directory by XDG rules."""
     base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(base) / "kafka-conformance" / "jars"
 
 
 def cached(name: str, fill: Callable[[Path], None]) -> JarSet:
-    """Give the set ``name`` from the cache, filled by ``fill(directory)`` when it is absent or damaged."""
+    """Return the set ``name`` from the cache, filled by ``fill(directory)`` when it is absent or damaged."""
     directory = cache_directory() / name
     found = _verified(directory)
     if found:
@@ -60,12 +60,12 @@ def cached(name: str, fill: Callable[[Path], None]) -> JarSet:
 
 
 def jar_set(directory: Path) -> JarSet:
-    """Give all jars of a directory that is not ours, with the digest of what they are now."""
+    """Return all jars of a directory that is not ours, with the digest of what they are now."""
     return jar_set_of(directory, directory.glob("*.jar"))
 
 
 def jar_set_of(directory: Path, files: Iterable[Path]) -> JarSet:
-    """Give jars that mostly are in one directory, with the digest of what they are now."""
+    """Return jars that mostly are in one directory, with the digest of what they are now."""
     in_order = tuple(sorted(files, key=lambda file: file.name))
     return JarSet(directory, in_order, _digest(_sums(in_order)))
 

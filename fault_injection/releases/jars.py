@@ -6,9 +6,8 @@ from pathlib import Path
 
 from fault_injection.releases import ivy
 from fault_injection.releases.cache import NO_JARS, JarSet, cache_directory, cached, jar_set, jar_set_of
-from fault_injection.releases.errors import JarsUnavailableError
 from fault_injection.releases.pins import check_pins, write_pins
-from fault_injection.releases.release import Coordinate, Release
+from fault_injection.releases.release import Coordinate, JarsUnavailableError, Release
 from fault_injection.releases.table import RELEASES, find_release
 
 __all__ = ["NO_JARS", "JarSet", "jar_names_of_home", "jars_of", "schema_jar", "spark_connector_jars"]
@@ -18,7 +17,7 @@ _SCHEMAS = (Coordinate("org.apache.kafka", "kafka-clients", "3.9.2"),)
 
 
 def jars_of(release: Release, kafka_home: Path | None = None) -> JarSet:
-    """Give the class path of a release's broker: from the cache, else resolved and cached.
+    """Return the class path of a release's broker: from the cache, else resolved and cached.
 
     Args:
         release: the release.
@@ -35,7 +34,7 @@ def jars_of(release: Release, kafka_home: Path | None = None) -> JarSet:
 
 
 def resolved_jars(release: Release) -> JarSet:
-    """Give the jars of a release as the cache or the repository has them, released so or not.
+    """Return the jars of a release as the cache or the repository has them, released so or not.
 
     Raises:
         JarsUnavailableError: they are not cached and cannot be resolved.
@@ -50,7 +49,7 @@ def pin_releases(names: Iterable[str]) -> None:
 
 
 def spark_connector_jars() -> JarSet:
-    """Give the jars that let Spark read Kafka topics.
+    """Return the jars that let Spark read Kafka topics.
 
     Raises:
         JarsUnavailableError: they are not cached and cannot be resolved.
@@ -59,7 +58,7 @@ def spark_connector_jars() -> JarSet:
 
 
 def schema_jar() -> Path:
-    """Give the kafka-clients jar whose message schemas include the ZooKeeper-era requests.
+    """Return the kafka-clients jar whose message schemas include the ZooKeeper-era requests.
 
     Raises:
         JarsUnavailableError: it is not cached and cannot be resolved.
@@ -70,7 +69,7 @@ def schema_jar() -> Path:
 
 
 def jar_names_of_home(kafka_home: Path) -> list[str]:
-    """Give the names of the jars in the directory of an unpacked Kafka.
+    """Return the names of the jars in the directory of an unpacked Kafka.
 
     Raises:
         JarsUnavailableError: there are none.

@@ -7,7 +7,7 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from fault_injection.releases.errors import JavaNotFoundError
+from fault_injection.releases.release import JavaNotFoundError
 
 OLDEST_JAVA = 17
 """Brokers from 4.0 on need Java 17, and 17 runs every older release."""

@@ -11,14 +11,14 @@ from functools import cache
 from pathlib import Path
 
 from fault_injection.releases.cache import MANIFEST, JarSet
-from fault_injection.releases.errors import ChangedJarError
+from fault_injection.releases.release import ChangedJarError
 
 PINS = Path(__file__).with_name("pins.json")
 
 
 @cache
 def pins() -> Mapping[str, Mapping[str, str]]:
-    """Give SHA-256 in hexadecimal, by version and name of the jar."""
+    """Return SHA-256 in hexadecimal, by version and name of the jar."""
     read: dict[str, dict[str, str]] = json.loads(PINS.read_text())
     return read
 
@@ -29,13 +29,13 @@ def is_pinned(version: str) -> bool:
 
 
 def own_jars(version: str, jars: JarSet) -> dict[str, str]:
-    """Give SHA-256 of the jars that a version itself is made of, from the manifest of a set."""
+    """Return SHA-256 of the jars that a version itself is made of, from the manifest of a set."""
     lines = (line.split("  ", 1) for line in (jars.directory / MANIFEST).read_text().splitlines())
     return {name: sha256 for sha256, name in lines if name.startswith("kafka") and name.endswith(f"-{version}.jar")}
 
 
 def check_pins(version: str, jars: JarSet) -> JarSet:
-    """Give a set whose own jars are the released ones, and all of them.
+    """Return a set whose own jars are the released ones, and all of them.
 
     Raises:
         ChangedJarError: one is another, or missing, or there is one that was never released.

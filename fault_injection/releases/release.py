@@ -3,8 +3,6 @@
 from dataclasses import dataclass
 from enum import Enum
 
-from fault_injection.releases.errors import UnsupportedMetadataModeError
-
 
 class MetadataMode(Enum):
     """Who keeps the cluster's metadata."""
@@ -79,7 +77,7 @@ class Release:
         return self.minor >= minor
 
     def metadata_mode(self, requested: MetadataMode | None) -> MetadataMode:
-        """Give the requested mode, or the default when none is requested.
+        """Return the requested mode, or the default when none is requested.
 
         Raises:
             UnsupportedMetadataModeError: this release does not have the mode.
@@ -92,3 +90,33 @@ class Release:
                 f"Kafka {self.version} does not run in {requested.value} mode; it has {has}."
             )
         return requested
+
+
+# Which mistakes of the user's request or machine end a run before anything starts?
+
+
+class UsageError(Exception):
+    """The request cannot be carried out as it was made; the message is one clear sentence.
+
+    The command line prints the message and exits with the code for usage errors.
+    """
+
+
+class UnknownReleaseError(UsageError):
+    """No supported release has this name."""
+
+
+class UnsupportedMetadataModeError(UsageError):
+    """The release cannot run in this metadata mode."""
+
+
+class JavaNotFoundError(UsageError):
+    """No Java that is new enough was found on this machine."""
+
+
+class ChangedJarError(UsageError):
+    """A jar of a release is not the one that was released."""
+
+
+class JarsUnavailableError(UsageError):
+    """The jars are neither cached nor obtainable."""

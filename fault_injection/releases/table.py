@@ -8,8 +8,7 @@ modes (KRaft is production-ready from 3.3, ZooKeeper ends with 3.9); ZOOKEEPER-3
 import re
 from dataclasses import replace
 
-from fault_injection.releases.errors import UnknownReleaseError
-from fault_injection.releases.release import Coordinate, LogBinding, MetadataMode, Release
+from fault_injection.releases.release import Coordinate, LogBinding, MetadataMode, Release, UnknownReleaseError
 
 _LATEST_PATCHES = (
     "0.10.2.2",

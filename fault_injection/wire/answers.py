@@ -44,7 +44,7 @@ class CannotAnswerError(Exception):
 
 
 def error_answer(messages: Messages, header: RequestHeader, view: RequestView | None, error: int) -> bytes:
-    """Give the frame, length prefix included, that answers a request with an error.
+    """Return the frame, length prefix included, that answers a request with an error.
 
     Args:
         messages: the message classes.
@@ -89,7 +89,7 @@ def _built(message_type: Any, version: int, values: Mapping[str, Any]) -> Any:
 
 
 def _by_topic(view: Any, name: str, partitions: str, of_entry: Callable[[Any], Values]) -> list[Values]:
-    """Give the request's topics, each with what is said about its partitions."""
+    """Return the request's topics, each with what is said about its partitions."""
     topics = groupby(sorted(view.partitions, key=_topic), key=_topic)
     return [_topic_values(list(entries), name, partitions, of_entry) for _, entries in topics]
 
@@ -105,7 +105,7 @@ def _topic(entry: Any) -> tuple[str, str]:
 
 
 def _top(error: int, partitions: Iterable[str]) -> Values:
-    """Give the answer about the whole request: no partition in it."""
+    """Return the answer about the whole request: no partition in it."""
     return {"throttle_time_ms": 0, "error_code": error} | {name: [] for name in partitions}
 
 

@@ -6,39 +6,211 @@ about a partition; any other frame that does not decode gives None as well and i
 proxy that fails on a frame would itself be the fault.
 """
 
+# ruff: noqa: ANN401 - kafka-python is untyped
+
+import struct
 import threading
 from collections.abc import Callable
 from typing import Any
 
-from fault_injection.wire import codec_client, codec_controller, codec_replication
+from fault_injection.wire import codec_controller
 from fault_injection.wire.answers import can_answer, error_answer
+from fault_injection.wire.codec_metadata import metadata_records
 from fault_injection.wire.codec_schemas import SHIPPED, Message, Messages, api_name, load_schemas
-from fault_injection.wire.fetch_reader import read_fetch_response
+from fault_injection.wire.fetch_reader import MAGIC_OFFSET, RECORD_BATCH_MAGIC, epoch_runs, read_fetch_response
 from fault_injection.wire.headers import Buffer, RequestHeader, request_body_offset, response_body_offset
 from fault_injection.wire.messages import RequestView, ResponseView
-from fault_injection.wire.points import FETCH_KEY
+from fault_injection.wire.points import FETCH_KEY, METADATA_TOPIC, METADATA_TOPIC_ID
+from fault_injection.wire.views import (
+    NONE,
+    AppendedPartition,
+    EpochAnswer,
+    EpochEnd,
+    EpochQuery,
+    EpochRequestView,
+    EpochResponseView,
+    FetchedPartition,
+    FetchPartition,
+    FetchRequestView,
+    FetchResponseView,
+    ProducedPartition,
+    ProduceRequestView,
+    ProduceResponseView,
+)
+
+# How do kafka-python's FETCH and OffsetsForLeaderEpoch messages become views of ours?
+
+
+def fetch_request(message: Any) -> FetchRequestView:
+    """View a FETCH request; the replica is named at the top up to v14, in ReplicaState from v15."""
+    state = message.replica_state
+    is_tagged = message.version >= 15 and state is not None
+    return FetchRequestView(
+        replica_id=state.replica_id if is_tagged else message.replica_id,
+        replica_epoch=state.replica_epoch if is_tagged else -1,
+        max_wait_ms=message.max_wait_ms,
+        session_id=message.session_id,
+        session_epoch=message.session_epoch,
+        partitions=tuple(_asked(topic, asked) for topic in message.topics for asked in topic.partitions),
+        forgotten=tuple(
+            (topic.topic or topic.topic_id, partition)
+            for topic in message.forgotten_topics_data or ()
+            for partition in topic.partitions
+        ),
+    )
+
+
+def _asked(topic: Any, asked: Any) -> FetchPartition:
+    return FetchPartition(
+        topic=topic.topic or None,
+        topic_id=topic.topic_id,
+        partition=asked.partition,
+        fetch_offset=asked.fetch_offset,
+        current_leader_epoch=asked.current_leader_epoch,
+        last_fetched_epoch=asked.last_fetched_epoch,
+        log_start_offset=asked.log_start_offset,
+    )
+
+
+def fetch_response(message: Any) -> FetchResponseView:
+    """View a FETCH response."""
+    return FetchResponseView(
+        error=message.error_code or 0,
+        session_id=message.session_id,
+        throttle_time_ms=message.throttle_time_ms or 0,
+        partitions=tuple(_given(topic, given) for topic in message.responses for given in topic.partitions),
+    )
+
+
+def _given(topic: Any, given: Any) -> FetchedPartition:
+    diverging, leader = given.diverging_epoch, given.current_leader
+    is_metadata = topic.topic == METADATA_TOPIC or topic.topic_id == METADATA_TOPIC_ID
+    return FetchedPartition(
+        topic=topic.topic or None,
+        topic_id=topic.topic_id,
+        partition=given.partition_index,
+        error=given.error_code,
+        high_watermark=given.high_watermark,
+        last_stable_offset=given.last_stable_offset,
+        log_start_offset=given.log_start_offset,
+        record_bytes=len(given.records or b""),
+        epochs=epoch_runs(given.records or b""),
+        diverging_epoch=EpochEnd(diverging.epoch, diverging.end_offset) if diverging is not None else None,
+        leader_id=leader.leader_id if leader is not None else -1,
+        leader_epoch=leader.leader_epoch if leader is not None else -1,
+        metadata=metadata_records(given.records or b"") if is_metadata else (),
+    )
+
+
+def epoch_request(message: Any) -> EpochRequestView:
+    """View an OffsetsForLeaderEpoch request."""
+    return EpochRequestView(
+        replica_id=message.replica_id,
+        partitions=tuple(
+            EpochQuery(topic.topic, asked.partition, asked.leader_epoch, asked.current_leader_epoch)
+            for topic in message.topics
+            for asked in topic.partitions
+        ),
+    )
+
+
+def epoch_response(message: Any) -> EpochResponseView:
+    """View an OffsetsForLeaderEpoch response."""
+    return EpochResponseView(
+        throttle_time_ms=message.throttle_time_ms or 0,
+        partitions=tuple(
+            EpochAnswer(topic.topic, given.partition, given.error_code, given.leader_epoch, given.end_offset)
+            for topic in message.topics
+            for given in topic.partitions
+        ),
+    )
+
+
+# How do kafka-python's Produce messages become views of ours?
+#
+# The records themselves are not read: count, producer and sequence stand in the headers of the batches.
+
+
+_PRODUCER = struct.Struct(">qhi")
+_PRODUCER_OFFSET = 43
+"""Where a batch of magic 2 names producer id, producer epoch and base sequence."""
+
+
+def produce_request(message: Any) -> ProduceRequestView:
+    """View a Produce request."""
+    return ProduceRequestView(
+        acks=message.acks,
+        timeout_ms=message.timeout_ms,
+        partitions=tuple(_wanted(topic, entry) for topic in message.topic_data for entry in topic.partition_data),
+        transactional_id=message.transactional_id,
+    )
+
+
+def _wanted(topic: Any, entry: Any) -> ProducedPartition:
+    records = bytes(entry.records or b"")
+    producer_id, producer_epoch, base_sequence = _producer(records)
+    return ProducedPartition(
+        topic=topic.name or None,
+        topic_id=topic.topic_id,
+        partition=entry.index,
+        record_bytes=len(records),
+        record_count=sum(run.last_offset - (run.first_offset or 0) + 1 for run in epoch_runs(records)),
+        producer_id=producer_id,
+        producer_epoch=producer_epoch,
+        base_sequence=base_sequence,
+    )
+
+
+def _producer(records: bytes) -> tuple[int, int, int]:
+    if len(records) < _PRODUCER_OFFSET + _PRODUCER.size or records[MAGIC_OFFSET] < RECORD_BATCH_MAGIC:
+        return NONE, NONE, NONE
+    producer_id, producer_epoch, base_sequence = _PRODUCER.unpack_from(records, _PRODUCER_OFFSET)
+    return producer_id, producer_epoch, base_sequence
+
+
+def produce_response(message: Any) -> ProduceResponseView:
+    """View a Produce response."""
+    return ProduceResponseView(
+        throttle_time_ms=message.throttle_time_ms or 0,
+        partitions=tuple(_appended(topic, entry) for topic in message.responses for entry in topic.partition_responses),
+    )
+
+
+def _appended(topic: Any, entry: Any) -> AppendedPartition:
+    leader = entry.current_leader
+    return AppendedPartition(
+        topic=topic.name or None,
+        topic_id=topic.topic_id,
+        partition=entry.index,
+        error=entry.error_code,
+        base_offset=entry.base_offset,
+        log_start_offset=entry.log_start_offset,
+        leader_id=leader.leader_id if leader is not None else NONE,
+        leader_epoch=leader.leader_epoch if leader is not None else NONE,
+    )
+
 
 __all__ = ["Codec", "api_name", "load_schemas"]
 
 _REQUESTS: dict[int, Callable[[Any], RequestView]] = {
-    0: codec_client.produce_request,
-    1: codec_replication.fetch_request,
+    0: produce_request,
+    1: fetch_request,
     4: codec_controller.leader_and_isr,
     5: codec_controller.stop_replica,
     6: codec_controller.update_metadata,
     7: codec_controller.controlled_shutdown,
-    23: codec_replication.epoch_request,
+    23: epoch_request,
     56: codec_controller.alter_partition,
     62: codec_controller.broker_registration,
     63: codec_controller.broker_heartbeat,
 }
 _RESPONSES: dict[int, Callable[[Any], ResponseView]] = {
-    0: codec_client.produce_response,
+    0: produce_response,
     4: codec_controller.leader_and_isr_response,
     5: codec_controller.stop_replica_response,
     6: codec_controller.plain_response,
     7: codec_controller.plain_response,
-    23: codec_replication.epoch_response,
+    23: epoch_response,
     56: codec_controller.alter_partition_response,
     62: codec_controller.broker_registration_response,
     63: codec_controller.broker_heartbeat_response,
@@ -101,7 +273,7 @@ class Codec:
             return None
 
     def error_answer(self, header: RequestHeader, view: RequestView | None, error: int) -> bytes:
-        """Give the frame that answers a request with an error.
+        """Return the frame that answers a request with an error.
 
         Raises:
             CannotAnswerError: no such answer is known.
@@ -113,14 +285,14 @@ class Codec:
         return can_answer(api_key) and api_key in self._messages
 
     def _known_version(self, message: Message | None, api_key: int, api_version: int) -> int | None:
-        """Give the version to decode as; one that is newer than the schemas counts as undecodable if it matters."""
+        """Return the version to decode as; one that is newer than the schemas counts as undecodable if it matters."""
         known = message.known_version(api_version) if message is not None else None
         if message is not None and known is None and api_key not in _MAY_BE_NEWER:
             self.note_undecodable()
         return known
 
     @staticmethod
-    def _decoded_response(message: Message, api_key: int, api_version: int, frame: Buffer) -> Any:  # noqa: ANN401
+    def _decoded_response(message: Message, api_key: int, api_version: int, frame: Buffer) -> Any:
         is_flexible = message.response.flexible_version_q(api_version)
         offset = response_body_offset(frame, api_key, is_flexible=is_flexible)
         return message.response.decode(memoryview(frame)[offset:], version=api_version)

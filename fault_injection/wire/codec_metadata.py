@@ -34,7 +34,7 @@ _READ_ERRORS = (ValueError, IndexError, struct.error)
 
 
 def metadata_records(records: bytes) -> tuple[MetadataRecord, ...]:
-    """Give what the record batches of a metadata-log fetch say about brokers, topics and partitions."""
+    """Return what the record batches of a metadata-log fetch say about brokers, topics and partitions."""
     return tuple(view for offset, value in _values(memoryview(records)) if (view := _view(offset, value)) is not None)
 
 

@@ -57,7 +57,7 @@ class Message:
     response: Any
 
     def known_version(self, version: int) -> int | None:
-        """Give the version to read and write a version as; None if it is newer than the schemas."""
+        """Return the version to read and write a version as; None if it is newer than the schemas."""
         if version <= int(self.request.max_version):
             return version
         return _ONLY_TAGGED_FIELDS_NEW.get((int(self.request.API_KEY), version))
@@ -73,7 +73,7 @@ SHIPPED: Messages = {
 
 
 def api_name(api_key: int) -> str:
-    """Give Kafka's name of an api, or its number when it has none here."""
+    """Return Kafka's name of an api, or its number when it has none here."""
     try:
         return str(ApiKey(api_key).name)
     except ValueError:

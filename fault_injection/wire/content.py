@@ -7,13 +7,46 @@ Choices: a frame that could not be decoded says nothing, so it meets no conditio
 the top and in the partitions: a top-level error is one of every partition. In-sync replicas are compared as sets.
 """
 
+# ruff: noqa: ANN401 - an entry is a partition of any request or response
+
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from functools import lru_cache
 from typing import Any
 
+from fault_injection.wire.controller_views import (
+    AlterPartitionResponseView,
+    AlterPartitionView,
+    BrokerHeartbeatResponseView,
+    BrokerHeartbeatView,
+    BrokerRegistrationResponseView,
+    BrokerRegistrationView,
+    CommittedIsr,
+    ControlledShutdownView,
+    ErrorsView,
+    LeaderAndIsrView,
+    PartitionError,
+    PartitionLeadership,
+    ProposedIsr,
+    StoppedReplica,
+    StopReplicaView,
+    UpdateMetadataView,
+)
 from fault_injection.wire.messages import RequestView, ResponseView
-
-# ruff: noqa: ANN401 - an entry is a partition of any request or response
+from fault_injection.wire.views import (
+    AppendedPartition,
+    EpochAnswer,
+    EpochQuery,
+    EpochRequestView,
+    EpochResponseView,
+    FetchedPartition,
+    FetchPartition,
+    FetchRequestView,
+    FetchResponseView,
+    ProducedPartition,
+    ProduceRequestView,
+    ProduceResponseView,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +120,7 @@ ANYTHING = Content()
 def agreeing(
     content: Content, view: RequestView | ResponseView | None, entries: tuple[Any, ...]
 ) -> tuple[Any, ...] | None:
-    """Give the entries of a frame that meet all conditions; None if the frame does not meet them.
+    """Return the entries of a frame that meet all conditions; None if the frame does not meet them.
 
     Args:
         content: the conditions.
@@ -110,14 +143,14 @@ def agreeing(
 
 @lru_cache(maxsize=256)
 def _conditions(content: Content, message: type) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Give the conditions on fields of a message and those on its partitions; an error may stand in either."""
+    """Return the conditions on fields of a message and those on its partitions; an error may stand in either."""
     wanted = {name: value for name, value in content.wanted.items() if name != "error"}
     of_message = {name: value for name, value in wanted.items() if hasattr(message, name)}
     return of_message, {name: value for name, value in wanted.items() if name not in of_message}
 
 
 def _with_error(error: int, view: Any, entries: tuple[Any, ...]) -> tuple[Any, ...] | None:
-    """Give the entries with an error; None if neither they nor the message itself tells it."""
+    """Return the entries with an error; None if neither they nor the message itself tells it."""
     top = getattr(view, "error", 0)
     agreed = tuple(entry for entry in entries if (top or getattr(entry, "error", 0)) == error)
     return agreed if agreed or (not entries and top == error) else None
@@ -129,3 +162,40 @@ def _agrees(entry: Any, wanted: dict[str, Any]) -> bool:
 
 def _is(value: Any, wanted: Any) -> bool:
     return frozenset(value) == wanted if isinstance(wanted, frozenset) else bool(value == wanted)
+
+
+# Of which classes are the message of an api and the partitions in it, so that a field's name can be checked?
+
+
+Form = tuple[type, ...]
+"""The class of a message and, if it has any, of its partitions."""
+
+REQUEST_FORMS: Mapping[int, Form] = {
+    0: (ProduceRequestView, ProducedPartition),
+    1: (FetchRequestView, FetchPartition),
+    4: (LeaderAndIsrView, PartitionLeadership),
+    5: (StopReplicaView, StoppedReplica),
+    6: (UpdateMetadataView, PartitionLeadership),
+    7: (ControlledShutdownView,),
+    23: (EpochRequestView, EpochQuery),
+    56: (AlterPartitionView, ProposedIsr),
+    62: (BrokerRegistrationView,),
+    63: (BrokerHeartbeatView,),
+}
+RESPONSE_FORMS: Mapping[int, Form] = {
+    0: (ProduceResponseView, AppendedPartition),
+    1: (FetchResponseView, FetchedPartition),
+    4: (ErrorsView, PartitionError),
+    5: (ErrorsView, PartitionError),
+    6: (ErrorsView,),
+    7: (ErrorsView,),
+    23: (EpochResponseView, EpochAnswer),
+    56: (AlterPartitionResponseView, CommittedIsr),
+    62: (BrokerRegistrationResponseView,),
+    63: (BrokerHeartbeatResponseView,),
+}
+
+
+def lacking(form: Form, names: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the names that are no field of a message or of its partitions."""
+    return tuple(name for name in names if not any(hasattr(part, name) for part in form))

@@ -26,7 +26,7 @@ class FetchSession:
         self._given: dict[PartitionKey, FetchedPartition] = {}
 
     def complete_request(self, request: FetchRequestView) -> FetchRequestView:
-        """Give the request with all partitions of its session; to be called in the order of arrival."""
+        """Return the request with all partitions of its session; to be called in the order of arrival."""
         if request.session_epoch <= FIRST_EPOCH:
             self._asked = {_key(asked): asked for asked in request.partitions}
             self._given = {}
@@ -40,7 +40,7 @@ class FetchSession:
         return replace(request, partitions=tuple(complete))
 
     def complete_response(self, request: FetchRequestView, response: FetchResponseView) -> FetchResponseView:
-        """Give the response with all partitions of the completed request it answers.
+        """Return the response with all partitions of the completed request it answers.
 
         A partition left out has no error, no records and the high watermark it had before.
         """

@@ -24,7 +24,7 @@ class FlexibleReader:
         self.position = 0
 
     def raw(self, size: int) -> memoryview:
-        """Give the next bytes as they are."""
+        """Return the next bytes as they are."""
         end = self.position + size
         if size < 0 or end > len(self._content):
             raise ValueError(f"{size} bytes at {self.position}, but only {len(self._content)} in all")

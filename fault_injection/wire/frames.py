@@ -78,7 +78,7 @@ class FrameParser:
         return memoryview(self._frame)[: self._filled] if self._frame is not None else _NOTHING
 
     def writable(self) -> memoryview:
-        """Give the memory for the next bytes: the rest of a large frame, otherwise the chunk."""
+        """Return the memory for the next bytes: the rest of a large frame, otherwise the chunk."""
         if self._frame is not None and self._size - self._filled >= len(self._chunk):
             self._is_direct = True
             if len(self._frame) == self._filled:
@@ -150,3 +150,27 @@ class FrameParser:
             return []
         frame, self._frame, self._filled = self._frame, None, 0
         return [Frame(frame)]
+
+
+# How do bytes pass that are no Kafka frames?
+#
+# Brokers speak to ZooKeeper in a protocol of its own, which the tester does not look into. Its bytes come out in
+# pieces as they came, each at most one chunk.
+
+
+class UnframedParser:
+    """Gives every byte on as it came; receive into ``writable()``, then report ``received(count)``."""
+
+    pending_bytes = 0
+    begun = memoryview(b"")
+
+    def __init__(self) -> None:
+        self._chunk = memoryview(bytearray(CHUNK_BYTES))
+
+    def writable(self) -> memoryview:
+        """Return the memory for the next bytes."""
+        return self._chunk
+
+    def received(self, count: int) -> list[FrameEvent]:
+        """Return the bytes that came."""
+        return [Unframed(bytes(self._chunk[:count]))]

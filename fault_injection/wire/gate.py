@@ -23,7 +23,7 @@ has ended. Frames of other connections, or of the other direction, pass or are h
 """
 
 from fault_injection.wire.controller_views import ErrorsView
-from fault_injection.wire.gate_armed import ArmedAction, Exchange, expects_answer
+from fault_injection.wire.gate_armed import ArmedAction, Exchange, Retries, expects_answer
 from fault_injection.wire.gate_events import (
     FORWARD,
     Action,
@@ -35,7 +35,6 @@ from fault_injection.wire.gate_events import (
 from fault_injection.wire.impairments import NS_PER_MS
 from fault_injection.wire.messages import ResponseView
 from fault_injection.wire.points import ObservedRequest, Point
-from fault_injection.wire.stutter import Retries
 
 FRAME_MARK = "#"
 _AT_ONCE: dict[Action, HoldStatus] = {
@@ -173,7 +172,7 @@ class Gate:
         return self._known(name).status
 
     def caught(self, name: str) -> CaughtFrame | None:
-        """Give the last frame an action caught, also after it ended. Raises GateError for an unknown name."""
+        """Return the last frame an action caught, also after it ended. Raises GateError for an unknown name."""
         return self._known(name).last
 
     def frames(self, name: str) -> int:
@@ -181,11 +180,11 @@ class Gate:
         return self._known(name).frames
 
     def connections(self, name: str) -> frozenset[int]:
-        """Give the numbers of the connections an action caught frames on. Raises GateError for an unknown name."""
+        """Return the numbers of the connections an action caught frames on. Raises GateError for an unknown name."""
         return frozenset(self._known(name).connections)
 
     def passed(self, name: str) -> tuple[Exchange, ...]:
-        """Give the last frames on an action's link that it let pass. Raises GateError for an unknown name."""
+        """Return the last frames on an action's link that it let pass. Raises GateError for an unknown name."""
         return tuple(self._known(name).passed)
 
     def holds(self) -> dict[str, HoldStatus]:
@@ -193,7 +192,7 @@ class Gate:
         return {name: armed.status for name, armed in self._all.items()}
 
     def take_events(self) -> list[GateEvent]:
-        """Give what happened since the last call, oldest first."""
+        """Return what happened since the last call, oldest first."""
         events, self._events = self._events, []
         return events
 
@@ -244,7 +243,7 @@ class Gate:
             raise GateError(f"no hold is named {name!r}") from None
 
     def _known_action(self, name: str) -> ArmedAction:
-        """Give the action of that name, or the one that holds a frame of that name."""
+        """Return the action of that name, or the one that holds a frame of that name."""
         for armed in self._all.values():
             if name in armed.held:
                 return armed

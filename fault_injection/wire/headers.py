@@ -83,12 +83,12 @@ def response_correlation_id(frame: Buffer) -> int:
 
 
 def request_body_offset(frame: Buffer, header: RequestHeader, *, is_flexible: bool) -> int:
-    """Give where the body of a request begins. Raises HeaderError on broken tagged fields (KIP-482)."""
+    """Return where the body of a request begins. Raises HeaderError on broken tagged fields (KIP-482)."""
     return skip_tagged_fields(frame, header.end) if is_flexible else header.end
 
 
 def response_body_offset(frame: Buffer, api_key: int, *, is_flexible: bool) -> int:
-    """Give where the body of a response begins; ApiVersions answers never have a flexible header.
+    """Return where the body of a response begins; ApiVersions answers never have a flexible header.
 
     Raises:
         HeaderError: the tagged fields are broken (KIP-482).
@@ -98,7 +98,7 @@ def response_body_offset(frame: Buffer, api_key: int, *, is_flexible: bool) -> i
 
 
 def skip_tagged_fields(frame: Buffer, offset: int) -> int:
-    """Give the offset behind a section of tagged fields. Raises HeaderError when it runs out of bytes."""
+    """Return the offset behind a section of tagged fields. Raises HeaderError when it runs out of bytes."""
     count, offset = _unsigned_varint(frame, offset)
     for _ in range(count):
         _, offset = _unsigned_varint(frame, offset)

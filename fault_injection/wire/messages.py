@@ -1,6 +1,5 @@
 """Which decoded messages are there?"""
 
-from fault_injection.wire.client_views import ProduceRequestView, ProduceResponseView
 from fault_injection.wire.controller_views import (
     AlterPartitionResponseView,
     AlterPartitionView,
@@ -19,6 +18,8 @@ from fault_injection.wire.views import (
     EpochResponseView,
     FetchRequestView,
     FetchResponseView,
+    ProduceRequestView,
+    ProduceResponseView,
 )
 
 RequestView = (

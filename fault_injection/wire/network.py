@@ -7,10 +7,9 @@ Every impairment is imposed under a name and lifted by it; several may be impose
 import time
 from collections.abc import Callable, Iterable
 
-from fault_injection.wire.impairments import Cut, Evidence, Impairment, Touched
+from fault_injection.wire.channel import Valve
+from fault_injection.wire.impairments import Cut, Evidence, Flow, Impairment, Touched, Way, around
 from fault_injection.wire.proxy_connection import Connection
-from fault_injection.wire.valve import Valve
-from fault_injection.wire.ways import Flow, Way, around
 
 JOIN_TIMEOUT_S = 15.0
 
@@ -46,7 +45,7 @@ class Network:
         return self._valve.lift(name)
 
     def evidence(self, name: str) -> Evidence:
-        """Give what an impairment did so far, also after it was lifted.
+        """Return what an impairment did so far, also after it was lifted.
 
         Raises:
             ImpairmentError: none of that name was ever imposed.
@@ -55,7 +54,7 @@ class Network:
             return self._valve.shaping.evidence(name)
 
     def imposed(self) -> dict[str, Impairment]:
-        """Give what is imposed now, in order of time."""
+        """Return what is imposed now, in order of time."""
         with self._valve.changed:
             return self._valve.shaping.imposed()
 

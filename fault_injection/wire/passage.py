@@ -1,17 +1,58 @@
 """What is known of a connection, and of one frame on its way through the gate?"""
 
 from dataclasses import dataclass, field
+from typing import Generic, TypeVar
 
 from fault_injection.cluster.relay import LinkName
 from fault_injection.wire.codec import api_name
-from fault_injection.wire.correlations import Correlator
 from fault_injection.wire.fetch_session import FetchSession
 from fault_injection.wire.gate_events import FORWARD, Decision
 from fault_injection.wire.headers import RequestHeader
 from fault_injection.wire.messages import RequestView, ResponseView
-from fault_injection.wire.parking import ParkingSpace
 from fault_injection.wire.points import Direction, ObservedRequest
 from fault_injection.wire.trace import Outcome, TraceEntry
+from fault_injection.wire.turns import ParkingSpace
+
+# Which request does an answer on a connection belong to?
+
+
+T = TypeVar("T")
+
+CORRELATIONS_MAX = 10_000
+
+
+class Correlator(Generic[T]):
+    """Finds the request an answer belongs to, on one connection.
+
+    Brokers answer in the order of the requests, so requests before an answered one have no answer
+    (Produce with acks=0). Invariant: at most ``CORRELATIONS_MAX`` requests are remembered.
+    """
+
+    def __init__(self) -> None:
+        self._waiting: dict[int, T] = {}
+
+    def __len__(self) -> int:
+        return len(self._waiting)
+
+    def waiting(self) -> tuple[T, ...]:
+        """Return the requests that no later one was answered after, oldest first."""
+        return tuple(self._waiting.values())
+
+    def sent(self, correlation_id: int, request: T) -> None:
+        """Remember a request that was let through."""
+        self._waiting.pop(correlation_id, None)
+        self._waiting[correlation_id] = request
+        if len(self._waiting) > CORRELATIONS_MAX:
+            del self._waiting[next(iter(self._waiting))]
+
+    def answered(self, correlation_id: int) -> T | None:
+        """Return the request of an answer and forget it and all before it; None if there is none."""
+        if correlation_id not in self._waiting:
+            return None
+        while (earlier := next(iter(self._waiting))) != correlation_id:
+            del self._waiting[earlier]
+        return self._waiting.pop(correlation_id)
+
 
 Sent = tuple[RequestHeader, ObservedRequest]
 
@@ -74,7 +115,7 @@ class Passage:
         return self.request.view if self.request is not None else None
 
     def entry(self, forwarded_ns: int | None, outcome: Outcome) -> TraceEntry:
-        """Give the frame's line of the trace, now that its fate is known."""
+        """Return the frame's line of the trace, now that its fate is known."""
         header, request, link = self.header, self.request, self.connection.link
         return TraceEntry(
             seq=self.seq,

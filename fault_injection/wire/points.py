@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 from uuid import UUID
 
-from fault_injection.wire.content import ANYTHING, Content, agreeing
-from fault_injection.wire.message_forms import REQUEST_FORMS, RESPONSE_FORMS, lacking
+from fault_injection.wire.content import ANYTHING, REQUEST_FORMS, RESPONSE_FORMS, Content, agreeing, lacking
 from fault_injection.wire.messages import RequestView, ResponseView
 from fault_injection.wire.views import FetchRequestView
 
@@ -197,7 +196,7 @@ def matches(point: Point, request: ObservedRequest) -> bool:
 
 
 def matching_partitions(point: Point, request: ObservedRequest) -> tuple[Any, ...]:
-    """Give the entries of a request that a point is about."""
+    """Return the entries of a request that a point is about."""
     return _about(point, request) or ()
 
 
@@ -213,7 +212,7 @@ def matches_answer(point: Point, request: ObservedRequest, response: ResponseVie
 
 
 def identity(entry: Any) -> tuple[Any, int]:  # noqa: ANN401 - an entry of any message
-    """Give what names a partition in a message: the topic's id if it has one, else its name, and the index."""
+    """Return what names a partition in a message: the topic's id if it has one, else its name, and the index."""
     return getattr(entry, "topic_id", None) or entry.topic, entry.partition
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from types import TracebackType
 from uuid import UUID
 
-from fault_injection.cluster.ports import PortReservation
+from fault_injection.cluster.plan import PortReservation
 from fault_injection.cluster.relay import LOOPBACK, Address, LinkName
 from fault_injection.wire.codec import Codec, load_schemas
 from fault_injection.wire.gate_armed import Exchange
@@ -194,12 +194,12 @@ class GateProxy:
             return self._traffic.gate.frames(name)
 
     def passed(self, name: str) -> tuple[Exchange, ...]:
-        """Give the last frames of its kind on its link that an action let pass. Raises GateError as ``frames``."""
+        """Return the last frames of its kind on its link that an action let pass. Raises GateError as ``frames``."""
         with self._traffic.lock:
             return self._traffic.gate.passed(name)
 
     def caught(self, name: str) -> CaughtFrame | None:
-        """Give the last frame an action caught, also after it went on; None while the action is armed.
+        """Return the last frame an action caught, also after it went on; None while the action is armed.
 
         Raises:
             GateError: nothing was ever armed under that name.
@@ -218,17 +218,17 @@ class GateProxy:
             return self._traffic.gate.holds()
 
     def rounds_since(self, time_ns: int, *, topic: str | None = None, follower: int | None = None) -> tuple[Round, ...]:
-        """Give the finished fetch rounds whose request arrived at or after a monotonic time."""
+        """Return the finished fetch rounds whose request arrived at or after a monotonic time."""
         with self._traffic.lock:
             return self._traffic.rounds.rounds_since(time_ns, topic=topic, follower=follower)
 
     def last_forwarded_fetch_offset(self, follower: int, leader: int, topic: str, partition: int) -> int | None:
-        """Give the last fetch offset let through to the leader: its remote log end offset, derived."""
+        """Return the last fetch offset let through to the leader: its remote log end offset, derived."""
         with self._traffic.lock:
             return self._traffic.rounds.last_forwarded_fetch_offset(follower, leader, topic, partition)
 
     def diverging_fetch_offset(self, follower: int, leader: int, topic: str, partition: int) -> int | None:
-        """Give the remote log end offset if the leader counted the last fetch, to which it said that logs diverge."""
+        """Return the remote log end offset if the leader counted the last fetch, to which it said that logs diverge."""
         with self._traffic.lock:
             return self._traffic.rounds.diverging_fetch_offset(follower, leader, topic, partition)
 
@@ -239,10 +239,6 @@ class GateProxy:
     def trace_to(self, path: Path) -> None:
         """Write every frame from now on to a new file. Raises OSError if it cannot be created."""
         self._traffic.begin_trace(path)
-
-    def flush_trace(self) -> None:
-        """Return when all frames so far are in the file. Raises OSError if one could not be written."""
-        self._traffic.trace.flush()
 
     def end_trace(self) -> None:
         """Write the last line of the file and no more to it. Raises OSError if a line could not be written."""

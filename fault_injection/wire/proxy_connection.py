@@ -18,21 +18,17 @@ from functools import partial
 
 from fault_injection.cluster.relay import Address
 from fault_injection.wire.answers import CannotAnswerError
-from fault_injection.wire.channel import Channel
-from fault_injection.wire.cut_through import CutThrough
-from fault_injection.wire.frames import Frame, FrameParser, Malformed, Unframed
+from fault_injection.wire.channel import Channel, mark_of
+from fault_injection.wire.frames import Frame, FrameParser, Malformed, Unframed, UnframedParser
 from fault_injection.wire.gate import GateError
 from fault_injection.wire.impairments import NS_PER_MS
-from fault_injection.wire.parking import Word
 from fault_injection.wire.passage import ConnectionState, Passage
 from fault_injection.wire.points import Direction
 from fault_injection.wire.proxy_endpoint import connected_to, has_hung_up, shut
 from fault_injection.wire.trace import Outcome
 from fault_injection.wire.traffic import Traffic
-from fault_injection.wire.turns import Turns
-from fault_injection.wire.unframed import UnframedParser
+from fault_injection.wire.turns import CutThrough, Turns, Word
 from fault_injection.wire.unread import UnreadFrame
-from fault_injection.wire.valve import mark_of
 
 STUCK_S = 0.02
 """A send that takes longer than this is stuck: nobody reads."""

@@ -5,19 +5,31 @@ rounds. Whoever calls ``observed``, ``completed``, ``follow`` or ``passed`` hold
 the order of arrival; ``asked`` and ``lighten`` need no lock.
 """
 
+import base64
+import re
 import struct
 from contextlib import suppress
+from dataclasses import replace
+from typing import Any, TypeVar, cast
+from uuid import UUID
 
 from fault_injection.wire.codec import Codec
+from fault_injection.wire.controller_views import (
+    AlterPartitionView,
+    BrokerHeartbeatView,
+    BrokerRegistrationView,
+    ControlledShutdownView,
+    LeaderAndIsrView,
+    StopReplicaView,
+    UpdateMetadataView,
+)
 from fault_injection.wire.headers import HeaderError, RequestHeader, request_header, response_correlation_id
 from fault_injection.wire.messages import RequestView, ResponseView
 from fault_injection.wire.passage import ConnectionState, Passage
-from fault_injection.wire.points import Direction, ObservedRequest
+from fault_injection.wire.points import METADATA_TOPIC, METADATA_TOPIC_ID, Direction, ObservedRequest
 from fault_injection.wire.rounds import Rounds
-from fault_injection.wire.senders import sender, sender_by_view
-from fault_injection.wire.topic_names import TopicNames
 from fault_injection.wire.unread import KEPT_BYTES_MAX, Content, SaidRequest, SaidResponse, UnreadFrame
-from fault_injection.wire.views import FetchRequestView, FetchResponseView
+from fault_injection.wire.views import EpochRequestView, FetchRequestView, FetchResponseView, ProduceRequestView
 
 PRODUCE_KEY = 0
 UNANSWERED_MAX = 10_000
@@ -46,7 +58,7 @@ class Readings:
 
     @staticmethod
     def asked(direction: Direction, connection: ConnectionState, frame: bytearray) -> tuple[int, int] | None:
-        """Give api and version of a frame that can be read later; None if it must be read now."""
+        """Return api and version of a frame that can be read later; None if it must be read now."""
         try:
             if direction == "response":
                 return connection.asked.pop(_RESPONSE_START.unpack_from(frame, _LENGTH_BYTES)[0], None)
@@ -118,7 +130,7 @@ class Readings:
     def observed(
         self, connection: ConnectionState, header: RequestHeader, view: RequestView | None, arrived_ns: int
     ) -> ObservedRequest:
-        """Give a request with its sender, the names of its topics and all partitions of its fetch session."""
+        """Return a request with its sender, the names of its topics and all partitions of its fetch session."""
         if connection.link.source is None:
             named = sender_by_view(view)
             if named is not None or connection.source is None:
@@ -140,7 +152,7 @@ class Readings:
     def completed(
         self, connection: ConnectionState, request: ObservedRequest, view: ResponseView | None
     ) -> ResponseView | None:
-        """Give an answer that has come, with the names of its topics and all partitions of its fetch session."""
+        """Return an answer that has come, with the names of its topics and all partitions of its fetch session."""
         if isinstance(view, FetchResponseView) and isinstance(request.view, FetchRequestView):
             view = connection.session.complete_response(request.view, view)
         answer = self.names.named(view) if view is not None else None
@@ -160,3 +172,100 @@ class Readings:
             self.rounds.on_response_forwarded(request, response, passage.arrived_ns, now_ns)
         if connection.is_lost:
             self.rounds.connection_lost(connection.number)
+
+
+# Which broker sent a request?
+#
+# | request | where it names its sender |
+# |---|---|
+# | FETCH | replica id (up to v14), ReplicaState (v15+); negative for consumers |
+# | OffsetsForLeaderEpoch | replica id (v3+), before that the client id |
+# | LeaderAndIsr, UpdateMetadata, StopReplica | controller id |
+# | AlterPartition, ControlledShutdown, BrokerRegistration, BrokerHeartbeat | broker id |
+# | any other | client id: ``broker-2-fetcher-0`` (0.11+), ``raft-client-2``, or the bare broker id |
+#
+# In 0.10.2 the client id of a fetcher is its thread name, which names the leader: it is not read.
+
+
+_CLIENT_IDS = re.compile(r"(?:broker-(\d+)-fetcher-\d+|raft-client-(\d+)|(\d+))")
+
+
+def sender(view: RequestView | None, client_id: str | None) -> int | None:
+    """Return the broker that sent a request, None if nothing in the request tells."""
+    named = sender_by_view(view)
+    return named if named is not None else sender_by_client_id(client_id)
+
+
+def sender_by_view(view: RequestView | None) -> int | None:
+    """Return the broker that a decoded request names as its sender."""
+    match view:
+        case FetchRequestView(replica_id=named) | EpochRequestView(replica_id=named):
+            return named if named >= 0 else None
+        case LeaderAndIsrView() | UpdateMetadataView() | StopReplicaView():
+            return view.controller_id
+        case AlterPartitionView() | ControlledShutdownView() | BrokerRegistrationView() | BrokerHeartbeatView():
+            return view.broker_id
+        case ProduceRequestView() | None:
+            return None
+
+
+def sender_by_client_id(client_id: str | None) -> int | None:
+    """Return the broker that a client id names."""
+    match = _CLIENT_IDS.fullmatch(client_id or "")
+    return int(next(group for group in match.groups() if group is not None)) if match is not None else None
+
+
+# Which topic does a topic id on the wire stand for?
+#
+# From Fetch v13 on partitions are named by topic id (KIP-516). Ids are learned from whoever knows them:
+# the caller, after it created a topic, and LeaderAndIsr v5+, which carries both.
+
+
+KAFKA_TEXT_LENGTH = 22
+
+View = TypeVar("View", bound=RequestView | ResponseView)
+
+
+def topic_uuid(text: str | UUID) -> UUID:
+    """Read a topic id as Kafka prints it (22 characters, URL-safe base64) or in the usual UUID form.
+
+    Raises:
+        ValueError: the text is neither.
+    """
+    if isinstance(text, UUID):
+        return text
+    if len(text) == KAFKA_TEXT_LENGTH:
+        return UUID(bytes=base64.urlsafe_b64decode(text + "=="))
+    return UUID(text)
+
+
+class TopicNames:
+    """The names of topic ids as far as they were learned."""
+
+    def __init__(self) -> None:
+        self._names: dict[UUID, str] = {METADATA_TOPIC_ID: METADATA_TOPIC}
+
+    def learn(self, topic_id: str | UUID, name: str) -> None:
+        """Remember the name of a topic id."""
+        self._names[topic_uuid(topic_id)] = name
+
+    def learn_from(self, view: RequestView | None) -> None:
+        """Remember what a controller's request tells about topics."""
+        if isinstance(view, LeaderAndIsrView):
+            for state in view.partitions:
+                if state.topic is not None and state.topic_id is not None and state.topic_id.int:
+                    self._names[state.topic_id] = state.topic
+
+    def named(self, view: View) -> View:
+        """Return the view with the names of the topic ids that are known."""
+        entries: tuple[Any, ...] = getattr(view, "partitions", ())
+        if all(self._name(entry) == entry.topic for entry in entries):
+            return view
+        named = tuple(replace(entry, topic=self._name(entry)) for entry in entries)
+        changed: Any = replace
+        return cast("View", changed(view, partitions=named))
+
+    def _name(self, entry: Any) -> str | None:  # noqa: ANN401 - an entry of any view
+        if entry.topic is not None:
+            return str(entry.topic)
+        return self._names.get(entry.topic_id)

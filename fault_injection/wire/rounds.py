@@ -152,7 +152,7 @@ class Rounds:
                 del known[key]
 
     def rounds_since(self, time_ns: int, *, topic: str | None = None, follower: int | None = None) -> tuple[Round, ...]:
-        """Give the finished rounds whose request arrived at or after a monotonic time, oldest first."""
+        """Return the finished rounds whose request arrived at or after a monotonic time, oldest first."""
         chosen = (
             fetch_round
             for key, finished in self._finished.items()
@@ -163,15 +163,15 @@ class Rounds:
         return tuple(sorted(chosen, key=lambda fetch_round: fetch_round.request_arrived_ns))
 
     def last_forwarded_fetch_offset(self, follower: int, leader: int, topic: str, partition: int) -> int | None:
-        """Give the last fetch offset let through: what the leader knows as the follower's log end offset."""
+        """Return the last fetch offset let through: what the leader knows as the follower's log end offset."""
         return self._known.get((follower, leader, topic, partition), _Known(None)).offset
 
     def diverging_fetch_offset(self, follower: int, leader: int, topic: str, partition: int) -> int | None:
-        """Give what the leader knows instead if it counted the last fetch, which it answered with a diverging epoch."""
+        """Return what the leader knows instead if it counted the last fetch, answered with a diverging epoch."""
         return self._known.get((follower, leader, topic, partition), _Known(None)).diverging
 
     def in_flight(self) -> tuple[ObservedRequest, ...]:
-        """Give the fetches that are at their leader or whose answer is held, e.g. parked ones."""
+        """Return the fetches that are at their leader or whose answer is held, e.g. parked ones."""
         return tuple(request for request, _, _ in self._in_flight.values())
 
 

@@ -15,13 +15,13 @@ from fault_injection.wire.impairments import (
     Cut,
     Delay,
     Evidence,
+    Flow,
     FrameMark,
     Impairment,
     ImpairmentError,
     Throttle,
     Touched,
 )
-from fault_injection.wire.ways import Flow
 
 NS_PER_S = 1_000_000_000
 TOUCHED_MAX = 256
@@ -89,14 +89,14 @@ class Shaping:
         return lifted.evidence()
 
     def evidence(self, name: str) -> Evidence:
-        """Give what an impairment did, also after it was lifted. Raises ImpairmentError for an unknown name."""
+        """Return what an impairment did, also after it was lifted. Raises ImpairmentError for an unknown name."""
         known = self._imposed.get(name) or self._lifted.get(name)
         if known is None:
             raise ImpairmentError(f"no impairment {name!r} was ever imposed")
         return known.evidence()
 
     def imposed(self) -> dict[str, Impairment]:
-        """Give what is imposed now, in order of time."""
+        """Return what is imposed now, in order of time."""
         return {name: imposed.impairment for name, imposed in self._imposed.items()}
 
     def verdict(self, load: Load) -> Verdict:

@@ -90,14 +90,14 @@ class TraceEntry:
 
 
 def line(entry: TraceEntry) -> str:
-    """Give the entry as one line of JSON without its end of line."""
+    """Return the entry as one line of JSON without its end of line."""
     columns: dict[str, Json] = {name: getattr(entry, name) for name in _COLUMNS}
     columns["decoded"] = as_json(entry.decoded)
     return _ENCODE(columns)
 
 
 def as_json(value: Any) -> Json:  # noqa: ANN401 - any view or part of one
-    """Give a view as JSON; fields that have their default are left out, topic ids are text."""
+    """Return a view as JSON; fields that have their default are left out, topic ids are text."""
     kind = type(value)
     if kind in _PLAIN:
         return value  # type: ignore[no-any-return]

@@ -13,19 +13,19 @@ from pathlib import Path
 
 from fault_injection.cluster.relay import LinkName
 from fault_injection.wire.answers import CannotAnswerError
+from fault_injection.wire.channel import Valve
 from fault_injection.wire.codec import Codec
 from fault_injection.wire.gate import Gate, GateError
 from fault_injection.wire.gate_armed import expects_answer
 from fault_injection.wire.gate_events import Action, Decision, GateEvent, HoldStatus
 from fault_injection.wire.headers import HeaderError, request_header, response_correlation_id
-from fault_injection.wire.parking import ParkingSpace, Word
 from fault_injection.wire.passage import ConnectionState, Passage, Sent
 from fault_injection.wire.points import Direction, Point
 from fault_injection.wire.readings import Readings
 from fault_injection.wire.rounds import Rounds
 from fault_injection.wire.trace import Outcome, Trace
+from fault_injection.wire.turns import ParkingSpace, Word
 from fault_injection.wire.unread import UnreadFrame, UnreadFrames
-from fault_injection.wire.valve import Valve
 
 TELLING_REQUESTS = 4  # who sends has named itself by then, or never will
 

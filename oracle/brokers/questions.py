@@ -22,20 +22,28 @@ UNREAD = {
     "version",
     "metadata",
     "rules",
+    "allows_unclean_election",
+    "answers_fetch_at_once",
     "elects_uncleanly_on_request",
     "finds_time_at_high_watermark",
     "followers_serve_consumers",
+    "has_eligible_by_default",
+    "heeds_message_format",
     "high_watermark_at_new_start",
     "last_epoch_after_empty_answer",
     "leaves_isr",
+    "moves_in_session",
+    "notes_epoch_in_any_format",
     "raises_high_watermark_on_shrink",
     "reassignment",
+    "requests",
     "settings_changed",
     "stops_replica",
+    "takes_request_of_start",
     "tells_latest_offset",
     "wakes_waiting_fetch",
 }
-"""What no event of the model reads: names, a leader that shrinks its ISR, moves, new settings, what clients list."""
+"""What no event of the model reads: names, a leader that shrinks its ISR, moves, new settings, what clients ask."""
 
 
 class Faults(StrEnum):

@@ -12,8 +12,19 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Generic
 
 from oracle.explorer.eventually import find_avoiding_behaviour
-from oracle.explorer.exploration import INTERRUPTED, Exploration, Progress, Step, Verdict
-from oracle.explorer.model import Always, CannotGoOnError, Eventually, Model, Sometimes, State
+from oracle.explorer.model import (
+    INTERRUPTED,
+    Always,
+    CannotGoOnError,
+    Eventually,
+    Exploration,
+    Model,
+    Progress,
+    Sometimes,
+    State,
+    Step,
+    Verdict,
+)
 from oracle.explorer.paths import key_of, path_to
 
 if TYPE_CHECKING:

@@ -8,10 +8,9 @@ from __future__ import annotations
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING
 
+from oracle.obstructing import silent_followers
 from oracle.replication.electing import time_out
-from oracle.step_fields import written_name
-from oracle.steps import AwaitHold, AwaitIsr, AwaitLag, AwaitLeader, AwaitOutcome, Produce, SendTo
-from oracle.timing import silent_followers
+from oracle.steps import AwaitHold, AwaitIsr, AwaitLag, AwaitLeader, AwaitOutcome, Produce, SendTo, written_name
 from oracle.vocabulary import Expectation
 
 if TYPE_CHECKING:

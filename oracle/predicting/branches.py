@@ -7,21 +7,20 @@ assumption); which one that is is said.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING
 
 from oracle.asking import ASKS, Answer, answer, asked_words
 from oracle.predicting.assumptions import UnmetAssumptionError, check
-from oracle.predicting.blaming import blamed_field
-from oracle.predicting.chronicle import Chronicle, step_words
 from oracle.predicting.comparing import Comparison
 from oracle.predicting.interleavings import TooManyStatesError, explore, identity
 from oracle.predicting.outcome import moment
 from oracle.predicting.races import decisions, shared
 from oracle.predicting.taking import strokes
+from oracle.predicting.wording import Chronicle, step_words
 from oracle.prediction import Assumption
 from oracle.schedule import ScheduleError
-from oracle.steps import Checkpoint
+from oracle.steps import Checkpoint, EndOffsetOfEpoch, ListOffsets, LoseTail, Produce, SendTo, written_name
 from oracle.world import ImpossibleEventError
 
 if TYPE_CHECKING:
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
     from oracle.prediction import Moment
     from oracle.steps import Ask, Step
     from oracle.world import World
+
 
 WAYS_MAX = 64
 
@@ -168,3 +168,21 @@ def _check_number(ways: int, index: int) -> None:
     if ways > WAYS_MAX:
         message = f"{ways} outcomes are open, more than {WAYS_MAX}: hold the links that race"
         raise ScheduleError(message, step=index, field="steps")
+
+
+# Which field of a step is to blame that no rule allows? The one that a file's author has to change.
+
+
+def blamed_field(step: Step, world: World) -> str:
+    """Return the field, as files name it: mostly the first one, which says what the step is about.
+
+    A lost tail is refused for its offset if its broker is down, a produce for the leader that it names, and a
+    question for the broker that is asked.
+    """
+    if isinstance(step, LoseTail) and not world.state.replica(step.broker).alive:
+        return "offset"
+    if isinstance(step, Produce):
+        return "leader"
+    if isinstance(step, ListOffsets | EndOffsetOfEpoch | SendTo):
+        return "broker"
+    return written_name(fields(step)[0])

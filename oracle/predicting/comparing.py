@@ -6,10 +6,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from oracle.events import ResponseReceived
-from oracle.predicting.chronicle import Change, ChangeKind
-from oracle.predicting.obstacle_changes import obstacle_words, start_words
-from oracle.predicting.wording import brokers, controller_frame, frame, labels, why_high_watermark_moved
-from oracle.replication.disks import TAIL_LOST
+from oracle.predicting.wording import (
+    Change,
+    ChangeKind,
+    brokers,
+    controller_frame,
+    frame,
+    labels,
+    why_high_watermark_moved,
+)
+from oracle.replication.following import TAIL_LOST
 from oracle.rules import ahead_of_leader, base_protocol, isr_join, isr_shrink
 from oracle.vocabulary import Acks, Outcome, Role
 
@@ -22,7 +28,7 @@ if TYPE_CHECKING:
     from oracle.state import ControllerView, ProduceState, ReplicaState
     from oracle.steps import Hold
     from oracle.vocabulary import BrokerId, Label
-    from oracle.world import World
+    from oracle.world import Obstacles, World
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,3 +223,31 @@ def _first_of(rules: RuleSet, rule: Rule, otherwise: Rule) -> Rule:
 def rule_named(rules: RuleSet, name: str) -> Rule:
     """Return a rule of a rule set, or of the base protocol, by its name."""
     return next((rule for rule in rules.rules if rule.name == name), base_protocol.OUT_OF_RANGE)
+
+
+# What was put in the way of frames, or taken away, and which records were deleted? In words, for the chronicle.
+
+
+def obstacle_words(old: Obstacles, new: Obstacles) -> Iterator[tuple[BrokerId, str]]:
+    """Yield whom each change concerns, and what it is."""
+    for broker in sorted(new.paused - old.paused):
+        yield broker, f"broker {broker} is paused: it neither fetches, serves nor hears"
+    for broker in sorted(old.paused - new.paused):
+        yield broker, f"broker {broker} stands still no more"
+    for broker in sorted(new.isolated - old.isolated):
+        yield broker, f"broker {broker} is cut off from every other node"
+    for broker in sorted(old.isolated - new.isolated):
+        yield broker, f"broker {broker} reaches the other nodes again"
+    for follower, leader in sorted(new.cuts - old.cuts):
+        yield follower, f"no fetch of broker {follower} reaches broker {leader}"
+    for follower, leader in sorted(old.cuts - new.cuts):
+        yield follower, f"fetches of broker {follower} reach broker {leader} again"
+
+
+def start_words(old: ReplicaState, new: ReplicaState) -> str | None:
+    """Return where a replica's log starts now, in words; None if it starts where it did."""
+    if new.log_start_offset == old.log_start_offset:
+        return None
+    if new.log_start_offset > old.log_start_offset:
+        return f"broker {new.broker} deletes what is before offset {new.log_start_offset}: its log starts there"
+    return f"broker {new.broker} has not written down where its log starts: at {new.log_start_offset} again"

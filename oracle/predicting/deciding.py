@@ -8,13 +8,12 @@ from __future__ import annotations
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
-from oracle.predicting.chronicle import ChangeKind
-from oracle.predicting.wording import brokers
+from oracle.predicting.wording import ChangeKind, brokers
 from oracle.rules import strict_min_isr
 from oracle.vocabulary import Fate
 
 if TYPE_CHECKING:
-    from oracle.predicting.chronicle import Change, Chronicle
+    from oracle.predicting.wording import Change, Chronicle
     from oracle.rules.rule_set import RuleSet
     from oracle.state import PartitionState, ProduceState, ReplicaState
     from oracle.vocabulary import BrokerId, Label

@@ -9,12 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from oracle.predicting.chronicle import ChangeKind
+from oracle.predicting.wording import ChangeKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from oracle.predicting.chronicle import Change, Chronicle
+    from oracle.predicting.wording import Change, Chronicle
     from oracle.prediction import Moment, Prediction, RecordPrediction
     from oracle.vocabulary import BrokerId
 

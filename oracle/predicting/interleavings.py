@@ -25,7 +25,6 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from oracle import controlling
 from oracle.events import (
     FetchCompleted,
     RequestReceived,
@@ -34,7 +33,7 @@ from oracle.events import (
 )
 from oracle.replication.electing import awaiting
 from oracle.state import FetchAnswer, FetchKind, FetchStage
-from oracle.world import half_step
+from oracle.world import controller_moves, half_step, unnoticed
 
 if TYPE_CHECKING:
     from oracle.events import Event
@@ -139,7 +138,7 @@ def _moves(world: World) -> list[tuple[Event | None, World]]:
         if is_calm and _is_seen_by_its_follower_only(fetch):
             return [(event, after)]
         moves.append((event, after))
-    moves.extend(controlling.moves(world))
+    moves.extend(controller_moves(world))
     return moves or _at_rest(world)
 
 
@@ -151,7 +150,7 @@ def _is_calm(world: World) -> bool:
     leader = world.state.serving_leader()
     is_shrinking = leader is not None and leader.leaving
     heard = (world.blocks_decisions(broker) for broker in awaiting(world.state))
-    return not is_shrinking and not controlling.unnoticed(world) and all(heard)
+    return not is_shrinking and not unnoticed(world) and all(heard)
 
 
 def _event(follower: BrokerId, fetch: Fetch | None) -> Event:

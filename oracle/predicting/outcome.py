@@ -15,13 +15,13 @@ from oracle.prediction import (
     RecordPrediction,
     ReplicaNumbers,
 )
-from oracle.replication.disks import forgot
+from oracle.replication.following import forgot
 from oracle.rules import diverging_fetch, eligible_index, isr_join, kip_966
 from oracle.schedule import ScheduleError
 from oracle.vocabulary import Fate, Leadership, Offset, Outcome, Role
 
 if TYPE_CHECKING:
-    from oracle.predicting.chronicle import Chronicle
+    from oracle.predicting.wording import Chronicle
     from oracle.rules.rule import Rule
     from oracle.rules.rule_set import RuleSet
     from oracle.schedule import Schedule

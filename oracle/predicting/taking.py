@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from oracle import asking, obstructing, timing
+from oracle import asking, obstructing
 from oracle.events import (
     ElectionRequested,
     HighWatermarkLost,
@@ -93,7 +93,7 @@ def strokes(step: Step) -> tuple[Stroke, ...]:
         case Elect() | Reassign() | Alter() | DeleteRecords() | AddPartitions() | CreateTopic() | DeleteTopic():
             return (partial(_order, step=step),)
         case AwaitLag():
-            return (timing.let_lag_pass,)
+            return (obstructing.let_lag_pass,)
         case LoseTail() | LoseCheckpoint():
             return (partial(_forget, step=step),)
         case _:
@@ -104,11 +104,11 @@ def _change_processes(world: World, step: Kill | KillTogether | Stop | Start) ->
     """End brokers, or start one."""
     match step:
         case KillTogether(brokers):
-            return timing.end_together(world, brokers=brokers)
+            return obstructing.end_together(world, brokers=brokers)
         case Start(broker):
-            return timing.start(world, broker=broker)
+            return obstructing.start(world, broker=broker)
         case _:
-            return timing.end(world, broker=step.broker, graceful=isinstance(step, Stop))
+            return obstructing.end(world, broker=step.broker, graceful=isinstance(step, Stop))
 
 
 def _obstruct(world: World, step: Step) -> World:

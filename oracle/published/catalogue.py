@@ -2,21 +2,59 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
-from oracle.explorer.subject import Subject
+from oracle.explorer.model import Subject
 from oracle.explorer.symmetry import Symmetry
 from oracle.explorer.tabulated import Tabulated
-from oracle.published import async_isr, invariants, showing, symmetries
-from oracle.published.ablations import ABLATIONS
-from oracle.published.layout import Layout
-from oracle.published.modules import MODULES
-from oracle.published.specification import specification
+from oracle.published import async_isr, showing, symmetries
+from oracle.published.modules import KIP_320, MODULES
+from oracle.published.parts import Layout
+from oracle.published.specification import FOLLOWER_IS_PREFIX, STRONG_ISR, WEAK_ISR, specification
+from oracle.published.truncations import cuts_by_kip_101, cuts_in_two_ways, cuts_to_high_watermark
+from oracle.rules import isr_join, kip_320
 
 if TYPE_CHECKING:
     from oracle.published.constants import Constants
     from oracle.published.module import Module
+
+
+# Which single rule of Kip320 can be left out? None: each row here leaves one out, and loses records.
+#
+# `without-maximal-isr` is AsyncIsr's. With unclean election StrongIsr cannot hold, whatever the rules; what must still
+# hold is that a follower's log is a prefix of its leader's in the same epoch (FollowerIsPrefix).
+
+
+UNCLEAN = replace(KIP_320, name="Kip320/with-unclean-election", elects_uncleanly=True)
+
+
+def _without(what: str, **rules: object) -> Module:
+    return replace(KIP_320, name=f"Kip320/{what}", **rules)  # type: ignore[arg-type]
+
+
+TO_HIGH_WATERMARK = _without("truncates-to-high-watermark", cuts=cuts_to_high_watermark)
+BY_KIP_101 = _without("looks-up-by-kip-101", cuts=cuts_by_kip_101)
+BY_KIP_101_WITH_ENTRY = _without(
+    "looks-up-by-kip-101-with-epoch-entry", cuts=cuts_by_kip_101, enters_epoch_on_election=True
+)
+ABLATIONS = (
+    TO_HIGH_WATERMARK,
+    BY_KIP_101,
+    BY_KIP_101_WITH_ENTRY,
+    _without("without-truncation-fence", cuts=cuts_in_two_ways, fences_truncation=False),
+    _without("joins-at-high-watermark", joins=isr_join.at_high_watermark),
+    _without("without-fetch-fence", serves=kip_320.serves_any_epoch),
+    _without("without-high-watermark-fence", counts=kip_320.serves_any_epoch),
+    UNCLEAN,
+    replace(BY_KIP_101, name="Kip320/looks-up-by-kip-101-with-unclean-election", elects_uncleanly=True),
+    replace(
+        BY_KIP_101_WITH_ENTRY,
+        name="Kip320/looks-up-by-kip-101-with-epoch-entry-and-unclean-election",
+        elects_uncleanly=True,
+    ),
+)
+
 
 ROWS = {module.name: module for module in (*MODULES, *ABLATIONS)}
 WITHOUT_MAXIMAL_ISR = f"{async_isr.NAME}/without-maximal-isr"
@@ -44,8 +82,8 @@ def _replication(module: Module, constants: Constants, *, with_symmetry: bool) -
     return Subject(
         model=model,
         constants=asdict(constants),
-        invariants=(model.invariant(invariants.WEAK_ISR), model.invariant(invariants.STRONG_ISR)),
-        further=tuple(map(model.invariant, set(model.factored.invariants) & {invariants.FOLLOWER_IS_PREFIX})),
+        invariants=(model.invariant(WEAK_ISR), model.invariant(STRONG_ISR)),
+        further=tuple(map(model.invariant, set(model.factored.invariants) & {FOLLOWER_IS_PREFIX})),
         lines=lambda state: showing.replication_lines(showing.replication_value(layout, model.parts(state))),
         value=lambda state: showing.replication_value(layout, model.parts(state)),
     )

@@ -9,8 +9,7 @@ if TYPE_CHECKING:
 
     from oracle.explorer.factored import Parts
     from oracle.published.async_isr import IsrAt
-    from oracle.published.layout import Layout
-    from oracle.published.parts import Quorum, Replica, Request
+    from oracle.published.parts import Layout, Quorum, Replica, Request
     from oracle.vocabulary import LeaderEpoch
 
 Value = dict[str, Any]

@@ -12,9 +12,8 @@ from itertools import combinations, permutations
 from typing import TYPE_CHECKING
 
 from oracle.explorer.factored import Action, Check, Factored, JointAction, Veto
-from oracle.published import controller, invariants
-from oracle.published.layout import Layout
-from oracle.published.parts import Quorum, Replica, is_true_leader
+from oracle.published import replication
+from oracle.published.parts import Layout, Quorum, Replica, is_true_leader
 from oracle.published.replication import Replication
 from oracle.vocabulary import BrokerId, LeaderEpoch
 
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
     from oracle.published.constants import Constants
     from oracle.published.module import Module
     from oracle.published.parts import Request
+
 
 ZOMBIE_WRITES = "a zombie writes"
 RECORDS_CUT = "records are cut"
@@ -78,10 +78,10 @@ class _Bound:
     def _controller_actions(self, epoch: int) -> Iterator[Action]:
         reads = (self.layout.quorum, self.layout.request(epoch))
         asks = (partial(_is_in_epoch, epoch - 1), None)
-        yield Action("ControllerElectLeader", "", reads, controller.elects_leader, asks)
-        yield Action("ControllerShrinkIsr", "", reads, controller.shrinks_isr, asks)
+        yield Action("ControllerElectLeader", "", reads, replication.elects_leader, asks)
+        yield Action("ControllerShrinkIsr", "", reads, replication.shrinks_isr, asks)
         if self.module.elects_uncleanly:
-            elects = partial(controller.elects_uncleanly, self.brokers)
+            elects = partial(replication.elects_uncleanly, self.brokers)
             yield Action("ControllerElectUnclean", "", reads, elects, asks)
 
     def _own_actions(self, broker: BrokerId) -> Iterator[Action]:
@@ -132,22 +132,18 @@ class _Bound:
         return JointAction(rises, tuple(vetoes))
 
     def checks(self) -> Iterator[Check]:
-        exposes = invariants.exposes_records
+        exposes = exposes_records
         for leader in self.brokers:
             own = (self.layout.replica(leader),)
-            yield Check(invariants.WEAK_ISR, own, invariants.breaks_own_weak_isr, (exposes,))
-            yield Check(
-                invariants.STRONG_ISR, (self.layout.quorum, *own), invariants.breaks_own_strong_isr, (None, exposes)
-            )
+            yield Check(WEAK_ISR, own, breaks_own_weak_isr, (exposes,))
+            yield Check(STRONG_ISR, (self.layout.quorum, *own), breaks_own_strong_isr, (None, exposes))
         for pair in permutations(self.brokers, 2):
             reads, asks = self.layout.pair(*pair), (exposes, None)
-            yield Check(invariants.WEAK_ISR, reads, invariants.breaks_weak_isr, asks)
-            yield Check(
-                invariants.STRONG_ISR, (self.layout.quorum, *reads), invariants.breaks_strong_isr, (None, *asks)
-            )
+            yield Check(WEAK_ISR, reads, breaks_weak_isr, asks)
+            yield Check(STRONG_ISR, (self.layout.quorum, *reads), breaks_strong_isr, (None, *asks))
             if not self.module.checks_last_epoch:
-                breaks = invariants.breaks_follower_is_prefix
-                yield Check(invariants.FOLLOWER_IS_PREFIX, reads, breaks, (_presumes_leadership, None))
+                breaks = breaks_follower_is_prefix
+                yield Check(FOLLOWER_IS_PREFIX, reads, breaks, (_presumes_leadership, None))
 
 
 def _is_in_epoch(epoch: int, quorum: Quorum) -> bool:
@@ -195,3 +191,52 @@ def _tells_zombie(before: Parts, _after: Parts) -> Iterator[str]:
 def _tells_truncation(before: Parts, after: Parts) -> Iterator[str]:
     if after[-1].log.entries != before[-1].log.entries:
         yield RECORDS_CUT
+
+
+# What must always hold in the published modules? Their invariants, and one more for elections that are not clean.
+#
+# Each is told as what breaks it, between one replica and another, or itself.
+
+
+WEAK_ISR = "WeakIsr"
+STRONG_ISR = "StrongIsr"
+FOLLOWER_IS_PREFIX = "FollowerIsPrefix"
+
+
+def exposes_records(leader: Replica) -> bool:
+    """Tell whether consumers may read from a replica that presumes to lead: what both published invariants ask."""
+    return leader.presumes_leadership and leader.high_watermark > 0
+
+
+def breaks_weak_isr(leader: Replica, member: Replica) -> bool:
+    """Break WeakIsr: a member of a presumed leader's own ISR lacks what lies below that leader's high watermark."""
+    return member.broker in leader.isr and lacks_committed(leader, member)
+
+
+def breaks_own_weak_isr(leader: Replica) -> bool:
+    """Break WeakIsr alone: the leader itself lacks it."""
+    return breaks_weak_isr(leader, leader)
+
+
+def breaks_strong_isr(quorum: Quorum, leader: Replica, member: Replica) -> bool:
+    """Break StrongIsr: a member of the quorum's ISR lacks what lies below some presumed leader's high watermark."""
+    return member.broker in quorum.isr and lacks_committed(leader, member)
+
+
+def breaks_own_strong_isr(quorum: Quorum, leader: Replica) -> bool:
+    """Break StrongIsr alone: the leader itself lacks it."""
+    return breaks_strong_isr(quorum, leader, leader)
+
+
+def breaks_follower_is_prefix(leader: Replica, follower: Replica) -> bool:
+    """Break FollowerIsPrefix: a follower has records that its leader of the same epoch has not."""
+    entries = follower.log.entries
+    is_following = follower.leader == leader.broker and follower.leader_epoch == leader.leader_epoch
+    return is_following and leader.log.entries[: len(entries)] != entries
+
+
+def lacks_committed(leader: Replica, member: Replica) -> bool:
+    """Tell whether two logs differ below the leader's high watermark, or do not reach it."""
+    high_watermark = leader.high_watermark
+    committed = leader.log.entries[:high_watermark]
+    return len(committed) < high_watermark or member.log.entries[:high_watermark] != committed

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from oracle.explorer.symmetry import Renaming
 from oracle.published import async_isr
-from oracle.published.layout import Layout
+from oracle.published.parts import Layout
 from oracle.published.renaming import all_names
 
 if TYPE_CHECKING:

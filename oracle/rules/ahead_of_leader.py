@@ -31,11 +31,14 @@ from oracle.rules.rule import Rule
 GIVES_UP = Rule(
     name="ahead-of-leader-gives-up",
     source="KAFKA-7414",
-    versions="2.0.0 and older",
-    replaces=None,
-    breaks="a follower that is ahead of its leader takes its broker out of service; in 0.10 the process hangs",
+    says="A follower ahead of its leader ends its broker unless unclean election is on.",
 )
 """It says nothing where unclean election is on."""
+HANGS = Rule(
+    name="broker-that-gives-up-hangs",
+    source="ShutdownableThread.run, KafkaServer.shutdown of 0.10.2",
+    says="A broker that ends because it is ahead of its leader closes its ports and hangs.",
+)
 
 
 class WhenAhead(StrEnum):

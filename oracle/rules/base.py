@@ -6,8 +6,11 @@ It is no release's own: most of it is what Kafka did before leader epochs, with 
 from __future__ import annotations
 
 from oracle.rules import (
+    broker_epoch,
     caught_up,
     delivery,
+    fetch_beyond_end,
+    fetch_session,
     full_truncation,
     isr_eligibility,
     isr_join,
@@ -23,9 +26,11 @@ from oracle.rules import (
     stop_replica,
     strict_min_isr,
     truncate_to_high_watermark,
+    unclean_setting,
     zookeeper_controller,
 )
 from oracle.rules.ahead_of_leader import WhenAhead
+from oracle.rules.request_versions import RequestVersions
 from oracle.rules.rule_set import RuleSet
 from oracle.vocabulary import MetadataMode
 
@@ -68,5 +73,13 @@ BASE = RuleSet(
     reassignment=reassignment.IN_STEPS,
     elects_uncleanly_on_request=False,
     settings_changed=settings_change.waits,
+    allows_unclean_election=unclean_setting.forbidden_unless_set,
+    has_eligible_by_default=False,
+    heeds_message_format=True,
+    notes_epoch_in_any_format=False,
+    takes_request_of_start=broker_epoch.for_any_start,
+    answers_fetch_at_once=fetch_beyond_end.waits,
+    moves_in_session=fetch_session.that_gave_records,
+    requests=RequestVersions(),
     rules=(),
 )

@@ -9,59 +9,66 @@ from __future__ import annotations
 
 from oracle.rules.rule import Rule
 
-
-def _rule(name: str, source: str, breaks: str) -> Rule:
-    return Rule(name=name, source=source, versions="all", replaces=None, breaks=breaks)
-
-
-LEADER_APPENDS = _rule(
+LEADER_APPENDS = Rule(
     "leader-appends-first",
     "HW-05, ReplicaManager.appendRecords",
-    "a follower has a record that its leader does not have",
+    "A leader appends a record before any follower has it.",
 )
-FOLLOWER_APPENDS = _rule(
+FOLLOWER_APPENDS = Rule(
     "follower-appends-what-it-fetched",
     "HW-04, ReplicaFetcherThread.processPartitionData",
-    "a replica never catches up with its leader",
+    "A follower appends what it fetched, in its leader's order.",
 )
-HIGH_WATERMARK_OF_LEADER = _rule(
+HIGH_WATERMARK_OF_LEADER = Rule(
     "high-watermark-is-lowest-end-offset",
     "HW-07, HW-08, Partition.maybeIncrementLeaderHW",
-    "a record is committed that an in-sync replica lacks",
+    "A leader's high watermark is the lowest log end offset of its in-sync replicas.",
 )
-HIGH_WATERMARK_OF_FOLLOWER = _rule(
+HIGH_WATERMARK_OF_FOLLOWER = Rule(
     "follower-learns-high-watermark-from-answer",
     "HW-06, ReplicaFetcherThread.processPartitionData",
-    "a follower exposes what is not committed",
+    "A follower learns the high watermark from the answers to its fetches.",
 )
-HIGH_WATERMARK_RESTORED = _rule(
+HIGH_WATERMARK_RESTORED = Rule(
     "high-watermark-is-restored-from-checkpoint",
     "HW-13, ReplicaManager.checkpointHighWatermarks",
-    "a restarted replica knows a high watermark that nobody told it",
+    "A replica that restarts begins with the high watermark of its checkpoint file.",
 )
-ACKNOWLEDGED = _rule(
+ACKNOWLEDGED = Rule(
     "acks-decides-when-the-producer-is-answered",
     "AC-02, DelayedProduce",
-    "a producer is told of a record that may still vanish",
+    "A leader answers a producer when as many replicas as acks asks for have the record.",
 )
-REFUSED = _rule(
+REFUSED = Rule(
     "leader-refuses-without-enough-in-sync-replicas",
     "AC-04, Partition.appendRecordsToLeader",
-    "a record is accepted with fewer copies than min.insync.replicas",
+    "A leader refuses acks=all with fewer in-sync replicas than min.insync.replicas.",
 )
-INVALID_ACKS = _rule(
-    "acks-is-all-none-or-one",
-    "AC-01, ReplicaManager.appendRecords",
-    "a record is written although nobody knows what its producer waits for",
+INVALID_ACKS = Rule(
+    "acks-is-all-none-or-one", "AC-01, ReplicaManager.appendRecords", "A leader refuses acks other than all, 0 and 1."
 )
-NO_LEADER = _rule("nobody-to-send-to", "AC-07, MetadataCache", "a record is accepted by a broker that does not lead")
-INDETERMINATE = _rule(
+NO_LEADER = Rule("nobody-to-send-to", "AC-07, MetadataCache", "Only the partition's leader takes a record.")
+INDETERMINATE = Rule(
     "silence-is-no-refusal",
     "AC-03, AC-05, DelayedProduce",
-    "a producer takes a timeout for a refusal",
+    "A producer that got no answer does not know whether its record was written.",
 )
-OUT_OF_RANGE = _rule(
+OUT_OF_RANGE = Rule(
     "out-of-range-cuts-to-leader-end",
     "TR-09, AbstractFetcherThread.fetchOffsetAndTruncate",
-    "a follower that is ahead of its leader never fetches again",
+    "A follower ahead of its leader cuts its log to its leader's end.",
 )
+RULES = (
+    LEADER_APPENDS,
+    FOLLOWER_APPENDS,
+    HIGH_WATERMARK_OF_LEADER,
+    HIGH_WATERMARK_OF_FOLLOWER,
+    HIGH_WATERMARK_RESTORED,
+    ACKNOWLEDGED,
+    REFUSED,
+    INVALID_ACKS,
+    NO_LEADER,
+    INDETERMINATE,
+    OUT_OF_RANGE,
+)
+"""Every release has them, so that no row of ``by_version`` does."""

@@ -25,23 +25,23 @@ if TYPE_CHECKING:
 EVERY = Rule(
     name="caught-up-replica-holds-high-watermark",
     source="Partition.maybeIncrementLeaderHW",
-    versions="3.5 and older",
-    replaces=None,
-    breaks="a follower that returns never reaches the high watermark under load",
+    says="Every caught-up replica outside the ISR holds the high watermark back.",
 )
 REGISTERED = Rule(
     name="registered-caught-up-replica-holds-high-watermark",
     source="KAFKA-15021, Partition.isReplicaIsrEligible",
-    versions="ZooKeeper mode, 3.6 to 3.9",
-    replaces=EVERY.name,
-    breaks="a replica whose broker is gone holds the high watermark back for the lag time",
+    says="A caught-up replica outside the ISR holds the high watermark back if its broker is registered.",
 )
 ELIGIBLE = Rule(
     name="eligible-caught-up-replica-holds-high-watermark",
     source="KAFKA-15021, Partition.isReplicaIsrEligible",
-    versions="KRaft mode, 3.6 and newer",
-    replaces=EVERY.name,
-    breaks="a replica that may not join the ISR holds the high watermark back",
+    says="A caught-up replica outside the ISR holds the high watermark back if it may join the ISR.",
+)
+
+TRUSTED_ON_RE_ELECTION = Rule(
+    name="new-epoch-of-the-same-leader-counts-as-fetch",
+    source="Partition.makeLeader, Replica.resetLastCaughtUpTime",
+    says="A new epoch of the same leader counts as a fetch of every follower.",
 )
 
 

@@ -18,14 +18,10 @@ from oracle.rules.rule import Rule
 CUTS = Rule(
     name="stopping-leader-cuts-to-high-watermark",
     source="ControlledShutdownLeaderSelector, ReplicaManager.makeFollowers",
-    versions="0.10.2 and older",
-    replaces=None,
-    breaks="a leader that stops gracefully forgets records that it alone has",
+    says="A leader that stops gracefully cuts its log to its high watermark.",
 )
 KEEPS = Rule(
     name="stopping-leader-keeps-its-log",
     source="KafkaServer.controlledShutdown, AbstractFetcherThread",
-    versions="0.11 and newer",
-    replaces=CUTS.name,
-    breaks="records that only the stopped leader has are gone although it may lead again",
+    says="A leader that stops gracefully keeps its log.",
 )

@@ -6,8 +6,7 @@ of a lower one (STALE_CONTROLLER_EPOCH). Within one controller epoch a partition
 only in a higher leader epoch. In KRaft mode the metadata log has one writer, and the question does
 not arise.
 
-Source: ReplicaManager.becomeLeaderOrFollower, stopReplicas, maybeUpdateMetadataCache. Versions:
-ZooKeeper mode, every release.
+Source: ReplicaManager.becomeLeaderOrFollower, stopReplicas, maybeUpdateMetadataCache.
 
 Mutant: obeys-a-replaced-controller, which a question between two steps notices.
 """
@@ -24,9 +23,7 @@ if TYPE_CHECKING:
 RULE = Rule(
     name="stale-controller-is-refused",
     source="ReplicaManager.becomeLeaderOrFollower",
-    versions="ZooKeeper mode, every release",
-    replaces=None,
-    breaks="a controller that has lost its office makes a second leader",
+    says="A broker refuses requests of a lower controller epoch than it has seen.",
 )
 
 

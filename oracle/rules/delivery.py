@@ -50,9 +50,7 @@ LEADER_AND_ISR = Delivery(
     Rule(
         name="leader-and-isr-requests",
         source="ControllerChannelManager, ReplicaManager.becomeLeaderOrFollower",
-        versions="ZooKeeper mode, every release",
-        replaces=None,
-        breaks="a leader that has not heard of its successor does not go on as a zombie",
+        says="The controller tells each broker its decisions by LeaderAndIsr, one request after the other.",
     ),
     merges=False,
     tells_leaderless=False,
@@ -64,9 +62,7 @@ METADATA_LOG = Delivery(
     Rule(
         name="metadata-log",
         source="KIP-500, MetadataLoader, ReplicaManager.applyDelta",
-        versions="KRaft mode, every release",
-        replaces=LEADER_AND_ISR.rule.name,
-        breaks="a broker that lags behind hears every decision it missed, one by one",
+        says="Brokers read the controller's decisions from the metadata log.",
     ),
     merges=True,
     tells_leaderless=True,

@@ -16,14 +16,10 @@ from oracle.rules.rule import Rule
 COUNTED = Rule(
     name="diverging-fetch-is-counted",
     source="KAFKA-13141",
-    versions="2.8.0",
-    replaces=None,
-    breaks="the leader's high watermark counts records that the follower is about to cut",
+    says="A leader counts the offset of a diverging fetch as its follower's log end offset.",
 )
 HIGH_WATERMARK_FIRST = Rule(
     name="high-watermark-before-cut",
     source="KAFKA-14704",
-    versions="2.8.0 to 3.4.0",
-    replaces=None,
-    breaks="a follower exposes records that were never committed, until it has cut them",
+    says="A diverging follower takes its leader's high watermark before it cuts its log.",
 )

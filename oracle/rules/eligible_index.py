@@ -10,7 +10,7 @@ controller cannot register that broker again, gives up its leadership each time,
 Sources, as the class files of 4.0.2, 4.1.2, 4.2.1, 4.2.2, 4.3.1 and 4.4.0 have them: ReplicationControlManager, where
 replay(ClearElrRecord) and removeTopicElrs leave BrokersToElrs alone, replay(RemoveTopicRecord) drops the entries of
 brokers that are eligible then, and handleBrokerShutdown walks it; generateLeaderAndIsrUpdates, which fails on a topic
-that it does not find. Versions: every release with eligible leader replicas. Open upstream.
+that it does not find. Open upstream.
 
 Mutant: index-is-cleared-with-its-partition, which a question after a deletion notices.
 """
@@ -33,9 +33,7 @@ if TYPE_CHECKING:
 KEPT = Rule(
     name="cleared-eligible-leaders-stay-in-the-index",
     source="ReplicationControlManager.replay(ClearElrRecord), BrokersToElrs",
-    versions="KRaft mode with eligible leader replicas, up to 4.4",
-    replaces=None,
-    breaks="a broker that crashes after the topic was deleted cannot register, and ends",
+    says="Eligible leader replicas that a new minimum clears stay in the controller's index of brokers.",
 )
 
 

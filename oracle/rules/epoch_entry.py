@@ -7,8 +7,7 @@ And when does a follower drop an entry without records? When it cuts its log the
 nothing if its log ended there already, so that a former leader, whose last epoch has no record,
 asked about that epoch again and again, and never came to fetch (KAFKA-10706).
 
-Source: KAFKA-7415, Partition.makeLeader; KAFKA-10706, Log.truncateTo. Versions: entry on election
-from 2.0.1, dropped without a cut from 2.6.1.
+Source: KAFKA-7415, Partition.makeLeader; KAFKA-10706, Log.truncateTo.
 
 Mutant: writes-no-epoch-on-election, which the story kafka-7415-on-2.0.1 notices.
 """
@@ -20,14 +19,10 @@ from oracle.rules.rule import Rule
 ON_ELECTION = Rule(
     name="epoch-entry-on-election",
     source="KAFKA-7415, Partition.makeLeader",
-    versions="2.0.1 and newer",
-    replaces=None,
-    breaks="a leader without records of its epoch answers lookups with a wrong end offset",
+    says="A new leader notes its leader epoch before it appends a record.",
 )
 KEPT_WITHOUT_CUT = Rule(
     name="epoch-entry-kept-without-cut",
     source="KAFKA-10706, Log.truncateTo",
-    versions="0.11 to 2.6.0",
-    replaces=None,
-    breaks="a former leader whose last epoch has no record never finishes its truncation",
+    says="A cut at the log's end leaves the leader-epoch cache as it is.",
 )

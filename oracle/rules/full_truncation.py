@@ -4,7 +4,7 @@ A follower whose log ends before its leader's begins throws all of it away and b
 its high watermark stayed below, where there is nothing: a leader looks its high watermark up in its log, so such a
 replica took the leadership, and every record it was sent, with OFFSET_OUT_OF_RANGE, until it had fetched once.
 
-Source: KAFKA-9491, Log.truncateFullyAndStartAt, Log.updateLogStartOffset. Versions: left below in 2.4.0 only.
+Source: KAFKA-9491, Log.truncateFullyAndStartAt, Log.updateLogStartOffset.
 
 Mutant: high-watermark-left-below-the-start, which a question between two steps notices.
 """
@@ -21,9 +21,7 @@ if TYPE_CHECKING:
 LEFT_BELOW = Rule(
     name="high-watermark-left-below-log-start",
     source="KAFKA-9491, Log.truncateFullyAndStartAt",
-    versions="2.4.0",
-    replaces=None,
-    breaks="a replica whose log begins late cannot lead before it has fetched",
+    says="A replica that empties its log and begins at a later offset keeps its old high watermark.",
 )
 
 

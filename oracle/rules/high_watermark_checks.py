@@ -19,14 +19,10 @@ from oracle.rules.rule import Rule
 ON_EVERY_FETCH = Rule(
     name="every-fetch-checks-high-watermark",
     source="KAFKA-8841, Partition.maybeExpandIsr",
-    versions="2.3 and older",
-    replaces=None,
-    breaks="an idle partition's high watermark stands still although the replica that held it back has lagged",
+    says="Every fetch may raise the high watermark, also one that moves nothing.",
 )
 NOT_ON_SHRINK = Rule(
     name="shrink-does-not-raise-high-watermark",
     source="KAFKA-13091, Partition.handleAlterIsrUpdate",
-    versions="2.7 to 3.0",
-    replaces=None,
-    breaks="producers wait for a replica that has left the ISR until the next record or their timeout",
+    says="The leader does not look at its high watermark when its ISR has shrunk.",
 )

@@ -6,7 +6,7 @@ of fetches that the broker sent before it died and came back without its disk's 
 sync, and could be elected, without records that are committed (KAFKA-14617).
 
 Sources: KafkaController.processAlterPartition, ReplicationControlManager.ineligibleReplicasForIsr;
-KIP-841, KIP-903. Versions: unfenced from 3.3; of this start from 3.5 in KRaft mode.
+KIP-841, KIP-903.
 
 Mutant: lets-a-fenced-replica-join, which the story kip-841-on-3.3 notices.
 """
@@ -23,23 +23,17 @@ if TYPE_CHECKING:
 ANY = Rule(
     name="any-replica-may-join-isr",
     source="Partition.expandIsr, KafkaController.processAlterIsr",
-    versions="3.2 and older",
-    replaces=None,
-    breaks="a replica whose broker is gone joins the ISR and is elected",
+    says="Any replica may join the ISR, whether its broker is registered or not.",
 )
 UNFENCED = Rule(
     name="only-unfenced-replica-joins-isr",
     source="KIP-841, KAFKA-13916, KAFKA-14140, KafkaController.processAlterPartition",
-    versions="3.3 and 3.4; ZooKeeper mode up to 3.9",
-    replaces=ANY.name,
-    breaks="a replica whose broker is fenced or gone joins the ISR and is elected",
+    says="Only a replica whose broker is registered and not fenced may join the ISR.",
 )
 THIS_START = Rule(
     name="only-replica-of-this-start-joins-isr",
     source="KIP-903, KAFKA-14617, ReplicationControlManager.ineligibleReplicasForIsr",
-    versions="KRaft mode, 3.5 and newer",
-    replaces=UNFENCED.name,
-    breaks="a replica that lost its tail joins the ISR on account of fetches from before its restart",
+    says="Only a replica that has fetched since its broker's last start may join the ISR.",
 )
 
 

@@ -3,7 +3,7 @@
 Without the second condition a replica joins below records of the leader's epoch that the old high
 watermark does not cover, is elected, and committed records are gone (KAFKA-7128).
 
-Source: Partition.maybeExpandIsr. Versions: second condition from 2.0.1.
+Source: Partition.maybeExpandIsr.
 
 Mutant: joins-at-the-high-watermark, which the story kafka-7128-on-2.0.1 notices.
 """
@@ -20,16 +20,12 @@ if TYPE_CHECKING:
 AT_HIGH_WATERMARK = Rule(
     name="join-isr-at-high-watermark",
     source="KAFKA-7128, Partition.maybeExpandIsr",
-    versions="2.0.0 and older",
-    replaces=None,
-    breaks="a replica joins below the leader's epoch start and may be elected without committed records",
+    says="A follower joins the ISR when it reaches the high watermark.",
 )
 AT_EPOCH_START = Rule(
     name="join-isr-at-epoch-start",
     source="KAFKA-7128, Partition.maybeExpandIsr",
-    versions="2.0.1 and newer",
-    replaces=AT_HIGH_WATERMARK.name,
-    breaks="a replica that lags behind the leader's epoch start counts as in sync",
+    says="A follower joins the ISR when it reaches the high watermark and the start of the leader's epoch.",
 )
 
 

@@ -5,7 +5,7 @@ longer than that. Up to 2.0 it removes such a follower even if it has everything
 partition a late fetch alone shrinks the ISR, and an unclean end may follow. From 2.1 a follower
 whose end is the leader's stays.
 
-Source: Partition.getOutOfSyncReplicas, later ReplicaState.isCaughtUp. Versions: exemption from 2.1.
+Source: Partition.getOutOfSyncReplicas, later ReplicaState.isCaughtUp.
 
 Mutant: silent-but-equal-leaves, which the story lag-idle-follower-on-2.1 notices.
 """
@@ -22,16 +22,12 @@ if TYPE_CHECKING:
 SILENT = Rule(
     name="silent-replica-leaves-isr",
     source="Partition.getOutOfSyncReplicas",
-    versions="2.0 and older",
-    replaces=None,
-    breaks="a follower that has everything leaves the ISR of an idle partition because one fetch was late",
+    says="A follower that has not caught up for the lag time leaves the ISR, whatever it lacks.",
 )
 BEHIND = Rule(
     name="only-lagging-replica-leaves-isr",
     source="KAFKA-7152, Partition.isFollowerOutOfSync",
-    versions="2.1 and newer",
-    replaces=SILENT.name,
-    breaks="a follower without the leader's last record stays in the ISR and blocks every acks=all producer",
+    says="A follower leaves the ISR only if it lacks records of its leader.",
 )
 
 

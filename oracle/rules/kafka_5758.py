@@ -14,7 +14,5 @@ from oracle.rules.rule import Rule
 AFTER_UPDATE = Rule(
     name="immediate-response-carries-new-high-watermark",
     source="KAFKA-5758, KAFKA-7104",
-    versions="1.0.0, 1.0.1, 1.1.0",
-    replaces=None,
-    breaks="the high watermark of an answer runs ahead of its records",
+    says="An immediate fetch response carries the high watermark that this fetch has raised.",
 )

@@ -5,7 +5,7 @@ records that its leader never had. An answer that the leader cannot give still f
 high watermark. Up to 2.0 a follower without any epoch asks as well (KAFKA-6859), and no leader can
 tell it anything; what records of an older message format make of that is in ``message_format``.
 
-Source: KIP-101, ReplicaFetcherThread.maybeTruncate. Versions: 0.11 to 1.1.
+Source: KIP-101, ReplicaFetcherThread.maybeTruncate.
 
 Mutant: cuts-to-high-watermark-although-it-asked, which loses an acknowledged record by clean elections.
 """
@@ -25,16 +25,12 @@ if TYPE_CHECKING:
 RULE = Rule(
     name="truncate-by-leader-epoch",
     source="KIP-101, ReplicaFetcherThread.maybeTruncate",
-    versions="0.11 to 1.1",
-    replaces=truncate_to_high_watermark.RULE.name,
-    breaks="committed records above a stale high watermark are cut; logs diverge after a double crash",
+    says="A follower cuts its log where its leader says that the follower's last epoch ends.",
 )
 ASKS_WITHOUT_EPOCHS = Rule(
     name="asks-without-epochs",
     source="KAFKA-6859, ReplicaFetcherThread.buildLeaderEpochRequest",
-    versions="0.11 to 2.0",
-    replaces=None,
-    breaks="a follower with an empty log waits for a lookup that tells it nothing",
+    says="A follower without an epoch asks where it ends all the same.",
 )
 
 

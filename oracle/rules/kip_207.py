@@ -5,7 +5,7 @@ followers have fetched from it up to where its epoch starts. Up to 2.1 it answer
 watermark, so that a consumer's latest offset steps back; from 2.2 it answers OFFSET_NOT_AVAILABLE
 (LEADER_NOT_AVAILABLE to ListOffsets before version 5), and the consumer asks again.
 
-Source: KIP-207, Partition.fetchOffsetForTimestamp. Versions: 2.2 and newer.
+Source: KIP-207, Partition.fetchOffsetForTimestamp.
 
 Mutant: tells-the-latest-offset-too-early, which a question between two steps notices.
 """
@@ -22,9 +22,7 @@ if TYPE_CHECKING:
 RULE = Rule(
     name="latest-offset-waits-for-epoch-start",
     source="KIP-207, Partition.fetchOffsetForTimestamp",
-    versions="2.2 and newer",
-    replaces=None,
-    breaks="the latest offset that consumers are told steps back after an election",
+    says="A new leader tells no latest offset until its high watermark reaches its epoch's start.",
 )
 
 

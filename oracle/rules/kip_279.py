@@ -3,7 +3,7 @@
 Without it a follower that lacks the epoch its leader answers about keeps records of an epoch that
 the leader never had: logs diverge (KAFKA-6361).
 
-Source: KIP-279, AbstractFetcherThread.getOffsetTruncationState. Versions: 2.0 to 2.7.
+Source: KIP-279, AbstractFetcherThread.getOffsetTruncationState.
 
 Mutant: asks-only-once, which the story kip-279-asks-twice notices.
 """
@@ -28,9 +28,13 @@ if TYPE_CHECKING:
 RULE = Rule(
     name="truncate-to-common-epoch",
     source="KIP-279, AbstractFetcherThread.getOffsetTruncationState",
-    versions="2.0 to 2.7",
-    replaces=kip_101.RULE.name,
-    breaks="after fast failovers a follower keeps records of an epoch its leader never had",
+    says="A follower asks again until it cuts its log at an epoch that both logs have.",
+)
+
+WITHIN_CACHE = Rule(
+    name="epoch-below-the-cache-is-unknown",
+    source="KAFKA-7415, LeaderEpochFileCache.endOffsetFor of 2.0.0",
+    says="A leader asked about an epoch below the first of its cache says that it does not know it.",
 )
 
 

@@ -3,7 +3,7 @@
 Without it a follower or client that believes in another leader epoch is served, so a zombie can
 move the high watermark or read records that were never committed (KAFKA-6880, KAFKA-7395).
 
-Source: KIP-320, Partition.checkCurrentLeaderEpoch. Versions: 2.1 and newer.
+Source: KIP-320, Partition.checkCurrentLeaderEpoch.
 
 Mutant: serves-an-older-epoch, which the story request-across-epochs notices.
 """
@@ -20,9 +20,7 @@ if TYPE_CHECKING:
 RULE = Rule(
     name="fence-leader-epoch",
     source="KIP-320, Partition.checkCurrentLeaderEpoch",
-    versions="2.1 and newer",
-    replaces=None,
-    breaks="a replica in another epoch is served and counted",
+    says="A leader answers no request of another leader epoch.",
 )
 
 

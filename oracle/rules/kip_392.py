@@ -4,8 +4,7 @@ A follower bounds what it shows by its own high watermark, which may lag behind 
 therefore answered a waiting fetch as soon as it had a higher high watermark to tell than the follower had been told,
 records or not, and followers fetched half as often again (KAFKA-9731, KAFKA-9952).
 
-Source: KIP-392, ReplicaManager.fetchMessages; KAFKA-9952, DelayedFetch.tryComplete (case H). Versions: 2.4 and newer;
-waiting fetches are answered early in 2.4 and 2.5.
+Source: KIP-392, ReplicaManager.fetchMessages; KAFKA-9952, DelayedFetch.tryComplete (case H).
 
 Mutant: followers-serve-nobody, which a consumer of a follower notices.
 """
@@ -22,16 +21,12 @@ if TYPE_CHECKING:
 RULE = Rule(
     name="followers-serve-consumers",
     source="KIP-392, ReplicaManager.fetchMessages",
-    versions="2.4 and newer",
-    replaces=None,
-    breaks="a consumer is shown what is not committed, or can read at the leader only",
+    says="A follower serves consumers up to its high watermark.",
 )
 PUSHED = Rule(
     name="high-watermark-is-pushed",
     source="KAFKA-9731, KAFKA-9952, DelayedFetch.tryComplete",
-    versions="2.4 and 2.5",
-    replaces=None,
-    breaks="every rise of the high watermark answers the followers' waiting fetches",
+    says="A risen high watermark answers a waiting fetch without records.",
 )
 
 

@@ -8,7 +8,7 @@ The answer says what was committed, and its leader takes it if it is of the epoc
 heard of it otherwise, by the metadata log, or has not heard yet who leads now, does not matter. An answer that comes
 after a decision which its leader has heard is ignored: the wish that it answers is gone.
 
-Source: KIP-497, Partition.PartitionState, Partition.handleAlterPartitionUpdate. Versions: 2.7 and newer.
+Source: KIP-497, Partition.PartitionState, Partition.handleAlterPartitionUpdate.
 
 Mutant: writes-the-isr-itself, which a question between two steps notices.
 Mutant: waits-for-the-metadata-log, likewise.
@@ -26,9 +26,7 @@ if TYPE_CHECKING:
 RULE = Rule(
     name="maximal-isr",
     source="KIP-497, AlterIsr / AlterPartition",
-    versions="2.7 and newer",
-    replaces=None,
-    breaks="a replica the controller already counts does not hold the high watermark back",
+    says="A leader asks the controller to change the ISR, and counts who may be in it until it is answered.",
 )
 
 

@@ -8,9 +8,11 @@ Without the rule the last member of the ISR is elected again even if it lost its
 The last known leader leads when its broker is there; in 4.0 it was elected although it was not (KAFKA-19522).
 
 Source: KIP-966 part 1, PartitionChangeBuilder.maybePopulateTargetElr; KAFKA-19522,
-PartitionChangeBuilder.canElectLastKnownLeader. Versions: opt-in in 4.0, default for new clusters from 4.1.
+PartitionChangeBuilder.canElectLastKnownLeader; EligibleLeaderReplicasVersion. KRaft mode from 4.0 on: a feature of the
+cluster, which is formatted without it in 4.0 and with it from 4.1 on, unless its operator says otherwise.
 
 Mutant: last-replica-stands, which the story lost-tail-on-4.1 notices.
+Mutant: has-the-feature-unasked, which the examination EL-06/other-level notices.
 """
 
 from __future__ import annotations
@@ -18,9 +20,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from oracle.rules import kraft_controller
 from oracle.rules.election import ElectionRules, Partition, first_live, re_elected, with_leader
 from oracle.rules.rule import Rule
+from oracle.vocabulary import ELIGIBLE_LEADER_REPLICAS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -31,25 +33,29 @@ if TYPE_CHECKING:
     Elect = Callable[[ControllerView, Partition], ControllerView]
 
 RULE = Rule(
-    name="eligible-leader-replicas",
+    name=ELIGIBLE_LEADER_REPLICAS,
     source="KIP-966, PartitionChangeBuilder",
-    versions="KRaft mode, 4.1 and newer (4.0: opt-in)",
-    replaces=kraft_controller.RULE.name,
-    breaks="the last ISR member is elected again although it lost records",
+    says="The controller elects from the ISR, else from the eligible leader replicas, else the last known leader.",
 )
 ELECTS_THE_ABSENT = Rule(
     name="last-known-leader-is-elected-absent",
     source="KAFKA-19522, PartitionChangeBuilder.canElectLastKnownLeader",
-    versions="KRaft mode, 4.0 with eligible leader replicas",
-    replaces=None,
-    breaks="a leader is elected whose broker is not there",
+    says="The controller elects the last known leader although its broker is not there.",
+)
+OFF_BY_DEFAULT = Rule(
+    name="eligible-leader-replicas-are-off-by-default",
+    source="KIP-966, EligibleLeaderReplicasVersion",
+    says="A new cluster has no eligible leader replicas unless it is formatted with them.",
+)
+ON_BY_DEFAULT = Rule(
+    name="eligible-leader-replicas-are-on-by-default",
+    source="KIP-966, EligibleLeaderReplicasVersion",
+    says="A new cluster has eligible leader replicas unless it is formatted without them.",
 )
 LAST_REPLICA_STANDING = Rule(
     name="last-replica-standing",
     source="KIP-966, last replica standing: its disk forgot the record",
-    versions="without eligible leader replicas",
-    replaces=None,
-    breaks="the last ISR member is elected again although it lost records",
+    says="The last member of the ISR is elected again when it returns, whatever its disk forgot.",
 )
 
 

@@ -4,7 +4,7 @@ A valid current leader is kept; else the first live ISR member in assignment ord
 unclean election, the first live replica. The last ISR member stays in the ISR. Metadata versions
 before 3.6-IV0 bump the leader epoch on every ISR shrink (KAFKA-15021), later ones do not.
 
-Source: PartitionChangeBuilder, ReplicationControlManager. Versions: KRaft, 3.3 and newer.
+Source: PartitionChangeBuilder, ReplicationControlManager.
 
 Mutant: bumps-the-epoch-on-shrink, which the story caught-up-on-3.9-kraft notices.
 """
@@ -27,16 +27,12 @@ if TYPE_CHECKING:
 RULE = Rule(
     name="kraft-controller",
     source="PartitionChangeBuilder, KAFKA-15021",
-    versions="KRaft mode, 3.6 and newer, without eligible leader replicas",
-    replaces=zookeeper_controller.RULE.name,
-    breaks="no leader is elected, or one outside the ISR although unclean election is off",
+    says="The controller elects from the ISR; a shrink of the ISR starts no leader epoch.",
 )
 RULE_BUMPING = Rule(
     name="kraft-controller-bumps-epoch-on-shrink",
     source="PartitionChangeBuilder",
-    versions="KRaft mode, 3.3 to 3.5",
-    replaces=zookeeper_controller.RULE.name,
-    breaks="a removed replica that is still caught up holds the high watermark back",
+    says="The controller elects from the ISR; a shrink of the ISR starts a leader epoch.",
 )
 
 

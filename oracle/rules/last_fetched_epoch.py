@@ -3,7 +3,7 @@
 From 3.5.1 to 3.6 it told none until records came: it took the epoch from the answer's records, and there were none.
 Its log is then a prefix of its leader's, so that nothing diverges by it.
 
-Source: KAFKA-15510, AbstractFetcherThread.processFetchRequest. Versions: forgotten in 3.5.1, 3.5.2 and 3.6.
+Source: KAFKA-15510, AbstractFetcherThread.processFetchRequest.
 
 Mutant: forgets-its-last-epoch, which a question between two steps notices.
 """
@@ -21,9 +21,7 @@ if TYPE_CHECKING:
 FORGOTTEN = Rule(
     name="empty-answer-forgets-last-epoch",
     source="KAFKA-15510, AbstractFetcherThread.processFetchRequest",
-    versions="3.5.1 to 3.6",
-    replaces=None,
-    breaks="a leader cannot compare the logs of a follower that has nothing new",
+    says="A follower forgets the epoch of its last record when its first answer has no records.",
 )
 
 

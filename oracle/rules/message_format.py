@@ -10,7 +10,7 @@ at once. So the loss of KAFKA-1211 is back on releases that have KIP-101. Two va
 From 3.0 brokers ignore message.format.version (KIP-724): their records always carry epochs.
 
 Source: ReplicaFetcherThread.maybeTruncate, AbstractFetcherThread.truncateToHighWatermark,
-Log.initializeLeaderEpochCache. Versions: 0.11 to 2.8 for such topics.
+Log.initializeLeaderEpochCache.
 
 Mutant: epochs-in-every-format, which the story old-format-on-2.8 notices.
 """
@@ -22,7 +22,6 @@ from typing import TYPE_CHECKING
 
 from oracle.log import NO_EPOCH, EpochEnd, ReplicaLog
 from oracle.rules import kip_101, truncate_to_high_watermark
-from oracle.rules.release import Release, before, parse_version, since, within
 from oracle.rules.rule import Rule
 
 if TYPE_CHECKING:
@@ -33,38 +32,42 @@ if TYPE_CHECKING:
 RULE = Rule(
     name="truncate-to-high-watermark-without-epochs",
     source="KIP-101, KAFKA-7897, AbstractFetcherThread.truncateToHighWatermark",
-    versions="0.11 to 2.8, topics with message.format.version before 0.11",
-    replaces=None,
-    breaks="a follower cuts committed records above its stale high watermark although its release has epochs",
+    says="A follower of a topic with message.format.version before 0.11 cuts its log to its high watermark.",
 )
 TELLS_END_WITHOUT_EPOCHS = Rule(
     name="tells-end-of-no-epoch",
     source="KAFKA-6857, LeaderEpochFileCache.endOffsetFor",
-    versions="0.11.0.0 to 0.11.0.2, 1.0.0, 1.0.1, 1.1.0",
-    replaces=None,
-    breaks="a follower without epochs cuts nothing that its leader's log is long enough for",
+    says="A leader without epochs that is asked where no epoch ends tells its log end offset.",
 )
 
-_is_heeded = before("3.0.0")
-tells_end = within(since("0.11.0.0"), before("2.0.0", "0.11.0.3", "1.0.2", "1.1.1"))
-_notes_epoch_on_election = before("2.1.1")
+NOTES_EPOCH = Rule(
+    name="epoch-entry-on-election-in-any-format",
+    source="KAFKA-7897, Log.initializeLeaderEpochCache",
+    says="A leader notes its epoch on election also where its topic's records carry none.",
+)
+IGNORED = Rule(
+    name="message-format-version-is-ignored",
+    source="KIP-724",
+    says="A broker ignores message.format.version: every record carries its leader epoch.",
+)
+WITHOUT_EPOCHS = ("0.8", "0.9", "0.10")
+"""The message formats, as message.format.version begins, whose batches have no room for a leader epoch (KIP-98)."""
 
 
-def is_heeded(rules: RuleSet) -> bool:
-    """Tell whether a release looks at message.format.version."""
-    return _is_heeded(_release_of(rules))
+def stamps_epochs(message_format_version: str | None) -> bool:
+    """Tell whether batches of a format carry the leader epoch they were written in; None is the release's own."""
+    return message_format_version is None or not message_format_version.startswith(WITHOUT_EPOCHS)
 
 
 def adapted(rules: RuleSet, settings: Settings) -> RuleSet:
     """Return the rules that a release follows for a topic with these settings."""
     if settings.stamps_epochs or rules.truncation.cuts_to_high_watermark:
         return rules
-    release = _release_of(rules)
     truncation = replace(rules.truncation, stamps_epochs=False)
     if TELLS_END_WITHOUT_EPOCHS in rules.rules:
         return replace(rules, truncation=truncation)
-    rules = replace(rules, truncation=replace(truncation, rule=RULE), rules=(*rules.rules, RULE))
-    if _notes_epoch_on_election(release):
+    rules = replace(rules, truncation=replace(truncation, rule=RULE))
+    if rules.notes_epoch_in_any_format:
         return rules
     truncation = replace(truncate_to_high_watermark.TRUNCATION, rule=RULE, stamps_epochs=False)
     return replace(rules, truncation=truncation, writes_epoch_on_election=False)
@@ -73,10 +76,6 @@ def adapted(rules: RuleSet, settings: Settings) -> RuleSet:
 def telling_end(rules: RuleSet) -> RuleSet:
     """Let leaders answer who asks about no epoch."""
     return replace(rules, truncation=replace(rules.truncation, end_offset_for=end_offset_even_of_no_epoch))
-
-
-def _release_of(rules: RuleSet) -> Release:
-    return Release(parse_version(rules.version), rules.metadata, has_elr=False)
 
 
 def end_offset_even_of_no_epoch(log: ReplicaLog, epoch: LeaderEpoch) -> EpochEnd:

@@ -12,7 +12,7 @@ Without it replicas would leave before others have their records, and a leader w
 no log.
 
 Sources: KafkaController.onPartitionReassignment (KIP-455), PartitionReassignmentReplicas,
-PartitionChangeBuilder.completeReassignmentIfNeeded. Versions: every release.
+PartitionChangeBuilder.completeReassignmentIfNeeded.
 
 Mutant: ends-before-new-replicas-are-in-sync, which the story reassignment-on-3.9-zookeeper notices.
 """
@@ -99,9 +99,7 @@ IN_STEPS = ReassignmentRules(
     Rule(
         name="reassignment-in-steps",
         source="KafkaController.onPartitionReassignment",
-        versions="ZooKeeper mode, every release",
-        replaces=None,
-        breaks="a replica leaves before those that replace it have its records",
+        says="The controller takes a reassignment step by step, each in a leader epoch of its own.",
     ),
     begun=bumped,
     is_ready=wanted_in_sync,
@@ -111,9 +109,7 @@ ADDED_ONLY = ReassignmentRules(
     Rule(
         name="reassignment-waits-for-added-replicas",
         source="PartitionReassignmentReplicas.maybeCompleteReassignment",
-        versions="KRaft mode, 3.3 to 3.7",
-        replaces=IN_STEPS.rule.name,
-        breaks="in-sync replicas are removed while those that stay are out of sync",
+        says="A reassignment ends when all added replicas are in sync.",
     ),
     begun=unchanged,
     is_ready=added_in_sync,
@@ -124,9 +120,7 @@ IN_ONE_RECORD = replace(
     rule=Rule(
         name="reassignment-in-one-record",
         source="PartitionChangeBuilder.completeReassignmentIfNeeded",
-        versions="KRaft mode, 3.8 and newer",
-        replaces=ADDED_ONLY.rule.name,
-        breaks="in-sync replicas are removed while those that stay are out of sync",
+        says="A reassignment ends when all wanted replicas are in sync.",
     ),
     is_ready=wanted_in_sync,
 )

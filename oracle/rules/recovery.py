@@ -4,7 +4,7 @@ While a partition recovers its ISR is the leader alone. The first replica that t
 brokers say "recovered" with every change of the ISR that they ask for. Without the mark nobody can
 tell that committed records may be missing.
 
-Source: KIP-704, Election.leaderForOffline, PartitionChangeBuilder.tryElection. Versions: 3.2 and newer.
+Source: KIP-704, Election.leaderForOffline, PartitionChangeBuilder.tryElection.
 
 Mutant: marks-no-unclean-leader, which the story recovering-on-3.2 notices.
 """
@@ -22,9 +22,7 @@ if TYPE_CHECKING:
 RULE = Rule(
     name="unclean-leader-recovers",
     source="KIP-704, PartitionChangeBuilder.tryElection",
-    versions="3.2 and newer",
-    replaces=None,
-    breaks="a partition whose leader may lack committed records looks like any other",
+    says="A partition whose leader was elected uncleanly is marked until its leader has recovered.",
 )
 
 

@@ -43,6 +43,21 @@ def has_mode(version: str, metadata: MetadataMode) -> bool:
     return numbers < (4, 0) if metadata is MetadataMode.ZOOKEEPER else numbers >= (3, 3)
 
 
+def is_older(version: str, than: str) -> bool:
+    """Tell whether a version comes before another one."""
+    return parse_version(version) < parse_version(than)
+
+
+def age(version: str, metadata: MetadataMode) -> tuple[bool, Version]:
+    """Return a key that puts ZooKeeper mode before KRaft mode, and in each the older release before the newer."""
+    return metadata is MetadataMode.KRAFT, parse_version(version)
+
+
+def first_patch(version: str) -> str:
+    """Return the first patch of a version's release line, such as 3.9.0 of 3.9.2."""
+    return f"{version.rpartition('.')[0]}.0"
+
+
 def since(first: str, *backports: str) -> Callable[[Release], bool]:
     """Match a release and everything newer; and its backports, each to the end of its own line.
 
@@ -60,13 +75,28 @@ def since(first: str, *backports: str) -> Callable[[Release], bool]:
 
 def before(first_without: str, *backports: str) -> Callable[[Release], bool]:
     """Match every release that ``since`` with the same arguments does not."""
-    is_since = since(first_without, *backports)
-    return lambda release: not is_since(release)
+    return unless(since(first_without, *backports))
+
+
+def after_line(line: str) -> Callable[[Release], bool]:
+    """Match every release of a newer line, such as 4.5.0 after 4.4."""
+    known = parse_version(line)
+    return lambda release: release.numbers[: len(known)] > known
+
+
+def unless(matches: Callable[[Release], bool]) -> Callable[[Release], bool]:
+    """Match what does not match."""
+    return lambda release: not matches(release)
 
 
 def within(begins: Callable[[Release], bool], ends: Callable[[Release], bool]) -> Callable[[Release], bool]:
     """Match releases that both match."""
     return lambda release: begins(release) and ends(release)
+
+
+def every_release(_release: Release) -> bool:
+    """Match every one."""
+    return True
 
 
 def in_zookeeper_mode(release: Release) -> bool:

@@ -7,7 +7,7 @@ without the second a partition whose in-sync replicas are gone for good never co
 without unclean elections on request refuses to hold one.
 
 Sources: PreferredReplicaPartitionLeaderSelector, Election.leaderForPreferredReplica,
-ReplicationControlManager.electLeaders; KIP-183, KIP-460. Versions: preferred: all; unclean: 2.4 and newer.
+ReplicationControlManager.electLeaders; KIP-183, KIP-460.
 
 Mutant: prefers-a-replica-that-is-not-in-sync, which the story elections-on-request notices.
 Mutant: elects-uncleanly-on-request-too-early, which a question to 2.3.1 notices.
@@ -31,16 +31,12 @@ if TYPE_CHECKING:
 PREFERRED = Rule(
     name="preferred-election-on-request",
     source="KIP-183, PreferredReplicaPartitionLeaderSelector",
-    versions="every release",
-    replaces=None,
-    breaks="the load stays where failures have put it",
+    says="The controller elects the preferred leader on request if it lives and is in sync.",
 )
 UNCLEAN = Rule(
     name="unclean-election-on-request",
     source="KIP-460, ReplicationControlManager.electLeaders",
-    versions="2.4 and newer",
-    replaces=None,
-    breaks="a partition whose in-sync replicas are gone for good never comes back",
+    says="The controller holds an unclean election on request.",
 )
 
 

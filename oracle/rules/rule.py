@@ -1,4 +1,4 @@
-"""What is a rule? A named piece of replica behaviour with its source and the releases that have it."""
+"""What is a rule? A named piece of replica behaviour with its source; its releases are a row of ``by_version``."""
 
 from __future__ import annotations
 
@@ -12,13 +12,9 @@ class Rule:
     Attributes:
         name: kebab-case, such as ``truncate-to-high-watermark``.
         source: KIP, KAFKA issue or Kafka class.
-        versions: the releases that have it, in words.
-        replaces: name of the rule it replaced, or None.
-        breaks: what goes wrong where the rule is missing (or, for an old rule, because of it).
+        says: what brokers that have it do, in one sentence.
     """
 
     name: str
     source: str
-    versions: str
-    replaces: str | None
-    breaks: str
+    says: str

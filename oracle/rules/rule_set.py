@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from oracle.rules.delivery import Delivery
     from oracle.rules.election import ElectionRules, Partition
     from oracle.rules.reassignment import ReassignmentRules
+    from oracle.rules.request_versions import RequestVersions
     from oracle.rules.rule import Rule
     from oracle.rules.truncation import Truncation
     from oracle.schedule import Settings
@@ -63,6 +64,14 @@ class RuleSet:
         reassignment: how the partition moves to other brokers.
         elects_uncleanly_on_request: an operator may ask for an unclean election (KIP-460).
         settings_changed: (view, old settings, partition, election rules) -> the view under new settings.
+        allows_unclean_election: (unclean.leader.election.enable, None if not set) -> unclean election is allowed.
+        has_eligible_by_default: a cluster is formatted with eligible leader replicas unless told otherwise (KIP-966).
+        heeds_message_format: brokers look at message.format.version (KIP-724).
+        notes_epoch_in_any_format: a leader notes its epoch also where records carry none (KAFKA-7897).
+        takes_request_of_start: (broker epoch that a controller names, the broker's own) -> it is obeyed (KIP-380).
+        answers_fetch_at_once: (consumer's offset, end that it may see) -> its fetch waits for nothing (KAFKA-16452).
+        moves_in_session: (partition gave records) -> it moves to the end of its fetch session (KAFKA-12330).
+        requests: the versions of requests that brokers answer and send.
         rules: every rule that this set names, for reports.
     """
 
@@ -104,6 +113,14 @@ class RuleSet:
     reassignment: ReassignmentRules
     elects_uncleanly_on_request: bool
     settings_changed: Callable[[ControllerView, Settings, Partition, ElectionRules], ControllerView]
+    allows_unclean_election: Callable[[bool | None], bool]
+    has_eligible_by_default: bool
+    heeds_message_format: bool
+    notes_epoch_in_any_format: bool
+    takes_request_of_start: Callable[[int, int], bool]
+    answers_fetch_at_once: Callable[[Offset, Offset], bool]
+    moves_in_session: Callable[[bool], bool]
+    requests: RequestVersions
     rules: tuple[Rule, ...]
 
     def names(self) -> tuple[str, ...]:

@@ -21,16 +21,12 @@ if TYPE_CHECKING:
 SKIPS = Rule(
     name="same-leader-skips-truncation",
     source="KAFKA-7164, Partition.makeFollower",
-    versions="2.0.0 and older",
-    replaces=None,
-    breaks="a follower that missed epochs in between keeps records its leader has lost",
+    says="A follower whose leader stays the same in a new epoch does not truncate.",
 )
 SKIPS_ONE_EPOCH = Rule(
     name="same-leader-skips-one-epoch",
     source="KAFKA-7164, Partition.makeFollower",
-    versions="2.0.1",
-    replaces=SKIPS.name,
-    breaks="a follower that missed several epochs keeps records its leader has lost",
+    says="A follower whose leader stays the same in the next epoch does not truncate.",
 )
 
 

@@ -34,23 +34,17 @@ def elects_once_allowed(release: Release) -> bool:
 WAITS = Rule(
     name="unclean-election-waits-for-a-broker",
     source="OfflinePartitionLeaderSelector",
-    versions="2.0 and older; KRaft mode, 3.8 and older",
-    replaces=None,
-    breaks="a partition without a leader stays so although its settings now allow one",
+    says="A partition without a leader waits for the next broker when its topic allows unclean election.",
 )
 AT_ONCE = Rule(
     name="unclean-election-once-allowed",
     source="KAFKA-6526, KafkaController.processTopicUncleanLeaderElectionEnable, QuorumController.electUnclean",
-    versions="ZooKeeper mode, 2.1 and newer; KRaft mode, 3.9 and newer",
-    replaces=WAITS.name,
-    breaks="a partition without a leader waits for a broker although its settings allow one",
+    says="A partition without a leader gets one when its topic allows unclean election.",
 )
 CLEARS_ELIGIBLE = Rule(
     name="new-minimum-clears-eligible-leaders",
     source="KIP-966, ConfigurationControlManager.createClearElrRecordsAsNeeded",
-    versions="KRaft mode with eligible leader replicas",
-    replaces=None,
-    breaks="a replica is elected that left under another minimum and lacks committed records",
+    says="A change of min.insync.replicas clears the eligible leader replicas.",
 )
 
 

@@ -26,21 +26,15 @@ from oracle.rules.rule import Rule
 LOOKUP_DROPPED = Rule(
     name="lookup-of-another-epoch-is-dropped",
     source="KAFKA-7786, AbstractFetcherThread.truncateToEpochEndOffsets",
-    versions="2.1.1 and newer",
-    replaces=None,
-    breaks="a follower cuts by, or stops fetching for, the answer to a question of an earlier epoch",
+    says="A follower drops the answer to a lookup of another leader epoch.",
 )
 FETCH_DROPPED = Rule(
     name="fetch-of-another-epoch-is-dropped",
     source="KAFKA-18991, AbstractFetcherThread.processFetchRequest",
-    versions="3.9.1, 4.0.1 and newer",
-    replaces=None,
-    breaks="a late diverging epoch of an earlier leader epoch cuts committed records",
+    says="A follower drops the answer to a fetch of another leader epoch.",
 )
 CONNECTION_CLOSED = Rule(
     name="fetcher-closes-its-connection",
     source="KAFKA-6051, ReplicaFetcherThread.initiateShutdown",
-    versions="1.1 and newer",
-    replaces=None,
-    breaks="a held fetch keeps its follower from taking another leader",
+    says="A follower that takes another leader closes the connection of its fetch.",
 )

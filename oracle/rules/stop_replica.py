@@ -4,8 +4,7 @@ From 2.6 on StopReplica carries a leader epoch, so that one which was overtaken 
 (FENCED_LEADER_EPOCH). Up to 3.4.0 one of the replica's own epoch was refused as well: a reassignment that was cancelled
 raises no leader epoch, so the replicas that it had added stayed (KAFKA-13972). One without an epoch is obeyed.
 
-Source: KIP-570, KAFKA-13972, ReplicaManager.stopReplicas. Versions: ZooKeeper mode; newer epochs only from 2.6 to
-3.4.0, the replica's own as well from 3.4.1.
+Source: KIP-570, KAFKA-13972, ReplicaManager.stopReplicas.
 
 Mutant: stops-in-a-newer-epoch-only, which a question between two steps notices.
 """
@@ -24,16 +23,12 @@ if TYPE_CHECKING:
 NEWER_EPOCH = Rule(
     name="stop-replica-of-a-newer-epoch",
     source="KIP-570, ReplicaManager.stopReplicas",
-    versions="ZooKeeper mode, 2.6 to 3.4.0",
-    replaces=None,
-    breaks="a replica that a cancelled reassignment had added is never stopped",
+    says="A broker obeys StopReplica only of a newer leader epoch than its replica's.",
 )
 SAME_EPOCH = Rule(
     name="stop-replica-of-the-same-epoch",
     source="KAFKA-13972, ReplicaManager.stopReplicas",
-    versions="ZooKeeper mode, 3.4.1 and newer",
-    replaces=NEWER_EPOCH.name,
-    breaks="a decision that has been overtaken stops a replica",
+    says="A broker obeys StopReplica of its replica's own leader epoch and of newer ones.",
 )
 
 

@@ -4,7 +4,7 @@ Before, a leader alone went on committing (acks=1 records became visible, parked
 ended with NOT_ENOUGH_REPLICAS_AFTER_APPEND); those records are the ones a later election loses.
 The minimum is since then at most the replication factor (a larger one refused every acks=all).
 
-Source: KAFKA-15583, KIP-966, Partition.maybeIncrementLeaderHW. Versions: 3.7 and newer.
+Source: KAFKA-15583, KIP-966, Partition.maybeIncrementLeaderHW.
 
 Mutant: commits-below-min-isr, which the story strict-min-isr notices.
 """
@@ -16,9 +16,7 @@ from oracle.rules.rule import Rule
 RULE = Rule(
     name="high-watermark-needs-min-isr",
     source="KAFKA-15583, KIP-966, Partition.maybeIncrementLeaderHW",
-    versions="3.7 and newer",
-    replaces=None,
-    breaks="records become visible while fewer than min.insync.replicas replicas hold them",
+    says="The high watermark stands still with fewer in-sync replicas than min.insync.replicas.",
 )
 
 

@@ -3,7 +3,7 @@
 Because of it a follower that restarts, or gets a new leader, removes records that are committed
 but whose commitment it has not heard of yet; elected next, it loses them (KAFKA-1211).
 
-Source: ReplicaManager.makeFollowers up to 0.10.2. Versions: up to 0.10.2.
+Source: ReplicaManager.makeFollowers up to 0.10.2.
 
 Mutant: cuts-nothing, which the golden prediction of TR-02 notices.
 """
@@ -22,9 +22,7 @@ if TYPE_CHECKING:
 RULE = Rule(
     name="truncate-to-high-watermark",
     source="KAFKA-1211, ReplicaManager.makeFollowers",
-    versions="0.10.2 and older",
-    replaces=None,
-    breaks="a follower cuts committed records above its stale high watermark and may then be elected",
+    says="A new follower cuts its log to its own high watermark.",
 )
 
 

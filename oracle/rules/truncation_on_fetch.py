@@ -5,7 +5,6 @@ below answers a diverging epoch instead of records. Without the check a follower
 never looked up would append to a log that is not a prefix of its leader's.
 
 Source: KIP-595 applied to replica fetchers (KAFKA-10554), UnifiedLog / Partition.readRecords.
-Versions: 2.8 and newer.
 
 Mutant: leader-compares-no-epoch, under which the epochs of a log decrease.
 """
@@ -20,9 +19,7 @@ from oracle.rules.rule import Rule
 RULE = Rule(
     name="truncate-on-fetch",
     source="KIP-595, KAFKA-10554, AbstractFetcherThread.truncateOnFetchResponse",
-    versions="2.8 and newer",
-    replaces=kip_279.RULE.name,
-    breaks="a follower that fetches without a lookup appends after records its leader does not have",
+    says="A follower cuts its log where the answer to its fetch says that the logs diverge.",
 )
 
 TRUNCATION = replace(kip_279.TRUNCATION, rule=RULE, asks_leader=False, checks_on_fetch=True)

@@ -1,11 +1,14 @@
-"""Does a controller look at unclean.leader.election.enable? KRaft's does from 3.9 on only.
+"""Does a controller look at unclean.leader.election.enable, and what if nobody has set it? KRaft's does from 3.9 on.
 
 Before, the setting could be made and had no effect in KRaft mode: a partition whose in-sync replicas are all
 gone waits for one of them, or for an operator who asks for an unclean election (KAFKA-12670).
 
-Source: ConfigurationControlManager.uncleanLeaderElectionEnabledForTopic. Versions: KRaft, 3.3 to 3.8.
+Where neither the topic nor a broker has the setting, unclean elections are allowed up to 0.10.2 and forbidden since.
+
+Source: ConfigurationControlManager.uncleanLeaderElectionEnabledForTopic; KIP-106, KafkaConfig.
 
 Mutant: listens-to-the-setting, which the story unclean-on-request-only-on-3.8-kraft notices.
+Mutant: allows-unclean-elections-unasked, which the examination EL-05 notices.
 """
 
 from __future__ import annotations
@@ -24,10 +27,29 @@ if TYPE_CHECKING:
 RULE = Rule(
     name="unclean-election-on-request-only",
     source="KAFKA-12670",
-    versions="KRaft mode, 3.3 to 3.8",
-    replaces=None,
-    breaks="a replica outside the ISR is elected although the controller never looks at the setting",
+    says="The controller does not look at unclean.leader.election.enable.",
 )
+
+ALLOWED_UNLESS_SET = Rule(
+    name="unclean-election-is-allowed-unless-set",
+    source="KafkaConfig of 0.10.2",
+    says="Unclean election is allowed where unclean.leader.election.enable is not set.",
+)
+FORBIDDEN_UNLESS_SET = Rule(
+    name="unclean-election-is-forbidden-unless-set",
+    source="KIP-106, KafkaConfig",
+    says="Unclean election is forbidden where unclean.leader.election.enable is not set.",
+)
+
+
+def allowed_unless_set(setting: bool | None) -> bool:  # noqa: FBT001 - the setting itself
+    """Go by the setting; allow it without one."""
+    return setting is not False
+
+
+def forbidden_unless_set(setting: bool | None) -> bool:  # noqa: FBT001 - the setting itself
+    """Go by the setting; forbid it without one."""
+    return setting is True
 
 
 @cache

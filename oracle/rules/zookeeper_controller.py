@@ -4,7 +4,7 @@ With unclean election the first live replica takes over if no ISR member lives. 
 stays in the ISR although its broker is down (IS-07), but up to 1.0 not with unclean election.
 Removing a replica bumps the leader epoch.
 
-Source: OfflinePartitionLeaderSelector, later Election; ReplicaStateMachine. Versions: up to 3.9.
+Source: OfflinePartitionLeaderSelector, later Election; ReplicaStateMachine.
 
 Mutant: elects-uncleanly-although-off, which the golden prediction of EL-01/safe notices.
 """
@@ -26,17 +26,13 @@ if TYPE_CHECKING:
 RULE = Rule(
     name="zookeeper-controller",
     source="kafka.controller.PartitionStateMachine, ReplicaStateMachine",
-    versions="ZooKeeper mode, 1.1 to 3.9",
-    replaces="zookeeper-controller-empties-isr",
-    breaks="no leader is elected, or one outside the ISR although unclean election is off",
+    says="The controller elects from the ISR, whose last member stays in it.",
 )
 
 RULE_EMPTYING_ISR = Rule(
     name="zookeeper-controller-empties-isr",
     source="KafkaController.removeReplicaFromIsr",
-    versions="1.0 and older",
-    replaces=None,
-    breaks="with unclean election nobody remembers which replica was last in sync",
+    says="The controller elects from the ISR, which its last member leaves too if unclean election is on.",
 )
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from oracle.error_codes import ErrorCode
+from oracle.log import NO_EPOCH
 from oracle.tracing.epoch_answers import EpochAnswers, is_prefix_possible
-from oracle.tracing.errors import allowed_errors
 from oracle.tracing.exchange import NO_ERROR
 from oracle.tracing.invariants import Invariant
 from oracle.tracing.observed import FetchAnswered, FetchSent, LookupAnswered, LookupSent
-from oracle.tracing.watermarks import Watermarks
 
 if TYPE_CHECKING:
     from oracle.rules.rule_set import RuleSet
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from oracle.tracing.leadership import Leadership
     from oracle.tracing.possibility import Possibility
     from oracle.tracing.replica import Replica
+    from oracle.vocabulary import Offset
 
 
 class Answering:
@@ -128,3 +129,106 @@ def _note_roles(exchange: Exchange, reachable: list[Possibility], leader: Replic
             exchange.end = min(exchange.end, replica.log.low.end)
         else:
             exchange.may_not_lead = True
+
+
+# Which errors may a broker answer to a follower? By its epochs, its role and its log; invariant 18.
+#
+# Sources: Partition.getPartitionOrException, checkCurrentLeaderEpoch, localLogWithEpochOrThrow; FetchSession.
+
+
+SESSION_ERRORS = frozenset({ErrorCode.FETCH_SESSION_ID_NOT_FOUND, ErrorCode.INVALID_FETCH_SESSION_EPOCH})
+TOPIC_ID_ERRORS = frozenset(
+    {ErrorCode.UNKNOWN_TOPIC_ID, ErrorCode.INCONSISTENT_TOPIC_ID, ErrorCode.FETCH_SESSION_TOPIC_ID_ERROR}
+)
+NO_PARTITION = frozenset(
+    {
+        ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
+        ErrorCode.NOT_LEADER_OR_FOLLOWER,
+        ErrorCode.REPLICA_NOT_AVAILABLE,
+        ErrorCode.LEADER_NOT_AVAILABLE,
+    }
+)
+WITH_SESSIONS = 7
+WITH_TOPIC_IDS = 13
+
+
+def allowed_errors(leader: Replica, exchange: Exchange, rules: RuleSet) -> frozenset[ErrorCode]:
+    """Return the errors that a broker may answer to this request, by the epochs and roles it may have had."""
+    allowed = {ErrorCode.KAFKA_STORAGE_ERROR}
+    epoch = exchange.request.current_leader_epoch
+    known = exchange.epochs - {NO_EPOCH}
+    if NO_EPOCH in exchange.epochs:
+        allowed |= NO_PARTITION | {ErrorCode.UNKNOWN_SERVER_ERROR}
+    if not leader.has_served:
+        allowed.add(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+    if exchange.may_lead and (epoch is None or any(rules.serves_epoch(epoch, mine) for mine in known)):
+        allowed.add(ErrorCode.NONE)
+    if exchange.may_not_lead and (epoch is None or epoch in known):
+        allowed.add(ErrorCode.NOT_LEADER_OR_FOLLOWER)
+    if epoch is not None and any(mine > epoch for mine in known):
+        allowed.add(ErrorCode.FENCED_LEADER_EPOCH)
+    if epoch is not None and any(mine < epoch for mine in exchange.epochs):
+        allowed.add(ErrorCode.UNKNOWN_LEADER_EPOCH)
+    return frozenset(allowed | _of_fetch(leader, exchange) | _of_stranger(leader, exchange))
+
+
+def _of_fetch(leader: Replica, exchange: Exchange) -> set[ErrorCode]:
+    """Return the errors of the fetch itself: its session, its topic ids, its offset."""
+    request = exchange.request
+    if not isinstance(request, FetchSent):
+        return set()
+    allowed: set[ErrorCode] = set()
+    if request.api_version >= WITH_SESSIONS:
+        allowed |= SESSION_ERRORS
+    if request.api_version >= WITH_TOPIC_IDS:
+        allowed |= TOPIC_ID_ERRORS
+    if request.fetch_offset > exchange.end or request.fetch_offset < leader.log_start_offset:
+        allowed.add(ErrorCode.OFFSET_OUT_OF_RANGE)
+    return allowed
+
+
+def _of_stranger(leader: Replica, exchange: Exchange) -> set[ErrorCode]:
+    """Return the errors for a follower that the leader may not know to be assigned."""
+    if leader.leadership is None or exchange.request.follower in leader.leadership.replicas:
+        return set()
+    return {ErrorCode.UNKNOWN_SERVER_ERROR, ErrorCode.UNKNOWN_LEADER_EPOCH, ErrorCode.NOT_LEADER_OR_FOLLOWER}
+
+
+# Is the high watermark in an answer one that its leader may have? Invariants 14, 21 and 22.
+
+
+OF_LEADER = "high-watermark-is-lowest-end-offset"
+OF_FOLLOWER = "follower-learns-high-watermark-from-answer"
+STRICT = "high-watermark-needs-min-isr"
+
+
+class Watermarks:
+    """Checks the high watermarks that leaders tell."""
+
+    def __init__(self, rules: RuleSet, judge: Judge) -> None:
+        """Check under a release's rules."""
+        self._rules = rules
+        self._judge = judge
+
+    def check(self, view: Leadership, exchange: Exchange, answer: FetchAnswered) -> None:
+        """Check the high watermark in an answer: an immediate one was read before its own fetch counted."""
+        told = answer.high_watermark
+        is_after = self._rules.answers_new_high_watermark
+        low = view.low if is_after else exchange.low
+        high = view.high if is_after or not exchange.is_immediate else view.highest_without(exchange)
+        if view.is_frozen():
+            is_still = self._judge.keeps(Invariant.FROZEN_HIGH_WATERMARK, told <= high or told > view.thawed_high)
+            if not is_still:
+                raise self._refusal(Invariant.FROZEN_HIGH_WATERMARK, view, told, f"at most {high}", STRICT)
+        self._check_bounds(view, told, low, high)
+        view.hear(told)
+
+    def _check_bounds(self, view: Leadership, told: Offset, low: Offset, high: Offset) -> None:
+        invariant, rule = Invariant.HIGH_WATERMARK_OF_LEADER, OF_LEADER
+        if view.knows_start_only():
+            invariant, rule = Invariant.HIGH_WATERMARK_OF_FOLLOWER, OF_FOLLOWER
+        if not self._judge.keeps(invariant, low <= told <= high):
+            raise self._refusal(invariant, view, told, f"between {low} and {high}" if low < high else str(low), rule)
+
+    def _refusal(self, invariant: Invariant, view: Leadership, told: Offset, allowed: str, rule: str) -> Exception:
+        return self._judge.refusal(invariant, f"leader {view.broker} tells the high watermark {told}", allowed, rule)

@@ -11,11 +11,11 @@ Sources: Partition.maybeIncrementLeaderHW, Partition.PartitionState (KIP-497), K
 from __future__ import annotations
 
 from collections import deque
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from oracle.log import NO_EPOCH
 from oracle.replication.remote import RemoteReplica
-from oracle.tracing.follower import Follower
 from oracle.tracing.known_log import START, UNBOUNDED
 
 if TYPE_CHECKING:
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
     from oracle.rules.rule_set import RuleSet
     from oracle.tracing.exchange import Exchange
+    from oracle.tracing.invariants import TraceSettings
     from oracle.tracing.observed import LeadershipHeard
     from oracle.tracing.possibility import Bounds
-    from oracle.tracing.trace_settings import TraceSettings
     from oracle.vocabulary import BrokerId, LeaderEpoch, Offset
 
 
@@ -276,3 +276,27 @@ class Leadership:
                 received = self.follower(broker).received
                 lowest = min(lowest, self.low if received is None else received)
         return lowest
+
+
+# What can a leader know of a follower? Where it ends, for certain and perhaps, and when it was seen.
+
+
+@dataclass(slots=True)
+class Follower:
+    """What a leader can know of one follower.
+
+    Attributes:
+        recorded: its end, as certainly recorded; None before its first answered fetch.
+        received: the highest of the ends that the leader may have recorded last; None before the first.
+        peak: the highest of the ends that it ever showed.
+        may_join: a fetch has come that lets it join the ISR.
+        caught_up_at: the latest moment at which it certainly had everything.
+        fetched_at: when its last fetch was received; None before the first.
+    """
+
+    recorded: Offset | None = None
+    received: Offset | None = None
+    peak: Offset = START
+    may_join: bool = False
+    caught_up_at: int = 0
+    fetched_at: int | None = None

@@ -22,32 +22,243 @@ Events of one partition come in the order of ``at``; those of the same moment in
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
-from oracle.tracing.moment import EpochRun, Observed, PartitionObserved, RequestKey, TopicPartition
-from oracle.tracing.observed_decisions import (
-    IsrAnnounced,
-    IsrAnswered,
-    IsrDelivered,
-    IsrProposed,
-    LeadershipApplied,
-    LeadershipHeard,
-    ReplicaStopped,
-)
-from oracle.tracing.observed_story import (
-    Acknowledged,
-    BrokerEnded,
-    BrokerStarted,
-    CheckpointLost,
-    MinIsrSet,
-    Refused,
-    ReplicaMeasured,
-    TailLost,
-)
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from oracle.log import EpochEnd
-    from oracle.vocabulary import BrokerId, LeaderEpoch, Offset
+    from oracle.vocabulary import Acks, BrokerId, LeaderEpoch, Offset
+
+
+# When and where was something seen? What every observed event tells, and how a request is known again.
+
+
+class TopicPartition(NamedTuple):
+    """Which partition an event is about."""
+
+    topic: str
+    partition: int
+
+
+class RequestKey(NamedTuple):
+    """Which request an answer belongs to: the number of its connection, unique in a run, and its correlation id."""
+
+    connection: int
+    correlation_id: int
+
+
+class EpochRun(NamedTuple):
+    """Consecutive records of one leader epoch; None for batches that carry none (message formats 0 and 1)."""
+
+    leader_epoch: LeaderEpoch | None
+    first_offset: Offset
+    last_offset: Offset
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Observed:
+    """A moment.
+
+    Attributes:
+        at: monotonic nanoseconds.
+        frame: number of the frame in the wire trace that shows it; None if no frame does.
+    """
+
+    at: int
+    frame: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartitionObserved(Observed):
+    """A moment of one partition."""
+
+    partition: TopicPartition
+
+
+# What is seen of the controller and its decisions? Who leads, and who is in sync.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeadershipHeard(PartitionObserved):
+    """A broker was told who leads: LeaderAndIsr, or records of the metadata log, reached it.
+
+    Attributes:
+        broker: who was told.
+        leader: None if nobody leads.
+        partition_epoch: version of the partition's state; None if unknown.
+        controller_epoch: None if unknown.
+        key: of the LeaderAndIsr request; None for the metadata log, whose reading nobody answers.
+    """
+
+    broker: BrokerId
+    leader: BrokerId | None
+    leader_epoch: LeaderEpoch
+    isr: tuple[BrokerId, ...]
+    replicas: tuple[BrokerId, ...]
+    partition_epoch: int | None = None
+    controller_epoch: int | None = None
+    key: RequestKey | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeadershipApplied(PartitionObserved):
+    """A broker answered LeaderAndIsr: by now it leads or follows as it was told, unless there is an error."""
+
+    broker: BrokerId
+    key: RequestKey
+    error: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplicaStopped(PartitionObserved):
+    """StopReplica reached a broker.
+
+    Attributes:
+        is_deleted: its log goes too.
+    """
+
+    broker: BrokerId
+    is_deleted: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IsrAnnounced(PartitionObserved):
+    """The controller told somebody of the state it has: UpdateMetadata, or records of the metadata log, left it.
+
+    For a record of the metadata log this comes once, when it first left the active controller; a
+    ``LeadershipHeard`` comes for each broker that it reached.
+    """
+
+    leader: BrokerId | None
+    leader_epoch: LeaderEpoch
+    isr: tuple[BrokerId, ...]
+    replicas: tuple[BrokerId, ...]
+    partition_epoch: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IsrProposed(PartitionObserved):
+    """A leader sent AlterIsr / AlterPartition."""
+
+    key: RequestKey
+    leader: BrokerId
+    leader_epoch: LeaderEpoch
+    isr: tuple[BrokerId, ...]
+    partition_epoch: int
+    api_version: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IsrAnswered(PartitionObserved):
+    """The controller answered a proposal.
+
+    Attributes:
+        error: 0 or Kafka's error code, of the partition or else of the whole answer.
+        leader: with the following fields, the state that it committed; None with an error.
+    """
+
+    key: RequestKey
+    error: int
+    leader: BrokerId | None = None
+    leader_epoch: LeaderEpoch | None = None
+    isr: tuple[BrokerId, ...] = ()
+    partition_epoch: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IsrDelivered(PartitionObserved):
+    """The controller's answer reached the leader."""
+
+    key: RequestKey
+
+
+# What is seen that no frame between brokers shows? Faults, settings, what producers were told, measurements.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BrokerEnded(Observed):
+    """A broker's process ended; clean if it was asked to shut down and did."""
+
+    broker: BrokerId
+    clean: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BrokerStarted(Observed):
+    """A broker's process was started (the moment before its first frame)."""
+
+    broker: BrokerId
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TailLost(PartitionObserved):
+    """The disk of a broker that is down lost the log from ``offset`` on."""
+
+    broker: BrokerId
+    offset: Offset
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckpointLost(Observed):
+    """The disk of a broker that is down lost its high watermark checkpoint."""
+
+    broker: BrokerId
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MinIsrSet(PartitionObserved):
+    """An operator set the topic's min.insync.replicas; takes effect at each broker soon after."""
+
+    min_insync_replicas: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Acknowledged(PartitionObserved):
+    """A producer was told that its records are written.
+
+    Attributes:
+        sent_at: when it sent them, monotonic nanoseconds; None if unknown.
+        leader: the broker it sent them to; None if unknown.
+        base_offset: of the first record; None if it was not told.
+        last_offset: of the last record; None if it was not told.
+    """
+
+    acks: Acks
+    sent_at: int | None = None
+    leader: BrokerId | None = None
+    base_offset: Offset | None = None
+    last_offset: Offset | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refused(PartitionObserved):
+    """A producer was told of an error, at some time after it had sent its records.
+
+    Attributes:
+        error: Kafka's name of it, such as NOT_ENOUGH_REPLICAS.
+        sent_at: when it sent them, monotonic nanoseconds; None if unknown.
+    """
+
+    acks: Acks
+    error: str
+    sent_at: int | None = None
+    leader: BrokerId | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplicaMeasured(PartitionObserved):
+    """A probe of a live broker's replica.
+
+    Attributes:
+        since: the numbers are from a moment between ``since`` and ``at``.
+        log_end_offset: None if not measured.
+        high_watermark: None if not measured.
+    """
+
+    since: int
+    broker: BrokerId
+    log_end_offset: Offset | None = None
+    high_watermark: Offset | None = None
+
 
 __all__ = [
     "Acknowledged",

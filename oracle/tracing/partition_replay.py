@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from oracle.tracing.answering import Answering
 from oracle.tracing.exchange import CAPACITY, Exchange
-from oracle.tracing.isr_changes import IsrChanges
 from oracle.tracing.leadership import Leadership
-from oracle.tracing.measuring import Measuring
 from oracle.tracing.observed import (
     Acknowledged,
     Event,
@@ -34,18 +32,16 @@ from oracle.tracing.observed import (
     TailLost,
 )
 from oracle.tracing.possibility import Bounds, lost
-from oracle.tracing.producing import Producing
+from oracle.tracing.producing import IsrChanges, Measuring, Producing
 from oracle.tracing.replica import Replica
-from oracle.tracing.sending import Sending
-from oracle.tracing.speech import speech_of
+from oracle.tracing.sending import Sending, speech_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from oracle.rules.rule_set import RuleSet
-    from oracle.tracing.invariants import Judge
+    from oracle.tracing.invariants import Judge, TraceSettings
     from oracle.tracing.observed import RequestKey
-    from oracle.tracing.trace_settings import TraceSettings
     from oracle.vocabulary import BrokerId
 
 FIRST_EPOCH = 0

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from oracle.asking import fetches_claim_epoch
 from oracle.log import NO_EPOCH
+from oracle.rules import last_fetched_epoch
+from oracle.rules.request_versions import Peer, sent_version
 from oracle.tracing.exchange import Exchange
 from oracle.tracing.invariants import Invariant
 from oracle.tracing.observed import FetchSent
 from oracle.tracing.possibility import Possibility, fetching_at
-from oracle.tracing.speech import in_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from oracle.rules.rule_set import RuleSet
-    from oracle.tracing.invariants import Judge
+    from oracle.tracing.invariants import Judge, TraceSettings
     from oracle.tracing.observed import LookupSent
     from oracle.tracing.replica import Replica
-    from oracle.tracing.speech import Speech
+
 
 LATE_NS = 500_000_000
 """How long after the first request to a new leader one to the leader before may come: what a stall may take."""
@@ -224,3 +226,56 @@ def _end(replica: Possibility) -> str:
 
 def _listed(things: Iterable[object]) -> str:
     return " or ".join(dict.fromkeys(map(str, things)))
+
+
+NEWEST_EVER = 1_000
+"""A version that no request will reach."""
+
+
+@dataclass(frozen=True, slots=True)
+class Speech:
+    """What a release sends.
+
+    Attributes:
+        fetch: the versions of FETCH.
+        lookup: those of OffsetsForLeaderEpoch; none if followers never ask.
+        alter_partition: those of AlterPartition; none if leaders never ask.
+        tells_epoch: whether requests carry the leader epoch that the follower is in.
+        tells_last_epoch: whether FETCH carries the epoch of the follower's last record.
+        may_forget_last_epoch: an empty answer wipes that epoch (KAFKA-15510).
+    """
+
+    fetch: range
+    lookup: range
+    alter_partition: range
+    tells_epoch: bool
+    tells_last_epoch: bool
+    may_forget_last_epoch: bool
+
+
+def speech_of(rules: RuleSet, settings: TraceSettings) -> Speech:
+    """Return what the brokers of a release send to each other."""
+    looked_up = _versions(Peer.OFFSETS_FOR_LEADER_EPOCH, rules, settings)
+    return Speech(
+        fetch=_versions(Peer.FETCH, rules, settings),
+        lookup=looked_up if rules.truncation.asks_leader else range(0),
+        alter_partition=_versions(Peer.ALTER_PARTITION, rules, settings),
+        tells_epoch=fetches_claim_epoch(rules),
+        tells_last_epoch=rules.truncation.checks_on_fetch,
+        may_forget_last_epoch=last_fetched_epoch.FORGOTTEN in rules.rules,
+    )
+
+
+def in_words(versions: range) -> str:
+    """Say which versions of a request a release sends."""
+    if not versions:
+        return "no such request in this release"
+    return f"version {versions[-1]}" if len(versions) == 1 else f"version {versions[-1]} at most"
+
+
+def _versions(peer: Peer, rules: RuleSet, settings: TraceSettings) -> range:
+    """Return the versions of a request that may be seen: any older one too, if an older protocol is configured."""
+    sent = sent_version(peer, rules)
+    if sent is None:
+        return range(0)
+    return range(sent if settings.has_own_protocol else 0, (NEWEST_EVER if rules.requests.may_be_newer else sent) + 1)

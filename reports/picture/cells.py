@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from reports.picture.log_caption import have_epochs
-from reports.picture.offsets import shown_offsets
+from reports.picture.scale import shown_offsets
 from reports.svg import clipped, element, group, label, titled
 
 if TYPE_CHECKING:
@@ -17,6 +16,7 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
     from reports.model import FinalLogs, Ghost, LogEntry, ReplicaLog
+
 
 _LEFT = 128.0
 _COLUMN = 104.0
@@ -199,3 +199,22 @@ def _ghost(x: float, ghosts: Sequence[Ghost]) -> Markup:
         label(x + _CELL[0] / 2, 20, names, "cell-label ghost", text_anchor="middle"),
         label(x + _CELL[0] / 2, 37, words, f"cell-words {fate}", text_anchor="middle"),
     )
+
+
+# What stands below the picture of the final logs? Where they are from, and whether their records have epochs.
+
+
+DECODED = "The replicas' logs as decoded from their segments after the run"
+WITH_EPOCHS = f"{DECODED}, with the leader epoch of each record."
+WITHOUT_EPOCHS = f"{DECODED}. This format has no epochs: no record says under which leader epoch it was written."
+
+
+def have_epochs(final: FinalLogs) -> bool:
+    """Tell whether any record carries a leader epoch; up to message format 1 none does."""
+    return any(entry.leader_epoch is not None for log in final.logs for entry in log.entries)
+
+
+def log_caption(final: FinalLogs) -> str:
+    """Return the caption; what was not measured says so itself."""
+    is_without = any(log.entries for log in final.logs) and not have_epochs(final)
+    return final.note or (WITHOUT_EPOCHS if is_without else WITH_EPOCHS)

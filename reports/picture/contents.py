@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from reports.picture.deafness import is_deaf
 from reports.picture.scale import TimeScale, change_at
+from reports.picture.status import is_deaf
 from reports.svg import clipped, group, label
 
 if TYPE_CHECKING:

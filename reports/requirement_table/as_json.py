@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from conformance.record.verdict import Conformance
 from reports.requirement_table.words import MEANING, headline
-from reports.verdict_words import Conformance, Promise
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -83,7 +83,7 @@ def _run(run: Examined, link: Callable[[Path], str]) -> dict[str, Any]:
         "round": run.round,
         "basis": run.basis or None,
         "conformance": run.conformance.value,
-        "promise": None if run.promise is Promise.NOT_JUDGED else run.promise.value,
+        "promise": None if run.promise is None else run.promise.value,
         "reason": run.reason,
         "seconds": run.seconds,
         "seed": run.seed,

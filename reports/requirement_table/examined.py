@@ -6,19 +6,17 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from conformance.record.verdict import Conformance
 from reports.load import load_runs
-from reports.requirement_table.every_run import held_in_run
-from reports.run_files import BrokenRunDirectory, read_lines
-from reports.verdict_words import Conformance
-from reports.version_matrix import metadata_words
+from reports.verdict_words import NOT_JUDGED
+from reports.version_matrix import metadata_words, release_age
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+    from conformance.record.verdict import HeldInRun, PromiseKept
     from reports.model import RunView
-    from reports.requirement_table.every_run import Held
-    from reports.verdict_words import Promise
 
 ROUND = re.compile(r"round-(\d+)")
 
@@ -40,9 +38,7 @@ class Column:
     @property
     def age(self) -> tuple[list[int], str, str]:
         """A key that puts older releases first, ZooKeeper before KRaft, child processes before containers."""
-        numbers = [int(part) for part in re.findall(r"\d+", self.kafka)]
-        mode = "" if self.metadata == "zookeeper" else self.metadata
-        return numbers, mode, "" if self.backend == "process" else self.backend
+        return *release_age(self.kafka, self.metadata), "" if self.backend == "process" else self.backend
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +51,7 @@ class Examined:
         page: the report that tells the run.
         anchor: its place on that page.
         held: how often the requirements of every run held, by id.
-        uncounted: why its observations could not be read, and count nowhere; empty if they could.
+        uncounted: why it counts nowhere among them; empty if it does.
         quirks: what its brokers had that their release has not, in words.
         basis: where its predictions come from: predicted, computed or documented; empty if the run does not say.
         is_cut_short: the tester was made to end in the middle of the run, which says nothing about other rounds.
@@ -66,14 +62,14 @@ class Examined:
     round: int
     sources: tuple[str, ...]
     conformance: Conformance
-    promise: Promise
+    promise: PromiseKept | None
     reason: str
     seconds: float
     seed: str
     path: Path
     page: Path
     anchor: str
-    held: Mapping[str, Held] = field(default_factory=dict)
+    held: Mapping[str, HeldInRun] = field(default_factory=dict)
     uncounted: str = ""
     is_cut_short: bool = False
     basis: str = ""
@@ -82,7 +78,7 @@ class Examined:
     @property
     def answer(self) -> tuple[str, str]:
         """Both verdicts: what must not differ from round to round."""
-        return self.conformance.value, self.promise.value
+        return self.conformance.value, self.promise.value if self.promise else NOT_JUDGED
 
     @property
     def place(self) -> str:
@@ -119,11 +115,9 @@ def _examined(view: RunView, page: Path) -> Examined:
     )
 
 
-def _held(view: RunView) -> tuple[dict[str, Held], str]:
-    """Count, or say why not, only where the tester did not fail: what a broken run measured proves nothing."""
-    if view.verdict.conformance in {Conformance.NOT_RUN, Conformance.HARNESS_ERROR}:
+def _held(view: RunView) -> tuple[dict[str, HeldInRun], str]:
+    """Return what the judge counted, only where the tester did not fail: what a broken run measured proves nothing."""
+    if view.is_examination or view.verdict.conformance in {Conformance.NOT_RUN, Conformance.HARNESS_ERROR}:
         return {}, ""
-    try:
-        return held_in_run(read_lines(view.path / "observations.ndjson"), view.wire), ""
-    except (BrokenRunDirectory, AttributeError, KeyError, TypeError, ValueError) as error:
-        return {}, f"{type(error).__name__}: {error}"
+    older = "" if view.every_run else "an older tester judged it; `kafka-conformance judge` judges it again"
+    return {held.requirement: held for held in view.every_run}, older

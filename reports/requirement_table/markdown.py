@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from conformance.record.verdict import Conformance
 from reports.overview import NOT_AS_RELEASED
-from reports.requirement_table.missing_lines import told_problems
-from reports.requirement_table.rows import groups_of, without_runs
+from reports.requirement_table.rows import groups_of, told_problems, without_runs
 from reports.requirement_table.words import (
     MEANING,
     NONE,
@@ -18,7 +18,6 @@ from reports.requirement_table.words import (
     time_words,
     unlike_the_releases,
 )
-from reports.verdict_words import Conformance
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -5,18 +5,22 @@ What every run is held against stands once: with its observations, and with the 
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
-    from reports.requirement_table.every_run import Held
+    from conformance.record.verdict import HeldInRun
     from reports.requirement_table.examined import Examined
     from reports.requirement_table.table import Cell, Requirement, Table
 
-EVERY_RUN = "Held against every replica and frame of every run of a schedule: observations and the runs of its entries"
+
+EVERY_RUN = (
+    "HeldInRun against every replica and frame of every run of a schedule: observations and the runs of its entries"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +48,7 @@ class ShownRow:
 
     requirement: Requirement
     cells: tuple[Cell, ...]
-    held: tuple[Held, ...] = ()
+    held: tuple[HeldInRun, ...] = ()
 
     @property
     def anchor(self) -> str:
@@ -88,3 +92,37 @@ def without_runs(table: Table) -> tuple[str, ...]:
 
 def _of(cell: Cell, scenario: str) -> Iterator[Examined]:
     return (run for run in cell.runs if run.scenario == scenario)
+
+
+# Which release lines should be in the table and are not? Told in one line, and in the heading.
+
+
+_NOT_THERE = " is not there: it has no run"
+_MISSING = re.compile(rf"(?P<line>.+){_NOT_THERE}")
+
+
+def missing_line(line: str) -> str:
+    """Return the problem that a line is not there, by which it is known for one."""
+    return f"{line}{_NOT_THERE}"
+
+
+def missing_lines(problems: Sequence[str]) -> tuple[str, ...]:
+    """Return the lines that a problem says are not there, in their order."""
+    return tuple(found["line"] for found in map(_MISSING.fullmatch, problems) if found)
+
+
+def told_problems(problems: Sequence[str]) -> tuple[str, ...]:
+    """Return the problems for a reader: all lines that are not there in one sentence, which comes first."""
+    lines = missing_lines(problems)
+    others = tuple(problem for problem in problems if not _MISSING.fullmatch(problem))
+    if not lines:
+        return others
+    return (f"{', '.join(lines)} {'is' if len(lines) == 1 else 'are'} not there: no run", *others)
+
+
+def missing_words(problems: Sequence[str]) -> str:
+    """Say how many lines that were expected are missing; empty if none is."""
+    count = len(missing_lines(problems))
+    if not count:
+        return ""
+    return "1 expected line is missing" if count == 1 else f"{count} expected lines are missing"

@@ -13,8 +13,7 @@ from functools import reduce
 from operator import add
 from typing import TYPE_CHECKING, Protocol
 
-from reports.requirement_table.every_run import ON_THE_WIRE, Held
-from reports.verdict_words import Conformance, Promise
+from conformance.record.verdict import EVERY_RUN, Conformance, HeldInRun, PromiseKept
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -65,7 +64,7 @@ class Cell:
     @property
     def broken_promises(self) -> int:
         """In how many runs a durability promise was broken, predicted or not."""
-        return sum(run.promise in {Promise.BROKEN, Promise.BROKEN_AS_PREDICTED} for run in self.runs)
+        return sum(run.promise in {PromiseKept.BROKEN, PromiseKept.BROKEN_AS_PREDICTED} for run in self.runs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +80,7 @@ class EveryRunRow:
     """One requirement that every run is held against, with a count a column."""
 
     requirement: Requirement
-    held: tuple[Held, ...]
+    held: tuple[HeldInRun, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +132,7 @@ class Total:
     @property
     def broken_promises(self) -> int:
         """In how many runs a durability promise was broken, predicted or not."""
-        return sum(run.promise in {Promise.BROKEN, Promise.BROKEN_AS_PREDICTED} for run in self.runs)
+        return sum(run.promise in {PromiseKept.BROKEN, PromiseKept.BROKEN_AS_PREDICTED} for run in self.runs)
 
     @property
     def counts(self) -> Mapping[Conformance, int]:
@@ -194,19 +193,17 @@ def requirement_table(
         every_run=tuple(
             EveryRunRow(row, tuple(_held(row.id, runs[column]) for column in columns))
             for row in requirements
-            if row.id in ON_THE_WIRE
+            if row.id in EVERY_RUN
         ),
-        rows=tuple(
-            row for row in rows if row.requirement.id not in ON_THE_WIRE or any(cell.runs for cell in row.cells)
-        ),
+        rows=tuple(row for row in rows if row.requirement.id not in EVERY_RUN or any(cell.runs for cell in row.cells)),
         flakes=flakes,
         problems=(*problems, *(_uncounted(run) for run in examined if run.uncounted)),
     )
 
 
 def _uncounted(run: Examined) -> str:
-    nowhere = ", ".join(ON_THE_WIRE)
-    return f"{run.place}: its observations could not be read and count nowhere in {nowhere}: {run.uncounted}"
+    nowhere = ", ".join(EVERY_RUN)
+    return f"{run.place}: it counts nowhere in {nowhere}: {run.uncounted}"
 
 
 def _cell(requirement: str, runs: Sequence[Examined]) -> Cell:
@@ -214,8 +211,8 @@ def _cell(requirement: str, runs: Sequence[Examined]) -> Cell:
     return Cell(tuple(sorted(about, key=lambda run: WORST_FIRST.index(run.conformance))))
 
 
-def _held(requirement: str, runs: Sequence[Examined]) -> Held:
-    return reduce(add, (run.held[requirement] for run in runs if requirement in run.held), Held())
+def _held(requirement: str, runs: Sequence[Examined]) -> HeldInRun:
+    return reduce(add, (run.held[requirement] for run in runs if requirement in run.held), HeldInRun(requirement))
 
 
 def _total(column: Column, runs: Sequence[Examined], flakes: Sequence[Flake], again: int) -> Total:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from conformance.record.verdict import Conformance
 from reports.overview import duration_words
-from reports.requirement_table.missing_lines import missing_words
-from reports.verdict_words import CONFORMANCE_LOOKS, CONFORMS_MEANS, Conformance
+from reports.requirement_table.rows import missing_words
+from reports.verdict_words import CONFORMANCE_LOOKS, CONFORMS_MEANS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from reports.requirement_table.every_run import Held
+    from conformance.record.verdict import HeldInRun
     from reports.requirement_table.table import Cell, Table, Total
 
 
@@ -58,7 +59,7 @@ def flake_words(total: Total) -> str:
     return str(total.flakes) if total.rounds > 1 else NONE
 
 
-def held_words(held: Held) -> str:
+def held_words(held: HeldInRun) -> str:
     """Say for how many observations a requirement held, and for how many it did not."""
     if held.broken:
         return f"broken {len(held.broken)} times, held {held.observations:,} times"

@@ -54,3 +54,30 @@ def functions(path: Path) -> list[Function]:
         for node in ast.walk(tree)
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
     ]
+
+
+def module_name(path: Path) -> str:
+    """Return the dotted name under which a file of a package is imported."""
+    return ".".join(path.with_suffix("").parts).removesuffix(".__init__")
+
+
+@cache
+def importers() -> dict[str, set[str]]:
+    """Return which modules of the packages import each of them, for types alone too."""
+    ours = [path for path in python_files() if path.parts[0] in PACKAGES]
+    by_imported: dict[str, set[str]] = {module_name(path): set() for path in ours}
+    for path in ours:
+        for name in _imported(path) & by_imported.keys():
+            by_imported[name].add(module_name(path))
+    return by_imported
+
+
+def _imported(path: Path) -> set[str]:
+    """Return every dotted name that a file imports: of ``from a import b`` both ``a`` and ``a.b``."""
+    found = set()
+    for node in ast.walk(ast.parse((ROOT / path).read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {one.name for one in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found |= {node.module, *(f"{node.module}.{one.name}" for one in node.names)}
+    return found

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.architecture.sources import PACKAGES, ROOT, files, functions, python_files, texts
+from tests.architecture.sources import PACKAGES, ROOT, files, functions, importers, module_name, python_files, texts
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -18,8 +18,24 @@ FILE_LINES_MAX = 300
 LONGER_FILES = {
     "fault_injection/cluster/lifecycle.py": "all that can be done to a cluster, and what is known of its nodes",
     "conformance/running/rest.py": "one definition: when a partition is at rest, and what is measured then",
+    "conformance/running/processes.py": "every end and start of a broker, and what is awaited after it",
+    "oracle/rules/by_version.py": "one table: what does each release do?",
+    "oracle/steps.py": "every step of a schedule, one class after the other",
+    "oracle/structure.py": "every rule of a schedule's form, held before a model or a broker is asked",
+    "oracle/world.py": "what is in flight and held, and every move that can come next",
+    "oracle/tracing/leadership.py": "what a frame between leader and follower says of both",
+    "oracle/tracing/observed.py": "every event that a wire trace can hold, one class after the other",
+    "tests/reports/golden_writer.py": "one run directory, every file of it, from one story",
     "tests/oracle/differential/interpreter.py": "the whole second interpreter, to be read in one piece",
 }
+FILE_LINES_MIN = 60
+"""A shorter module with one importer belongs into it: it is read on the way to another, never alone."""
+SHORTER_FILES = {
+    "conformance/clients/transactions.py": "Kafka client libraries live in clients",
+    "oracle/published/modules.py": "its importer is imported by what it imports",
+    "oracle/published/symmetries.py": "its importer is imported by what it imports",
+}
+ONE_RULE_A_FILE = "oracle/rules/"
 FUNCTION_LINES_MAX = 40
 LONGER_FUNCTIONS = {
     "tests/reports/golden_steps.py:truncation_steps": "one story, one row a step",
@@ -51,6 +67,20 @@ def test_a_long_file_has_a_reason() -> None:
 
     assert long - set(LONGER_FILES) == set()
     assert set(LONGER_FILES) - long == set(), "no longer long: take it off the list"
+
+
+def test_a_short_file_with_one_importer_is_folded_into_it() -> None:
+    short = {path.as_posix() for path in python_files() if _is_splinter(path)}
+
+    assert short - set(SHORTER_FILES) == set()
+    assert set(SHORTER_FILES) - short == set(), "it is longer, or others import it: take it off the list"
+
+
+def _is_splinter(path: Path) -> bool:
+    if path.parts[0] not in PACKAGES or path.name == "__init__.py" or path.as_posix().startswith(ONE_RULE_A_FILE):
+        return False
+    lines = (ROOT / path).read_text(encoding="utf-8").count("\n")
+    return lines < FILE_LINES_MIN and len(importers()[module_name(path)]) == 1
 
 
 def test_functions_are_small() -> None:

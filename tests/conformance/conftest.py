@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from conformance.observation.check import check_trace, own_rules
-from conformance.observation.trace_result import TRACE_CHECK_FILE, TraceResult
+from conformance.observation.check import check_trace
+from conformance.record.run import read_run
+from conformance.record.trace_check import TraceResult, write_trace_check
 from conformance.stages import judging
+from tests.conformance.ideal_runs import IDEAL
 
 if TYPE_CHECKING:
-    from conformance.run_directory import RunDirectory
+    from conformance.record.directory import RunDirectory
 
 IDEAL_FRAMES = 7
 
@@ -21,11 +23,11 @@ def ideal_traces(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the trace of an ideal run count as checked; any other run is checked."""
 
     def checked(run: RunDirectory) -> TraceResult:
-        about = run.read_json("run.json")
-        if not about.get("is_ideal"):
+        about = read_run(run)
+        if about.explanation != IDEAL:
             return check_trace(run)
-        result = TraceResult(" ".join(own_rules(about)), frames=IDEAL_FRAMES)
-        run.write_json(TRACE_CHECK_FILE, result.as_json())
+        result = TraceResult(" ".join(about.rules), frames=IDEAL_FRAMES)
+        write_trace_check(run, result)
         return result
 
     monkeypatch.setattr(judging, "check_trace", checked)

@@ -6,8 +6,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from conformance.catalogue.examination import Examination
-from conformance.catalogue.questions import Answer, Between
+from conformance.catalogue.questions import Answer
 from conformance.catalogue.where import EVERYWHERE, Where
+from conformance.record.answers import Between
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

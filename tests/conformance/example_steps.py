@@ -19,7 +19,7 @@ BROKERS = st.lists(st.integers(1, BROKER_ID_MAX).map(BrokerId), max_size=4).map(
 
 
 def field_values(wanted: Any) -> st.SearchStrategy[Any]:  # noqa: ANN401 - a field's declared type
-    """Give every value of a step field's declared type."""
+    """Return every value of a step field's declared type."""
     if NoneType in get_args(wanted):
         return st.none() | field_values(next(a for a in get_args(wanted) if a is not NoneType))
     if get_origin(wanted) is tuple and get_args(wanted)[0] is BrokerId:
@@ -33,7 +33,7 @@ def field_values(wanted: Any) -> st.SearchStrategy[Any]:  # noqa: ANN401 - a fie
 
 
 def steps_of(step_class: type[Step]) -> st.SearchStrategy[Step]:
-    """Give steps of one class, with each field at its default or at any other value."""
+    """Return steps of one class, with each field at its default or at any other value."""
     hints = get_type_hints(step_class)
     required = {f.name: field_values(hints[f.name]) for f in dataclasses.fields(step_class) if _is_required(f)}
     optional = {f.name: field_values(hints[f.name]) for f in dataclasses.fields(step_class) if not _is_required(f)}

@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from conformance.catalogue.answers import predicted_answers
-from conformance.judgement.prediction_files import write_prediction
-from conformance.ledger.entry import Attempt, OutcomeEntry
-from conformance.ledger.writer import LedgerWriter
-from conformance.run_directory import RunDirectory
+from conformance.record.directory import RunDirectory, as_line
+from conformance.record.ledger import Attempt, LedgerWriter, OutcomeEntry
+from conformance.record.observations import (
+    OBSERVATIONS_FILE,
+    BrokerAnswer,
+    Checkpoint,
+    Numbers,
+    OutcomeSeen,
+    ReplicaSeen,
+)
+from conformance.record.prediction import frozen_form
+from conformance.record.reconciliation import Counts, RecordClass, Totals, write_reconciliation
+from conformance.record.replica_logs import LogEntry, write_replica_logs
+from conformance.record.run import Run, write_run
+from conformance.record.schedule import SCHEDULE_FILE
 from conformance.scenarios.truncation import RESTARTED_FOLLOWER
 from conformance.schedules.schedule_format import encode
-from conformance.stages.evidence import replica_logs_schema
+from conformance.stages.foretelling import freeze_prediction
 from oracle.predict import predict
 from oracle.rules.by_version import rules_for
 from oracle.vocabulary import MetadataMode, Outcome
@@ -24,9 +34,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from conformance.catalogue.scenario import Scenario
+    from conformance.record.observations import Observation
     from oracle.prediction import Moment, Prediction
 
 BASE = 7_000
+IDEAL = "what brokers do that do as the model says"
+"""By this explanation a test knows an ideal run, which has no wire trace."""
 TOPIC = pa.schema(
     [
         ("partition", pa.int32()),
@@ -52,12 +65,13 @@ def write_ideal_run(
     prediction = predict(scenario.schedule, rules)
     taken = prediction.alternatives[outcome].prediction if prediction.alternatives else prediction
     end_offset = taken.moments[-1].replicas[_last_leader(taken)].high_watermark
-    run.update_run(
+    about = Run(
         run=run.path.name,
         scenario=scenario.name,
         schedule_id=scenario.schedule.id,
         requirement=scenario.schedule.requirement,
-        sources=list(scenario.schedule.sources),
+        explanation=IDEAL,
+        sources=tuple(scenario.schedule.sources),
         kafka=kafka,
         metadata=metadata,
         backend="process",
@@ -65,13 +79,13 @@ def write_ideal_run(
         seconds=1.5,
         record_id_base=BASE,
         end_offset=end_offset,
-        harness_failure=None,
         finished="2026-01-01T00:00:00+00:00",
-        brokers=list(scenario.schedule.replicas),
-        is_ideal=True,
+        brokers=tuple(scenario.schedule.replicas),
     )
-    run.write_json("schedule.json", encode(scenario.schedule))
-    write_prediction(run, prediction, BASE, predicted_answers(scenario.questions, rules, prediction.as_json()))
+    write_run(run, about)
+    run.write(SCHEDULE_FILE, encode(scenario.schedule))
+    document = prediction.as_json()
+    freeze_prediction(run, document, BASE, predicted_answers(scenario.questions, rules, frozen_form(document)))
     _write_observations(run, taken)
     _write_records(run, taken)
     _write_reconciliation(run, taken, end_offset)
@@ -83,30 +97,35 @@ def _last_leader(prediction: Prediction) -> Any:  # noqa: ANN401 - a broker id t
 
 
 def _write_observations(run: RunDirectory, prediction: Prediction) -> None:
-    lines = [_observed(moment) for moment in prediction.moments]
-    lines += [
-        {
-            "kind": "outcome",
-            "label": r.label,
-            "outcome": r.outcome.value,
-            "error": r.error,
-            "offset": r.offset if r.outcome is Outcome.ACKNOWLEDGED else None,
-        }
+    seen: list[Observation] = [_observed(moment) for moment in prediction.moments]
+    seen += [
+        OutcomeSeen(
+            label=r.label,
+            outcome=r.outcome.value,
+            error=r.error,
+            offset=r.offset if r.outcome is Outcome.ACKNOWLEDGED else None,
+        )
         for r in prediction.records
     ]
     told = (answer.as_json() for answer in prediction.answers)
-    lines += [{"kind": "answer", "step": one["step"], "answer": one["answer"]} for one in told]
-    write_lines(run, "observations.ndjson", lines)
+    seen += [BrokerAnswer(broker=0, step=one["step"], answer=one["answer"]) for one in told]
+    (run.path / OBSERVATIONS_FILE).write_text("".join(map(as_line, seen)), encoding="utf-8")
 
 
-def write_lines(run: RunDirectory, name: str, lines: list[dict[str, Any]]) -> None:
-    """Write one JSON value per line."""
-    (run.path / name).write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
-
-
-def _observed(moment: Moment) -> dict[str, Any]:
-    kind = "numbers" if moment.name is None else "checkpoint"
-    return {"kind": kind, **moment.as_json(), "leader_epoch": epoch_of(moment.leadership), "settled": True}
+def _observed(moment: Moment) -> Numbers:
+    numbers = {
+        "step": moment.step,
+        "replicas": {
+            broker: ReplicaSeen(one.log_end_offset, one.high_watermark, one.alive, one.log_start_offset)
+            for broker, one in moment.replicas.items()
+        },
+        "leader": moment.leader,
+        "leader_epoch": epoch_of(moment.leadership),
+        "isr": moment.isr,
+        "elr": moment.elr,
+        "remote_log_end_offsets": moment.remote_log_end_offsets,
+    }
+    return Numbers(**numbers) if moment.name is None else Checkpoint(name=moment.name, settled=True, **numbers)
 
 
 def epoch_of(leadership: int) -> int:
@@ -125,36 +144,40 @@ def _write_records(run: RunDirectory, prediction: Prediction) -> None:
     log = prediction.logs[_last_leader(prediction)]
     topic = [{"partition": 0, "offset": e.offset, "record_id": ids[e.label], "value_matches": True} for e in log]
     replicas = [
-        {
-            "broker": broker,
-            "offset": entry.offset,
-            "record_id": ids[entry.label],
-            "leader_epoch": epoch_of(entry.leadership),
-            "value_matches": True,
-            "high_watermark": prediction.moments[-1].replicas[broker].high_watermark,
-        }
+        LogEntry(
+            broker=broker,
+            offset=entry.offset,
+            record_id=ids[entry.label],
+            leader_epoch=epoch_of(entry.leadership),
+            value_matches=True,
+            high_watermark=prediction.moments[-1].replicas[broker].high_watermark,
+        )
         for broker, entries in prediction.logs.items()
         for entry in entries
     ]
     (run.path / "topic").mkdir()
     pq.write_table(pa.Table.from_pylist(topic, schema=TOPIC), run.path / "topic" / "part-00000.parquet")
-    pq.write_table(
-        pa.Table.from_pylist(replicas, schema=replica_logs_schema()), run.path / "replica_logs" / "logs.parquet"
-    )
+    write_replica_logs(run, replicas)
 
 
 def _write_reconciliation(run: RunDirectory, prediction: Prediction, end_offset: int) -> None:
     fates = [record.fate.value for record in prediction.records]
     classes = {"kept": fates.count("present"), "lost": fates.count("lost"), "absent": fates.count("absent")}
     classes["diverged"] = len(prediction.diverged)
-    counts = {
-        "totals": {"produced": len(fates), "predicted": len(fates), "read": classes["kept"]},
-        "classes": classes,
-        "predicted": classes,
-        "deviations": 0,
-        "identity_holds": True,
-        "end_offset_read": end_offset,
-    }
+    totals = Totals(len(fates), len(fates), classes["kept"], acknowledged=0, refused=0)
+    counts = Counts(totals, classes, classes, deviations=0, identity_holds=True, end_offset_read=end_offset)
     lost = [{"label": r.label, "record_id": BASE + r.id} for r in prediction.records if r.fate.value == "lost"]
-    run.write_json("reconciliation/counts.json", counts)
-    run.write_json("reconciliation/samples.json", {"lost": lost, "deviations": [], "divergences": []})
+    ends = {"present": "kept"}
+    records = [
+        RecordClass(
+            record_id=BASE + r.id,
+            predicted=ends.get(r.fate.value, r.fate.value),
+            measured=ends.get(r.fate.value, r.fate.value),
+            offset=r.offset,
+            copies=0 if r.offset is None else 1,
+            outcome=r.outcome.value,
+            error=r.error,
+        )
+        for r in prediction.records
+    ]
+    write_reconciliation(run, counts, {"lost": lost, "deviations": [], "divergences": []}, records)

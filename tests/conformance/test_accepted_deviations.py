@@ -9,9 +9,12 @@ import pytest
 
 from conformance.expectations import AcceptedDeviation
 from conformance.judgement.comparison import Row
-from conformance.judgement.verdicts import Conformance, PromiseKept, Verdict, judge, not_run
+from conformance.judgement.verdicts import judge, not_run
+from conformance.record.reconciliation import DeviationSample
+from conformance.record.verdict import Conformance, PromiseKept, Verdict
 from conformance.stages.judging import in_view_of, judge_run
-from tests.conformance.ideal_runs import write_ideal_run, write_lines
+from tests.conformance.ideal_runs import write_ideal_run
+from tests.conformance.run_files import read_json, read_lines, write_lines
 from tests.conformance.verdict_facts import M0, facts
 
 if TYPE_CHECKING:
@@ -21,7 +24,7 @@ if TYPE_CHECKING:
 
 CONFORMS, DEVIATES = Conformance.CONFORMS, Conformance.DEVIATES
 ISR = Row("end: isr", [1, 2], [1], code="isr")
-MOVED = {"label": "m1", "anomaly": "moved", "expected": "at offset 1", "measured": "at offset 2"}
+MOVED = DeviationSample("at offset 1", "at offset 2", anomaly="moved", label="m0")
 DEVIATING = judge(facts(M0, rows=[ISR]))
 CONFORMING = judge(facts(M0))
 ENTRY = AcceptedDeviation("TR-01", "known", "KAFKA-1")
@@ -70,8 +73,8 @@ def test_an_unpredicted_loss_is_never_accepted(codes: tuple[str, ...]) -> None:
         (facts(M0, rows=[ISR, replace(ISR, code="leader")]), ("isr", "leader")),
         (facts(M0, rows=[Row("outcome of m0", "acknowledged", "refused", "outcome")]), ("outcome",)),
         (facts(M0, conflicts=["epochs fall"]), ("leader_epoch",)),
-        (facts(M0, deviations=1, samples={"deviations": [MOVED]}), ("moved",)),
-        (facts(M0, deviations=9, samples={"deviations": [MOVED]}), ("moved", "unsampled")),
+        (facts(M0, deviations=1, deviating=[MOVED]), ("moved",)),
+        (facts(M0, deviations=9, deviating=[MOVED]), ("moved", "unsampled")),
         (facts(M0, interruption=("DEVIATES", "leader 2 never came")), ("awaited_state",)),
         (facts(M0, rows=[ISR], interruption=("HARNESS_ERROR", "no hold")), ("isr",)),
         (facts(M0), ()),
@@ -102,10 +105,10 @@ def test_one_deviation_beyond_the_entry_is_one_too_many() -> None:
 
 def test_the_words_of_a_judged_run_are_those_that_an_entry_may_name(tmp_path: Path) -> None:
     run = write_ideal_run(tmp_path)
-    lines = run.lines("observations.ndjson")
+    lines = read_lines(run, "observations.ndjson")
     next(line for line in lines if line["kind"] == "checkpoint")["replicas"]["1"]["high_watermark"] += 1
     write_lines(run, "observations.ndjson", lines)
     verdict = judge_run(run)
 
-    assert run.read_json("verdict.json")["codes"] == list(verdict.codes) == ["high_watermark"]
-    assert in_view_of(replace(ENTRY, codes=("high_watermark",)), verdict).counted is CONFORMS
+    assert read_json(run, "verdict.json")["codes"] == list(verdict.codes) == ["every_run", "high_watermark"]
+    assert in_view_of(replace(ENTRY, codes=("high_watermark", "every_run")), verdict).counted is CONFORMS

@@ -8,26 +8,26 @@ from __future__ import annotations
 
 import ast
 import inspect
-import json
 import os
 import re
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import msgspec
 import pytest
 
 from conformance import scenarios
 from conformance.catalogue.examination import Examination
 from conformance.catalogue.ladder import LADDER
-from conformance.catalogue.questions import as_json, from_json
-from conformance.catalogue.requirements import AREAS, REQUIREMENTS
+from conformance.catalogue.requirements import REQUIREMENTS
 from conformance.catalogue.scenario import REQUIREMENT_ID, Scenario
 from conformance.catalogue.where import EVERYWHERE
+from conformance.record.answers import PredictedAnswer
 from conformance.registry import CATALOGUE, EXAMINATIONS, SCENARIOS, select
 from conformance.stages.foretelling import foretell
 from oracle.rules.by_version import rules_for
-from oracle.vocabulary import MetadataMode
+from oracle.vocabulary import AREAS, MetadataMode
 
 if TYPE_CHECKING:
     from conformance.catalogue.examination import Entry
@@ -65,7 +65,8 @@ def test_it_is_predicted_or_left_out_for_a_reason(entry: Entry) -> None:
         whats = Counter(answer.what for answer in told.answers)
         assert [what for what, times in whats.items() if times > 1] == [], line.text
         for answer in told.answers:
-            assert from_json(json.loads(json.dumps(as_json(answer.value)))) == answer.value
+            stored = msgspec.json.encode(answer.predicted)
+            assert msgspec.json.decode(stored, type=PredictedAnswer).predicted == answer.value
 
 
 @each_entry

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from conformance.cli import main
+from conformance.record.directory import RunDirectory
 from conformance.registry import CATALOGUE
-from conformance.run_directory import RunDirectory
 from conformance.schedules.composite_steps import COMPOSITES
 from conformance.schedules.schedule_format import decode_step
 from conformance.schedules.schedule_text import schedule_text
 from oracle.steps import STEP_NAMES, AwaitHold, Checkpoint, Kill, Start
 from tests.conformance.ideal_runs import write_ideal_run
+from tests.conformance.run_files import change_run, read_json, write_json
 from tests.oracle.open_races import answer_before_or_after_the_second_fetch, lost_or_kept
 from tests.oracle.schedules import TWO, hold
 
@@ -194,8 +195,8 @@ def test_a_run_that_did_not_apply_is_judged_without_evidence(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     run = RunDirectory.create(tmp_path, "one")
-    run.update_run(
-        scenario="EL-06", not_run="0.10.2 has no eligible leader replicas", kafka="0.10.2.2", metadata="zookeeper"
+    change_run(
+        run, scenario="EL-06", not_run="0.10.2 has no eligible leader replicas", kafka="0.10.2.2", metadata="zookeeper"
     )
 
     assert answer(capsys, "judge", run.path) == "one: NOT_RUN: 0.10.2 has no eligible leader replicas\n"
@@ -207,7 +208,7 @@ def test_a_run_with_a_changed_prediction_is_a_harness_error_that_names_it(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     run = write_ideal_run(tmp_path)
-    run.write_json("prediction/prediction.json", run.read_json("prediction/prediction.json") | {"kafka": "4.3.1"})
+    write_json(run, "prediction/prediction.json", read_json(run, "prediction/prediction.json") | {"kafka": "4.3.1"})
     said = answer(capsys, "judge", run.path, code=4)
 
     assert "HARNESS_ERROR" in said

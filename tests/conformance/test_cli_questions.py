@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from conformance.cli import main
-from conformance.commands.line_that_runs import line_that_runs
+from conformance.commands.choosing import line_that_runs
 from conformance.judgement.broker_answers import answer_words
 from conformance.registry import CATALOGUE, EXAMINATIONS, SCENARIOS
 from conformance.stages.foretelling import foretell
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 ASKING = next(scenario for scenario in SCENARIOS if scenario.questions and not scenario.where.limits)
 EXAMINED = next(examination for examination in EXAMINATIONS if not examination.where.limits)
-LIMITED = next(examination for examination in EXAMINATIONS if examination.where.before == "4.0.0")
+LIMITED = next(examination for examination in EXAMINATIONS if examination.where.limits == ("zookeeper metadata",))
 
 
 def said(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
@@ -128,7 +128,7 @@ def test_the_ladder_runs_every_entry_somewhere() -> None:
 def test_what_no_release_runs_has_no_commands(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("conformance.commands.line_that_runs.LADDER", ())
+    monkeypatch.setattr("conformance.commands.choosing.LADDER", ())
     text = said(capsys, "explain", LIMITED.name, "--kafka", "4.3.1")
 
     assert "\nNot run on Kafka 4.3.1 (kraft): " in text

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from conformance.cli import main
-from conformance.commands.own_version import own_version
-from fault_injection.releases.errors import JarsUnavailableError
+from conformance.commands.help_texts import own_version
+from fault_injection.releases.release import JarsUnavailableError
 from tests.conformance.ideal_runs import write_ideal_run
 
 if TYPE_CHECKING:
@@ -270,7 +270,7 @@ def declared_version() -> str:
 
 
 def test_a_tester_that_is_not_installed_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("conformance.commands.own_version.PACKAGE", "kafka-conformance-that-is-not-installed")
+    monkeypatch.setattr("conformance.commands.help_texts.PACKAGE", "kafka-conformance-that-is-not-installed")
 
     assert own_version() == "of a checkout that is not installed"
 

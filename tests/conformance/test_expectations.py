@@ -9,6 +9,8 @@ import pytest
 from conformance.expectations import DIRECTORY, ExpectationError, accepted_deviation, load_expectations
 from conformance.judgement.comparison import checkpoint_rows
 from conformance.judgement.deviation_codes import NUMBERS
+from conformance.record.observations import Checkpoint, ReplicaSeen
+from conformance.record.prediction import PredictedMoment, PredictedReplica
 from conformance.registry import CATALOGUE
 from fault_injection.releases import find_release
 
@@ -56,10 +58,13 @@ def test_an_entry_may_name_what_it_accepts(tmp_path: Path) -> None:
 
 
 def test_every_number_that_is_compared_has_a_code() -> None:
-    replica = {"log_end_offset": 1, "high_watermark": 1, "alive": True, "log_start_offset": 1}
-    checkpoint = {"replicas": {"1": replica}, "leader": 1, "isr": [1], "elr": [], "remote_log_end_offsets": {"2": 1}}
+    numbers = {"leader": 1, "isr": (1,), "elr": (), "remote_log_end_offsets": {2: 1}}
+    replicas = {1: PredictedReplica(1, 1, alive=True, log_start_offset=1)}
+    predicted = PredictedMoment(step=0, name="end", leadership=0, replicas=replicas, **numbers)
+    seen = {1: ReplicaSeen(1, 1, alive=True, log_start_offset=1)}
+    measured = Checkpoint(name="end", settled=True, leader_epoch=0, replicas=seen, **numbers)
 
-    assert {row.code for row in checkpoint_rows(checkpoint, checkpoint)} == set(NUMBERS)
+    assert {row.code for row in checkpoint_rows(predicted, measured)} == set(NUMBERS)
 
 
 @pytest.mark.parametrize(

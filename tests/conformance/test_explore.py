@@ -13,7 +13,7 @@ from conformance.cli import main
 from conformance.commands import exploring
 from conformance.console import Console
 from oracle.explorer import search
-from oracle.explorer.exploration import Progress
+from oracle.explorer.model import Progress
 from oracle.published.catalogue import subject
 from oracle.published.constants import Constants
 

@@ -10,9 +10,9 @@ import pytest
 from conformance.cli import main
 from conformance.commands.explored_brokers import excluded_places
 from conformance.schedules.schedule_file import read_schedule
+from oracle.brokers.answers import search
 from oracle.brokers.bounds import Bounds
 from oracle.brokers.model import Brokers
-from oracle.brokers.search import search
 from oracle.explorer.search import Limits
 from oracle.properties import ALWAYS, ASKED
 from oracle.rules.by_version import rules_for

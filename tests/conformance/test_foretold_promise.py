@@ -8,6 +8,7 @@ import pytest
 
 from conformance.commands.foretold_promise import promise_line
 from conformance.judgement.promises import LOST_PROMISES, promise_kept
+from conformance.record.prediction import frozen_form
 from conformance.registry import SCENARIOS
 from conformance.stages.foretelling import foretell
 from oracle.prediction import Divergence
@@ -26,10 +27,10 @@ def test_the_promise_of_a_prediction_is_that_of_its_run(name: str, kafka: str) -
     prediction = foretell(QUICK[name], rules_for(kafka, RELEASES[kafka])).prediction
     if prediction is None:
         return
-    numbers = prediction.as_json()
-    harmed = [r["label"] for r in numbers["records"] if r["fate"] == "lost" or r["promise"] in LOST_PROMISES]
-    classes = {"lost": len(harmed), "diverged": len(numbers["diverged"])}
-    run = facts(*numbers["records"], lost=tuple(harmed), classes=classes, predicted=classes)
+    numbers = frozen_form(prediction.as_json())
+    harmed = [r.label for r in numbers.records if r.fate == "lost" or r.promise in LOST_PROMISES]
+    classes = {"lost": len(harmed), "diverged": len(numbers.diverged)}
+    run = facts(*numbers.records, lost=tuple(harmed), classes=classes, predicted=classes)
 
     kept, _ = promise_kept(replace(run, prediction=numbers))
     line = promise_line(prediction)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from conformance.cli import build_parser, main
-from conformance.commands import matrix_arguments
-from conformance.commands.ignored_options import is_given
+from conformance.commands import matrix
+from conformance.commands.help_texts import is_given
 
 if TYPE_CHECKING:
     from conformance.commands.matrix import MatrixOptions
@@ -82,7 +82,7 @@ def test_what_is_left_out_is_not_given() -> None:
 
 def test_a_matrix_has_its_defaults_for_what_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[MatrixOptions] = []
-    monkeypatch.setattr(matrix_arguments, "run_matrix", lambda _, options: asked.append(options) or 0)
+    monkeypatch.setattr(matrix, "run_matrix", lambda _, options: asked.append(options) or 0)
     assert main(["matrix"]) == 0
     (options,) = asked
     assert (options.runs, options.backend, options.repeat) == (Path("runs/matrix"), "auto", 1)
@@ -94,7 +94,7 @@ def test_a_matrix_that_is_cut_short_says_its_default_directory(
     def fails(*_: object) -> None:
         raise OSError(errno.ENOSPC, "full")
 
-    monkeypatch.setattr(matrix_arguments, "run_matrix", fails)
+    monkeypatch.setattr(matrix, "run_matrix", fails)
     assert main(["matrix"]) == 4
     assert capsys.readouterr().err.startswith("kafka-conformance: runs/matrix: ")
 

@@ -82,7 +82,7 @@ class _Backend:
 
 
 def laboratory(backend: _Backend, folder: Path) -> Laboratory:
-    """Give a laboratory whose cluster cannot be shut down properly."""
+    """Return a laboratory whose cluster cannot be shut down properly."""
     release = find_release("4.3.1")
     jars = JarSet(folder, (), "0")
     one = Laboratory(

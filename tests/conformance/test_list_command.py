@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from conformance.catalogue.examination import Basis, basis_of
-from conformance.catalogue.requirements import AREAS
 from conformance.cli import main
 from conformance.registry import CATALOGUE, select
 from conformance.stages.foretelling import foretell
 from oracle.rules.by_version import rules_for
-from oracle.vocabulary import MetadataMode
+from oracle.vocabulary import AREAS, MetadataMode
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

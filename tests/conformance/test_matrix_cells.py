@@ -7,16 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from conformance.catalogue.answers import write_questions
 from conformance.catalogue.questions import Answer, Question
 from conformance.catalogue.where import Where
 from conformance.commands.matrix_cells import progress_of, put_aside, runs_of, runs_put_aside
-from conformance.registry import EXAMINATIONS, select_scenarios
-from conformance.run_directory import RunDirectory
+from conformance.record.answers import write_predicted
+from conformance.record.directory import RunDirectory
+from conformance.registry import EXAMINATIONS
 from conformance.schedules.schedule_format import encode
 from conformance.stages.foretelling import foretell
 from oracle.rules.by_version import rules_for
 from oracle.vocabulary import MetadataMode
+from tests.conformance.run_files import change_run, write_json
+from tests.conformance.selected import select_scenarios
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -35,14 +37,20 @@ def write(line: Path, name: str, scenario: str, number: int = 1, **changed: Any)
     path.mkdir(parents=True)
     entry = next(entry for entry in ENTRIES if entry.name == scenario)
     files: dict[str, Any] = {
-        "run.json": {"scenario": scenario, "seed": changed.get("seed", SEED)},
-        "verdict.json": {"conformance": changed.get("conformance", "CONFORMS"), "reason": "a reason"},
+        "run.json": {
+            "format": 2,
+            "kafka": "4.3.1",
+            "metadata": "kraft",
+            "scenario": scenario,
+            "seed": changed.get("seed", SEED),
+        },
+        "verdict.json": {"conformance": changed.get("conformance", "CONFORMS"), "promise": None, "reason": "a reason"},
         "schedule.json": encode(entry.schedule) | changed.get("schedule", {}),
         "prediction/prediction.json": prediction_of(entry) | changed.get("prediction", {}),
     }
     for file, content in files.items():
         if file != changed.get("without"):
-            RunDirectory(path).write_json(file, content)
+            write_json(RunDirectory(path), file, content)
     return path
 
 
@@ -94,9 +102,9 @@ def test_a_run_that_does_not_count_is_put_aside_and_its_cell_is_pending(
 def write_examination(line: Path, examination: Examination, steps: list[str]) -> Path:
     """Write a finished run of an examination, with these steps and today's answers."""
     run = RunDirectory(line / "round-1" / "a")
-    run.write_json("run.json", {"scenario": examination.name, "seed": SEED, "steps": steps})
-    run.write_json("verdict.json", {"conformance": "CONFORMS"})
-    write_questions(run, foretell(examination, RULES).answers)
+    change_run(run, scenario=examination.name, seed=SEED, steps=steps)
+    write_json(run, "verdict.json", {"conformance": "CONFORMS", "promise": None, "reason": ""})
+    write_predicted(run, [answer.predicted for answer in foretell(examination, RULES).answers])
     return run.path
 
 
@@ -110,7 +118,7 @@ def test_an_examination_counts_while_its_steps_are_the_same(tmp_path: Path) -> N
 def test_an_examination_counts_while_it_is_asked_the_same(tmp_path: Path) -> None:
     examination = next(one for one in EXAMINATIONS if foretell(one, RULES).not_run is None)
     path = write_examination(tmp_path, examination, list(examination.subject.steps()))
-    write_questions(RunDirectory(path), [Answer("something else", 1)])
+    write_predicted(RunDirectory(path), [answer.predicted for answer in [Answer("something else", 1)]])
     (one,) = progress_of(tmp_path, [examination], 1, SEED, RULES).unfinished
     assert one.why == "was asked something else"
 
@@ -121,25 +129,25 @@ def test_a_scenario_that_was_never_asked_its_question_is_run_again(tmp_path: Pat
     assert [one.why for one in progress_of(tmp_path, [entry], 1, SEED, RULES).unfinished] == [
         "was asked something else"
     ]
-    write_questions(RunDirectory(path), [Answer("how many", 2)])
+    write_predicted(RunDirectory(path), [answer.predicted for answer in [Answer("how many", 2)]])
     assert progress_of(tmp_path, [entry], 1, SEED, RULES).finished == (path,)
 
 
 def test_what_was_left_out_is_run_when_the_entry_applies_now(tmp_path: Path) -> None:
     path = write(tmp_path, "a", "HW-03", conformance="NOT_RUN")
     run = RunDirectory(path)
-    run.update_run(not_run="exists before Kafka 1.0")
+    change_run(run, not_run="exists before Kafka 1.0")
     (one,) = progress_of(tmp_path, ENTRIES[:1], 1, SEED, RULES).unfinished
     assert one.why == "applied to other releases when it was run"
     entry = replace(ENTRIES[0], where=Where(before="1.0"))
-    run.update_run(not_run=foretell(entry, RULES).not_run)
+    change_run(run, not_run=foretell(entry, RULES).not_run)
     assert progress_of(tmp_path, [entry], 1, SEED, RULES).finished == (path,)
 
 
 def test_an_entry_that_became_a_scenario_is_run_again(tmp_path: Path) -> None:
     run = RunDirectory(tmp_path / "round-1" / "a")
-    run.write_json("run.json", {"scenario": "HW-03", "seed": SEED, "steps": ["Ask."]})
-    run.write_json("verdict.json", {"conformance": "CONFORMS"})
+    write_json(run, "run.json", {"scenario": "HW-03", "seed": SEED, "steps": ["Ask."]})
+    write_json(run, "verdict.json", {"conformance": "CONFORMS", "promise": None, "reason": ""})
     assert [one.why for one in progress_of(tmp_path, ENTRIES, 1, SEED, RULES).unfinished] == ["cannot be read"]
 
 

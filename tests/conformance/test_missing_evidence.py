@@ -1,14 +1,15 @@
 """Is a run whose evidence was removed held against the tester, not against the brokers?"""
 
-import json
 from pathlib import Path
 
 import pytest
 
 from conformance.commands.judgement import require_evidence
-from conformance.run_directory import RunDirectory, RunDirectoryError
+from conformance.record.directory import RunDirectory, RunDirectoryError
+from conformance.record.prediction import PREDICTION_FILE
+from tests.conformance.verdict_facts import M0, facts
 
-FILES = ("observations.ndjson", "timeline.ndjson", "ledger/attempts-0.parquet")
+FILES = ("observations.ndjson", "timeline.ndjson", "ledger/attempts-00000.parquet")
 
 
 @pytest.fixture
@@ -17,8 +18,9 @@ def run(tmp_path: Path) -> RunDirectory:
         (tmp_path / name).mkdir()
     for name in FILES:
         (tmp_path / name).touch()
-    (tmp_path / "prediction/prediction.json").write_text(json.dumps({"records": [{"label": "m0"}]}))
-    return RunDirectory(tmp_path)
+    run = RunDirectory(tmp_path)
+    run.write(PREDICTION_FILE, facts(M0).prediction)
+    return run
 
 
 def test_a_whole_run_can_be_judged(run: RunDirectory) -> None:
@@ -33,6 +35,6 @@ def test_a_run_without_its_evidence_cannot_be_judged(run: RunDirectory, name: st
 
 
 def test_a_run_that_produced_nothing_needs_no_ledger(run: RunDirectory) -> None:
-    (run.path / "ledger/attempts-0.parquet").unlink()
-    (run.path / "prediction/prediction.json").write_text(json.dumps({"records": []}))
+    (run.path / "ledger/attempts-00000.parquet").unlink()
+    run.write(PREDICTION_FILE, facts().prediction)
     require_evidence(run)

@@ -8,6 +8,7 @@ import pytest
 
 from conformance.catalogue.questions import NotSeenError
 from conformance.notes import checkpoints, first_at, last_at, marks, measured_at, outcome_at, step_began
+from conformance.record.timeline import Event
 from tests.conformance.scenarios.hand_made_runs import MS, HandMadeRun
 
 if TYPE_CHECKING:
@@ -28,22 +29,22 @@ def made(tmp_path: Path) -> HandMadeRun:
 
 
 def test_what_happened_is_found_with_its_time(made: HandMadeRun) -> None:
-    assert (first_at(made.run, "broker_killed", 2), last_at(made.run, "broker_killed", "2")) == (5 * MS, 9 * MS)
-    assert [mark["step"] for mark in marks(made.run, "broker_killed", 2)] == [3, 3]
+    assert (first_at(made.run, Event.BROKER_KILLED, 2), last_at(made.run, Event.BROKER_KILLED, "2")) == (5 * MS, 9 * MS)
+    assert [mark.step for mark in marks(made.run, Event.BROKER_KILLED, 2)] == [3, 3]
     assert step_began(made.run, 3) == 4 * MS
 
 
 def test_what_was_measured_is_found_with_its_time(made: HandMadeRun) -> None:
     assert measured_at(made.run, "before") == 7 * MS
     assert outcome_at(made.run, "m0") == 8 * MS
-    assert [seen["leader_epoch"] for seen in checkpoints(made.run)] == [2]
+    assert [seen.leader_epoch for seen in checkpoints(made.run)] == [2]
 
 
 def test_what_never_happened_or_was_never_measured_is_not_seen(made: HandMadeRun) -> None:
     with pytest.raises(NotSeenError, match="no broker_killed of 1"):
-        first_at(made.run, "broker_killed", 1)
+        first_at(made.run, Event.BROKER_KILLED, 1)
     with pytest.raises(NotSeenError, match="no broker_started of 2"):
-        last_at(made.run, "broker_started", 2)
+        last_at(made.run, Event.BROKER_STARTED, 2)
     with pytest.raises(NotSeenError, match="no step 5"):
         step_began(made.run, 4)
     with pytest.raises(NotSeenError, match="no checkpoint 'after'"):

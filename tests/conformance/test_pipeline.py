@@ -11,8 +11,9 @@ from conformance.catalogue.scenario import Scenario
 from conformance.commands.running import as_json, summarise
 from conformance.console import Console
 from conformance.interruption import INTERRUPTED, AwaitedStateMissingError, HarnessError, NeverAtRestError
-from conformance.judgement.verdicts import Conformance
-from conformance.run_directory import RunDirectory
+from conformance.record.directory import RunDirectory
+from conformance.record.prediction import check_frozen
+from conformance.record.verdict import Conformance
 from conformance.scenarios.truncation import RESTARTED_FOLLOWER
 from conformance.scenarios.vocabulary import brokers, produce
 from conformance.schedules.schedule_format import decode
@@ -22,6 +23,7 @@ from oracle.schedule import Schedule
 from oracle.steps import Hold
 from oracle.vocabulary import BrokerId, PointName
 from tests.conformance.brokerless import WithoutBrokers, brokerless_pipeline
+from tests.conformance.run_files import read_json
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -60,7 +62,7 @@ def test_a_point_that_the_release_lacks_is_not_run_and_says_why(pipeline: Pipeli
 
     assert finished.verdict.conformance is Conformance.NOT_RUN
     assert finished.verdict.reason == "Kafka 0.10.2.2 followers do not send OffsetsForLeaderEpoch"
-    assert finished.run.read_json("verdict.json")["conformance"] == "NOT_RUN"
+    assert read_json(finished.run, "verdict.json")["conformance"] == "NOT_RUN"
 
 
 @pytest.mark.parametrize(
@@ -88,10 +90,10 @@ def test_a_person_who_interrupts_is_obeyed(pipeline: Pipeline, interruption: Bas
     with pytest.raises(type(interruption)):
         failing(pipeline, interruption)
 
-    (run,) = (RunDirectory.load(path) for path in pipeline.runs.iterdir())
-    verdict = run.read_json("verdict.json")
+    (run,) = (RunDirectory(path) for path in pipeline.runs.iterdir())
+    verdict = read_json(run, "verdict.json")
     assert (verdict["conformance"], verdict["reason"]) == ("HARNESS_ERROR", INTERRUPTED)
-    assert run.read_json("run.json")["finished"]
+    assert read_json(run, "run.json")["finished"]
 
 
 def test_an_interruption_before_the_prediction_is_frozen_is_written_down_too(
@@ -105,22 +107,22 @@ def test_an_interruption_before_the_prediction_is_frozen_is_written_down_too(
         pipeline.run(RESTARTED_FOLLOWER)
 
     (run,) = pipeline.runs.iterdir()
-    assert RunDirectory.load(run).read_json("verdict.json")["reason"] == INTERRUPTED
+    assert read_json(RunDirectory(run), "verdict.json")["reason"] == INTERRUPTED
 
 
 def test_the_prediction_is_frozen_before_a_broker_is_asked_for(pipeline: Pipeline) -> None:
     run = failing(pipeline, HarnessError("no broker")).run
-    about = run.read_json("run.json")
+    about = read_json(run, "run.json")
 
-    run.check_frozen()
-    assert about["harness_failure"] == {"kind": "HARNESS_ERROR", "message": "no broker"}
+    check_frozen(run)
+    assert about["harness_failure"] == {"kind": "HARNESS_ERROR", "message": "no broker", "lost_node": False}
     assert about["settings"]["user"] == {
         "replication.factor": "2",
         "min.insync.replicas": "1",
         "unclean.leader.election.enable": "true",
     }
     assert about["record_id_base"] == pipeline.record_id_base == 5 << 16
-    assert decode(run.read_json("schedule.json")) == RESTARTED_FOLLOWER.schedule
+    assert decode(read_json(run, "schedule.json")) == RESTARTED_FOLLOWER.schedule
 
 
 def test_runs_are_answered_as_json_and_in_words(pipeline: Pipeline, capsys: pytest.CaptureFixture[str]) -> None:
@@ -166,6 +168,6 @@ def test_a_whole_measurement_outlives_a_cluster_that_cannot_be_healed(pipeline: 
         finished.append("t")
         raise NotHealedError(["broker 2 ended again when it was started"])
 
-    assert run.read_json("run.json")["not_healed"] == "broker 2 ended again when it was started"
+    assert read_json(run, "run.json")["not_healed"] == "broker 2 ended again when it was started"
     with pytest.raises(NotHealedError), pipeline._keeping_the_measurement(run):
         raise NotHealedError(["broker 2 ended again when it was started"])

@@ -6,8 +6,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from conformance.run_directory import RunDirectory, RunDirectoryError, run_name, slug
+from conformance.record.directory import RunDirectory, RunDirectoryError, as_line, run_name, slug
+from conformance.record.prediction import check_frozen
+from conformance.record.run import Run, open_run, read_run, update_run, write_run
+from conformance.record.timeline import Event, Mark, read_timeline
+from conformance.record.verdict import Verdict
 from tests.conformance.ideal_runs import write_ideal_run
+from tests.conformance.run_files import change_run, read_json
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,9 +24,9 @@ def run(tmp_path: Path) -> RunDirectory:
 
 
 def test_a_frozen_prediction_is_accepted_as_it_was(run: RunDirectory) -> None:
-    run.check_frozen()
+    check_frozen(run)
 
-    assert len(run.read_json("run.json")["prediction"]["sha256"]) == 64
+    assert len(read_json(run, "run.json")["prediction"]["sha256"]) == 64
 
 
 @pytest.mark.parametrize("name", ["prediction.json", "records.parquet", "replica_logs.parquet"])
@@ -33,7 +38,7 @@ def test_one_changed_byte_of_a_prediction_is_refused(run: RunDirectory, name: st
     path.write_bytes(content)
 
     with pytest.raises(RunDirectoryError, match="the prediction has changed since it was frozen"):
-        run.check_frozen()
+        check_frozen(run)
 
 
 @pytest.mark.parametrize("change", ["added", "removed", "renamed"])
@@ -48,25 +53,27 @@ def test_another_set_of_prediction_files_is_refused(run: RunDirectory, change: s
             (folder / "records.parquet").rename(folder / "recorded.parquet")
 
     with pytest.raises(RunDirectoryError, match="has changed"):
-        run.check_frozen()
+        check_frozen(run)
 
 
 def test_a_run_that_was_never_predicted_is_refused(tmp_path: Path) -> None:
     run = RunDirectory.create(tmp_path, "one")
-    run.update_run(scenario="TR-01")
+    change_run(run, scenario="TR-01")
 
     with pytest.raises(RunDirectoryError, match="the prediction was never frozen"):
-        run.check_frozen()
+        check_frozen(run)
 
 
 def test_only_runs_of_this_format_are_opened(run: RunDirectory, tmp_path: Path) -> None:
-    assert RunDirectory.load(run.path) == run
-
-    run.update_run(format=2)
-    with pytest.raises(RunDirectoryError, match=r"has format 2, this tester reads 1"):
-        RunDirectory.load(run.path)
+    for readable in (1, 2):
+        change_run(run, format=readable)
+        assert open_run(run.path) == run
+    for version, advice in ((0, "run it again"), (99, "use the tester that wrote it, or a newer one")):
+        change_run(run, format=version)
+        with pytest.raises(RunDirectoryError, match=f"has format {version}, this tester reads 1 and 2: {advice}"):
+            open_run(run.path)
     with pytest.raises(RunDirectoryError, match=r"is no run directory: it has no run\.json"):
-        RunDirectory.load(tmp_path)
+        read_run(RunDirectory(tmp_path))
 
 
 def test_taken_names_get_a_number(tmp_path: Path) -> None:
@@ -75,12 +82,14 @@ def test_taken_names_get_a_number(tmp_path: Path) -> None:
     assert paths == ["one", "one-2", "one-3"]
 
 
-def test_fields_of_a_run_are_added_not_replaced(tmp_path: Path) -> None:
+def test_fields_of_a_run_are_changed_one_by_one(tmp_path: Path) -> None:
     run = RunDirectory.create(tmp_path, "one")
-    run.update_run(scenario="TR-01", seconds=None)
-    run.update_run(seconds=2.5)
+    write_run(run, Run("4.3.1", "kraft", scenario="TR-01"))
+    update_run(run, seconds=2.5)
 
-    assert run.read_json("run.json") == {"format": 1, "scenario": "TR-01", "seconds": 2.5}
+    assert read_run(run) == Run("4.3.1", "kraft", scenario="TR-01", seconds=2.5)
+    with pytest.raises(TypeError):
+        update_run(run, second=2.5)
 
 
 @pytest.mark.parametrize("content", [None, "{", "\udcff"], ids=["missing", "cut off", "no text"])
@@ -90,18 +99,19 @@ def test_a_file_that_cannot_be_read_is_named(run: RunDirectory, content: str | N
         path.write_bytes(content.encode("utf-8", "surrogateescape"))
 
     with pytest.raises(RunDirectoryError, match=r"verdict\.json cannot be read"):
-        run.read_json("verdict.json")
+        run.read("verdict.json", Verdict)
 
 
 def test_lines_are_read_one_by_one_and_a_cut_off_one_is_named(run: RunDirectory) -> None:
     path = run.path / "timeline.ndjson"
-    assert run.lines("timeline.ndjson") == []
-    path.write_text('{"a": 1}\n\n{"b": 2}\n')
-    assert run.lines("timeline.ndjson") == [{"a": 1}, {"b": 2}]
+    assert read_timeline(run) == []
+    marks = [Mark(Event.RECORD_SENT, label, "sent", 1, 2) for label in ("m0", "m1")]
+    path.write_text("\n".join(map(as_line, marks)))
+    assert read_timeline(run) == marks
 
-    path.write_text('{"a": 1}\n{"b": ')
-    with pytest.raises(RunDirectoryError, match=r"timeline\.ndjson cannot be read"):
-        run.lines("timeline.ndjson")
+    path.write_text(as_line(marks[0]) + '{"t_ns": ')
+    with pytest.raises(RunDirectoryError, match=r"timeline\.ndjson, line 2 cannot be read"):
+        read_timeline(run)
 
 
 @pytest.mark.parametrize(
@@ -121,7 +131,7 @@ def test_a_run_is_named_after_time_release_and_scenario() -> None:
 
 def test_a_file_that_cannot_be_written_whole_is_left_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run = RunDirectory(tmp_path)
-    run.write_json("run.json", {"seconds": 1})
+    run.write("run.json", {"seconds": 1})
 
     def half(path: Path, text: str, **_: object) -> int:
         path.write_bytes(text[: len(text) // 2].encode())
@@ -129,11 +139,11 @@ def test_a_file_that_cannot_be_written_whole_is_left_as_it_was(tmp_path: Path, m
 
     monkeypatch.setattr(type(tmp_path), "write_text", half)
     with pytest.raises(OSError, match="no space"):
-        run.write_json("run.json", {"seconds": 2})
-    assert run.read_json("run.json") == {"seconds": 1}
+        run.write("run.json", {"seconds": 2})
+    assert read_json(run, "run.json") == {"seconds": 1}
 
 
 def test_nothing_is_left_beside_a_file_that_was_written(tmp_path: Path) -> None:
-    RunDirectory(tmp_path).write_json("verdict.json", {})
+    RunDirectory(tmp_path).write("verdict.json", {})
 
     assert [path.name for path in tmp_path.iterdir()] == ["verdict.json"]

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, cast
 import pytest
 
 from conformance.interruption import AwaitedStateMissingError, NeverAtRestError
-from conformance.judgement.verdicts import Conformance
+from conformance.record.verdict import Conformance
 from conformance.scenarios.truncation import RESTARTED_FOLLOWER
 from conformance.second_look import SecondLook
 from tests.conformance.brokerless import brokerless_pipeline
+from tests.conformance.run_files import read_json
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -66,7 +67,7 @@ def test_a_finding_that_comes_back_alone_is_the_entry_s_own(pipeline: Pipeline) 
 
     assert finished.verdict.conformance is Conformance.DEVIATES
     assert finished.verdict.reason == "broker 2 never led; reproduced alone on a fresh cluster"
-    assert finished.run.read_json("verdict.json")["reason"] == finished.verdict.reason
+    assert read_json(finished.run, "verdict.json")["reason"] == finished.verdict.reason
     assert again(finished) == 1
 
 

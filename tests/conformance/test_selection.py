@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from conformance.catalogue.requirements import AREAS
 from conformance.cli import main
 from conformance.registry import CATALOGUE, UnknownScenarioError, select
+from oracle.vocabulary import AREAS
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -4,11 +4,15 @@ from pathlib import Path
 
 import pytest
 
-from conformance.catalogue.answers import compare_answers, note_answer, write_questions
+from conformance.catalogue.answers import compare_answers
 from conformance.catalogue.questions import STALL_ALLOWANCE_MS, Answer, Took, formula_ms
-from conformance.judgement.verdicts import Conformance, judge_answers
-from conformance.run_directory import RunDirectory
-from conformance.stalls import NOTED_MS, Stall, StallWatch, noting_stalls, stalls_of
+from conformance.judgement.verdicts import judge_answers
+from conformance.record.answers import add_measured, write_predicted
+from conformance.record.directory import RunDirectory
+from conformance.record.run import Stall, read_run
+from conformance.record.verdict import Conformance
+from conformance.stalls import NOTED_MS, StallWatch, noting_stalls
+from tests.conformance.run_files import change_run, read_json
 
 LATE, ERRORS = "milliseconds until it leaves", "error codes"
 MS = 1_000_000
@@ -23,10 +27,10 @@ def run_with(
 ) -> RunDirectory:
     """Have the run of an examination: a time that may be 3.0 to 4.5 s, and a number that must be 0."""
     run = RunDirectory.create(tmp_path, "stalled")
-    run.update_run(stalls=[{"at_ns": stalled_ns, "for_ms": stall} for stall in stalls_ms])
-    write_questions(run, (Answer(LATE, formula_ms(3_000, 4_500)), Answer(ERRORS, 0)))
-    note_answer(run, LATE, Took(BEGAN_NS, BEGAN_NS + late_ms * MS))
-    note_answer(run, ERRORS, errors)
+    change_run(run, stalls=[{"at_ns": stalled_ns, "for_ms": stall} for stall in stalls_ms])
+    write_predicted(run, [answer.predicted for answer in (Answer(LATE, formula_ms(3_000, 4_500)), Answer(ERRORS, 0))])
+    add_measured(run, Answer(LATE, Took(BEGAN_NS, BEGAN_NS + late_ms * MS)).measured)
+    add_measured(run, Answer(ERRORS, errors).measured)
     return run
 
 
@@ -68,14 +72,14 @@ def test_a_stall_before_or_after_a_time_explains_nothing(stalled_ns: int, verdic
 
 def test_a_time_without_begin_and_end_has_no_excuse(tmp_path: Path) -> None:
     run = RunDirectory.create(tmp_path, "older")
-    run.update_run(stalls=[{"at_ns": WITHIN_NS, "for_ms": 1_200}])
-    write_questions(run, (Answer(LATE, formula_ms(3_000, 4_500)),))
-    note_answer(run, LATE, 5_900)
+    change_run(run, stalls=[{"at_ns": WITHIN_NS, "for_ms": 1_200}])
+    write_predicted(run, [answer.predicted for answer in (Answer(LATE, formula_ms(3_000, 4_500)),)])
+    add_measured(run, Answer(LATE, 5_900).measured)
     assert judge_answers(compare_answers(run, is_complete=True), None).conformance is Conformance.DEVIATES
 
 
 def test_stalls_of_a_run_have_begin_and_length(tmp_path: Path) -> None:
-    assert stalls_of(run_with(tmp_path, 3_000, 700)) == [Stall(WITHIN_NS, 700)]
+    assert read_run(run_with(tmp_path, 3_000, 700)).stalls == (Stall(WITHIN_NS, 700),)
 
 
 def test_the_allowance_is_half_a_second_at_most() -> None:
@@ -87,13 +91,13 @@ def test_a_gap_between_two_turns_is_noted_with_its_begin() -> None:
     watch = StallWatch(lambda: next(times))
     for _ in range(4):
         watch.turn()
-    assert watch.stalls == [{"at_ns": 60 * MS, "for_ms": NOTED_MS}]
+    assert watch.stalls == [Stall(60 * MS, NOTED_MS)]
 
 
 def test_a_run_names_its_stalls(tmp_path: Path) -> None:
     run = RunDirectory.create(tmp_path, "quiet")
-    run.update_run(harness_failure=None)
+    change_run(run, harness_failure=None)
     with noting_stalls(run):
         pass
-    assert "stalls" in run.read_json("run.json")
-    assert all(stall.for_ms >= NOTED_MS for stall in stalls_of(run))
+    assert "stalls" in read_json(run, "run.json")
+    assert all(stall.for_ms >= NOTED_MS for stall in read_run(run).stalls)

@@ -6,18 +6,22 @@ import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import pytest
 
 from conformance.cli import main
-from conformance.commands.stored_verdict import ended_otherwise
-from conformance.observation.trace_result import TraceResult, TraceViolation
+from conformance.commands.judgement import ended_otherwise
+from conformance.record.directory import as_text
+from conformance.record.trace_check import TraceResult, TraceViolation
+from conformance.record.verdict import Verdict
 from tests.conformance.ideal_runs import write_ideal_run
 from tests.conformance.observation.healthy_runs import begin_run, healthy
+from tests.conformance.run_files import change_run, read_json, write_json
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from conformance.run_directory import RunDirectory
+    from conformance.record.directory import RunDirectory
 
 ALLOWED = TraceResult("2.8.2 zookeeper", frames=7)
 UNCHECKED = replace(ALLOWED, why_not="wire.ndjson is cut short")
@@ -40,11 +44,16 @@ NOT_CHECKED = {
 ENDED_EARLY = {"conformance": "INCONCLUSIVE", "promise": None, "reason": "never at rest", "findings": []}
 
 
+def whole(verdict: dict[str, Any]) -> Any:  # noqa: ANN401 - a JSON value
+    """Return a verdict with everything that one has."""
+    return json.loads(as_text(msgspec.convert(verdict, Verdict)))
+
+
 @pytest.fixture
 def unfinished(tmp_path: Path) -> RunDirectory:
     """Return a run that ended before its records were read, which is judged without Spark."""
     run = write_ideal_run(tmp_path)
-    run.update_run(end_offset=None, harness_failure={"kind": "INCONCLUSIVE", "message": "never at rest"})
+    change_run(run, end_offset=None, harness_failure={"kind": "INCONCLUSIVE", "message": "never at rest"})
     (run.path / "reconciliation/counts.json").unlink()
     return run
 
@@ -65,7 +74,7 @@ def judged(run: RunDirectory, capsys: pytest.CaptureFixture[str], *options: str)
 def test_files_that_cannot_be_judged_leave_the_verdict_and_name_it(
     unfinished: RunDirectory, capsys: pytest.CaptureFixture[str], *, as_json: bool
 ) -> None:
-    unfinished.write_json("verdict.json", CONFORMED)
+    write_json(unfinished, "verdict.json", CONFORMED)
     (unfinished.path / "prediction/prediction.json").write_text("{}")
     assert main(["judge", str(unfinished.path), *(["--json"] if as_json else [])]) == 4
 
@@ -73,13 +82,13 @@ def test_files_that_cannot_be_judged_leave_the_verdict_and_name_it(
     assert stored(unfinished) == CONFORMED
     assert befores(unfinished) == []
     if as_json:
-        assert json.loads(said)["before"] == {"kept_as": "verdict.json", **CONFORMED}
+        assert json.loads(said)["before"] == {"kept_as": "verdict.json", **whole(CONFORMED)}
     else:
         assert said.splitlines()[-1] == "  verdict.json is left as it was: CONFORMS + KEPT (35 numbers as predicted)"
 
 
 def stored(run: RunDirectory) -> dict[str, Any]:
-    told: dict[str, Any] = run.read_json("verdict.json")
+    told: dict[str, Any] = read_json(run, "verdict.json")
     return told
 
 
@@ -100,8 +109,8 @@ def test_a_verdict_that_lacked_a_field_is_not_another(
     unfinished: RunDirectory, capsys: pytest.CaptureFixture[str]
 ) -> None:
     judged(unfinished, capsys)
-    stored = unfinished.read_json("verdict.json")
-    unfinished.write_json("verdict.json", {name: told for name, told in stored.items() if name != "codes"})
+    stored = read_json(unfinished, "verdict.json")
+    write_json(unfinished, "verdict.json", {name: told for name, told in stored.items() if name != "codes"})
 
     assert "judged before" not in judged(unfinished, capsys)
     assert befores(unfinished) == []
@@ -109,29 +118,29 @@ def test_a_verdict_that_lacked_a_field_is_not_another(
 
 def test_another_verdict_is_named_and_kept(unfinished: RunDirectory, capsys: pytest.CaptureFixture[str]) -> None:
     judged(unfinished, capsys)
-    now = unfinished.read_json("verdict.json")
+    now = read_json(unfinished, "verdict.json")
     before = now | DEVIATED
-    unfinished.write_json("verdict.json", before)
+    write_json(unfinished, "verdict.json", before)
     said = judged(unfinished, capsys).splitlines()
 
     was = "DEVIATES + KEPT (frame 9: it falls)"
     assert said[-1] == f"  was {was} when it was judged before: kept as verdict.before.json"
-    assert unfinished.read_json("verdict.before.json") == before
-    assert unfinished.read_json("verdict.json") == now
+    assert read_json(unfinished, "verdict.before.json") == whole(before)
+    assert read_json(unfinished, "verdict.json") == now
     assert "judged before" not in judged(unfinished, capsys)
     assert befores(unfinished) == ["verdict.before.json"]
 
 
 def test_no_verdict_of_before_is_lost(unfinished: RunDirectory, capsys: pytest.CaptureFixture[str]) -> None:
-    unfinished.write_json("verdict.json", DEVIATED)
+    write_json(unfinished, "verdict.json", DEVIATED)
     judged(unfinished, capsys)
-    unfinished.write_json("verdict.json", CONFORMED)
+    write_json(unfinished, "verdict.json", CONFORMED)
     told = json.loads(judged(unfinished, capsys, "--json"))
 
     assert told["conformance"] == "INCONCLUSIVE"
-    assert told["before"] == {"kept_as": "verdict.before-2.json", **CONFORMED}
-    assert unfinished.read_json("verdict.before.json") == DEVIATED
-    assert unfinished.read_json("verdict.before-2.json") == CONFORMED
+    assert told["before"] == {"kept_as": "verdict.before-2.json", **whole(CONFORMED)}
+    assert read_json(unfinished, "verdict.before.json") == whole(DEVIATED)
+    assert read_json(unfinished, "verdict.before-2.json") == whole(CONFORMED)
 
 
 @pytest.mark.parametrize("damaged", ["{", "[]", None])
@@ -142,7 +151,7 @@ def test_a_run_without_a_verdict_that_can_be_read_is_judged(
         (unfinished.path / "verdict.json").write_text(damaged, encoding="utf-8")
 
     assert judged(unfinished, capsys) == f"{unfinished.path.name}: INCONCLUSIVE: never at rest\n"
-    assert unfinished.read_json("verdict.json")["conformance"] == "INCONCLUSIVE"
+    assert read_json(unfinished, "verdict.json")["conformance"] == "INCONCLUSIVE"
 
 
 @pytest.mark.parametrize(
@@ -166,7 +175,7 @@ def test_a_verdict_differs_from_a_trace_by_what_it_says_of_the_wire(
     traced: RunDirectory, stored: dict[str, Any], result: TraceResult, *, differs: bool
 ) -> None:
     assert ended_otherwise(traced, result) is None
-    traced.write_json("verdict.json", stored)
+    write_json(traced, "verdict.json", stored)
 
     assert (ended_otherwise(traced, result) is not None) is differs
 
@@ -174,7 +183,7 @@ def test_a_verdict_differs_from_a_trace_by_what_it_says_of_the_wire(
 def test_a_trace_names_the_verdict_that_it_contradicts(
     traced: RunDirectory, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    traced.write_json("verdict.json", DEVIATED)
+    write_json(traced, "verdict.json", DEVIATED)
     assert main(["trace", str(traced.path)]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert main(["trace", str(traced.path), "--json"]) == 0
@@ -192,7 +201,7 @@ def test_a_trace_names_the_verdict_that_it_contradicts(
 def test_a_trace_that_cannot_be_read_names_the_verdict_that_was_reached(
     traced: RunDirectory, capsys: pytest.CaptureFixture[str], options: tuple[str, ...]
 ) -> None:
-    traced.write_json("verdict.json", CONFORMED)
+    write_json(traced, "verdict.json", CONFORMED)
     (traced.path / "wire.ndjson").unlink()
     code = main(["trace", str(traced.path), *options])
     said = capsys.readouterr()
@@ -211,7 +220,7 @@ def told_of(answer: str, complaint: str) -> str:
 def test_a_trace_that_a_verdict_agrees_with_says_nothing_of_it(
     traced: RunDirectory, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    traced.write_json("verdict.json", CONFORMED)
+    write_json(traced, "verdict.json", CONFORMED)
     assert main(["trace", str(traced.path)]) == 0
 
     assert capsys.readouterr().out.splitlines()[-1] == "every event is one that the rules allow"
@@ -222,7 +231,7 @@ def test_a_run_that_was_not_run_has_no_trace_and_says_why(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], kind: str
 ) -> None:
     run = begin_run(tmp_path)
-    run.update_run(not_run="exists since Kafka 2.4.0: none before", kind=kind)
+    change_run(run, not_run="exists since Kafka 2.4.0: none before", kind=kind)
     (run.path / "schedule.json").unlink()
     assert main(["trace", str(run.path)]) == 0
     told = capsys.readouterr()

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 import pytest
 
 from conformance.cli import main
-from conformance.observation.event_json import event_from_json
 from oracle.tracing.observed import FetchSent
+from tests.conformance.observation.event_reading import event_from_json
 from tests.conformance.observation.healthy_runs import begin_run, healthy
 from tests.conformance.observation.wire_files import MS
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from conformance.run_directory import RunDirectory
+    from conformance.record.directory import RunDirectory
 
 NOTES = (
     {"t_ns": 4 * MS, "step": 0, "event": "step_started", "subject": "hold", "text": "hold the next FETCH"},

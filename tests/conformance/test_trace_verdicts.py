@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from conformance.judgement.verdicts import Conformance, Finding, PromiseKept, judge
-from conformance.observation.trace_result import TraceResult, TraceViolation
+from conformance.judgement.verdicts import judge
+from conformance.record.trace_check import TraceResult, TraceViolation
+from conformance.record.verdict import Conformance, Finding, PromiseKept
 from tests.conformance.verdict_facts import DIFFERS, M0, TRACED, facts
 
 DEVIATES, HARNESS_ERROR, KEPT = Conformance.DEVIATES, Conformance.HARNESS_ERROR, PromiseKept.KEPT

@@ -6,8 +6,8 @@ import json
 from typing import TYPE_CHECKING
 
 from conformance.cli import main
+from conformance.scenarios.regressions.defect import UNREACHED
 from conformance.scenarios.regressions.track_record import TRACK_RECORD
-from conformance.scenarios.regressions.unreached import UNREACHED
 
 if TYPE_CHECKING:
     import pytest

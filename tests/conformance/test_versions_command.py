@@ -3,15 +3,27 @@
 from __future__ import annotations
 
 import json
+from dataclasses import fields, is_dataclass
+from importlib import import_module
+from pkgutil import iter_modules
 from typing import TYPE_CHECKING
 
 from conformance.cli import main
 from fault_injection.releases import RELEASES
-from oracle.rules.by_version import rules_for
+from oracle import rules as rules_package
+from oracle.rules import base_protocol
+from oracle.rules.by_version import TABLE, rules_for
+from oracle.rules.rule import Rule
 from oracle.vocabulary import MetadataMode
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     import pytest
+
+
+PATCHES = ("0.11.0.0", "1.1.0", "2.0.0", "2.1.0", "2.4.0", "2.6.0", "2.8.0", "3.4.0")
+"""Patches that have a rule which the newest of their line has no more."""
 
 
 def said(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
@@ -30,12 +42,13 @@ def test_the_versions_are_those_of_the_table(capsys: pytest.CaptureFixture[str])
     assert ["3.9", "3.9.2", "zookeeper", "or", "kraft"] in rows
 
 
-def test_the_rules_of_a_release_are_named_one_a_line(capsys: pytest.CaptureFixture[str]) -> None:
-    rules = rules_for("3.9.2", MetadataMode.ZOOKEEPER).rules
+def test_the_rules_of_a_release_are_told_in_a_sentence_each(capsys: pytest.CaptureFixture[str]) -> None:
+    rules = (*rules_for("3.9.2", MetadataMode.ZOOKEEPER).rules, *base_protocol.RULES)
     head, *lines = said(capsys, "3.9.2/zookeeper").splitlines()
 
     assert head == "3.9.2 (zookeeper):"
-    assert [tuple(line.split(maxsplit=1)) for line in lines] == [(rule.name, rule.source) for rule in rules]
+    assert lines[::2] == [f"  {rule.name} ({rule.source})" for rule in rules]
+    assert lines[1::2] == [f"      {rule.says}" for rule in rules]
     assert said(capsys, "3.9").count("3.9.2 (") == 2
     (told,) = json.loads(said(capsys, "3.9/kraft", "--json"))
     assert told["metadata"] == ["kraft"]
@@ -46,6 +59,26 @@ def test_the_rules_of_all_can_be_had(capsys: pytest.CaptureFixture[str]) -> None
 
     assert lines[0].startswith("0.10.2.2   zookeeper  truncate-to-high-watermark, ")
     assert len(lines) == sum(len(release.metadata_modes) for release in RELEASES)
+
+
+def rules_within(value: object) -> Iterator[Rule]:
+    """Yield the rules that a value of a module is, or names."""
+    named = [getattr(value, field.name) for field in fields(value)] if is_dataclass(value) else [value]
+    yield from (one for one in (value, *named) if isinstance(one, Rule))
+
+
+def test_no_rule_is_left_out(capsys: pytest.CaptureFixture[str]) -> None:
+    """Whatever module has it: a rule that no release's list tells would be a fact that nobody can ask for."""
+    with_feature = rules_for("4.0.2", MetadataMode.KRAFT, eligible_leader_replicas=True).names()
+    told = {name for line in said(capsys, "--full").splitlines() for name in line.split(maxsplit=2)[2].split(", ")}
+    patches = {name for one in PATCHES for name in rules_for(one, MetadataMode.ZOOKEEPER).names()}
+    modules = [import_module(f"oracle.rules.{one.name}") for one in iter_modules(rules_package.__path__)]
+    rules = {rule for module in modules for value in vars(module).values() for rule in rules_within(value)}
+    in_rows = {row.rule for row in TABLE} | set(base_protocol.RULES)
+
+    assert {rule.name for rule in rules} - {rule.name for rule in in_rows} == set()
+    assert {rule.name for rule in in_rows} - told - patches - {*with_feature} == {"requests-may-be-newer"}
+    assert len(rules) > 80, "they were found"
 
 
 def test_an_unknown_release_is_refused(capsys: pytest.CaptureFixture[str]) -> None:

@@ -16,7 +16,7 @@ import docker
 import pytest
 
 from fault_injection.cluster.backends.container_image import present_jre
-from fault_injection.cluster.backends.container_leftovers import OWNER_LABEL, owner_of_this_process
+from fault_injection.cluster.backends.container_shell import OWNER_LABEL, owner_of_this_process
 from fault_injection.cluster.backends.docker import problem_with_docker
 from fault_injection.cluster.composed import COMPOSE_FILE, ZOOKEEPER_PORT_HERE, client_address, composed_spec
 from fault_injection.cluster.readiness import brokers_known_to

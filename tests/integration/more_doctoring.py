@@ -6,11 +6,12 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from conformance.scenarios.reconciliation.doctoring import change_rows, forget, ids
+from tests.conformance.run_files import read_json, read_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from conformance.run_directory import RunDirectory
+    from conformance.record.directory import RunDirectory
 
 
 def topic_keeps_m1(run: RunDirectory) -> None:
@@ -43,7 +44,7 @@ def replica_log_of_2_loses_m2(run: RunDirectory) -> None:
 
 def checkpoint_shows_a_higher_watermark(run: RunDirectory) -> None:
     """Change one number of one checkpoint."""
-    lines = run.lines("observations.ndjson")
+    lines = read_lines(run, "observations.ndjson")
     end = next(line for line in lines if line.get("name") == "end")
     end["replicas"]["1"]["high_watermark"] += 1
     (run.path / "observations.ndjson").write_text("".join(json.dumps(line) + "\n" for line in lines))
@@ -65,7 +66,7 @@ def _followed(line: dict[str, Any], run: RunDirectory, direction: str) -> dict[s
     """Return what a follower's FETCH or its answer says of the run's topic; None if the line is another frame."""
     if line.get("api") != "Fetch" or line["direction"] != direction:
         return None
-    topic = run.read_json("run.json")["topic"]
+    topic = read_json(run, "run.json")["topic"]
     return next((entry for entry in line["decoded"]["partitions"] if entry["topic"] == topic), None)
 
 

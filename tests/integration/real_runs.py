@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from conformance.laboratory import Laboratory
 from conformance.pipeline import Pipeline
-from conformance.run_directory import RunDirectory
+from conformance.record.directory import RunDirectory
 from conformance.stages.judging import judge_run
 from fault_injection.cluster.backends.process import ProcessBackend
 from fault_injection.releases import find_release, jars_of
@@ -16,7 +16,7 @@ from fault_injection.releases import find_release, jars_of
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from conformance.judgement.verdicts import Verdict
+    from conformance.record.verdict import Verdict
     from conformance.spark_room import SparkRoom
 
 SEED = 7
@@ -35,7 +35,7 @@ class Releases:
         self._laboratory: Laboratory | None = None
 
     def pipeline(self, version: str, runs: Path) -> Pipeline:
-        """Give a pipeline on brokers of a release, in its default metadata mode."""
+        """Return a pipeline on brokers of a release, in its default metadata mode."""
         if self._laboratory is None or self._laboratory.release.version != version:
             self.close()
             release, backend = find_release(version), ProcessBackend()

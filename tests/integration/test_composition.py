@@ -8,7 +8,7 @@ from contextlib import nullcontext
 import pytest
 import yaml
 
-from fault_injection.cluster.backends.container_leftovers import OWNER_LABEL, owner_of_this_process
+from fault_injection.cluster.backends.container_shell import OWNER_LABEL, owner_of_this_process
 from fault_injection.cluster.composed import COMPOSE_FILE, composed_spec
 from tests.integration import composition
 from tests.integration.composition import Composed, base_image, labelled, removed_at_the_end

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from conformance.judgement.verdicts import Conformance, PromiseKept
+from conformance.record.verdict import Conformance, PromiseKept
 from conformance.schedules.schedule_file import read_schedule
 from tests.project.documents import ROOT
 

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from conformance.catalogue.examination import Examination
-    from conformance.catalogue.questions import Answer, Value
+    from conformance.catalogue.questions import Answer
+    from conformance.record.answers import Value
 
 pytestmark = [pytest.mark.broker, pytest.mark.timeout(120)]
 

@@ -14,7 +14,7 @@ import pytest
 
 from conformance import laboratory, pipeline
 from conformance.catalogue.scenario import Scenario
-from conformance.judgement.verdicts import Conformance, PromiseKept
+from conformance.record.verdict import Conformance, PromiseKept
 from conformance.schedules.schedule_format import decode
 from fault_injection.cluster.spec import ClusterSpec
 from oracle.rules.by_version import rules_for
@@ -111,7 +111,7 @@ def check(document: dict[str, Any], running: Pipeline, promise: PromiseKept, *lo
     schedule = decode(document)
     verdict = running.run(Scenario(schedule.id, schedule, schedule.requirement)).verdict
     assert (verdict.conformance, verdict.promise) == (Conformance.CONFORMS, promise), verdict.findings
-    assert tuple(loss["label"] for loss in verdict.losses) == lost
+    assert tuple(loss.label for loss in verdict.losses) == lost
 
 
 @pytest.mark.parametrize(("version", "promise", "lost"), [("3.9.2", LOST, ("m1", "m2")), ("4.3.1", KEPT, ())])

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 
 from conformance.catalogue.scenario import Scenario
-from conformance.judgement.verdicts import Conformance
+from conformance.record.verdict import Conformance
 from conformance.scenarios.vocabulary import await_isr, brokers, checkpoint, kill, produce, start
 from oracle.schedule import Schedule, Settings
 

@@ -15,10 +15,11 @@ import pytest
 from typing_extensions import override
 
 from conformance.clients.producer import send
-from conformance.judgement.verdicts import Conformance, PromiseKept, Verdict
 from conformance.pipeline import Pipeline
 from conformance.reconcile.errors import ReconcileError
-from conformance.run_directory import RunDirectoryError
+from conformance.record.directory import RunDirectoryError
+from conformance.record.prediction import check_frozen
+from conformance.record.verdict import Conformance, PromiseKept, Verdict
 from conformance.scenarios.reconciliation import doctoring
 from conformance.scenarios.reconciliation.doctoring import FOREIGN_ID
 from conformance.scenarios.truncation import RESTARTED_FOLLOWER
@@ -26,15 +27,17 @@ from conformance.stages.judging import judge_run
 from conformance.stages.repredict import repredict
 from fault_injection.wire.points import Point
 from oracle.vocabulary import Acks
+from tests.conformance.run_files import read_json, read_lines
 from tests.integration import more_doctoring
 from tests.integration.real_runs import copied, judged_again
+from tests.oracle.schedules import without_holds
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
     from conformance.pipeline import Finished
-    from conformance.run_directory import RunDirectory
+    from conformance.record.directory import RunDirectory
     from conformance.stages.on_brokers import Stage
     from tests.integration.real_runs import Releases
 
@@ -63,7 +66,7 @@ def texts(verdict: Verdict) -> str:
 
 def test_the_run_itself_conforms(real: Finished) -> None:
     assert (real.verdict.conformance, real.verdict.promise) == (CONFORMS, PromiseKept.BROKEN_AS_PREDICTED)
-    assert [loss["label"] for loss in real.verdict.losses] == ["m1"]
+    assert [loss.label for loss in real.verdict.losses] == ["m1"]
 
 
 def test_an_undoctored_copy_conforms_again(run: RunDirectory, pipeline: Pipeline) -> None:
@@ -104,7 +107,7 @@ def test_a_doctored_run_deviates_and_names_what_was_doctored(
 
     assert (verdict.conformance, verdict.promise) == (DEVIATES, promise)
     assert named in texts(verdict)
-    assert run.read_json("verdict.json")["conformance"] == "DEVIATES"
+    assert read_json(run, "verdict.json")["conformance"] == "DEVIATES"
 
 
 @pytest.mark.parametrize(
@@ -124,7 +127,7 @@ def test_a_doctored_frame_deviates_at_that_frame(
     assert (verdict.conformance, verdict.promise) == (DEVIATES, PromiseKept.BROKEN_AS_PREDICTED)
     assert verdict.codes == ("trace",)
     assert named in texts(verdict)
-    assert run.read_json("trace_check.json")["violation"]["frames"]
+    assert read_json(run, "trace_check.json")["violation"]["frames"]
 
 
 @pytest.mark.parametrize(
@@ -146,12 +149,12 @@ def test_a_wire_trace_that_was_not_checked_is_a_harness_error(
     assert (verdict.conformance, verdict.promise) == (HARNESS_ERROR, None)
     assert verdict.reason.startswith("the wire trace was not checked: ")
     assert why in verdict.reason
-    assert run.read_json("trace_check.json")["is_checked"] is False
+    assert read_json(run, "trace_check.json")["why_not"] is not None
 
 
 def test_the_wire_of_a_real_run_exercises_what_its_release_can_do(run: RunDirectory) -> None:
     judge_run(run)
-    checked = run.read_json("trace_check.json")
+    checked = read_json(run, "trace_check.json")
     held = {invariant["number"]: invariant["held"] for invariant in checked["invariants"]}
 
     assert (checked["why_not"], checked["violation"], checked["rules_of"]) == (None, None, "0.10.2.2 zookeeper")
@@ -189,19 +192,19 @@ def test_a_prediction_changed_during_the_run_is_a_harness_error(pipeline: Pipeli
 
 
 def test_the_rules_of_another_release_deviate(run: RunDirectory, pipeline: Pipeline) -> None:
-    first = run.read_json("verdict.json")
+    first = read_json(run, "verdict.json")
     second, verdict = repredict(run, pipeline.spark, ("4.3.1", "kraft"))
 
     assert (verdict.conformance, verdict.promise) == (DEVIATES, PromiseKept.BROKEN)
     assert "follower restarted: broker 2 log end offset: predicted 2, measured 1" in texts(verdict)
     assert "m1: expected " in texts(verdict)
     assert "lost (m1)" in verdict.reason
-    assert run.read_json("verdict.json") == first
-    assert run.read_json(f"verdict-{second.path.name}.json")["rules_of"] == "4.3.1"
-    checked = second.read_json("trace_check.json")
+    assert read_json(run, "verdict.json") == first
+    assert read_json(run, f"verdict-{second.path.name}.json")["rules_of"] == "4.3.1"
+    checked = read_json(second, "trace_check.json")
     assert (checked["rules_of"], checked["violation"]["invariant"]) == ("4.3.1 kraft", 24)
-    assert run.read_json("trace_check.json")["violation"] is None
-    run.check_frozen()
+    assert read_json(run, "trace_check.json")["violation"] is None
+    check_frozen(run)
 
 
 def test_its_own_rules_predict_the_same_again(run: RunDirectory, pipeline: Pipeline) -> None:
@@ -266,7 +269,7 @@ def test_a_gate_that_never_fires_says_what_came_instead(pipeline: Pipeline, monk
 def test_without_its_holds_the_scenario_predicts_and_measures_something_else(
     pipeline: Pipeline, real: Finished
 ) -> None:
-    schedule = RESTARTED_FOLLOWER.schedule.without_holds()
+    schedule = without_holds(RESTARTED_FOLLOWER.schedule)
     baseline = pipeline.run(replace(RESTARTED_FOLLOWER, name="TR-01 without holds", schedule=schedule))
 
     assert baseline.verdict.conformance is CONFORMS
@@ -279,15 +282,15 @@ def test_without_its_holds_the_scenario_predicts_and_measures_something_else(
 
 
 def _predicted(finished: Finished) -> dict[str, Any]:
-    return finished.run.read_json("prediction/prediction.json")
+    return read_json(finished.run, "prediction/prediction.json")
 
 
 def _measured(finished: Finished) -> list[Any]:
-    lines = finished.run.lines("observations.ndjson")
+    lines = read_lines(finished.run, "observations.ndjson")
     return [line["replicas"] for line in lines if line["kind"] == "checkpoint"]
 
 
 def _classes(finished: Finished) -> dict[str, int]:
     with suppress(RunDirectoryError):
-        return dict(finished.run.read_json("reconciliation/counts.json")["classes"])
+        return dict(read_json(finished.run, "reconciliation/counts.json")["classes"])
     return {}

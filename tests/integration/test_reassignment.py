@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from conformance.catalogue.scenario import Scenario
-from conformance.judgement.verdicts import Conformance, PromiseKept
+from conformance.record.verdict import Conformance, PromiseKept
 from conformance.schedules.schedule_format import decode
 
 if TYPE_CHECKING:

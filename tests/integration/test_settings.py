@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from conformance.catalogue.scenario import Scenario
-from conformance.judgement.verdicts import Conformance, PromiseKept
+from conformance.record.verdict import Conformance, PromiseKept
 from conformance.schedules.schedule_format import decode
+from tests.conformance.run_files import read_json
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from conformance.pipeline import Pipeline
-    from conformance.run_directory import RunDirectory
+    from conformance.record.directory import RunDirectory
     from tests.integration.real_runs import Releases
 
 pytestmark = [pytest.mark.broker, pytest.mark.spark, pytest.mark.timeout(300)]
@@ -82,4 +83,4 @@ def test_new_settings_are_obeyed_one_after_another(
     running = releases.pipeline(version, tmp_path)
     first = check(MINIMUM, running, PromiseKept.KEPT)
     second = check(UNCLEAN, running, PromiseKept.ALLOWED_BY_SETTINGS)
-    assert second.read_json("run.json")["cluster_runs"][-1:] == ([] if spoils else [first.path.name])
+    assert read_json(second, "run.json")["cluster_runs"][-1:] == ([] if spoils else [first.path.name])

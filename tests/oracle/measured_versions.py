@@ -22,8 +22,8 @@ from conformance.catalogue.ladder import line
 from conformance.clients.questions import API_KEYS, CLIENT_ID
 from fault_injection.puppets.connection import PuppetConnection
 from fault_injection.puppets.schema import API_VERSIONS
-from oracle.request_versions import Request
 from oracle.rules.release import parse_version
+from oracle.vocabulary import Request
 from tests.fault_injection.cluster.topics import await_isr, produce
 from tests.fault_injection.wire.real_cluster import TOPIC, cluster_of, create_topic, traced
 

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
 from oracle.schedule import Schedule, Settings
-from oracle.steps import AwaitHold, Hold, Kill, Produce, Start, Step
+from oracle.steps import AwaitHold, AwaitOutcome, Close, Delay, Drop, Hold, Kill, Produce, Release, Start, Step
 from oracle.vocabulary import Acks, BrokerId, Expectation, HighWatermarkCheckpoint, Label, Offset, PointName, Timing
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 ONE, TWO, THREE, NINE = BrokerId(1), BrokerId(2), BrokerId(3), BrokerId(9)
 LOOKUP = PointName.OFFSETS_FOR_LEADER_EPOCH_REQUEST
@@ -47,3 +53,19 @@ def hold(
 def restarted_with_held_lookup() -> Schedule:
     """Return a schedule that holds OffsetsForLeaderEpoch when broker 2 comes back."""
     return schedule(produce("m0"), Kill(TWO), hold("lookup", LOOKUP), Start(TWO), AwaitHold("lookup"))
+
+
+GATE_STEPS = (Hold, Delay, AwaitHold, Release, Drop, Close)
+
+
+def without_holds(schedule: Schedule) -> Schedule:
+    """Return the baseline control: the same steps with no gate, expecting nothing of produces."""
+    return replace(schedule, id=f"{schedule.id}/without-holds", steps=tuple(_ungated(schedule.steps)))
+
+
+def _ungated(steps: Iterable[Step]) -> Iterable[Step]:
+    for step in steps:
+        if isinstance(step, Produce | AwaitOutcome):
+            yield replace(step, expect=Expectation.ANY, error=None)
+        elif not isinstance(step, GATE_STEPS):
+            yield step

@@ -52,6 +52,20 @@ BORDERS = [
     ("unclean-election-once-allowed", KRAFT, "3.8.1", "3.9.0"),
     ("new-minimum-clears-eligible-leaders", KRAFT, "4.0.2", "4.1.0"),
     ("only-replica-of-this-start-joins-isr", KRAFT, "3.4.1", "3.5.0"),
+    ("epoch-below-the-cache-is-unknown", ZOOKEEPER, "1.1.1", "2.0.0"),
+    ("unclean-election-is-forbidden-unless-set", ZOOKEEPER, "0.10.2.2", "0.11.0.0"),
+    ("records-are-deleted-on-request", ZOOKEEPER, "0.10.2.2", "0.11.0.0"),
+    ("every-answered-partition-moves-to-the-end", ZOOKEEPER, "1.0.2", "1.1.0"),
+    ("request-for-an-earlier-start-is-refused", ZOOKEEPER, "2.1.1", "2.2.0"),
+    ("partition-that-gave-records-moves-to-the-end", ZOOKEEPER, "2.8.2", "3.0.0"),
+    ("message-format-version-is-ignored", ZOOKEEPER, "2.8.2", "3.0.0"),
+    ("fetch-beyond-the-end-is-answered-at-once", ZOOKEEPER, "3.7.2", "3.8.0"),
+    ("fetch-beyond-the-end-is-answered-at-once", KRAFT, "3.7.2", "3.8.0"),
+    ("oldest-requests-are-dropped", KRAFT, "3.9.2", "4.0.0"),
+    ("eligible-leader-replicas-are-off-by-default", KRAFT, "3.9.2", "4.0.0"),
+    ("eligible-leader-replicas-are-on-by-default", KRAFT, "4.0.2", "4.1.0"),
+    ("sends-fetch-18", KRAFT, "4.0.2", "4.1.0"),
+    ("requests-may-be-newer", KRAFT, "4.4.9", "4.5.0"),
 ]
 ENDINGS = [
     # rule, metadata, last release with it, first without it
@@ -80,6 +94,16 @@ ENDINGS = [
     ("caught-up-replica-holds-high-watermark", ZOOKEEPER, "3.5.2", "3.6.0"),
     ("any-replica-may-join-isr", ZOOKEEPER, "3.2.3", "3.3.0"),
     ("only-unfenced-replica-joins-isr", KRAFT, "3.4.1", "3.5.0"),
+    ("epoch-below-the-cache-is-unknown", ZOOKEEPER, "2.0.0", "2.0.1"),
+    ("broker-that-gives-up-hangs", ZOOKEEPER, "0.10.2.2", "0.11.0.0"),
+    ("unclean-election-is-allowed-unless-set", ZOOKEEPER, "0.10.2.2", "0.11.0.0"),
+    ("epoch-entry-on-election-in-any-format", ZOOKEEPER, "2.1.0", "2.1.1"),
+    ("sends-offsets-for-leader-epoch-3", ZOOKEEPER, "2.7.2", "2.8.0"),
+    ("every-answered-partition-moves-to-the-end", ZOOKEEPER, "2.8.2", "3.0.0"),
+    ("truncate-to-high-watermark-without-epochs", ZOOKEEPER, "2.8.2", "3.0.0"),
+    ("new-epoch-of-the-same-leader-counts-as-fetch", ZOOKEEPER, "3.2.3", "3.3.0"),
+    ("last-replica-standing", KRAFT, "4.0.2", "4.1.0"),
+    ("eligible-leader-replicas-are-off-by-default", KRAFT, "4.0.2", "4.1.0"),
 ]
 
 
@@ -106,8 +130,8 @@ def test_every_rule_has_its_papers(version: str) -> None:
     for rule in rules_for(version, ZOOKEEPER).rules:
         assert rule.name == rule.name.lower()
         assert rule.source
-        assert rule.versions
-        assert rule.breaks
+        assert rule.says.endswith(".")
+        assert ". " not in rule.says
 
 
 @pytest.mark.parametrize(("version", "metadata"), [("4.0.0", ZOOKEEPER), ("3.2.3", KRAFT)])

@@ -6,7 +6,7 @@ import pytest
 
 from oracle.log import UNDEFINED, EpochEnd, EpochEntry, ReplicaLog
 from oracle.predict import PointUnavailableError, initial_world, predict, take
-from oracle.predicting.chronicle import ChangeKind
+from oracle.predicting.wording import ChangeKind
 from oracle.rules.by_version import rules_for
 from oracle.schedule import ScheduleError
 from oracle.steps import Checkpoint, CreateTopic, DeleteRecords, DeleteTopic, Kill, Pause, Reassign, Resume, Step

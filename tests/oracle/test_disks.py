@@ -8,7 +8,7 @@ import pytest
 
 from oracle.events import BrokerDied, BrokerRemoved, HighWatermarkLost, RecordSent, TailLost
 from oracle.predict import initial_world, predict
-from oracle.replication.disks import TAIL_LOST
+from oracle.replication.following import TAIL_LOST
 from oracle.rules.by_version import rules_for
 from oracle.schedule import ScheduleError
 from oracle.steps import Kill, LoseCheckpoint, LoseTail, Step

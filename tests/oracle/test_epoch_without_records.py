@@ -9,9 +9,9 @@ import pytest
 
 from oracle.events import BrokerRemoved, BrokerReturned, RecordSent
 from oracle.gate import Gate
+from oracle.obstructing import end
 from oracle.predict import initial_world
 from oracle.rules.by_version import rules_for
-from oracle.timing import end
 from oracle.vocabulary import Acks, Label, MetadataMode
 from tests.oracle.schedules import LOOKUP, ONE, THREE, TWO, hold, produce, schedule
 

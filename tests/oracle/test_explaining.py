@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from conformance.commands.story import story_lines
+from conformance.commands.foretold_promise import story_lines
 from conformance.registry import select
 from oracle.predict import predict
-from oracle.predicting.chronicle import ChangeKind
 from oracle.predicting.explaining import explain
+from oracle.predicting.wording import ChangeKind
 from oracle.rules import kip_279, truncate_to_high_watermark
 from oracle.rules.by_version import rules_for
 from oracle.steps import AwaitHold, Checkpoint, Kill, LoseCheckpoint, LoseTail, Release, Start, Stop
@@ -24,7 +24,7 @@ from oracle.vocabulary import Acks, Expectation, MetadataMode, Offset, PointName
 from tests.oracle.schedules import ONE, THREE, TWO, hold, produce, schedule
 
 if TYPE_CHECKING:
-    from oracle.predicting.chronicle import Change
+    from oracle.predicting.wording import Change
     from oracle.prediction import Prediction
     from oracle.schedule import Schedule
 

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from conformance.registry import select_scenarios
 from oracle.steps import Hold
+from tests.conformance.selected import select_scenarios
 from tests.oracle.golden_text import RELEASES, golden_text
+from tests.oracle.schedules import without_holds
 
 if TYPE_CHECKING:
     from conformance.catalogue.scenario import Scenario
@@ -56,5 +57,5 @@ GATED = [scenario for scenario in FOUNDATION if any(isinstance(step, Hold) for s
 
 @pytest.mark.parametrize("scenario", GATED, ids=lambda scenario: scenario.name)
 def test_without_its_holds_a_scenario_predicts_something_else(scenario: Scenario) -> None:
-    ungated = replace(scenario.schedule.without_holds(), id=scenario.schedule.id)
+    ungated = replace(without_holds(scenario.schedule), id=scenario.schedule.id)
     assert golden_text(ungated) != golden_text(scenario.schedule)

@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import given, settings
 
-from oracle import controlling
 from oracle.predict import initial_world
 from oracle.predicting import interleavings
 from oracle.predicting.interleavings import explore, identity
 from oracle.predicting.taking import strokes
 from oracle.rules.by_version import rules_for
 from oracle.vocabulary import MetadataMode
-from oracle.world import ImpossibleEventError, half_step
+from oracle.world import ImpossibleEventError, controller_moves, half_step
 from tests.oracle.open_races import lost_or_kept, two_followers_report_to_a_new_leader
 from tests.oracle.walks import Walk, walks
 
@@ -36,7 +35,7 @@ def every_end(world: World) -> set[Identity]:
         here = todo.pop()
         ends.add(identity(here.settle()))
         moved = [half_step(here, follower) for follower in here.order]
-        moved += [after for _, after in controlling.moves(here)]
+        moved += [after for _, after in controller_moves(here)]
         for after in moved:
             if identity(after) not in known:
                 known.add(identity(after))

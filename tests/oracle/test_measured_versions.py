@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING
 import pytest
 
 from fault_injection.releases import RELEASES
-from oracle import request_versions
-from oracle.request_versions import NEWEST, OLDEST, OLDEST_FROM_4_0, Request, versions
-from oracle.rules.by_version import rules_for
+from oracle import asking
+from oracle.rules import by_version, request_versions
+from oracle.rules.by_version import TABLE, Row, rules_for
 from oracle.rules.release import parse_version
-from oracle.tracing import speech
-from oracle.tracing.speech import ALTER_PARTITION, FETCH, LOOKUP, speech_of
-from oracle.tracing.trace_settings import TraceSettings
-from oracle.vocabulary import MetadataMode
-from tests.oracle.measured_versions import Measured, measured
+from oracle.rules.request_versions import ANSWERED, SENT, Peer, answering, sending
+from oracle.tracing.invariants import TraceSettings
+from oracle.tracing.sending import NEWEST_EVER, speech_of
+from oracle.vocabulary import MetadataMode, Request
+from tests.oracle.spoken_versions import SEEN, sent_otherwise, taken_otherwise
 from tests.oracle.tracing.recording import recording
 
 if TYPE_CHECKING:
@@ -27,49 +27,12 @@ if TYPE_CHECKING:
 
     from oracle.rules.release import Version
 
-SEEN = measured()
-OWN_PROTOCOL = TraceSettings()
-ASKED = {Request.FETCH: (0, 12), Request.LIST_OFFSETS: (1, 7), Request.OFFSETS_FOR_LEADER_EPOCH: (0, 4)}
-"""What the tester asks in, of all that brokers take: later versions of Fetch do not name the topic (KIP-516), later
-ones of ListOffsets find other offsets, and the first one of it answers another question (KIP-79)."""
-
 
 def release_of(line: str) -> Version:
     return parse_version(line.partition("/")[0])
 
 
 MEASURED = sorted({release_of(line) for line in SEEN})
-
-
-def sent_otherwise() -> list[str]:
-    """Return the lines whose brokers were seen to send what the tables do not say."""
-    return [line for line, seen in SEEN.items() if _said(line, seen) != tuple(seen.sent.values())]
-
-
-def _said(line: str, seen: Measured) -> tuple[int | None, ...]:
-    version, _, mode = line.partition("/")
-    said = speech_of(rules_for(version, MetadataMode(mode)), OWN_PROTOCOL)
-    assert list(seen.sent) == ["Fetch", "OffsetForLeaderEpoch", "AlterPartition"]
-    every = (said.fetch, said.lookup, said.alter_partition)
-    assert all(len(one) <= 1 for one in every)
-    return tuple(one[-1] if one else None for one in every)
-
-
-def taken_otherwise() -> list[str]:
-    """Return the lines whose brokers were seen to take what the table does not say."""
-    return [
-        f"{line} {request}"
-        for line, seen in SEEN.items()
-        for request in Request
-        if versions(request, line.partition("/")[0]) != _asked(request, seen.taken[request.value])
-    ]
-
-
-def _asked(request: Request, taken: tuple[int, int] | None) -> range:
-    first, last = ASKED[request]
-    if taken is None:
-        return range(OLDEST[request], 0)
-    return range(max(first, taken[0]), min(last, taken[1]) + 1)
 
 
 def test_brokers_send_what_the_tables_say() -> None:
@@ -93,9 +56,9 @@ def other_rows(since: Version) -> Iterator[Version]:
     yield next(version for version in MEASURED[first:] if version[:2] > MEASURED[first][:2])
 
 
-def other_tables(rows: Iterable[tuple[Version, int]]) -> Iterator[tuple[str, dict[Version, int]]]:
+def other_tables(rows: Iterable[tuple[str, int]]) -> Iterator[tuple[str, dict[Version, int]]]:
     """Yield a table with each row left out, begun at another release, and with another number."""
-    table = dict(rows)
+    table = {parse_version(since): number for since, number in rows}
     for since, number in table.items():
         name = ".".join(map(str, since))
         without = {row: other for row, other in table.items() if row != since}
@@ -106,52 +69,77 @@ def other_tables(rows: Iterable[tuple[Version, int]]) -> Iterator[tuple[str, dic
             yield f"{name} says {other}", table | {since: other}
 
 
-NOBODY_ASKS = ("LOOKUP", "0.11.0 from 0.10.2.2")
-"""The one change that says the same: followers of 0.10.2 ask nobody by a rule (KIP-101), whatever this table has."""
-SPOKEN = {"FETCH": FETCH, "LOOKUP": LOOKUP, "ALTER_PARTITION": ALTER_PARTITION}
 OTHERS = [
-    pytest.param(name, {".".join(map(str, since)): number for since, number in table.items()}, id=f"{name} {changed}")
-    for name, rows in SPOKEN.items()
-    for changed, table in other_tables((parse_version(since), number) for since, number in rows.items())
-    if (name, changed) != NOBODY_ASKS
+    pytest.param(peer, tuple(sorted(table.items())), id=f"{peer} {changed}")
+    for peer, rows in SENT.items()
+    for changed, table in other_tables(rows)
+    if changed != "2.8.0 says -2"  # nothing is sent by -1, and nothing by -2
 ]
-OTHERS_TAKEN = [
+OTHERS_ANSWERED = [
     pytest.param(request, tuple(sorted(table.items())), id=f"{request} {changed}")
-    for request, rows in NEWEST.items()
+    for request, rows in ANSWERED.items()
     for changed, table in other_tables(rows)
 ]
-OTHER_OLDEST = [(name, request, by) for name in ("OLDEST", "OLDEST_FROM_4_0") for request in Request for by in (-1, 1)]
+OTHER_OLDEST = [
+    (name, request, by) for name in ("OLDEST", "OLDEST_SINCE_KIP_896") for request in Request for by in (-1, 1)
+]
 
 
-@pytest.mark.parametrize(("name", "table"), OTHERS)
+def with_rows_of(wanted: tuple[request_versions.Change, ...], prefix: str) -> tuple[Row, ...]:
+    """Return the table of releases with other rows of a request."""
+    return (*(row for row in TABLE if not row.rule.name.startswith(prefix)), *(Row(*change) for change in wanted))
+
+
+def written(rows: tuple[tuple[Version, int], ...]) -> tuple[tuple[str, int], ...]:
+    return tuple((".".join(map(str, since)), number) for since, number in rows)
+
+
+@pytest.mark.parametrize(("peer", "rows"), OTHERS)
 def test_another_table_of_what_is_sent_is_noticed(
-    name: str, table: dict[str, int], monkeypatch: pytest.MonkeyPatch
+    peer: Peer, rows: tuple[tuple[Version, int], ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(speech, name, table)
+    changes = tuple(sending(peer, written(rows)))
+    prefix = f"sends-{peer.name.lower().replace('_', '-')}-"
+    monkeypatch.setattr(by_version, "TABLE", with_rows_of(changes, prefix))
     assert sent_otherwise() != []
 
 
-def test_followers_that_ask_nobody_need_no_row(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(speech, "LOOKUP", {**LOOKUP, "0.10.2.2": LOOKUP["0.11.0"]})
-    assert sent_otherwise() == []
-    assert not rules_for("0.10.2.2", MetadataMode.ZOOKEEPER).truncation.asks_leader
-
-
-@pytest.mark.parametrize(("request_name", "rows"), OTHERS_TAKEN)
-def test_another_table_of_what_is_taken_is_noticed(
+@pytest.mark.parametrize(("request_name", "rows"), OTHERS_ANSWERED)
+def test_another_table_of_what_is_answered_is_noticed(
     request_name: Request, rows: tuple[tuple[Version, int], ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(NEWEST, request_name, rows)
+    changes = tuple(answering(request_name, written(rows)))
+    prefix = f"answers-{request_name.name.lower().replace('_', '-')}-up"
+    monkeypatch.setattr(by_version, "TABLE", with_rows_of(changes, prefix))
     assert taken_otherwise() != []
+
+
+def test_the_same_rows_anew_say_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    changes = [change for peer, rows in SENT.items() for change in sending(peer, rows)]
+    changes += [change for request, rows in ANSWERED.items() for change in answering(request, rows)]
+    prefixes = ("sends-", "answers-")
+    other = tuple(row for row in TABLE if not row.rule.name.startswith(prefixes))
+    monkeypatch.setattr(by_version, "TABLE", (*other, *(Row(*change) for change in changes)))
+    assert (sent_otherwise(), taken_otherwise()) == ([], [])
 
 
 @pytest.mark.parametrize(("name", "request_name", "by"), OTHER_OLDEST)
 def test_another_oldest_version_is_noticed(
     name: str, request_name: Request, by: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    table = OLDEST if name == "OLDEST" else OLDEST_FROM_4_0
+    table = getattr(request_versions, name)
     monkeypatch.setitem(table, request_name, table[request_name] + by)
     assert taken_otherwise() != []
+
+
+def test_a_release_newer_than_the_table_may_send_any_newer_version() -> None:
+    known, newer = (speech_of(rules_for(one, MetadataMode.KRAFT), TraceSettings()) for one in ("4.4.0", "4.5.0"))
+    assert (known.fetch, newer.fetch) == (range(18, 19), range(18, NEWEST_EVER + 1))
+
+
+def test_where_an_older_protocol_is_configured_older_versions_may_be_sent() -> None:
+    said = speech_of(rules_for("2.1.1", MetadataMode.ZOOKEEPER), TraceSettings(has_own_protocol=False))
+    assert (said.fetch, said.lookup, said.alter_partition) == (range(11), range(3), range(0))
 
 
 @pytest.mark.parametrize(("name", "first"), [("2.0.1-zookeeper-tr-05", 8), ("2.4.1-zookeeper-divergence", 12)])
@@ -160,5 +148,5 @@ def test_a_real_trace_notices_which_fetches_claim_an_epoch(
 ) -> None:
     """Fetch 9 is the first that does; no release's brokers sent it, so 10 in its place is the same."""
     assert recording(name).check().violation is None
-    monkeypatch.setattr(request_versions, "FETCHES_CLAIM_CURRENT", first)
+    monkeypatch.setattr(asking, "FETCHES_CLAIM_CURRENT", first)
     assert recording(name).check().violation is not None

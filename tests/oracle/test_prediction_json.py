@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from conformance.registry import select_scenarios
 from oracle.predict import predict
 from oracle.rules.by_version import rules_for
 from oracle.steps import Alter, AwaitIsr, Kill, Start
 from oracle.vocabulary import Fate, MetadataMode, Outcome
+from tests.conformance.selected import select_scenarios
 from tests.oracle.schedules import ONE, TWO, schedule
 
 if TYPE_CHECKING:

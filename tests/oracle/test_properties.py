@@ -10,13 +10,13 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, settings
 
-from conformance.registry import select_scenarios
 from oracle.gate import Gate
 from oracle.predict import predict
 from oracle.rules.by_version import rules_for
 from oracle.schedule import ScheduleError
 from oracle.steps import Hold
 from oracle.vocabulary import BrokerId, MetadataMode, Offset, PointName
+from tests.conformance.selected import select_scenarios
 from tests.oracle import invariants
 from tests.oracle.counterexamples import (
     committed_record_cut_by_an_in_sync_follower,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from oracle.predict import predict
-from oracle.predicting.chronicle import ChangeKind
+from oracle.predicting.wording import ChangeKind
 from oracle.rules.by_version import rules_for
 from oracle.steps import Checkpoint, Reassign
 from oracle.vocabulary import Fate, MetadataMode

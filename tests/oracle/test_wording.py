@@ -18,8 +18,7 @@ from oracle.events import (
     ShrinkCommitted,
 )
 from oracle.predict import initial_world, predict
-from oracle.predicting.chronicle import ChangeKind
-from oracle.predicting.wording import event_words
+from oracle.predicting.wording import ChangeKind, event_words
 from oracle.rules.by_version import rules_for
 from oracle.steps import AwaitHold, AwaitLag, Checkpoint, Kill, Start
 from oracle.vocabulary import Acks, Expectation, Fate, HighWatermarkCheckpoint, MetadataMode, Outcome, PointName, Timing

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING
 
 from hypothesis import strategies as st
 
+from oracle.obstructing import silent_followers
 from oracle.predict import initial_world, take
 from oracle.predicting.assumptions import UnmetAssumptionError
 from oracle.rules.by_version import rules_for
 from oracle.schedule import Schedule, Settings
 from oracle.steps import AwaitLag, Close, Drop, Hold, Kill, Produce, Release, Start, Step, Stop
-from oracle.timing import silent_followers
 from oracle.vocabulary import (
     Acks,
     BrokerId,

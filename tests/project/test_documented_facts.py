@@ -16,11 +16,12 @@ from conformance.catalogue.requirements import CHECKED_IN_EVERY_RUN, REQUIREMENT
 from conformance.cli import main
 from conformance.commands.choosing import Choice, rules_of
 from conformance.commands.exploring import EXITS
-from conformance.judgement.verdicts import EXIT_CODES, Conformance, PromiseKept
+from conformance.judgement.verdicts import EXIT_CODES
+from conformance.record.verdict import Conformance, PromiseKept
 from conformance.registry import CATALOGUE, select
 from conformance.scenarios.regressions.track_record import TRACK_RECORD
 from fault_injection.releases import RELEASES, MetadataMode
-from oracle.explorer.exploration import Verdict
+from oracle.explorer.model import Verdict
 from oracle.points import check_points
 from oracle.predict import predict
 from oracle.properties import ALWAYS

@@ -13,9 +13,9 @@ import pytest
 from conformance.cli import EPILOG, build_parser, main
 from conformance.commands.choosing import Choice, rules_of
 from conformance.commands.foretold_promise import foretold_promise
-from conformance.registry import select_scenarios
 from fault_injection.releases import MetadataMode, find_release
 from oracle.predict import predict
+from tests.conformance.selected import select_scenarios
 from tests.project.documents import (
     ARCHITECTURE,
     BESIDE,

@@ -46,7 +46,7 @@ def _normal(name: str) -> str:
 
 
 def _imported() -> set[str]:
-    """Give the packages that are not ours and not Python's, under the names that are imported."""
+    """Return the packages that are not ours and not Python's, under the names that are imported."""
     found: set[str] = set()
     for package in OURS:
         for file in (ROOT / package).rglob("*.py"):
@@ -101,7 +101,7 @@ def test_what_needs_spark_names_the_one_command_that_adds_it(command: str) -> No
 
 
 def _locked(name: str) -> dict[str, str]:
-    """Give the packages of a lock file with their versions; each line of it is a package, or a hash of one."""
+    """Return the packages of a lock file with their versions; each line of it is a package, or a hash of one."""
     text = (ROOT / name).read_text()
     assert "://" not in text, "an index is named by whoever installs"
     entries = re.split(r"\n(?=\S)", text.strip())

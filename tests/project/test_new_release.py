@@ -44,7 +44,7 @@ class Place:
     def wanted(self, version: str) -> str:
         """Return what must stand there if a release is the newest."""
         line = version.rpartition(".")[0]
-        return self.says.format(version=version, line=line, pair=line.replace(".", ", "))
+        return self.says.format(version=version, line=line)
 
     def is_right(self, text: str, version: str) -> bool:
         """Tell whether the place names a release, and no other."""
@@ -60,7 +60,7 @@ PLACES = (
     Place("fault_injection/releases/pins.json", rf'^ "{VERSION}": \{{(?![\s\S]*^ ")'),
     Place("conformance/catalogue/ladder.py", rf'^    "{VERSION}/kraft",\n\)'),
     Place(".github/workflows/nightly.yml", rf"^ +- {VERSION}/kraft\n    (?:steps|env):"),
-    Place("oracle/tracing/speech.py", r"^NEWEST_KNOWN = \((\d+, \d+)\)$", "{pair}"),
+    Place("oracle/rules/request_versions.py", rf'^NEWEST_KNOWN = "{LINE}"$', "{line}"),
     Place("tests/oracle/measured_versions.json", rf'^ "{VERSION}/kraft": .*\n\}}'),
     Place("oracle/brokers/guarantee_table.json", rf'"{VERSION} kraft"\], "cells"(?![\s\S]*"releases")'),
     Place("compose/kraft/docker-compose.yaml", rf"(?:Kafka |composed |/jars/){VERSION}\b"),
@@ -72,7 +72,7 @@ PLACES = (
     *(Place(f"docs/{name}.md", TYPED) for name in ("catalogue", "commands", "guarantees", "schedules", "installation")),
     Place("CHANGELOG.md", rf"of any release line from 0\.10\.2 to {LINE},", "{line}"),
     Place("conformance/commands/help_texts.py", rf"^  kafka-conformance .*\b{NEWER}"),
-    Place("conformance/commands/matrix_arguments.py", rf"^  kafka-conformance .*\b{NEWER}"),
+    Place("conformance/commands/matrix.py", rf"^  kafka-conformance .*\b{NEWER}"),
     Place("conformance/commands/guarantee_arguments.py", rf"^  kafka-conformance .*\b{NEWER}"),
     Place("Makefile", rf"KAFKA={VERSION}\]"),
     *(Place(f"examples/{name}.yaml", rf"--kafka {NEWER}") for name in ("acks-1", "high-watermark-by-hand")),

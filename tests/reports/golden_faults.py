@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from tests.reports.golden_runs import counts, described, judged
 from tests.reports.golden_steps import down, hold, killed, rows_to_steps, started, up
-from tests.reports.golden_writer import GoldenRecord, GoldenRun
+from tests.reports.golden_writer import GoldenRecord, GoldenRun, predicted_record
 
 
 def lost_tail() -> GoldenRun:
@@ -133,8 +133,8 @@ def open_race(*, is_measured: bool = True) -> GoldenRun:
             ({"checkpoint": "the end"}, 0.4, (up(1, 1), up(1, 1)), 1, 0, [1, 2], ()),
         )
     )
-    kept = {"label": "m0", "fate": "present", "offset": 0, "outcome": "acknowledged"}
-    same = {"label": "m1", "fate": "absent", "offset": None, "outcome": "refused"}
+    kept = predicted_record(0, GoldenRecord("m0", "present", 0, 0, 0))
+    same = predicted_record(1, GoldenRecord("m1", "absent", None, None, None, outcome="refused"))
     alternatives = [
         {"race": [FIRST], "records": [kept | {"fate": "lost", "offset": None}, same]},
         {"race": [SECOND], "records": [kept, same]},

@@ -1,15 +1,17 @@
-"""How does a golden run become a run directory? A story in a few tuples is written in format version 1."""
+"""How does a golden run become a run directory? A story in a few tuples is written as a run directory has it."""
 
 from __future__ import annotations
 
 import hashlib
 import json
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from conformance.record.replica_logs import REPLICA_LOGS_FILE, replica_logs_schema
 from tests.reports.golden_traces import allowed, violated
 
 if TYPE_CHECKING:
@@ -19,7 +21,7 @@ SECOND = 1_000_000_000
 START = 5_000 * SECOND
 BASE = 7_000_000
 
-Replica = tuple[int | None, int | None, bool]
+Replica = tuple[int, int, bool]
 Event = tuple[float, str, str] | tuple[float, str, str, str]
 """Share of the step, event, subject and, where it matters, the text."""
 
@@ -89,10 +91,11 @@ def write_golden(golden: GoldenRun, folder: Path) -> Path:
             _write(path / "outcome" / "prediction.json", json.dumps(outcome))
         _write(path / "observations.ndjson", _ndjson(_observations(golden)))
         _write(path / "timeline.ndjson", _ndjson(_timeline(golden.steps)))
-        _write(path / "wire.ndjson", _ndjson([{"api": "FETCH", "offset": 1}]))
+        _write(path / "wire.ndjson", "")
         _write(path / "reconciliation" / "counts.json", json.dumps(golden.counts))
         _write(path / "reconciliation" / "checkpoints.json", json.dumps(_checkpoints(golden)))
         _write(path / "reconciliation" / "samples.json", json.dumps(_samples(golden)))
+        _write(path / "reconciliation" / "records.json", json.dumps(_classes(golden)))
         _write(path / "trace_check.json", json.dumps(_trace_check(golden)))
         _write(path / "brokers" / "1" / "server.log", "started\n")
         _tables(golden, path)
@@ -137,7 +140,8 @@ def _replicas(step: GoldenStep) -> dict[str, Any]:
 def _moment(step: GoldenStep) -> dict[str, Any]:
     remote = {str(broker): offset for broker, offset in step.remote.items()}
     isr = sorted(step.isr)
-    return {"replicas": _replicas(step), "leader": step.leader, "isr": isr, "remote_log_end_offsets": remote}
+    common = {"replicas": _replicas(step), "leader": step.leader, "isr": isr, "elr": []}
+    return {**common, "remote_log_end_offsets": remote}
 
 
 def _predicted(golden: GoldenRun) -> tuple[GoldenStep, ...]:
@@ -146,28 +150,35 @@ def _predicted(golden: GoldenRun) -> tuple[GoldenStep, ...]:
 
 def _prediction(golden: GoldenRun) -> dict[str, Any]:
     steps = _predicted(golden)
+    numbers = {"checkpoints": [], "logs": {}, "diverged": [], "steps": []}
+    alternatives = [{**numbers, **one} for one in golden.open_race.get("alternatives", ())]
     return {
+        "format": 2,
         "scenario": golden.run["scenario"],
         "kafka": golden.run["kafka"],
         "metadata": golden.run["metadata"],
         "rules": ["truncate-to-high-watermark"],
         "checkpoints": [
-            {"name": step.step["checkpoint"], "leadership": step.epoch, **_moment(step)}
-            for step in steps
+            {"step": index, "name": step.step["checkpoint"], "leadership": step.epoch, **_moment(step)}
+            for index, step in enumerate(steps)
             if "checkpoint" in step.step
         ],
-        "steps": [{"index": index, **_moment(step)} for index, step in enumerate(steps)],
-        "records": [_predicted_record(index, record) for index, record in enumerate(golden.records)],
+        "steps": [
+            {"step": index, "name": None, "leadership": step.epoch, **_moment(step)} for index, step in enumerate(steps)
+        ],
+        "records": [predicted_record(index, record) for index, record in enumerate(golden.records)],
         "logs": {
             str(broker): [{"offset": i, "label": label, "leadership": epoch} for i, (label, epoch) in enumerate(log)]
             for broker, log in golden.logs.items()
         },
         "diverged": [],
         **golden.open_race,
+        "alternatives": alternatives,
     }
 
 
-def _predicted_record(index: int, record: GoldenRecord) -> dict[str, Any]:
+def predicted_record(index: int, record: GoldenRecord) -> dict[str, Any]:
+    """Return a record's row of prediction.json."""
     return {
         "id": index,
         "label": record.label,
@@ -205,12 +216,19 @@ def _timeline(steps: tuple[GoldenStep, ...]) -> list[dict[str, Any]]:
         rows.append({"t_ns": now, "step": index, "event": "step_started", "subject": "", "text": ""})
         for share, event, subject, *said in step.events:
             text = said[0] if said else f"{event.replace('_', ' ')} {subject}"
-            rows.append(
-                {"t_ns": now + int(share * length), "step": index, "event": event, "subject": subject, "text": text}
-            )
+            mark = {"t_ns": now + int(share * length), "step": index, "event": event, "subject": subject, "text": text}
+            rows.append(mark | offsets_of(text))
         now += length
         rows.append({"t_ns": now, "step": index, "event": "step_finished", "subject": "", "text": ""})
     return rows
+
+
+def offsets_of(text: str) -> dict[str, int]:
+    """Return the numbers that a mark carries beside its words: the offsets that were lost, or were caught."""
+    lost, caught = re.search(r"offsets (\d+) to (\d+)", text), re.search(r"fetch offset (\d+)", text)
+    if lost is not None:
+        return {"offset": int(lost[1]), "last_offset": int(lost[2])}
+    return {} if caught is None else {"offset": int(caught[1])}
 
 
 def _checkpoints(golden: GoldenRun) -> list[dict[str, Any]]:
@@ -244,12 +262,32 @@ def _samples(golden: GoldenRun) -> dict[str, Any]:
     return {"deviations": deviations, "divergences": []}
 
 
+def _classes(golden: GoldenRun) -> list[dict[str, Any]]:
+    return [
+        {
+            "record_id": BASE + index,
+            "predicted": "kept" if record.fate == "present" else record.fate,
+            "measured": "kept" if record.found is not None else gone(record),
+            "offset": record.found,
+            "copies": 0 if record.found is None else 1,
+            "outcome": record.outcome,
+            "error": record.error,
+            "acknowledged_offset": record.acked_at,
+            "deviates": (record.fate == "present") != (record.found is not None),
+        }
+        for index, record in enumerate(golden.records)
+    ]
+
+
+def gone(record: GoldenRecord) -> str:
+    """Return the class of a record that is not in the topic."""
+    if record.fate == "deleted":
+        return "deleted"
+    return "lost" if record.outcome == "acknowledged" or record.fate == "lost" else "absent"
+
+
 def _tables(golden: GoldenRun, path: Path) -> None:
     ids = {record.label: BASE + index for index, record in enumerate(golden.records)}
-    outcomes = [
-        {"record_id": ids[r.label], "outcome": r.outcome, "error": r.error, "offset": r.acked_at, "completed_ns": START}
-        for r in golden.records
-    ]
     topic = [
         {"partition": 0, "offset": r.found, "record_id": ids[r.label], "value_matches": True}
         for r in golden.records
@@ -268,10 +306,6 @@ def _tables(golden: GoldenRun, path: Path) -> None:
         for broker, log in golden.logs.items()
         for offset, (label, epoch) in enumerate(log)
     ]
-    for name, rows in (
-        ("ledger/outcomes-00000.parquet", outcomes),
-        ("topic/part-00000.parquet", topic),
-        ("replica_logs/part-00000.parquet", logs),
-    ):
+    for name, rows in (("topic/part-00000.parquet", topic), (REPLICA_LOGS_FILE, logs)):
         (path / name).parent.mkdir(parents=True, exist_ok=True)
-        pq.write_table(pa.Table.from_pylist(rows), path / name)
+        pq.write_table(pa.Table.from_pylist(rows, schema=None if rows else replica_logs_schema()), path / name)

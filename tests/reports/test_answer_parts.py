@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from conformance.puppet_stage import acts, client_acts, controller_acts, following_acts, leading_acts, transaction_acts
-from reports.answer_parts import UNBRACKETED, Part, parts_of, tree_of
-from reports.answers import Asked
-from reports.error_names import error_words
+from reports.answer_parts import UNBRACKETED, Part, error_words, parts_of, tree_of
+from reports.model import Asked
 
 STAGES = (acts, client_acts, controller_acts, following_acts, leading_acts, transaction_acts)
 

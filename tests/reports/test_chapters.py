@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from conformance.catalogue import requirements
 from reports import write_report
-from reports.chapters import AREAS, OTHER, area_of, chapters_of
+from reports.chapters import OTHER, TITLES, area_of, chapters_of
 from reports.load import load_runs
-from reports.run_words import place_words, tally_words
+from reports.overview import place_words, tally_words
 from tests.reports.page_reader import PageReader
 from tests.reports.requirement_table.small_runs import write_run
 
@@ -46,10 +45,6 @@ def page(paths: list[Path], tmp_path: Path) -> PageReader:
     return PageReader(write_report(paths, tmp_path / "report.html").read_text(encoding="utf-8"))
 
 
-def test_areas_are_those_of_the_requirements() -> None:
-    assert {letters: title for letters, title in AREAS.items() if letters.isupper()} == dict(requirements.AREAS)
-
-
 @pytest.mark.parametrize(
     ("scenario", "area"), [("HW-03", "HW"), ("EL-03/acks=1", "EL"), ("regressions/KAFKA-1", "regressions"), ("x", "")]
 )
@@ -60,7 +55,7 @@ def test_an_entry_s_name_begins_with_its_area(scenario: str, area: str) -> None:
 def test_runs_of_one_area_and_of_one_entry_stand_together(runs: tuple[RunView, ...]) -> None:
     chapters = chapters_of(runs)
 
-    assert [chapter.title for chapter in chapters] == [AREAS["HW"], AREAS["EL"], OTHER]
+    assert [chapter.title for chapter in chapters] == [TITLES["HW"], TITLES["EL"], OTHER]
     assert [run.run for run in chapters[0].shelves[0].tally.runs] == ["a", "e"]
     assert [run.run for run in chapters[0].not_run] == ["c"]
     assert [(shelf.title, len(shelf.tally.runs)) for shelf in chapters[1].shelves] == [("", 1), ("EL-03", 12)]

@@ -4,40 +4,41 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+import msgspec
 import pytest
 
-from reports.fates import gone_word, predicted_fate
+from conformance.record.prediction import FrozenPrediction, PredictedOutcome, PredictedRecord
 from reports.load import load_run
-from reports.load_race import load_race
+from reports.load_story import race_of
 from reports.verdict_words import CLASS_MEANINGS
 from tests.reports.golden_runs import loss
-from tests.reports.golden_writer import write_golden
+from tests.reports.golden_writer import GoldenRecord, predicted_record, write_golden
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 
-def record(fate: str, outcome: str | None, *, was_committed: bool = False) -> dict[str, Any]:
-    return {"label": "m1", "fate": fate, "outcome": outcome, "was_committed": was_committed}
+def record(fate: str, outcome: str, *, was_committed: bool = False, offset: int | None = None) -> PredictedRecord:
+    told = predicted_record(0, GoldenRecord("m1", fate, offset, None, None, outcome=outcome))
+    return msgspec.convert(told | {"was_committed": was_committed}, PredictedRecord)
 
 
 @pytest.mark.parametrize(
-    ("predicted", "measured", "words"),
+    ("predicted", "word"),
     [
-        (record("lost", "acknowledged", was_committed=True), "acknowledged", ("lost", "lost")),
-        (record("lost", "indeterminate", was_committed=True), "indeterminate", ("lost", "lost")),
-        (record("absent", "acknowledged"), "acknowledged", ("lost", "lost")),  # acks=1: acknowledged, never committed
-        (record("absent", "refused"), "refused", ("absent", "absent")),
-        (record("absent", "indeterminate"), "indeterminate", ("absent", "absent")),
-        (record("absent", None), "acknowledged", ("lost", "lost")),  # whether it is acknowledged was left open
-        (record("absent", "refused"), "acknowledged", ("absent", "lost")),  # they differ, and so do the words
-        (record("present", "acknowledged"), "acknowledged", ("present", "lost")),
+        (record("lost", "acknowledged", was_committed=True), "lost"),
+        (record("lost", "indeterminate", was_committed=True), "lost"),
+        (record("absent", "acknowledged"), "lost"),  # acks=1: acknowledged, never committed
+        (record("absent", "refused"), "absent"),
+        (record("absent", "indeterminate"), "absent"),
+        (record("present", "acknowledged"), "present"),
+        (record("deleted", "acknowledged"), "deleted"),
     ],
 )
-def test_one_word_for_both_where_they_agree(predicted: dict[str, Any], measured: str, words: tuple[str, str]) -> None:
-    assert (predicted_fate(predicted, measured), gone_word(predicted, measured)) == words
+def test_a_prediction_calls_an_end_as_the_reconciliation_does(predicted: PredictedRecord, word: str) -> None:
+    assert predicted.called == word
 
 
 def test_an_acknowledged_record_that_never_was_committed_is_lost_in_both_columns(tmp_path: Path) -> None:
@@ -58,8 +59,11 @@ def test_the_meaning_of_absent_is_not_that_of_lost() -> None:
 
 
 def test_an_open_race_ends_with_the_same_words() -> None:
-    ends = [record("present", "acknowledged") | {"offset": 1}, record("absent", "acknowledged")]
-    race = load_race({"alternatives": [{"records": [end]} for end in ends]})
+    nothing = {"checkpoints": (), "logs": {}, "diverged": (), "steps": ()}
+    ends = [record("present", "acknowledged", offset=1), record("absent", "acknowledged")]
+    alternatives = tuple(PredictedOutcome(race=(), records=(end,), **nothing) for end in ends)
+    whose = {"scenario": "x", "kafka": "1.1.1", "metadata": "zookeeper", "rules": ()}
+    race = race_of(FrozenPrediction(records=(), alternatives=alternatives, **whose, **nothing))
     assert race is not None
     assert [outcome.ends for outcome in race.outcomes] == [("m1 at offset 1",), ("m1 lost",)]
 

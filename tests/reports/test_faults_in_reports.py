@@ -10,15 +10,15 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from reports import write_report
-from reports.decisions import decision
 from reports.load import load_run
 from reports.picture.contents import confirmed_stays, replaced_stays
-from reports.picture.deafness import believes_to_lead, is_deaf
 from reports.picture.layout import lay_out
 from reports.picture.scale import TimeScale
+from reports.picture.status import believes_to_lead, is_deaf
 from reports.picture_table import picture_table
 from reports.story import CONTROLLER
 from reports.timeline_svg import describe_story, draw_timeline
+from reports.verdict_words import decision
 from tests.reports import golden_faults
 from tests.reports.golden_runs import loss
 from tests.reports.golden_writer import write_golden
@@ -72,10 +72,10 @@ def test_the_records_of_a_lost_tail_are_struck_through_where_they_lay(view: Call
     assert "lost by the disk" in words(run)
 
 
-def test_without_the_events_words_a_lost_tail_says_from_where_on(tmp_path: Path) -> None:
+def test_a_lost_tail_of_format_1_says_from_where_on(tmp_path: Path) -> None:
     path = write_golden(golden_faults.lost_tail(), tmp_path)
     timeline = path / "timeline.ndjson"
-    timeline.write_text(timeline.read_text().replace("lost offsets 1 to 2", "lost its tail"))
+    timeline.write_text(timeline.read_text().replace(', "last_offset": 2', ""))
     assert words(load_run(path), "tail-lost") == ["⌫ lost 1 on"]
 
 
@@ -244,7 +244,7 @@ def test_a_topic_that_lost_everything_was_read(tmp_path: Path) -> None:
     golden = golden_faults.lost_tail()
     path = write_golden(replace(golden, records=golden.records[1:], logs={1: [], 2: []}), tmp_path)
     assert [row.measured_fate for row in load_run(path).records.rows] == ["lost", "lost"]
-    next((path / "topic").glob("*.parquet")).unlink()
+    (path / "reconciliation" / "records.json").unlink()
     assert [row.measured_fate for row in load_run(path).records.rows] == ["", ""]
 
 

@@ -10,9 +10,8 @@ from urllib.parse import unquote
 import pytest
 
 from reports import write_report
-from reports.glossary import GLOSSARY
-from reports.source_links import ISSUES, PROPOSALS
-from reports.verdict_words import CONFORMANCE_LOOKS, CONFORMS_MEANS, PROMISE_LOOKS
+from reports.overview import GLOSSARY
+from reports.verdict_words import CONFORMANCE_LOOKS, CONFORMS_MEANS, ISSUES, PROMISE_LOOKS, PROPOSALS
 from tests.reports.page_reader import PageReader
 
 if TYPE_CHECKING:

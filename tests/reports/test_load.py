@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 import pyarrow.parquet as pq
 import pytest
 
+from conformance.record.verdict import Conformance, PromiseKept
 from reports.checkpoint_table import checkpoint_table
 from reports.load import load_run, load_runs
 from reports.model import CheckpointView, Comparison, FinalLogs
 from reports.picture.cells import draw_cells
-from reports.verdict_words import Conformance, Promise
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,7 +28,7 @@ def test_the_golden_loss_is_read_whole(golden_paths: list[Path]) -> None:
     view = load_run(golden_paths[0])
     assert (view.scenario, view.kafka, view.variant) == ("TR-01", "0.10.2.2", "unsafe")
     assert view.verdict.conformance is Conformance.CONFORMS
-    assert view.verdict.promise is Promise.BROKEN_AS_PREDICTED
+    assert view.verdict.promise is PromiseKept.BROKEN_AS_PREDICTED
     assert [row.measured_fate for row in view.records.rows] == ["present", "lost", "present"]
     assert [(ghost.label, ghost.offset) for ghost in view.final_logs.ghosts] == [("m1", 1)]
     assert [frame.label for frame in view.story.held_frames] == ["FETCH(2) response held", "FETCH(1) request held"]
@@ -55,13 +55,13 @@ def test_released_frames_end_where_they_were_released(golden_paths: list[Path]) 
         "reconciliation/counts.json",
         "reconciliation/samples.json",
         "reconciliation/checkpoints.json",
-        "replica_logs/part-00000.parquet",
-        "topic/part-00000.parquet",
-        "ledger/outcomes-00000.parquet",
+        "replica_logs/replica_logs.parquet",
+        "reconciliation/records.json",
+        "reconciliation/questions.json",
     ],
 )
 def test_a_missing_part_leaves_the_verdict_alone(run: Path, name: str) -> None:
-    (run / name).unlink()
+    (run / name).unlink(missing_ok=True)
     assert load_run(run).verdict.conformance is Conformance.CONFORMS
 
 
@@ -73,8 +73,8 @@ def test_a_missing_part_leaves_the_verdict_alone(run: Path, name: str) -> None:
         "schedule.json",
         "prediction/prediction.json",
         "reconciliation/checkpoints.json",
-        "replica_logs/part-00000.parquet",
-        "topic/part-00000.parquet",
+        "replica_logs/replica_logs.parquet",
+        "reconciliation/records.json",
     ],
 )
 @pytest.mark.parametrize("content", ["{ broken", "42", ""])
@@ -82,7 +82,7 @@ def test_a_broken_part_is_a_harness_error_that_names_the_file(run: Path, name: s
     (run / name).write_text(content)
     view = load_run(run)
     assert view.verdict.conformance is Conformance.HARNESS_ERROR
-    assert view.verdict.promise is Promise.NOT_JUDGED
+    assert view.verdict.promise is None
     assert name.rpartition("/")[2] in view.verdict.reason
 
 
@@ -119,13 +119,20 @@ def test_a_run_that_was_never_judged_says_what_stopped_it(golden_paths: list[Pat
     assert "caught nothing" in verdict.reason
 
 
-def test_without_a_judge_checkpoints_are_compared_here(run: Path) -> None:
+def test_without_a_judge_no_checkpoint_is_compared(run: Path) -> None:
     (run / "reconciliation" / "checkpoints.json").unlink()
-    prediction = json.loads((run / "prediction" / "prediction.json").read_text())
-    prediction["checkpoints"][1]["replicas"]["2"]["log_end_offset"] = 9
-    (run / "prediction" / "prediction.json").write_text(json.dumps(prediction))
-    differing = [row for view in load_run(run).checkpoints for row in view.rows if not row.agrees]
-    assert [(row.what, row.predicted, row.measured) for row in differing] == [("broker 2 log end offset", "9", "1")]
+    assert load_run(run).checkpoints == ()
+
+
+def test_a_run_of_format_1_has_its_classes_from_the_samples(run: Path) -> None:
+    records = json.loads((run / "reconciliation" / "records.json").read_text())
+    (run / "reconciliation" / "records.json").unlink()
+    samples: dict[str, list[object]] = {"deviations": [], "divergences": []}
+    for one in records:
+        row = {"record_id": one["record_id"], "first_offset": one["offset"], "copies": one["copies"]}
+        samples.setdefault(one["measured"], []).append(row | {"outcome": one["outcome"], "error": one["error"]})
+    (run / "reconciliation" / "samples.json").write_text(json.dumps(samples))
+    assert [row.measured_fate for row in load_run(run).records.rows] == ["present", "lost", "present"]
 
 
 def test_anchors_of_equal_runs_differ(golden_paths: list[Path]) -> None:
@@ -140,9 +147,14 @@ def test_a_new_leader_that_no_event_announced_is_marked_all_the_same(run: Path) 
     assert [(mark.broker, mark.at.step) for mark in elected] == [(2, 9)]
 
 
+CAUGHT = '"text": "refetch: caught"'
+
+
 def test_a_held_frame_shows_the_offset_that_was_really_caught(run: Path) -> None:
     path = run / "timeline.ndjson"
-    path.write_text(path.read_text().replace("hold caught refetch", "refetch: caught at fetch offset 7"))
+    path.write_text(
+        path.read_text().replace("hold caught refetch", "refetch: caught").replace(CAUGHT, f'{CAUGHT}, "offset": 7')
+    )
     assert load_run(run).story.held_frames[1].label == "FETCH(7) request held"
 
 
@@ -170,12 +182,12 @@ def test_words_where_numbers_belong_are_a_harness_error(run: Path, before: str, 
         (run / name).write_text((run / name).read_text().replace(before, after))
     verdict = load_run(run).verdict
     assert verdict.conformance is Conformance.HARNESS_ERROR
-    assert "where a number belongs" in verdict.reason
+    assert "Expected `int" in verdict.reason
 
 
 def test_replicas_that_hold_nothing_are_shown_as_empty(run: Path) -> None:
-    table = pq.read_table(run / "replica_logs" / "part-00000.parquet")
-    pq.write_table(table.slice(0, 0), run / "replica_logs" / "part-00000.parquet")
+    table = pq.read_table(run / "replica_logs" / "replica_logs.parquet")
+    pq.write_table(table.slice(0, 0), run / "replica_logs" / "replica_logs.parquet")
     final = load_run(run).final_logs
     assert final.measured
     assert [(log.broker, log.entries) for log in final.logs] == [(1, ()), (2, ())]

@@ -8,9 +8,9 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from conformance.record.verdict import PromiseKept
 from reports.load import load_runs
 from reports.operators import operator_rows
-from reports.verdict_words import Promise
 from reports.version_matrix import version_matrix
 
 if TYPE_CHECKING:
@@ -96,6 +96,6 @@ def test_operators_learn_which_pair_lost_what(golden_paths: list[Path]) -> None:
     unsafe = rows["0.10.2.2 ZooKeeper", "unsafe"]
     assert unsafe.settings == ("acks=all", "min.insync.replicas 1", "unclean election on", "2 replicas")
     assert unsafe.lost == ("m1 in TR-01", "m1 in TR-03")
-    assert unsafe.worst is Promise.BROKEN_AS_PREDICTED
+    assert unsafe.worst is PromiseKept.BROKEN_AS_PREDICTED
     assert rows["4.3.1 KRaft", "unsafe"].lost == ()
     assert ("2.8.2 ZooKeeper", "unsafe") not in rows

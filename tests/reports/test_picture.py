@@ -14,8 +14,7 @@ from reports.model import FinalLogs, LogEntry, ReplicaLog
 from reports.picture.cells import cell_of, draw_cells, log_sentences
 from reports.picture.contents import confirmed_stays
 from reports.picture.layout import lay_out
-from reports.picture.offsets import CELLS_MAX, shown_offsets
-from reports.picture.scale import TimeScale
+from reports.picture.scale import CELLS_MAX, TimeScale, shown_offsets
 from reports.story import Story
 from reports.timeline_svg import describe_story, draw_timeline
 

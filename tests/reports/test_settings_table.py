@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from conformance.record.verdict import PromiseKept
 from reports.html import render_html
 from reports.load import load_run
 from reports.operators import operator_rows
 from reports.settings_table import settings_tables
-from reports.verdict_words import Promise
 from tests.reports.golden_runs import kept, loss
 from tests.reports.golden_writer import write_golden
 from tests.reports.page_reader import PageReader
@@ -76,7 +76,7 @@ def test_runs_of_other_scenarios_make_no_table(tmp_path: Path) -> None:
 
 def test_a_loss_of_acks_1_alone_is_not_held_against_settings_that_keep_acks_all(tmp_path: Path) -> None:
     run = views(tmp_path)[0]
-    lost = replace(run, verdict=replace(run.verdict, promise=Promise.ALLOWED_BY_SETTINGS))
+    lost = replace(run, verdict=replace(run.verdict, promise=PromiseKept.ALLOWED_BY_SETTINGS))
     by_leader = replace(lost.records, acks=("1",), rows=tuple(replace(row, acks="1") for row in lost.records.rows))
     (of_all,) = operator_rows([lost])
     (of_one,) = operator_rows([replace(lost, records=by_leader)])
@@ -87,7 +87,7 @@ def test_a_loss_of_acks_1_alone_is_not_held_against_settings_that_keep_acks_all(
 
 def test_acks_all_kept_its_own_only_where_it_was_sent(tmp_path: Path) -> None:
     run = views(tmp_path)[0]
-    lost = replace(run, verdict=replace(run.verdict, promise=Promise.ALLOWED_BY_SETTINGS))
+    lost = replace(run, verdict=replace(run.verdict, promise=PromiseKept.ALLOWED_BY_SETTINGS))
     rows = tuple(replace(row, acks="1" if row.label == "m1" else "all") for row in lost.records.rows)
     (of_both,) = operator_rows([replace(lost, records=replace(lost.records, rows=rows, acks=("all", "1")))])
     assert of_both.settings[0] == "acks=all and 1"
@@ -96,11 +96,11 @@ def test_acks_all_kept_its_own_only_where_it_was_sent(tmp_path: Path) -> None:
 
 def test_runs_with_other_acks_are_another_row(tmp_path: Path) -> None:
     kept_all = views(tmp_path)[0]
-    lost = replace(kept_all, verdict=replace(kept_all.verdict, promise=Promise.ALLOWED_BY_SETTINGS))
+    lost = replace(kept_all, verdict=replace(kept_all.verdict, promise=PromiseKept.ALLOWED_BY_SETTINGS))
     by_leader = replace(lost, records=replace(lost.records, acks=("1",)))
-    of_all = replace(kept_all, verdict=replace(kept_all.verdict, promise=Promise.KEPT))
+    of_all = replace(kept_all, verdict=replace(kept_all.verdict, promise=PromiseKept.KEPT))
     worst = {row.settings[0]: row.worst for row in operator_rows([of_all, by_leader])}
-    assert worst == {"acks=all": Promise.KEPT, "acks=1": Promise.ALLOWED_BY_SETTINGS}
+    assert worst == {"acks=all": PromiseKept.KEPT, "acks=1": PromiseKept.ALLOWED_BY_SETTINGS}
 
 
 def test_one_choice_of_settings_is_counted_in_the_singular(tmp_path: Path) -> None:

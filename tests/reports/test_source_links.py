@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from reports.source_links import ISSUES, PROPOSALS, source_link
+from reports.verdict_words import ISSUES, PROPOSALS, source_link
 from tests.reports.page_reader import PageReader
 
 if TYPE_CHECKING:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
+from oracle.vocabulary import ELIGIBLE_LEADER_REPLICAS
 from reports.checkpoint_table import checkpoint_table
 from reports.html import render_html
 from reports.load import load_run
 from reports.model import CheckpointView, Comparison, FinalLogs, LogEntry, ReplicaLog
-from reports.picture.cells import draw_cells
-from reports.picture.log_caption import WITH_EPOCHS, WITHOUT_EPOCHS, log_caption
+from reports.picture.cells import WITH_EPOCHS, WITHOUT_EPOCHS, draw_cells, log_caption
 from tests.reports.golden_runs import kept, loss
 from tests.reports.golden_writer import write_golden
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def columns(kafka: str, *measured: str) -> tuple[str, ...]:
+def columns(*measured: str, has_elr: bool) -> tuple[str, ...]:
     """Return the columns of checkpoints at which nobody was predicted to be eligible, and these were measured."""
     views = [
         CheckpointView(
@@ -28,32 +29,42 @@ def columns(kafka: str, *measured: str) -> tuple[str, ...]:
         )
         for number, elr in enumerate(measured, start=1)
     ]
-    (head,) = checkpoint_table(views, kafka).heads
+    (head,) = checkpoint_table(views, has_elr=has_elr).heads
     return head.columns
 
 
 @pytest.mark.parametrize(
-    ("kafka", "measured", "expected"),
+    ("has_elr", "measured", "expected"),
     [
-        ("0.10.2.2", ("{}", "{}"), ("ISR",)),
-        ("3.9.2", ("{}",), ("ISR",)),
-        ("3.9.2", ("{}", "{2}"), ("ISR", "ELR")),  # what cannot be is shown
-        ("4.0.1", ("{}",), ("ISR", "ELR")),
-        ("?", ("{}",), ("ISR", "ELR")),
+        (False, ("{}", "{}"), ("ISR",)),
+        (False, ("{}", "{2}"), ("ISR", "ELR")),  # what cannot be is shown
+        (True, ("{}",), ("ISR", "ELR")),
     ],
 )
 def test_the_elr_has_a_column_where_there_is_one(
-    kafka: str, measured: tuple[str, ...], expected: tuple[str, ...]
+    has_elr: bool, measured: tuple[str, ...], expected: tuple[str, ...]
 ) -> None:
-    assert columns(kafka, *measured) == expected
+    assert columns(*measured, has_elr=has_elr) == expected
 
 
-def test_the_page_asks_for_its_release(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("rules", "has_elr"), [(["truncate-on-fetch"], False), (["truncate-on-fetch", ELIGIBLE_LEADER_REPLICAS], True)]
+)
+def test_the_rules_of_the_prediction_tell_whether_there_is_an_elr(
+    tmp_path: Path, rules: list[str], has_elr: bool
+) -> None:
+    path = write_golden(kept(), tmp_path)
+    file = path / "prediction" / "prediction.json"
+    file.write_text(json.dumps(json.loads(file.read_text()) | {"rules": rules}))
+    assert load_run(path).has_elr is has_elr
+
+
+def test_the_page_asks_for_what_its_cluster_has(tmp_path: Path) -> None:
     run = load_run(write_golden(kept(), tmp_path))
     elr = Comparison("elr", "{}", "{}", agrees=True)
     shown = replace(run, checkpoints=(replace(run.checkpoints[0], rows=(*run.checkpoints[0].rows, elr)),))
-    assert '<th scope="col">ELR</th>' in render_html([shown], tmp_path)
-    assert '<th scope="col">ELR</th>' not in render_html([replace(shown, kafka="3.9.2")], tmp_path)
+    assert '<th scope="col">ELR</th>' in render_html([replace(shown, has_elr=True)], tmp_path)
+    assert '<th scope="col">ELR</th>' not in render_html([replace(shown, has_elr=False)], tmp_path)
 
 
 def logs(*epochs: int | None) -> FinalLogs:

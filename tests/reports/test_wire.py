@@ -103,10 +103,10 @@ def test_machines_read_the_same(run: Path, checked: dict[str, Any], answer: str,
 
 
 def test_a_broken_file_is_a_harness_error_that_names_it(run: Path) -> None:
-    written(run, {"rules_of": RULES})
+    written(run, {"rules_of": 3})
     verdict = load_run(run).verdict
     assert verdict.conformance is Conformance.HARNESS_ERROR
-    assert "trace_check.json: KeyError" in verdict.reason
+    assert "trace_check.json cannot be read: Expected `str`, got `int`" in verdict.reason
 
 
 def test_what_a_frame_says_is_shown_and_never_obeyed(run: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from conformance.catalogue.scenario import Scenario
-from conformance.scenarios.asking.words import consume, send_to
 from conformance.scenarios.vocabulary import (
     await_hold,
     await_isr,
@@ -11,10 +10,12 @@ from conformance.scenarios.vocabulary import (
     await_outcome,
     brokers,
     checkpoint,
+    consume,
     hold_request,
     kill,
     produce,
     release,
+    send_to,
     start,
 )
 from oracle.schedule import Schedule

@@ -4,8 +4,16 @@ from __future__ import annotations
 
 from conformance.catalogue.scenario import Scenario
 from conformance.catalogue.where import Where
-from conformance.scenarios.asking.words import epoch_end
-from conformance.scenarios.vocabulary import await_isr, await_leader, brokers, checkpoint, kill, produce, start
+from conformance.scenarios.vocabulary import (
+    await_isr,
+    await_leader,
+    brokers,
+    checkpoint,
+    epoch_end,
+    kill,
+    produce,
+    start,
+)
 from oracle.schedule import Schedule
 
 TWO_LEADERSHIPS = (

@@ -13,7 +13,7 @@ from conformance.catalogue.examination import Basis, Examination
 from conformance.catalogue.questions import Answer, NotSeenError, Took, formula_ms
 from conformance.clients.one_produce import OneRecord, produce_once
 from conformance.clients.questions import Fetched, FetchLimits, Questioner
-from conformance.run_directory import slug
+from conformance.record.directory import slug
 from conformance.scenarios.stand import stand
 from fault_injection.cluster.spec import ClusterSpec
 from fault_injection.waiting import DeadlineExceededError, until

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from conformance.catalogue.scenario import Scenario
 from conformance.catalogue.where import Where
-from conformance.scenarios.asking.words import consume, earliest, latest, not_older_than
 from conformance.scenarios.vocabulary import (
     await_hold,
     await_outcome,
     brokers,
     checkpoint,
+    consume,
+    earliest,
     hold_request,
+    latest,
+    not_older_than,
     produce,
     release,
 )

@@ -19,17 +19,17 @@ from fault_injection.cluster.properties import rack_of
 from fault_injection.cluster.spec import ClusterSpec
 from fault_injection.waiting import until
 from fault_injection.wire.points import Point
+from oracle.asking import chosen
 from oracle.predict import initial_world, take
 from oracle.replication.consuming import consume, preferred_read_replica
-from oracle.request_versions import Request, chosen
 from oracle.schedule import Schedule
-from oracle.vocabulary import Acks, BrokerId, Offset
+from oracle.vocabulary import Acks, BrokerId, Offset, Request
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from conformance.catalogue.examination import Room
-    from conformance.catalogue.questions import Value
+    from conformance.record.answers import Value
     from conformance.scenarios.stand import Stand
     from oracle.rules.rule_set import RuleSet
     from oracle.steps import Step
@@ -186,7 +186,7 @@ class RackAware:
 
 
 def _predicted(world: World, one: Fetching) -> Value:
-    replica, version = world.state.replica(one.broker), chosen(Request.FETCH, None, world.rules.version)
+    replica, version = world.state.replica(one.broker), chosen(Request.FETCH, None, world.rules)
     preferred = preferred_read_replica(replica, one.offset, one.rack, RACKS)
     told = consume(replica, one.offset, version, world.rules)
     labels = [produce.label for produce in world.state.produces]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from conformance.catalogue.scenario import Scenario
-from conformance.scenarios.asking.words import consume, latest
 from conformance.scenarios.vocabulary import (
     await_hold,
     await_isr,
@@ -11,9 +10,11 @@ from conformance.scenarios.vocabulary import (
     await_outcome,
     brokers,
     checkpoint,
+    consume,
     hold_request,
     hold_response,
     kill,
+    latest,
     produce,
     release,
     start,

@@ -5,41 +5,42 @@ Every live broker is asked for the leader at each checkpoint, the controller's o
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from conformance.catalogue.questions import NotSeenError, Question
 from conformance.catalogue.scenario import Scenario
 from conformance.catalogue.where import Where
 from conformance.notes import checkpoints
-from conformance.puppet_stage.where import FIRST_WITHOUT_ZOOKEEPER
 from conformance.scenarios.vocabulary import await_hold, await_isr, brokers, checkpoint, kill, produce, release, start
 from oracle.schedule import Schedule
 from oracle.steps import Hold
 from oracle.vocabulary import BrokerId, MetadataMode, PointName
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
-    from conformance.catalogue.questions import Expected, Value
-    from conformance.run_directory import RunDirectory
+    from conformance.catalogue.questions import Expected
+    from conformance.record.answers import Value
+    from conformance.record.directory import RunDirectory
+    from conformance.record.prediction import FrozenPrediction
     from oracle.rules.rule_set import RuleSet
 
-WITNESS = "100"
+WITNESS = BrokerId(100)
 """The broker that is the controller, and has no replica."""
 KEPT_FROM = BrokerId(3)
 BEFORE, HELD, TOLD, END = "before", "broker 3 is not told", "broker 3 is told", "broker 1 is told as it returns"
 NEWS = Hold("news for broker 3", PointName.UPDATE_METADATA, broker=KEPT_FROM)
 
 
-def expected_leaders(moment: str) -> Callable[[RuleSet, Mapping[str, Any]], Expected]:
+def expected_leaders(moment: str) -> Callable[[RuleSet, FrozenPrediction], Expected]:
     """Say whom each live broker names at a checkpoint: the leader, or, if it is kept from the news, the one before."""
 
-    def expected(_: RuleSet, prediction: Mapping[str, Any]) -> Expected:
-        at = {one["name"]: one for one in prediction["checkpoints"]}
+    def expected(_: RuleSet, prediction: FrozenPrediction) -> Expected:
+        at = {one.name: one for one in prediction.checkpoints}
         now, before = at[moment], at[BEFORE]
-        live = [b for b, numbers in now["replicas"].items() if numbers["alive"]] + [WITNESS]
-        stale = str(KEPT_FROM) if moment == HELD else None
-        return [[int(b), (before if b == stale else now)["leader"]] for b in sorted(live, key=int)]
+        live = [b for b, numbers in now.replicas.items() if numbers.alive] + [WITNESS]
+        stale = KEPT_FROM if moment == HELD else None
+        return [[b, (before if b == stale else now).leader] for b in sorted(live)]
 
     return expected
 
@@ -49,10 +50,8 @@ def told_leaders(moment: str) -> Callable[[RunDirectory], Value]:
 
     def measured(run: RunDirectory) -> Value:
         for seen in checkpoints(run):
-            if seen["name"] == moment and "told_leaders" in seen:
-                return [
-                    [int(b), leader] for b, leader in sorted(seen["told_leaders"].items(), key=lambda it: int(it[0]))
-                ]
+            if seen.name == moment and seen.told_leaders is not None:
+                return [[broker, leader] for broker, leader in sorted(seen.told_leaders.items())]
         raise NotSeenError(f"no broker was asked for the leader at checkpoint {moment!r}")
 
     return measured
@@ -87,7 +86,6 @@ EVERY_BROKER = Scenario(
         ),
     ),
     where=Where(
-        before=FIRST_WITHOUT_ZOOKEEPER,
         metadata=MetadataMode.ZOOKEEPER,
         why="in KRaft mode no controller sends UpdateMetadata, brokers read the metadata log",
     ),

@@ -11,9 +11,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from conformance.probes.errors import ProbeError
+from conformance.probes.connection import ProbeError
 from conformance.probes.replica_probe import ReplicaProbe
-from conformance.run_directory import slug
+from conformance.record.directory import slug
 from conformance.scenarios.stand import DEADLINE_S, Stand, stand
 from fault_injection.cluster.readiness import await_registered, await_unregistered
 from fault_injection.faults.disk import lose_tail

@@ -11,7 +11,6 @@ from conformance.scenarios.election.crashing import partition
 from conformance.scenarios.vocabulary import await_isr, brokers, kill, produce, start
 from fault_injection.cluster.spec import ClusterSpec
 from oracle.predict import predict
-from oracle.rules.release import parse_version
 from oracle.schedule import Schedule, Settings
 from oracle.vocabulary import BrokerId
 
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
     from oracle.prediction import Moment
     from oracle.rules.rule_set import RuleSet
 
-FALSE_SINCE = "0.11.0.0"
 LEADER_BEFORE = "leader when only broker 2 is back, which was not in sync"
 LEADER_AFTER = "leader when both are back"
 END_AFTER = "log end offset of that leader"
@@ -54,8 +52,8 @@ class DefaultSetting:
         )
 
     def predict(self, rules: RuleSet) -> tuple[Answer, ...]:
-        """Predict who leads: unclean election is on by default up to 0.10.2."""
-        predicted = predict(_crashes(unclean=_is_on(rules.version)), rules).moments
+        """Predict who leads, by what the release does without the setting."""
+        predicted = predict(_crashes(unclean=rules.allows_unclean_election(None)), rules).moments
         alone, both = predicted[5], predicted[-1]
         assert both.leader is not None, "one of both was in sync"
         return (
@@ -73,17 +71,14 @@ class DefaultSetting:
             crashing.produce(1)
             crashing.kill(1)
             crashing.start(2)
-            yield Answer(LEADER_BEFORE, crashing.leader_within_patience(is_expected=_is_on(room.release.version)))
+            is_expected = room.rules.allows_unclean_election(None)
+            yield Answer(LEADER_BEFORE, crashing.leader_within_patience(is_expected=is_expected))
             crashing.start(1)
             view = crashing.await_view(lambda view: view.isr == (1, 2), "the ISR to be {1, 2}")
             if view.leader is None:
                 raise NotSeenError("nobody leads, although two live brokers are in sync")
             yield Answer(LEADER_AFTER, view.leader)
             yield Answer(END_AFTER, crashing.probe.live_numbers(BrokerId(view.leader)).log_end_offset)
-
-
-def _is_on(version: str) -> bool:
-    return parse_version(version) < parse_version(FALSE_SINCE)
 
 
 def _number(moment: Moment) -> int | None:

@@ -16,9 +16,9 @@ from conformance.catalogue.questions import Answer
 from conformance.catalogue.where import Where
 from conformance.clients.topics import create_spread_topic
 from conformance.probes.replica_probe import ReplicaProbe
-from conformance.run_directory import slug
-from conformance.running.settings_requests import request_settings
-from conformance.running.topic_removal import remove_topic
+from conformance.record.directory import slug
+from conformance.running.election_requests import request_settings
+from conformance.running.topic_requests import remove_topic
 from conformance.scenarios.election.crashing import Partition
 from conformance.scenarios.election.eligible_feature import FEATURE, other_level
 from conformance.scenarios.stand import DEADLINE_S, stand
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from conformance.catalogue.examination import Room
-    from conformance.catalogue.questions import Value
+    from conformance.record.answers import Value
     from conformance.scenarios.stand import Stand
     from oracle.rules.rule_set import RuleSet
     from oracle.world import World
@@ -82,7 +82,7 @@ class DeletedTopic:
     def predict(self, rules: RuleSet) -> tuple[Answer, ...]:
         """Let the model's brokers go the same way."""
         if self.is_switched:
-            is_on = bool(other_level(rules.version))
+            is_on = bool(other_level(rules))
             rules = rules_for(rules.version, rules.metadata, eligible_leader_replicas=is_on)
         world = take(_beginning(rules), Kill(CRASHING))
         changed = take(world, Alter(min_insync_replicas=NEW_MINIMUM))
@@ -108,7 +108,7 @@ class DeletedTopic:
             yield from _after_deletion(place)
 
     def _spec(self, room: Room) -> ClusterSpec:
-        features = {FEATURE: other_level(room.release.version)} if self.is_switched else {}
+        features = {FEATURE: other_level(room.rules)} if self.is_switched else {}
         patience = {"initial.broker.registration.timeout.ms": str(GIVES_UP_S * 1000)}
         return ClusterSpec(room.release, room.metadata, (1, 2), features=features, overrides=patience)
 

@@ -15,9 +15,7 @@ from conformance.scenarios.election.crashing import partition
 from conformance.scenarios.election.last_replica import CLEAN
 from fault_injection.cluster.spec import ClusterSpec
 from oracle.predict import predict
-from oracle.rules import kip_966
 from oracle.rules.by_version import rules_for
-from oracle.rules.release import parse_version
 from oracle.vocabulary import BrokerId, MetadataMode
 
 if TYPE_CHECKING:
@@ -28,7 +26,6 @@ if TYPE_CHECKING:
     from oracle.rules.rule_set import RuleSet
 
 FEATURE = "eligible.leader.replicas.version"
-ON_SINCE = "4.1.0"
 BACK_FIRST, ALL_BACK = 9, 12
 """The steps of EL-06 after which broker 1 is back, and all are in sync."""
 LEADER_FIRST, ISR_FIRST, ELIGIBLE_FIRST = (
@@ -37,9 +34,9 @@ LEADER_FIRST, ISR_FIRST, ELIGIBLE_FIRST = (
 LEADER_LAST, END_LAST = "leader when all are back", "records that are left of three acknowledged ones"
 
 
-def other_level(version: str) -> int:
+def other_level(rules: RuleSet) -> int:
     """Return the feature's level that the release would not have chosen."""
-    return int(parse_version(version) < parse_version(ON_SINCE))
+    return int(not rules.has_eligible_by_default)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,15 +55,15 @@ class OtherLevel:
 
     def predict(self, rules: RuleSet) -> tuple[Answer, ...]:
         """Predict EL-06 by the rules of the release with the feature at its other level."""
-        is_on = bool(other_level(rules.version))
-        assert is_on is not (kip_966.RULE in rules.rules), "the release's own rules are those of its own level"
+        is_on = bool(other_level(rules))
         other = rules_for(rules.version, rules.metadata, eligible_leader_replicas=is_on)
         moments = predict(CLEAN.schedule, other).moments
         return _answers(moments[BACK_FIRST], moments[ALL_BACK])
 
     def conduct(self, room: Room) -> Iterator[Answer]:
         """Stop, kill and start real brokers."""
-        features = {FEATURE: other_level(room.release.version)}
+        level = other_level(room.rules)
+        features = {FEATURE: level}
         spec = ClusterSpec(room.release, room.metadata, (1, 2, 3, 4), features=features)
         with partition(room, spec, (1, 2, 3), {"min.insync.replicas": "2"}) as crashing:
             for record_id in range(3):
@@ -77,9 +74,7 @@ class OtherLevel:
             crashing.kill(1)
             crashing.lose_tail(1, 1)
             crashing.start(1)
-            yield Answer(
-                LEADER_FIRST, crashing.leader_within_patience(is_expected=not other_level(room.release.version))
-            )
+            yield Answer(LEADER_FIRST, crashing.leader_within_patience(is_expected=not level))
             view = crashing.await_view(lambda _: True, "the partition's state")
             yield Answer(ISR_FIRST, [*view.isr])
             yield Answer(ELIGIBLE_FIRST, [*view.elr])

@@ -11,18 +11,17 @@ from typing import TYPE_CHECKING
 
 from conformance.catalogue.examination import Basis, Examination
 from conformance.catalogue.questions import Answer
-from conformance.scenarios.fetchers.assignment import fetcher_id
-from conformance.scenarios.fetchers.three_fetchers import BROKERS, FETCHERS, fetcher_stand, followed_topic
+from conformance.scenarios.fetchers.three_fetchers import BROKERS, FETCHERS, fetcher_id, fetcher_stand, followed_topic
 from conformance.scenarios.stand import DEADLINE_S
 from conformance.wire_trace.fetches import Fetch, between, fetches
 from fault_injection.waiting import DeadlineExceededError, until
-from fault_injection.wire.ways import Way
+from fault_injection.wire.impairments import Way
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from conformance.catalogue.examination import Room
-    from conformance.catalogue.questions import Value
+    from conformance.record.answers import Value
     from conformance.scenarios.stand import Stand
     from oracle.rules.rule_set import RuleSet
 
@@ -165,7 +164,7 @@ def _partitions(pair: tuple[int, int]) -> list[int]:
 
 
 def _spread(seen: Iterable[Fetch], topic: str, pair: tuple[int, int]) -> Value:
-    """Give every (partition, fetcher) that was seen on a link, each once."""
+    """Return every (partition, fetcher) that was seen on a link, each once."""
     return [
         [partition, fetcher]
         for partition, fetcher in sorted(
@@ -181,7 +180,7 @@ def _spread(seen: Iterable[Fetch], topic: str, pair: tuple[int, int]) -> Value:
 
 
 def _servants(seen: Iterable[Fetch]) -> tuple[dict[tuple[int, int, int | None], set[int]], dict[str, set[int]]]:
-    """Give the connections of every (follower, leader, fetcher), and those that ask for every follower's partition."""
+    """Return the connections of every (follower, leader, fetcher), and those that ask for every partition."""
     connections: dict[tuple[int, int, int | None], set[int]] = defaultdict(set)
     servants: dict[str, set[int]] = defaultdict(set)
     for fetch in seen:

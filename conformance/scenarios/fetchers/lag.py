@@ -17,8 +17,7 @@ from conformance.catalogue.examination import Basis, Examination
 from conformance.catalogue.questions import Answer
 from conformance.interruption import NeverAtRestError
 from conformance.probes.jmx import GaugeReader
-from conformance.scenarios.fetchers.assignment import fetcher_id
-from conformance.scenarios.fetchers.three_fetchers import FETCHERS, append, fetcher_stand, followed_topic
+from conformance.scenarios.fetchers.three_fetchers import FETCHERS, append, fetcher_id, fetcher_stand, followed_topic
 from conformance.scenarios.stand import DEADLINE_S
 from fault_injection.waiting import DeadlineExceededError, until
 from fault_injection.wire.points import Point
@@ -130,7 +129,7 @@ def _one_ahead(stand: Stand) -> tuple[int, int]:
 
 
 def _gauge_at_rest(stand: Stand, reader: GaugeReader) -> int | None:
-    """Give the gauge as soon as the follower has handled an answer and says nothing lags, else what it says last."""
+    """Return the gauge as soon as the follower has handled an answer and says nothing lags, else what it says last."""
     with suppress(DeadlineExceededError):
         until(lambda: _gauge(stand, reader) == 0, deadline_s=DEADLINE_S, what="a gauge at rest")
     return _gauge(stand, reader)

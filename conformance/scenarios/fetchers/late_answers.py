@@ -6,7 +6,7 @@ epoch ends before it fetches (0.11 to 2.7) throws it away for that reason, if th
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from conformance.catalogue.questions import NotSeenError, Question
 from conformance.catalogue.scenario import Scenario
@@ -25,23 +25,22 @@ from oracle.steps import Reassign
 from oracle.vocabulary import Acks
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from conformance.run_directory import RunDirectory
+    from conformance.record.directory import RunDirectory
+    from conformance.record.prediction import FrozenPrediction
     from oracle.rules.rule_set import RuleSet
 
 NEXT = "next fetch"
 
 
-def _predicted(rules: RuleSet, prediction: Mapping[str, Any]) -> int:  # noqa: ARG001 - the prediction follows from them
-    return int(prediction["checkpoints"][0]["replicas"]["2"]["log_end_offset"])
+def _predicted(rules: RuleSet, prediction: FrozenPrediction) -> int:  # noqa: ARG001 - the prediction follows from them
+    return prediction.checkpoints[0].replicas[2].log_end_offset
 
 
 def _fetched_at(run: RunDirectory) -> int:
     """Read the offset of the held fetch from the wire trace."""
     for frame, entry in requests(run, source=2, destination=1):
         if frame.hold == NEXT:
-            return int(entry["fetch_offset"])
+            return int(entry.fetch_offset)
     raise NotSeenError(f"no fetch of broker 2 was held as {NEXT!r}")
 
 

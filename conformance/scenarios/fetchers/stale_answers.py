@@ -17,10 +17,8 @@ from conformance.catalogue.examination import Basis, Examination
 from conformance.catalogue.questions import Answer
 from conformance.probes.replica_probe import ReplicaProbe
 from conformance.probes.segments import replica_log
-from conformance.running.election_requests import request_election
-from conformance.running.reassignment_requests import request_reassignment
-from conformance.scenarios.fetchers.assignment import fetcher_id
-from conformance.scenarios.fetchers.three_fetchers import FETCHERS, append, fetcher_stand, followed_topic
+from conformance.running.election_requests import request_election, request_reassignment
+from conformance.scenarios.fetchers.three_fetchers import FETCHERS, append, fetcher_id, fetcher_stand, followed_topic
 from conformance.scenarios.stand import DEADLINE_S
 from conformance.wire_trace.fetches import fetches
 from fault_injection.waiting import until
@@ -31,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from conformance.catalogue.examination import Room
-    from conformance.catalogue.questions import Value
+    from conformance.record.answers import Value
     from conformance.scenarios.stand import Stand
     from oracle.rules.rule_set import RuleSet
 
@@ -102,7 +100,7 @@ class OvertakenAnswer:
 
 
 def _anchor() -> list[tuple[int, int]]:
-    """Give a topic as many partitions as it takes that one of them is on the same fetcher."""
+    """Return a topic as many partitions as it takes that one of them is on the same fetcher."""
     wanted = fetcher_id(TOPIC, 0, FETCHERS)
     last = next(number for number in range(FETCHERS) if fetcher_id(ANCHOR, number, FETCHERS) == wanted)
     return [(LEADER, FOLLOWER)] * (last + 1)

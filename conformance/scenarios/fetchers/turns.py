@@ -15,19 +15,17 @@ from typing import TYPE_CHECKING
 from conformance.catalogue.examination import Basis, Examination
 from conformance.catalogue.questions import Answer
 from conformance.catalogue.where import Where
-from conformance.scenarios.fetchers.assignment import fetcher_id
-from conformance.scenarios.fetchers.session_order import served as served_in_turn
-from conformance.scenarios.fetchers.three_fetchers import FETCHERS, append, fetcher_stand, followed_topic
+from conformance.scenarios.fetchers.three_fetchers import FETCHERS, append, fetcher_id, fetcher_stand, followed_topic
+from conformance.scenarios.fetchers.three_fetchers import served as served_in_turn
 from conformance.wire_trace.fetches import Fetch, fetches
 from fault_injection.waiting import until
 from fault_injection.wire.points import Point
-from oracle.rules.release import parse_version
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from conformance.catalogue.examination import Room
-    from conformance.catalogue.questions import Value
+    from conformance.record.answers import Value
     from conformance.scenarios.stand import Stand
     from oracle.rules.rule_set import RuleSet
 
@@ -37,8 +35,6 @@ PARTITIONS = 9
 RECORDS = 3
 HOLD = "all fetchers"
 REST_S = 30.0
-EVEN_SINCE = (3, 0)
-"""From this release on a session's partition moves to the end only when it gave records."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +65,8 @@ class Turns:
         for fetcher in range(FETCHERS):
             served = [p for p in range(PARTITIONS) if fetcher_id(TOPIC, p, FETCHERS) == fetcher]
             positions = list(range(len(served)))
-            is_old = self.fetch_sessions and parse_version(rules.version) < EVEN_SINCE
-            turns = served_in_turn(len(served), RECORDS, moves_every_answered=is_old)
+            moves_every = self.fetch_sessions and rules.moves_in_session(False)  # noqa: FBT003 - without records
+            turns = served_in_turn(len(served), RECORDS, moves_every_answered=moves_every)
             orders: list[Value] = [list(_rotated(positions, turn)) for turn in range(len(turns) + 1)]
             answers += [
                 Answer(_asked(fetcher), list(served)),
@@ -124,7 +120,7 @@ def _await_ends(stand: Stand) -> Value:
 
 
 def _after_hold(seen: Sequence[Fetch], fetcher: int) -> list[Fetch]:
-    """Give a fetcher's fetches from the held one to the first that asks for nothing but what is not there yet."""
+    """Return a fetcher's fetches from the held one to the first that asks for nothing but what is not there yet."""
     own = [fetch for fetch in seen if (fetch.follower, fetch.leader, fetch.fetcher) == (FOLLOWER, LEADER, fetcher)]
     giving = [index for index, fetch in enumerate(own) if fetch.given]
     return own[giving[0] : giving[-1] + 2] if giving else []

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from conformance.catalogue.questions import Question
 from conformance.catalogue.scenario import Scenario
 from conformance.scenarios.high_watermark.measures import offset_caught, requests_between
-from conformance.scenarios.predicted import log_end_offset
 from conformance.scenarios.vocabulary import (
     await_hold,
     await_isr,
@@ -15,6 +14,7 @@ from conformance.scenarios.vocabulary import (
     checkpoint,
     hold_request,
     kill,
+    log_end_offset,
     lose_checkpoint,
     lose_tail,
     produce,

@@ -11,16 +11,18 @@ from conformance.scenarios.high_watermark.measures import (
     records_delivered_before,
     rounds_to_learn,
 )
-from conformance.scenarios.predicted import high_watermark, log_end_offset, remote_log_end_offset
 from conformance.scenarios.vocabulary import (
     await_hold,
     await_outcome,
     brokers,
     checkpoint,
+    high_watermark,
     hold_request,
     hold_response,
+    log_end_offset,
     produce,
     release,
+    remote_log_end_offset,
 )
 from oracle.schedule import Schedule
 from oracle.vocabulary import Acks, Expectation

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from conformance.catalogue.questions import Between, Question
+from conformance.catalogue.questions import Question
 from conformance.catalogue.scenario import Scenario
+from conformance.record.answers import Between
 from conformance.scenarios.high_watermark.measures import (
     high_watermark_with,
     median_answer_with,
     parked_before_sent,
     shortest_idle_wait,
 )
-from conformance.scenarios.predicted import high_watermark
 from conformance.scenarios.vocabulary import (
     await_hold,
     await_outcome,
     brokers,
     checkpoint,
+    high_watermark,
     hold_request,
     produce,
     release,

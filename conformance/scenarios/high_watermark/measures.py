@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from conformance.catalogue.questions import NotSeenError
 from conformance.notes import last_at, marks, measured_at
+from conformance.record.timeline import Event
 from conformance.stalls import NS_PER_MS
 from conformance.wire_trace.fetch_rounds import fetch_rounds, reached_between
 
@@ -15,8 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from typing import TypeAlias
 
-    from conformance.catalogue.questions import Value
-    from conformance.run_directory import RunDirectory
+    from conformance.record.answers import Value
+    from conformance.record.directory import RunDirectory
     from conformance.wire_trace.fetch_rounds import FetchRound
 
     Measure: TypeAlias = Callable[[RunDirectory], Value]
@@ -39,8 +40,7 @@ def offset_caught(hold: str) -> Measure:
     """Measure the fetch offset in the frame that a hold caught."""
 
     def measure(run: RunDirectory) -> Value:
-        offset: Value = marks(run, "hold_caught", hold)[0]["offset"]
-        return offset
+        return marks(run, Event.HOLD_CAUGHT, hold)[0].offset
 
     return measure
 
@@ -116,7 +116,7 @@ def parked_before_sent(labels: Iterable[tuple[str, int]], follower: int, leader:
         rounds = fetch_rounds(run, follower=follower, leader=leader)
 
         def was_parked(label: str, offset: int) -> bool:
-            sent_ns = last_at(run, "record_sent", label)
+            sent_ns = last_at(run, Event.RECORD_SENT, label)
             parked = (one for one in reached_between(rounds, 0, sent_ns) if one.fetch_offset == offset)
             return any(one.answered_ns is not None and sent_ns < one.answered_ns for one in parked)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from conformance.catalogue.examination import Examination
 from conformance.catalogue.questions import Answer, Took
-from conformance.scenarios.in_sync_replicas.shrink_times import LAG_MS, leaves_within
+from conformance.scenarios.in_sync_replicas.leaving import LAG_MS, leaves_within
 from conformance.scenarios.in_sync_replicas.slow_follower import slow_follower
 from fault_injection.waiting import until
 from oracle.replication.remote import RemoteReplica

@@ -5,35 +5,168 @@ Choices: nothing is measured between the silence and the wait for the lag time, 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import re
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
-from conformance.catalogue.questions import Question, Took
+from conformance.catalogue.questions import NotSeenError, Question, Took, formula_ms
 from conformance.catalogue.scenario import Scenario
 from conformance.notes import first_at
-from conformance.scenarios.in_sync_replicas.shrink_times import last_fetch_before, leaves_within, shrunk_at
-from conformance.scenarios.in_sync_replicas.silence import (
-    heard_again,
-    removed_while_a_record_waits,
-    removed_without,
+from conformance.record.run import read_run
+from conformance.record.schedule import read_schedule
+from conformance.record.timeline import Event
+from conformance.record.wire import ALTER_PARTITION, FETCH
+from conformance.scenarios.vocabulary import (
+    await_hold,
+    await_isr,
+    await_lag,
+    await_outcome,
+    brokers,
+    checkpoint,
+    hold_request,
+    produce,
+    release,
 )
-from conformance.scenarios.vocabulary import await_hold, await_lag, brokers, checkpoint, hold_request, produce
+from conformance.wire_trace.partition import mentions, requests
 from oracle.schedule import Schedule, Settings
-from oracle.vocabulary import Timing
+from oracle.vocabulary import Acks, Expectation, Timing
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from conformance.catalogue.questions import Expected
-    from conformance.run_directory import RunDirectory
+    from conformance.record.answers import Between
+    from conformance.record.directory import RunDirectory
+    from conformance.record.prediction import FrozenPrediction
     from oracle.rules.rule_set import RuleSet
+    from oracle.steps import Hold, Produce, Step
 
 
-def _within_lag(_rules: RuleSet, _prediction: Mapping[str, Any]) -> Expected:
+# How does a follower fall silent until its leader removes it, and come back? Steps that several schedules share.
+
+
+SILENT_LINK = hold_request("silence", follower=2, leader=1)
+"""The fetch of broker 2 that its leader does not see."""
+REMOVED = "broker 2 has left the ISR"
+"""The checkpoint after that."""
+
+
+def silent_until_removed(record: Produce, removed: str, silence: Hold = SILENT_LINK) -> tuple[Step, ...]:
+    """Have broker 2 replicate m0, miss another record, and leave the ISR; measure a checkpoint then."""
+    return (
+        produce("m0"),
+        silence,
+        await_hold(silence.name),
+        record,
+        await_lag(2),
+        await_isr(1),
+        checkpoint(removed),
+    )
+
+
+def removed_while_a_record_waits(removed: str, silence: Hold = SILENT_LINK) -> tuple[Step, ...]:
+    """Have m1 wait for broker 2 until that has left the ISR, and be acknowledged when m2 is appended at the latest."""
+    return (
+        *silent_until_removed(produce("m1", expect=Expectation.PENDING), removed, silence),
+        produce("m2"),
+        await_outcome("m1", expect=Expectation.ACKNOWLEDGED),
+    )
+
+
+def removed_without(record: str) -> tuple[Step, ...]:
+    """Have broker 2 leave the ISR for a record that its leader alone has."""
+    return silent_until_removed(produce(record, acks=Acks.LEADER), REMOVED)
+
+
+def heard_again(*records: Produce, silence: Hold = SILENT_LINK) -> tuple[Step, ...]:
+    """Have broker 2 fetch again and join the ISR; produce records and measure the end."""
+    return release(silence.name), await_isr(1, 2), *records, checkpoint("end")
+
+
+# When did a leader remove a follower from the ISR, and how long was that after the follower's last fetch?
+#
+# From 2.7 on the leader asks the controller, and its AlterPartition (AlterIsr) is on the wire. Before, it writes the
+# ISR to ZooKeeper itself; its log has the line "Shrinking ISR", with the time of day. run.json names one moment by
+# both clocks: when the prediction was frozen.
+#
+# Choices: a node's log may be in any time zone; those differ by whole quarters of an hour, and no run lasts that long.
+
+
+LAG_MS = 3_000
+"""``replica.lag.time.max.ms`` under ``timing: lag``."""
+QUARTER_NS = 15 * 60 * 10**9
+LINE = re.compile(r"^\[(?P<time>[\d-]{10} [\d:]{8},\d{3})\] INFO .*Shrinking ISR ")
+TIME = "%Y-%m-%d %H:%M:%S,%f"
+
+
+def leaves_within(look_ms: int = 0) -> Between:
+    """Return the formula of ``ReplicaManager.startup``: looked at every half lag time, out when behind for longer.
+
+    Args:
+        look_ms: how long after the decision the tester may see it.
+    """
+    return formula_ms(LAG_MS, LAG_MS * 3 // 2 + look_ms)
+
+
+def last_fetch_before(run: RunDirectory, follower: int, leader: int, before_ns: int) -> int:
+    """Return when the gate let the last fetch of a follower through to its leader before a moment.
+
+    Raises:
+        NotSeenError: it let none through.
+    """
+    passed = [
+        frame.forwarded_ns
+        for frame, _ in requests(run, source=follower, destination=leader)
+        if frame.api == FETCH and frame.forwarded_ns is not None and frame.forwarded_ns < before_ns
+    ]
+    if not passed:
+        raise NotSeenError(f"no fetch of broker {follower} reached broker {leader}")
+    return passed[-1]
+
+
+def shrunk_at(run: RunDirectory, leader: int, since_ns: int) -> int:
+    """Return when a leader first removed somebody from the ISR after a moment: by the wire, else by its log.
+
+    Raises:
+        NotSeenError: neither shows it.
+    """
+    wished = _wished_at(run, leader, since_ns)
+    return _logged_at(run, leader, since_ns) if wished is None else wished
+
+
+def _wished_at(run: RunDirectory, leader: int, since_ns: int) -> int | None:
+    replicas = len(read_schedule(run).replicas)
+    for frame, entry in mentions(run):
+        is_wish = frame.is_request(ALTER_PARTITION) and frame.source == leader
+        if is_wish and frame.arrived_ns > since_ns and len(entry.new_isr) < replicas:
+            return frame.arrived_ns
+    return None
+
+
+def _logged_at(run: RunDirectory, leader: int, since_ns: int) -> int:
+    topic = read_run(run).topic or ""
+    log = run.path / "brokers" / str(leader) / "server.log"
+    text = log.read_text(encoding="utf-8") if log.exists() else ""
+    for line in text.splitlines():
+        found = LINE.match(line) if topic in line else None
+        if found is not None and (at_ns := _monotonic(run, found["time"], since_ns)) > since_ns:
+            return at_ns
+    raise NotSeenError(f"broker {leader} neither proposed a smaller ISR nor logged that it shrank it")
+
+
+def _monotonic(run: RunDirectory, logged: str, near_ns: int) -> int:
+    """Return the moment of a log line on the tester's clock, within seven minutes of another moment."""
+    frozen = read_run(run).prediction
+    assert frozen is not None, "a run is examined after its prediction was frozen"
+    passed = datetime.strptime(logged, TIME).replace(tzinfo=UTC) - datetime.fromisoformat(frozen.frozen_at)
+    at_ns = frozen.frozen_ns + int(passed.total_seconds() * 10**9)
+    return at_ns - round((at_ns - near_ns) / QUARTER_NS) * QUARTER_NS
+
+
+def _within_lag(_rules: RuleSet, _prediction: FrozenPrediction) -> Expected:
     return leaves_within()
 
 
 def _silence(run: RunDirectory) -> Took:
-    caught = first_at(run, "hold_caught", "silence")
+    caught = first_at(run, Event.HOLD_CAUGHT, "silence")
     last = last_fetch_before(run, 2, 1, caught)
     return Took(last, shrunk_at(run, 1, last))
 

@@ -17,15 +17,16 @@ from typing import TYPE_CHECKING
 from conformance.catalogue.questions import NotSeenError
 from conformance.interruption import NeverAtRestError
 from conformance.probes.replica_probe import ReplicaProbe
-from conformance.run_directory import slug
+from conformance.record.directory import slug
 from conformance.scenarios.stand import DEADLINE_S, stand
 from fault_injection.cluster.spec import ClusterSpec, Timing
 from fault_injection.puppets.client import ClientPuppet
 from fault_injection.puppets.follower import FollowerPuppet
-from fault_injection.puppets.topic import PuppetTopic
+from fault_injection.puppets.served_topics import PuppetTopic
 from fault_injection.waiting import until
 from fault_injection.wire.points import Point
-from oracle.vocabulary import BrokerId
+from oracle.rules.request_versions import versions
+from oracle.vocabulary import BrokerId, Request
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
 
 BROKERS = (1, 2, 3)
 LEADER, FOLLOWER = BrokerId(1), BrokerId(2)
+WITHOUT_LAST_EPOCH = 11
+"""The newest version of Fetch that names no epoch of the follower's last record (KIP-595)."""
 HOLD = "the real follower"
 LAG_S = 3.0
 """``replica.lag.time.max.ms`` under ``timing: lag``."""
@@ -113,7 +116,8 @@ def slow_follower(room: Room) -> Iterator[SlowFollower]:
         place.await_caught(HOLD)
         address = _address(place.cluster.client_address(LEADER))
         with closing(ClientPuppet(address)) as client, closing(FollowerPuppet(FOLLOWER, address)) as puppet:
-            yield SlowFollower(topic, probe, client, puppet, 11 if room.release.is_at_least(2, 3) else None)
+            has_version = WITHOUT_LAST_EPOCH in versions(Request.FETCH, room.rules)
+            yield SlowFollower(topic, probe, client, puppet, WITHOUT_LAST_EPOCH if has_version else None)
         place.gate.release(HOLD)
 
 

@@ -16,13 +16,14 @@ have begun anew. A notice is there for a moment only; ZooKeeper counts how often
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from conformance.catalogue.questions import NotSeenError, Question, Took, formula_ms
 from conformance.catalogue.scenario import Scenario
 from conformance.notes import checkpoints, first_at
-from conformance.scenarios.in_sync_replicas.shrink_times import shrunk_at
-from conformance.scenarios.in_sync_replicas.silence import REMOVED, heard_again, removed_without
+from conformance.record.timeline import Event
+from conformance.record.wire import ALTER_PARTITION, FETCH, UPDATE_METADATA
+from conformance.scenarios.in_sync_replicas.leaving import REMOVED, heard_again, removed_without, shrunk_at
 from conformance.scenarios.vocabulary import (
     await_hold,
     await_isr,
@@ -33,17 +34,16 @@ from conformance.scenarios.vocabulary import (
     produce,
     release,
 )
-from conformance.wire_trace.frame import ALTER_PARTITION, FETCH, UPDATE_METADATA
 from conformance.wire_trace.partition import mentions
 from oracle.schedule import Schedule
 from oracle.vocabulary import Acks, MetadataMode, Timing
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from conformance.catalogue.questions import Expected, Value
-    from conformance.run_directory import RunDirectory
-    from conformance.wire_trace.frame import Frame
+    from conformance.catalogue.questions import Expected
+    from conformance.record.answers import Value
+    from conformance.record.directory import RunDirectory
+    from conformance.record.prediction import FrozenPrediction
+    from conformance.record.wire import Frame
     from conformance.wire_trace.partition import Mention
     from oracle.rules.rule_set import RuleSet
 
@@ -52,21 +52,21 @@ WRITTEN_AND_REMOVED = 2
 """A notice changes the children of its node twice."""
 LEADER, OTHER = 1, 3
 """Broker 3 has no replica of the partition: what it knows of the ISR it has been told."""
-SMALLER_ISR = [1]
+SMALLER_ISR = (1,)
 HEARD = "everybody has had the time to hear of it"
 EARLIER = hold_request("earlier silence", follower=2, leader=1)
 
 
-def _expected_path(rules: RuleSet, _: Mapping[str, Any]) -> Expected:
+def _expected_path(rules: RuleSet, _: FrozenPrediction) -> Expected:
     told_by = "UpdateMetadata" if rules.metadata is MetadataMode.ZOOKEEPER else "Fetch"
     return ["AlterPartition", told_by] if rules.asks_controller_to_join else [told_by]
 
 
-def _expected_delay(rules: RuleSet, _: Mapping[str, Any]) -> Expected:
+def _expected_delay(rules: RuleSet, _: FrozenPrediction) -> Expected:
     return formula_ms(0, 0) if rules.asks_controller_to_join else formula_ms(QUIET_MS, QUIET_MS + LOOK_MS)
 
 
-def _expected_notices(rules: RuleSet, _: Mapping[str, Any]) -> Expected:
+def _expected_notices(rules: RuleSet, _: FrozenPrediction) -> Expected:
     return 0 if rules.asks_controller_to_join else 1
 
 
@@ -76,10 +76,10 @@ def notices(run: RunDirectory) -> Value:
     Raises:
         NotSeenError: one of the two was never measured.
     """
-    counted = {seen["name"]: seen["isr_notices"] for seen in checkpoints(run) if "isr_notices" in seen}
+    counted = {seen.name: seen.isr_notices for seen in checkpoints(run) if seen.isr_notices is not None}
     if not {REMOVED, HEARD} <= counted.keys():
         raise NotSeenError("the notices in ZooKeeper were not counted at both checkpoints")
-    return int(counted[HEARD] - counted[REMOVED]) // WRITTEN_AND_REMOVED
+    return (counted[HEARD] - counted[REMOVED]) // WRITTEN_AND_REMOVED
 
 
 def path_of_the_news(run: RunDirectory) -> Value:
@@ -88,7 +88,7 @@ def path_of_the_news(run: RunDirectory) -> Value:
     Raises:
         NotSeenError: that broker was never told.
     """
-    told, since_ns = _told(run), first_at(run, "hold_caught", "silence")
+    told, since_ns = _told(run), first_at(run, Event.HOLD_CAUGHT, "silence")
     asked = [m.frame for m in mentions(run) if _asks_for_less(m) and since_ns < m.frame.arrived_ns < told.arrived_ns]
     return [*(frame.api for frame in asked[:1]), told.api]
 
@@ -101,22 +101,22 @@ def delay_of_the_news(run: RunDirectory) -> Took:
     """
     told = _told(run)
     assert told.forwarded_ns is not None, "a frame that was not forwarded tells nobody"
-    return Took(shrunk_at(run, LEADER, first_at(run, "hold_caught", "silence")), told.forwarded_ns)
+    return Took(shrunk_at(run, LEADER, first_at(run, Event.HOLD_CAUGHT, "silence")), told.forwarded_ns)
 
 
 def _asks_for_less(mention: Mention) -> bool:
     is_wish = mention.frame.is_request(ALTER_PARTITION) and mention.frame.source == LEADER
-    return is_wish and mention.entry["new_isr"] == SMALLER_ISR
+    return is_wish and mention.entry.new_isr == SMALLER_ISR
 
 
 def _told(run: RunDirectory) -> Frame:
-    since_ns = first_at(run, "hold_caught", "silence")
+    since_ns = first_at(run, Event.HOLD_CAUGHT, "silence")
     for frame, entry in mentions(run):
         is_to_other = (frame.api == UPDATE_METADATA and frame.destination == OTHER) or (
             frame.is_answer(FETCH) and frame.source == OTHER
         )
         is_news = frame.forwarded_ns is not None and frame.forwarded_ns > since_ns
-        if is_to_other and is_news and entry.get("isr") == SMALLER_ISR:
+        if is_to_other and is_news and entry.isr == SMALLER_ISR:
             return frame
     raise NotSeenError(f"nothing told broker {OTHER} that the ISR is {SMALLER_ISR}")
 

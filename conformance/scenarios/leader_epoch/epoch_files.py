@@ -8,7 +8,7 @@ Source: LeaderEpochCheckpointFile: a version, a count, then a line ``epoch start
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from conformance.catalogue.questions import NotSeenError, Question
 from conformance.notes import checkpoints
@@ -16,10 +16,10 @@ from conformance.scenarios.leader_epoch.modelled import has_epochs, worlds, worl
 from oracle.steps import Checkpoint
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from conformance.catalogue.questions import Expected, Value
-    from conformance.run_directory import RunDirectory
+    from conformance.catalogue.questions import Expected
+    from conformance.record.answers import Value
+    from conformance.record.directory import RunDirectory
+    from conformance.record.prediction import FrozenPrediction
     from oracle.rules.rule_set import RuleSet
     from oracle.schedule import Schedule
     from oracle.vocabulary import BrokerId
@@ -34,7 +34,7 @@ def epoch_files(schedule: Schedule) -> tuple[Question, ...]:
 
 
 def _epoch_file(schedule: Schedule, broker: BrokerId) -> Question:
-    def predict(rules: RuleSet, _: Mapping[str, Any]) -> Expected:
+    def predict(rules: RuleSet, _: FrozenPrediction) -> Expected:
         if not has_epochs(rules):
             return None
         log = worlds(schedule, rules)[-1].state.replica(broker).log
@@ -48,16 +48,15 @@ def epoch_file_while_running(schedule: Schedule, broker: BrokerId, checkpoint: s
     """Ask for the pairs that a running broker has on disk at a checkpoint, before any recovery could write them."""
     names = [step.name for step in schedule.steps if isinstance(step, Checkpoint)]
 
-    def predict(rules: RuleSet, _: Mapping[str, Any]) -> Expected:
+    def predict(rules: RuleSet, _: FrozenPrediction) -> Expected:
         world = worlds_at_checkpoints(schedule, rules)[names.index(checkpoint)]
         return [[int(entry.leader_epoch), int(entry.start_offset)] for entry in world.state.replica(broker).log.epochs]
 
     def measure(run: RunDirectory) -> Value:
-        seen = next((one for one in checkpoints(run) if one["name"] == checkpoint), {})
-        if str(broker) not in seen.get("epoch_files", {}):
+        files = next((one.epoch_files for one in checkpoints(run) if one.name == checkpoint), None)
+        if files is None or broker not in files:
             raise NotSeenError(f"the epoch file of broker {broker} was not read at {checkpoint!r}")
-        pairs: Value = seen["epoch_files"][str(broker)]
-        return pairs
+        return [list(pair) for pair in files[broker]]
 
     what = f"pairs (leader epoch, first offset) that broker {broker} has on disk while it runs, when {checkpoint}"
     return Question(what, predict, measure)
@@ -84,7 +83,7 @@ def pairs_on_disk(run: RunDirectory, broker: int) -> Value:
 def leader_epochs(schedule: Schedule) -> Question:
     """Ask for the controller's leader epoch at each checkpoint."""
 
-    def predict(rules: RuleSet, _: Mapping[str, Any]) -> Expected:
+    def predict(rules: RuleSet, _: FrozenPrediction) -> Expected:
         return [int(world.state.controller.leader_epoch) for world in worlds_at_checkpoints(schedule, rules)]
 
     return Question("leader epoch at each checkpoint", predict, epochs_at_checkpoints)
@@ -92,4 +91,4 @@ def leader_epochs(schedule: Schedule) -> Question:
 
 def epochs_at_checkpoints(run: RunDirectory) -> Value:
     """Return the leader epoch that the controller had committed at each checkpoint of a run."""
-    return [seen["leader_epoch"] for seen in checkpoints(run)]
+    return [seen.leader_epoch for seen in checkpoints(run)]

@@ -11,21 +11,21 @@ Choices: what a follower repeats because it was answered with an error counts on
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from conformance.catalogue.questions import NotSeenError, Question
 from conformance.notes import step_began
+from conformance.record.wire import EPOCH_LOOKUP, FETCH
 from conformance.scenarios.leader_epoch.modelled import has_epochs, worlds
-from conformance.wire_trace.frame import EPOCH_LOOKUP, FETCH
 from conformance.wire_trace.partition import mentions, requests
 from oracle.steps import Start
 from oracle.vocabulary import BrokerId
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from conformance.catalogue.questions import Expected, Value
-    from conformance.run_directory import RunDirectory
+    from conformance.catalogue.questions import Expected
+    from conformance.record.answers import Value
+    from conformance.record.directory import RunDirectory
+    from conformance.record.prediction import FrozenPrediction
     from conformance.wire_trace.partition import Mention
     from oracle.rules.rule_set import RuleSet
     from oracle.schedule import Schedule
@@ -90,14 +90,14 @@ def measured_requests(run: RunDirectory, follower: int, leader: int, step: int) 
 def _text(mention: Mention) -> str:
     api, entry = mention.frame.api, mention.entry
     if api == FETCH:
-        return fetch_text(entry["fetch_offset"], entry.get("last_fetched_epoch", -1))
-    return lookup_text(entry["leader_epoch"]) if api == EPOCH_LOOKUP else str(api)
+        return fetch_text(entry.fetch_offset, entry.last_fetched_epoch)
+    return lookup_text(entry.leader_epoch) if api == EPOCH_LOOKUP else str(api)
 
 
 def end_of_epoch_told(schedule: Schedule, *, follower: int, leader: int) -> Question:
     """Ask where the leader says that the restarted follower's last epoch ends; none: it is not asked."""
 
-    def predict(rules: RuleSet, _: Mapping[str, Any]) -> Expected:
+    def predict(rules: RuleSet, _: FrozenPrediction) -> Expected:
         if not rules.truncation.asks_leader:
             return None
         state = _before_start(schedule, rules, follower).state
@@ -115,7 +115,7 @@ def measured_end_of_epoch(run: RunDirectory, follower: int, leader: int, step: i
     since = step_began(run, step)
     for frame, entry in mentions(run):
         is_answer = frame.is_answer(EPOCH_LOOKUP) and frame.is_between(follower, leader)
-        if is_answer and frame.arrived_ns >= since and not entry.get("error"):
-            end: int = entry["end_offset"]
+        if is_answer and frame.arrived_ns >= since and not entry.error:
+            end: int = entry.end_offset
             return end
     return None

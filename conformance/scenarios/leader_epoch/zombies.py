@@ -8,9 +8,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from conformance.catalogue.questions import NotSeenError, Question
 from conformance.catalogue.scenario import Scenario
 from conformance.catalogue.where import Where
-from conformance.scenarios.leader_epoch.fencing import errors_of_a_zombie
+from conformance.notes import first_at, step_began
+from conformance.record.timeline import Event
+from conformance.record.wire import FETCH
 from conformance.scenarios.vocabulary import (
     await_hold,
     await_isr,
@@ -23,12 +26,60 @@ from conformance.scenarios.vocabulary import (
     release,
     start,
 )
+from conformance.wire_trace.partition import mentions
+from oracle.error_codes import ErrorCode
 from oracle.schedule import Schedule, Settings
-from oracle.steps import Elect, Hold, Isolate, Rejoin, SendTo
-from oracle.vocabulary import BrokerId, ElectionKind, Expectation, Label, MetadataMode, PointName
+from oracle.steps import Elect, Hold, Isolate, Rejoin, SendTo, Start
+from oracle.vocabulary import BrokerId, ElectionKind, Expectation, Label, LeaderEpoch, MetadataMode, PointName
 
 if TYPE_CHECKING:
+    from conformance.catalogue.questions import Expected
+    from conformance.record.answers import Value
+    from conformance.record.directory import RunDirectory
+    from conformance.record.prediction import FrozenPrediction
+    from oracle.rules.rule_set import RuleSet
     from oracle.steps import Step
+
+
+# What is a follower answered whose leader is in a later epoch? A question about the errors on one link.
+
+
+def errors_of_a_zombie(schedule: Schedule, *, follower: int, leader: int, heard: str) -> Question:
+    """Ask with which error codes a restarted leader answers a follower until the release of a hold.
+
+    Others than "served", "fenced" and "unknown epoch" are left out: until the leader has heard that it leads, it has
+    several ways to say so.
+    """
+    begin = next(i for i, step in enumerate(schedule.steps) if isinstance(step, Start) and step.broker == leader)
+
+    def predict(rules: RuleSet, _: FrozenPrediction) -> Expected:
+        return [ErrorCode.NONE if rules.serves_epoch(LeaderEpoch(0), LeaderEpoch(2)) else ErrorCode.FENCED_LEADER_EPOCH]
+
+    def measure(run: RunDirectory) -> Value:
+        return errors_between(run, (follower, leader), begin, heard)
+
+    what = f"error codes that broker {leader}, elected again, answers fetches of broker {follower} with"
+    return Question(what, predict, measure)
+
+
+def errors_between(run: RunDirectory, link: tuple[int, int], step: int, released: str) -> Value:
+    """Return the different error codes in answers to fetches on a link, from a step until a hold is released.
+
+    Raises:
+        NotSeenError: no fetch was served or refused for its epoch.
+    """
+    begin, end = step_began(run, step), first_at(run, Event.HOLD_RELEASED, released)
+    codes = {
+        int(entry.error)
+        for frame, entry in mentions(run)
+        if frame.is_answer(FETCH) and frame.is_between(*link) and begin <= frame.arrived_ns < end
+    } & {ErrorCode.NONE, ErrorCode.FENCED_LEADER_EPOCH, ErrorCode.UNKNOWN_LEADER_EPOCH}
+    if not codes:
+        raise NotSeenError(
+            f"broker {link[1]} served and fenced no fetch of broker {link[0]} before {released!r} was released"
+        )
+    return [*sorted(codes)]
+
 
 _ZOOKEEPER = Where(metadata=MetadataMode.ZOOKEEPER, why="the controller tells each broker of its decisions")
 _KRAFT = Where(metadata=MetadataMode.KRAFT, why="brokers read the controller's decisions from the metadata log")

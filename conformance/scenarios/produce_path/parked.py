@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from conformance.catalogue.questions import Question, Took, formula_ms
 from conformance.catalogue.scenario import Scenario
 from conformance.notes import marks, outcome_at, step_began
+from conformance.record.timeline import Event
 from conformance.scenarios.vocabulary import (
     await_hold,
     await_outcome,
@@ -20,17 +21,16 @@ from oracle.schedule import Schedule, Settings
 from oracle.vocabulary import Expectation
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from conformance.catalogue.questions import Expected
-    from conformance.run_directory import RunDirectory
+    from conformance.record.directory import RunDirectory
+    from conformance.record.prediction import FrozenPrediction
     from oracle.rules.rule_set import RuleSet
 
 TIMEOUT_MS = 6_000
 """Longer than the replicas take to come to rest after the send: whoever looks later notes the outcome later."""
 
 
-def _at_the_timeout(_rules: RuleSet, _prediction: Mapping[str, Any]) -> Expected:
+def _at_the_timeout(_rules: RuleSet, _prediction: FrozenPrediction) -> Expected:
     """Return the formula of ``DelayedProduce``: it expires ``timeout`` ms after it was appended."""
     return formula_ms(TIMEOUT_MS, TIMEOUT_MS)
 
@@ -41,8 +41,8 @@ def waited(run: RunDirectory, label: str) -> Took:
     Raises:
         NotSeenError: it was never sent, or has no outcome.
     """
-    sent = marks(run, "record_sent", label)[0]
-    return Took(step_began(run, sent["step"]), outcome_at(run, label))
+    sent = marks(run, Event.RECORD_SENT, label)[0]
+    return Took(step_began(run, sent.step), outcome_at(run, label))
 
 
 TIMES_OUT = Scenario(

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 from conformance.catalogue.examination import Basis, Examination
 from conformance.catalogue.questions import Answer
+from conformance.record.reconciliation import Counts, read_counts
+from conformance.record.run import read_run
 from conformance.scenarios.reconciliation import doctoring
 from conformance.scenarios.reconciliation.examined_run import EVERY_OUTCOME, doctored, examined, in_a_word, undoctored
 from oracle.predict import predict
@@ -16,8 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from conformance.catalogue.examination import Room
-    from conformance.catalogue.questions import Value
-    from conformance.run_directory import RunDirectory
+    from conformance.record.answers import Value
+    from conformance.record.directory import RunDirectory
     from conformance.scenarios.reconciliation.examined_run import Doctor
     from oracle.rules.rule_set import RuleSet
 
@@ -69,10 +71,17 @@ class EveryRecordIsJoined:
         """Run it on real brokers."""
         run, _ = examined(room, EVERY_OUTCOME)
         yield Answer(FROZEN, _is_frozen_before_reading(run))
-        counts = run.read_json("reconciliation/counts.json")
-        yield from (Answer(f"records {name}", counts["totals"][name]) for name in TOTALS)
-        yield from (Answer(_in_class(name), counts["primary"].get(name, 0)) for name in CLASS_OF.values())
-        yield Answer(RECONCILED, sum(counts["primary"].values()) if counts["identity_holds"] else None)
+        counts = counted(run)
+        yield from (Answer(f"records {name}", getattr(counts.totals, name)) for name in TOTALS)
+        yield from (Answer(_in_class(name), counts.primary.get(name, 0)) for name in CLASS_OF.values())
+        yield Answer(RECONCILED, sum(counts.primary.values()) if counts.identity_holds else None)
+
+
+def counted(run: RunDirectory) -> Counts:
+    """Return the counts of a run that was reconciled."""
+    counts = read_counts(run)
+    assert counts is not None, "the run was reconciled"
+    return counts
 
 
 def _in_class(name: str) -> str:
@@ -81,7 +90,9 @@ def _in_class(name: str) -> str:
 
 def _is_frozen_before_reading(run: RunDirectory) -> bool:
     """Compare the time in run.json with those of the files that the reading wrote."""
-    frozen = datetime.fromisoformat(run.read_json("run.json")["prediction"]["frozen_at"])
+    about = read_run(run).prediction
+    assert about is not None, "a run is examined after its prediction was frozen"
+    frozen = datetime.fromisoformat(about.frozen_at)
     read = [path.stat().st_mtime for path in (run.path / "topic").glob("*.parquet")]
     return bool(read) and frozen < datetime.fromtimestamp(min(read), UTC)
 
@@ -117,7 +128,7 @@ def _found(doctor: Doctor) -> str:
 
 
 def _anomalies(run: RunDirectory) -> Value:
-    classes = run.read_json("reconciliation/counts.json")["classes"]
+    classes = counted(run).classes
     return [f"{name} {count}" for name, count in sorted(classes.items()) if count and name not in ORDINARY]
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from conformance.record.prediction import read_prediction
+from conformance.record.run import read_run
 from conformance.spark_extra import at_first_use
 
 if TYPE_CHECKING:
@@ -13,7 +15,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    from conformance.run_directory import RunDirectory
+    from conformance.record.directory import RunDirectory
 else:
     pa = at_first_use("pyarrow")
     pq = at_first_use("pyarrow.parquet")
@@ -24,8 +26,8 @@ FOREIGN_ID = 424_242
 
 def ids(run: RunDirectory) -> dict[str, int]:
     """Return the record id of every label."""
-    base = run.read_json("run.json")["record_id_base"]
-    return {record["label"]: base + record["id"] for record in run.read_json("prediction/prediction.json")["records"]}
+    base = read_run(run).record_id_base
+    return {record.label: base + record.id for record in read_prediction(run).records}
 
 
 def topic_repeats_m0(run: RunDirectory) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from conformance.catalogue.scenario import Scenario
 from conformance.pipeline import Pipeline
-from conformance.run_directory import RunDirectory
+from conformance.record.directory import RunDirectory
 from conformance.scenarios.vocabulary import (
     await_hold,
     await_isr,
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from conformance.catalogue.examination import Room
-    from conformance.catalogue.questions import Value
-    from conformance.judgement.verdicts import Verdict
+    from conformance.record.answers import Value
+    from conformance.record.verdict import Verdict
 
     Doctor = Callable[[RunDirectory], None]
 
@@ -86,5 +86,5 @@ def in_a_word(doctor: Doctor) -> str:
 
 
 def words_of(verdict: Verdict) -> list[Value]:
-    """Give a verdict's two answers."""
+    """Return a verdict's two answers."""
     return [verdict.conformance.value, verdict.promise.value if verdict.promise is not None else None]

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from conformance.catalogue.examination import Examination
+from conformance.catalogue.ladder import LADDER
 from conformance.catalogue.questions import Answer
-from conformance.run_directory import RunDirectory, RunDirectoryError
+from conformance.record.directory import RunDirectory, RunDirectoryError
 from conformance.scenarios.reconciliation import doctoring
 from conformance.scenarios.reconciliation.examined_run import doctored, examined, in_a_word, undoctored, words_of
 from conformance.scenarios.truncation.losses import CLEAN_ELECTIONS_ONLY
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from conformance.catalogue.examination import Room
-    from conformance.catalogue.questions import Value
+    from conformance.record.answers import Value
     from conformance.scenarios.reconciliation.examined_run import Doctor
     from oracle.rules.rule_set import RuleSet
 
@@ -31,6 +32,8 @@ RED: dict[Doctor, tuple[str, str]] = {
 }
 CHANGED = "the changed prediction is refused"
 OTHER_RULES = "verdict by the rules of another release"
+CUTTING, LATER = LADDER[0], LADDER[-1]
+"""The line whose followers cut to the high watermark, and one whose followers do not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +46,7 @@ class DoctoringIsSeen:
             "run TR-02, whose outcome is another one since 0.11",
             *(f"copy the run, doctor it ({in_a_word(doctor)}), reconcile and judge it again" for doctor in RED),
             "change one byte of the frozen prediction of a copy and judge it",
-            "judge a copy by the rules of 0.10.2.2, or on 0.10.2 by those of 4.3.1",
+            f"judge a copy by the rules of {CUTTING.text}, or on that line by those of {LATER.text}",
         )
 
     def predict(self, rules: RuleSet) -> tuple[Answer, ...]:
@@ -65,9 +68,9 @@ class DoctoringIsSeen:
         for doctor in (undoctored, *RED):
             yield Answer(_judged(doctor), words_of(doctored(room, run, doctor)[1]))
         yield Answer(CHANGED, _is_refused(room, run))
-        is_oldest = room.release.version.startswith("0.10.2")
-        other = ("4.3.1", "kraft") if is_oldest else ("0.10.2.2", "zookeeper")
-        yield Answer(OTHER_RULES, words_of(repredict(run, room.spark, other)[1]))
+        other = LATER if room.rules.truncation.cuts_to_high_watermark else CUTTING
+        rules = (other.release.version, other.metadata.value)
+        yield Answer(OTHER_RULES, words_of(repredict(run, room.spark, rules)[1]))
 
 
 def _loses(rules: RuleSet) -> bool:

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from conformance.catalogue.scenario import Scenario
 from conformance.catalogue.where import EVERYWHERE, Where
 from conformance.scenarios.vocabulary import brokers
+from oracle.rules.release import has_mode
 from oracle.schedule import Schedule, Settings
-from oracle.vocabulary import HighWatermarkCheckpoint, Timing
+from oracle.vocabulary import HighWatermarkCheckpoint, MetadataMode, Timing
 
 if TYPE_CHECKING:
     from conformance.catalogue.questions import Question
+    from conformance.record.answers import Value
+    from conformance.scenarios.regressions.signs import Sign
     from oracle.steps import Step
+
 
 FAMILY = "regressions"
 
@@ -46,3 +52,139 @@ def regression(  # noqa: PLR0913 - what a scenario has, each with a name
     )
     name = f"{FAMILY}/{issue}"
     return Scenario(name, schedule, explanation, where=where, questions=questions)
+
+
+# What is in the track record? An issue, a release before it was repaired or built, one after, and what both show.
+
+
+class Kind(StrEnum):
+    """What the later release has done."""
+
+    REPAIRED = "repaired defect"
+    BUILT = "missing feature"
+
+
+ZOOKEEPER, KRAFT = MetadataMode.ZOOKEEPER, MetadataMode.KRAFT
+
+
+@dataclass(frozen=True, slots=True)
+class Defect:
+    """One known defect or missing feature, on a release that has it and on one that has it no more.
+
+    Attributes:
+        issue: as upstream names it.
+        symptom: what goes wrong, in one sentence without its full stop.
+        broken: the release that has it.
+        fixed: a release that repaired it.
+        metadata: who keeps the metadata on both.
+        sign: by what it shows.
+        there: what the broken release shows.
+        here: what the fixed release shows.
+        rules: the names of the rules that, changed and no others, have the broken release predicted as the fixed one.
+        kind: whether it was a defect, or a feature that was not built yet.
+    """
+
+    issue: str
+    symptom: str
+    broken: str
+    fixed: str
+    metadata: MetadataMode
+    sign: Sign
+    there: Value
+    here: Value
+    rules: tuple[str, ...]
+    kind: Kind = Kind.REPAIRED
+
+    @property
+    def scenario(self) -> str:
+        """The name of its catalogue entry."""
+        return f"{FAMILY}/{self.issue}"
+
+    def command(self, release: str) -> str:
+        """Return the command that shows it."""
+        has_both = all(has_mode(release, mode) for mode in MetadataMode)
+        mode = " --metadata zookeeper" if has_both and self.metadata is ZOOKEEPER else ""
+        return f"kafka-conformance run {self.scenario} --kafka {release}{mode}"
+
+
+# Which known replication defects does no scenario show, and why not?
+
+
+@dataclass(frozen=True, slots=True)
+class Unreached:
+    """A known defect that is out of reach here.
+
+    Attributes:
+        issue: as upstream names it.
+        symptom: what goes wrong.
+        reason: why no schedule and no puppet brings it about on stock brokers.
+    """
+
+    issue: str
+    symptom: str
+    reason: str
+
+
+UNREACHED: tuple[Unreached, ...] = (
+    Unreached(
+        "KAFKA-7104",
+        "an immediate fetch answer names a log start offset after its records, in the releases that have KAFKA-5758",
+        "records must be deleted between two readings of the log within one request: nothing on the wire is in between",
+    ),
+    Unreached(
+        "KAFKA-9835, KAFKA-9807",
+        "up to 2.5.0 and 2.4 a read beside an append, or beside a rise of the high watermark, gives what is not "
+        "committed or not stable yet",
+        "two threads of one broker must meet within microseconds: no frame is held in between",
+    ),
+    Unreached(
+        "KAFKA-10432",
+        "up to 2.6.0 recovery after a crash leaves epoch 0 out of the leader-epoch cache",
+        "recovery fills in only what the file of epochs lacks, and that is written with the epoch's first record: it "
+        "survives kill -9, and no fault here loses that file alone",
+    ),
+    Unreached(
+        "KAFKA-13916",
+        "up to 3.2 in KRaft mode a fenced replica enters the ISR",
+        "KRaft is fit for use, and run here, from 3.3 on, which repaired it; KAFKA-14140 is the same with ZooKeeper",
+    ),
+    Unreached(
+        "KAFKA-14154",
+        "up to 3.2 a controller that was replaced and does not know it fences a leader that is ahead of it",
+        "the leader's request must reach two controllers in turn: a cluster here has one, a puppet's broker is none",
+    ),
+    Unreached(
+        "KAFKA-15221",
+        "3.5 and 3.6 in KRaft mode: a fetch that a broker sent before its restart is counted after one sent since",
+        "the older request must wait inside the leader while the newer one is served: a held frame dies with its "
+        "connection when the broker is killed, and puppets speak to brokers with ZooKeeper only, whose fetches name no "
+        "broker epoch",
+    ),
+    Unreached(
+        "KAFKA-15353",
+        "3.5.0 and 3.5.1: an AlterPartition that is sent again asks for an empty ISR",
+        "only requests before version 3 are built so, which go to a controller of an earlier release, or under its "
+        "inter-broker protocol: a cluster here is of one release",
+    ),
+    Unreached(
+        "KAFKA-19996",
+        "3.7 and newer: below min.insync.replicas a lagging follower enters and leaves the ISR in turn",
+        "open upstream: there is no repaired release to compare with",
+    ),
+    Unreached(
+        "KAFKA-15608, KAFKA-20961",
+        "a replica moved to another log directory loses the epochs without records, and fetches out of range for ever",
+        "brokers here have one log directory each; open upstream",
+    ),
+    Unreached(
+        "KAFKA-20634",
+        "a group coordinator applies a high watermark over rows that it did not write",
+        "consumer groups are no part of the model; 4.0.2, 4.1.2, 4.2.1 and 4.3.0 have it, 4.2.2, 4.3.1 and 4.4.0 "
+        "repaired it",
+    ),
+    Unreached(
+        "KAFKA-21110",
+        "the documentation does not say that min.insync.replicas counts as at most the replication factor",
+        "a gap in the documentation, not in what brokers do; open upstream",
+    ),
+)

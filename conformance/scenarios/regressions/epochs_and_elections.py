@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from conformance.scenarios.regressions.defect import regression
-from conformance.scenarios.regressions.rarer_steps import elect_preferred, hold_decision
 from conformance.scenarios.vocabulary import (
     await_hold,
     await_isr,
@@ -11,6 +10,8 @@ from conformance.scenarios.vocabulary import (
     await_outcome,
     brokers,
     checkpoint,
+    elect_preferred,
+    hold_decision,
     hold_request,
     hold_response,
     kill,

@@ -10,9 +10,8 @@ from conformance.catalogue.questions import Answer
 from conformance.catalogue.where import Where
 from conformance.scenarios.election.crashing import partition
 from conformance.scenarios.election.eligible_feature import FEATURE
-from conformance.scenarios.predicted import world_after
 from conformance.scenarios.regressions.defect import FAMILY
-from conformance.scenarios.vocabulary import brokers, kill, start
+from conformance.scenarios.vocabulary import brokers, kill, start, world_after
 from fault_injection.cluster.spec import ClusterSpec
 from oracle.rules.by_version import rules_for
 from oracle.schedule import Schedule, Settings

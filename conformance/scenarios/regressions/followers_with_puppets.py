@@ -16,9 +16,10 @@ from conformance.scenarios.regressions.defect import FAMILY
 from conformance.scenarios.regressions.one_broker import LONG_S, REPLICAS, SHORT_S, OneBroker, expects, log_of
 from fault_injection.puppets.connection import PuppetError
 from fault_injection.puppets.records import Batch, batches
-from fault_injection.puppets.served import OFFSET_OUT_OF_RANGE, Served
+from fault_injection.puppets.served_topics import Served
 from fault_injection.waiting import DeadlineExceededError, until
 from fault_injection.wire.views import NONE, FetchPartition
+from oracle.error_codes import ErrorCode
 from oracle.log import Entry, ReplicaLog
 from oracle.state import FetchKind
 from oracle.vocabulary import Label, LeaderEpoch
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
     from fault_injection.puppets.leader import LeaderPuppet
     from fault_injection.puppets.run import PuppetRun
-    from fault_injection.puppets.topic import PuppetTopic
+    from fault_injection.puppets.served_topics import PuppetTopic
     from oracle.rules.rule_set import RuleSet
 
 REAL, LEADER, NEXT_LEADER = REPLICAS
@@ -49,9 +50,9 @@ class _OffsetsOnly(Served):
 
     @override
     def fetch_error_for(self, current_leader_epoch: int) -> int:
-        """Give the error code of every fetch, whatever epoch it claims; a lookup of epochs is answered (up to 2.0)."""
+        """Return the error code of every fetch, whatever epoch it claims; epoch lookups are answered (up to 2.0)."""
         del current_leader_epoch
-        return OFFSET_OUT_OF_RANGE
+        return ErrorCode.OFFSET_OUT_OF_RANGE
 
 
 def _takes_leadership(rules: RuleSet) -> tuple[Answer, ...]:

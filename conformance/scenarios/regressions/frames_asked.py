@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from conformance.catalogue.questions import NotSeenError, Question
 from conformance.catalogue.where import Where
-from conformance.scenarios.predicted import world_after
+from conformance.record.wire import FETCH, Entry
 from conformance.scenarios.regressions.defect import regression
-from conformance.scenarios.vocabulary import await_isr, checkpoint, kill, produce, start
-from conformance.wire_trace.frame import FETCH
+from conformance.scenarios.vocabulary import await_isr, checkpoint, kill, produce, start, world_after
 from conformance.wire_trace.partition import requests
-from fault_injection.wire.views import NONE
 from oracle.vocabulary import BrokerId
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from conformance.catalogue.questions import Value
-    from conformance.run_directory import RunDirectory
+    from conformance.record.answers import Value
+    from conformance.record.directory import RunDirectory
+    from conformance.record.prediction import FrozenPrediction
     from oracle.rules.rule_set import RuleSet
 
 LEADER, FOLLOWER = 1, 2
 
 
-def last_fetch(run: RunDirectory, follower: int, leader: int) -> Mapping[str, Any]:
+def last_fetch(run: RunDirectory, follower: int, leader: int) -> Entry:
     """Return what a follower's latest fetch says of the partition.
 
     Raises:
@@ -36,7 +33,7 @@ def last_fetch(run: RunDirectory, follower: int, leader: int) -> Mapping[str, An
     return asked[-1]
 
 
-def _last_epoch_expected(rules: RuleSet, _prediction: Mapping[str, Any]) -> Value:
+def _last_epoch_expected(rules: RuleSet, _prediction: FrozenPrediction) -> Value:
     """Return the epoch that the model's follower tells after an answer without records."""
     replica = world_after(FORGOTTEN_EPOCH.schedule, rules).state.replica(BrokerId(FOLLOWER))
     return int(rules.last_epoch_after_empty_answer(replica.log.latest_epoch))
@@ -44,8 +41,7 @@ def _last_epoch_expected(rules: RuleSet, _prediction: Mapping[str, Any]) -> Valu
 
 def _last_epoch(run: RunDirectory) -> Value:
     """Return the last fetched epoch in the follower's latest fetch; -1 for none."""
-    epoch: int = last_fetch(run, FOLLOWER, LEADER).get("last_fetched_epoch", NONE)
-    return epoch
+    return last_fetch(run, FOLLOWER, LEADER).last_fetched_epoch
 
 
 FORGOTTEN_EPOCH = regression(

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from conformance.catalogue.questions import Question
 from conformance.catalogue.where import Where
 from conformance.scenarios.high_watermark.fetch_answers import fetch_that_commits
-from conformance.scenarios.in_sync_replicas.silence import heard_again, removed_while_a_record_waits
-from conformance.scenarios.predicted import world_after
+from conformance.scenarios.in_sync_replicas.leaving import heard_again, removed_while_a_record_waits
 from conformance.scenarios.produce_path.below_minimum import alone_with_a_record, joined_again
 from conformance.scenarios.regressions.defect import regression
 from conformance.scenarios.regressions.frames_asked import last_fetch
@@ -24,29 +23,28 @@ from conformance.scenarios.vocabulary import (
     produce,
     release,
     start,
+    world_after,
 )
 from fault_injection.wire.views import NONE
-from oracle.request_versions import fetches_claim_epoch
+from oracle.asking import fetches_claim_epoch
 from oracle.vocabulary import Acks, Expectation, HighWatermarkCheckpoint, Timing
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from conformance.catalogue.questions import Value
-    from conformance.run_directory import RunDirectory
+    from conformance.record.answers import Value
+    from conformance.record.directory import RunDirectory
+    from conformance.record.prediction import FrozenPrediction
     from oracle.rules.rule_set import RuleSet
 
 
-def _epoch_expected(rules: RuleSet, _prediction: Mapping[str, Any]) -> Value:
-    if not fetches_claim_epoch(rules.version):
+def _epoch_expected(rules: RuleSet, _prediction: FrozenPrediction) -> Value:
+    if not fetches_claim_epoch(rules):
         return NONE
     return int(world_after(HELD_BY_THE_DEAD.schedule, rules).state.controller.leader_epoch)
 
 
 def _epoch_fetched_in(run: RunDirectory) -> Value:
     """Return the leader epoch that the follower's latest fetch names; -1 where fetches name none."""
-    epoch: int = last_fetch(run, 2, 1).get("current_leader_epoch", NONE)
-    return epoch
+    return last_fetch(run, 2, 1).current_leader_epoch
 
 
 SILENT = hold_request("silent", follower=2, leader=1, fetch_offset=1)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from conformance.catalogue.where import Where
 from conformance.scenarios.regressions.defect import regression
-from conformance.scenarios.regressions.rarer_steps import drop, elect_preferred, hold_isr_request
 from conformance.scenarios.vocabulary import (
     await_hold,
     await_isr,
     await_leader,
     await_outcome,
     checkpoint,
+    drop,
+    elect_preferred,
+    hold_isr_request,
     hold_request,
     hold_response,
     kill,

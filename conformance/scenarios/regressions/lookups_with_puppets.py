@@ -12,7 +12,7 @@ from conformance.puppet_stage.where import WITH_PUPPETS, since
 from conformance.scenarios.regressions.defect import FAMILY
 from conformance.scenarios.regressions.one_broker import LONG_S, REPLICAS, SHORT_S, OneBroker, expects, log_of
 from fault_injection.puppets.records import batches
-from fault_injection.puppets.served import Served
+from fault_injection.puppets.served_topics import Served
 from fault_injection.waiting import DeadlineExceededError, until
 from fault_injection.wire.views import EpochEnd
 from oracle.state import FetchKind
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from conformance.puppet_stage.speech import Words
     from fault_injection.puppets.leader import LeaderPuppet
     from fault_injection.puppets.run import PuppetRun
-    from fault_injection.puppets.topic import PuppetTopic
+    from fault_injection.puppets.served_topics import PuppetTopic
     from oracle.rules.rule_set import RuleSet
 
 REAL, LEADER, NEXT_LEADER = REPLICAS
@@ -85,7 +85,7 @@ def _follow_on_with_a_fenced_lookup(run: PuppetRun, topic: PuppetTopic) -> Itera
 
 
 def _with_one_record(leader_epoch: int) -> Served:
-    """Give a leader with the record that broker 1 has, which serves requests of one leader epoch only."""
+    """Return a leader with the record that broker 1 has, which serves requests of one leader epoch only."""
     return Served(
         batches((OLD_EPOCH, RECORDS[:1])),
         high_watermark=1,
@@ -104,7 +104,7 @@ def _fetches(leader: LeaderPuppet, topic: PuppetTopic, deadline_s: float) -> boo
 
 
 def _with_another_epoch() -> Served:
-    """Give a leader with a record of an epoch in between, which broker 1 never had."""
+    """Return a leader with a record of an epoch in between, which broker 1 never had."""
 
     def end_of(leader_epoch: int) -> EpochEnd:
         return EpochEnd(MIDDLE_EPOCH, 2) if leader_epoch >= MIDDLE_EPOCH else EpochEnd(OLD_EPOCH, 1)

@@ -7,7 +7,7 @@ from itertools import count
 from typing import TYPE_CHECKING
 
 from conformance.puppet_stage.shared_broker import puppets_of
-from conformance.run_directory import slug
+from conformance.record.directory import slug
 from oracle.log import Entry, ReplicaLog
 from oracle.rules.by_version import rules_for
 from oracle.vocabulary import Label, LeaderEpoch, MetadataMode
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from conformance.catalogue.examination import Room
     from conformance.catalogue.questions import Answer
     from fault_injection.puppets.run import PuppetRun
-    from fault_injection.puppets.topic import PuppetTopic
+    from fault_injection.puppets.served_topics import PuppetTopic
     from oracle.rules.rule_set import RuleSet
 
 REPLICAS = (1, 2, 3)
@@ -27,7 +27,7 @@ LONG_S, SHORT_S = 30.0, 5.0
 
 
 def log_of(*epochs: tuple[int, int]) -> ReplicaLog:
-    """Give a log with some records of each epoch."""
+    """Return a log with some records of each epoch."""
     labels = count()
     return ReplicaLog().append(
         Entry(Label(f"r{next(labels)}"), LeaderEpoch(epoch)) for epoch, records in epochs for _ in range(records)

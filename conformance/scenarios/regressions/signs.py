@@ -9,8 +9,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from conformance.catalogue.examination import Examination
-from conformance.catalogue.questions import Between, Took
-from conformance.judgement.promises import PromiseKept
+from conformance.catalogue.questions import Took
+from conformance.record.answers import Between
+from conformance.record.prediction import frozen_form
+from conformance.record.verdict import PromiseKept
 from oracle.guarantees import PromiseVerdict
 from oracle.predict import predict
 
@@ -148,7 +150,7 @@ class Answered:
             assert not isinstance(value, Took), "a time is measured, never predicted"
             return value
         asked = next(question for question in entry.questions if question.what == self.what)
-        return asked.predict(rules, _prediction(entry, rules).as_json())
+        return asked.predict(rules, frozen_form(_prediction(entry, rules).as_json()))
 
 
 def predicted_promise(prediction: Prediction) -> PromiseKept:

@@ -4,24 +4,22 @@ from __future__ import annotations
 
 from conformance.catalogue.where import Where
 from conformance.scenarios.regressions.defect import regression
-from conformance.scenarios.regressions.rarer_steps import (
-    elect_preferred,
-    hold_lookup_answer,
-    pause,
-    resume,
-    send_unacknowledged,
-)
 from conformance.scenarios.vocabulary import (
     await_hold,
     await_isr,
     await_leader,
     await_outcome,
     checkpoint,
+    elect_preferred,
+    hold_lookup_answer,
     hold_request,
     hold_response,
     kill,
+    pause,
     produce,
     release,
+    resume,
+    send_unacknowledged,
     start,
 )
 from oracle.vocabulary import Acks, Expectation

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from fault_injection.puppets.run import PuppetRun
-    from fault_injection.puppets.topic import PuppetTopic
+    from fault_injection.puppets.served_topics import PuppetTopic
     from oracle.rules.rule_set import RuleSet
 
 REAL, PUPPET, OTHER = REPLICAS

@@ -5,8 +5,8 @@ from __future__ import annotations
 from conformance.catalogue.questions import Question
 from conformance.catalogue.scenario import Scenario
 from conformance.catalogue.where import Where
+from conformance.record.timeline import Event
 from conformance.scenarios.high_watermark.measures import offset_caught
-from conformance.scenarios.predicted import log_end_offset
 from conformance.scenarios.truncation.measures import end_told, expected_way, first_fetch_with_records, way_told
 from conformance.scenarios.vocabulary import (
     await_hold,
@@ -18,6 +18,7 @@ from conformance.scenarios.vocabulary import (
     hold_request,
     hold_response,
     kill,
+    log_end_offset,
     produce,
     release,
     start,
@@ -89,17 +90,17 @@ LEADER_ENDS_FIRST = Scenario(
         Question(
             "what told broker 1 where its last epoch ends",
             lambda rules, _: expected_way(rules, diverges=True),
-            way_told(1, 2, since=("broker_killed", "1")),
+            way_told(1, 2, since=(Event.BROKER_KILLED, "1")),
         ),
         Question(
             "the end offset that it was told",
             lambda _, prediction: log_end_offset(prediction, HAS_CUT, 1),
-            end_told(1, 2, since=("broker_killed", "1")),
+            end_told(1, 2, since=(Event.BROKER_KILLED, "1")),
         ),
         Question(
             "the fetch offset of its first fetch that brought records",
             lambda _, prediction: log_end_offset(prediction, HAS_CUT, 1),
-            first_fetch_with_records(1, 2, since=("broker_killed", "1")),
+            first_fetch_with_records(1, 2, since=(Event.BROKER_KILLED, "1")),
         ),
     ),
     schedule=Schedule(
@@ -143,17 +144,17 @@ FOLLOWER_ENDS_FIRST = Scenario(
         Question(
             "what told broker 2 where its last epoch ends",
             lambda rules, _: expected_way(rules, diverges=False),
-            way_told(2, 1, since=("broker_killed", "2")),
+            way_told(2, 1, since=(Event.BROKER_KILLED, "2")),
         ),
         Question(
             "the end offset that it was told",
             lambda rules, _: 3 if rules.truncation.asks_leader else None,
-            end_told(2, 1, since=("broker_killed", "2")),
+            end_told(2, 1, since=(Event.BROKER_KILLED, "2")),
         ),
         Question(
             "the fetch offset of its first fetch that brought records",
             lambda _, prediction: log_end_offset(prediction, HAS_HEARD, 2),
-            first_fetch_with_records(2, 1, since=("broker_killed", "2")),
+            first_fetch_with_records(2, 1, since=(Event.BROKER_KILLED, "2")),
         ),
     ),
     schedule=Schedule(
@@ -190,7 +191,7 @@ SUFFIX_OF_THE_DEPOSED = Scenario(
         Question(
             "the end offset of its last epoch that broker 1 was told",
             lambda rules, _: None if rules.truncation.cuts_to_high_watermark else 1,
-            end_told(1, 2, since=("broker_killed", "1")),
+            end_told(1, 2, since=(Event.BROKER_KILLED, "1")),
         ),
     ),
     schedule=Schedule(

@@ -12,8 +12,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import TypeAlias
 
-    from conformance.catalogue.questions import Value
-    from conformance.run_directory import RunDirectory
+    from conformance.record.answers import Value
+    from conformance.record.directory import RunDirectory
+    from conformance.record.timeline import Event
     from oracle.rules.rule_set import RuleSet
 
     Measure: TypeAlias = Callable[[RunDirectory], Value]
@@ -28,7 +29,7 @@ def expected_way(rules: RuleSet, *, diverges: bool) -> str:
     return TOLD if rules.truncation.checks_on_fetch and diverges else NOTHING
 
 
-def way_told(follower: int, leader: int, since: tuple[str, str]) -> Measure:
+def way_told(follower: int, leader: int, since: tuple[Event, str]) -> Measure:
     """Measure by which kind of answer the follower was told, after an event of the timeline (event, subject)."""
 
     def measure(run: RunDirectory) -> Value:
@@ -41,7 +42,7 @@ def way_told(follower: int, leader: int, since: tuple[str, str]) -> Measure:
     return measure
 
 
-def end_told(follower: int, leader: int, since: tuple[str, str]) -> Measure:
+def end_told(follower: int, leader: int, since: tuple[Event, str]) -> Measure:
     """Measure the end offset that the follower was told first after an event; None if it was told none."""
 
     def measure(run: RunDirectory) -> Value:
@@ -55,7 +56,7 @@ def end_told(follower: int, leader: int, since: tuple[str, str]) -> Measure:
     return measure
 
 
-def first_fetch_with_records(follower: int, leader: int, since: tuple[str, str]) -> Measure:
+def first_fetch_with_records(follower: int, leader: int, since: tuple[Event, str]) -> Measure:
     """Measure the offset of the first fetch after an event that was answered with records."""
 
     def measure(run: RunDirectory) -> Value:
@@ -68,7 +69,7 @@ def first_fetch_with_records(follower: int, leader: int, since: tuple[str, str])
     return measure
 
 
-def epoch_asked(follower: int, leader: int, since: tuple[str, str]) -> Measure:
+def epoch_asked(follower: int, leader: int, since: tuple[Event, str]) -> Measure:
     """Measure the epoch of the follower's first lookup after an event; None if it sent none."""
 
     def measure(run: RunDirectory) -> Value:

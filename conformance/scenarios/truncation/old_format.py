@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from conformance.catalogue.questions import Question
 from conformance.catalogue.scenario import Scenario
+from conformance.record.timeline import Event
 from conformance.scenarios.high_watermark.measures import offset_caught
-from conformance.scenarios.predicted import log_end_offset
 from conformance.scenarios.truncation.measures import epoch_asked
 from conformance.scenarios.vocabulary import (
     await_hold,
@@ -16,6 +16,7 @@ from conformance.scenarios.vocabulary import (
     hold_request,
     hold_response,
     kill,
+    log_end_offset,
     produce,
     start,
 )
@@ -34,7 +35,7 @@ WITHOUT_EPOCHS = Scenario(
         Question(
             "the epoch that broker 2 asked about when it was back (-1: it knows none; none: it did not ask)",
             lambda rules, _: -1 if rules.truncation.asks_leader and rules.truncation.asks_without_epochs else None,
-            epoch_asked(2, 1, since=("broker_killed", "2")),
+            epoch_asked(2, 1, since=(Event.BROKER_KILLED, "2")),
         ),
         Question(
             "the fetch offset of its first fetch",

@@ -19,7 +19,7 @@ BackendName = Literal["auto", "docker", "process"]
 def choose_backend(
     requested: BackendName, jre_image: str | None = None, kafka_image: str | None = None
 ) -> tuple[Backend, str]:
-    """Give the backend to use, and the reason in one sentence.
+    """Return the backend to use, and the reason in one sentence.
 
     Args:
         requested: ``auto`` takes containers where they can be had, else child processes.
@@ -43,7 +43,7 @@ def choose_backend(
 
 
 def jar_names_of_image(image: str) -> list[str]:
-    """Give the names of the Kafka jars in a container image, which is pulled if need be.
+    """Return the names of the Kafka jars in a container image, which is pulled if need be.
 
     Raises:
         UsageError: containers or the image cannot be had.

@@ -12,7 +12,7 @@ import docker
 from docker.errors import DockerException, ImageNotFound, NotFound
 
 from fault_injection.cluster.backend import NodeLaunch
-from fault_injection.cluster.backends.container_leftovers import OWNER_LABEL, owner_of_this_process
+from fault_injection.cluster.backends.container_shell import OWNER_LABEL, owner_of_this_process
 
 LOCAL_JRE_IMAGE = "kafka-conformance/jre:17"
 PUBLIC_JRE_IMAGE = "eclipse-temurin:17.0.13_11-jre"
@@ -26,7 +26,7 @@ _DOCKERFILE = "FROM {jre}\nCOPY libs /opt/kafka/libs\n"
 
 
 def present_jre(client: Any, jre_image: str | None) -> str | None:  # noqa: ANN401 - untyped library
-    """Give the name of the base image if it is there, the usual ones in turn when none is named."""
+    """Return the name of the base image if it is there, the usual ones in turn when none is named."""
     for image in (LOCAL_JRE_IMAGE, PUBLIC_JRE_IMAGE) if jre_image is None else (jre_image,):
         with contextlib.suppress(ImageNotFound):
             client.images.get(image)
@@ -44,7 +44,7 @@ def problem_with_pulling(client: Any, image: str) -> str | None:  # noqa: ANN401
 
 
 def image_with_jars(client: Any, launch: NodeLaunch, jre_image: str) -> str:  # noqa: ANN401 - untyped library
-    """Give the name of the image with a release's jars on a base image; it is built if it is not there."""
+    """Return the name of the image with a release's jars on a base image; it is built if it is not there."""
     tag = f"kafka-conformance/kafka:{launch.version}"
     wanted = f"{launch.jars.digest} on {jre_image}"
     with contextlib.suppress(ImageNotFound):
@@ -60,13 +60,13 @@ def image_with_jars(client: Any, launch: NodeLaunch, jre_image: str) -> str:  # 
 
 
 def first_line(error: Exception) -> str:
-    """Give the first line of what the daemon or the library says, cut to a length that fits a sentence."""
+    """Return the first line of what the daemon or the library says, cut to a length that fits a sentence."""
     text = str(getattr(error, "explanation", None) or error)
     return text.strip().splitlines()[0][:200]
 
 
 def jar_names(image: str) -> list[str]:
-    """Give the names of the jars of the Kafka in an image that is present; none if it has none.
+    """Return the names of the jars of the Kafka in an image that is present; none if it has none.
 
     A container is made of the image but not started, so nothing in the image is run.
     """

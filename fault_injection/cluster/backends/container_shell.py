@@ -6,8 +6,16 @@ with a line that no base 64 can begin with. Needs ``sh``, ``ls`` and ``base64`` 
 """
 
 import base64
+import contextlib
+import os
 import struct
 from typing import Any
+
+import docker
+from docker.errors import APIError, NotFound
+
+from fault_injection.cluster.owner import Owner
+from fault_injection.cluster.supervision import is_node
 
 _SCRIPT = """
 cd "$1" || exit
@@ -49,7 +57,7 @@ class ContainerShell:
         return sorted(_files_of_listing(self._ask("list")))
 
     def read(self, relative: str) -> bytes:
-        """Give a file's content.
+        """Return a file's content.
 
         Raises:
             FileNotFoundError: there is no such file.
@@ -90,3 +98,66 @@ def _files_of_listing(listing: bytes) -> list[str]:
         directory = head.removesuffix(":").removeprefix(".").removeprefix("/")
         files += [f"{directory}/{name}".removeprefix("/") for name in names if not name.endswith("/")]
     return files
+
+
+# How is a container killed that stands still?
+
+
+def kill_paused(container: Any) -> None:  # noqa: ANN401 - untyped library
+    """Kill a frozen container; a daemon that refuses to is made to thaw it dying, if it is on this machine."""
+    try:
+        container.kill()
+    except APIError:
+        pid = int(container.attrs["State"]["Pid"])
+        if is_node(pid):
+            os.kill(pid, 9)
+        container.unpause()
+        with contextlib.suppress(APIError):
+            container.kill()
+
+
+# Which containers, volumes and networks did a dead tester leave behind, and how are they told from anybody else's?
+#
+# They carry the label of their owner, the tester's process. A later tester removes those whose owner is provably gone:
+# other hosts and PID namespaces may share the Docker daemon, and their testers live on.
+
+
+OWNER_LABEL = "org.kafka-conformance.owner"
+
+
+def owner_of_this_process() -> str:
+    """Return the label's value for what this process starts."""
+    return str(Owner.of_this_process())
+
+
+def sweep() -> list[str]:
+    """Remove the containers, volumes and networks whose owner is gone; return their names."""
+    with contextlib.closing(docker.from_env()) as client:
+        return swept(client)
+
+
+def swept(client: Any) -> list[str]:  # noqa: ANN401 - untyped library
+    """Remove them as a Docker client sees them; return their names."""
+    filters = {"label": OWNER_LABEL}
+    removed = []
+    for container in client.containers.list(all=True, filters=filters):
+        if _is_orphan(container.labels[OWNER_LABEL]):
+            with contextlib.suppress(NotFound):
+                container.remove(force=True, v=True)
+                removed.append(str(container.name))
+    for volume in client.volumes.list(filters=filters):
+        if _is_orphan(volume.attrs["Labels"][OWNER_LABEL]):
+            with contextlib.suppress(NotFound):
+                volume.remove(force=True)
+                removed.append(str(volume.name))
+    for network in client.networks.list(filters=filters):
+        if _is_orphan(network.attrs["Labels"][OWNER_LABEL]):
+            with contextlib.suppress(NotFound):
+                network.remove()
+                removed.append(str(network.name))
+    return removed
+
+
+def _is_orphan(owner: str) -> bool:
+    known = Owner.written(owner)
+    return known is not None and known.is_gone

@@ -6,6 +6,7 @@ files. What is in a volume in memory lasts as long as a container that has it ru
 *keeper* that does nothing has it too. Volume and keeper carry the owner's label, by which a later tester sweeps them.
 """
 
+import contextlib
 import io
 import tarfile
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from typing import Any
 
 from docker.errors import APIError
 
-from fault_injection.cluster.backends.container_archive import archive
+from fault_injection.cluster.backends.container_files import archive
 from fault_injection.cluster.errors import ClusterError
 from fault_injection.cluster.spec import Node
 
@@ -95,7 +96,7 @@ class NodeVolumes:
         return node not in self._wanted
 
     def of_next(self, node: Node) -> Volume | None:
-        """Give the volume that the node's next container gets."""
+        """Return the volume that the node's next container gets."""
         return self._wanted[node] if node in self._wanted else self._present.get(node)
 
     def settle(self, node: Node) -> None:
@@ -149,7 +150,8 @@ class NodeVolumes:
             keeper.put_archive(str(directory.parent), content)
         except BaseException as failed:
             for created in filter(None, (keeper, volume)):
-                created.remove(force=True)
+                with contextlib.suppress(APIError):  # a sweep may be removing it; what came before it is what is told
+                    created.remove(force=True)
             if isinstance(failed, APIError):
                 raise ClusterError(f"no container can keep a volume: {failed.explanation}") from failed
             raise
@@ -157,7 +159,7 @@ class NodeVolumes:
 
 
 def _used_bytes(content: bytes) -> int:
-    """Give the room that an archive's files take in whole blocks."""
+    """Return the room that an archive's files take in whole blocks."""
     with tarfile.open(fileobj=io.BytesIO(content)) as tar:
         blocks = sum(-(-member.size // _BLOCK_BYTES) for member in tar if member.isfile())
     return max(1, blocks) * _BLOCK_BYTES

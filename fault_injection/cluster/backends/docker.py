@@ -27,9 +27,7 @@ from testcontainers.core.container import DockerContainer
 from testcontainers.core.network import Network
 
 from fault_injection.cluster.backend import NodeLaunch, ProcessState
-from fault_injection.cluster.backends.container_archive import archive
-from fault_injection.cluster.backends.container_end import kill_paused
-from fault_injection.cluster.backends.container_files import ContainerFiles
+from fault_injection.cluster.backends.container_files import ContainerFiles, archive
 from fault_injection.cluster.backends.container_image import (
     CLASS_PATH,
     PUBLIC_JRE_IMAGE,
@@ -38,11 +36,11 @@ from fault_injection.cluster.backends.container_image import (
     present_jre,
     problem_with_pulling,
 )
-from fault_injection.cluster.backends.container_leftovers import OWNER_LABEL, owner_of_this_process, swept
+from fault_injection.cluster.backends.container_shell import OWNER_LABEL, kill_paused, owner_of_this_process, swept
 from fault_injection.cluster.backends.container_storage import NodeVolumes
 from fault_injection.cluster.errors import ClusterError
 from fault_injection.cluster.launches import LOG, OUTPUT
-from fault_injection.cluster.ports import address_seen_at
+from fault_injection.cluster.plan import address_seen_at
 from fault_injection.cluster.spec import Node
 from fault_injection.waiting import until
 
@@ -205,7 +203,7 @@ class DockerBackend:
         return self._placed[node].files.names() if node in self._placed else []
 
     def read(self, node: Node, relative: str) -> bytes:
-        """Give the content of a file of a node's directory."""
+        """Return the content of a file of a node's directory."""
         if node in self._placed:
             return self._placed[node].files.read(relative)
         raise FileNotFoundError(relative)
@@ -233,7 +231,7 @@ class DockerBackend:
         self._volumes.protect(node, container, self._placed[node].launch.directory / relative)
 
     def restore_storage(self, node: Node, relative: str) -> bool:
-        """Give a directory of a dead node its ordinary storage back, from its next start on."""
+        """Return a directory of a dead node its ordinary storage back, from its next start on."""
         return self._volumes.restore(node, self._placed[node].launch.directory / relative)
 
     def storage_proof(self, node: Node, relative: str) -> str | None:
@@ -241,7 +239,7 @@ class DockerBackend:
         return self._volumes.proof(node, self._placed[node].launch.directory / relative)
 
     def output(self, node: Node) -> str:
-        """Give what a node printed, beside its log."""
+        """Return what a node printed, beside its log."""
         placed = self._placed.get(node)
         return "" if placed is None else str(placed.container.get_wrapped_container().logs().decode(errors="replace"))
 

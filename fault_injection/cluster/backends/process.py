@@ -11,13 +11,11 @@ from pathlib import Path
 
 from fault_injection.cluster.backend import NodeLaunch, ProcessState
 from fault_injection.cluster.backends.process_storage import ProcessStorage
-from fault_injection.cluster.class_archive import ClassArchive
 from fault_injection.cluster.errors import ClusterError
-from fault_injection.cluster.launches import OUTPUT
-from fault_injection.cluster.leftovers import ProcessRecord, is_stopped, sweep
+from fault_injection.cluster.launches import OUTPUT, ClassArchive
 from fault_injection.cluster.relay import LOOPBACK
 from fault_injection.cluster.spec import Node, Role
-from fault_injection.cluster.supervision import Supervision
+from fault_injection.cluster.supervision import ProcessRecord, Supervision, is_stopped, sweep
 from fault_injection.releases import Java, find_java
 from fault_injection.waiting import DeadlineExceededError, until
 
@@ -132,7 +130,7 @@ class ProcessBackend:
         return sorted(str(Path(parent, name).relative_to(root)) for parent, _, names in os.walk(root) for name in names)
 
     def read(self, node: Node, relative: str) -> bytes:
-        """Give the content of a file of a node's directory."""
+        """Return the content of a file of a node's directory."""
         if node not in self._directories:
             raise FileNotFoundError(relative)
         return (self._storage.seen(self._directories[node]) / relative).read_bytes()
@@ -159,7 +157,7 @@ class ProcessBackend:
         self._storage.protect(self._directories[node] / relative)
 
     def restore_storage(self, node: Node, relative: str) -> bool:
-        """Give a directory of a dead node its ordinary storage back."""
+        """Return a directory of a dead node its ordinary storage back."""
         return self._storage.restore(self._directories[node] / relative)
 
     def storage_proof(self, node: Node, relative: str) -> str | None:
@@ -167,7 +165,7 @@ class ProcessBackend:
         return self._storage.proof(self._directories[node] / relative)
 
     def output(self, node: Node) -> str:
-        """Give what a node printed, beside its log."""
+        """Return what a node printed, beside its log."""
         if node not in self._directories:
             return ""
         return (self._directories[node] / OUTPUT).read_text(errors="replace")

@@ -55,7 +55,7 @@ class ProcessStorage:
         self._protected.add(directory)
 
     def restore(self, directory: Path) -> bool:
-        """Give a directory its ordinary storage back, with what is in it; False if it has that already."""
+        """Return a directory its ordinary storage back, with what is in it; False if it has that already."""
         if directory in self._protected:
             self._protected.discard(directory)
         elif directory in self._limited:
@@ -77,7 +77,7 @@ class ProcessStorage:
         return f"{found[-1][2]} {found[-1][3]} on {directory.name}" if found else None
 
     def seen(self, directory: Path) -> Path:
-        """Give the path at which the tester sees a node's directory as the node does."""
+        """Return the path at which the tester sees a node's directory as the node does."""
         is_mounted = any(directory in (mounted, *mounted.parents) for mounted in self._limited)
         return self._supervision.seen(directory) if is_mounted else directory
 

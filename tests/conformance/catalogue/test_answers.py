@@ -3,41 +3,47 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+import msgspec
 import pytest
 
 from conformance.catalogue.answers import measure
-from conformance.catalogue.questions import Between, NotSeenError, Question, agrees, as_json, from_json, in_words
-from conformance.judgement.verdicts import Conformance
-from conformance.run_directory import RunDirectoryError
+from conformance.catalogue.questions import Answer, NotSeenError, Question, agrees, in_words
+from conformance.record.answers import Between, PredictedAnswer
+from conformance.record.directory import RunDirectoryError
+from conformance.record.prediction import FrozenPrediction, check_frozen
+from conformance.record.verdict import Conformance
 from conformance.scenarios.truncation import RESTARTED_FOLLOWER
 from conformance.stages.judging import judge_run
 from oracle.vocabulary import MetadataMode
-from tests.conformance.ideal_runs import write_ideal_run, write_lines
+from tests.conformance.ideal_runs import write_ideal_run
+from tests.conformance.run_files import change_run, read_json, read_lines, write_json, write_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from pathlib import Path
 
-    from conformance.catalogue.questions import Expected, Value
-    from conformance.run_directory import RunDirectory
+    from conformance.catalogue.questions import Expected
+    from conformance.record.answers import Value
+    from conformance.record.directory import RunDirectory
     from oracle.rules.rule_set import RuleSet
 
 CONFORMS, DEVIATES = Conformance.CONFORMS, Conformance.DEVIATES
 
 
-def _checkpoints(rules: RuleSet, prediction: Mapping[str, Any]) -> Expected:
+def _checkpoints(rules: RuleSet, prediction: FrozenPrediction) -> Expected:
     assert rules.metadata is MetadataMode.ZOOKEEPER
-    return [checkpoint["name"] for checkpoint in prediction["checkpoints"]]
+    return [checkpoint.name for checkpoint in prediction.checkpoints]
 
 
 def _measured_checkpoints(run: RunDirectory) -> Value:
-    return [line["name"] for line in run.lines("observations.ndjson") if line["kind"] == "checkpoint"]
+    return [line["name"] for line in read_lines(run, "observations.ndjson") if line["kind"] == "checkpoint"]
 
 
 def _last_epoch(run: RunDirectory) -> Value:
-    epochs = [int(line["leader_epoch"]) for line in run.lines("observations.ndjson") if line["kind"] == "checkpoint"]
+    epochs = [
+        int(line["leader_epoch"]) for line in read_lines(run, "observations.ndjson") if line["kind"] == "checkpoint"
+    ]
     if not epochs:
         raise NotSeenError("no checkpoint was observed")
     return epochs[-1]
@@ -63,16 +69,16 @@ def test_answers_as_predicted_are_counted_in_the_reason(run: RunDirectory) -> No
 
     assert verdict.conformance is CONFORMS
     assert "numbers, 2 answers and 3 records as predicted" in verdict.reason
-    assert [one["agrees"] for one in run.read_json("reconciliation/questions.json")["questions"]] == [True, True]
+    assert [one["agrees"] for one in read_json(run, "reconciliation/questions.json")["questions"]] == [True, True]
 
 
 def test_what_is_asked_is_frozen_with_the_prediction(run: RunDirectory) -> None:
     measure(run, ASKING.questions)
-    run.check_frozen()
-    questions = run.read_json("prediction/questions.json")
+    check_frozen(run)
+    questions = read_json(run, "prediction/questions.json")
     assert [one["predicted"] for one in questions["questions"]][1] == {"low": 5, "high": 7, "unit": "epochs"}
 
-    run.write_json("prediction/questions.json", {"questions": questions["questions"][:1]})
+    write_json(run, "prediction/questions.json", {"questions": questions["questions"][:1]})
     with pytest.raises(RunDirectoryError, match="changed since it was frozen"):
         judge_run(run)
 
@@ -88,15 +94,15 @@ def test_a_wrong_answer_deviates(run: RunDirectory) -> None:
 
     assert verdict.conformance is DEVIATES
     assert verdict.codes == ("question",)
-    assert (
-        verdict.reason
-        == "leader epoch at the end: predicted 5 to 7 epochs, measured 8 epochs; m1 lost: "
-        + (verdict.losses[0]["reason"])
+    assert verdict.reason == "leader epoch at the end: predicted 5 to 7 epochs, measured 8 epochs; m1 lost: " + (
+        verdict.losses[0].reason
     )
 
 
 def test_an_answer_that_cannot_be_found_deviates_and_says_what_was_sought(run: RunDirectory) -> None:
-    write_lines(run, "observations.ndjson", [o for o in run.lines("observations.ndjson") if o["kind"] == "outcome"])
+    write_lines(
+        run, "observations.ndjson", [o for o in read_lines(run, "observations.ndjson") if o["kind"] == "outcome"]
+    )
     measure(run, ASKING.questions)
 
     assert "leader epoch at the end: predicted 5 to 7 epochs, no checkpoint was observed" in findings(run)
@@ -108,11 +114,11 @@ def test_measuring_again_takes_the_place_of_what_was_measured_before(run: RunDir
 
     measure(run, ASKING.questions)
     assert judge_run(run).conformance is CONFORMS
-    assert len(run.lines("answers.ndjson")) == 2
+    assert len(read_lines(run, "answers.ndjson")) == 2
 
 
 def test_of_a_run_that_ended_early_nothing_is_missing(run: RunDirectory) -> None:
-    run.update_run(harness_failure={"kind": "HARNESS_ERROR", "message": "a broker was lost"})
+    change_run(run, harness_failure={"kind": "HARNESS_ERROR", "message": "a broker was lost"})
 
     assert judge_run(run).conformance is Conformance.HARNESS_ERROR
 
@@ -136,7 +142,8 @@ def test_of_a_run_that_ended_early_nothing_is_missing(run: RunDirectory) -> None
 )
 def test_answers_agree_by_value_and_kind(expected: Expected, measured: Value, *, is_right: bool) -> None:
     assert agrees(expected, measured) is is_right
-    assert from_json(as_json(expected)) == expected
+    stored = msgspec.json.encode(Answer("x", expected).predicted)
+    assert msgspec.json.decode(stored, type=PredictedAnswer).predicted == expected
 
 
 @pytest.mark.parametrize(

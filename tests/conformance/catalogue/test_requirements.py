@@ -7,9 +7,10 @@ from collections import Counter
 
 import pytest
 
-from conformance.catalogue.requirements import AREAS, CHECKED_IN_EVERY_RUN, REQUIREMENTS
+from conformance.catalogue.requirements import CHECKED_IN_EVERY_RUN, REQUIREMENTS
 from conformance.catalogue.scenario import REQUIREMENT_ID
 from conformance.registry import CATALOGUE
+from oracle.vocabulary import AREAS
 
 ROWS = {"HW": 14, "TR": 9, "LE": 7, "IS": 8, "AC": 7, "EL": 6, "RM": 6, "FE": 5, "RC": 3}
 IDS = tuple(requirement.id for requirement in REQUIREMENTS)

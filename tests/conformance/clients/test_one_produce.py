@@ -13,7 +13,7 @@ import pytest
 from conformance.clients import one_produce
 from conformance.clients.one_produce import DirectSending, OneRecord, Told, produce_once
 from conformance.clients.producer import Delivery
-from conformance.probes.errors import ProbeError
+from conformance.probes.connection import ProbeError
 from fault_injection.puppets.schema import API_VERSIONS, CLIENT_MESSAGES, PRODUCE, response_frame
 from oracle.vocabulary import Outcome
 

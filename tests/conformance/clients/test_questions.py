@@ -9,14 +9,17 @@ import pytest
 from conformance.clients.questions import API_KEYS, EpochEnd, Fetched, FetchLimits, Listed, Questioner
 from fault_injection.puppets.connection import PuppetConnection
 from fault_injection.puppets.schema import CLIENT_MESSAGES, built, request_frame
-from oracle.request_versions import Request, versions
+from oracle.rules.by_version import rules_for
+from oracle.rules.request_versions import versions
+from oracle.vocabulary import MetadataMode, Request
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 OLDEST = {Request.FETCH: 3, Request.LIST_OFFSETS: 1, Request.OFFSETS_FOR_LEADER_EPOCH: 0}
 """Of the oldest release that is tested."""
-VERSIONS = [(one, version) for one in Request for version in range(OLDEST[one], versions(one, "4.3.1")[-1] + 1)]
+NEWEST = rules_for("4.3.1", MetadataMode.KRAFT)
+VERSIONS = [(one, version) for one in Request for version in range(OLDEST[one], versions(one, NEWEST)[-1] + 1)]
 ASK: dict[Request, Callable[[Questioner], object]] = {
     Request.FETCH: lambda questioner: questioner.fetch(0, FetchLimits(reads_committed=True)),
     Request.LIST_OFFSETS: lambda questioner: questioner.list_offset(-1, reads_committed=True),

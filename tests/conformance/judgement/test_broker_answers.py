@@ -9,27 +9,40 @@ import pytest
 
 from conformance.catalogue.scenario import Scenario
 from conformance.judgement.broker_answers import NEVER_ASKED, answer_rows, answer_words, compare_broker_answers
-from conformance.judgement.verdicts import Conformance
-from conformance.registry import select_scenarios
+from conformance.record.observations import BrokerAnswer, Numbers
+from conformance.record.prediction import PredictedBrokerAnswer, PredictedNumbers
+from conformance.record.verdict import Conformance
 from conformance.stages.judging import judge_run
 from oracle.steps import Consume
 from oracle.vocabulary import BrokerId
 from reports.load import load_run
-from tests.conformance.ideal_runs import write_ideal_run, write_lines
+from tests.conformance.ideal_runs import write_ideal_run
+from tests.conformance.run_files import read_lines, write_lines
+from tests.conformance.selected import select_scenarios
 from tests.oracle.open_races import answer_before_or_after_the_second_fetch
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from conformance.run_directory import RunDirectory
+    from conformance.record.answers import AnswerValue
+    from conformance.record.directory import RunDirectory
+    from conformance.record.observations import Observation
 
 (SCENARIO,) = select_scenarios(["HW-02/leader"])
-PREDICTED = {"answers": [{"step": 4, "asked": "consume", "answer": {"error": None, "records": ["m0"]}}]}
+PREDICTED = PredictedNumbers(
+    checkpoints=(),
+    records=(),
+    logs={},
+    diverged=(),
+    steps=(),
+    answers=(PredictedBrokerAnswer(4, "consume", {"error": None, "records": ["m0"]}),),
+)
+NUMBERS = Numbers(replicas={}, leader=1, leader_epoch=0, isr=(), step=4)
 
 
-def told(**answer: object) -> list[dict[str, Any]]:
-    return [{"kind": "answer", "step": 4, "answer": answer}, {"kind": "numbers", "step": 4}]
+def told(**answer: AnswerValue) -> list[Observation]:
+    return [BrokerAnswer(broker=1, step=4, answer=answer), NUMBERS]
 
 
 @pytest.fixture
@@ -38,7 +51,7 @@ def run(tmp_path: Path) -> RunDirectory:
 
 
 def doctor(run: RunDirectory, change: Callable[[list[dict[str, Any]]], object]) -> None:
-    lines = run.lines("observations.ndjson")
+    lines = read_lines(run, "observations.ndjson")
     change([line for line in lines if line["kind"] == "answer"])
     write_lines(run, "observations.ndjson", [line for line in lines if not line.get("is_gone")])
 
@@ -79,7 +92,7 @@ def test_every_value_is_a_row_of_its_own() -> None:
         ("step 5: consume: error", True),
         ("step 5: consume: records", False),
     ]
-    assert list(answer_rows({}, told())) == []
+    assert list(answer_rows(replace(PREDICTED, answers=()), told())) == []
 
 
 @pytest.mark.parametrize("outcome", [0, 1])

@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 from copy import deepcopy
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conformance.judgement.comparison import Row, checkpoint_rows, disagreements, epoch_conflicts, outcome_rows
+from conformance.judgement.comparison import Row, checkpoint_rows, epoch_conflicts, outcome_rows
+from conformance.record.directory import as_plain
+from conformance.record.observations import Checkpoint, OutcomeSeen
+from conformance.record.prediction import PredictedMoment, PredictedRecord
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 PREDICTED: dict[str, Any] = {
+    "step": 3,
     "name": "end",
+    "leadership": 0,
     "replicas": {
         "1": {"log_end_offset": 2, "high_watermark": 2, "alive": True},
         "2": {"log_end_offset": 2, "high_watermark": 1, "alive": True},
@@ -25,11 +32,20 @@ PREDICTED: dict[str, Any] = {
     "elr": [],
     "remote_log_end_offsets": {"2": 1},
 }
-MEASURED: dict[str, Any] = PREDICTED | {"isr": [1, 2], "leader_epoch": 7}
+MEASURED: dict[str, Any] = PREDICTED | {"kind": "checkpoint", "isr": [1, 2], "leader_epoch": 7, "settled": True}
+
+
+def compared(predicted: dict[str, Any], measured: dict[str, Any]) -> list[Row]:
+    moment = msgspec.json.decode(msgspec.json.encode(predicted), type=PredictedMoment)
+    return checkpoint_rows(moment, msgspec.json.decode(msgspec.json.encode(measured), type=Checkpoint))
+
+
+def disagreements(rows: list[Row]) -> list[Row]:
+    return [row for row in rows if not row.agrees]
 
 
 def test_equal_numbers_agree_whatever_the_order_of_the_isr() -> None:
-    rows = checkpoint_rows(PREDICTED, MEASURED)
+    rows = compared(PREDICTED, MEASURED)
 
     assert disagreements(rows) == []
     assert [row.what for row in rows] == [
@@ -52,7 +68,6 @@ def test_equal_numbers_agree_whatever_the_order_of_the_isr() -> None:
         (lambda m: m["replicas"]["1"].update(log_end_offset=3), "broker 1 log end offset", 3),
         (lambda m: m["replicas"]["2"].update(high_watermark=2), "broker 2 high watermark", 2),
         (lambda m: m["replicas"]["2"].update(alive=False), "broker 2 alive", False),
-        (lambda m: m["replicas"]["2"].pop("high_watermark"), "broker 2 high watermark", None),
         (lambda m: m.update(leader=2), "leader", 2),
         (lambda m: m.update(leader=None), "leader", None),
         (lambda m: m.update(isr=[1]), "isr", [1]),
@@ -67,7 +82,7 @@ def test_each_number_can_disagree_alone(
     seen = deepcopy(MEASURED)
     change(seen)
 
-    (row,) = disagreements(checkpoint_rows(PREDICTED, seen))
+    (row,) = disagreements(compared(PREDICTED, seen))
 
     assert (row.what, row.measured, row.kind) == (what, measured, "checkpoint")
 
@@ -79,32 +94,35 @@ def test_where_no_frame_tells_what_a_leader_knows_either_number_agrees_and_no_th
     told = PREDICTED | {"remote_log_end_offsets": {"2": predicted}}
     seen = MEASURED | {"remote_log_end_offsets": {"2": 1}, "or_if_diverging_counts": {"2": 3}}
 
-    assert (disagreements(checkpoint_rows(told, seen)) == []) is agrees
+    assert (disagreements(compared(told, seen)) == []) is agrees
 
 
 def test_a_replica_that_nobody_measured_disagrees_in_every_number() -> None:
-    rows = disagreements(checkpoint_rows(PREDICTED, MEASURED | {"replicas": {"1": MEASURED["replicas"]["1"]}}))
+    rows = disagreements(compared(PREDICTED, MEASURED | {"replicas": {"1": MEASURED["replicas"]["1"]}}))
 
     assert [row.what for row in rows] == ["broker 2 log end offset", "broker 2 high watermark", "broker 2 alive"]
 
 
 @pytest.mark.parametrize("measured", [{k: v for k, v in MEASURED.items() if k != "elr"}, MEASURED | {"elr": None}])
 def test_eligible_leader_replicas_are_compared_only_where_a_release_shows_them(measured: dict[str, Any]) -> None:
-    assert "elr" not in [row.what for row in checkpoint_rows(PREDICTED, measured)]
+    assert "elr" not in [row.what for row in compared(PREDICTED, measured)]
 
 
 def test_outcomes_and_named_errors_are_compared() -> None:
-    predicted: list[dict[str, Any]] = [
-        {"label": "m0", "outcome": "acknowledged", "error": None},
-        {"label": "m1", "outcome": "refused", "error": "NOT_ENOUGH_REPLICAS"},
+    nothing = PredictedRecord(0, "", "absent", False, "", None, None, None, 1, "", "none", None)
+    predicted = [
+        replace(nothing, label="m0", outcome="acknowledged"),
+        replace(nothing, label="m1", outcome="refused", error="NOT_ENOUGH_REPLICAS"),
     ]
+    ignored = "ignored where the model names none"
     measured = {
-        "m0": {"outcome": "acknowledged", "error": "ignored where the model names none"},
-        "m1": {"outcome": "refused", "error": "NOT_ENOUGH_REPLICAS"},
+        "m0": OutcomeSeen(label="m0", outcome="acknowledged", error=ignored),
+        "m1": OutcomeSeen(label="m1", outcome="refused", error="NOT_ENOUGH_REPLICAS"),
     }
 
     assert disagreements(outcome_rows(predicted, measured)) == []
-    wrong = disagreements(outcome_rows(predicted, {"m1": {"outcome": "refused", "error": "REQUEST_TIMED_OUT"}}))
+    other = OutcomeSeen(label="m1", outcome="refused", error="REQUEST_TIMED_OUT")
+    wrong = disagreements(outcome_rows(predicted, {"m1": other}))
     assert [(row.what, row.predicted, row.measured, row.kind) for row in wrong] == [
         ("outcome of m0", "acknowledged", None, "outcome"),
         ("error of m1", "NOT_ENOUGH_REPLICAS", "REQUEST_TIMED_OUT", "outcome"),
@@ -112,7 +130,7 @@ def test_outcomes_and_named_errors_are_compared() -> None:
 
 
 def test_a_row_is_written_with_its_agreement() -> None:
-    assert Row("leader", 1, 2).as_json() == {"what": "leader", "predicted": 1, "measured": 2, "agrees": False}
+    assert as_plain(Row("leader", 1, 2).recorded) == {"what": "leader", "predicted": 1, "measured": 2, "agrees": False}
 
 
 @pytest.mark.parametrize(

@@ -12,22 +12,33 @@ import pytest
 from conformance.catalogue.scenario import Scenario
 from conformance.interruption import INTERRUPTED
 from conformance.judgement.open_outcomes import measured_prediction, write_measured_outcome
-from conformance.judgement.verdicts import Conformance, PromiseKept
 from conformance.reconcile.run_files import PREDICTED_RECORDS, PREDICTED_REPLICA_LOGS, predicted_divergences
-from conformance.run_directory import RunDirectoryError
+from conformance.record.directory import RunDirectoryError
+from conformance.record.prediction import check_frozen, freeze
+from conformance.record.verdict import Conformance, PromiseKept
 from conformance.stages.judging import judge_run
 from oracle.steps import AwaitHold, Checkpoint, Kill, Start
 from reports.load import load_run
-from tests.conformance.ideal_runs import BASE, write_ideal_run, write_lines
+from tests.conformance.ideal_runs import BASE, write_ideal_run
+from tests.conformance.run_files import change_run, read_json, read_lines, write_json, write_lines
 from tests.oracle.open_races import answer_before_or_after_the_second_fetch, lost_or_kept
 from tests.oracle.schedules import TWO, hold
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from conformance.run_directory import RunDirectory
+    from conformance.record.directory import RunDirectory
 
 RACE = Scenario("race", lost_or_kept(), "two followers, one high watermark")
+
+
+def mark(event: str, step: int) -> dict[str, object]:
+    return {"t_ns": step, "step": step, "event": event, "subject": "", "text": ""}
+
+
+def number_of(run: RunDirectory) -> int | None:
+    outcome = measured_prediction(run).measured_outcome
+    return None if outcome is None else outcome.number
 
 
 def run_of(runs: Path, outcome: int) -> RunDirectory:
@@ -46,8 +57,8 @@ def test_any_one_outcome_conforms_and_is_named(tmp_path: Path, outcome: int, pro
 
 def test_checkpoints_of_one_outcome_with_logs_of_another_deviate(tmp_path: Path) -> None:
     run, other = run_of(tmp_path, 0), run_of(tmp_path, 1)
-    first = next(o for o in other.lines("observations.ndjson") if o.get("name") == "broker 2 has m0")
-    mixed = [first if o.get("name") == "broker 2 has m0" else o for o in run.lines("observations.ndjson")]
+    first = next(o for o in read_lines(other, "observations.ndjson") if o.get("name") == "broker 2 has m0")
+    mixed = [first if o.get("name") == "broker 2 has m0" else o for o in read_lines(run, "observations.ndjson")]
     write_lines(run, "observations.ndjson", mixed)
     verdict = judge_run(run)
     assert verdict.conformance is Conformance.DEVIATES
@@ -57,7 +68,7 @@ def test_checkpoints_of_one_outcome_with_logs_of_another_deviate(tmp_path: Path)
 def test_logs_alone_tell_outcomes_apart(tmp_path: Path) -> None:
     run = run_of(tmp_path, 1)
     write_lines(run, "observations.ndjson", [])
-    assert measured_prediction(run)["measured_outcome"]["number"] == 2
+    assert number_of(run) == 2
 
 
 def test_the_outcome_that_fits_is_what_is_reconciled_and_reported(tmp_path: Path) -> None:
@@ -77,12 +88,12 @@ def test_the_outcome_that_fits_is_what_is_reconciled_and_reported(tmp_path: Path
     report = load_run(run.path)
     assert [row.predicted_fate for row in report.records.rows] == ["present", "present"]
     assert "outcome/prediction.json" in {evidence.name for evidence in report.evidence}
-    run.check_frozen()
+    check_frozen(run)
 
 
 def test_a_prediction_that_has_changed_chooses_nothing(tmp_path: Path) -> None:
     run = run_of(tmp_path, 0)
-    run.write_json("prediction/prediction.json", {"alternatives": []})
+    write_json(run, "prediction/prediction.json", {"alternatives": []})
     with pytest.raises(RunDirectoryError, match="has changed"):
         write_measured_outcome(run)
 
@@ -99,18 +110,18 @@ def test_a_prediction_of_format_1_is_judged_as_before(tmp_path: Path) -> None:
     path = run.path / "prediction" / "prediction.json"
     known = json.loads(path.read_text())
     path.write_text(json.dumps({k: v for k, v in known.items() if k not in ("format", "assumed", "alternatives")}))
-    run.freeze_prediction()
+    freeze(run)
     assert judge_run(run).conformance is Conformance.CONFORMS
 
 
 def test_what_a_producer_is_told_as_a_run_is_ended_chooses_no_outcome(tmp_path: Path) -> None:
     """The negative control is the same outcome while a step is taken."""
     run = run_of(tmp_path, 1)
-    frozen = run.read_json("prediction/prediction.json")
+    frozen = read_json(run, "prediction/prediction.json")
     other = next(record for record in frozen["alternatives"][0]["records"] if record["label"] == "m0")
     told = {"kind": "outcome", "label": "m0", "error": None, "outcome": f"not {other['outcome']}"}
-    run.update_run(harness_failure={"kind": "HARNESS_ERROR", "message": INTERRUPTED})
-    first = run.lines("observations.ndjson")[0]
+    change_run(run, harness_failure={"kind": "HARNESS_ERROR", "message": INTERRUPTED})
+    first = read_lines(run, "observations.ndjson")[0]
     write_lines(run, "observations.ndjson", [first, told | {"step": None}])
     assert judge_run(run).conformance is Conformance.HARNESS_ERROR
     write_lines(run, "observations.ndjson", [first, told | {"step": 1}])
@@ -121,12 +132,12 @@ def test_what_was_seen_after_a_node_was_lost_chooses_no_outcome(tmp_path: Path) 
     """The negative control is the same run whose steps all ended."""
     run = run_of(tmp_path, 1)
     shutil.rmtree(run.path / "replica_logs")
-    seen = [one | {"step": 5} for one in run.lines("observations.ndjson")]
+    seen = [one | {"step": 5} for one in read_lines(run, "observations.ndjson")]
     write_lines(run, "observations.ndjson", seen)
-    run.update_run(harness_failure={"kind": "HARNESS_ERROR", "message": "broker-2 was killed", "lost_node": True})
+    change_run(run, harness_failure={"kind": "HARNESS_ERROR", "message": "broker-2 was killed", "lost_node": True})
     for finished, number in ((4, 1), (5, 2)):
-        write_lines(run, "timeline.ndjson", [{"event": "step_finished", "step": finished}])
-        assert measured_prediction(run)["measured_outcome"]["number"] == number
+        write_lines(run, "timeline.ndjson", [mark("step_finished", finished)])
+        assert number_of(run) == number
 
 
 @pytest.mark.parametrize(("step", "expected"), [(10, Conformance.INCONCLUSIVE), (8, Conformance.DEVIATES)])
@@ -138,8 +149,8 @@ def test_a_race_that_ends_otherwise_than_assumed_is_inconclusive(
         Kill(TWO), hold("cut", follower=TWO, fetch_offset=0), Start(TWO), AwaitHold("cut"), Checkpoint("end")
     )
     run = write_ideal_run(tmp_path, scenario=Scenario("assumed", assuming, "the other follower comes too late"))
-    write_lines(run, "timeline.ndjson", [{"event": "step_started", "step": n} for n in range(step + 1)])
-    run.update_run(harness_failure={"kind": "DEVIATES", "message": "it did not come"})
+    write_lines(run, "timeline.ndjson", [mark("step_started", n) for n in range(step + 1)])
+    change_run(run, harness_failure={"kind": "DEVIATES", "message": "it did not come"})
     verdict = judge_run(run)
     assert verdict.conformance is expected
     assert ("the race ended otherwise" in verdict.reason) is (expected is Conformance.INCONCLUSIVE)
@@ -147,5 +158,5 @@ def test_a_race_that_ends_otherwise_than_assumed_is_inconclusive(
     write_lines(run, "observations.ndjson", [])
     lost = {"kind": "HARNESS_ERROR", "message": "broker-2 was killed by signal 9", "lost_node": True}
     for ended in (lost, {"kind": "HARNESS_ERROR", "message": INTERRUPTED}):
-        run.update_run(harness_failure=ended)
+        change_run(run, harness_failure=ended)
         assert judge_run(run).reason == ended["message"]

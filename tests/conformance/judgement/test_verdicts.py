@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 
 import pytest
 
 from conformance.judgement.comparison import Row
 from conformance.judgement.facts import Facts
-from conformance.judgement.verdicts import (
-    Conformance,
-    Finding,
-    PromiseKept,
-    exit_code,
-    judge,
-    not_run,
-)
+from conformance.judgement.verdicts import exit_code, judge, not_run
+from conformance.record.prediction import PredictedDivergence
+from conformance.record.reconciliation import DeviationSample
+from conformance.record.verdict import Conformance, Finding, PromiseKept
 from tests.conformance.verdict_facts import AGREES, ALLOWED_LOSS, CUT, DIFFERS, LOST, M0, facts, record
 
 CONFORMS, DEVIATES = Conformance.CONFORMS, Conformance.DEVIATES
@@ -58,7 +55,7 @@ BROKEN, NO_PROMISE = PromiseKept.BROKEN, PromiseKept.NO_PROMISE
                 M0,
                 classes={"diverged": 1},
                 predicted={"diverged": 1},
-                diverged=[{"offset": 1, "replicas": {"1": "m1", "2": "x1"}}],
+                diverged=[PredictedDivergence(1, {1: "m1", 2: "x1"})],
             ),
             CONFORMS,
             AS_PREDICTED,
@@ -76,7 +73,7 @@ BROKEN, NO_PROMISE = PromiseKept.BROKEN, PromiseKept.NO_PROMISE
             facts(
                 LOST,
                 deviations=1,
-                samples={"deviations": [{"label": "m1", "expected": "not in the topic", "measured": "at offset 1"}]},
+                deviating=[DeviationSample("not in the topic", "at offset 1", label="m1")],
             ),
             DEVIATES,
             KEPT,
@@ -171,7 +168,7 @@ def test_what_harms_nobody_breaks_no_promise(name: str) -> None:
 def test_counts_that_do_not_add_up_are_a_harness_error_whatever_else_is_known() -> None:
     told = facts(M0, rows=[DIFFERS], interruption=("DEVIATES", "leader 2 never came"))
     assert told.counts is not None
-    untrusted = dict(told.counts) | {"identity_holds": False}
+    untrusted = replace(told.counts, identity_holds=False)
     verdict = judge(Facts(told.prediction, told.rows, counts=untrusted, interruption=told.interruption))
 
     assert (verdict.conformance, verdict.promise) == (HARNESS_ERROR, None)
@@ -181,13 +178,13 @@ def test_counts_that_do_not_add_up_are_a_harness_error_whatever_else_is_known() 
 
 def test_every_finding_says_its_kind_and_names_its_record() -> None:
     deviations = [
-        {"kind": "record", "label": "m1", "record_id": 8, "expected": "at offset 1", "measured": "not there"},
-        {"kind": "record", "label": None, "record_id": 77, "expected": "never attempted", "measured": "at offset 2"},
-        {"kind": "record", "label": None, "record_id": None, "expected": "nothing", "measured": "at offset 3"},
-        {"kind": "replica_log", "label": "m1", "broker": 2, "offset": 1, "expected": "m1", "measured": "m2"},
+        DeviationSample("at offset 1", "not there", label="m1", record_id=8),
+        DeviationSample("never attempted", "at offset 2", record_id=77),
+        DeviationSample("nothing", "at offset 3"),
+        DeviationSample("m1", "m2", kind="replica_log", label="m1", broker=2, offset=1),
     ]
     rows = [DIFFERS, AGREES, Row("outcome of m0", "acknowledged", "refused", "outcome")]
-    verdict = judge(facts(M0, rows=rows, conflicts=["epochs fall"], deviations=6, samples={"deviations": deviations}))
+    verdict = judge(facts(M0, rows=rows, conflicts=["epochs fall"], deviations=6, deviating=deviations))
 
     assert verdict.findings == (
         Finding("checkpoint", "end: isr: predicted [1, 2], measured [1]"),
@@ -206,18 +203,18 @@ def test_losses_are_those_that_were_measured() -> None:
     both = judge(facts(M0, LOST, ALLOWED_LOSS, record("m9", "lost", "none", acks=0), lost=("m0", "m1", "m2", "m9")))
 
     assert kept.losses == ()
-    assert [(loss["label"], loss["promise"]) for loss in both.losses] == [
+    assert [(loss.label, loss.promise) for loss in both.losses] == [
         ("m0", "broken"),
         ("m1", "broken"),
         ("m2", "allowed_by_settings"),
     ]
-    assert both.losses[0]["reason"] == "not predicted: it is below"
-    assert both.losses[1]["reason"] == CUT
+    assert both.losses[0].reason == "not predicted: it is below"
+    assert both.losses[1].reason == CUT
 
 
 def test_beyond_the_sample_the_prediction_names_what_was_lost() -> None:
     many = [record(f"m{i}", "lost", "broken") for i in range(30)]
-    verdict = judge(facts(*many, lost=tuple(r["label"] for r in many[:20]), classes={"lost": 30}))
+    verdict = judge(facts(*many, lost=tuple(r.label for r in many[:20]), classes={"lost": 30}))
 
     assert (verdict.conformance, verdict.promise) == (CONFORMS, AS_PREDICTED)
     assert len(verdict.losses) == 30

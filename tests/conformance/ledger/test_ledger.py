@@ -11,10 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from conformance.ledger.entry import Attempt, OutcomeEntry
-from conformance.ledger.reader import read_ledger
-from conformance.ledger.schema import LedgerError, attempts_schema
-from conformance.ledger.writer import LedgerWriter
+from conformance.record.ledger import Attempt, LedgerError, LedgerWriter, OutcomeEntry, attempts_schema, read_ledger
 from oracle.vocabulary import Acks, Outcome
 
 ATTEMPT = Attempt(7, "m0", "t", 0, Acks.ALL, 3, 100, 1_000)
@@ -24,8 +21,8 @@ REFUSED = OutcomeEntry(8, Outcome.REFUSED, "NOT_ENOUGH_REPLICAS", None, 2_001)
 CRASHING_RUN = """
 import os, signal, sys
 from pathlib import Path
-from conformance.ledger.entry import Attempt
-from conformance.ledger.writer import LedgerWriter
+from conformance.record.ledger import Attempt
+from conformance.record.ledger import LedgerWriter
 from oracle.vocabulary import Acks
 
 LedgerWriter(Path(sys.argv[1])).record_attempts([Attempt(7, "m0", "t", 0, Acks.ALL, 3, 100, 1_000)])

@@ -2,7 +2,7 @@
 
 import pytest
 
-from conformance.ledger.outcomes import kafka_error_name, outcome_of
+from conformance.clients.outcomes import kafka_error_name, outcome_of
 from oracle.vocabulary import Acks, Outcome
 
 ACKNOWLEDGED, REFUSED, INDETERMINATE = Outcome.ACKNOWLEDGED, Outcome.REFUSED, Outcome.INDETERMINATE

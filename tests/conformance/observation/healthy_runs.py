@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from conformance.run_directory import RunDirectory
+from conformance.record.directory import RunDirectory
 from fault_injection.wire import controller_views, views
 from tests.conformance.observation.wire_files import FETCH, LEADER_AND_ISR, TOPIC, WireFile
+from tests.conformance.run_files import change_run, write_json
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -17,8 +18,8 @@ OWN = ("2.8.2", "zookeeper")
 def begin_run(directory: Path) -> RunDirectory:
     """Begin a run directory without a trace."""
     run = RunDirectory.create(directory, "run")
-    run.update_run(topic=TOPIC, kafka=OWN[0], metadata=OWN[1], settings={"imposed": {}})
-    run.write_json("schedule.json", {"settings": {"min.insync.replicas": 1}, "steps": []})
+    change_run(run, topic=TOPIC, kafka=OWN[0], metadata=OWN[1], settings={"imposed": {}})
+    write_json(run, "schedule.json", {"replicas": [1, 2], "settings": {"min.insync.replicas": 1}, "steps": []})
     (run.path / "timeline.ndjson").touch()
     return run
 

@@ -9,14 +9,16 @@ import pytest
 
 from conformance.observation import check
 from conformance.observation.check import check_trace
+from conformance.record.directory import as_text
 from tests.conformance.observation.healthy_runs import OWN, begin_run, healthy
+from tests.conformance.run_files import read_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from conformance.observation.trace_result import TraceResult
-    from conformance.run_directory import RunDirectory
+    from conformance.record.directory import RunDirectory
+    from conformance.record.trace_check import TraceResult
     from tests.conformance.observation.wire_files import WireFile
 
 
@@ -28,7 +30,7 @@ def run(tmp_path: Path) -> RunDirectory:
 def checked(run: RunDirectory, wire: WireFile, rules_of: tuple[str, str] | None = None) -> TraceResult:
     wire.write(run.path)
     result = check_trace(run, rules_of)
-    assert run.read_json("trace_check.json") == json.loads(json.dumps(result.as_json()))
+    assert read_json(run, "trace_check.json") == json.loads(as_text(result))
     return result
 
 
@@ -50,8 +52,8 @@ def test_a_high_watermark_beyond_the_follower_is_a_violation_at_its_frame(run: R
     assert (violation.invariant, violation.name, violation.frame) == (14, "high_watermark_of_leader", 8)
     assert [frame.seq for frame in violation.frames][-4:] == [7, 8, 9, 10]
     assert violation.text.startswith("frame 8: ")
-    written = run.read_json("trace_check.json")["violation"]
-    assert (written["text"], written["frame"]) == (violation.text, 8)
+    written = read_json(run, "trace_check.json")["violation"]
+    assert written["frame"] == 8
     assert (
         "node 1 to node 2, answer to Fetch v12: the leader answers: high watermark 1" in written["frames"][-3]["text"]
     )

@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from conformance.ledger.entry import Attempt, OutcomeEntry
-from conformance.ledger.writer import LedgerWriter
+from conformance.commands.tracing import event_as_json
 from conformance.observation.errors import TraceUnreadableError
-from conformance.observation.event_json import event_as_json, event_from_json
 from conformance.observation.event_stream import EventStream
 from conformance.observation.event_text import event_text
-from conformance.run_directory import RunDirectory
+from conformance.record.directory import RunDirectory
+from conformance.record.ledger import Attempt, LedgerWriter, OutcomeEntry
 from fault_injection.wire import views
 from oracle.tracing.observed import (
     Acknowledged,
@@ -28,20 +27,26 @@ from oracle.tracing.observed import (
     TopicPartition,
 )
 from oracle.vocabulary import Acks, Outcome
+from tests.conformance.observation.event_reading import event_from_json
 from tests.conformance.observation.wire_files import FETCH, MS, TOPIC, WireFile
+from tests.conformance.run_files import change_run, write_json
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 PARTITION = TopicPartition(TOPIC, 0)
-SCHEDULE = {"settings": {"min.insync.replicas": 1}, "steps": [{"produce": "m0"}, {"alter": {"min.insync.replicas": 2}}]}
+SCHEDULE: dict[str, Any] = {
+    "replicas": [1, 2],
+    "settings": {"min.insync.replicas": 1},
+    "steps": [{"produce": "m0"}, {"alter": {"min.insync.replicas": 2}}],
+}
 
 
 @pytest.fixture
 def run(tmp_path: Path) -> RunDirectory:
     run = RunDirectory.create(tmp_path, "run")
-    run.update_run(topic=TOPIC)
-    run.write_json("schedule.json", SCHEDULE)
+    change_run(run, topic=TOPIC)
+    write_json(run, "schedule.json", SCHEDULE)
     note(run, "timeline.ndjson")
     return run
 
@@ -52,6 +57,11 @@ def note(run: RunDirectory, name: str, *notes: dict[str, Any]) -> None:
 
 def done(at_ms: int, event: str, subject: str = "", **fields: Any) -> dict[str, Any]:  # noqa: ANN401
     return {"t_ns": at_ms * MS, "step": 0, "event": event, "subject": subject, "text": "", **fields}
+
+
+def numbers(at_ms: int, replicas: dict[str, Any]) -> dict[str, Any]:
+    seen = {"leader": 1, "leader_epoch": 0, "isr": [1]}
+    return {"t_ns": at_ms * MS, "step": 0, "kind": "numbers", "replicas": replicas, **seen}
 
 
 def fetches(wire: WireFile, *times_ms: int, connection: int = 1) -> None:
@@ -76,7 +86,7 @@ def test_notes_and_frames_are_merged_by_time(run: RunDirectory) -> None:
     measured = {"log_end_offset": 3, "high_watermark": 2, "alive": True}
     note(run, "timeline.ndjson", done(5, "step_started"), done(20, "broker_killed", "3"))
     replicas = {"1": measured, "2": measured | {"alive": False}}
-    note(run, "observations.ndjson", {"t_ns": 25 * MS, "step": 0, "kind": "numbers", "replicas": replicas})
+    note(run, "observations.ndjson", numbers(25, replicas))
     found = events(run, wire)
     assert found[0] == MinIsrSet(at=10 * MS, partition=PARTITION, min_insync_replicas=1)
     assert [type(event).__name__ for event in found[1:]] == [
@@ -93,13 +103,13 @@ def test_notes_and_frames_are_merged_by_time(run: RunDirectory) -> None:
     )
 
 
-@pytest.mark.parametrize(("event", "measured"), [("broker_resumed", [60]), ("broker_killed", [60]), ("x", [])])
+@pytest.mark.parametrize(("event", "measured"), [("broker_resumed", [60]), ("broker_killed", [60]), ("link_cut", [])])
 def test_the_files_of_a_paused_broker_are_no_measurement(run: RunDirectory, event: str, measured: list[int]) -> None:
     wire = WireFile()
     fetches(wire, 10)
-    numbers = {"2": {"log_end_offset": 3, "high_watermark": 0, "alive": True}}
+    replicas = {"2": {"log_end_offset": 3, "high_watermark": 0, "alive": True}}
     note(run, "timeline.ndjson", done(20, "broker_paused", "2"), done(50, event, "2"))
-    noted = ({"t_ns": at * MS, "step": 0, "kind": "numbers", "replicas": numbers} for at in (30, 60))
+    noted = (numbers(at, replicas) for at in (30, 60))
     note(run, "observations.ndjson", *noted)
     assert [event.at // MS for event in events(run, wire) if isinstance(event, ReplicaMeasured)] == measured
 

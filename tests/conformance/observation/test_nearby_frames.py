@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+import msgspec
 
 from conformance.observation.nearby_frames import NearbyFrames
 from conformance.observation.wire_moments import Moment
+from conformance.record.wire import Frame
 from oracle.tracing.observed import BrokerStarted
+from tests.conformance.wire_trace.wire_lines import wire_line
 
 
 def moment(seq: int) -> Moment:
-    frame: dict[str, Any] = {
-        "seq": seq,
-        "arrived_ns": seq * 1_000_000,
-        "forwarded_ns": seq * 1_000_000,
-        "direction": "request",
-        "source": 2,
-        "destination": 1,
-        "api": "Fetch",
-        "api_version": 11,
-        "hold": "gap" if seq == 12 else None,
-        "outcome": "dropped" if seq == 12 else "forwarded",
-    }
+    line = wire_line(seq, "request", "Fetch", (2, 1), None)
+    held = {"hold": "gap", "outcome": "dropped"} if seq == 12 else {}
+    frame = msgspec.convert(line | held, Frame)
     return Moment(seq * 1_000_000, seq, is_delivery=False, frame=frame)
 
 

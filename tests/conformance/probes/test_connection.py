@@ -8,9 +8,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from conformance.probes.connection import BrokerConnection
-from conformance.probes.errors import ProbeError
-from conformance.probes.metadata import partition_metadata
+from conformance.probes.connection import BrokerConnection, ProbeError, partition_metadata
 
 
 @contextmanager

@@ -5,9 +5,8 @@ from typing import Any
 import pytest
 from kazoo.exceptions import ConnectionLoss, NoNodeError
 
-from conformance.probes.controller import ControllerView, newest, zookeeper_replicas, zookeeper_view
-from conformance.probes.errors import ProbeError
-from conformance.probes.zookeeper_session import ZooKeeperSession
+from conformance.probes.connection import ProbeError
+from conformance.probes.controller import ControllerView, ZooKeeperSession, newest, zookeeper_replicas, zookeeper_view
 
 PATH = "/brokers/topics/t/partitions/0/state"
 

@@ -6,7 +6,7 @@ import struct
 
 import pytest
 
-from conformance.probes.indexes import IndexFileError, OffsetEntry, TimeEntry, offset_index, time_index
+from conformance.probes.checkpoints import IndexFileError, OffsetEntry, TimeEntry, offset_index, time_index
 
 
 def offsets(*entries: tuple[int, int]) -> bytes:

@@ -10,10 +10,10 @@ import pytest
 from py4j.java_gateway import find_jar_path
 from pyspark.errors.exceptions.captured import install_exception_handler
 
-from conformance.probes.errors import ProbeError
+from conformance.probes.connection import ProbeError
 from conformance.probes.jmx import GaugeReader
-from fault_injection.cluster.jmx import jmx_options
-from fault_injection.cluster.ports import PortReservation
+from fault_injection.cluster.launches import jmx_options
+from fault_injection.cluster.plan import PortReservation
 from fault_injection.releases import find_java
 from fault_injection.waiting import until
 

@@ -9,11 +9,10 @@ import pytest
 from conformance.clients.producer import send
 from conformance.clients.topics import create_topic
 from conformance.probes.admission import Admission
-from conformance.probes.connection import BrokerConnection
+from conformance.probes.connection import BrokerConnection, ProbeError
 from conformance.probes.controller import ControllerView
-from conformance.probes.errors import ProbeError
+from conformance.probes.replica import served_records
 from conformance.probes.replica_probe import ReplicaNumbers, ReplicaProbe
-from conformance.probes.served import served_records
 from fault_injection.cluster.lifecycle import Cluster
 from fault_injection.cluster.readiness import await_registered, await_unregistered
 from fault_injection.waiting import until

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import pytest
 
 from conformance.clients.records import key_of, value_of
-from conformance.probes.messages import MemoryRecordsBuilder
+from conformance.probes.connection import MemoryRecordsBuilder
 from conformance.probes.segments import LogRecord, ReplicaLog, replica_log
 
 SEGMENT = "t-0/00000000000000000000.log"

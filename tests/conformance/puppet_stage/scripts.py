@@ -5,8 +5,9 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
-from conformance.catalogue.questions import Between, agrees
+from conformance.catalogue.questions import agrees
 from conformance.puppet_stage.script import PuppetScript
+from conformance.record.answers import Between
 from conformance.registry import EXAMINATIONS
 from oracle.rules.by_version import rules_for
 from oracle.vocabulary import MetadataMode
@@ -23,13 +24,13 @@ LADDER = (*OLD, "2.3.1", "2.4.1", "2.6.3", "2.7.2", "2.8.2", "3.2.3", "3.4.1", "
 
 
 def script_of(examination: Examination) -> PuppetScript:
-    """Give the script of an examination that has one."""
+    """Return the script of an examination that has one."""
     assert isinstance(examination.subject, PuppetScript)
     return examination.subject
 
 
 def disagreeing(predicted: Iterable[Answer], measured: Iterable[Answer]) -> list[tuple[str, Expected, Expected]]:
-    """Give what was asked, predicted and measured wherever the two differ; a missing answer differs."""
+    """Return what was asked, predicted and measured wherever the two differ; a missing answer differs."""
     given = {answer.what: answer.value for answer in measured}
     return [
         (asked.what, asked.value, given.get(asked.what, "nothing"))
@@ -45,7 +46,7 @@ def _agrees(expected: Expected, measured: Expected) -> bool:
 
 @cache
 def facts_of(examination: Examination, version: str, act: int) -> Mapping[str, Expected]:
-    """Give what is predicted of one act, counted from 1, by the name of the fact."""
+    """Return what is predicted of one act, counted from 1, by the name of the fact."""
     answers = examination.subject.predict(rules_for(version, MetadataMode.ZOOKEEPER))
     return {
         answer.what.rsplit(": ", maxsplit=1)[1]: answer.value

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from conformance.catalogue.examination import Examination
-from conformance.catalogue.questions import Between
 from conformance.puppet_stage.acts import EPOCHS, ERRORS, NUMBERS, STATE
 from conformance.puppet_stage.client_acts import FETCHED, LISTED, TOOK
 from conformance.puppet_stage.controller_acts import FILES, LEADER
 from conformance.puppet_stage.following_acts import FETCH_OFFSET, FIRST_REQUEST, IDLE_REQUESTS, RECORDS, REQUESTS
 from conformance.puppet_stage.leading_acts import APPENDED, CHECKPOINTED, DIVERGING, END, TOLD
 from conformance.puppet_stage.transaction_acts import COMMITTED
+from conformance.record.answers import Between
 from conformance.scenarios.controller_requests.consumers import FETCH, LIST_OFFSETS, READ_COMMITTED
 from conformance.scenarios.controller_requests.obedience import BROKER_EPOCH, LEADER_EPOCH, REPLACED_CONTROLLER
 from conformance.scenarios.controller_requests.replicas import FETCHERS, OLD_DECISION, STALE_METADATA, STOPPED

@@ -11,7 +11,7 @@ from conformance.catalogue.examination import Room
 from conformance.laboratory import Laboratory
 from conformance.puppet_stage.script import PuppetScript
 from conformance.puppet_stage.shared_broker import puppet_run, puppets_of
-from conformance.run_directory import RunDirectory
+from conformance.record.directory import RunDirectory
 from conformance.scenarios.regressions.one_broker import OneBroker
 from fault_injection.cluster.backends.process import ProcessBackend
 from fault_injection.puppets.connection import PuppetError
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from conformance.catalogue.questions import Answer
-    from fault_injection.puppets.topic import PuppetTopic
+    from fault_injection.puppets.served_topics import PuppetTopic
 
 
 @dataclass

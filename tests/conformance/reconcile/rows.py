@@ -42,7 +42,7 @@ GONE = {"copies": 0, "first_offset": None, "last_offset": None, "values_match": 
 
 
 def records(spark: SparkSession, *rows: dict[str, Any]) -> DataFrame:
-    """Give joined records: each one kept and as predicted, but for the given columns."""
+    """Return joined records: each one kept and as predicted, but for the given columns."""
     whole = [_KEPT | row for row in rows]
     schema = ", ".join(f"{name} {kind}" for name, kind in _COLUMNS.items())
     return spark.createDataFrame([tuple(row.get(name) for name in _COLUMNS) for row in whole], schema)

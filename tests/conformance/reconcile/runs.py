@@ -1,6 +1,5 @@
 """A small run directory that a test writes, whole or doctored: rows as plain dicts, written by pyarrow."""
 
-import json
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -8,7 +7,14 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from conformance.record.directory import RunDirectory
+from conformance.record.prediction import PREDICTION_FILE
+
 Row = dict[str, Any]
+
+WHOSE = {"scenario": "x", "kafka": "4.3.1", "metadata": "kraft", "rules": []}
+NOTHING_PREDICTED = WHOSE | {"checkpoints": [], "records": [], "logs": {}, "steps": []}
+"""A prediction without numbers: records and logs stand in its tables."""
 
 _LONG, _INT, _TEXT, _FLAG = pa.int64(), pa.int32(), pa.string(), pa.bool_()
 
@@ -112,7 +118,7 @@ class Run:
         write_table(directory / "prediction" / "replica_logs.parquet", PREDICTED_LOGS, self.predicted_logs)
         write_table(directory / "topic" / "part-0.parquet", TOPIC, self.topic)
         write_table(directory / "replica_logs" / "0.parquet", LOGS, self.logs)
-        (directory / "prediction" / "prediction.json").write_text(json.dumps({"diverged": self.diverged}))
+        RunDirectory(directory).write(PREDICTION_FILE, {**NOTHING_PREDICTED, "diverged": self.diverged})
         return directory
 
 
@@ -123,7 +129,7 @@ def write_table(path: Path, columns: dict[str, pa.DataType], rows: list[Row]) ->
 
 
 def kept_run() -> Run:
-    """Give a run in which four records came out as predicted: two kept, one refused, one timed out and gone."""
+    """Return a run in which four records came out as predicted: two kept, one refused, one timed out and gone."""
     run = Run()
     ids = [run.produce("m0", offset=0), run.produce("m1", offset=1)]
     run.produce("m2", "refused", fate="absent", error="NOT_ENOUGH_REPLICAS")

@@ -4,9 +4,8 @@ from typing import Any
 import pytest
 from pyspark.sql import DataFrame, Row, SparkSession
 
-from conformance.reconcile.anomalies.reordered import reordered, reordered_by_blocks
-from conformance.reconcile.classify import classified
-from conformance.reconcile.collecting import rows_of
+from conformance.reconcile.classify import classified, reordered, reordered_by_blocks
+from conformance.reconcile.summary import rows_of
 from tests.conformance.reconcile.rows import GONE, records
 
 pytestmark = [pytest.mark.spark, pytest.mark.alone]

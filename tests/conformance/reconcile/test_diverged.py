@@ -3,8 +3,8 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from conformance.reconcile.anomalies.diverged import diverged
-from conformance.reconcile.collecting import rows_of
+from conformance.reconcile.classify import diverged
+from conformance.reconcile.summary import rows_of
 
 pytestmark = [pytest.mark.spark, pytest.mark.alone]
 

@@ -60,10 +60,10 @@ def test_a_doctored_row_is_named(
     run = kept_run()
     doctor(run)
     found = reconcile_from_files(spark, run.write(tmp_path))
-    assert found.identity_holds
-    assert found.classes[anomaly] > 0
+    assert found.counts.identity_holds
+    assert found.counts.classes[anomaly] > 0
     assert [(row["label"], row["anomaly"]) for row in found.samples["deviations"]] == expected
-    assert found.deviations == len(expected)
+    assert found.counts.deviations == len(expected)
 
 
 @pytest.mark.parametrize("is_outcome_left", [True, False])
@@ -77,7 +77,7 @@ def test_an_attempt_removed_from_the_ledger_is_named(
     found = reconcile_from_files(spark, run.write(tmp_path))
     named = [(row["label"], row["anomaly"]) for row in found.samples["deviations"]]
     assert named == [("m0", "phantom"), ("m0", "unattempted")]
-    assert found.identity_holds is not is_outcome_left  # an outcome of nothing cannot be counted
+    assert found.counts.identity_holds is not is_outcome_left  # an outcome of nothing cannot be counted
 
 
 @pytest.mark.parametrize("table", ["attempts", "outcomes", "predicted"])
@@ -85,7 +85,7 @@ def test_a_row_that_occurs_twice_breaks_the_identity(spark: SparkSession, tmp_pa
     run = kept_run()
     rows = getattr(run, table)
     rows.append(dict(rows[2]))
-    assert not reconcile_from_files(spark, run.write(tmp_path)).identity_holds
+    assert not reconcile_from_files(spark, run.write(tmp_path)).counts.identity_holds
 
 
 @pytest.mark.parametrize(
@@ -106,4 +106,4 @@ def test_a_doctored_replica_log_is_named(
     found = reconcile_from_files(spark, run.write(tmp_path))
     (entry,) = [row for row in found.samples["deviations"] if row["anomaly"] == "replica_log"]
     assert (entry["broker"], entry["offset"], entry["expected"], entry["measured"]) == (2, 1, *expected)
-    assert found.deviations_by_kind["replica_log"] > 0
+    assert found.counts.deviations_by_kind["replica_log"] > 0

@@ -18,8 +18,9 @@ def _deviations(found: Reconciliation) -> list[tuple[object, object]]:
 
 def test_a_run_as_predicted_has_no_deviation(spark: SparkSession, tmp_path: Path) -> None:
     found = reconcile_from_files(spark, kept_run().write(tmp_path))
-    assert found.agrees_with_prediction
-    assert found.totals == {
+    assert found.counts.identity_holds
+    assert found.counts.deviations == 0
+    assert found.counts.totals.by_name == {
         "produced": 4,
         "predicted": 4,
         "read": 2,
@@ -27,8 +28,8 @@ def test_a_run_as_predicted_has_no_deviation(spark: SparkSession, tmp_path: Path
         "refused": 1,
         "indeterminate": 1,
     }
-    assert {name: count for name, count in found.classes.items() if count} == {"kept": 2, "absent": 2}
-    assert {name: count for name, count in found.predicted.items() if count} == {"kept": 2, "absent": 2}
+    assert {name: count for name, count in found.counts.classes.items() if count} == {"kept": 2, "absent": 2}
+    assert {name: count for name, count in found.counts.predicted.items() if count} == {"kept": 2, "absent": 2}
     assert [row["label"] for row in found.samples["kept"]] == ["m0", "m1"]
 
 
@@ -36,7 +37,7 @@ def test_what_is_written_is_what_is_returned(spark: SparkSession, tmp_path: Path
     found = reconcile_from_files(spark, kept_run().write(tmp_path))
     counts = json.loads((tmp_path / "reconciliation" / "counts.json").read_text())
     samples = json.loads((tmp_path / "reconciliation" / "samples.json").read_text())
-    assert (counts["classes"], counts["identity_holds"], samples) == (found.classes, True, found.samples)
+    assert (counts["classes"], counts["identity_holds"], samples) == (found.counts.classes, True, found.samples)
 
 
 def test_a_predicted_loss_is_counted_and_is_no_deviation(spark: SparkSession, tmp_path: Path) -> None:
@@ -45,7 +46,7 @@ def test_a_predicted_loss_is_counted_and_is_no_deviation(spark: SparkSession, tm
     run.produce("m1", offset=1, fate="lost")
     run.read(kept, 0)
     found = reconcile_from_files(spark, run.write(tmp_path))
-    assert (found.classes["lost"], found.predicted["lost"], found.deviations) == (1, 1, 0)
+    assert (found.counts.classes["lost"], found.counts.predicted["lost"], found.counts.deviations) == (1, 1, 0)
     assert [row["label"] for row in found.samples["lost"]] == ["m1"]
 
 
@@ -69,16 +70,17 @@ def test_an_undetermined_record_may_be_there_or_not(spark: SparkSession, tmp_pat
         run.replicate(1, [1000, 1001, open_fate], high_watermark=3, predict=False)
         run.logs = [row for row in run.logs if row["broker"] == 2 or row["high_watermark"] == 3]
     found = reconcile_from_files(spark, run.write(tmp_path))
-    assert found.agrees_with_prediction
-    assert found.predicted["undetermined"] == 1
-    assert found.classes["kept" if is_there else "absent"] == 3
+    assert found.counts.identity_holds
+    assert found.counts.deviations == 0
+    assert found.counts.predicted["undetermined"] == 1
+    assert found.counts.classes["kept" if is_there else "absent"] == 3
 
 
 def test_a_missing_outcome_is_indeterminate(spark: SparkSession, tmp_path: Path) -> None:
     run = Run()
     run.read(run.produce("m0", None, offset=0), 0)
     found = reconcile_from_files(spark, run.write(tmp_path))
-    assert (found.totals["indeterminate"], found.classes["kept"], found.deviations) == (1, 1, 0)
+    assert (found.counts.totals.indeterminate, found.counts.classes["kept"], found.counts.deviations) == (1, 1, 0)
 
 
 def test_another_outcome_or_error_than_predicted_deviates(spark: SparkSession, tmp_path: Path) -> None:
@@ -95,10 +97,14 @@ def test_divergence_is_counted_and_only_a_deviation_unless_predicted(spark: Spar
     run = kept_run()
     run.logs[-1]["record_id"] = run.predicted_logs[-1]["record_id"] = 1002
     unpredicted = reconcile_from_files(spark, run.write(tmp_path / "a"))
-    assert (unpredicted.classes["diverged"], unpredicted.deviations_by_kind["replica_log"]) == (1, 1)
+    assert (unpredicted.counts.classes["diverged"], unpredicted.counts.deviations_by_kind["replica_log"]) == (1, 1)
     run.diverged = [{"offset": 1, "replicas": {"1": "m1", "2": "m2"}}]
     predicted = reconcile_from_files(spark, run.write(tmp_path / "b"))
-    assert (predicted.classes["diverged"], predicted.predicted["diverged"], predicted.deviations) == (1, 1, 0)
+    assert (
+        predicted.counts.classes["diverged"],
+        predicted.counts.predicted["diverged"],
+        predicted.counts.deviations,
+    ) == (1, 1, 0)
     assert predicted.samples["divergences"] == [
         {
             "offset": 1,
@@ -118,15 +124,16 @@ def test_samples_are_bounded_and_counts_are_not(spark: SparkSession, tmp_path: P
     for number in range(50):
         run.produce(f"m{number}", offset=number, fate="present")
     found = reconcile_from_files(spark, run.write(tmp_path))
-    assert (found.classes["lost"], found.deviations) == (50, 50)
+    assert (found.counts.classes["lost"], found.counts.deviations) == (50, 50)
     assert [row["label"] for row in found.samples["lost"]] == [f"m{number}" for number in range(20)]
     assert len(found.samples["deviations"]) == 20
 
 
 def test_an_empty_run_is_no_error(spark: SparkSession, tmp_path: Path) -> None:
     found = reconcile_from_files(spark, Run().write(tmp_path))
-    assert found.agrees_with_prediction
-    assert found.totals["produced"] == 0
+    assert found.counts.identity_holds
+    assert found.counts.deviations == 0
+    assert found.counts.totals.produced == 0
 
 
 @pytest.mark.parametrize("folder", ["topic", "prediction", "replica_logs"])

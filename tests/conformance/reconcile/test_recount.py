@@ -8,7 +8,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from conformance.reconcile.job import reconcile_from_files
-from conformance.reconcile.tuning import MANY_RECORDS
+from conformance.reconcile.session import MANY_RECORDS
 from tests.conformance.reconcile.runs import Run
 
 pytestmark = [pytest.mark.spark, pytest.mark.alone]
@@ -32,7 +32,7 @@ _DIVERGED = """
 
 
 def _random_run(seed: int, records: int) -> Run:
-    """Give a run in which everything can go wrong at once."""
+    """Return a run in which everything can go wrong at once."""
     chance, run = random.Random(seed), Run()
     outcomes = ("acknowledged", "acknowledged", "refused", "indeterminate", None)
     for number in range(records):
@@ -59,7 +59,7 @@ def test_duckdb_counts_the_same(
     records: int,
     many_records: bool,
 ) -> None:
-    monkeypatch.setattr("conformance.reconcile.tuning.MANY_RECORDS", 0 if many_records else MANY_RECORDS)
+    monkeypatch.setattr("conformance.reconcile.session.MANY_RECORDS", 0 if many_records else MANY_RECORDS)
     run = _random_run(seed, records)
     found = reconcile_from_files(spark, run.write(tmp_path))
     with duckdb.connect() as database:
@@ -67,5 +67,5 @@ def test_duckdb_counts_the_same(
         recount = dict(zip(relation.columns, relation.fetchall()[0], strict=True))
         database.sql(f"CREATE TABLE logs AS FROM read_parquet('{tmp_path}/replica_logs/*.parquet')")
         recount["diverged"] = database.sql(_DIVERGED).fetchall()[0][0]
-    assert found.identity_holds
-    assert found.classes == recount
+    assert found.counts.identity_holds
+    assert found.counts.classes == recount

@@ -7,9 +7,9 @@ from pyspark.sql import SparkSession
 from conformance.clients.producer import send
 from conformance.clients.topics import create_topic
 from conformance.reconcile import topic
-from conformance.reconcile.collecting import rows_of
 from conformance.reconcile.errors import ReconcileError
 from conformance.reconcile.job import reconcile
+from conformance.reconcile.summary import rows_of
 from conformance.reconcile.topic import read_topic, write_topic
 from fault_injection.cluster.lifecycle import Cluster
 from oracle.vocabulary import Acks
@@ -73,5 +73,5 @@ def test_a_run_is_reconciled_with_real_brokers(spark: SparkSession, cluster: Clu
     run.produce("m3", offset=3)
     run.write(tmp_path)
     found = reconcile(spark, tmp_path, bootstrap=cluster.bootstrap, topic=_TOPIC, end_offset=3)
-    assert (found.classes["kept"], found.classes["lost"], found.end_offset_read) == (3, 1, 3)
+    assert (found.counts.classes["kept"], found.counts.classes["lost"], found.counts.end_offset_read) == (3, 1, 3)
     assert [(row["label"], row["anomaly"]) for row in found.samples["deviations"]] == [("m3", "missing")]

@@ -2,7 +2,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from conformance.clients.records import VALUE_LENGTH_MIN, key_of, value_of
-from conformance.reconcile.collecting import rows_of
+from conformance.reconcile.summary import rows_of
 from conformance.reconcile.topic import decoded
 
 pytestmark = [pytest.mark.spark, pytest.mark.alone]

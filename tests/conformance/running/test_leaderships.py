@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from conformance.running.leaderships import Leaderships
+from conformance.running.asking import Leaderships
 
 
 def seen(*rests: tuple[int | None, int]) -> Leaderships:

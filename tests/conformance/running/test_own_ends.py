@@ -13,11 +13,17 @@ import pytest
 
 from conformance.clients.topics import TopicError
 from conformance.interruption import AwaitedStateMissingError, HarnessError
+from conformance.record.prediction import (
+    FrozenPrediction,
+    PredictedMoment,
+    PredictedOutcome,
+    PredictedReplica,
+    frozen_form,
+)
 from conformance.running import processes
-from conformance.running.own_ends import OwnEnds, own_ends
-from conformance.running.processes import Processes
+from conformance.running.processes import OwnEnds, Processes, own_ends
 from conformance.running.recorder import Recorder
-from conformance.running.topic_removal import require_all_running
+from conformance.running.topic_requests import require_all_running
 from conformance.schedules.schedule_format import decode
 from fault_injection.cluster.backend import ProcessState
 from fault_injection.cluster.errors import NodeDiedError
@@ -59,11 +65,30 @@ HANGING = OwnEnds(frozenset({TWO}), hanging=frozenset({TWO}))
     ("version", "ends"), [("0.10.2.2", {5: HANGING}), ("0.11.0.3", {5: CERTAIN}), ("1.1.1", {5: CERTAIN})]
 )
 def test_only_ends_that_no_step_caused_are_a_brokers_own(version: str, ends: dict[int, OwnEnds]) -> None:
-    assert own_ends(AHEAD, predict(AHEAD, rules_for(version, MetadataMode.ZOOKEEPER)).as_json()) == ends
+    assert own_ends(AHEAD, frozen_form(predict(AHEAD, rules_for(version, MetadataMode.ZOOKEEPER)).as_json())) == ends
 
 
 def outcome(*alive_after: tuple[bool, bool]) -> dict[str, Any]:
-    return {"steps": [{"replicas": {"1": {"alive": one}, "2": {"alive": two}}} for one, two in alive_after]}
+    steps = tuple(
+        PredictedMoment(
+            step=index,
+            name=None,
+            replicas={broker: PredictedReplica(0, 0, alive=lives) for broker, lives in ((1, one), (2, two))},
+            leader=None,
+            leadership=0,
+            isr=(),
+            elr=(),
+            remote_log_end_offsets={},
+        )
+        for index, (one, two) in enumerate(alive_after)
+    )
+    return {"checkpoints": (), "records": (), "logs": {}, "diverged": (), "steps": steps}
+
+
+def frozen(numbers: dict[str, Any], *alternatives: dict[str, Any]) -> FrozenPrediction:
+    open_ends = tuple(PredictedOutcome(race=(), **one) for one in alternatives)
+    whose = {"scenario": "x", "kafka": "1.1.1", "metadata": "zookeeper", "rules": ()}
+    return FrozenPrediction(**whose, **numbers, alternatives=open_ends)
 
 
 def test_who_ends_in_every_outcome_is_awaited_and_who_ends_in_some_is_no_surprise() -> None:
@@ -71,8 +96,8 @@ def test_who_ends_in_every_outcome_is_awaited_and_who_ends_in_some_is_no_surpris
     both, first, nobody = (True, True), (True, False), (False, False)
     ended = outcome(nobody, first, first, first, first, nobody, nobody)
     stays = outcome(nobody, first, both, first, first, nobody, nobody)
-    assert own_ends(steps, ended) == {2: CERTAIN, 3: CERTAIN}
-    assert own_ends(steps, {"alternatives": [ended, stays]}) == {2: POSSIBLE, 3: CERTAIN}
+    assert own_ends(steps, frozen(ended)) == {2: CERTAIN, 3: CERTAIN}
+    assert own_ends(steps, frozen(ended, ended, stays)) == {2: POSSIBLE, 3: CERTAIN}
     assert POSSIBLE.all == CERTAIN.all == {TWO}
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 
 from conformance.interruption import AwaitedStateMissingError, HarnessError
-from conformance.running import processes, view_waits
+from conformance.running import lag_time, processes
 from conformance.running.processes import Processes
 from conformance.running.recorder import Recorder
 from fault_injection.cluster import readiness
@@ -57,7 +57,7 @@ def _ends(
     )
     faults = FaultAccount(cast("Any", cluster), checks_health=False)
     monkeypatch.setattr(readiness, "brokers_known_to", views.get)
-    for waits in (processes, view_waits):
+    for waits in (processes, lag_time):
         monkeypatch.setattr(waits, "DEADLINE_S", 0.05)
     with Recorder(directory) as recorder:
         ending = Processes(
@@ -161,7 +161,7 @@ def test_a_lost_tail_is_noted_with_its_first_offset(tmp_path: Path) -> None:
     faults = SimpleNamespace(inject=lambda _: SimpleNamespace(done="what was lost, in words"))
     with Recorder(tmp_path) as recorder:
         losing = Processes(
-            cast("Any", SimpleNamespace(end_hung=lambda _: None)),
+            cast("Any", SimpleNamespace(end_hung=lambda _: None, files=lambda _: ())),
             recorder,
             "t",
             Timing.SESSION,

@@ -9,7 +9,7 @@ import pytest
 
 from conformance.clients.one_produce import OneRecord
 from conformance.clients.producer import Delivery
-from conformance.ledger.writer import LedgerWriter
+from conformance.record.ledger import LedgerWriter
 from conformance.running import producing as producing_module
 from conformance.running.producing import Producing
 from oracle.vocabulary import Label, Outcome
@@ -17,6 +17,8 @@ from tests.oracle.schedules import produce, schedule
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from conformance.record.observations import OutcomeSeen
 
 ACKNOWLEDGED = Delivery(Outcome.ACKNOWLEDGED, None, 0)
 PURGED = Delivery(Outcome.INDETERMINATE, "_PURGE_INFLIGHT", None)
@@ -37,15 +39,15 @@ def test_a_record_that_is_given_up(
 ) -> None:
     known = [before]
     sending = SimpleNamespace(poll=lambda: known[0], close=lambda: known.__setitem__(0, after))
-    seen: list[dict[str, Any]] = []
+    seen: list[OutcomeSeen] = []
     producing = _producing(tmp_path, seen, m0=sending)
     producing.give_up_pending()
-    assert [(one["outcome"], one["error"]) for one in seen] == [written]
+    assert [(one.outcome, one.error) for one in seen] == [written]
 
 
 def test_what_a_step_sees_answered_is_written_down_with_that_step(tmp_path: Path) -> None:
     """Of a run that ends early it counts; what comes as the producers are cut off does not."""
-    seen: list[dict[str, Any]] = []
+    seen: list[OutcomeSeen] = []
     answers: dict[str, Delivery | None] = {"m0": ACKNOWLEDGED, "m1": None}
     closed: list[str] = []
     sendings = {
@@ -55,11 +57,11 @@ def test_what_a_step_sees_answered_is_written_down_with_that_step(tmp_path: Path
     producing = _producing(tmp_path, seen, **sendings)
     producing.note_answered()
     producing.note_answered()
-    assert [one["label"] for one in seen] == closed == ["m0"]
+    assert [one.label for one in seen] == closed == ["m0"]
     answers["m1"] = ACKNOWLEDGED
     producing.note_answered()
     producing.give_up_pending()
-    assert [(one["label"], one["outcome"]) for one in seen] == [("m0", "acknowledged"), ("m1", "acknowledged")]
+    assert [(one.label, one.outcome) for one in seen] == [("m0", "acknowledged"), ("m1", "acknowledged")]
 
 
 @pytest.mark.parametrize(
@@ -89,7 +91,7 @@ def test_no_client_asks_a_broker_that_may_name_the_leader_of_before(
     assert sent == ("straight" if goes_straight else "by metadata")
 
 
-def _producing(tmp_path: Path, seen: list[dict[str, Any]], **sendings: object) -> Producing:
+def _producing(tmp_path: Path, seen: list[OutcomeSeen], **sendings: object) -> Producing:
     nothing = cast("Any", SimpleNamespace())
     producing = Producing(
         schedule(produce(*sendings)),
@@ -97,7 +99,7 @@ def _producing(tmp_path: Path, seen: list[dict[str, Any]], **sendings: object) -
         probe=nothing,
         rest=nothing,
         ledger=LedgerWriter(tmp_path / "ledger"),
-        recorder=cast("Any", SimpleNamespace(observe=lambda _, **fields: seen.append(fields))),
+        recorder=cast("Any", SimpleNamespace(observe=seen.append)),
         topic="t",
         record_id_base=0,
     )

@@ -10,7 +10,7 @@ import pytest
 from conformance.interruption import NeverAtRestError
 from conformance.probes.admission import Admission
 from conformance.probes.controller import ControllerView
-from conformance.probes.replica_probe import ReplicaNumbers
+from conformance.probes.replica_probe import ReplicaNumbers, WrittenDown
 from conformance.running import rest
 from conformance.running.rest import Rest
 from fault_injection.wire.rounds import Round
@@ -72,8 +72,8 @@ class _Probe:
     def controller_view(self, _: object) -> ControllerView:
         return ControllerView(LEADER, 0, self.in_sync)
 
-    def written_down(self, _: object) -> dict[str, Any]:
-        return {}
+    def written_down(self, _: object) -> WrittenDown:
+        return WrittenDown({}, 0)
 
     def metadata(self, _: object) -> None:
         return None
@@ -107,7 +107,7 @@ class _Partition:
 def test_a_round_passes_between_the_two_probes_of_a_measurement() -> None:
     partition = _Partition()
 
-    partition.rest.measure()
+    partition.rest.measure("end")
 
     first, second = (index for index, event in enumerate(partition.story) if event == "probe")
     assert "round" in partition.story[first:second]
@@ -117,10 +117,10 @@ def test_numbers_that_change_from_probe_to_probe_are_measured_again() -> None:
     partition = _Partition()
     partition.probe.log_end_offsets = [3, 4, 5, 5]
 
-    measured = partition.rest.measure()
+    measured = partition.rest.measure("end")
 
     assert partition.story.count("probe") == 4
-    assert {numbers["log_end_offset"] for numbers in measured["replicas"].values()} == {5}
+    assert {numbers.log_end_offset for numbers in measured.replicas.values()} == {5}
 
 
 def test_a_follower_that_falls_silent_after_the_first_probe_is_never_measured(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -129,7 +129,7 @@ def test_a_follower_that_falls_silent_after_the_first_probe_is_never_measured(mo
     partition.follower.rounds_max = rest.QUIET_ROUNDS
 
     with pytest.raises(NeverAtRestError, match=r"another fetch round on every free link.*no fetch round of brokers"):
-        partition.rest.measure()
+        partition.rest.measure("end")
 
 
 def test_a_link_that_a_hold_catches_meanwhile_is_waited_for_no_longer() -> None:
@@ -137,7 +137,7 @@ def test_a_link_that_a_hold_catches_meanwhile_is_waited_for_no_longer() -> None:
     partition.follower.rounds_max = rest.QUIET_ROUNDS
     partition.rest.blocked = lambda: frozenset({(FOLLOWER, LEADER)}) if "probe" in partition.story else frozenset()
 
-    partition.rest.measure()
+    partition.rest.measure("end")
 
     assert partition.story.count("probe") == 2
 
@@ -170,19 +170,19 @@ def test_a_leader_is_waited_for_until_it_obeys_by_any_release_s_rule(
     [
         (1, None, 2, 1, None),
         (1, 3, 2, 3, None),  # the high watermark is 3: only a fetch that was counted raised it
-        (None, 3, 2, None, {"2": 3}),  # no fetch was counted yet: the high watermark may be an inherited one
-        (3, 4, 2, 3, {"2": 4}),
-        (1, 3, 1, 1, {"2": 3}),  # who is not in sync raises nothing
+        (None, 3, 2, None, {2: 3}),  # no fetch was counted yet: the high watermark may be an inherited one
+        (3, 4, 2, 3, {2: 4}),
+        (1, 3, 1, 1, {2: 3}),  # who is not in sync raises nothing
     ],
 )
 def test_what_a_leader_knows_of_a_follower_is_derived_from_frames_and_numbers(
-    certain: int | None, diverging: int | None, in_sync: int, known: int | None, instead: dict[str, int] | None
+    certain: int | None, diverging: int | None, in_sync: int, known: int | None, instead: dict[int, int] | None
 ) -> None:
     partition = _Partition()
     partition.follower.known = (certain, diverging)
     partition.probe.in_sync, partition.follower.high_watermark = (LEADER, FOLLOWER)[:in_sync], 4
 
-    measured = partition.rest.measure()
+    measured = partition.rest.measure("end")
 
-    assert measured["remote_log_end_offsets"] == {"2": known}
-    assert measured.get("or_if_diverging_counts") == instead
+    assert measured.remote_log_end_offsets == {2: known}
+    assert measured.or_if_diverging_counts == (instead or {})

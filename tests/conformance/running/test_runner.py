@@ -11,6 +11,7 @@ import pytest
 from conformance.clients.producer import Delivery
 from conformance.interruption import AwaitedStateMissingError, HarnessError
 from conformance.probes.controller import ControllerView
+from conformance.record.observations import Checkpoint, Numbers, OutcomeSeen
 from conformance.running import runner
 from conformance.running.recorder import Recorder
 from conformance.running.runner import Runner
@@ -76,12 +77,12 @@ class _Rest:
     def wait(self) -> None:
         """It is at rest."""
 
-    def numbers(self) -> dict[str, Any]:
-        return {}
+    def numbers(self) -> Numbers:
+        return SEEN
 
-    def measure(self) -> dict[str, Any]:
+    def measure(self, name: str) -> Checkpoint:
         self._happens("measure")
-        return {}
+        return Checkpoint(name=name, settled=True, replicas={}, leader=1, leader_epoch=0, isr=())
 
     def alive(self) -> dict[int, bool]:
         return {1: True, 2: True}
@@ -89,6 +90,9 @@ class _Rest:
     def view(self) -> ControllerView:
         self._happens("view")
         return ControllerView(1, 0, (1,))
+
+
+SEEN = Numbers(replicas={}, leader=1, leader_epoch=0, isr=())
 
 
 class _Cluster:
@@ -190,7 +194,7 @@ def test_a_step_notes_what_was_answered_while_it_was_taken(recorder: Recorder, t
     refused = Delivery(Outcome.REFUSED, "NOT_ENOUGH_REPLICAS", None)
     run.runner._producing._sendings[Label("m0")] = cast("Any", SimpleNamespace(poll=lambda: refused, close=lambda: 0))
     run.runner._producing._record_outcome = lambda label, told: recorder.observe(  # type: ignore[method-assign]
-        "outcome", label=label, error=told.error
+        OutcomeSeen(label=label, outcome="refused", error=told.error)
     )
 
     with pytest.raises(AwaitedStateMissingError):

@@ -6,7 +6,9 @@ import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from conformance.run_directory import RunDirectory
+from conformance.record.directory import RunDirectory
+from tests.conformance.run_files import change_run
+from tests.conformance.scenarios.hand_made_runs import NOTHING_SEEN
 from tests.conformance.wire_trace.wire_lines import MS, wire_line
 
 if TYPE_CHECKING:
@@ -68,11 +70,11 @@ class Fetches:
 
     def checkpoint(self, name: str, at: int) -> None:
         """Add a measured checkpoint."""
-        self._write("observations.ndjson", {"t_ns": at * MS, "kind": "checkpoint", "name": name})
+        self._write("observations.ndjson", {**NOTHING_SEEN, "t_ns": at * MS, "kind": "checkpoint", "name": name})
 
     def mark(self, event: str, subject: str, at: int, **fields: object) -> None:
         """Add an event to the timeline."""
-        self._write("timeline.ndjson", {"t_ns": at * MS, "event": event, "subject": subject, **fields})
+        self._write("timeline.ndjson", {"t_ns": at * MS, "event": event, "subject": subject, "text": "", **fields})
 
     def _frame(
         self, way: Direction, api: str, at: int, on: int | None, entry: dict[str, Any], number: int | None = None
@@ -97,5 +99,5 @@ class Fetches:
 def hand_made(directory: Path) -> Fetches:
     """Return an empty run."""
     run = RunDirectory(directory)
-    run.write_json("run.json", {"format": 1, "topic": TOPIC, "topic_id": TOPIC_ID})
+    change_run(run, topic=TOPIC, topic_id=TOPIC_ID)
     return Fetches(run)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from conformance.run_directory import RunDirectory
+from conformance.record.directory import RunDirectory
+from tests.conformance.run_files import change_run, write_json
 from tests.conformance.wire_trace.wire_lines import MS, wire_line
 
 if TYPE_CHECKING:
@@ -14,8 +15,20 @@ if TYPE_CHECKING:
     from fault_injection.wire.points import Direction
 
 TOPIC, TOPIC_ID = "le-99", "0dc25c35-83e3-49a4-93ed-fb5d50cf1fb0"
-FROZEN = {"frozen_at": "2026-11-22T00:43:13.000+00:00", "frozen_ns": 1_000 * MS}
+FROZEN = {"sha256": "", "frozen_at": "2026-11-22T00:43:13.000+00:00", "frozen_ns": 1_000 * MS}
 """When the prediction was frozen, by both clocks: 1 s on the tester's own."""
+
+
+NOTHING_SEEN = {
+    "replicas": {},
+    "leader": None,
+    "leader_epoch": 0,
+    "isr": [],
+    "name": "",
+    "settled": True,
+    "outcome": "",
+}
+"""What stands in an observation of which a test says nothing."""
 
 
 class HandMadeRun:
@@ -24,15 +37,16 @@ class HandMadeRun:
     def __init__(self, directory: Path, replicas: tuple[int, ...] = (1, 2)) -> None:
         directory.mkdir(exist_ok=True)
         self.run = RunDirectory(directory)
-        self.run.write_json("run.json", {"format": 1, "topic": TOPIC, "prediction": FROZEN})
-        self.run.write_json("schedule.json", {"replicas": list(replicas)})
+        change_run(self.run, topic=TOPIC, prediction=FROZEN)
+        write_json(self.run, "schedule.json", {"replicas": list(replicas), "settings": {}, "steps": []})
         self._frames = 0
 
     def mark(self, at_ms: float, event: str, subject: object, step: int = 0) -> None:
-        self._add("timeline.ndjson", {"t_ns": int(at_ms * MS), "step": step, "event": event, "subject": str(subject)})
+        line = {"t_ns": int(at_ms * MS), "step": step, "event": event, "subject": str(subject), "text": ""}
+        self._add("timeline.ndjson", line)
 
     def observe(self, at_ms: float, kind: str, **fields: Any) -> None:  # noqa: ANN401
-        self._add("observations.ndjson", {"t_ns": int(at_ms * MS), "kind": kind, **fields})
+        self._add("observations.ndjson", {"t_ns": int(at_ms * MS), "kind": kind, **NOTHING_SEEN, **fields})
 
     def request(
         self,

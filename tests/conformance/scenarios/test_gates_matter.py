@@ -11,6 +11,7 @@ from oracle.predict import predict
 from oracle.schedule import ScheduleError
 from oracle.steps import Hold
 from tests.conformance.scenarios.ladder_predictions import LINES, Line, rules
+from tests.oracle.schedules import without_holds
 
 if TYPE_CHECKING:
     from conformance.catalogue.scenario import Scenario
@@ -28,7 +29,7 @@ SAMPLE = (LINES[1], LINES[-1])
 
 def numbers(entry: Scenario, line: Line, *, gated: bool) -> object:
     """Return what can be measured; the reason instead where nothing can be predicted."""
-    schedule = entry.schedule if gated else entry.schedule.without_holds()
+    schedule = entry.schedule if gated else without_holds(entry.schedule)
     try:
         prediction = predict(schedule, rules(line))
     except ScheduleError as refused:

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from conformance.run_directory import RunDirectory
+from conformance.record.directory import RunDirectory
+from conformance.record.reconciliation import COUNTS_FILE, Counts, Totals
+from conformance.record.run import Frozen, Run, write_run
 from conformance.scenarios.reconciliation.counts import (
     AnomaliesAreCounted,
     EveryRecordIsJoined,
@@ -56,7 +58,9 @@ def test_the_rules_of_another_release_are_wrong_in_both_directions() -> None:
 
 def test_anomalies_are_told_with_their_counts(tmp_path: Path) -> None:
     run = RunDirectory(tmp_path)
-    run.write_json("reconciliation/counts.json", {"classes": {"kept": 3, "moved": 2, "lost": 0, "duplicated": 1}})
+    classes = {"kept": 3, "moved": 2, "lost": 0, "duplicated": 1}
+    counts = Counts(Totals(6, 6, 6, 6, 0), classes, classes, deviations=3, identity_holds=True)
+    run.write(COUNTS_FILE, counts)
 
     assert _anomalies(run) == ["duplicated 1", "moved 2"]
 
@@ -66,7 +70,7 @@ def test_what_was_read_before_the_prediction_was_frozen_shows(
     tmp_path: Path, read_at: int, is_frozen_before: bool
 ) -> None:
     run = RunDirectory(tmp_path)
-    run.write_json("run.json", {"prediction": {"frozen_at": "2023-11-14T22:13:20.000+00:00"}})
+    write_run(run, Run("4.3.1", "kraft", prediction=Frozen("", "2023-11-14T22:13:20.000+00:00", 0)))
     path = tmp_path / "topic" / "part.parquet"
     path.parent.mkdir()
     path.touch()

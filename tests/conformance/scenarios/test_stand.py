@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
-from conformance.run_directory import RunDirectory
+from conformance.record.directory import RunDirectory
 from conformance.scenarios.stand import stand
 
 if TYPE_CHECKING:

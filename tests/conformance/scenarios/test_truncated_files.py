@@ -7,7 +7,7 @@ import struct
 import pytest
 
 from conformance.clients.records import key_of, value_of
-from conformance.probes.messages import MemoryRecordsBuilder
+from conformance.probes.connection import MemoryRecordsBuilder
 from conformance.scenarios.segment_files import SegmentFiles, segment_files
 from conformance.scenarios.truncated_files import TruncatedFiles, _as_offsets
 from oracle.rules.by_version import rules_for

@@ -12,13 +12,14 @@ from conformance.catalogue.where import Where
 from conformance.commands.judgement import JudgeOptions, judge_again
 from conformance.console import Console
 from conformance.interruption import INTERRUPTED, NeverAtRestError
-from conformance.judgement.verdicts import Conformance, PromiseKept
-from conformance.run_directory import RunDirectory, RunDirectoryError
+from conformance.record.directory import RunDirectory, RunDirectoryError
+from conformance.record.verdict import Conformance, PromiseKept
 from conformance.stages.judging import judge_run
 from fault_injection.cluster.errors import ClusterError
 from fault_injection.releases import JarSet
 from tests.conformance.brokerless import brokerless_pipeline
 from tests.conformance.examinations import MEASURED, Table, examination
+from tests.conformance.run_files import read_json, read_lines
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -39,12 +40,12 @@ def examined(pipeline: Pipeline, *measured: Answer) -> Finished:
 
 def test_answers_as_predicted_conform_and_nothing_was_promised(pipeline: Pipeline) -> None:
     finished = examined(pipeline, *MEASURED)
-    verdict = finished.run.read_json("verdict.json")
+    verdict = read_json(finished.run, "verdict.json")
 
     assert (finished.verdict.conformance, finished.verdict.promise) == (CONFORMS, PromiseKept.NO_PROMISE)
     assert verdict["reason"] == "3 answers as predicted"
-    assert finished.run.read_json("run.json")["steps"] == ["start one broker", "count its connections"]
-    assert [line["value"] for line in finished.run.lines("answers.ndjson")] == [3, 14_900, True]
+    assert read_json(finished.run, "run.json")["steps"] == ["start one broker", "count its connections"]
+    assert [line["value"] for line in read_lines(finished.run, "answers.ndjson")] == [3, 14_900, True]
 
 
 @pytest.mark.parametrize(
@@ -114,9 +115,9 @@ def test_an_interrupted_examination_leaves_nothing_but_its_verdict(
     with pytest.raises(type(interruption)):
         pipeline.run(examination(subject))
 
-    (run,) = (RunDirectory.load(path) for path in pipeline.runs.iterdir())
-    assert run.read_json("verdict.json")["reason"] == INTERRUPTED
-    assert len(run.lines("answers.ndjson")) == 2
+    (run,) = (RunDirectory(path) for path in pipeline.runs.iterdir())
+    assert read_json(run, "verdict.json")["reason"] == INTERRUPTED
+    assert len(read_lines(run, "answers.ndjson")) == 2
     assert subject.closed == 1
     assert not subject.rooms[0].exists()
 
@@ -127,7 +128,7 @@ def test_a_subject_ends_what_it_started_when_an_answer_cannot_be_noted(
     def full(*_: object) -> None:
         raise OSError("no space left")
 
-    monkeypatch.setattr("conformance.stages.examining.note_answer", full)
+    monkeypatch.setattr("conformance.stages.examining.add_measured", full)
     subject = Table()
     verdict = pipeline.run(examination(subject)).verdict
 
@@ -171,7 +172,7 @@ def test_it_is_judged_again_from_its_files(
     pipeline: Pipeline, capsys: pytest.CaptureFixture[str], value: int, code: int
 ) -> None:
     run = examined(pipeline, *MEASURED).run
-    lines = run.lines("answers.ndjson")
+    lines = read_lines(run, "answers.ndjson")
     lines[0]["value"] = value
     (run.path / "answers.ndjson").write_text("".join(json.dumps(line) + "\n" for line in lines))
 

@@ -10,12 +10,14 @@ import pyarrow.parquet as pq
 import pytest
 
 from conformance.interruption import GIVEN_UP, INTERRUPTED
-from conformance.judgement.verdicts import Conformance, PromiseKept
-from conformance.registry import select_scenarios
-from conformance.run_directory import RunDirectory, RunDirectoryError
+from conformance.record.directory import RunDirectory, RunDirectoryError
+from conformance.record.replica_logs import REPLICA_LOGS_FILE
+from conformance.record.verdict import Conformance, PromiseKept
 from conformance.stages.judging import judge_run, judge_unreadable
 from oracle.predict import PointUnavailableError
-from tests.conformance.ideal_runs import write_ideal_run, write_lines
+from tests.conformance.ideal_runs import write_ideal_run
+from tests.conformance.run_files import change_run, read_json, read_lines, write_json, write_lines
+from tests.conformance.selected import select_scenarios
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,13 +36,13 @@ def run(tmp_path: Path) -> RunDirectory:
 
 
 def change_lines(run: RunDirectory, change: Callable[[list[Line]], object]) -> None:
-    lines = run.lines("observations.ndjson")
+    lines = read_lines(run, "observations.ndjson")
     change(lines)
     write_lines(run, "observations.ndjson", lines)
 
 
 def change_json(run: RunDirectory, name: str, **fields: Any) -> None:  # noqa: ANN401
-    run.write_json(name, run.read_json(name) | fields)
+    write_json(run, name, read_json(run, name) | fields)
 
 
 def checkpoints(lines: list[Line]) -> list[Line]:
@@ -67,12 +69,12 @@ def test_the_textbook_loss_conforms_and_breaks_the_promise_as_predicted(run: Run
 
     assert (verdict.conformance, verdict.promise) == (CONFORMS, PromiseKept.BROKEN_AS_PREDICTED)
     assert verdict.findings == ()
-    assert [loss["label"] for loss in verdict.losses] == ["m1"]
+    assert [loss.label for loss in verdict.losses] == ["m1"]
 
 
 def test_the_verdict_is_written_beside_the_evidence(run: RunDirectory) -> None:
     verdict = judge_run(run)
-    written = run.read_json("verdict.json")
+    written = read_json(run, "verdict.json")
 
     assert written["conformance"] == verdict.conformance.value
     assert written["reason"] == verdict.reason
@@ -127,7 +129,7 @@ def test_a_checkpoint_that_was_never_measured_is_no_pass(run: RunDirectory) -> N
 
 
 def test_another_end_offset_is_named(run: RunDirectory) -> None:
-    run.update_run(end_offset=3)
+    change_run(run, end_offset=3)
     verdict = judge_run(run)
 
     assert verdict.conformance is DEVIATES
@@ -137,7 +139,7 @@ def test_another_end_offset_is_named(run: RunDirectory) -> None:
 
 def test_an_epoch_in_a_log_that_another_leadership_had_is_named(tmp_path: Path) -> None:
     run = write_ideal_run(tmp_path, "4.3.1", "kraft")
-    path = run.path / "replica_logs" / "logs.parquet"
+    path = run.path / REPLICA_LOGS_FILE
     table = pq.read_table(path)
     rows = [row | {"leader_epoch": 4} for row in table.to_pylist()]
     pq.write_table(pa.Table.from_pylist(rows, schema=table.schema), path)
@@ -149,7 +151,7 @@ def test_an_epoch_in_a_log_that_another_leadership_had_is_named(tmp_path: Path) 
 
 def test_a_deviating_record_is_named(run: RunDirectory) -> None:
     deviation = {"kind": "record", "label": "m1", "expected": "not in the topic", "measured": "at offset 1"}
-    counts, kept = run.read_json("reconciliation/counts.json"), {"lost": 0, "diverged": 0, "kept": 3}
+    counts, kept = read_json(run, "reconciliation/counts.json"), {"lost": 0, "diverged": 0, "kept": 3}
     change_json(run, "reconciliation/counts.json", deviations=1, classes=counts["classes"] | kept)
     change_json(run, "reconciliation/samples.json", deviations=[deviation], lost=[])
     verdict = judge_run(run)
@@ -160,14 +162,14 @@ def test_a_deviating_record_is_named(run: RunDirectory) -> None:
 
 def test_a_run_without_reconciliation_is_no_pass(run: RunDirectory) -> None:
     (run.path / "reconciliation" / "counts.json").unlink()
-    run.update_run(end_offset=None)
+    change_run(run, end_offset=None)
 
     assert judge_run(run).conformance is HARNESS_ERROR
 
 
 def interrupted(run: RunDirectory, kind: str, message: str) -> None:
     """Let a run end at its second checkpoint, with m2 never sent."""
-    run.update_run(harness_failure={"kind": kind, "message": message}, end_offset=None)
+    change_run(run, harness_failure={"kind": kind, "message": message}, end_offset=None)
     (run.path / "reconciliation" / "counts.json").unlink()
     change_lines(run, lambda lines: lines.remove(checkpoints(lines)[-1]))
     change_lines(run, lambda lines: lines.remove(outcome(lines, "m2")))
@@ -222,15 +224,15 @@ def test_a_run_that_cannot_be_judged_has_a_verdict_all_the_same(run: RunDirector
     verdict = judge_unreadable(run, "the prediction has changed")
 
     assert verdict.conformance is HARNESS_ERROR
-    assert run.read_json("verdict.json")["reason"] == "the prediction has changed"
+    assert read_json(run, "verdict.json")["reason"] == "the prediction has changed"
 
 
 def test_a_scenario_that_does_not_apply_needs_no_evidence(tmp_path: Path) -> None:
     run = RunDirectory.create(tmp_path, "one")
-    run.update_run(not_run="0.10.2 followers do not ask")
+    change_run(run, not_run="0.10.2 followers do not ask")
 
     assert judge_run(run).conformance is Conformance.NOT_RUN
-    assert run.read_json("verdict.json")["reason"] == "0.10.2 followers do not ask"
+    assert read_json(run, "verdict.json")["reason"] == "0.10.2 followers do not ask"
 
 
 def test_a_run_whose_tester_ended_before_it_is_incomplete_and_gets_no_verdict(run: RunDirectory) -> None:
@@ -243,7 +245,7 @@ def test_a_run_whose_tester_ended_before_it_is_incomplete_and_gets_no_verdict(ru
 
 
 def test_a_run_that_does_not_say_where_its_topic_ended_is_no_pass(run: RunDirectory) -> None:
-    run.update_run(end_offset=None)
+    change_run(run, end_offset=None)
     verdict = judge_run(run)
 
     assert verdict.conformance is HARNESS_ERROR
@@ -262,7 +264,7 @@ def test_a_run_that_does_not_say_where_its_topic_ended_is_no_pass(run: RunDirect
 def test_a_field_that_contradicts_what_was_frozen_is_refused(
     run: RunDirectory, field: str, value: str, told: str
 ) -> None:
-    run.update_run(**{field: value})
+    change_run(run, **{field: value})
 
     with pytest.raises(RunDirectoryError, match=told):
         judge_run(run)
@@ -272,9 +274,11 @@ def test_a_field_that_contradicts_what_was_frozen_is_refused(
 def lost_at_the_last_checkpoint(run: RunDirectory) -> None:
     """Let somebody kill a broker in the step of the last checkpoint."""
     message = "broker-2 was killed by signal 9, not by the tester"
-    run.update_run(harness_failure={"kind": "HARNESS_ERROR", "message": message, "lost_node": True})
-    steps = range(len(run.read_json("schedule.json")["steps"]) - 1)
-    write_lines(run, "timeline.ndjson", [{"event": "step_finished", "step": step} for step in steps])
+    change_run(run, harness_failure={"kind": "HARNESS_ERROR", "message": message, "lost_node": True})
+    steps = range(len(read_json(run, "schedule.json")["steps"]) - 1)
+    write_lines(
+        run, "timeline.ndjson", [{"event": "step_finished", "step": step, "subject": "", "text": ""} for step in steps]
+    )
     change_lines(run, lambda lines: [line.update(step=line.get("step", 0)) for line in lines])
 
 

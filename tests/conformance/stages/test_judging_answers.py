@@ -9,22 +9,22 @@ import pytest
 
 from conformance.catalogue.answers import measure
 from conformance.catalogue.questions import Answer
-from conformance.commands import entry_of_run
-from conformance.commands.entry_of_run import questions_of
-from conformance.commands.judgement import JudgeOptions, judge_again, measure_again
+from conformance.commands import judgement
+from conformance.commands.judgement import JudgeOptions, judge_again, measure_again, questions_of
 from conformance.console import Console
-from conformance.run_directory import RunDirectoryError
+from conformance.record.directory import RunDirectoryError
 from tests.conformance.brokerless import brokerless_pipeline
 from tests.conformance.catalogue.test_answers import ASKING
 from tests.conformance.examinations import MEASURED, Table, examination
 from tests.conformance.ideal_runs import write_ideal_run
+from tests.conformance.run_files import read_json, read_lines
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from conformance.catalogue.examination import Entry
-    from conformance.catalogue.questions import Value
-    from conformance.run_directory import RunDirectory
+    from conformance.record.answers import Value
+    from conformance.record.directory import RunDirectory
     from oracle.rules.rule_set import RuleSet
 
 
@@ -39,14 +39,14 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> RunDirectory:
 
 
 def catalogue(monkeypatch: pytest.MonkeyPatch, *entries: Entry) -> None:
-    monkeypatch.setattr(entry_of_run, "CATALOGUE", entries)
+    monkeypatch.setattr(judgement, "CATALOGUE", entries)
 
 
 def test_answers_are_measured_again_from_the_files(run: RunDirectory) -> None:
     (run.path / "answers.ndjson").write_text('{"what": "leader epoch at the end", "value": 99}\n')
     measure_again(run)
 
-    assert [line["value"] for line in run.lines("answers.ndjson")][1:] == [6]
+    assert [line["value"] for line in read_lines(run, "answers.ndjson")][1:] == [6]
 
 
 def test_what_the_catalogue_asks_no_more_stays_as_it_was_measured(
@@ -72,7 +72,7 @@ def test_evidence_that_was_removed_is_held_against_nobody(
 
 
 def _from_the_wire(run: RunDirectory) -> Value:
-    leader_epoch: Value = run.lines("wire.ndjson")[-1]["leader_epoch"]
+    leader_epoch: Value = read_lines(run, "wire.ndjson")[-1]["leader_epoch"]
     return leader_epoch
 
 
@@ -108,7 +108,7 @@ def test_an_examination_is_held_against_the_rules_of_another_release(
 
     assert judge_again(Console(), JudgeOptions(run.path, repredict=True, rules_of=rules_of)) == code
     (beside,) = run.path.glob("verdict-repredicted-*.json")
-    told: dict[str, Any] = run.read_json(beside.name)
+    told: dict[str, Any] = read_json(run, beside.name)
     assert told["conformance"] == ("CONFORMS" if code == 0 else "DEVIATES")
     assert told["rules_of"] == (rules_of or "0.10.2.2")
-    assert run.read_json("verdict.json")["conformance"] == "CONFORMS"
+    assert read_json(run, "verdict.json")["conformance"] == "CONFORMS"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from conformance.run_directory import RunDirectory
+from conformance.record.directory import RunDirectory
 from conformance.wire_trace.fetches import Fetch, between, fetcher_of, fetches
 from tests.conformance.wire_trace.wire_lines import MS, wire_line, write_wire
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from conformance.run_directory import RunDirectory
-from conformance.wire_trace.frame import FETCH, frames_of
+from conformance.record.directory import RunDirectory
+from conformance.record.wire import FETCH, frames_of
 from tests.conformance.wire_trace.wire_lines import MS, wire_line, write_wire
 
 if TYPE_CHECKING:

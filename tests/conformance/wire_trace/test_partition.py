@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from conformance.run_directory import RunDirectory
+from conformance.record.directory import RunDirectory
 from conformance.wire_trace.partition import NO_TOPIC_ID, mentions, requests
+from tests.conformance.run_files import change_run
 from tests.conformance.wire_trace.wire_lines import MS, wire_line, write_wire
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ OLD, NEW = "0dc25c35-83e3-49a4-93ed-fb5d50cf1fb0", "8a0bb0c4-08e4-4d3b-8a3c-2f7d
 def run_with(path: Path, *entries: dict[str, Any], topic_id: str | None = None) -> RunDirectory:
     """Write a run of topic "t" whose n-th frame, from 1 on, says the n-th entry."""
     run = RunDirectory(path)
-    run.update_run(topic="t", topic_id=topic_id)
+    change_run(run, topic="t", topic_id=topic_id)
     frames = (wire_line(n, "request", "Fetch", (2, 1), {"partitions": [e]}) for n, e in enumerate(entries, 1))
     write_wire(path, *frames, wire_line(99, "request", "Fetch", (2, 1), None))
     return run

@@ -34,7 +34,9 @@ def wire_line(
         "source": link[0],
         "destination": link[1],
         "direction": direction,
+        "api_key": 1,
         "api": api,
+        "api_version": 11,
         "correlation_id": seq,
         "client_id": "broker-2-fetcher-1",
         "decoded": said,
@@ -47,5 +49,8 @@ def wire_line(
 
 def write_wire(directory: Path, *lines: dict[str, Any]) -> None:
     """Write a trace that was ended."""
-    text = "".join(json.dumps(line) + "\n" for line in (*lines, {"end": True}))
+    text = "".join(
+        json.dumps(line) + "\n"
+        for line in (*lines, {"end": True, "first_seq": 0, "next_seq": len(lines), "lines": len(lines)})
+    )
     (directory / "wire.ndjson").write_text(text, encoding="utf-8")

@@ -10,7 +10,7 @@ import pytest
 
 from fault_injection.cluster.backends.container_files import ContainerFiles
 from fault_injection.cluster.backends.container_image import LOCAL_JRE_IMAGE, PUBLIC_JRE_IMAGE
-from fault_injection.cluster.backends.container_leftovers import OWNER_LABEL, owner_of_this_process
+from fault_injection.cluster.backends.container_shell import OWNER_LABEL, owner_of_this_process
 from fault_injection.cluster.backends.docker import DockerBackend, problem_with_docker
 from fault_injection.cluster.launches import LOG, OUTPUT, SETTINGS
 from fault_injection.cluster.lifecycle import Cluster

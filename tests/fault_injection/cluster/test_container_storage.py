@@ -10,9 +10,9 @@ import docker
 import pytest
 
 from fault_injection.cluster.backends import container_storage
-from fault_injection.cluster.backends.container_archive import archive, put_file
+from fault_injection.cluster.backends.container_files import archive, put_file
 from fault_injection.cluster.backends.container_image import LOCAL_JRE_IMAGE
-from fault_injection.cluster.backends.container_leftovers import OWNER_LABEL, swept
+from fault_injection.cluster.backends.container_shell import OWNER_LABEL, swept
 from fault_injection.cluster.backends.container_storage import NodeVolumes
 from fault_injection.cluster.backends.docker import problem_with_docker
 from fault_injection.cluster.errors import ClusterError
@@ -123,7 +123,7 @@ def test_a_tester_in_another_pid_namespace_removes_nothing_of_ours(client: Any) 
     name = f"kafka-conformance-of-a-living-tester-{os.getpid()}"
     volume = client.volumes.create(name, labels={OWNER_LABEL: str(Owner.of_this_process())})
     try:
-        sweeping = "from fault_injection.cluster.backends.container_leftovers import sweep; print(*sweep())"
+        sweeping = "from fault_injection.cluster.backends.container_shell import sweep; print(*sweep())"
         assert name not in in_another_namespace(sweeping).split()
         assert client.volumes.get(name).name == name
     finally:

@@ -10,7 +10,7 @@ from typing import Any
 import docker
 import pytest
 
-from fault_injection.cluster.backends.container_leftovers import OWNER_LABEL, sweep
+from fault_injection.cluster.backends.container_shell import OWNER_LABEL, sweep
 from fault_injection.cluster.backends.docker import DockerBackend, problem_with_docker
 from fault_injection.cluster.lifecycle import Cluster
 from fault_injection.cluster.relay import DirectRelay

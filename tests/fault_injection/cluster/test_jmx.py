@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 
 from fault_injection.cluster.backends.process import ProcessBackend
-from fault_injection.cluster.jmx import jmx_options, jmx_service
-from fault_injection.cluster.launches import node_launch
+from fault_injection.cluster.launches import jmx_options, jmx_service, node_launch
 from fault_injection.cluster.plan import ClusterPlan
 from fault_injection.cluster.relay import DirectRelay
 from fault_injection.cluster.spec import ClusterSpec, Role

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from fault_injection.cluster.leftovers import MARKER, ProcessRecord, records_directory, sweep
 from fault_injection.cluster.owner import Owner, start_time
+from fault_injection.cluster.supervision import MARKER, ProcessRecord, records_directory, sweep
 from fault_injection.waiting import until
 from tests.fault_injection.cluster.namespaces import in_another_namespace, require_permission
 
@@ -103,7 +103,7 @@ def test_a_tester_in_another_pid_namespace_drops_no_record_and_ends_no_node(spaw
     node = spawn(f"{MARKER}broker-1")
     living = record(f"{Owner.of_this_process()}-1", node)
     dead = record(DEAD_OWNER, node)
-    assert in_another_namespace("from fault_injection.cluster.leftovers import sweep; print(sweep())") == "[]"
+    assert in_another_namespace("from fault_injection.cluster.supervision import sweep; print(sweep())") == "[]"
     assert living.exists()
     assert dead.exists()
     assert node.poll() is None

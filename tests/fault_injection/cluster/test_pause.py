@@ -7,8 +7,8 @@ import pytest
 
 from fault_injection.cluster.backends import process
 from fault_injection.cluster.backends.process import ProcessBackend
-from fault_injection.cluster.leftovers import is_stopped
 from fault_injection.cluster.spec import Node, Role
+from fault_injection.cluster.supervision import is_stopped
 from fault_injection.waiting import DeadlineExceededError, until
 
 NODE = Node(Role.BROKER, 1)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from fault_injection.cluster.ports import PortReservation, address_seen_at
+from fault_injection.cluster.plan import PortReservation, address_seen_at
 
 
 @pytest.fixture

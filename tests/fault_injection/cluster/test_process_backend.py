@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from fault_injection.cluster.backends.process import ProcessBackend
-from fault_injection.cluster.class_archive import ClassArchive
-from fault_injection.cluster.leftovers import MARKER, records_directory
+from fault_injection.cluster.launches import ClassArchive
 from fault_injection.cluster.lifecycle import Cluster
 from fault_injection.cluster.relay import DirectRelay
+from fault_injection.cluster.supervision import MARKER, records_directory
 from fault_injection.releases import JarSet, find_java, find_release, jars_of
 from fault_injection.waiting import until
 from tests.fault_injection.cluster.conftest import spec_of
@@ -35,7 +35,7 @@ threading.Event().wait()
 
 
 def command_lines_in(directory: Path) -> list[str]:
-    """Give the command lines of the living nodes whose files are in a directory."""
+    """Return the command lines of the living nodes whose files are in a directory."""
     found = []
     for file in Path("/proc").glob("[0-9]*/cmdline"):
         try:
@@ -49,7 +49,7 @@ def command_lines_in(directory: Path) -> list[str]:
 
 @pytest.fixture
 def jars(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> JarSet:
-    """Give jars from the usual cache, with a cache of the test's own for everything else."""
+    """Return jars from the usual cache, with a cache of the test's own for everything else."""
     jars = jars_of(find_release("0.10.2"))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     return jars

@@ -8,13 +8,13 @@ import pytest
 
 from fault_injection.cluster.backend import Backend
 from fault_injection.cluster.backends.process import ProcessBackend
+from fault_injection.cluster.bring_up import META_PROPERTIES, format_storage, new_uuid
 from fault_injection.cluster.errors import StorageFormatError
 from fault_injection.cluster.launches import DATA, SETTINGS, storage_tool_launch, write_files
 from fault_injection.cluster.plan import ClusterPlan
 from fault_injection.cluster.properties import properties
 from fault_injection.cluster.relay import DirectRelay
 from fault_injection.cluster.spec import ClusterSpec, Node, Role
-from fault_injection.cluster.storage_format import META_PROPERTIES, format_storage, new_uuid
 from fault_injection.releases import JarSet, MetadataMode, find_release, jars_of
 
 BROKER, CONTROLLER = Node(Role.BROKER, 1), Node(Role.CONTROLLER, 100)
@@ -36,7 +36,7 @@ def prepared(spec: ClusterSpec, directory: Path, backend: Backend) -> dict[Node,
 
 
 def contents(data: Path) -> dict[str, bytes]:
-    """Give every file of a directory, without what is random or a time stamp in it."""
+    """Return every file of a directory, without what is random or a time stamp in it."""
     files = {file.name: file.read_bytes() for file in data.iterdir()}
     meta = re.sub(rb"(?m)^(#.*|directory\.id=.*)\n", b"", files[META_PROPERTIES])
     return {**files, META_PROPERTIES: b"\n".join(sorted(meta.split()))}

@@ -71,7 +71,8 @@ def gated_topic(cluster: Cluster, gate: GateProxy, name: str) -> GatedTopic:
     """Create a topic, both replicas in sync, and tell the gate its id."""
     topic = GatedTopic(cluster, gate, name)
     create_topic(cluster, name, [1, 2])
-    topic.await_isr(1, 2)
+    for broker in (1, 2):  # whichever of them is asked to describe it
+        topic.await_isr(1, 2, at=broker)
     if cluster.spec.release.is_at_least(*TOPIC_IDS_SINCE):
         admin = AdminClient({"bootstrap.servers": cluster.bootstrap, **_QUIET})
         found = admin.describe_topics(TopicCollection([name]))[name].result(DEADLINE_S)

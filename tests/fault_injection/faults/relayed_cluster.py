@@ -10,7 +10,7 @@ from confluent_kafka import Producer
 
 from fault_injection.cluster.client_links import relayed_bootstrap
 from fault_injection.cluster.lifecycle import Cluster
-from fault_injection.cluster.request import ask
+from fault_injection.cluster.readiness import ask
 from fault_injection.cluster.spec import ClusterSpec
 from fault_injection.releases import MetadataMode, find_release, jars_of, schema_jar
 from fault_injection.waiting import NotYetError, until
@@ -59,7 +59,7 @@ def new_topic(cluster: Cluster, name: str) -> str:
 
 
 def partition_at(cluster: Cluster, broker: int, topic: str) -> tuple[int, frozenset[int]] | None:
-    """Give leader and in-sync replicas as one broker knows them."""
+    """Return leader and in-sync replicas as one broker knows them."""
     answer = ask(cluster.client_address(broker), MetadataRequest[1](topics=None), MetadataResponse, 5.0)
     found = next((it for it in answer.topics if it.name == topic), None)
     if found is None or not found.partitions:

@@ -13,9 +13,17 @@ import pytest
 
 from fault_injection.cluster.lifecycle import Cluster
 from fault_injection.faults.account import FaultAccount, FaultAccountError, NotHealedError
-from fault_injection.faults.fault import AVAILABLE, Availability, Fault, FaultError, FiredFrame
-from fault_injection.faults.termination import TERMINATED, termination_raises
-from fault_injection.timeline import FaultEvent, Stage
+from fault_injection.faults.fault import (
+    AVAILABLE,
+    TERMINATED,
+    Availability,
+    Fault,
+    FaultError,
+    FaultEvent,
+    FiredFrame,
+    Stage,
+    termination_raises,
+)
 
 REPOSITORY = Path(__file__).parents[3]
 FRAME = FiredFrame(7, "Fetch", 31, "request", 2, 1_000)

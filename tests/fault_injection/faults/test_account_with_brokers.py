@@ -8,13 +8,12 @@ from kafka.protocol.metadata import MetadataRequest, MetadataResponse
 from fault_injection.cluster.backends.process import ProcessBackend
 from fault_injection.cluster.health import UnhealthyClusterError, problems
 from fault_injection.cluster.lifecycle import Cluster
-from fault_injection.cluster.readiness import await_registered, await_unregistered
-from fault_injection.cluster.request import ask
+from fault_injection.cluster.readiness import ask, await_registered, await_unregistered
 from fault_injection.faults import gate_faults
 from fault_injection.faults.account import FaultAccount, FaultAccountError
+from fault_injection.faults.fault import FaultEvent, Stage
 from fault_injection.faults.process import Kill, Pause
 from fault_injection.releases import jars_of
-from fault_injection.timeline import FaultEvent, Stage
 from fault_injection.waiting import until
 from fault_injection.wire.points import Point
 from fault_injection.wire.proxy import GateProxy
@@ -115,7 +114,7 @@ def test_a_broker_that_is_excused_excuses_what_cannot_be_without_it(cluster: Clu
 
 
 def partition_of(cluster: Cluster, topic: str, viewer: int) -> tuple[int, list[int]]:
-    """Give who leads a topic's only partition and who is in sync, as a broker says."""
+    """Return who leads a topic's only partition and who is in sync, as a broker says."""
     answer = ask(cluster.client_address(viewer), MetadataRequest[1](topics=None), MetadataResponse, 5)
     (partition,) = next(one.partitions for one in answer.topics if one.name == topic)
     return partition.leader_id, list(partition.isr_nodes)

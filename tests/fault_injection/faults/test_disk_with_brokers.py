@@ -8,7 +8,7 @@ import pytest
 
 from conformance.clients.producer import send
 from conformance.clients.topics import create_topic
-from conformance.probes.errors import ProbeError
+from conformance.probes.connection import ProbeError
 from conformance.probes.replica_probe import ReplicaNumbers, ReplicaProbe
 from fault_injection.cluster.lifecycle import Cluster
 from fault_injection.cluster.readiness import await_registered, await_unregistered

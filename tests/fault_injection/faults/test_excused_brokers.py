@@ -35,7 +35,7 @@ class Processes:
 
 
 def complaints_of(monkeypatch: pytest.MonkeyPatch, *ended: str) -> tuple[str, ...]:
-    """Give what is complained about when processes have ended in the end, and broker 2 is excused."""
+    """Return what is complained about when processes have ended in the end, and broker 2 is excused."""
     monkeypatch.setattr("fault_injection.faults.account.require_untouched", lambda _: None)
     monkeypatch.setattr("fault_injection.cluster.health._at_work", lambda *_: ())
     cluster = Processes()

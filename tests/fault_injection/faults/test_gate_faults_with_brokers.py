@@ -11,7 +11,7 @@ from fault_injection.cluster.lifecycle import Cluster
 from fault_injection.cluster.readiness import await_registered, brokers_known_to
 from fault_injection.faults import gate_faults
 from fault_injection.faults.account import FaultAccount
-from fault_injection.faults.point_releases import points_of
+from fault_injection.faults.catalogue import points_of
 from fault_injection.releases import MetadataMode
 from fault_injection.waiting import until
 from fault_injection.wire.content import Content

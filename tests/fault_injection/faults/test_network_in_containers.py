@@ -8,7 +8,7 @@ import docker
 import pytest
 
 from fault_injection.cluster.backends.container_image import present_jre
-from fault_injection.cluster.backends.container_leftovers import OWNER_LABEL, owner_of_this_process
+from fault_injection.cluster.backends.container_shell import OWNER_LABEL, owner_of_this_process
 from fault_injection.cluster.lifecycle import Cluster
 from fault_injection.cluster.relay import CLIENTS, LinkName
 from fault_injection.faults.account import FaultAccount
@@ -77,7 +77,7 @@ def test_the_relay_of_containers_serves_no_container_of_another_network(both: tu
 
 
 def _answer_to(client: Any, network: str, address: tuple[str, int]) -> bytes:  # noqa: ANN401 - untyped library
-    """Give the head of what a container on a network is answered to an ApiVersions request with correlation id 7."""
+    """Return the head of what a container on a network is answered to an ApiVersions request with correlation id 7."""
     request = r"\x00\x00\x00\x0a\x00\x12\x00\x00\x00\x00\x00\x07\xff\xff"
     talk = f"exec 3<>/dev/tcp/{address[0]}/{address[1]}; printf '{request}' >&3; head -c 8 <&3 | tail -c 4"
     caller = client.containers.run(

@@ -9,9 +9,9 @@ from fault_injection.cluster.lifecycle import Cluster
 from fault_injection.cluster.readiness import await_registered, await_unregistered
 from fault_injection.cluster.relay import CLIENTS, ZOOKEEPER
 from fault_injection.faults.account import FaultAccount
+from fault_injection.faults.fault import FaultEvent, Stage
 from fault_injection.faults.network import cut
 from fault_injection.releases import MetadataMode
-from fault_injection.timeline import FaultEvent, Stage
 from fault_injection.waiting import until
 from fault_injection.wire.proxy import GateProxy
 from tests.fault_injection.cluster.topics import consume, produce

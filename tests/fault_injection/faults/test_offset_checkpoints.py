@@ -3,7 +3,7 @@
 import pytest
 
 from conformance.probes.checkpoints import high_watermark_checkpoint
-from fault_injection.faults.offset_checkpoints import checkpointed_offset, with_offset
+from fault_injection.faults.disk import checkpointed_offset, with_offset
 
 CONTENT = b"0\n3\nt 0 5\nt 1 0\n__consumer_offsets 12 77\n"
 

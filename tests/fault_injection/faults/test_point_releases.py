@@ -3,7 +3,7 @@
 import pytest
 
 from fault_injection.cluster.spec import ClusterSpec
-from fault_injection.faults.point_releases import points_of, why_no_point
+from fault_injection.faults.catalogue import points_of, why_no_point
 from fault_injection.releases import MetadataMode, find_release
 from fault_injection.wire.points import POINTS
 from oracle.vocabulary import PointName

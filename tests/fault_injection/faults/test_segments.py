@@ -13,7 +13,7 @@ SEGMENT = "t-0/00000000000000000000.log"
 
 
 def entry(first_offset: int, count: int, *, magic: int, compression: int = NO_COMPRESSION) -> bytes:
-    """Give one batch, or one compressed message set; uncompressed message sets have an entry per record."""
+    """Return one batch, or one compressed message set; uncompressed message sets have an entry per record."""
     builder = MemoryRecordsBuilder(magic, compression, 1 << 20)
     for _ in range(count):
         builder.append(1_000, b"key", b"value")

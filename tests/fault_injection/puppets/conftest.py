@@ -6,7 +6,7 @@ import pytest
 
 from fault_injection.puppets.follower import FollowerPuppet
 from fault_injection.puppets.leader import LeaderPuppet
-from fault_injection.puppets.topic import PuppetTopic
+from fault_injection.puppets.served_topics import PuppetTopic
 from fault_injection.releases import schema_jar
 from fault_injection.wire.codec_schemas import Messages, load_schemas
 

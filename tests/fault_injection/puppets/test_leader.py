@@ -11,8 +11,13 @@ from fault_injection.puppets.follower import FollowerPuppet
 from fault_injection.puppets.leader import LeaderPuppet
 from fault_injection.puppets.records import batches
 from fault_injection.puppets.schema import CLIENT_MESSAGES, FETCH, LIST_OFFSETS, OFFSETS_FOR_LEADER_EPOCH
-from fault_injection.puppets.served import FENCED_LEADER_EPOCH, OFFSET_OUT_OF_RANGE, UNKNOWN_LEADER_EPOCH, Served
-from fault_injection.puppets.topic import PuppetTopic
+from fault_injection.puppets.served_topics import (
+    FENCED_LEADER_EPOCH,
+    OFFSET_OUT_OF_RANGE,
+    UNKNOWN_LEADER_EPOCH,
+    PuppetTopic,
+    Served,
+)
 from fault_injection.waiting import DeadlineExceededError
 from fault_injection.wire.views import EpochEnd, EpochQuery, FetchedPartition, FetchPartition
 

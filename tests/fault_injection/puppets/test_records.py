@@ -5,7 +5,7 @@ import warnings
 import pytest
 
 from fault_injection.puppets.records import Batch, batches, magic_of_fetch
-from fault_injection.wire.record_batches import epoch_runs
+from fault_injection.wire.fetch_reader import epoch_runs
 from fault_injection.wire.views import EpochRun
 
 with warnings.catch_warnings():

@@ -11,7 +11,7 @@ from typing import ClassVar
 import pytest
 
 from fault_injection.releases import UsageError, find_release, jars_of
-from fault_injection.releases.repository import (
+from fault_injection.releases.ivy import (
     MAVEN_CENTRAL,
     PLAIN_HTTP_VARIABLE,
     REPOSITORY_VARIABLE,

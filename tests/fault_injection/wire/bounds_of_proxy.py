@@ -28,7 +28,7 @@ REQUEST = fetch_request(offset=1)
 
 
 def peak_mb() -> int:
-    """Give the most memory since the last call, in MB."""
+    """Return the most memory since the last call, in MB."""
     status = Path("/proc/self/status").read_text()
     peak = next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmHWM"))
     Path("/proc/self/clear_refs").write_text("5")
@@ -108,7 +108,7 @@ def exhausted(proxy: GateProxy) -> dict[str, bool]:
 
 
 def client_of_child(address: tuple[str, int]) -> tuple[multiprocessing.process.BaseProcess, socket.socket]:
-    """Give a process that opens connections when it is told to begin."""
+    """Return a process that opens connections when it is told to begin."""
     begin, told = socket.socketpair()
     child = multiprocessing.get_context("fork").Process(target=hold_connections, args=(address, told))
     child.start()
@@ -125,7 +125,7 @@ def hold_connections(address: tuple[str, int], told: socket.socket) -> None:
 
 @contextlib.contextmanager
 def echoing_child() -> Iterator[tuple[str, int]]:
-    """Give the address of a process that echoes whatever it gets on any connection."""
+    """Yield the address of a process that echoes whatever it gets on any connection."""
     listener = socket.create_server(("127.0.0.1", 0), backlog=1024)
     child = multiprocessing.get_context("fork").Process(target=echo_all, args=(listener,))
     child.start()

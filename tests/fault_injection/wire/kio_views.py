@@ -11,12 +11,6 @@ from typing import Any
 from kio.schema.index import api_key_map
 from kio.serial import entity_reader
 
-from fault_injection.wire.client_views import (
-    AppendedPartition,
-    ProducedPartition,
-    ProduceRequestView,
-    ProduceResponseView,
-)
 from fault_injection.wire.controller_views import (
     AlterPartitionResponseView,
     AlterPartitionView,
@@ -28,6 +22,7 @@ from fault_injection.wire.controller_views import (
     ProposedIsr,
 )
 from fault_injection.wire.views import (
+    AppendedPartition,
     EpochAnswer,
     EpochEnd,
     EpochQuery,
@@ -38,6 +33,9 @@ from fault_injection.wire.views import (
     FetchPartition,
     FetchRequestView,
     FetchResponseView,
+    ProducedPartition,
+    ProduceRequestView,
+    ProduceResponseView,
 )
 from tests.fault_injection.wire.raw_frames import RawFrame
 
@@ -51,13 +49,13 @@ LENGTH_BYTES = 4
 
 
 def view_of(frame: RawFrame) -> Any:
-    """Give what kio reads, as one of our views; None if kio lacks the api or the version."""
+    """Return what kio reads, as one of our views; None if kio lacks the api or the version."""
     entity = entity_of(frame)
     return _VIEWS[frame.direction, frame.api_key](entity) if entity is not None else None
 
 
 def entity_of(frame: RawFrame) -> Any:
-    """Give the entity that kio reads; None if it lacks the api or the version."""
+    """Return the entity that kio reads; None if it lacks the api or the version."""
     api = api_key_map.get(frame.api_key)
     try:
         module = import_module(f"kio.schema.{api}.v{frame.api_version}.{frame.direction}")

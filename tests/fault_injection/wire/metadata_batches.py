@@ -9,7 +9,7 @@ PREFIX_BYTES = 12
 
 
 def batch(values: list[bytes], *, base_offset: int, attributes: int = 0) -> bytes:
-    """Give a batch of short values as a controller writes it; the checksum is not computed."""
+    """Return a batch of short values as a controller writes it; the checksum is not computed."""
     body = b"".join(_record(delta, value) for delta, value in enumerate(values))
     size = BATCH.size - PREFIX_BYTES + len(body)
     head = (base_offset, size, 1, 2, 0, attributes, len(values) - 1, 0, 0, -1, -1, -1, len(values))
@@ -17,7 +17,7 @@ def batch(values: list[bytes], *, base_offset: int, attributes: int = 0) -> byte
 
 
 def compact(text: str) -> bytes:
-    """Give a short compact string."""
+    """Return a short compact string."""
     return bytes([len(text) + 1]) + text.encode()
 
 

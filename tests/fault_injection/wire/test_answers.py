@@ -7,13 +7,19 @@ from uuid import UUID
 import pytest
 
 from fault_injection.wire.answers import CannotAnswerError, can_answer, error_answer
-from fault_injection.wire.client_views import ProducedPartition, ProduceRequestView
 from fault_injection.wire.codec import Codec
 from fault_injection.wire.codec_schemas import SHIPPED
 from fault_injection.wire.headers import RequestHeader, response_correlation_id
 from fault_injection.wire.messages import RequestView, ResponseView
 from fault_injection.wire.points import POINTS
-from fault_injection.wire.views import EpochQuery, EpochRequestView, FetchPartition, FetchRequestView
+from fault_injection.wire.views import (
+    EpochQuery,
+    EpochRequestView,
+    FetchPartition,
+    FetchRequestView,
+    ProducedPartition,
+    ProduceRequestView,
+)
 from tests.fault_injection.wire.frames_of import TOPIC_ID
 from tests.fault_injection.wire.kio_views import view_of
 from tests.fault_injection.wire.raw_frames import RawFrame
@@ -27,7 +33,7 @@ def header(api_key: int, version: int) -> RequestHeader:
 
 
 def read(api_key: int, version: int, view: RequestView, error: int) -> Any:  # noqa: ANN401 - any view
-    """Give what the sender of a request reads in the error answer to it; kio reads the same, to the last byte."""
+    """Return what the sender of a request reads in the error answer to it; kio reads the same, to the last byte."""
     frame = error_answer(SHIPPED, header(api_key, version), view, error)
     assert struct.unpack_from(">i", frame)[0] == len(frame) - 4
     assert response_correlation_id(frame) == 4711

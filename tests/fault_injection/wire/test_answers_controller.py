@@ -38,7 +38,7 @@ def messages() -> Messages:
 
 
 def answer(messages: Messages, api_key: int, version: int, view: RequestView | None, error: int) -> ResponseView | None:
-    """Give what the sender of a request reads in the error answer to it."""
+    """Return what the sender of a request reads in the error answer to it."""
     frame = error_answer(messages, RequestHeader(api_key, version, 4711, None, 0), view, error)
     codec = Codec(messages)
     response = codec.response(api_key, version, frame)

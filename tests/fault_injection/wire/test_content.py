@@ -6,12 +6,6 @@ from uuid import UUID
 
 import pytest
 
-from fault_injection.wire.client_views import (
-    AppendedPartition,
-    ProducedPartition,
-    ProduceRequestView,
-    ProduceResponseView,
-)
 from fault_injection.wire.content import ANYTHING, Content, agreeing
 from fault_injection.wire.controller_views import (
     AlterPartitionView,
@@ -26,6 +20,7 @@ from fault_injection.wire.controller_views import (
 from fault_injection.wire.messages import RequestView, ResponseView
 from fault_injection.wire.points import ObservedRequest, Point, matches, matches_answer
 from fault_injection.wire.views import (
+    AppendedPartition,
     EpochAnswer,
     EpochEnd,
     EpochResponseView,
@@ -34,6 +29,9 @@ from fault_injection.wire.views import (
     FetchPartition,
     FetchRequestView,
     FetchResponseView,
+    ProducedPartition,
+    ProduceRequestView,
+    ProduceResponseView,
 )
 
 FETCH = FetchRequestView(2, -1, 500, 99, 4, (FetchPartition("t", None, 0, 3, 5, 4, 1),))

@@ -1,6 +1,6 @@
 """Does an answer find its request?"""
 
-from fault_injection.wire.correlations import CORRELATIONS_MAX, Correlator
+from fault_injection.wire.passage import CORRELATIONS_MAX, Correlator
 
 
 def test_answers_find_their_requests_in_order() -> None:

@@ -11,11 +11,10 @@ import pytest
 from fault_injection.cluster.relay import LinkName
 from fault_injection.waiting import until
 from fault_injection.wire.gate_events import GateEvent, HoldStatus
-from fault_injection.wire.impairments import Delay
+from fault_injection.wire.impairments import Delay, Way
 from fault_injection.wire.points import Point
 from fault_injection.wire.proxy import GateProxy
 from fault_injection.wire.proxy_endpoint import Endpoint
-from fault_injection.wire.ways import Way
 from tests.fault_injection.wire.frames_of import fetch_request
 
 DEADLINE_S = 10.0

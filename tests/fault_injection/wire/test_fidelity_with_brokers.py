@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from fault_injection.cluster import launches, logging_config
+from fault_injection.cluster import launches
 from fault_injection.cluster.backends.process import ProcessBackend
 from fault_injection.cluster.lifecycle import Cluster
 from fault_injection.cluster.relay import DirectRelay
@@ -26,6 +26,7 @@ pytestmark = pytest.mark.broker
 RELEASE = find_release("4.3.1")
 TOPIC, RECORDS = "same", 300
 FETCH = 1
+LOGGING = launches.logging_config
 ANSWERED = re.compile(r"Completed request:(\{.*\}) \(kafka\.request\.logger\)")
 LOUD = re.compile(r"^\[[^]]*\] (WARN|ERROR|FATAL) (.*)$", re.MULTILINE)
 PROTOCOL = re.compile(
@@ -65,7 +66,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> tuple[Heard, Heard, Path]:
 
 
 def with_answered_requests(*arguments: object) -> str:
-    text: str = logging_config.logging_config(*arguments)  # type: ignore[arg-type]
+    text: str = LOGGING(*arguments)  # type: ignore[arg-type]
     quiet = "logger.requests.level=WARN"
     assert quiet in text
     return text.replace(quiet, "logger.requests.level=DEBUG")

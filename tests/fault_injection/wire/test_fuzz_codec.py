@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from fault_injection.releases import schema_jar
 from fault_injection.wire.codec import Codec, load_schemas
-from fault_injection.wire.codec_replication import fetch_response as read_by_kafka_python
+from fault_injection.wire.codec import fetch_response as read_by_kafka_python
 from fault_injection.wire.codec_schemas import SHIPPED
 from fault_injection.wire.fetch_reader import VERSION_MAX, read_fetch_response
 from fault_injection.wire.headers import HeaderError, request_header, response_body_offset

@@ -2,12 +2,11 @@
 
 import pytest
 
-from fault_injection.wire.client_views import ProducedPartition, ProduceRequestView
 from fault_injection.wire.content import Content
 from fault_injection.wire.gate import GateError
 from fault_injection.wire.gate_events import HoldStatus
 from fault_injection.wire.points import Point
-from fault_injection.wire.views import FetchedPartition
+from fault_injection.wire.views import FetchedPartition, ProducedPartition, ProduceRequestView
 from tests.fault_injection.wire.gate_transcript import Paper, answer_of, asked, fetch_of
 
 REQUEST = Point("fetch_request", source=2)

@@ -10,10 +10,9 @@ import pytest
 
 from fault_injection.cluster.relay import CLIENTS, ZOOKEEPER, LinkName
 from fault_injection.waiting import until
-from fault_injection.wire.impairments import Cut, Delay, Throttle
+from fault_injection.wire.impairments import Cut, Delay, Throttle, Way, between
 from fault_injection.wire.points import Point
 from fault_injection.wire.proxy import GateProxy
-from fault_injection.wire.ways import Way, between
 from tests.fault_injection.wire.frames_of import fetch_request, fetch_response
 from tests.fault_injection.wire.stub_node import (
     DEADLINE_S,
@@ -278,6 +277,6 @@ def test_the_trace_shows_when_a_stopped_frame_went_on(
 
 
 def traced(proxy: GateProxy, directory: Path) -> list[dict[str, Any]] | None:
-    proxy.flush_trace()
+    proxy._traffic.trace.flush()
     lines = [json.loads(line) for line in (directory / "wire.ndjson").read_text().splitlines()]
     return lines if len(lines) == 2 else None

@@ -5,7 +5,6 @@ from uuid import UUID
 
 import pytest
 
-from fault_injection.wire.client_views import ProducedPartition, ProduceRequestView
 from fault_injection.wire.controller_views import (
     AlterPartitionView,
     BrokerHeartbeatView,
@@ -28,7 +27,7 @@ from fault_injection.wire.points import (
     is_metadata_fetch,
     matches,
 )
-from fault_injection.wire.views import EpochQuery, EpochRequestView
+from fault_injection.wire.views import EpochQuery, EpochRequestView, ProducedPartition, ProduceRequestView
 from tests.fault_injection.wire.gate_transcript import asked, fetch_of
 
 LEADERSHIP = PartitionLeadership("t", None, 0, 1, 5, (1, 2), (1, 2), 3, 1)
@@ -53,7 +52,7 @@ def request(api_key: int, *, link_kind: LinkKind = "replication", view: RequestV
 
 
 def request_at(name: str) -> ObservedRequest:
-    """Give a request that a point of that name matches."""
+    """Return a request that a point of that name matches."""
     kind = POINTS[name]
     link_kind: LinkKind = "controller" if kind.fetches == "metadata" else "replication"
     return request(kind.api_key, link_kind=link_kind, view=CONSUMING if kind.fetches == "client" else None)

@@ -15,11 +15,10 @@ from fault_injection.wire.content import Content
 from fault_injection.wire.gate import GateError
 from fault_injection.wire.gate_events import HoldStatus
 from fault_injection.wire.headers import response_correlation_id
-from fault_injection.wire.impairments import Delay
+from fault_injection.wire.impairments import Delay, Way
 from fault_injection.wire.points import Point
 from fault_injection.wire.proxy import GateProxy
 from fault_injection.wire.views import FetchResponseView
-from fault_injection.wire.ways import Way
 from tests.fault_injection.wire.frames_of import fetch_request, fetch_response
 from tests.fault_injection.wire.stub_node import (
     DEADLINE_S,
@@ -67,7 +66,7 @@ def read_frame(connection: socket.socket) -> bytes:
 
 
 def error_in(frame: bytes) -> tuple[int, list[int]]:
-    """Give which request a FETCH answer answers and the errors of its partitions."""
+    """Return which request a FETCH answer answers and the errors of its partitions."""
     view = Codec().response(1, 11, frame)
     assert isinstance(view, FetchResponseView)
     return response_correlation_id(frame), [entry.error for entry in view.partitions]
@@ -167,7 +166,7 @@ def test_the_answer_that_came_is_replaced(
 
 
 def traced(proxy: GateProxy, directory: Path) -> list[dict[str, Any]]:
-    proxy.flush_trace()
+    proxy._traffic.trace.flush()
     lines = [json.loads(line) for line in (directory / "wire.ndjson").read_text().splitlines()]
     told = (line for line in lines if line.get("correlation_id", 0) > EARLY)  # an earlier one may just be leaving
     return sorted(told, key=lambda line: int(line["seq"]))

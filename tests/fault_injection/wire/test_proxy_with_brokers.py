@@ -134,7 +134,7 @@ def test_a_partition_that_fetch_sessions_leave_out_is_seen_all_the_same(version:
 
 
 def last_rounds(proxy: GateProxy) -> set[tuple[int, int, int]]:
-    """Give error, high watermark and fetch offset of the partition's last two rounds."""
+    """Return error, high watermark and fetch offset of the partition's last two rounds."""
     rounds = proxy.rounds_since(0, topic=TOPIC)
     return {(one.error, one.high_watermark, one.fetch_offset) for one in rounds[-2:]}
 

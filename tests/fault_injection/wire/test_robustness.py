@@ -17,10 +17,9 @@ from hypothesis import strategies as st
 from fault_injection.cluster.relay import LinkName
 from fault_injection.waiting import until
 from fault_injection.wire.frames import BELIEVED_BYTES, FRAME_BYTES_MAX, Frame, FrameParser
-from fault_injection.wire.impairments import Delay
+from fault_injection.wire.impairments import Delay, Way
 from fault_injection.wire.points import Point
 from fault_injection.wire.proxy import GateProxy
-from fault_injection.wire.ways import Way
 from tests.fault_injection.wire.frames_of import fetch_request, fetch_response, framed
 from tests.fault_injection.wire.stub_node import DEADLINE_S, StubNode, connected, is_reset, read
 
@@ -95,7 +94,7 @@ def pieces(content: bytes, sizes: list[int]) -> Iterator[bytes]:
 
 
 def whole_frames(content: bytes) -> bytes:
-    """Give the bytes that can go on: whole frames, and all behind a length that no frame has."""
+    """Return the bytes that can go on: whole frames, and all behind a length that no frame has."""
     rest = content
     while len(rest) >= 4:
         (length,) = struct.unpack_from(">i", rest)

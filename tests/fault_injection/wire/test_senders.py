@@ -11,7 +11,7 @@ from fault_injection.wire.controller_views import (
     UpdateMetadataView,
 )
 from fault_injection.wire.messages import RequestView
-from fault_injection.wire.senders import sender
+from fault_injection.wire.readings import sender
 from fault_injection.wire.views import EpochRequestView
 from tests.fault_injection.wire.gate_transcript import fetch_of
 

@@ -99,12 +99,12 @@ def await_record(proxy: GateProxy, end: int) -> None:
 
 
 def data_fetches(lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Give the data fetches and their answers, in the order of arrival."""
+    """Return the data fetches and their answers, in the order of arrival."""
     return [line for line in lines if line["api"] == "Fetch" and line["link"] == "replication" and line["decoded"]]
 
 
 def epochs_after(lines: list[dict[str, Any]], hold: str) -> list[int]:
-    """Give the session epochs of the fetches after the frame that a hold caught."""
+    """Return the session epochs of the fetches after the frame that a hold caught."""
     at = max(line["seq"] for line in lines if line["hold"] == hold)
     asked = [line for line in lines if line["direction"] == "request" and line["source"] == 2 and line["seq"] > at]
     return [line["decoded"]["session_epoch"] for line in asked]

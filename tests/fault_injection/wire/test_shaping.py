@@ -4,9 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fault_injection.wire.impairments import Cut, Delay, FrameMark, ImpairmentError, Throttle
+from fault_injection.wire.impairments import Cut, Delay, Flow, FrameMark, ImpairmentError, Throttle, Way
 from fault_injection.wire.shaping import NS_PER_S, TOUCHED_MAX, Load, Shaping
-from fault_injection.wire.ways import Flow, Way
 
 REQUESTS = Flow("replication", 2, 1, "request")
 ANSWERS = REQUESTS.reverse

@@ -11,9 +11,8 @@ import pytest
 
 from fault_injection.cluster.relay import ZOOKEEPER, LinkName
 from fault_injection.waiting import until
-from fault_injection.wire.impairments import Cut, Delay, Throttle
+from fault_injection.wire.impairments import Cut, Delay, Throttle, Way
 from fault_injection.wire.proxy import GateProxy
-from fault_injection.wire.ways import Way
 from tests.fault_injection.wire.frames_of import fetch_request
 from tests.fault_injection.wire.stub_node import DEADLINE_S, StubNode, connected, read, seconds_of_round_trip
 

@@ -6,7 +6,7 @@ from uuid import UUID
 import pytest
 
 from fault_injection.wire.controller_views import ErrorsView, LeaderAndIsrView, PartitionLeadership
-from fault_injection.wire.topic_names import TopicNames, topic_uuid
+from fault_injection.wire.readings import TopicNames, topic_uuid
 from tests.fault_injection.wire.gate_transcript import answer_of, asked, fetch_of, given
 
 TOPIC_ID = UUID("a1b2c3d4-0000-4000-8000-00000000000f")

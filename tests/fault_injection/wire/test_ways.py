@@ -3,7 +3,7 @@
 import pytest
 
 from fault_injection.cluster.relay import CLIENTS, ZOOKEEPER
-from fault_injection.wire.ways import Flow, Way, around, between
+from fault_injection.wire.impairments import Flow, Way, around, between
 
 
 def flow(source: int | None, destination: int, direction: str = "request", kind: str = "replication") -> Flow:

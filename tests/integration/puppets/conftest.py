@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from conformance.run_directory import slug
+from conformance.record.directory import slug
 from fault_injection.puppets.run import PuppetRun
 from oracle.rules.by_version import rules_for
 from oracle.vocabulary import MetadataMode

@@ -23,7 +23,7 @@ DEADLINE_S = 30.0
 
 
 def controller_in_zookeeper(run: PuppetRun) -> int | None:
-    """Give who holds the office; None while nobody does."""
+    """Return who holds the office; None while nobody does."""
     assert run.cluster.zookeeper_address is not None
     with zookeeper(run.cluster.zookeeper_address) as client:
         if client.exists("/controller") is None:

@@ -6,15 +6,15 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
+from oracle.brokers.answers import search
 from oracle.brokers.bounds import Bounds
 from oracle.brokers.model import Brokers
-from oracle.brokers.search import search
 from oracle.rules.by_version import rules_for
 from oracle.schedule import Settings
 from oracle.vocabulary import MetadataMode
 
 if TYPE_CHECKING:
-    from oracle.explorer.exploration import Exploration
+    from oracle.explorer.model import Exploration
     from oracle.state import PartitionState
 
 CLEAN_ONLY = Settings(min_insync_replicas=1, unclean_leader_election=False)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from conformance.commands.guarantees import kept_table, known_releases
-from oracle.brokers.answers import Answer, Finding, answer
+from oracle.brokers.answers import Answer, Finding, answer, shown
 from oracle.brokers.guarantee_table import (
     MAX_STATES,
     Row,
@@ -20,7 +20,6 @@ from oracle.brokers.guarantee_table import (
 )
 from oracle.brokers.model import Brokers
 from oracle.brokers.questions import Cell, Faults, Question, cells, identity, question
-from oracle.brokers.showing import shown
 from oracle.rules.by_version import rules_for
 from oracle.vocabulary import Acks, MetadataMode
 

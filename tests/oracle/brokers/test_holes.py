@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from conformance.schedules.schedule_file import read_schedule
+from oracle.brokers.answers import DEFECT_OF, schedule_of
 from oracle.brokers.defects import defects, is_determined
-from oracle.brokers.search import DEFECT_OF, schedule_of
-from oracle.explorer.exploration import Verdict
+from oracle.explorer.model import Verdict
 from oracle.predict import predict
 from oracle.rules.by_version import rules_for
 from tests.oracle.brokers.holes import HOLES, Hole, searched

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from oracle.brokers.actions import Action
+from oracle.brokers.answers import actions_of, schedule_of, search
 from oracle.brokers.bounds import Bounds
-from oracle.brokers.model import Brokers
-from oracle.brokers.search import actions_of, schedule_of, search
+from oracle.brokers.model import Action, Brokers
 from oracle.events import BrokerRemoved, JoinRefused
-from oracle.explorer.exploration import Exploration, Verdict
+from oracle.explorer.model import Exploration, Verdict
 from oracle.explorer.search import Limits
 from oracle.properties import ALWAYS
 from oracle.rules.by_version import rules_for

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from oracle.brokers.bounds import Bounds
-from oracle.brokers.keys import Keys
 from oracle.brokers.model import Brokers
+from oracle.brokers.reductions import Keys
 from oracle.events import DecisionReceived, FetchCompleted, RequestSent
 from oracle.replication.electing import awaiting
 from oracle.rules.by_version import rules_for

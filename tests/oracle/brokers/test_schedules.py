@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from oracle.brokers.actions import Action, mover
 from oracle.brokers.bounds import Bounds
 from oracle.brokers.defects import Defect, defects
-from oracle.brokers.model import Brokers
-from oracle.brokers.path_to_schedule import to_steps
-from oracle.brokers.shrinking import shrunk
-from oracle.brokers.stops import stretches
-from oracle.brokers.telling import with_awaits
+from oracle.brokers.model import Action, Brokers, mover
+from oracle.brokers.path_to_schedule import stretches, to_steps
+from oracle.brokers.shrinking import shrunk, with_awaits
 from oracle.events import BrokerReturned, RequestReceived
 from oracle.predict import predict
 from oracle.rules.by_version import rules_for

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from conformance.registry import select_scenarios
 from conformance.schedules.schedule_format import decode_step
 from oracle.schedule import Schedule, Settings
 from oracle.steps import (
@@ -40,6 +39,7 @@ from oracle.steps import (
     Stop,
 )
 from oracle.vocabulary import BrokerId, Expectation, HighWatermarkCheckpoint, Label, PointName, Timing
+from tests.conformance.selected import select_scenarios
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -147,7 +147,7 @@ def _plain(schedule: Schedule) -> Schedule:
 
 
 def renamed(steps: Iterable[Step], *, has_lookups: bool = True) -> Iterator[Step]:
-    """Give every record and hold a name of its own, in order, and let go of holds by these."""
+    """Yield every record and hold a name of its own, in order, and let go of holds by these."""
     labels, holds, names = 0, 0, dict[str, str]()
     for step in steps:
         if isinstance(step, Produce):

@@ -8,11 +8,11 @@ from __future__ import annotations
 import pytest
 
 from conformance.catalogue.ladder import line
-from conformance.registry import select_scenarios
 from oracle.asking import ASKS
 from oracle.rules.by_version import rules_for
 from oracle.schedule import ScheduleError
 from oracle.vocabulary import MetadataMode
+from tests.conformance.selected import select_scenarios
 from tests.oracle.differential.comparison import first_difference, outcomes_said_by_oracle, said_by_interpreter
 from tests.oracle.differential.releases import facts_of
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from oracle.explorer.components import components_of
-from oracle.explorer.eventually import Behaviour, find_avoiding_behaviour
+from oracle.explorer.eventually import Behaviour, components_of, find_avoiding_behaviour
 from oracle.explorer.model import Eventually
 from tests.oracle.explorer.graphs import DrawnGraph, drawn
 

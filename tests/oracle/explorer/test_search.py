@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from oracle.explorer.exploration import Progress, Verdict
-from oracle.explorer.model import Always, CannotGoOnError, Eventually, Sometimes
+from oracle.explorer.model import Always, CannotGoOnError, Eventually, Progress, Sometimes, Verdict
 from oracle.explorer.search import CHUNK, Limits, explore
 from tests.oracle.explorer.graphs import DrawnGraph, drawn
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import deque
 
-from oracle.explorer.exploration import Verdict
 from oracle.explorer.factored import Bound
+from oracle.explorer.model import Verdict
 from oracle.explorer.search import explore
 from oracle.explorer.symmetry import Symmetry
 from oracle.explorer.tabulated import Tabulated

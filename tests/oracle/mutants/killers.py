@@ -92,8 +92,8 @@ class Answer:
         """Tell whether the answer is the right one."""
         try:
             return self.question(change) == self.answer
-        except ImpossibleEventError:
-            return False  # the model cannot even come to the question
+        except (ImpossibleEventError, LookupError):
+            return False  # the model cannot even come to the question, or has no version to ask it in
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from oracle.rules import kip_101, message_format
-from oracle.rules.release import before, since
-from tests.oracle.mutants.killers import Story
-from tests.oracle.mutants.mutant import Mutant, with_truncation
+from oracle.schedule import Settings
+from tests.oracle.mutants.killers import Answer, Story
+from tests.oracle.mutants.mutant import Mutant, with_fields, with_truncation
+from tests.oracle.mutants.questions import is_predicted
+from tests.oracle.schedules import produce, schedule
+
+IN_OLD_FORMAT = schedule(produce("m0"), settings=Settings(message_format_version="0.10.2"))
 
 MUTANTS = (
     Mutant(
@@ -20,14 +24,14 @@ MUTANTS = (
         "message_format",
         "2.0.1 notes no epoch on election, as 2.1.1 does",
         Story("old-format-on-2.0.1"),
-        patches={"oracle.rules.message_format._notes_epoch_on_election": before("0.11.0.0")},
+        with_fields(notes_epoch_in_any_format=False),
     ),
     Mutant(
         "an-epoch-on-election-in-any-format",
         "message_format",
         "2.1.1 notes its epoch on election, as 2.1.0 does",
         Story("old-format-on-2.1.1"),
-        patches={"oracle.rules.message_format._notes_epoch_on_election": since("0.11.0.0")},
+        with_fields(notes_epoch_in_any_format=True),
     ),
     Mutant(
         "end-of-no-epoch-is-unknown",
@@ -42,5 +46,19 @@ MUTANTS = (
         "1.1.1 answers as 1.1.0 does about no epoch",
         Story("old-format-on-1.1.1"),
         with_truncation(end_offset_for=message_format.end_offset_even_of_no_epoch),
+    ),
+    Mutant(
+        "ignores-the-message-format",
+        "message_format",
+        "2.8 ignores message.format.version, as 3.0 does",
+        Answer(is_predicted("2.8.2", IN_OLD_FORMAT), True),
+        with_fields(heeds_message_format=False),
+    ),
+    Mutant(
+        "heeds-the-message-format",
+        "message_format",
+        "3.0 looks at message.format.version, as 2.8 does",
+        Answer(is_predicted("3.0.2", IN_OLD_FORMAT), False),
+        with_fields(heeds_message_format=True),
     ),
 )

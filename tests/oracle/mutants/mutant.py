@@ -41,6 +41,11 @@ def with_delivery(**fields: Any) -> Callable[[RuleSet], RuleSet]:  # noqa: ANN40
     return lambda rules: replace(rules, delivery=replace(rules.delivery, **fields))
 
 
+def with_requests(**fields: Any) -> Callable[[RuleSet], RuleSet]:  # noqa: ANN401 - as dataclasses.replace
+    """Replace what brokers answer and send."""
+    return lambda rules: replace(rules, requests=replace(rules.requests, **fields))
+
+
 @dataclass(frozen=True, slots=True)
 class Mutant:
     """A mistake in one rule module.

@@ -50,7 +50,7 @@ MUTANTS = (
     ),
     TextMutant(
         "a produce is to blame for its records",
-        "predicting.blaming",
+        "predicting.branches",
         'return "leader"',
         'return "records"',
         every_case(test_obstacles.test_the_field_to_blame_is_named),
@@ -83,7 +83,7 @@ MUTANTS = (
         "False",
         IN_VAIN,
     ),
-    TextMutant("steps count from 0", "predicting.chronicle", "{index + 1}", "{index}", BOTH_ENDS),
+    TextMutant("steps count from 0", "predicting.wording", "{index + 1}", "{index}", BOTH_ENDS),
     TextMutant(
         "every election is told as clean",
         "predicting.comparing",
@@ -135,7 +135,7 @@ MUTANTS = (
     ),
     TextMutant(
         "who goes on is told as paused once more",
-        "predicting.obstacle_changes",
+        "predicting.comparing",
         "sorted(new.paused - old.paused)",
         "sorted(new.paused | old.paused)",
         test_obstacles.test_the_chronicle_tells_what_stood_in_the_way,

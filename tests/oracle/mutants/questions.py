@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from conformance.catalogue.examination import Examination
+from conformance.catalogue.questions import Between
 from conformance.registry import select
 from oracle.asking import ASKS, answer
 from oracle.events import (
@@ -26,6 +27,8 @@ from oracle.rules import controller_epoch
 from oracle.rules.by_version import rules_for
 from oracle.schedule import Settings
 from oracle.steps import Elect, Hold, Kill, Pause, Produce, Release, Resume, Start, Step
+from oracle.tracing.invariants import TraceSettings
+from oracle.tracing.sending import speech_of
 from oracle.vocabulary import Acks, ElectionKind, Expectation, Label, MetadataMode, PointName
 from oracle.world import ImpossibleEventError
 from tests.oracle.latest_offset import latest_offset
@@ -35,6 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from oracle.rules.rule_set import RuleSet
+    from oracle.schedule import Schedule
     from oracle.world import World
 
 REPLICAS = (ONE, TWO, THREE)
@@ -202,10 +206,15 @@ def registers_once_its_topic_is_deleted(change: Callable[[RuleSet], RuleSet]) ->
 def holds_unclean_elections(version: str) -> Callable[[Callable[[RuleSet], RuleSet]], object]:
     """Ask whether a schedule with an unclean election on request can be predicted."""
     steps = (Kill(TWO), produce("m0"), Kill(ONE), Start(TWO), Elect(ElectionKind.UNCLEAN))
+    return is_predicted(version, schedule(*steps))
+
+
+def is_predicted(version: str, asked: Schedule) -> Callable[[Callable[[RuleSet], RuleSet]], object]:
+    """Ask whether a release has all that a schedule asks of it."""
 
     def ask(change: Callable[[RuleSet], RuleSet]) -> object:
         try:
-            predict(schedule(*steps), _rules(version, change))
+            predict(asked, _rules(version, change))
         except PointUnavailableError:
             return False
         return True
@@ -222,6 +231,22 @@ def examined(name: str, version: str) -> Callable[[Callable[[RuleSet], RuleSet]]
         return [given.value for given in entry.subject.predict(_rules(version, change))]
 
     return ask
+
+
+def waits_for_what_is_not_there(version: str) -> Callable[[Callable[[RuleSet], RuleSet]], object]:
+    """Ask which of a consumer's fetches a leader answers only when their time is over."""
+
+    def ask(change: Callable[[RuleSet], RuleSet]) -> object:
+        told = examined("RM-05/puppets", version)(change)
+        assert isinstance(told, list)
+        return [value.low > 0 for value in told if isinstance(value, Between)]
+
+    return ask
+
+
+def newest_fetch_that_may_be_seen(version: str) -> Callable[[Callable[[RuleSet], RuleSet]], object]:
+    """Ask in which version, at most, brokers may fetch from each other."""
+    return lambda change: speech_of(_rules(version, change), TraceSettings()).fetch[-1]
 
 
 def obeys_a_lower_epoch(_change: Callable[[RuleSet], RuleSet]) -> object:

@@ -15,6 +15,7 @@ from tests.oracle.mutants import (
     published,
     puppeteered,
     reassignments,
+    release_facts,
     requests,
     truncation,
 )
@@ -29,6 +30,7 @@ MUTANTS: tuple[Mutant, ...] = (
     *clients.MUTANTS,
     *controllers.MUTANTS,
     *reassignments.MUTANTS,
+    *release_facts.MUTANTS,
     *requests.MUTANTS,
     *published.MUTANTS,
     *puppeteered.MUTANTS,

@@ -12,16 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from oracle.replication import deleting, electing
+from oracle.replication import electing, leading
 from tests.oracle.transcript import rewritten
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from oracle.obstacles import Obstacles
     from oracle.state import FetchStage, PartitionState
     from oracle.vocabulary import BrokerId, Offset
-    from oracle.world import World
+    from oracle.world import Obstacles, World
 
 pytestmark = pytest.mark.no_cover  # a search reaches much by chance; each branch has a test that names what it does
 
@@ -61,9 +60,9 @@ def _kept_by_a_kill(state: PartitionState, broker: BrokerId, *, graceful: bool) 
     return died.with_replica(replace(died.replica(broker), log_start_offset=start))
 
 
-DELETE, DIE = deleting.delete_records, electing.die
-OBSTACLES = "oracle.obstacles.Obstacles"
-DELETES = "oracle.replication.deleting.delete_records"
+DELETE, DIE = leading.delete_records, electing.die
+OBSTACLES = "oracle.world.Obstacles"
+DELETES = "oracle.replication.leading.delete_records"
 MUTANTS: dict[str, tuple[str, Callable[..., Any] | property, str]] = {
     "a paused broker hears decisions": (f"{OBSTACLES}.deaf", property(_nobody), "paused-leader-on-4.3-kraft"),
     "a paused follower fetches": (f"{OBSTACLES}.stops", _only_severed, "paused-follower-under-lag"),

@@ -9,7 +9,7 @@ from oracle.published.catalogue import subject
 from oracle.published.constants import Constants
 
 if TYPE_CHECKING:
-    from oracle.explorer.exploration import Exploration
+    from oracle.explorer.model import Exploration
 
 
 def constants_of(text: str) -> Constants:

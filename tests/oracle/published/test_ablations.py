@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import pytest
 
-from oracle.explorer.exploration import Verdict
-from oracle.published.ablations import ABLATIONS
+from oracle.explorer.model import Verdict
+from oracle.published.catalogue import ABLATIONS
 from tests.oracle.published.searching import search
 
 BOUNDS = "3/2/2/2"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from oracle.explorer.exploration import Verdict
+from oracle.explorer.model import Verdict
 from oracle.explorer.search import explore
 from oracle.explorer.tabulated import Tabulated
 from oracle.published.catalogue import subject
@@ -17,8 +17,8 @@ from oracle.published.specification import specification
 from tests.oracle.published.searching import constants_of
 
 if TYPE_CHECKING:
-    from oracle.explorer.exploration import Exploration
     from oracle.explorer.factored import Factored
+    from oracle.explorer.model import Exploration
 
 BOUNDS = constants_of("2/2/2/2")
 

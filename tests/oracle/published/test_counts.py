@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from oracle.explorer.exploration import Verdict
+from oracle.explorer.model import Verdict
 from tests.oracle.published.searching import search
 
 BOTH = "WeakIsr StrongIsr"

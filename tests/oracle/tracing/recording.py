@@ -18,9 +18,9 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from conformance.observation.event_json import event_as_json, event_from_json
+from conformance.commands.tracing import event_as_json
 from conformance.observation.event_stream import EventStream
-from conformance.run_directory import RunDirectory
+from conformance.record.directory import RunDirectory
 from oracle.rules import message_format
 from oracle.rules.by_version import rules_for
 from oracle.schedule import Settings
@@ -28,6 +28,7 @@ from oracle.steps import MESSAGE_FORMAT
 from oracle.trace_check import TraceCheck, TraceSettings
 from oracle.tracing.invariants import Invariant
 from oracle.vocabulary import MetadataMode
+from tests.conformance.observation.event_reading import event_from_json
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable

@@ -26,7 +26,7 @@ from oracle.tracing.observed import (
     RequestKey,
     TopicPartition,
 )
-from oracle.tracing.speech import speech_of
+from oracle.tracing.sending import speech_of
 from oracle.vocabulary import MetadataMode
 
 if TYPE_CHECKING:

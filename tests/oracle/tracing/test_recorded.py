@@ -15,8 +15,7 @@ from oracle.replication.remote import RemoteReplica
 from oracle.rules.by_version import rules_for
 from oracle.trace_check import TraceCheck, TraceSettings
 from oracle.tracing.invariants import Invariant
-from oracle.tracing.observed import BrokerEnded, BrokerStarted
-from oracle.tracing.observed_decisions import LeadershipHeard
+from oracle.tracing.observed import BrokerEnded, BrokerStarted, LeadershipHeard
 from oracle.vocabulary import MetadataMode
 from tests.oracle.schedules import TWO
 from tests.oracle.tracing.recording import ALL, RECORDED, names, recording

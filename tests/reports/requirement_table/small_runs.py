@@ -6,6 +6,11 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from conformance.judgement.every_run import held_in_run
+from conformance.record.directory import RunDirectory
+from conformance.record.observations import read_observations
+from conformance.record.verdict import Conformance, PromiseKept, Verdict, write_verdict
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
@@ -23,7 +28,7 @@ class Row:
 ROWS = (Row("HW-01", "One."), Row("HW-03", "Three."), Row("HW-09", "Nine."), Row("HW-10", "Ten."))
 
 
-def numbers(end: int | None, mark: int | None, *, alive: bool = True) -> dict[str, Any]:
+def numbers(end: int, mark: int, *, alive: bool = True) -> dict[str, Any]:
     return {"log_end_offset": end, "high_watermark": mark, "alive": alive}
 
 
@@ -60,8 +65,9 @@ def write_run(
 ) -> Path:
     path = folder / name
     path.mkdir(parents=True)
+    run = RunDirectory(path)
     about = {
-        "format": 1,
+        "format": 2,
         "run": name,
         "scenario": scenario,
         "sources": list(sources),
@@ -71,8 +77,9 @@ def write_run(
         "seed": 5,
         "seconds": 2.5,
     }
-    verdict = {"conformance": conformance, "promise": promise, "reason": f"because of {name}", "findings": []}
     (path / "run.json").write_text(json.dumps(about))
-    (path / "verdict.json").write_text(json.dumps(verdict))
     (path / "observations.ndjson").write_text("".join(json.dumps(row) + "\n" for row in observations))
+    held = held_in_run(read_observations(run), None)
+    kept = None if promise is None else PromiseKept(promise)
+    write_verdict(run, Verdict(Conformance(conformance), kept, f"because of {name}", every_run=held))
     return path

@@ -10,7 +10,7 @@ import pytest
 from reports import write_report
 from reports.html import TEMPLATES
 from reports.requirement_table import ReleasePage, write_table
-from reports.requirement_table.missing_lines import missing_lines, missing_words, told_problems
+from reports.requirement_table.rows import missing_lines, missing_words, told_problems
 from reports.requirement_table.words import NONE_MEANS
 from tests.reports.page_reader import PageReader
 from tests.reports.requirement_table.small_runs import ROWS, write_run

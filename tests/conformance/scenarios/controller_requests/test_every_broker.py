@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from conformance.catalogue.questions import NotSeenError, agrees
+from conformance.record.prediction import frozen_form
 from conformance.scenarios.controller_requests.metadata import HELD, TOLD, expected_leaders, told_leaders
 from tests.conformance.scenarios.hand_made_runs import HandMadeRun
 from tests.conformance.scenarios.ladder_predictions import LINES, kraft, predicted, rules, runs_on, zookeeper
@@ -22,7 +23,7 @@ STALE, ALL_TOLD = {"2": 2, "3": 1, "100": 2}, {"2": 2, "3": 2, "100": 2}
 
 
 def expected(line: Line, moment: str) -> Expected:
-    return expected_leaders(moment)(rules(line), predicted(NAME, line).as_json())
+    return expected_leaders(moment)(rules(line), frozen_form(predicted(NAME, line).as_json()))
 
 
 def measured(directory: Path, told: dict[str, int | None], moment: str) -> object:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 import pytest
 
 from conformance.catalogue.questions import NotSeenError
+from conformance.record.prediction import frozen_form
 from conformance.scenarios.fetchers.late_answers import LATE_ANSWER, NEXT
 from oracle.predict import predict
 from oracle.rules.by_version import rules_for
@@ -38,7 +38,7 @@ def test_the_answer_is_used_or_not(version: str, metadata: MetadataMode, offset:
 
     come, end = (checkpoint.replicas[BrokerId(2)].log_end_offset for checkpoint in prediction.checkpoints)
     assert (come, end) == (offset, 2)
-    assert QUESTION.predict(rules, json.loads(json.dumps(prediction.as_json()))) == offset
+    assert QUESTION.predict(rules, frozen_form(prediction.as_json())) == offset
 
 
 def test_the_offset_is_read_from_the_held_fetch(tmp_path: Path) -> None:

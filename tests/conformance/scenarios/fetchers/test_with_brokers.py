@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from conformance.judgement.verdicts import Conformance
 from conformance.laboratory import Laboratory
 from conformance.pipeline import Pipeline
+from conformance.record.verdict import Conformance
 from conformance.scenarios.fetchers.lag import SCENARIOS as LAG
 from conformance.scenarios.fetchers.turns import SCENARIOS as TURNS
 from conformance.spark_room import SparkRoom

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from conformance.record.prediction import frozen_form
 from oracle.rules.by_version import rules_for
 from tests.conformance.scenarios.ladder_predictions import (
     LINES,
@@ -123,7 +124,7 @@ def test_a_restart_takes_the_lower_of_checkpoint_and_end(
 
 
 def answers(name: str, line: Line) -> list[object]:
-    prediction = predicted(name, line).as_json()
+    prediction = frozen_form(predicted(name, line).as_json())
     return [question.predict(rules_for(*line), prediction) for question in scenario(name).questions]
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from conformance.catalogue.questions import Answer, Between
+from conformance.catalogue.questions import Answer
+from conformance.record.answers import Between
 from conformance.scenarios.in_sync_replicas.caught_up_clock import SCENARIOS
 from tests.conformance.scenarios.ladder_predictions import (
     LINES,

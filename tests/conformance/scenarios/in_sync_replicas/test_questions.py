@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from conformance.catalogue.questions import NotSeenError, Took, agrees
-from conformance.scenarios.in_sync_replicas.leaving import LEAVES_IN_TIME
-from conformance.scenarios.in_sync_replicas.shrink_times import last_fetch_before, shrunk_at
-from conformance.scenarios.in_sync_replicas.silence import REMOVED
+from conformance.scenarios.in_sync_replicas.leaving import LEAVES_IN_TIME, REMOVED, last_fetch_before, shrunk_at
 from conformance.scenarios.in_sync_replicas.telling import HEARD, delay_of_the_news, notices, path_of_the_news
 from tests.conformance.scenarios.hand_made_runs import MS, TOPIC, HandMadeRun
 from tests.conformance.scenarios.ladder_predictions import answer, kraft, zookeeper

@@ -8,8 +8,8 @@ import pytest
 
 from conformance.catalogue.questions import NotSeenError, agrees
 from conformance.scenarios.leader_epoch.epoch_files import epochs_at_checkpoints, pairs_on_disk
-from conformance.scenarios.leader_epoch.fencing import errors_between
 from conformance.scenarios.leader_epoch.requests import measured_end_of_epoch, measured_requests
+from conformance.scenarios.leader_epoch.zombies import errors_between
 from tests.conformance.scenarios.hand_made_runs import HandMadeRun
 from tests.conformance.scenarios.ladder_predictions import answer, kraft, zookeeper
 

@@ -6,14 +6,14 @@ import re
 from typing import TYPE_CHECKING
 
 from conformance.catalogue.questions import in_words
+from conformance.scenarios.regressions.defect import UNREACHED
 from conformance.scenarios.regressions.signs import Promise
 from conformance.scenarios.regressions.track_record import TRACK_RECORD
-from conformance.scenarios.regressions.unreached import UNREACHED
 from tests.project.documents import page
 
 if TYPE_CHECKING:
-    from conformance.catalogue.questions import Value
-    from conformance.scenarios.regressions.known_defect import Defect
+    from conformance.record.answers import Value
+    from conformance.scenarios.regressions.defect import Defect
 
 TEXT = page("track-record").read_text(encoding="utf-8")
 LINES = [line for line in TEXT.splitlines() if line.startswith("| [")]
@@ -33,7 +33,7 @@ def test_every_row_is_in_the_record_with_its_releases_and_its_scenario() -> None
 
 
 def _verdict(defect: Defect, value: Value) -> str:
-    """Give what a run that conforms has shown."""
+    """Return what a run that conforms has shown."""
     return (
         f"CONFORMS, {value}" if isinstance(defect.sign, Promise) else f"CONFORMS, {defect.sign.text}: {in_words(value)}"
     )

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from conformance.catalogue.questions import NotSeenError
+from conformance.record.wire import EPOCH_LOOKUP, FETCH
 from conformance.scenarios.regressions.frames_asked import FORGOTTEN_EPOCH
 from conformance.scenarios.regressions.high_watermark import HELD_BY_THE_DEAD
-from conformance.wire_trace.frame import EPOCH_LOOKUP, FETCH
 from oracle.rules.by_version import rules_for
 from oracle.vocabulary import MetadataMode
 from tests.conformance.scenarios.hand_made_runs import HandMadeRun
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from conformance.catalogue.questions import Question
-    from conformance.run_directory import RunDirectory
+    from conformance.record.directory import RunDirectory
 
 (LAST_EPOCH,) = FORGOTTEN_EPOCH.questions
 (LEADER_EPOCH,) = HELD_BY_THE_DEAD.questions

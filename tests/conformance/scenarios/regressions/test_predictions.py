@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from conformance.registry import select_scenarios
 from oracle.predict import PointUnavailableError, predict
 from oracle.rules.by_version import rules_for
 from oracle.vocabulary import MetadataMode
 from tests.conformance.scenarios.regressions.releases import RELEASES
+from tests.conformance.selected import select_scenarios
 
 if TYPE_CHECKING:
     from conformance.catalogue.scenario import Scenario

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from conformance.registry import select
-from conformance.scenarios.regressions.known_defect import ZOOKEEPER, Defect, Kind
+from conformance.scenarios.regressions.defect import UNREACHED, ZOOKEEPER, Defect, Kind
 from conformance.scenarios.regressions.signs import Promise, predicted_promise
 from conformance.scenarios.regressions.track_record import KEPT, LOST, TRACK_RECORD
-from conformance.scenarios.regressions.unreached import UNREACHED
 from fault_injection.releases import find_release
 from oracle.predict import predict
 from oracle.rules import by_version
@@ -74,7 +73,7 @@ def applies_to(row: Row, defect: Defect, version: str) -> bool:
 
 
 def row_name(row: Row) -> str:
-    return "" if row.rule is None else row.rule.name
+    return row.rule.name
 
 
 @each_defect

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from conformance.record.prediction import frozen_form
 from oracle.predict import PointUnavailableError
 from oracle.rules.by_version import rules_for
 from oracle.vocabulary import BrokerId
@@ -34,7 +35,7 @@ def log(name: str, line: Line, broker: int) -> list[str]:
 
 
 def answers(name: str, line: Line) -> list[object]:
-    prediction = predicted(name, line).as_json()
+    prediction = frozen_form(predicted(name, line).as_json())
     return [question.predict(rules_for(*line), prediction) for question in scenario(name).questions]
 
 

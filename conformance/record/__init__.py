@@ -1,0 +1,5 @@
+"""The files of a run: one module a file, its form as frozen dataclasses, read and written there and nowhere else.
+
+A run directory is the only interface between running, judging and reporting. Whatever crosses it is typed here. Nothing
+here decides: no fate, no verdict, no comparison.
+"""

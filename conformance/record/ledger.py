@@ -1,0 +1,274 @@
+"""What does one line of the ledger say?"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import asdict, dataclass
+from functools import cache
+from typing import TYPE_CHECKING
+
+from conformance.spark_extra import at_first_use
+from oracle.vocabulary import Acks, Outcome
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from pathlib import Path
+
+    import pyarrow as pa
+    import pyarrow.compute as pc
+    import pyarrow.parquet as pq
+else:
+    pa = at_first_use("pyarrow")
+    pq = at_first_use("pyarrow.parquet")
+    pc = at_first_use("pyarrow.compute")
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """A record that is about to be sent, once.
+
+    Attributes:
+        record_id: the record's id, unique in the run; also the key of the record.
+        label: the record's name in the schedule.
+        topic: the topic it is sent to.
+        partition: the partition it is sent to.
+        acks: what the request asks the broker to wait for; a value of ``Acks``, or one that brokers refuse.
+        step: the index of the step that sends it.
+        value_length: the length of its value in bytes.
+        attempted_ns: when the attempt was written, in nanoseconds of the run clock.
+    """
+
+    record_id: int
+    label: str
+    topic: str
+    partition: int
+    acks: int
+    step: int
+    value_length: int
+    attempted_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class OutcomeEntry:
+    """What the producer was told about an attempted record.
+
+    Attributes:
+        record_id: the record's id.
+        outcome: acknowledged, refused or indeterminate.
+        error: the error's name in Kafka's ``Errors``, or librdkafka's own with a leading underscore.
+        offset: the offset as acknowledged; None when none was given.
+        completed_ns: when the outcome was known, in nanoseconds of the run clock.
+    """
+
+    record_id: int
+    outcome: Outcome
+    error: str | None
+    offset: int | None
+    completed_ns: int
+
+
+# Which columns do the ledger's Parquet files have, and how are the files named?
+
+
+ATTEMPTS_PREFIX = "attempts-"
+OUTCOMES_PREFIX = "outcomes-"
+
+
+@cache
+def attempts_schema() -> pa.Schema:
+    """Return the columns of what was attempted."""
+    return pa.schema(
+        [
+            pa.field("record_id", pa.int64(), nullable=False),
+            pa.field("label", pa.string(), nullable=False),
+            pa.field("topic", pa.string(), nullable=False),
+            pa.field("partition", pa.int32(), nullable=False),
+            pa.field("acks", pa.int32(), nullable=False),
+            pa.field("step", pa.int32(), nullable=False),
+            pa.field("value_length", pa.int32(), nullable=False),
+            pa.field("attempted_ns", pa.int64(), nullable=False),
+        ]
+    )
+
+
+@cache
+def outcomes_schema() -> pa.Schema:
+    """Return the columns of what came of it."""
+    return pa.schema(
+        [
+            pa.field("record_id", pa.int64(), nullable=False),
+            pa.field("outcome", pa.string(), nullable=False),
+            pa.field("error", pa.string()),
+            pa.field("offset", pa.int64()),
+            pa.field("completed_ns", pa.int64(), nullable=False),
+        ]
+    )
+
+
+class LedgerError(Exception):
+    """The ledger cannot be written or read as what it claims to be."""
+
+
+def ledger_files(directory: Path, prefix: str) -> tuple[Path, ...]:
+    """List the ledger's files of one kind, the first written first."""
+    return tuple(sorted(directory.glob(f"{prefix}[0-9]*.parquet")))
+
+
+# How does an attempt get onto the disk before its record is sent?
+#
+# Every call writes one new numbered file: under a temporary name, synced, then linked to its final name, which
+# must not exist yet, and the directory is synced too. When the call returns the lines survive a crash of the
+# tester; a file with a final name is complete and is never touched again.
+
+
+class LedgerWriter:
+    """Appends attempts and outcomes to a ledger directory; it never rewrites a file."""
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+        directory.mkdir(parents=True, exist_ok=True)
+
+    def record_attempts(self, attempts: Sequence[Attempt]) -> Path:
+        """Write attempts and sync them; send the records only after this returns.
+
+        Returns:
+            The new file.
+
+        Raises:
+            LedgerError: there is nothing to write, or another writer took the file's number.
+        """
+        return self.append_attempts(pa.Table.from_pylist([asdict(it) for it in attempts], attempts_schema()))
+
+    def record_outcomes(self, outcomes: Sequence[OutcomeEntry]) -> Path:
+        """Write outcomes and sync them.
+
+        Returns:
+            The new file.
+
+        Raises:
+            LedgerError: there is nothing to write, or another writer took the file's number.
+        """
+        return self.append_outcomes(pa.Table.from_pylist([asdict(it) for it in outcomes], outcomes_schema()))
+
+    def append_attempts(self, table: pa.Table) -> Path:
+        """Write a whole table of attempts (columns of ``attempts_schema``), for runs of many records."""
+        return self._append(ATTEMPTS_PREFIX, table.cast(attempts_schema()))
+
+    def append_outcomes(self, table: pa.Table) -> Path:
+        """Write a whole table of outcomes (columns of ``outcomes_schema``), for runs of many records."""
+        return self._append(OUTCOMES_PREFIX, table.cast(outcomes_schema()))
+
+    def _append(self, prefix: str, table: pa.Table) -> Path:
+        if table.num_rows == 0:
+            raise LedgerError("A ledger file holds at least one line.")
+        final = self._directory / f"{prefix}{self._next_number(prefix):05d}.parquet"
+        scratch = final.with_name(f".{final.name}.{os.getpid()}")
+        try:
+            _write_synced(table, scratch)
+            os.link(scratch, final)
+        except FileExistsError as taken:
+            raise LedgerError(f"{final.name} exists already: a ledger has one writer.") from taken
+        finally:
+            scratch.unlink(missing_ok=True)
+        _sync(self._directory)
+        return final
+
+    def _next_number(self, prefix: str) -> int:
+        present = ledger_files(self._directory, prefix)
+        return int(present[-1].stem.removeprefix(prefix)) + 1 if present else 0
+
+
+def _write_synced(table: pa.Table, path: Path) -> None:
+    with path.open("wb") as stream:
+        pq.write_table(table, stream)
+        stream.flush()
+        os.fsync(stream.fileno())
+
+
+def _sync(directory: Path) -> None:
+    descriptor = os.open(directory, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+# What does a ledger on disk say, and is it a ledger at all?
+
+
+@dataclass(frozen=True, slots=True)
+class Ledger:
+    """A validated ledger: every record attempted once, every outcome of an attempted record, once.
+
+    Attributes:
+        attempts: columns of ``attempts_schema``, in the order of writing.
+        outcomes: columns of ``outcomes_schema``, in the order of writing.
+    """
+
+    attempts: pa.Table
+    outcomes: pa.Table
+
+    def attempt_entries(self) -> tuple[Attempt, ...]:
+        """Return the attempts as entries; for scenarios, not for millions of records."""
+        return tuple(Attempt(**{**row, "acks": Acks(row["acks"])}) for row in self.attempts.to_pylist())
+
+    def outcome_entries(self) -> tuple[OutcomeEntry, ...]:
+        """Return the outcomes as entries; for scenarios, not for millions of records."""
+        rows = self.outcomes.to_pylist()
+        return tuple(OutcomeEntry(**{**row, "outcome": Outcome(row["outcome"])}) for row in rows)
+
+
+def read_ledger(directory: Path) -> Ledger:
+    """Read and validate a ledger.
+
+    Raises:
+        LedgerError: a file is no Parquet file or has other columns, a record was attempted or completed
+            twice, an outcome belongs to no attempt, or a value is not one of its enumeration.
+    """
+    if not directory.is_dir():
+        raise LedgerError(f"There is no ledger at {directory}.")
+    attempts = _read(ledger_files(directory, ATTEMPTS_PREFIX), attempts_schema())
+    outcomes = _read(ledger_files(directory, OUTCOMES_PREFIX), outcomes_schema())
+    _require_unique(attempts, "attempted")
+    _require_unique(outcomes, "completed")
+    _require_attempted(attempts, outcomes)
+    _require_values(attempts, "acks", Acks)
+    _require_values(outcomes, "outcome", Outcome)
+    return Ledger(attempts, outcomes)
+
+
+def _read(files: tuple[Path, ...], schema: pa.Schema) -> pa.Table:
+    return pa.concat_tables([_read_file(file, schema) for file in files] or [schema.empty_table()])
+
+
+def _read_file(file: Path, schema: pa.Schema) -> pa.Table:
+    try:
+        table = pq.read_table(file, partitioning=None)
+    except (pa.ArrowInvalid, OSError) as broken:
+        raise LedgerError(f"{file.name} is not readable: {broken}") from broken
+    if not table.schema.equals(schema):
+        raise LedgerError(f"{file.name} has the columns {_columns(table.schema)}, not {_columns(schema)}.")
+    return table
+
+
+def _columns(schema: pa.Schema) -> str:
+    return ", ".join(f"{field.name} {field.type}" for field in schema)
+
+
+def _require_unique(table: pa.Table, happened: str) -> None:
+    counts = table.group_by("record_id").aggregate([("record_id", "count")])
+    twice = counts.filter(pc.greater(counts["record_id_count"], 1))["record_id"]
+    if len(twice) > 0:
+        raise LedgerError(f"{len(twice)} records were {happened} more than once, such as {twice[0].as_py()}.")
+
+
+def _require_attempted(attempts: pa.Table, outcomes: pa.Table) -> None:
+    foreign = outcomes.join(attempts.select(["record_id"]), "record_id", join_type="left anti")["record_id"]
+    if len(foreign) > 0:
+        raise LedgerError(f"{len(foreign)} outcomes have no attempt, such as that of record {foreign[0].as_py()}.")
+
+
+def _require_values(table: pa.Table, column: str, allowed: Iterable[object]) -> None:
+    unknown = set(table[column].unique().to_pylist()) - set(allowed)
+    if unknown:
+        raise LedgerError(f"The ledger's column {column} holds {sorted(map(str, unknown))}, which it cannot.")

@@ -1,0 +1,132 @@
+"""What does a run mean? ``verdict.json``: both answers with their reason, findings and losses."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from conformance.record.directory import RunDirectory
+
+VERDICT_FILE = "verdict.json"
+
+
+class Conformance(StrEnum):
+    """Did the brokers behave as the model says?"""
+
+    CONFORMS = "CONFORMS"
+    DEVIATES = "DEVIATES"
+    INCONCLUSIVE = "INCONCLUSIVE"
+    HARNESS_ERROR = "HARNESS_ERROR"
+    NOT_RUN = "NOT_RUN"
+
+
+class PromiseKept(StrEnum):
+    """Was the durability promise of the settings kept?"""
+
+    KEPT = "KEPT"
+    ALLOWED_BY_SETTINGS = "ALLOWED_BY_SETTINGS"
+    BROKEN_AS_PREDICTED = "BROKEN_AS_PREDICTED"
+    BROKEN = "BROKEN"
+    NO_PROMISE = "NO_PROMISE"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that speaks against a run, in words.
+
+    Attributes:
+        code: what deviates, one of ``judgement.deviation_codes``; the kind where none is known.
+    """
+
+    kind: str
+    text: str
+    code: str | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """A record that was lost: the promise it broke, or the settings that allowed it."""
+
+    label: str
+    promise: str
+    reason: str
+
+
+EVERY_RUN = ("HW-01", "HW-09", "HW-10")
+"""The requirements that every run is held against."""
+
+
+@dataclass(frozen=True, slots=True)
+class HeldInRun:
+    """A requirement that every run is held against: how often it held.
+
+    Attributes:
+        requirement: the row, such as HW-01.
+        probes: observations of the probes for which it held.
+        frames: observations on the wire for which it held.
+        broken: where it did not, one sentence each.
+    """
+
+    requirement: str
+    probes: int = 0
+    frames: int = 0
+    broken: tuple[str, ...] = ()
+
+    @property
+    def observations(self) -> int:
+        """How many observations it held for."""
+        return self.probes + self.frames
+
+    def __add__(self, other: HeldInRun) -> HeldInRun:
+        probes, frames = self.probes + other.probes, self.frames + other.frames
+        return HeldInRun(self.requirement, probes, frames, (*self.broken, *other.broken))
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The two answers with their reason and findings.
+
+    Attributes:
+        accepted: issue and reason if the expectations accept this deviation, else None.
+        codes: what deviates, in the words of ``judgement.deviation_codes``, sorted.
+        every_run: the requirements that every run is held against; empty of an examination, and of a run of format 1.
+        scenario: of the run, as are ``kafka``, ``metadata``, ``backend`` and ``seconds``.
+        rules_of: another release by whose rules the run was judged, with ``rules_metadata``; None of its own.
+    """
+
+    conformance: Conformance
+    promise: PromiseKept | None
+    reason: str
+    findings: tuple[Finding, ...] = ()
+    losses: tuple[Loss, ...] = ()
+    accepted: str | None = None
+    codes: tuple[str, ...] = ()
+    every_run: tuple[HeldInRun, ...] = ()
+    scenario: str | None = None
+    kafka: str | None = None
+    metadata: str | None = None
+    backend: str | None = None
+    seconds: float | None = None
+    rules_of: str | None = None
+    rules_metadata: str | None = None
+
+    @property
+    def counted(self) -> Conformance:
+        """What this verdict counts as for exit codes: an accepted deviation does not fail."""
+        return Conformance.CONFORMS if self.accepted is not None else self.conformance
+
+
+def read_verdict(run: RunDirectory, name: str = VERDICT_FILE) -> Verdict | None:
+    """Read the verdict of a run; None if it was not judged.
+
+    Raises:
+        RunDirectoryError: it cannot be read.
+    """
+    return run.read(name, Verdict) if run.has(name) else None
+
+
+def write_verdict(run: RunDirectory, verdict: Verdict, name: str = VERDICT_FILE) -> None:
+    """Write the verdict of a run."""
+    run.write(name, verdict)

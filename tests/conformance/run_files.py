@@ -1,0 +1,38 @@
+"""The files of a run as plain JSON, read and changed behind the typed record's back: what a doctoring does."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from conformance.record.directory import RunDirectory
+
+
+def read_json(run: RunDirectory, name: str) -> Any:  # noqa: ANN401 - a JSON value
+    """Read a JSON file."""
+    return json.loads((run.path / name).read_text(encoding="utf-8"))
+
+
+def write_json(run: RunDirectory, name: str, value: object) -> None:
+    """Write a JSON file."""
+    path = run.path / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(value), encoding="utf-8")
+
+
+def change_run(run: RunDirectory, **fields: object) -> None:
+    """Change fields of run.json, or begin it."""
+    known = read_json(run, "run.json") if run.has("run.json") else {"format": 2, "kafka": "4.3.1", "metadata": "kraft"}
+    write_json(run, "run.json", known | fields)
+
+
+def read_lines(run: RunDirectory, name: str) -> list[dict[str, Any]]:
+    """Read a file of one JSON value a line; none if it is not there."""
+    path = run.path / name
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] if path.exists() else []
+
+
+def write_lines(run: RunDirectory, name: str, lines: list[dict[str, Any]]) -> None:
+    """Write one JSON value a line."""
+    (run.path / name).write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
