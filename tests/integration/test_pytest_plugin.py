@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 def run_pytest(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Run pytest over the installed package from another directory, as its user would."""
     command = [sys.executable, "-m", "pytest", "--pyargs", "conformance", "-p", "no:cacheprovider", *arguments]
+    settings = folder / "pytest.ini"
+    if not settings.exists():  # without one, pytest takes any that it finds in a folder above
+        settings.write_text("[pytest]\n", encoding="utf-8")
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
 
 

@@ -18,7 +18,7 @@ from conformance.scenarios.one_broker.leading import FENCED_FETCHES, HIGH_WATERM
 from conformance.scenarios.one_broker.producing import TOO_FEW
 from fault_injection.puppets.follower import FollowerPuppet
 from fault_injection.releases import find_release
-from oracle.rules import isr_join, kip_320
+from oracle.rules import fetch_beyond_end, isr_join, kip_320
 from oracle.rules.by_version import rules_for
 from oracle.vocabulary import MetadataMode
 from tests.conformance.puppet_stage.scripts import disagreeing
@@ -63,7 +63,9 @@ def committing_with_other_than_enough(rules: RuleSet) -> RuleSet:
 
 
 def waiting_as_another_release(rules: RuleSet) -> RuleSet:
-    return replace(rules, version="3.7.2" if rules.version.startswith(("3.8", "3.9")) else "3.9.2")
+    waits = rules.answers_fetch_at_once is fetch_beyond_end.waits
+    other = fetch_beyond_end.answered_at_once if waits else fetch_beyond_end.waits
+    return replace(rules, answers_fetch_at_once=other)
 
 
 @pytest.mark.parametrize(
