@@ -21,7 +21,7 @@ from fault_injection.waiting import DeadlineExceededError
 from fault_injection.wire.gate import GateError
 from fault_injection.wire.gate_events import HoldStatus
 from fault_injection.wire.proxy import GateProxy
-from oracle.steps import Isolate, Kill, KillTogether, Pause, Rejoin, Resume, Start, Stop
+from oracle.steps.brokers import Isolate, Kill, KillTogether, Pause, Rejoin, Resume, Start, Stop
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable

@@ -13,22 +13,19 @@ from oracle.events import RecordSent, RecordTurnedAway
 from oracle.predicting.outcome import leadership_of
 from oracle.replication.consuming import NOT_LEADER, consume, end_offset_of_epoch, list_offset
 from oracle.rules.request_versions import ANSWERED, oldest, versions
-from oracle.steps import Consume, EndOffsetOfEpoch, ListOffsets, SendTo
+from oracle.steps.questions import REQUESTS, Consume, EndOffsetOfEpoch, ListOffsets, SendTo
 from oracle.vocabulary import Acks, LeaderEpoch, OffsetSpec, Outcome, Request, Role
 from oracle.world import ImpossibleEventError
 
 if TYPE_CHECKING:
     from oracle.rules.rule_set import RuleSet
     from oracle.state import PartitionState, ReplicaState
-    from oracle.steps import Ask
+    from oracle.steps.questions import Ask
     from oracle.vocabulary import BrokerId, Label, Leadership
     from oracle.world import World
 
     Value = int | str | bool | tuple[str, ...] | None
 
-
-EPOCH_REQUESTS_CLAIM_CURRENT = 2
-"""The first version of OffsetsForLeaderEpoch that claims a current epoch (KIP-320)."""
 
 FETCHES_CLAIM_CURRENT = 9
 """The first version of Fetch that claims a current epoch (KIP-320)."""
@@ -62,12 +59,6 @@ def chosen(request: Request, asked: int | None, rules: RuleSet) -> int:
     return versions(request, rules)[-1] if asked is None else asked
 
 
-ASKS = (Consume, ListOffsets, EndOffsetOfEpoch, SendTo)
-REQUESTS = {
-    Consume: Request.FETCH,
-    ListOffsets: Request.LIST_OFFSETS,
-    EndOffsetOfEpoch: Request.OFFSETS_FOR_LEADER_EPOCH,
-}
 NO_ANSWER = "no answer"
 CONNECTION_CLOSED = "connection closed"
 ACKNOWLEDGED = "acknowledged"
@@ -185,23 +176,3 @@ def _last_epoch_of(state: PartitionState, leadership: Leadership) -> LeaderEpoch
     if following < len(view.leaderships):
         return LeaderEpoch(view.leaderships[following][0] - 1)
     return LeaderEpoch(view.leader_epoch + following - len(view.leaderships))
-
-
-def asked_words(step: Ask) -> str:
-    """Return what is asked, and of whom, in words."""
-    of = "the leader" if step.broker is None else f"broker {step.broker}"
-    match step:
-        case Consume(offset=offset):
-            return f"consume from {of} from offset {offset} on{_version_words(step)}"
-        case ListOffsets(spec=spec, timestamp_of=label):
-            what = f"first offset not older than {label}" if spec is OffsetSpec.TIMESTAMP else f"{spec.value} offset"
-            return f"ask {of} for the {what}{_version_words(step)}"
-        case EndOffsetOfEpoch(leadership=leadership, current=current):
-            claim = "" if current is None else f", claiming leadership {current}"
-            return f"ask {of} where the epoch of leadership {leadership} ends{claim}{_version_words(step)}"
-        case _:
-            return f"send {step.record} to {of} with acks={step.acks}"
-
-
-def _version_words(step: Consume | ListOffsets | EndOffsetOfEpoch) -> str:
-    return "" if step.version is None else f" ({REQUESTS[type(step)].value} {step.version})"

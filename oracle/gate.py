@@ -22,7 +22,7 @@ from oracle.vocabulary import FROM_CONTROLLER, TO_CONTROLLER, PointName
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
-    from oracle.steps import Hold
+    from oracle.steps.frames import Hold
     from oracle.vocabulary import BrokerId
 
 POINTS = {

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from oracle.asking import EPOCH_REQUESTS_CLAIM_CURRENT, REQUESTS, why_unspoken
+from oracle.asking import why_unspoken
 from oracle.gate import POINTS
-from oracle.rules import requested_election
+from oracle.rules import message_format, requested_election
 from oracle.rules.request_versions import versions
-from oracle.schedule import ScheduleError
 from oracle.state import FetchKind
-from oracle.steps import Consume, Delay, DeleteRecords, Elect, EndOffsetOfEpoch, Hold, ListOffsets
+from oracle.steps.frames import Delay, Hold
+from oracle.steps.questions import EPOCH_REQUESTS_CLAIM_CURRENT, REQUESTS, Consume, EndOffsetOfEpoch, ListOffsets
+from oracle.steps.step import ScheduleError
+from oracle.steps.topic import DeleteRecords, Elect
 from oracle.vocabulary import (
     FROM_CONTROLLER,
     REQUESTS_OF_CONTROLLER,
@@ -37,7 +39,7 @@ def check_points(schedule: Schedule, rules: RuleSet) -> None:
         ScheduleError: the model cannot predict a hold there; names the step.
         PointUnavailableError: the release has no such point or election.
     """
-    if not (schedule.settings.stamps_epochs or rules.heeds_message_format):
+    if not (message_format.stamps_epochs(schedule.settings.message_format_version) or rules.heeds_message_format):
         message = f"Kafka {rules.version} ignores message.format.version (KIP-724: 3.0): its records carry epochs"
         raise PointUnavailableError(message, field="settings")
     for index, step in enumerate(schedule.steps):

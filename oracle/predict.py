@@ -14,9 +14,9 @@ from oracle.predicting.races import merged
 from oracle.predicting.taking import take as take  # part of this module's public names
 from oracle.replication.electing import notify
 from oracle.rules import message_format, unclean_setting
-from oracle.schedule import ScheduleError
+from oracle.schedule import check_structure
 from oracle.state import ControllerView, PartitionState, ReplicaState
-from oracle.structure import check_structure
+from oracle.steps.step import ScheduleError
 from oracle.vocabulary import LeaderEpoch
 from oracle.world import Obstacles, World
 

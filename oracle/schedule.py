@@ -1,41 +1,22 @@
 """What is a schedule? Settings, replicas and steps: the one thing both interpreters read.
 
 The oracle interprets a schedule into a prediction, the runner into real faults on real brokers.
-Step classes live in ``oracle.steps``; this module adds the whole, ``oracle.structure`` its structural rules.
+Step classes live in ``oracle.steps``; this module adds the whole.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
-from oracle.rules import message_format
-from oracle.steps import (
-    Alter,
-    Produce,
-    Reassign,
-    SendTo,
-    Step,
-)
-from oracle.vocabulary import (
-    BrokerId,
-    HighWatermarkCheckpoint,
-    Label,
-    Timing,
-)
+from oracle.steps.step import ScheduleError, SoFar
+from oracle.steps.topic import Reassign
+from oracle.vocabulary import HighWatermarkCheckpoint, Timing
 
-
-class ScheduleError(ValueError):
-    """A schedule that no rule set can satisfy, or that refers to something it never made.
-
-    Attributes:
-        step: index of the offending step, counted from 0; None if it concerns the whole.
-        field: name of the offending field, or None.
-    """
-
-    def __init__(self, message: str, *, step: int | None = None, field: str | None = None) -> None:
-        super().__init__(message)
-        self.step = step
-        self.field = field
+if TYPE_CHECKING:
+    from oracle.steps.step import Step
+    from oracle.steps.topic import Alter
+    from oracle.vocabulary import BrokerId, Label
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,11 +30,6 @@ class Settings:
     min_insync_replicas: int = 1
     unclean_leader_election: bool = False
     message_format_version: str | None = None
-
-    @property
-    def stamps_epochs(self) -> bool:
-        """Whether batches may carry the leader epoch they were written in: the format of 0.11 and newer."""
-        return message_format.stamps_epochs(self.message_format_version)
 
     def altered(self, step: Alter) -> Settings:
         """Return the settings as a step leaves them: what it does not name stays."""
@@ -102,15 +78,21 @@ class Schedule:
 
     def labels(self) -> tuple[Label, ...]:
         """Return every produced label in order; a record's id is its position here."""
-        return tuple(label for step in self.steps for label in _produced(step))
+        return tuple(label for step in self.steps for label in step.labels())
 
 
-def _produced(step: Step) -> tuple[Label, ...]:
-    """Return the labels of the records that a step sends."""
-    match step:
-        case Produce(records):
-            return records
-        case SendTo(record):
-            return (record,)
-        case _:
-            return ()
+def check_structure(schedule: Schedule) -> None:
+    """Refuse references to records, holds and brokers that the schedule does not have.
+
+    Raises:
+        ScheduleError: naming the step and the field.
+    """
+    if not schedule.steps:
+        raise ScheduleError("a schedule needs at least one step", field="steps")
+    if len(set(schedule.replicas)) != len(schedule.replicas) or not schedule.replicas:
+        raise ScheduleError("replicas must be distinct broker ids", field="replicas")
+    if schedule.settings.min_insync_replicas < 1:
+        raise ScheduleError("min.insync.replicas must be at least 1", field="settings")
+    so_far = SoFar(schedule.brokers, schedule.timing)
+    for so_far.index, step in enumerate(schedule.steps):
+        step.check(so_far)

@@ -171,3 +171,16 @@ AREAS = {
     "RC": "Reconciliation of every record",
 }
 """Titles of the areas of requirements by the letters of their ids, in the order of the table."""
+
+
+def frame_words(point: str, fetch_offset: object = None) -> str:
+    """Return which frame a protocol point stands for, such as ``FETCH(2) response``."""
+    if point.startswith("fetch_"):
+        offset = "" if fetch_offset is None else f"({fetch_offset})"
+        return f"FETCH{offset} {point.removeprefix('fetch_')}"
+    if point.startswith("controller_fetch_"):
+        return f"metadata FETCH {point.removeprefix('controller_fetch_')}"
+    head, _, direction = point.rpartition("_")
+    named = head if direction in {"request", "response"} else point
+    camel = "".join(word.capitalize() for word in named.split("_"))
+    return f"{camel} {direction}" if named == head else camel

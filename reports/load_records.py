@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from conformance.record.observations import OutcomeSeen
 from reports.model import ClassCount, FinalLogs, Ghost, LogEntry, Records, RecordView, ReplicaLog
-from reports.step_prose import acks_words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -164,3 +163,8 @@ def _ghosts(
 def _offset(record: PredictedRecord, classes: Mapping[int, RecordClass]) -> int | None:
     found = classes.get(record.id)
     return record.offset if found is None or found.acknowledged_offset is None else found.acknowledged_offset
+
+
+def acks_words(acks: object) -> str:
+    """Return acks as a producer's setting spells it: 0, 1 or all."""
+    return "all" if str(acks) in {"-1", "all", "None"} else str(acks)

@@ -5,20 +5,21 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from conformance.record.observations import Numbers as Probed
 from conformance.record.timeline import HOLD_ENDS, Event
-from reports.step_prose import arguments_of, frame_words, prose, short_words
+from oracle.steps.frames import Hold
+from oracle.vocabulary import PointName, frame_words
 from reports.story import CONTROLLER, HeldFrame, Instant, Mark, Moment, Numbers, OpenRace, Outcome, Step, Story
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from conformance.record.observations import Observation
     from conformance.record.prediction import FrozenPrediction, PredictedMoment, PredictedRecord
-    from conformance.record.schedule import StoredSchedule
     from conformance.record.timeline import Mark as Noted
+    from oracle.schedule import Schedule
     from reports.model import Files
 
 _MARK_KINDS = {
@@ -63,31 +64,17 @@ def instant_of(noted: Noted, steps: Sequence[Step]) -> Instant:
     return Instant(max(0, bisect_right(begun, noted.t_ns) - 1), noted.t_ns)
 
 
-def _replicas(schedule: StoredSchedule | None, measured: Sequence[Moment]) -> tuple[int, ...]:
+def _replicas(schedule: Schedule | None, measured: Sequence[Moment]) -> tuple[int, ...]:
     if schedule is not None and schedule.replicas:
         return schedule.replicas
     return tuple(sorted(measured[0].replicas)) if measured else ()
 
 
-def _steps(schedule: StoredSchedule | None, timeline: Sequence[Noted]) -> tuple[Step, ...]:
+def _steps(schedule: Schedule | None, timeline: Sequence[Noted]) -> tuple[Step, ...]:
     started = {noted.step: noted.t_ns for noted in timeline if noted.event is Event.STEP_STARTED}
     finished = {noted.step: noted.t_ns for noted in timeline if noted.event is Event.STEP_FINISHED}
-    steps = []
-    for index, item in enumerate(() if schedule is None else schedule.steps):
-        verb, value = next(iter(item.items()))
-        arguments = arguments_of(verb, value)
-        steps.append(
-            Step(
-                index=index,
-                verb=verb,
-                arguments=arguments,
-                short=short_words(verb, arguments),
-                prose=prose(verb, arguments),
-                started_ns=started.get(index),
-                finished_ns=finished.get(index),
-            )
-        )
-    return tuple(steps)
+    taken = () if schedule is None else schedule.steps
+    return tuple(Step(index, step, started.get(index), finished.get(index)) for index, step in enumerate(taken))
 
 
 def _moments(observations: Sequence[Observation]) -> tuple[Moment, ...]:
@@ -139,22 +126,22 @@ def _unmarked_elections(measured: Sequence[Moment], marks: Sequence[Mark], steps
 
 def load_held_frames(timeline: Sequence[Noted], steps: Sequence[Step]) -> tuple[HeldFrame, ...]:
     """Return every frame that was caught, named by the schedule; one that never ended is held to the end of the run."""
-    armed = {step.arguments.get("name"): step.arguments for step in steps if step.verb == "hold"}
+    armed = {step.taken.name: step.taken for step in steps if isinstance(step.taken, Hold)}
     frames = []
     for position, noted in enumerate(timeline):
         if noted.event is Event.HOLD_CAUGHT:
             later = timeline[position + 1 :]
             ended = next((one for one in later if one.event in HOLD_ENDS and one.subject == noted.subject), None)
-            frames.append(_frame(noted, ended, armed.get(noted.subject, {})))
+            frames.append(_frame(noted, ended, armed.get(noted.subject)))
     return tuple(frame for frame in frames if frame is not None)
 
 
-def _frame(caught: Noted, ended: Noted | None, hold: Mapping[str, Any]) -> HeldFrame | None:
+def _frame(caught: Noted, ended: Noted | None, hold: Hold | None) -> HeldFrame | None:
     follower, leader = _ends(caught, hold)
     if follower is None or leader is None:
         return None
-    point = str(hold.get("point") or caught.point or "fetch_request")
-    offset = hold.get("fetch_offset") if caught.offset is None else caught.offset
+    point = (None if hold is None else hold.point.value) or caught.point or PointName.FETCH_REQUEST.value
+    offset = hold.fetch_offset if hold is not None and caught.offset is None else caught.offset
     return HeldFrame(
         name=caught.subject,
         point=point,
@@ -168,13 +155,12 @@ def _frame(caught: Noted, ended: Noted | None, hold: Mapping[str, Any]) -> HeldF
     )
 
 
-def _ends(caught: Noted, hold: Mapping[str, Any]) -> tuple[int | None, int | None]:
+def _ends(caught: Noted, hold: Hold | None) -> tuple[int | None, int | None]:
     """Return follower and leader; of a controller's channel the broker and the controller."""
-    broker = hold.get("broker") if caught.broker is None else caught.broker
-    if broker is not None:
-        return int(broker), CONTROLLER
-    follower = hold.get("follower") if caught.follower is None else caught.follower
-    return follower, hold.get("leader") if caught.leader is None else caught.leader
+    armed = (None, None, None) if hold is None else (hold.broker, hold.follower, hold.leader)
+    seen = (caught.broker, caught.follower, caught.leader)
+    broker, follower, leader = (own if other is None else other for own, other in zip(armed, seen, strict=True))
+    return (follower, leader) if broker is None else (broker, CONTROLLER)
 
 
 def race_of(prediction: FrozenPrediction | None) -> OpenRace | None:

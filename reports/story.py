@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from oracle.steps.step import Step as Taken
 
 
 CONTROLLER = 0
@@ -23,15 +25,18 @@ class Instant:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One step of the schedule, in words, with the time it took."""
+    """One step of the schedule, with the time it took."""
 
     index: int
-    verb: str
-    arguments: Mapping[str, Any]
-    short: str
-    prose: str
+    taken: Taken
     started_ns: int | None = None
     finished_ns: int | None = None
+
+    @property
+    def sentence(self) -> str:
+        """The step as a sentence."""
+        words = self.taken.sentence()
+        return f"{words[0].upper()}{words[1:]}."
 
 
 @dataclass(frozen=True, slots=True)

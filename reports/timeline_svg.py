@@ -122,9 +122,9 @@ def seconds_words(scale: TimeScale, step: Step) -> str:
 
 def _heading(scale: TimeScale, step: Step, top: float) -> Markup:
     x, left = scale.middle_of(step.index) - 2, scale.left_of(step.index)
-    words = label(0, 0, heading_words(step), f"heading heading-{step.verb.replace('_', '-')}")
+    words = label(0, 0, heading_words(step), f"heading heading-{step.taken.word.replace('_', '-')}")
     return group(
-        titled(step.prose),
+        titled(step.sentence),
         element("line", x1=left, x2=left, y1=top - 4, y2=top),
         group(words, transform=f"translate({x:.1f} {top - 24:.1f}) rotate({-SLANT_DEGREES:.0f})"),
     )

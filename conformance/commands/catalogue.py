@@ -15,10 +15,9 @@ from conformance.commands.listing import count_words, entry_as_json, list_scenar
 from conformance.commands.prediction import answer_lines
 from conformance.judgement.broker_answers import answer_words
 from conformance.registry import select
-from conformance.schedules.schedule_format import encode
-from conformance.schedules.step_text import describe
 from conformance.schedules.topic_settings import topic_configs
 from fault_injection.releases import UsageError
+from oracle.schedule_format import encode
 
 if TYPE_CHECKING:
     import argparse
@@ -84,7 +83,9 @@ def _commands(entry: Entry, rules: RuleSet | None) -> Iterable[str]:
 
 
 def _texts(entry: Entry) -> Iterable[str]:
-    return entry.subject.steps() if isinstance(entry, Examination) else map(describe, entry.schedule.steps)
+    return (
+        entry.subject.steps() if isinstance(entry, Examination) else [step.sentence() for step in entry.schedule.steps]
+    )
 
 
 def _settings(schedule: Schedule) -> Iterable[str]:

@@ -26,7 +26,7 @@ from fault_injection.releases import (
     spark_connector_jars,
 )
 from oracle.rules.by_version import rules_for
-from oracle.schedule import ScheduleError
+from oracle.steps.step import ScheduleError
 from oracle.vocabulary import MetadataMode as OracleMode
 
 if TYPE_CHECKING:

@@ -12,7 +12,6 @@ from conformance.commands.help_texts import table_lines
 from conformance.registry import select
 from conformance.scenarios.settings_matrix.cells import WITH_POWER_FAILURE
 from conformance.scenarios.settings_matrix.cells import Cell as InCatalogue
-from conformance.schedules.step_text import describe
 from oracle.brokers.answers import shown
 from oracle.brokers.guarantee_table import MAX_STATES, release_name
 from oracle.brokers.questions import Faults, cells, question
@@ -201,7 +200,7 @@ def _story(choices: Choices, cell: Cell) -> _Story | None:
         return _Story((), (), "no steps at rest show it")
     prediction = predict(schedule, choices.rules)
     why = (f"{one.label}: {one.decided_by}" for one in prediction.records if one.promise.verdict in GONE)
-    return _Story(tuple(map(describe, schedule.steps)), tuple(why), promise_line(prediction))
+    return _Story(tuple(step.sentence() for step in schedule.steps), tuple(why), promise_line(prediction))
 
 
 def _command(choices: Choices, cell: Cell) -> Iterator[str]:

@@ -17,19 +17,18 @@ from conformance.record.ledger import ATTEMPTS_PREFIX, ledger_files
 from conformance.record.observations import OBSERVATIONS_FILE
 from conformance.record.prediction import check_frozen, read_prediction
 from conformance.record.run import open_run, read_run
-from conformance.record.schedule import read_document
+from conformance.record.schedule import read_schedule
 from conformance.record.timeline import TIMELINE_FILE
 from conformance.record.verdict import VERDICT_FILE, Conformance, Verdict, read_verdict, write_verdict
 from conformance.record.wire import WIRE_FILE
 from conformance.registry import CATALOGUE
-from conformance.schedules.schedule_format import encode
 from conformance.spark_extra import require_spark
 from conformance.spark_master import DEFAULT_MASTER, check_master
 from conformance.spark_room import SparkRoom
 from conformance.stages.judging import judge_run, of_run
 from conformance.stages.repredict import repredict, repredict_answers
 from oracle.predict import PointUnavailableError
-from oracle.schedule import ScheduleError
+from oracle.steps.step import ScheduleError
 from oracle.vocabulary import MetadataMode
 
 if TYPE_CHECKING:
@@ -279,4 +278,4 @@ def _entry(run: RunDirectory) -> Entry | None:
     entry = next((one for one in CATALOGUE if one.name == name), None)
     if entry is None or isinstance(entry, Examination):
         return entry
-    return entry if as_plain(encode(entry.schedule)) == read_document(run) else None
+    return entry if entry.schedule == read_schedule(run) else None

@@ -13,14 +13,13 @@ from typing import TYPE_CHECKING
 
 from conformance.catalogue.scenario import Scenario
 from conformance.record.answers import read_predicted
-from conformance.record.directory import RunDirectory, RunDirectoryError, as_plain
+from conformance.record.directory import RunDirectory, RunDirectoryError
 from conformance.record.prediction import frozen_form, read_prediction
 from conformance.record.run import read_run
-from conformance.record.schedule import read_document
+from conformance.record.schedule import read_schedule
 from conformance.record.verdict import Conformance, read_verdict
-from conformance.schedules.schedule_format import encode
 from conformance.stages.foretelling import foretell
-from oracle.schedule import ScheduleError
+from oracle.steps.step import ScheduleError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -256,10 +255,10 @@ class Today:
 
 
 def _to_do(entry: Entry) -> object:
-    return as_plain(encode(entry.schedule) if isinstance(entry, Scenario) else list(entry.subject.steps()))
+    return entry.schedule if isinstance(entry, Scenario) else list(entry.subject.steps())
 
 
 def _done(run: RunDirectory, entry: Entry) -> object:
     if isinstance(entry, Scenario):
-        return read_document(run)
+        return read_schedule(run)
     return list(read_run(run).steps or ())

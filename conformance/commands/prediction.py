@@ -12,7 +12,7 @@ from conformance.judgement.broker_answers import answer_words
 from conformance.stages.foretelling import Foretold, foretell
 from oracle.predicting.explaining import explain
 from oracle.predicting.races import open_values
-from oracle.schedule import ScheduleError
+from oracle.steps.step import ScheduleError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

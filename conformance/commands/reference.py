@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
 
 from conformance.commands.help_texts import check_file
 from conformance.record.run import open_run, runs_given
-from conformance.schedules.composite_steps import COMPOSITES
-from conformance.schedules.schedule_format import KINDS, SINGLE_FIELD, plain
 from conformance.spark_extra import require_spark
-from oracle.steps import STEP_NAMES, written_name
+from oracle.composite_steps import COMPOSITES
+from oracle.schedule_format import KINDS, SINGLE_FIELD, plain
+from oracle.steps.step import STEP_CLASSES, written_name
 from reports import write_report
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ Every step ends at rest: all replication that no hold blocks has run. The steps:
 
 def schedule_help(console: Console) -> int:
     """Print every step with its fields, and the words that stand for several steps."""
-    words: dict[str, type[Any]] = {**STEP_NAMES, **COMPOSITES}
+    words: dict[str, type[Any]] = {**STEP_CLASSES, **COMPOSITES}
     if console.as_json:
         console.answer_json({"steps": [_step_json(word, step) for word, step in words.items()]})
         return 0

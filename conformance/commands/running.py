@@ -25,7 +25,7 @@ from conformance.stages.foretelling import foretell
 from fault_injection.cluster.backends.choice import BackendName, choose_backend
 from fault_injection.releases import MetadataMode, UsageError, is_pinned
 from oracle.rules.by_version import rules_for
-from oracle.schedule import ScheduleError
+from oracle.steps.step import ScheduleError
 from oracle.vocabulary import MetadataMode as OracleMode
 from reports import write_report
 

@@ -15,15 +15,15 @@ from typing import TYPE_CHECKING
 from conformance.commands.guarantee_cell import GONE
 from conformance.commands.guarantees import kept_table
 from conformance.scenarios.settings_matrix.cells import ACKS, CELLS, COUNTS_AT_MOST_THE_REPLICAS, Cell
-from conformance.schedules.schedule_format import encode_step
 from oracle.brokers import questions
 from oracle.brokers.answers import shown
 from oracle.brokers.guarantee_table import MAX_STATES
 from oracle.brokers.questions import Faults, question
 from oracle.predict import predict
 from oracle.rules.by_version import rules_for
-from oracle.schedule import ScheduleError
-from oracle.steps import Produce
+from oracle.schedule_format import encode_step
+from oracle.steps.produce import Produce
+from oracle.steps.step import ScheduleError
 from oracle.vocabulary import Expectation, MetadataMode
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from oracle.brokers.guarantee_table import Row
     from oracle.rules.rule_set import RuleSet
     from oracle.schedule import Schedule
-    from oracle.steps import Step
+    from oracle.steps.step import Step
 
 
 def main() -> None:

@@ -12,14 +12,11 @@ from typing import TYPE_CHECKING
 
 from conformance.observation.errors import FramesMissingError, TraceUnreadableError
 from conformance.observation.event_stream import EventStream
-from conformance.observation.story_events import minimum_of
 from conformance.record.run import read_run
 from conformance.record.schedule import read_schedule
 from conformance.record.trace_check import InvariantCount, TraceResult, TraceViolation, write_trace_check
 from oracle.rules import message_format
 from oracle.rules.by_version import rules_for
-from oracle.schedule import Settings
-from oracle.steps import MESSAGE_FORMAT
 from oracle.trace_check import TraceCheck, TraceSettings
 from oracle.tracing.invariants import STATEMENTS, Invariant
 from oracle.vocabulary import MetadataMode
@@ -52,7 +49,9 @@ def settings_of(run: RunDirectory) -> TraceSettings:
     """Return what the run's brokers were configured with, as far as a trace shows it."""
     imposed = read_run(run).settings.imposed
     lag_time_max_ms = int(imposed.get(LAG_TIME, TraceSettings().lag_time_max_ms))
-    return TraceSettings(min_insync_replicas=minimum_of(read_schedule(run)), lag_time_max_ms=lag_time_max_ms)
+    return TraceSettings(
+        min_insync_replicas=read_schedule(run).settings.min_insync_replicas, lag_time_max_ms=lag_time_max_ms
+    )
 
 
 def check_again(run: RunDirectory, version: str, metadata: str) -> TraceResult:
@@ -72,13 +71,9 @@ def begin_replay(run: RunDirectory, version: str, metadata: str) -> Replay:
     Raises:
         TraceUnreadableError: there is no trace, or it is cut short.
     """
-    settings = Settings(message_format_version=_text(read_schedule(run).settings.get(MESSAGE_FORMAT)))
+    settings = read_schedule(run).settings
     rules = message_format.adapted(rules_for(version, MetadataMode(metadata)), settings)
     return Replay(EventStream(run), TraceCheck(rules, settings_of(run)), f"{version} {metadata}")
-
-
-def _text(value: object) -> str | None:
-    return None if value is None else str(value)
 
 
 def _not_followed(report: TraceReport) -> str | None:

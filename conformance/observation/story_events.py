@@ -20,6 +20,7 @@ from conformance.record.observations import Numbers, read_observations
 from conformance.record.schedule import read_schedule
 from conformance.record.timeline import TIMELINE_FILE, Event, Mark, read_timeline
 from conformance.spark_extra import at_first_use
+from oracle.steps.topic import Alter
 from oracle.tracing.observed import (
     Acknowledged,
     BrokerEnded,
@@ -43,7 +44,6 @@ if TYPE_CHECKING:
     from conformance.observation.wire_moments import Moment
     from conformance.record.directory import RunDirectory
     from conformance.record.observations import Observation
-    from conformance.record.schedule import StoredSchedule
     from oracle.tracing.observed import Event as Told
 else:
     pa = at_first_use("pyarrow")
@@ -81,7 +81,9 @@ class StoryEvents:
 
     def initial_min_isr(self, at: int) -> MinIsrSet:
         """Return the setting that the topic was created with."""
-        return MinIsrSet(at=at, partition=self._partition, min_insync_replicas=minimum_of(self._schedule))
+        return MinIsrSet(
+            at=at, partition=self._partition, min_insync_replicas=self._schedule.settings.min_insync_replicas
+        )
 
     def _told(self, at: int, note: Mark | Observation) -> Iterator[Told]:
         if isinstance(note, Mark):
@@ -124,16 +126,11 @@ class StoryEvents:
                 pass
 
     def _settings_changed(self, mark: Mark) -> Iterator[MinIsrSet]:
-        (changes,) = self._schedule.steps[mark.step or 0].values()
-        settings = changes.get("settings", changes)
-        if settings.get(MIN_ISR) is not None:
-            value = settings[MIN_ISR]
-            yield MinIsrSet(at=self._step_began_ns, partition=self._partition, min_insync_replicas=value)
-
-
-def minimum_of(schedule: StoredSchedule) -> int:
-    """Return ``min.insync.replicas`` of a schedule's topic."""
-    return int(schedule.settings[MIN_ISR] or 0)
+        match self._schedule.steps[mark.step or 0]:
+            case Alter(min_insync_replicas=int(value)):
+                yield MinIsrSet(at=self._step_began_ns, partition=self._partition, min_insync_replicas=value)
+            case _:
+                pass
 
 
 def _broker(mark: Mark) -> BrokerId:

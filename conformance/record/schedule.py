@@ -1,48 +1,33 @@
-"""Which steps did a run take? ``schedule.json``: a schedule as ``conformance.schedules.schedule_format`` encodes it."""
+"""Which steps did a run take? ``schedule.json``: the schedule as ``oracle.schedule_format`` encodes it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping  # noqa: TC003 - the decoder evaluates the fields' types
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+from conformance.record.directory import RunDirectoryError
+from oracle.schedule_format import decode, encode
+from oracle.steps.step import ScheduleError
 
 if TYPE_CHECKING:
     from conformance.record.directory import RunDirectory
+    from oracle.schedule import Schedule
 
 SCHEDULE_FILE = "schedule.json"
 
 
-@dataclass(frozen=True, slots=True)
-class StoredSchedule:
-    """schedule.json as far as a reader needs it who does not take its steps.
-
-    Attributes:
-        replicas: preferred leader first.
-        settings: the topic's, by their names in Kafka.
-        steps: each a mapping of its verb to its arguments, or to its main argument.
-    """
-
-    replicas: tuple[int, ...]
-    settings: Mapping[str, int | bool | str | None]
-    steps: tuple[Any, ...]
-    id: str = ""
-    timing: str = "session"
-    checkpointing: str = "prompt"
+def write_schedule(run: RunDirectory, schedule: Schedule) -> None:
+    """Write a run's schedule, before its first step."""
+    run.write(SCHEDULE_FILE, encode(schedule))
 
 
-def read_schedule(run: RunDirectory) -> StoredSchedule:
+def read_schedule(run: RunDirectory) -> Schedule:
     """Read a run's schedule.
 
     Raises:
-        RunDirectoryError: there is none, or it cannot be read.
+        RunDirectoryError: there is none, it cannot be read, or has a step that this tester does not know.
     """
-    return run.read(SCHEDULE_FILE, StoredSchedule)
-
-
-def read_document(run: RunDirectory) -> dict[str, Any]:
-    """Read a run's schedule to be decoded, or compared with an encoded one.
-
-    Raises:
-        RunDirectoryError: there is none, or it cannot be read.
-    """
-    return run.read(SCHEDULE_FILE, dict[str, Any])
+    try:
+        return decode(run.read(SCHEDULE_FILE, dict[str, Any]))
+    except ScheduleError as error:
+        at = "" if error.step is None else f", step {error.step + 1}"
+        raise RunDirectoryError(f"{run.path / SCHEDULE_FILE}{at} cannot be read: {error}") from error

@@ -13,7 +13,7 @@ from conformance.clients.questions import Questioner
 from conformance.interruption import HarnessError
 from conformance.record.observations import BrokerAnswer
 from oracle.asking import ACKNOWLEDGED, CONNECTION_CLOSED, NO_ANSWER
-from oracle.steps import Consume, EndOffsetOfEpoch, ListOffsets, SendTo
+from oracle.steps.questions import Consume, EndOffsetOfEpoch, ListOffsets, SendTo
 from oracle.vocabulary import BrokerId, OffsetSpec
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from conformance.running.recorder import Recorder
     from conformance.running.rest import Rest
     from oracle.schedule import Schedule
-    from oracle.steps import Ask
+    from oracle.steps.questions import Ask
 
 
 LATEST, EARLIEST = -1, -2

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from fault_injection.faults.account import Entry, FaultAccount
     from fault_injection.wire.gate_events import CaughtFrame, GateEvent
     from fault_injection.wire.proxy import GateProxy
-    from oracle.steps import Delay, Hold
+    from oracle.steps.frames import Delay, Hold
     from oracle.vocabulary import BrokerId
 
 CATCH_DEADLINE_S = 30.0

@@ -17,7 +17,8 @@ from fault_injection.faults import network, process
 from fault_injection.waiting import until
 from fault_injection.wire import impairments
 from fault_injection.wire.impairments import Way, around
-from oracle.steps import Cut, Heal, Isolate, Pause, Rejoin, Resume
+from oracle.steps.brokers import Isolate, Pause, Rejoin, Resume
+from oracle.steps.frames import Cut, Heal
 from oracle.vocabulary import Timing
 
 if TYPE_CHECKING:

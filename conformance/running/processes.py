@@ -20,7 +20,7 @@ from fault_injection.faults import disk
 from fault_injection.faults import process as fault
 from fault_injection.faults.restarts import KillTogether as Together
 from fault_injection.waiting import DeadlineExceededError, until
-from oracle.steps import Kill, KillTogether, LoseCheckpoint, LoseTail, Start, Stop
+from oracle.steps.brokers import Kill, KillTogether, LoseCheckpoint, LoseTail, Start, Stop
 from oracle.vocabulary import BrokerId, Timing
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     AwaitView = Callable[[str, Callable[[ControllerView], bool]], None]
     from oracle.schedule import Schedule
-    from oracle.steps import Step
+    from oracle.steps.step import Step
 
 
 PARTITION = 0

@@ -17,7 +17,7 @@ from conformance.record.ledger import Attempt, OutcomeEntry
 from conformance.record.observations import OutcomeSeen
 from conformance.record.timeline import Event
 from fault_injection.waiting import DeadlineExceededError, until
-from oracle.steps import Produce
+from oracle.steps.produce import Produce
 from oracle.vocabulary import Acks, BrokerId, Expectation, Label, Outcome
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from conformance.running.rest import Rest
     from fault_injection.cluster.lifecycle import Cluster
     from oracle.schedule import Schedule
-    from oracle.steps import SendTo
+    from oracle.steps.questions import SendTo
 
 AWAIT_DEADLINE_S = 30.0
 VALUE_BYTES = 100

@@ -19,39 +19,25 @@ from conformance.running.obstacles import Obstacles
 from conformance.running.processes import Processes
 from conformance.running.producing import AWAIT_DEADLINE_S, Producing
 from conformance.running.topic_requests import TopicRequests
-from conformance.schedules.schedule_format import WORDS
-from conformance.schedules.step_text import describe
 from conformance.schedules.topic_settings import configs_of
 from fault_injection.waiting import DeadlineExceededError, until
-from oracle.asking import ASKS
-from oracle.steps import (
-    AddPartitions,
-    Alter,
-    AwaitHold,
-    AwaitIsr,
-    AwaitLag,
-    AwaitLeader,
-    AwaitOutcome,
-    Checkpoint,
-    Close,
-    CreateTopic,
-    Cut,
-    Delay,
-    DeleteRecords,
-    DeleteTopic,
-    Drop,
-    Elect,
-    Heal,
-    Hold,
+from oracle.steps.brokers import (
     Isolate,
+    Kill,
+    KillTogether,
+    LoseCheckpoint,
+    LoseTail,
     Pause,
-    Produce,
-    Reassign,
     Rejoin,
-    Release,
     Resume,
-    Step,
+    Start,
+    Stop,
 )
+from oracle.steps.frames import AwaitHold, Close, Cut, Delay, Drop, Heal, Hold, Release
+from oracle.steps.produce import AwaitOutcome, Produce
+from oracle.steps.questions import Ask
+from oracle.steps.topic import AddPartitions, Alter, CreateTopic, DeleteRecords, DeleteTopic, Elect, Reassign
+from oracle.steps.waits import AwaitIsr, AwaitLag, AwaitLeader, Checkpoint
 from oracle.vocabulary import BrokerId, ElectionKind
 
 if TYPE_CHECKING:
@@ -68,6 +54,7 @@ if TYPE_CHECKING:
     from fault_injection.wire.gate_events import GateEvent
     from fault_injection.wire.proxy import GateProxy
     from oracle.schedule import Schedule
+    from oracle.steps.step import Step
 
 
 class Runner:
@@ -148,8 +135,8 @@ class Runner:
     def _take_whole(self, index: int, step: Step) -> None:
         self._recorder.step = index
         self._processes.expect_ends()
-        text = describe(step)
-        self._recorder.mark(Event.STEP_STARTED, WORDS[type(step)], text)
+        text = step.sentence()
+        self._recorder.mark(Event.STEP_STARTED, step.word, text)
         self._progress(text)
         try:
             self._take(step)
@@ -175,10 +162,10 @@ class Runner:
         self._asking.note_leader()
         self._faults.look()
         self._lag_time.require_short(self._silent_since())
-        self._recorder.mark(Event.STEP_FINISHED, WORDS[type(step)], text)
+        self._recorder.mark(Event.STEP_FINISHED, step.word, text)
 
     def _take(self, step: Step) -> None:  # noqa: C901, PLR0912 - one case per step
-        if isinstance(step, ASKS):
+        if isinstance(step, Ask):
             self._asking.ask(step)
             return
         match step:
@@ -210,8 +197,10 @@ class Runner:
                 pass
             case Pause() | Resume() | Cut() | Heal() | Isolate() | Rejoin():
                 self._obstacles.take(step)
-            case _:
+            case Kill() | KillTogether() | Stop() | Start() | LoseTail() | LoseCheckpoint():
                 self._processes.take(step)
+            case _:
+                raise HarnessError(f"the runner does not take {step.word!r}")
 
     def on_gate_event(self, event: GateEvent) -> None:
         """Put what happens to a hold on the timeline; called by the gate."""
@@ -287,7 +276,7 @@ class Runner:
         self._settings = self._settings.altered(step)
         configs = configs_of(self._settings)
         request_settings(self._cluster, self._asked(), self._topic, configs)
-        self._recorder.mark(Event.SETTINGS_CHANGED, self._topic, describe(step))
+        self._recorder.mark(Event.SETTINGS_CHANGED, self._topic, step.sentence())
         self._rest.min_insync_replicas = self._settings.min_insync_replicas
 
     def _await_view(self, what: str, holds: Callable[[ControllerView], bool]) -> None:

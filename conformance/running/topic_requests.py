@@ -21,7 +21,7 @@ from conformance.probes.connection import BrokerConnection, partition_metadata
 from conformance.record.timeline import Event
 from conformance.running.election_requests import DEADLINE_S, asking_zookeeper
 from fault_injection.waiting import until
-from oracle.steps import AddPartitions, CreateTopic, DeleteTopic
+from oracle.steps.topic import AddPartitions, CreateTopic, DeleteTopic
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

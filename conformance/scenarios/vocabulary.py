@@ -5,30 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from oracle.predict import initial_world, take
-from oracle.steps import (
-    AwaitHold,
-    AwaitIsr,
-    AwaitLag,
-    AwaitLeader,
-    AwaitOutcome,
-    Checkpoint,
-    Consume,
-    Drop,
-    Elect,
-    EndOffsetOfEpoch,
-    Hold,
-    Kill,
-    ListOffsets,
-    LoseCheckpoint,
-    LoseTail,
-    Pause,
-    Produce,
-    Release,
-    Resume,
-    SendTo,
-    Start,
-    Stop,
-)
+from oracle.steps.brokers import Kill, LoseCheckpoint, LoseTail, Pause, Resume, Start, Stop
+from oracle.steps.frames import AwaitHold, Drop, Hold, Release
+from oracle.steps.produce import AwaitOutcome, Produce
+from oracle.steps.questions import Consume, EndOffsetOfEpoch, ListOffsets, SendTo
+from oracle.steps.topic import Elect
+from oracle.steps.waits import AwaitIsr, AwaitLag, AwaitLeader, Checkpoint
 from oracle.vocabulary import (
     Acks,
     BrokerId,

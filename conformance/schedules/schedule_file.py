@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 import yaml
 
 from conformance.catalogue.scenario import Scenario
-from conformance.schedules.composite_steps import written_at
-from conformance.schedules.schedule_format import decode
-from oracle.schedule import ScheduleError
-from oracle.structure import check_structure
+from oracle.composite_steps import written_at
+from oracle.schedule import check_structure
+from oracle.schedule_format import decode
+from oracle.steps.step import ScheduleError
 
 if TYPE_CHECKING:
     from pathlib import Path

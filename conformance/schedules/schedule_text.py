@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from conformance.schedules.schedule_format import encode
+from oracle.schedule_format import encode
 
 if TYPE_CHECKING:
     from oracle.schedule import Schedule

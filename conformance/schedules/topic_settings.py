@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from oracle.steps import MESSAGE_FORMAT, MIN_ISR, UNCLEAN
+from oracle.steps.topic import MESSAGE_FORMAT, MIN_ISR, UNCLEAN
 
 if TYPE_CHECKING:
     from oracle.schedule import Schedule, Settings

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 from conformance.catalogue.examination import Examination, basis_of
 from conformance.record.directory import RunDirectory, run_name, slug
 from conformance.record.run import EXAMINATION, Digests, Environment, Run, Settings, write_run
-from conformance.record.schedule import SCHEDULE_FILE
-from conformance.schedules.schedule_format import encode
+from conformance.record.schedule import write_schedule
 from conformance.schedules.topic_settings import user_settings
 from fault_injection.releases import UsageError, find_java
 
@@ -52,7 +51,7 @@ def begin_run(runs: Path, lab: Laboratory, entry: Entry, seed: int, record_id_ba
     )
     write_run(run, _with_subject(about, entry))
     if not isinstance(entry, Examination):
-        run.write(SCHEDULE_FILE, encode(entry.schedule))
+        write_schedule(run, entry.schedule)
     return run
 
 

@@ -18,11 +18,10 @@ from conformance.record.directory import RunDirectory
 from conformance.record.observations import OBSERVATIONS_FILE
 from conformance.record.prediction import frozen_form
 from conformance.record.run import read_run, write_run
-from conformance.record.schedule import SCHEDULE_FILE, read_document
+from conformance.record.schedule import SCHEDULE_FILE, read_schedule
 from conformance.record.timeline import TIMELINE_FILE
 from conformance.record.verdict import write_verdict
 from conformance.record.wire import WIRE_FILE
-from conformance.schedules.schedule_format import decode
 from conformance.stages.foretelling import freeze_answers, freeze_prediction
 from conformance.stages.judging import judge_run
 from oracle.predict import predict
@@ -61,7 +60,7 @@ def repredict(
     """
     rules = _rules(run, rules_of)
     second = _begun(run, rules)
-    prediction = predict(decode(read_document(run)), rules).as_json()
+    prediction = predict(read_schedule(run), rules).as_json()
     answers = predicted_answers(questions, rules, frozen_form(prediction))
     freeze_prediction(second, prediction, read_run(run).record_id_base, answers)
     write_measured_outcome(second)

@@ -16,7 +16,9 @@ from oracle.predict import initial_world
 from oracle.predicting.assumptions import UnmetAssumptionError
 from oracle.predicting.taking import take
 from oracle.state import FetchKind, FetchStage
-from oracle.steps import Hold, Kill, LoseTail, Produce, Release, Start, Stop
+from oracle.steps.brokers import Kill, LoseTail, Start, Stop
+from oracle.steps.frames import Hold, Release
+from oracle.steps.produce import Produce
 from oracle.vocabulary import Expectation, PointName
 from oracle.world import ImpossibleEventError
 
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
     from oracle.rules.rule_set import RuleSet
     from oracle.schedule import Schedule
     from oracle.state import Fetch, PartitionState
-    from oracle.steps import Step
+    from oracle.steps.step import Step
     from oracle.vocabulary import BrokerId, Offset
     from oracle.world import World
 

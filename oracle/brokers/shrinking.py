@@ -15,8 +15,11 @@ from oracle.brokers.defects import defects, is_determined
 from oracle.predict import initial_world, predict
 from oracle.predicting.assumptions import UnmetAssumptionError
 from oracle.predicting.taking import take
-from oracle.schedule import ScheduleError
-from oracle.steps import AwaitHold, AwaitIsr, AwaitOutcome, Checkpoint, Hold, Produce, Release, Start
+from oracle.steps.brokers import Start
+from oracle.steps.frames import AwaitHold, Hold, Release
+from oracle.steps.produce import AwaitOutcome, Produce
+from oracle.steps.step import ScheduleError
+from oracle.steps.waits import AwaitIsr, Checkpoint
 from oracle.vocabulary import Acks, Expectation, Label
 from oracle.world import ImpossibleEventError
 
@@ -26,7 +29,7 @@ if TYPE_CHECKING:
     from oracle.brokers.defects import Defect
     from oracle.rules.rule_set import RuleSet
     from oracle.schedule import Schedule
-    from oracle.steps import Step
+    from oracle.steps.step import Step
     from oracle.vocabulary import BrokerId
     from oracle.world import World
 

@@ -5,18 +5,21 @@ An await is an assumption, not a prediction. The refusal says what the model has
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from oracle.obstructing import silent_followers
 from oracle.replication.electing import time_out
-from oracle.steps import AwaitHold, AwaitIsr, AwaitLag, AwaitLeader, AwaitOutcome, Produce, SendTo, written_name
+from oracle.steps.frames import AwaitHold
+from oracle.steps.produce import AwaitOutcome, Produce
+from oracle.steps.questions import SendTo
+from oracle.steps.waits import AwaitIsr, AwaitLag, AwaitLeader
 from oracle.vocabulary import Expectation
 
 if TYPE_CHECKING:
     from oracle.gate import ArmedHold
     from oracle.state import PartitionState, ProduceState
-    from oracle.steps import Step
+    from oracle.steps.step import Step
     from oracle.vocabulary import BrokerId, Label
     from oracle.world import World
 
@@ -103,7 +106,7 @@ def _check_leader_runs(world: World, step: Step) -> None:
     leader = world.state.controller.leader
     if leader in world.obstacles.paused:
         message = f"broker {leader} is elected while it is paused, and what it does first cannot be predicted,"
-        raise UnmetAssumptionError(message, written_name(fields(step)[0]))
+        raise UnmetAssumptionError(message, step.main_field())
 
 
 def _check_leader(state: PartitionState, leader: BrokerId | None) -> None:

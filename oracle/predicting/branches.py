@@ -7,10 +7,10 @@ assumption); which one that is is said.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from oracle.asking import ASKS, Answer, answer, asked_words
+from oracle.asking import Answer, answer
 from oracle.predicting.assumptions import UnmetAssumptionError, check
 from oracle.predicting.comparing import Comparison
 from oracle.predicting.interleavings import TooManyStatesError, explore, identity
@@ -19,8 +19,11 @@ from oracle.predicting.races import decisions, shared
 from oracle.predicting.taking import strokes
 from oracle.predicting.wording import Chronicle, step_words
 from oracle.prediction import Assumption
-from oracle.schedule import ScheduleError
-from oracle.steps import Checkpoint, EndOffsetOfEpoch, ListOffsets, LoseTail, Produce, SendTo, written_name
+from oracle.steps.brokers import LoseTail
+from oracle.steps.produce import Produce
+from oracle.steps.questions import Ask, EndOffsetOfEpoch, ListOffsets, SendTo
+from oracle.steps.step import ScheduleError
+from oracle.steps.waits import Checkpoint
 from oracle.world import ImpossibleEventError
 
 if TYPE_CHECKING:
@@ -28,7 +31,7 @@ if TYPE_CHECKING:
 
     from oracle.predicting.taking import Stroke
     from oracle.prediction import Moment
-    from oracle.steps import Ask, Step
+    from oracle.steps.step import Step
     from oracle.world import World
 
 
@@ -76,7 +79,7 @@ class Ways:
             assumed = (*assumed, _assumption(index, step, kept, unmet))
         name = step.name if isinstance(step, Checkpoint) else None
         ways = [replace(w, moments=(*w.moments, _moment(w.world, index, name))) for w in kept]
-        if isinstance(step, ASKS):
+        if isinstance(step, Ask):
             ways = [replace(w, answers=(*w.answers, _answer(w.world, index, step))) for w in ways]
         return Ways(_without_repetition(ways, index), assumed)
 
@@ -86,7 +89,7 @@ def _moment(world: World, index: int, name: str | None) -> Moment:
 
 
 def _answer(world: World, index: int, step: Ask) -> Answer:
-    return Answer(index, asked_words(step), answer(world, step))
+    return Answer(index, step.sentence(), answer(world, step))
 
 
 def _taken(way: Way, index: int, step: Step) -> tuple[Way, ...]:
@@ -185,4 +188,4 @@ def blamed_field(step: Step, world: World) -> str:
         return "leader"
     if isinstance(step, ListOffsets | EndOffsetOfEpoch | SendTo):
         return "broker"
-    return written_name(fields(step)[0])
+    return step.main_field()

@@ -12,13 +12,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from oracle.predicting.assumptions import what_passes
-from oracle.schedule import ScheduleError
-from oracle.steps import AwaitHold, AwaitIsr, AwaitLeader, Checkpoint, Hold
+from oracle.steps.frames import AwaitHold, Hold
+from oracle.steps.step import ScheduleError
+from oracle.steps.waits import AwaitIsr, AwaitLeader, Checkpoint
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from oracle.steps import Step
+    from oracle.steps.step import Step
     from oracle.world import World
 
 LOOKS_ONLY = (Checkpoint, AwaitLeader, AwaitIsr)

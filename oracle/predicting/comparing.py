@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from oracle.rules.rule import Rule
     from oracle.rules.rule_set import RuleSet
     from oracle.state import ControllerView, ProduceState, ReplicaState
-    from oracle.steps import Hold
+    from oracle.steps.frames import Hold
     from oracle.vocabulary import BrokerId, Label
     from oracle.world import Obstacles, World
 

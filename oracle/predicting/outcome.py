@@ -17,7 +17,7 @@ from oracle.prediction import (
 )
 from oracle.replication.following import forgot
 from oracle.rules import diverging_fetch, eligible_index, isr_join, kip_966
-from oracle.schedule import ScheduleError
+from oracle.steps.step import ScheduleError
 from oracle.vocabulary import Fate, Leadership, Offset, Outcome, Role
 
 if TYPE_CHECKING:

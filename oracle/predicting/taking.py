@@ -20,44 +20,30 @@ from oracle.events import (
 )
 from oracle.predicting.assumptions import check
 from oracle.replication.consuming import NOT_LEADER
-from oracle.steps import (
-    AddPartitions,
-    Alter,
-    AwaitLag,
-    Close,
-    Consume,
-    CreateTopic,
-    Cut,
-    DeleteRecords,
-    DeleteTopic,
-    Drop,
-    Elect,
-    EndOffsetOfEpoch,
-    Heal,
-    Hold,
+from oracle.steps.brokers import (
     Isolate,
     Kill,
     KillTogether,
-    ListOffsets,
     LoseCheckpoint,
     LoseTail,
     Pause,
-    Produce,
-    Reassign,
     Rejoin,
-    Release,
     Resume,
-    SendTo,
     Start,
     Stop,
 )
+from oracle.steps.frames import AwaitHold, Close, Cut, Delay, Drop, Heal, Hold, Release
+from oracle.steps.produce import AwaitOutcome, Produce
+from oracle.steps.questions import Consume, EndOffsetOfEpoch, ListOffsets, SendTo
+from oracle.steps.topic import AddPartitions, Alter, CreateTopic, DeleteRecords, DeleteTopic, Elect, Reassign
+from oracle.steps.waits import AwaitIsr, AwaitLag, AwaitLeader, Checkpoint
 from oracle.vocabulary import MetadataMode
 from oracle.world import ImpossibleEventError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from oracle.steps import Step
+    from oracle.steps.step import Step
     from oracle.vocabulary import Label
     from oracle.world import World
 
@@ -77,7 +63,7 @@ def take(world: World, step: Step) -> World:
     return check(world, step)
 
 
-def strokes(step: Step) -> tuple[Stroke, ...]:
+def strokes(step: Step) -> tuple[Stroke, ...]:  # noqa: C901 - one case a kind of step
     """Return what a step does, each stroke to be followed by a rest: one request a record, else one in all."""
     match step:
         case Produce(records):
@@ -96,8 +82,12 @@ def strokes(step: Step) -> tuple[Stroke, ...]:
             return (obstructing.let_lag_pass,)
         case LoseTail() | LoseCheckpoint():
             return (partial(_forget, step=step),)
-        case _:
+        case Pause() | Resume() | Isolate() | Rejoin() | Cut() | Heal():
             return (partial(_obstruct, step=step),)
+        case AwaitOutcome() | Delay() | AwaitHold() | AwaitLeader() | AwaitIsr() | Checkpoint():
+            return (_look,)
+        case _:
+            raise NotImplementedError(f"the model does not take {step.word!r}")
 
 
 def _change_processes(world: World, step: Kill | KillTogether | Stop | Start) -> World:
@@ -111,8 +101,13 @@ def _change_processes(world: World, step: Kill | KillTogether | Stop | Start) ->
             return obstructing.end(world, broker=step.broker, graceful=isinstance(step, Stop))
 
 
-def _obstruct(world: World, step: Step) -> World:
-    """Put something in the way of frames, or take it away; steps that only look do nothing."""
+def _look(world: World) -> World:
+    """Change nothing: the step waits, or looks."""
+    return world
+
+
+def _obstruct(world: World, step: Pause | Resume | Isolate | Rejoin | Cut | Heal) -> World:
+    """Put something in the way of frames, or take it away."""
     match step:
         case Pause(broker):
             return obstructing.pause(world, broker)
@@ -126,8 +121,6 @@ def _obstruct(world: World, step: Step) -> World:
             return obstructing.cut(world, follower, leader)
         case Heal(follower, leader):
             return obstructing.heal(world, follower, leader)
-        case _:
-            return world
 
 
 def _send(world: World, label: Label, step: Produce) -> World:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +21,6 @@ from oracle.events import (
 )
 from oracle.rules import base_protocol
 from oracle.state import FetchAnswer, FetchKind
-from oracle.steps import STEP_NAMES
 from oracle.vocabulary import Role
 
 if TYPE_CHECKING:
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
     from oracle.events import Event
     from oracle.rules.rule import Rule
     from oracle.state import Fetch, ReplicaState
-    from oracle.steps import Step
+    from oracle.steps.step import Step
     from oracle.vocabulary import BrokerId, Label, PointName
     from oracle.world import World
 
@@ -204,16 +203,8 @@ class Change:
 
 
 Chronicle = tuple[Change, ...]
-_WORDS = {kind: word for word, kind in STEP_NAMES.items()}
 
 
 def step_words(index: int, step: Step) -> str:
     """Return a step's number, counted from 1, and what it is, in the words of a schedule."""
-    return f"step {index + 1} ({_WORDS[type(step)]} {_subject(step)})"
-
-
-def _subject(step: Step) -> str:
-    first: object = getattr(step, fields(step)[0].name)
-    if isinstance(first, tuple):
-        return ", ".join(str(part) for part in first)
-    return "none" if first is None else str(first)
+    return f"step {index + 1} ({step.word} {step.subject()})"

@@ -61,7 +61,7 @@ def stamps_epochs(message_format_version: str | None) -> bool:
 
 def adapted(rules: RuleSet, settings: Settings) -> RuleSet:
     """Return the rules that a release follows for a topic with these settings."""
-    if settings.stamps_epochs or rules.truncation.cuts_to_high_watermark:
+    if stamps_epochs(settings.message_format_version) or rules.truncation.cuts_to_high_watermark:
         return rules
     truncation = replace(rules.truncation, stamps_epochs=False)
     if TELLS_END_WITHOUT_EPOCHS in rules.rules:

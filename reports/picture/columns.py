@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from oracle.steps.waits import AwaitLag
 from reports.svg import element, group, label, titled
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 def draw_columns(story: Story, layout: Layout, scale: TimeScale) -> Markup:
     """Return the bands of lag time and the signs of races."""
-    lags = [step for step in story.steps if step.verb == "await_lag"]
+    lags = [step for step in story.steps if isinstance(step.taken, AwaitLag)]
     return group(
         *(_lag(step, layout, scale) for step in lags),
         *(_race(step, layout, scale) for step in story.raced_steps if step < len(story.steps)),
@@ -36,7 +37,7 @@ def _lag(step: Step, layout: Layout, scale: TimeScale) -> Markup:
     end = layout.lanes[-1].bottom
     middle = scale.middle_of(step.index)
     return group(
-        titled(f"The lag time passes: {seconds_of(step) or step.prose}"),
+        titled(f"The lag time passes: {seconds_of(step) or step.sentence}"),
         element("rect", x=left, y=top, width=scale.column, height=end - top, class_="lag"),
         element("line", x1=left, x2=left, y1=top, y2=end, class_="lag-edge"),
         element("line", x1=left + scale.column, x2=left + scale.column, y1=top, y2=end, class_="lag-edge"),

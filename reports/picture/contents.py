@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from oracle.steps.produce import Produce
 from reports.picture.scale import TimeScale, change_at
 from reports.picture.status import is_deaf
 from reports.svg import clipped, group, label
@@ -104,8 +105,8 @@ def _grown(logs: dict[int, list[str]], moment: Moment, step: Step) -> list[Stay]
     The first log is that of the broker that was sent records.
     """
     stays: list[Stay] = []
-    writer = step.arguments.get("leader") if step.verb == "produce" else None
-    writer = moment.leader if writer is None else writer
+    named = step.taken.leader if isinstance(step.taken, Produce) else None
+    writer = moment.leader if named is None else named
     for broker in sorted(logs, key=lambda broker: broker != writer):
         numbers = moment.replicas.get(broker)
         if numbers is None or numbers.log_end_offset is None:
@@ -120,6 +121,5 @@ def _grown(logs: dict[int, list[str]], moment: Moment, step: Step) -> list[Stay]
 
 def _source(logs: dict[int, list[str]], writer: int | None, broker: int, step: Step) -> list[str]:
     if broker == writer:
-        labels = step.arguments.get("records") or [] if step.verb == "produce" else []
-        return [str(item) for item in labels]
+        return list(step.taken.records) if isinstance(step.taken, Produce) else []
     return logs.get(writer, [])[len(logs[broker]) :] if writer is not None else []

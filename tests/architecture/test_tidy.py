@@ -20,8 +20,6 @@ LONGER_FILES = {
     "conformance/running/rest.py": "one definition: when a partition is at rest, and what is measured then",
     "conformance/running/processes.py": "every end and start of a broker, and what is awaited after it",
     "oracle/rules/by_version.py": "one table: what does each release do?",
-    "oracle/steps.py": "every step of a schedule, one class after the other",
-    "oracle/structure.py": "every rule of a schedule's form, held before a model or a broker is asked",
     "oracle/world.py": "what is in flight and held, and every move that can come next",
     "oracle/tracing/leadership.py": "what a frame between leader and follower says of both",
     "oracle/tracing/observed.py": "every event that a wire trace can hold, one class after the other",

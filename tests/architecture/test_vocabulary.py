@@ -13,7 +13,7 @@ from conformance.registry import CATALOGUE
 from conformance.schedules.schedule_file import read_schedule
 from fault_injection.wire.points import POINTS
 from oracle.gate import POINTS as PREDICTABLE
-from oracle.steps import STEP_NAMES, Step
+from oracle.steps.step import STEP_CLASSES, Step
 from oracle.vocabulary import PointName
 from tests.architecture.sources import ROOT, files
 
@@ -33,14 +33,14 @@ def test_what_the_oracle_predicts_are_points_of_the_vocabulary() -> None:
     assert set(PREDICTABLE) <= set(PointName)
 
 
-@pytest.mark.parametrize("step", STEP_NAMES.values(), ids=list(STEP_NAMES))
+@pytest.mark.parametrize("step", STEP_CLASSES.values(), ids=list(STEP_CLASSES))
 def test_every_step_and_every_field_is_documented(step: type[Step]) -> None:
     assert step.__doc__
     assert all(field.metadata.get("help") for field in dataclasses.fields(step))
 
 
 def test_every_step_has_one_word() -> None:
-    assert len(set(STEP_NAMES.values())) == len(STEP_NAMES)
+    assert len(set(STEP_CLASSES.values())) == len(STEP_CLASSES)
 
 
 def test_scenario_names_and_ids_are_unique() -> None:

@@ -8,9 +8,9 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 from hypothesis import strategies as st
 
-from conformance.schedules.schedule_format import BROKER_ID_MAX
 from oracle.schedule import Schedule, Settings
-from oracle.steps import STEP_NAMES, Step
+from oracle.schedule_format import BROKER_ID_MAX
+from oracle.steps.step import STEP_CLASSES, Step
 from oracle.vocabulary import BrokerId, HighWatermarkCheckpoint, Timing
 
 TEXTS = st.text(st.characters(codec="utf-8", categories=("L", "N", "P", "S", "Zs")), min_size=1, max_size=12)
@@ -44,7 +44,7 @@ def _is_required(field: dataclasses.Field[Any]) -> bool:
     return field.default is dataclasses.MISSING
 
 
-STEPS: st.SearchStrategy[Step] = st.one_of(*(steps_of(step_class) for step_class in STEP_NAMES.values()))
+STEPS: st.SearchStrategy[Step] = st.one_of(*(steps_of(step_class) for step_class in STEP_CLASSES.values()))
 SCHEDULES = st.builds(
     Schedule,
     id=TEXTS.filter(str.strip),

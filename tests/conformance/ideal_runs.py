@@ -22,9 +22,8 @@ from conformance.record.prediction import frozen_form
 from conformance.record.reconciliation import Counts, RecordClass, Totals, write_reconciliation
 from conformance.record.replica_logs import LogEntry, write_replica_logs
 from conformance.record.run import Run, write_run
-from conformance.record.schedule import SCHEDULE_FILE
+from conformance.record.schedule import write_schedule
 from conformance.scenarios.truncation import RESTARTED_FOLLOWER
-from conformance.schedules.schedule_format import encode
 from conformance.stages.foretelling import freeze_prediction
 from oracle.predict import predict
 from oracle.rules.by_version import rules_for
@@ -83,7 +82,7 @@ def write_ideal_run(
         brokers=tuple(scenario.schedule.replicas),
     )
     write_run(run, about)
-    run.write(SCHEDULE_FILE, encode(scenario.schedule))
+    write_schedule(run, scenario.schedule)
     document = prediction.as_json()
     freeze_prediction(run, document, BASE, predicted_answers(scenario.questions, rules, frozen_form(document)))
     _write_observations(run, taken)

@@ -11,10 +11,13 @@ import pytest
 from conformance.cli import main
 from conformance.record.directory import RunDirectory
 from conformance.registry import CATALOGUE
-from conformance.schedules.composite_steps import COMPOSITES
-from conformance.schedules.schedule_format import decode_step
 from conformance.schedules.schedule_text import schedule_text
-from oracle.steps import STEP_NAMES, AwaitHold, Checkpoint, Kill, Start
+from oracle.composite_steps import COMPOSITES
+from oracle.schedule_format import decode_step
+from oracle.steps.brokers import Kill, Start
+from oracle.steps.frames import AwaitHold
+from oracle.steps.step import STEP_CLASSES
+from oracle.steps.waits import Checkpoint
 from tests.conformance.ideal_runs import write_ideal_run
 from tests.conformance.run_files import change_run, read_json, write_json
 from tests.oracle.open_races import answer_before_or_after_the_second_fetch, lost_or_kept
@@ -178,7 +181,7 @@ def test_the_schedule_help_describes_every_step_and_field(capsys: pytest.Capture
     told = answer_json(capsys, "schedule-help")["steps"]
     said = answer(capsys, "schedule-help")
 
-    assert [one["step"] for one in told] == [*STEP_NAMES, *COMPOSITES]
+    assert [one["step"] for one in told] == [*STEP_CLASSES, *COMPOSITES]
     assert all(one["help"] and set(one) == {"step", "help", "fields"} for one in told)
     fields = [field for one in told for field in one["fields"]]
     assert all(set(field) == {"name", "type", "required", "default", "help"} for field in fields)

@@ -14,7 +14,6 @@ from conformance.commands.guarantee_cell import answer_words
 from conformance.commands.guarantees import kept_answers, kept_table
 from conformance.registry import select
 from conformance.schedules.schedule_file import read_schedule
-from conformance.schedules.step_text import describe
 from fault_injection.releases import find_release
 from oracle.brokers.answers import Answer, Finding
 from oracle.brokers.questions import Cell, Faults, cells
@@ -152,7 +151,7 @@ def test_its_commands_write_the_schedule_that_was_told_and_name_the_scenario(
     assert select([others[1][1]])[0].name == "EL-03/acks=1,min=1,unclean=off,replicas=2"
     out = tmp_path / "lost.yaml"
     assert main([str(out) if word == "lost.yaml" else word for word in writing]) == 0
-    steps = [f"  {n:2}. {describe(step)}" for n, step in enumerate(read_schedule(out).schedule.steps, start=1)]
+    steps = [f"  {n:2}. {step.sentence()}" for n, step in enumerate(read_schedule(out).schedule.steps, start=1)]
     assert [line for line in told if line[:4].strip().isdigit()] == steps
 
 

@@ -18,7 +18,7 @@ from oracle.vocabulary import HighWatermarkCheckpoint, Timing
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from oracle.steps import Step
+    from oracle.steps.step import Step
 
 
 def schedule(replicas: tuple[int, ...], *steps: Step) -> Schedule:

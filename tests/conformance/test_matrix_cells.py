@@ -13,9 +13,9 @@ from conformance.commands.matrix_cells import progress_of, put_aside, runs_of, r
 from conformance.record.answers import write_predicted
 from conformance.record.directory import RunDirectory
 from conformance.registry import EXAMINATIONS
-from conformance.schedules.schedule_format import encode
 from conformance.stages.foretelling import foretell
 from oracle.rules.by_version import rules_for
+from oracle.schedule_format import encode
 from oracle.vocabulary import MetadataMode
 from tests.conformance.run_files import change_run, write_json
 from tests.conformance.selected import select_scenarios

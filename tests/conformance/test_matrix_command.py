@@ -11,9 +11,9 @@ from conformance.cli import main
 from conformance.commands.matrix_cells import Asked
 from conformance.commands.matrix_table import MatrixTable
 from conformance.record.directory import RunDirectory
-from conformance.schedules.schedule_format import encode
 from conformance.stages.foretelling import foretell
 from oracle.rules.by_version import rules_for
+from oracle.schedule_format import encode
 from oracle.vocabulary import MetadataMode
 from tests.conformance.run_files import write_json
 from tests.conformance.selected import select_scenarios

@@ -16,11 +16,11 @@ from conformance.record.prediction import check_frozen
 from conformance.record.verdict import Conformance
 from conformance.scenarios.truncation import RESTARTED_FOLLOWER
 from conformance.scenarios.vocabulary import brokers, produce
-from conformance.schedules.schedule_format import decode
 from fault_injection.cluster.errors import ClusterError
 from fault_injection.faults.account import NotHealedError
 from oracle.schedule import Schedule
-from oracle.steps import Hold
+from oracle.schedule_format import decode
+from oracle.steps.frames import Hold
 from oracle.vocabulary import BrokerId, PointName
 from tests.conformance.brokerless import WithoutBrokers, brokerless_pipeline
 from tests.conformance.run_files import read_json

@@ -12,7 +12,7 @@ from conformance.commands.choosing import Choice, scenarios_of
 from conformance.commands.running import brokers_of_all, check_predictable
 from conformance.schedules.schedule_file import ScheduleFileError
 from fault_injection.releases import UsageError, find_release
-from oracle.steps import AwaitIsr
+from oracle.steps.waits import AwaitIsr
 from tests.oracle.open_races import two_followers_report_to_a_new_leader
 from tests.oracle.schedules import ONE
 

@@ -15,9 +15,9 @@ import pytest
 from conformance import laboratory, pipeline
 from conformance.catalogue.scenario import Scenario
 from conformance.record.verdict import Conformance, PromiseKept
-from conformance.schedules.schedule_format import decode
 from fault_injection.cluster.spec import ClusterSpec
 from oracle.rules.by_version import rules_for
+from oracle.schedule_format import decode
 from tests.conformance.example_steps import FOLLOWER_AHEAD
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import pytest
 
 from conformance.catalogue.scenario import Scenario
 from conformance.record.verdict import Conformance, PromiseKept
-from conformance.schedules.schedule_format import decode
+from oracle.schedule_format import decode
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,7 +8,7 @@ import pytest
 
 from conformance.catalogue.scenario import Scenario
 from conformance.record.verdict import Conformance, PromiseKept
-from conformance.schedules.schedule_format import decode
+from oracle.schedule_format import decode
 from tests.conformance.run_files import read_json
 
 if TYPE_CHECKING:

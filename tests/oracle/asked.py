@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from oracle.predict import predict
 from oracle.rules.by_version import rules_for
-from oracle.steps import EndOffsetOfEpoch, Kill, ListOffsets, SendTo, Step
+from oracle.steps.brokers import Kill
+from oracle.steps.questions import EndOffsetOfEpoch, ListOffsets, SendTo
 from oracle.vocabulary import BrokerId, Label, Leadership, MetadataMode, OffsetSpec
 from tests.oracle.schedules import ONE, TWO, produce, schedule
+
+if TYPE_CHECKING:
+    from oracle.steps.step import Step
 
 Told = list[dict[str, Any]]
 LATEST, EARLIEST = ListOffsets(OffsetSpec.LATEST), ListOffsets(OffsetSpec.EARLIEST)

@@ -5,11 +5,18 @@ Those about committed records were found by searching random walks under old rul
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from oracle.rules.by_version import rules_for
 from oracle.schedule import Schedule, Settings
-from oracle.steps import Hold, Kill, Produce, Start, Step
+from oracle.steps.brokers import Kill, Start
+from oracle.steps.frames import Hold
+from oracle.steps.produce import Produce
 from oracle.vocabulary import Acks, BrokerId, Expectation, Label, MetadataMode, Offset, PointName
 from tests.oracle.walks import Walk, followed
+
+if TYPE_CHECKING:
+    from oracle.steps.step import Step
 
 ONE, TWO, THREE = BrokerId(1), BrokerId(2), BrokerId(3)
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from oracle.predict import predict
 from oracle.rules.by_version import rules_for
-from oracle.schedule import ScheduleError
+from oracle.steps.step import ScheduleError
 from oracle.vocabulary import MetadataMode
 
 if TYPE_CHECKING:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from oracle.steps import AwaitHold, Checkpoint, Kill, Release, Start
+from oracle.steps.brokers import Kill, Start
+from oracle.steps.frames import AwaitHold, Release
+from oracle.steps.waits import Checkpoint
 from oracle.vocabulary import Acks, BrokerId, PointName
 from tests.oracle.schedules import ONE, THREE, TWO, hold, produce, schedule
 
 if TYPE_CHECKING:
     from oracle.schedule import Schedule
-    from oracle.steps import Step
+    from oracle.steps.step import Step
 
 FOUR = BrokerId(4)
 ANSWER_OF_EITHER_SIDE = (

@@ -6,11 +6,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from oracle.schedule import Schedule, Settings
-from oracle.steps import AwaitHold, AwaitOutcome, Close, Delay, Drop, Hold, Kill, Produce, Release, Start, Step
+from oracle.steps.brokers import Kill, Start
+from oracle.steps.frames import AwaitHold, Close, Delay, Drop, Hold, Release
+from oracle.steps.produce import AwaitOutcome, Produce
 from oracle.vocabulary import Acks, BrokerId, Expectation, HighWatermarkCheckpoint, Label, Offset, PointName, Timing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from oracle.steps.step import Step
 
 ONE, TWO, THREE, NINE = BrokerId(1), BrokerId(2), BrokerId(3), BrokerId(9)
 LOOKUP = PointName.OFFSETS_FOR_LEADER_EPOCH_REQUEST

@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from oracle.predict import predict
 from oracle.rules.by_version import rules_for
-from oracle.steps import (
-    AwaitHold,
-    Consume,
-    DeleteRecords,
-    Kill,
-    ListOffsets,
-    Release,
-    SendTo,
-    Start,
-    Step,
-)
+from oracle.steps.brokers import Kill, Start
+from oracle.steps.frames import AwaitHold, Release
+from oracle.steps.questions import Consume, ListOffsets, SendTo
+from oracle.steps.topic import DeleteRecords
 from oracle.vocabulary import (
     Expectation,
     Fate,
@@ -32,6 +25,9 @@ from oracle.vocabulary import (
 from tests.oracle.asked import EARLIEST, LATEST, TWICE, answers, claims, leadership, sent
 from tests.oracle.open_races import answer_before_or_after_the_second_fetch
 from tests.oracle.schedules import ONE, THREE, TWO, hold, produce, schedule
+
+if TYPE_CHECKING:
+    from oracle.steps.step import Step
 
 M0, M1 = Label("m0"), Label("m1")
 FENCED, UNKNOWN = "FENCED_LEADER_EPOCH", "UNKNOWN_LEADER_EPOCH"

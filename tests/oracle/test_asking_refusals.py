@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 
 from oracle.points import PointUnavailableError
-from oracle.schedule import ScheduleError
-from oracle.steps import Consume, Kill, ListOffsets, Pause, Reassign, Resume, SendTo, Start, Step
+from oracle.steps.brokers import Kill, Pause, Resume, Start
+from oracle.steps.questions import Consume, ListOffsets, SendTo
+from oracle.steps.step import ScheduleError, Step
+from oracle.steps.topic import Reassign
 from oracle.vocabulary import Label, Leadership, Offset, OffsetSpec
 from tests.oracle.asked import LATEST, TWICE, answers, claims, leadership, sent
 from tests.oracle.schedules import NINE, ONE, THREE, TWO, produce

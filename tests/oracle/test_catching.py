@@ -8,29 +8,11 @@ import pytest
 
 from oracle.predict import initial_world, predict, take
 from oracle.rules.by_version import rules_for
-from oracle.schedule import ScheduleError
-from oracle.steps import (
-    AwaitHold,
-    AwaitIsr,
-    AwaitLeader,
-    Checkpoint,
-    Close,
-    Cut,
-    Delay,
-    Drop,
-    Elect,
-    Heal,
-    Hold,
-    Isolate,
-    Kill,
-    Pause,
-    Reassign,
-    Rejoin,
-    Release,
-    Resume,
-    Start,
-    Step,
-)
+from oracle.steps.brokers import Isolate, Kill, Pause, Rejoin, Resume, Start
+from oracle.steps.frames import AwaitHold, Close, Cut, Delay, Drop, Heal, Hold, Release
+from oracle.steps.step import ScheduleError, Step
+from oracle.steps.topic import Elect, Reassign
+from oracle.steps.waits import AwaitIsr, AwaitLeader, Checkpoint
 from oracle.vocabulary import Acks, ElectionKind, Expectation, MetadataMode, Offset, PointName, Role
 from tests.oracle.schedules import LOOKUP, ONE, THREE, TWO, hold, produce, schedule
 

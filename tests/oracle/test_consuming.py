@@ -11,12 +11,14 @@ from oracle.predict import initial_world, take
 from oracle.replication.consuming import ListedOffset, preferred_read_replica
 from oracle.replication.remote import RemoteReplica
 from oracle.rules.by_version import rules_for
-from oracle.steps import Kill, Release, Step
+from oracle.steps.brokers import Kill
+from oracle.steps.frames import Release
 from oracle.vocabulary import Acks, MetadataMode, Offset, PointName
 from tests.oracle.latest_offset import latest_offset
 from tests.oracle.schedules import ONE, THREE, TWO, hold, produce, schedule
 
 if TYPE_CHECKING:
+    from oracle.steps.step import Step
     from oracle.vocabulary import BrokerId
     from oracle.world import World
 

@@ -8,8 +8,10 @@ from oracle.log import UNDEFINED, EpochEnd, EpochEntry, ReplicaLog
 from oracle.predict import PointUnavailableError, initial_world, predict, take
 from oracle.predicting.wording import ChangeKind
 from oracle.rules.by_version import rules_for
-from oracle.schedule import ScheduleError
-from oracle.steps import Checkpoint, CreateTopic, DeleteRecords, DeleteTopic, Kill, Pause, Reassign, Resume, Step
+from oracle.steps.brokers import Kill, Pause, Resume
+from oracle.steps.step import ScheduleError, Step
+from oracle.steps.topic import CreateTopic, DeleteRecords, DeleteTopic, Reassign
+from oracle.steps.waits import Checkpoint
 from oracle.vocabulary import Fate, LeaderEpoch, MetadataMode, Offset, Outcome
 from tests.oracle.schedules import ONE, THREE, TWO, hold, produce, schedule
 

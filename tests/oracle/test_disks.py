@@ -10,8 +10,8 @@ from oracle.events import BrokerDied, BrokerRemoved, HighWatermarkLost, RecordSe
 from oracle.predict import initial_world, predict
 from oracle.replication.following import TAIL_LOST
 from oracle.rules.by_version import rules_for
-from oracle.schedule import ScheduleError
-from oracle.steps import Kill, LoseCheckpoint, LoseTail, Step
+from oracle.steps.brokers import Kill, LoseCheckpoint, LoseTail
+from oracle.steps.step import ScheduleError, Step
 from oracle.transitions import Refusal, step
 from oracle.vocabulary import Acks, Label, MetadataMode, Offset
 from tests.oracle.schedules import ONE, TWO, produce, schedule

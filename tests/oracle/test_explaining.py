@@ -19,7 +19,9 @@ from oracle.predicting.explaining import explain
 from oracle.predicting.wording import ChangeKind
 from oracle.rules import kip_279, truncate_to_high_watermark
 from oracle.rules.by_version import rules_for
-from oracle.steps import AwaitHold, Checkpoint, Kill, LoseCheckpoint, LoseTail, Release, Start, Stop
+from oracle.steps.brokers import Kill, LoseCheckpoint, LoseTail, Start, Stop
+from oracle.steps.frames import AwaitHold, Release
+from oracle.steps.waits import Checkpoint
 from oracle.vocabulary import Acks, Expectation, MetadataMode, Offset, PointName
 from tests.oracle.schedules import ONE, THREE, TWO, hold, produce, schedule
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from oracle.steps import Hold
+from oracle.steps.frames import Hold
 from tests.conformance.selected import select_scenarios
 from tests.oracle.golden_text import RELEASES, golden_text
 from tests.oracle.schedules import without_holds

@@ -11,8 +11,9 @@ from oracle.events import BrokerDied, BrokerRemoved, LagPassed, RecordSent, Shri
 from oracle.predict import initial_world, predict
 from oracle.replication.remote import RemoteReplica
 from oracle.rules.by_version import rules_for
-from oracle.schedule import ScheduleError
-from oracle.steps import AwaitIsr, AwaitLag, AwaitLeader, Checkpoint, Kill, Start, Step, Stop
+from oracle.steps.brokers import Kill, Start, Stop
+from oracle.steps.step import ScheduleError, Step
+from oracle.steps.waits import AwaitIsr, AwaitLag, AwaitLeader, Checkpoint
 from oracle.transitions import Refusal, Transition, step
 from oracle.vocabulary import Acks, Expectation, Label, MetadataMode, Offset, Timing
 from tests.oracle.schedules import ONE, THREE, TWO, hold, produce, schedule

@@ -11,7 +11,7 @@ from oracle.predict import PointUnavailableError, predict
 from oracle.rules import message_format
 from oracle.rules.by_version import rules_for
 from oracle.schedule import Settings
-from oracle.steps import Alter
+from oracle.steps.topic import Alter
 from oracle.vocabulary import Label, LeaderEpoch, MetadataMode, Offset
 from tests.oracle.schedules import produce, schedule
 

@@ -7,29 +7,13 @@ import pytest
 from oracle.predict import predict
 from oracle.predicting.wording import ChangeKind
 from oracle.rules.by_version import rules_for
-from oracle.schedule import ScheduleError
-from oracle.steps import (
-    Alter,
-    AwaitHold,
-    Checkpoint,
-    Cut,
-    Elect,
-    Heal,
-    Isolate,
-    Kill,
-    KillTogether,
-    LoseTail,
-    Pause,
-    Produce,
-    Reassign,
-    Rejoin,
-    Release,
-    Resume,
-    Start,
-    Step,
-    Stop,
-)
-from oracle.structure import check_structure
+from oracle.schedule import check_structure
+from oracle.steps.brokers import Isolate, Kill, KillTogether, LoseTail, Pause, Rejoin, Resume, Start, Stop
+from oracle.steps.frames import AwaitHold, Cut, Heal, Release
+from oracle.steps.produce import Produce
+from oracle.steps.step import ScheduleError, Step
+from oracle.steps.topic import Alter, Elect, Reassign
+from oracle.steps.waits import Checkpoint
 from oracle.vocabulary import (
     Acks,
     BrokerId,

@@ -7,8 +7,10 @@ import pytest
 from oracle.points import check_points
 from oracle.predict import PointUnavailableError, predict
 from oracle.rules.by_version import rules_for
-from oracle.schedule import ScheduleError
-from oracle.steps import AwaitHold, Delay, Drop, Elect, Hold, Kill, Release, Start
+from oracle.steps.brokers import Kill, Start
+from oracle.steps.frames import AwaitHold, Delay, Drop, Hold, Release
+from oracle.steps.step import ScheduleError
+from oracle.steps.topic import Elect
 from oracle.vocabulary import ElectionKind, MetadataMode, Offset, PointName
 from tests.oracle.schedules import NINE, ONE, TWO, hold, produce, schedule
 

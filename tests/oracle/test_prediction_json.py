@@ -9,7 +9,9 @@ import pytest
 
 from oracle.predict import predict
 from oracle.rules.by_version import rules_for
-from oracle.steps import Alter, AwaitIsr, Kill, Start
+from oracle.steps.brokers import Kill, Start
+from oracle.steps.topic import Alter
+from oracle.steps.waits import AwaitIsr
 from oracle.vocabulary import Fate, MetadataMode, Outcome
 from tests.conformance.selected import select_scenarios
 from tests.oracle.schedules import ONE, TWO, schedule

@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from oracle.gate import Gate
 from oracle.predict import predict
 from oracle.rules.by_version import rules_for
-from oracle.schedule import ScheduleError
-from oracle.steps import Hold
+from oracle.steps.frames import Hold
+from oracle.steps.step import ScheduleError
 from oracle.vocabulary import BrokerId, MetadataMode, Offset, PointName
 from tests.conformance.selected import select_scenarios
 from tests.oracle import invariants

@@ -15,8 +15,10 @@ from oracle.predicting.interleavings import TooManyStatesError, explore
 from oracle.predicting.races import merged
 from oracle.predicting.taking import strokes
 from oracle.rules.by_version import rules_for
-from oracle.schedule import ScheduleError
-from oracle.steps import AwaitHold, AwaitIsr, Checkpoint, Kill, Release, Start
+from oracle.steps.brokers import Kill, Start
+from oracle.steps.frames import AwaitHold, Release
+from oracle.steps.step import ScheduleError
+from oracle.steps.waits import AwaitIsr, Checkpoint
 from oracle.vocabulary import BrokerId, Fate, MetadataMode, Offset, Outcome, PointName
 from tests.oracle.open_races import (
     answer_before_or_after_the_second_fetch,

@@ -7,7 +7,8 @@ import pytest
 from oracle.predict import predict
 from oracle.predicting.wording import ChangeKind
 from oracle.rules.by_version import rules_for
-from oracle.steps import Checkpoint, Reassign
+from oracle.steps.topic import Reassign
+from oracle.steps.waits import Checkpoint
 from oracle.vocabulary import Fate, MetadataMode
 from tests.oracle.schedules import ONE, THREE, TWO, produce, schedule
 

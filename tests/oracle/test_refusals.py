@@ -6,8 +6,11 @@ import pytest
 
 from oracle.predict import predict
 from oracle.rules.by_version import rules_for
-from oracle.schedule import ScheduleError
-from oracle.steps import AwaitHold, AwaitIsr, AwaitLeader, AwaitOutcome, Close, Drop, Kill, Release, Start, Step, Stop
+from oracle.steps.brokers import Kill, Start, Stop
+from oracle.steps.frames import AwaitHold, Close, Drop, Release
+from oracle.steps.produce import AwaitOutcome
+from oracle.steps.step import ScheduleError, Step
+from oracle.steps.waits import AwaitIsr, AwaitLeader
 from oracle.vocabulary import Acks, Expectation, Label, MetadataMode, PointName
 from tests.oracle.schedules import ONE, THREE, TWO, hold, produce, schedule
 

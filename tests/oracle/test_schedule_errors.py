@@ -6,29 +6,13 @@ import pytest
 
 from oracle.predict import PointUnavailableError, predict
 from oracle.rules.by_version import rules_for
-from oracle.schedule import Schedule, ScheduleError
-from oracle.steps import (
-    Alter,
-    AwaitHold,
-    AwaitIsr,
-    AwaitLag,
-    AwaitLeader,
-    AwaitOutcome,
-    Checkpoint,
-    Close,
-    Delay,
-    Drop,
-    Kill,
-    LoseCheckpoint,
-    LoseTail,
-    Produce,
-    Reassign,
-    Release,
-    Start,
-    Step,
-    Stop,
-)
-from oracle.structure import check_structure
+from oracle.schedule import Schedule, check_structure
+from oracle.steps.brokers import Kill, LoseCheckpoint, LoseTail, Start, Stop
+from oracle.steps.frames import AwaitHold, Close, Delay, Drop, Release
+from oracle.steps.produce import AwaitOutcome, Produce
+from oracle.steps.step import ScheduleError, Step
+from oracle.steps.topic import Alter, Reassign
+from oracle.steps.waits import AwaitIsr, AwaitLag, AwaitLeader, Checkpoint
 from oracle.vocabulary import Expectation, Label, MetadataMode, Offset, PointName
 from tests.oracle.schedules import (
     LOOKUP,

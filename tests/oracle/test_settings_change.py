@@ -21,7 +21,7 @@ from oracle.predict import initial_world
 from oracle.rules import controller_epoch
 from oracle.rules.by_version import rules_for
 from oracle.schedule import Settings
-from oracle.steps import Reassign
+from oracle.steps.topic import Reassign
 from oracle.transitions import Refusal, Transition, step
 from oracle.vocabulary import Acks, BrokerId, Label, LeaderEpoch, MetadataMode, Role
 from tests.oracle.schedules import ONE, TWO, produce, schedule

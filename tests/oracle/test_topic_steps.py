@@ -8,8 +8,10 @@ import pytest
 
 from oracle.predict import predict
 from oracle.rules.by_version import rules_for
-from oracle.schedule import ScheduleError
-from oracle.steps import AddPartitions, CreateTopic, DeleteTopic, Hold, Isolate, Kill, Pause, Reassign, Step
+from oracle.steps.brokers import Isolate, Kill, Pause
+from oracle.steps.frames import Hold
+from oracle.steps.step import ScheduleError, Step
+from oracle.steps.topic import AddPartitions, CreateTopic, DeleteTopic, Reassign
 from oracle.vocabulary import MetadataMode, PointName
 from tests.oracle.schedules import ONE, THREE, TWO, hold, produce, schedule
 

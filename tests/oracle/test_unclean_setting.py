@@ -5,8 +5,10 @@ import pytest
 from conformance.registry import select
 from oracle.predict import PointUnavailableError, predict
 from oracle.rules.by_version import rules_for
-from oracle.schedule import Schedule, ScheduleError, Settings
-from oracle.steps import AwaitLeader, Kill, Start
+from oracle.schedule import Schedule, Settings
+from oracle.steps.brokers import Kill, Start
+from oracle.steps.step import ScheduleError
+from oracle.steps.waits import AwaitLeader
 from oracle.vocabulary import BrokerId, MetadataMode
 
 ONE, TWO = BrokerId(1), BrokerId(2)

@@ -8,7 +8,7 @@ from oracle.predict import PointUnavailableError, predict
 from oracle.rules.broker_epoch import NO_BROKER_EPOCH
 from oracle.rules.by_version import rules_for
 from oracle.rules.release import age, first_patch, is_older
-from oracle.steps import DeleteRecords
+from oracle.steps.topic import DeleteRecords
 from oracle.vocabulary import MetadataMode, Offset
 from tests.oracle.schedules import produce, schedule
 

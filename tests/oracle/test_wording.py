@@ -20,7 +20,9 @@ from oracle.events import (
 from oracle.predict import initial_world, predict
 from oracle.predicting.wording import ChangeKind, event_words
 from oracle.rules.by_version import rules_for
-from oracle.steps import AwaitHold, AwaitLag, Checkpoint, Kill, Start
+from oracle.steps.brokers import Kill, Start
+from oracle.steps.frames import AwaitHold
+from oracle.steps.waits import AwaitLag, Checkpoint
 from oracle.vocabulary import Acks, Expectation, Fate, HighWatermarkCheckpoint, MetadataMode, Outcome, PointName, Timing
 from tests.oracle.schedules import LOOKUP, ONE, TWO, hold, produce, schedule
 

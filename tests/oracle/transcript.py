@@ -13,14 +13,15 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from conformance.schedules.schedule_format import decode_step
 from oracle.predict import initial_world, take
 from oracle.predicting.assumptions import UnmetAssumptionError
 from oracle.predicting.outcome import conclude
 from oracle.rules import message_format
 from oracle.rules.by_version import rules_for
 from oracle.schedule import Schedule, Settings
-from oracle.steps import Produce, Reassign, Step
+from oracle.schedule_format import decode_step
+from oracle.steps.produce import Produce
+from oracle.steps.topic import Reassign
 from oracle.vocabulary import BrokerId, HighWatermarkCheckpoint, MetadataMode, Timing
 from oracle.world import ImpossibleEventError, World
 from tests.oracle.state_text import outcomes, state_lines
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from oracle.rules.rule_set import RuleSet
+    from oracle.steps.step import Step
 
 INDENT = "    "
 

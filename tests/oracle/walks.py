@@ -18,7 +18,10 @@ from oracle.predict import initial_world, take
 from oracle.predicting.assumptions import UnmetAssumptionError
 from oracle.rules.by_version import rules_for
 from oracle.schedule import Schedule, Settings
-from oracle.steps import AwaitLag, Close, Drop, Hold, Kill, Produce, Release, Start, Step, Stop
+from oracle.steps.brokers import Kill, Start, Stop
+from oracle.steps.frames import Close, Drop, Hold, Release
+from oracle.steps.produce import Produce
+from oracle.steps.waits import AwaitLag
 from oracle.vocabulary import (
     Acks,
     BrokerId,
@@ -36,6 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from oracle.rules.rule_set import RuleSet
+    from oracle.steps.step import Step
 
 ZOOKEEPER = ("0.10.2.2", "0.11.0.3", "1.0.2", "1.1.0", "1.1.1", "2.0.0", "2.0.1", "2.1.1", "2.7.2", "2.8.0", "2.8.2")
 LATER = ("3.2.3", "3.3.2", "3.5.2", "3.6.2", "3.7.2", "3.9.2")

@@ -25,9 +25,10 @@ from oracle.explorer.model import Verdict
 from oracle.points import check_points
 from oracle.predict import predict
 from oracle.properties import ALWAYS
-from oracle.schedule import Schedule, ScheduleError
-from oracle.steps import Checkpoint, Hold
-from oracle.structure import check_structure
+from oracle.schedule import Schedule, check_structure
+from oracle.steps.frames import Hold
+from oracle.steps.step import ScheduleError
+from oracle.steps.waits import Checkpoint
 from oracle.tracing.invariants import Invariant
 from oracle.vocabulary import BrokerId, PointName, Timing
 from tests.project.documents import (

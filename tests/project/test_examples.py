@@ -10,8 +10,8 @@ import yaml
 from conformance.commands.choosing import Choice, rules_of
 from conformance.registry import select
 from conformance.schedules.schedule_file import read_schedule
-from conformance.schedules.schedule_format import decode
 from oracle.predict import predict
+from oracle.schedule_format import decode
 from oracle.vocabulary import Fate, Label
 from tests.project.documents import EXAMPLES, README, ROOT, blocks
 

@@ -130,7 +130,7 @@ def half_steps() -> tuple[GoldenStep, ...]:
             ),
             ({"checkpoint": "leader high watermark moved"}, 0.3, (up(1, 1), up(1, 0)), 1, 0, [1, 2], ()),
             ({"release": "answer"}, 0.2, (up(1, 1), up(1, 1)), 1, 0, [1, 2], ((0.2, "hold_released", "answer"),)),
-            ({"await_outcome": ["m0"]}, 0.1, (up(1, 1), up(1, 1)), 1, 0, [1, 2], ()),
+            ({"await_outcome": {"records": ["m0"]}}, 0.1, (up(1, 1), up(1, 1)), 1, 0, [1, 2], ()),
             ({"checkpoint": "end"}, 0.3, (up(1, 1), up(1, 1)), 1, 0, [1, 2], ()),
         )
     )

@@ -118,12 +118,16 @@ def _ndjson(rows: list[dict[str, Any]]) -> str:
 
 
 def _schedule(golden: GoldenRun) -> dict[str, Any]:
+    user = golden.run["settings"]["user"]
     return {
         "id": golden.run["schedule_id"],
         "requirement": golden.run["requirement"],
         "sources": golden.run["sources"],
         "replicas": list(golden.steps[0].replicas),
-        "settings": golden.run["settings"]["user"],
+        "settings": {
+            "min.insync.replicas": int(user["min.insync.replicas"]),
+            "unclean.leader.election.enable": user["unclean.leader.election.enable"] == "true",
+        },
         "timing": "session",
         "checkpointing": "prompt",
         "steps": [step.step for step in golden.steps],

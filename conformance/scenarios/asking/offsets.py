@@ -18,7 +18,7 @@ from conformance.scenarios.vocabulary import (
     release,
 )
 from oracle.schedule import Schedule
-from oracle.steps import DeleteRecords
+from oracle.steps.topic import DeleteRecords
 from oracle.vocabulary import Expectation, Offset
 
 LISTED = Scenario(

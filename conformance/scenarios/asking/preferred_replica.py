@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from conformance.record.answers import Value
     from conformance.scenarios.stand import Stand
     from oracle.rules.rule_set import RuleSet
-    from oracle.steps import Step
+    from oracle.steps.step import Step
     from oracle.world import World
 
 TOPIC = "racks"

@@ -13,7 +13,7 @@ from conformance.catalogue.where import Where
 from conformance.notes import checkpoints
 from conformance.scenarios.vocabulary import await_hold, await_isr, brokers, checkpoint, kill, produce, release, start
 from oracle.schedule import Schedule
-from oracle.steps import Hold
+from oracle.steps.frames import Hold
 from oracle.vocabulary import BrokerId, MetadataMode, PointName
 
 if TYPE_CHECKING:

@@ -29,7 +29,9 @@ from oracle.events import TopicDeleted
 from oracle.predict import initial_world, take
 from oracle.rules.by_version import rules_for
 from oracle.schedule import Schedule, Settings
-from oracle.steps import Alter, Checkpoint, Kill, Start
+from oracle.steps.brokers import Kill, Start
+from oracle.steps.topic import Alter
+from oracle.steps.waits import Checkpoint
 from oracle.vocabulary import BrokerId, MetadataMode
 
 if TYPE_CHECKING:

@@ -8,11 +8,11 @@ from conformance.catalogue.scenario import Scenario
 from conformance.catalogue.where import Where
 from conformance.scenarios.vocabulary import await_isr, brokers, checkpoint, kill, produce, start, stop
 from oracle.schedule import Schedule, Settings
-from oracle.steps import LoseTail
+from oracle.steps.brokers import LoseTail
 from oracle.vocabulary import BrokerId, Offset
 
 if TYPE_CHECKING:
-    from oracle.steps import Step
+    from oracle.steps.step import Step
 
 _STEPS: tuple[Step, ...] = (
     produce("m0", "m1", "m2"),

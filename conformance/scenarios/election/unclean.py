@@ -22,7 +22,8 @@ from oracle.vocabulary import Expectation
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from oracle.steps import Produce, Step
+    from oracle.steps.produce import Produce
+    from oracle.steps.step import Step
 
 _OUT_OF_SYNC_ALONE: tuple[Step, ...] = (
     produce("m0"),

@@ -21,7 +21,7 @@ from conformance.scenarios.vocabulary import (
 )
 from conformance.wire_trace.partition import requests
 from oracle.schedule import Schedule, Settings
-from oracle.steps import Reassign
+from oracle.steps.topic import Reassign
 from oracle.vocabulary import Acks
 
 if TYPE_CHECKING:

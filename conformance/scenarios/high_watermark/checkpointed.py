@@ -25,7 +25,7 @@ from oracle.schedule import Schedule
 from oracle.vocabulary import HighWatermarkCheckpoint
 
 if TYPE_CHECKING:
-    from oracle.steps import Step
+    from oracle.steps.step import Step
 
 REQUIREMENT = (
     "After a restart a replica's high watermark is the lower of its checkpoint (0 without one) and its log end offset, "

@@ -27,7 +27,7 @@ from oracle.schedule import Schedule
 from oracle.vocabulary import Acks, Expectation
 
 if TYPE_CHECKING:
-    from oracle.steps import Step
+    from oracle.steps.step import Step
 
 LIMIT_MS = 500
 """What replica.fetch.wait.max.ms is by default."""

@@ -37,7 +37,9 @@ if TYPE_CHECKING:
     from conformance.record.directory import RunDirectory
     from conformance.record.prediction import FrozenPrediction
     from oracle.rules.rule_set import RuleSet
-    from oracle.steps import Hold, Produce, Step
+    from oracle.steps.frames import Hold
+    from oracle.steps.produce import Produce
+    from oracle.steps.step import Step
 
 
 # How does a follower fall silent until its leader removes it, and come back? Steps that several schedules share.

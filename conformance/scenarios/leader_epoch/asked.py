@@ -18,7 +18,7 @@ from conformance.scenarios.vocabulary import (
     start,
 )
 from oracle.schedule import Schedule, Settings
-from oracle.steps import Hold
+from oracle.steps.frames import Hold
 from oracle.vocabulary import BrokerId, Expectation, PointName
 
 _ASKED = Schedule(

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from conformance.catalogue.questions import NotSeenError, Question
 from conformance.notes import checkpoints
 from conformance.scenarios.leader_epoch.modelled import has_epochs, worlds, worlds_at_checkpoints
-from oracle.steps import Checkpoint
+from oracle.steps.waits import Checkpoint
 
 if TYPE_CHECKING:
     from conformance.catalogue.questions import Expected

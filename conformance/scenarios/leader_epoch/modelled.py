@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from oracle.predict import initial_world, take
-from oracle.steps import Checkpoint
+from oracle.steps.waits import Checkpoint
 
 if TYPE_CHECKING:
     from oracle.rules.rule_set import RuleSet

@@ -18,7 +18,7 @@ from conformance.scenarios.vocabulary import (
     start,
 )
 from oracle.schedule import Schedule
-from oracle.steps import Elect
+from oracle.steps.topic import Elect
 from oracle.vocabulary import Acks, BrokerId, ElectionKind
 
 APPENDED = "broker 3 has appended m1, and its leader does not know it"

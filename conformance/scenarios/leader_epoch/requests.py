@@ -18,7 +18,7 @@ from conformance.notes import step_began
 from conformance.record.wire import EPOCH_LOOKUP, FETCH
 from conformance.scenarios.leader_epoch.modelled import has_epochs, worlds
 from conformance.wire_trace.partition import mentions, requests
-from oracle.steps import Start
+from oracle.steps.brokers import Start
 from oracle.vocabulary import BrokerId
 
 if TYPE_CHECKING:

@@ -29,7 +29,10 @@ from conformance.scenarios.vocabulary import (
 from conformance.wire_trace.partition import mentions
 from oracle.error_codes import ErrorCode
 from oracle.schedule import Schedule, Settings
-from oracle.steps import Elect, Hold, Isolate, Rejoin, SendTo, Start
+from oracle.steps.brokers import Isolate, Rejoin, Start
+from oracle.steps.frames import Hold
+from oracle.steps.questions import SendTo
+from oracle.steps.topic import Elect
 from oracle.vocabulary import BrokerId, ElectionKind, Expectation, Label, LeaderEpoch, MetadataMode, PointName
 
 if TYPE_CHECKING:
@@ -38,7 +41,7 @@ if TYPE_CHECKING:
     from conformance.record.directory import RunDirectory
     from conformance.record.prediction import FrozenPrediction
     from oracle.rules.rule_set import RuleSet
-    from oracle.steps import Step
+    from oracle.steps.step import Step
 
 
 # What is a follower answered whose leader is in a later epoch? A question about the errors on one link.

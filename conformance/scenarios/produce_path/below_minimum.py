@@ -20,11 +20,11 @@ from conformance.scenarios.vocabulary import (
     start,
 )
 from oracle.schedule import Schedule, Settings
-from oracle.steps import Consume
+from oracle.steps.questions import Consume
 from oracle.vocabulary import Acks, BrokerId, Expectation, Offset
 
 if TYPE_CHECKING:
-    from oracle.steps import Step
+    from oracle.steps.step import Step
 
 _SETTINGS = Settings(min_insync_replicas=2, unclean_leader_election=False)
 

@@ -18,7 +18,8 @@ from oracle.schedule import Schedule, Settings
 from oracle.vocabulary import Expectation
 
 if TYPE_CHECKING:
-    from oracle.steps import Produce, Step
+    from oracle.steps.produce import Produce
+    from oracle.steps.step import Step
 
 
 def _lone_leader_dies(attempt: Produce, seen: str) -> tuple[Step, ...]:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from conformance.catalogue.questions import Question
     from conformance.record.answers import Value
     from conformance.scenarios.regressions.signs import Sign
-    from oracle.steps import Step
+    from oracle.steps.step import Step
 
 
 FAMILY = "regressions"

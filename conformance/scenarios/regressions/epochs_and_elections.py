@@ -21,7 +21,7 @@ from conformance.scenarios.vocabulary import (
     start,
     stop,
 )
-from oracle.steps import Reassign
+from oracle.steps.topic import Reassign
 from oracle.vocabulary import Acks, Expectation
 
 ZOMBIE_FOLLOWER = regression(

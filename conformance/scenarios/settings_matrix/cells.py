@@ -12,14 +12,14 @@ from conformance.catalogue.scenario import Scenario
 from conformance.catalogue.where import EVERYWHERE, Where
 from conformance.scenarios.settings_matrix import crashes
 from conformance.scenarios.vocabulary import brokers, produce
-from conformance.schedules.schedule_format import decode_step
 from oracle.schedule import Schedule, Settings
+from oracle.schedule_format import decode_step
 from oracle.vocabulary import Acks
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from oracle.steps import Step
+    from oracle.steps.step import Step
 
 ACKS = {"all": Acks.ALL, "1": Acks.LEADER, "0": Acks.NONE}
 MIN_ISR, REPLICAS = (1, 2, 3), (2, 3)

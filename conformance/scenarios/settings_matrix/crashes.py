@@ -23,7 +23,8 @@ from conformance.scenarios.vocabulary import (
 from oracle.vocabulary import Acks, Expectation
 
 if TYPE_CHECKING:
-    from oracle.steps import Produce, Step
+    from oracle.steps.produce import Produce
+    from oracle.steps.step import Step
 
 Steps = tuple["Step", ...]
 

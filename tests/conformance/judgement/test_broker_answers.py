@@ -13,7 +13,7 @@ from conformance.record.observations import BrokerAnswer, Numbers
 from conformance.record.prediction import PredictedBrokerAnswer, PredictedNumbers
 from conformance.record.verdict import Conformance
 from conformance.stages.judging import judge_run
-from oracle.steps import Consume
+from oracle.steps.questions import Consume
 from oracle.vocabulary import BrokerId
 from reports.load import load_run
 from tests.conformance.ideal_runs import write_ideal_run

@@ -17,7 +17,9 @@ from conformance.record.directory import RunDirectoryError
 from conformance.record.prediction import check_frozen, freeze
 from conformance.record.verdict import Conformance, PromiseKept
 from conformance.stages.judging import judge_run
-from oracle.steps import AwaitHold, Checkpoint, Kill, Start
+from oracle.steps.brokers import Kill, Start
+from oracle.steps.frames import AwaitHold
+from oracle.steps.waits import Checkpoint
 from reports.load import load_run
 from tests.conformance.ideal_runs import BASE, write_ideal_run
 from tests.conformance.run_files import change_run, read_json, read_lines, write_json, write_lines

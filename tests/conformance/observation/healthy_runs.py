@@ -13,13 +13,14 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 OWN = ("2.8.2", "zookeeper")
+SCHEDULE = {"id": "a/b", "requirement": "It holds.", "replicas": [1, 2], "settings": {"min.insync.replicas": 1}}
 
 
 def begin_run(directory: Path) -> RunDirectory:
     """Begin a run directory without a trace."""
     run = RunDirectory.create(directory, "run")
     change_run(run, topic=TOPIC, kafka=OWN[0], metadata=OWN[1], settings={"imposed": {}})
-    write_json(run, "schedule.json", {"replicas": [1, 2], "settings": {"min.insync.replicas": 1}, "steps": []})
+    write_json(run, "schedule.json", {**SCHEDULE, "steps": [{"checkpoint": "end"}]})
     (run.path / "timeline.ndjson").touch()
     return run
 

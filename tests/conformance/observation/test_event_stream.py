@@ -36,9 +36,11 @@ if TYPE_CHECKING:
 
 PARTITION = TopicPartition(TOPIC, 0)
 SCHEDULE: dict[str, Any] = {
+    "id": "a/b",
+    "requirement": "It holds.",
     "replicas": [1, 2],
     "settings": {"min.insync.replicas": 1},
-    "steps": [{"produce": "m0"}, {"alter": {"min.insync.replicas": 2}}],
+    "steps": [{"produce": {"records": ["m0"]}}, {"alter": {"min.insync.replicas": 2}}],
 }
 
 

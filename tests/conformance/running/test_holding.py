@@ -11,7 +11,7 @@ from conformance.interruption import HarnessError
 from conformance.running.holding import Holding, fields_of, point_of
 from fault_injection.wire.gate_events import HoldStatus
 from fault_injection.wire.points import Point
-from oracle.steps import Delay, Hold
+from oracle.steps.frames import Delay, Hold
 from oracle.vocabulary import BrokerId, Offset, PointName
 
 TWO, ONE = BrokerId(2), BrokerId(1)

@@ -15,7 +15,8 @@ from fault_injection.cluster.backend import ProcessState
 from fault_injection.faults.account import FaultAccount
 from fault_injection.wire.impairments import Cut as CutOfNetwork
 from fault_injection.wire.proxy import GateProxy
-from oracle.steps import Cut, Heal, Isolate, Pause, Rejoin, Resume
+from oracle.steps.brokers import Isolate, Pause, Rejoin, Resume
+from oracle.steps.frames import Cut, Heal
 from oracle.vocabulary import BrokerId, Timing
 
 if TYPE_CHECKING:

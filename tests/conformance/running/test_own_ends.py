@@ -24,14 +24,14 @@ from conformance.running import processes
 from conformance.running.processes import OwnEnds, Processes, own_ends
 from conformance.running.recorder import Recorder
 from conformance.running.topic_requests import require_all_running
-from conformance.schedules.schedule_format import decode
 from fault_injection.cluster.backend import ProcessState
 from fault_injection.cluster.errors import NodeDiedError
 from fault_injection.faults import account
 from fault_injection.faults.account import FaultAccount
 from oracle.predict import predict
 from oracle.rules.by_version import rules_for
-from oracle.steps import Start
+from oracle.schedule_format import decode
+from oracle.steps.brokers import Start
 from oracle.vocabulary import BrokerId, MetadataMode, Timing
 from tests.conformance.example_steps import FOLLOWER_AHEAD
 

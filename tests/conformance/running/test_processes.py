@@ -18,7 +18,7 @@ from fault_injection.cluster.backend import ProcessState
 from fault_injection.faults.account import FaultAccount
 from fault_injection.faults.process import Kill as KillFault
 from fault_injection.waiting import DeadlineExceededError
-from oracle.steps import Kill, KillTogether, LoseTail, Start
+from oracle.steps.brokers import Kill, KillTogether, LoseTail, Start
 from oracle.vocabulary import BrokerId, Offset, Timing
 
 if TYPE_CHECKING:

@@ -21,14 +21,14 @@ from fault_injection.faults.account import FaultAccount
 from fault_injection.wire.gate import GateError
 from fault_injection.wire.gate_events import HoldStatus
 from oracle.schedule import Schedule
-from oracle.steps import Alter, Elect, Reassign
+from oracle.steps.topic import Alter, Elect, Reassign
 from oracle.vocabulary import ElectionKind, Label, Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from oracle.steps import Step
+    from oracle.steps.step import Step
 
 GAP = (hold_response("gap", follower=2, leader=1), await_hold("gap"))
 

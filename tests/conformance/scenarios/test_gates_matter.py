@@ -8,8 +8,8 @@ import pytest
 
 from conformance.registry import SCENARIOS
 from oracle.predict import predict
-from oracle.schedule import ScheduleError
-from oracle.steps import Hold
+from oracle.steps.frames import Hold
+from oracle.steps.step import ScheduleError
 from tests.conformance.scenarios.ladder_predictions import LINES, Line, rules
 from tests.oracle.schedules import without_holds
 

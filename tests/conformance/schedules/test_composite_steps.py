@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from conformance.schedules.composite_steps import written_at
 from conformance.schedules.schedule_file import ScheduleFileError, read_schedule
-from conformance.schedules.schedule_format import decode, encode
-from oracle.steps import Checkpoint, Start, Stop
+from oracle.composite_steps import written_at
+from oracle.schedule_format import decode, encode
+from oracle.steps.brokers import Start, Stop
+from oracle.steps.waits import Checkpoint
 from oracle.vocabulary import BrokerId
 
 if TYPE_CHECKING:

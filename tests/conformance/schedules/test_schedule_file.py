@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from conformance.schedules.schedule_file import ScheduleFileError, locate, read_schedule
-from oracle.schedule import ScheduleError
-from oracle.steps import Hold, Kill, Produce
+from oracle.steps.brokers import Kill
+from oracle.steps.frames import Hold
+from oracle.steps.produce import Produce
+from oracle.steps.step import ScheduleError
 from oracle.vocabulary import BrokerId
 
 if TYPE_CHECKING:

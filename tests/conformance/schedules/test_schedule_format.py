@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 import yaml
@@ -12,27 +12,20 @@ from hypothesis import given
 
 from conformance.registry import SCENARIOS
 from conformance.scenarios.vocabulary import brokers
-from conformance.schedules.schedule_format import SINGLE_FIELD, decode, decode_step, encode, encode_step
 from conformance.schedules.topic_settings import topic_configs
-from oracle.schedule import Schedule, ScheduleError
-from oracle.steps import (
-    MESSAGE_FORMAT,
-    STEP_NAMES,
-    Alter,
-    AwaitIsr,
-    AwaitLeader,
-    Checkpoint,
-    Consume,
-    Hold,
-    Kill,
-    KillTogether,
-    Produce,
-    SendTo,
-    Step,
-    written_name,
-)
+from oracle.schedule_format import SINGLE_FIELD, decode, decode_step, encode, encode_step
+from oracle.steps.brokers import Kill, KillTogether
+from oracle.steps.frames import Hold
+from oracle.steps.produce import Produce
+from oracle.steps.questions import Consume, SendTo
+from oracle.steps.step import STEP_CLASSES, ScheduleError, Step, written_name
+from oracle.steps.topic import MESSAGE_FORMAT, Alter
+from oracle.steps.waits import AwaitIsr, AwaitLeader, Checkpoint
 from oracle.vocabulary import Acks, BrokerId, Expectation, Label, PointName
 from tests.conformance.example_steps import SCHEDULES
+
+if TYPE_CHECKING:
+    from oracle.schedule import Schedule
 
 WHOLE: dict[str, Any] = {"id": "a/b", "requirement": "It holds.", "replicas": [1, 2], "steps": [{"kill": 2}]}
 EXAMPLE: dict[str, Any] = {
@@ -129,11 +122,11 @@ def _complete(word: str) -> dict[str, Any]:
 
 
 def _required(word: str) -> list[dataclasses.Field[Any]]:
-    return [field for field in dataclasses.fields(STEP_NAMES[word]) if field.default is dataclasses.MISSING]
+    return [field for field in dataclasses.fields(STEP_CLASSES[word]) if field.default is dataclasses.MISSING]
 
 
-FIELDS = [(word, written_name(field)) for word, step in STEP_NAMES.items() for field in dataclasses.fields(step)]
-REQUIRED = [(word, written_name(field)) for word in STEP_NAMES for field in _required(word)]
+FIELDS = [(word, written_name(field)) for word, step in STEP_CLASSES.items() for field in dataclasses.fields(step)]
+REQUIRED = [(word, written_name(field)) for word in STEP_CLASSES for field in _required(word)]
 
 
 @pytest.mark.parametrize(("word", "field"), FIELDS)
@@ -159,7 +152,7 @@ def test_a_missing_field_is_named_with_its_step(word: str, field: str) -> None:
     assert (caught.value.step, caught.value.field) == (3, field)
 
 
-@pytest.mark.parametrize("word", STEP_NAMES)
+@pytest.mark.parametrize("word", STEP_CLASSES)
 def test_an_unknown_field_is_named_with_those_there_are(word: str) -> None:
     with pytest.raises(ScheduleError, match=r"^unknown field 'sped'; known: ") as caught:
         decode_step(3, {word: _complete_or_leader(word) | {"sped": 1}})
@@ -167,7 +160,7 @@ def test_an_unknown_field_is_named_with_those_there_are(word: str) -> None:
     assert (caught.value.step, caught.value.field) == (3, "sped")
 
 
-@pytest.mark.parametrize("word", sorted(set(STEP_NAMES) - set(SINGLE_FIELD)))
+@pytest.mark.parametrize("word", sorted(set(STEP_CLASSES) - set(SINGLE_FIELD)))
 def test_a_step_of_many_fields_lists_them_when_it_gets_none(word: str) -> None:
     with pytest.raises(ScheduleError, match=f"^{word} takes fields: ") as caught:
         decode_step(3, {word: 5})

@@ -13,26 +13,17 @@ from oracle.events import BrokerReturned, RequestReceived
 from oracle.predict import predict
 from oracle.rules.by_version import rules_for
 from oracle.schedule import Settings
-from oracle.steps import (
-    AwaitHold,
-    AwaitIsr,
-    AwaitOutcome,
-    Checkpoint,
-    Hold,
-    Kill,
-    LoseTail,
-    Produce,
-    Release,
-    Start,
-    Step,
-    Stop,
-)
+from oracle.steps.brokers import Kill, LoseTail, Start, Stop
+from oracle.steps.frames import AwaitHold, Hold, Release
+from oracle.steps.produce import AwaitOutcome, Produce
+from oracle.steps.waits import AwaitIsr, Checkpoint
 from oracle.vocabulary import Acks, BrokerId, Expectation, Label, MetadataMode, Offset, PointName
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from oracle.state import PartitionState
+    from oracle.steps.step import Step
 
 ONE, TWO, THREE = map(BrokerId, (1, 2, 3))
 OLDEST = rules_for("0.10.2.2", MetadataMode.ZOOKEEPER)

@@ -6,7 +6,7 @@ from copy import deepcopy
 from typing import TYPE_CHECKING, Any
 
 from oracle.predict import predict
-from oracle.schedule import ScheduleError
+from oracle.steps.step import ScheduleError
 from tests.oracle.differential.interpreter import StepRefusedError, new_cluster, take
 from tests.oracle.differential.plain_gate import first_in_vain
 from tests.oracle.differential.plain_leader import serving

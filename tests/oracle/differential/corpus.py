@@ -13,36 +13,21 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from conformance.schedules.schedule_format import decode_step
+from oracle.rules.message_format import stamps_epochs
 from oracle.schedule import Schedule, Settings
-from oracle.steps import (
-    AwaitHold,
-    AwaitIsr,
-    AwaitLag,
-    AwaitLeader,
-    AwaitOutcome,
-    Checkpoint,
-    Close,
-    Delay,
-    Drop,
-    Elect,
-    Hold,
-    Kill,
-    LoseCheckpoint,
-    LoseTail,
-    Pause,
-    Produce,
-    Release,
-    Resume,
-    Start,
-    Step,
-    Stop,
-)
+from oracle.schedule_format import decode_step
+from oracle.steps.brokers import Kill, LoseCheckpoint, LoseTail, Pause, Resume, Start, Stop
+from oracle.steps.frames import AwaitHold, Close, Delay, Drop, Hold, Release
+from oracle.steps.produce import AwaitOutcome, Produce
+from oracle.steps.topic import Elect
+from oracle.steps.waits import AwaitIsr, AwaitLag, AwaitLeader, Checkpoint
 from oracle.vocabulary import BrokerId, Expectation, HighWatermarkCheckpoint, Label, PointName, Timing
 from tests.conformance.selected import select_scenarios
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
+
+    from oracle.steps.step import Step
 
 FETCHES = (PointName.FETCH_REQUEST, PointName.FETCH_RESPONSE)
 LOOKUPS = (PointName.OFFSETS_FOR_LEADER_EPOCH_REQUEST, PointName.OFFSETS_FOR_LEADER_EPOCH_RESPONSE)
@@ -71,7 +56,10 @@ class Story:
 @cache
 def stories() -> tuple[Story, ...]:
     """Return every story whose steps the interpreter knows, under any release: all have today's message format."""
-    return (*(story for story in _from_transcripts() if story.schedule.settings.stamps_epochs), *_from_catalogue())
+    return (
+        *(story for story in _from_transcripts() if stamps_epochs(story.schedule.settings.message_format_version)),
+        *_from_catalogue(),
+    )
 
 
 def is_known(step: Step) -> bool:

@@ -11,6 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from oracle import steps
+from oracle.rules.message_format import stamps_epochs
 from tests.oracle.differential import plain_gate
 from tests.oracle.differential.plain_controller import Cluster, broker_back, broker_gone, election_asked_for
 from tests.oracle.differential.plain_follower import become_follower, next_request, take_answer
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 def new_cluster(schedule: Schedule, facts: dict[str, Any]) -> Cluster:
     """Return the partition after its creation, at rest."""
     first = schedule.replicas[0]
-    facts = facts if schedule.settings.stamps_epochs else in_old_format(facts)
+    facts = facts if stamps_epochs(schedule.settings.message_format_version) else in_old_format(facts)
     view = {"up": set(schedule.replicas), "leader": first, "epoch": 0, "isr": list(schedule.replicas), "elr": set()}
     view.update(index=[], last_known=None, elections=[0])
     cluster = {

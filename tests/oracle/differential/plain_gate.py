@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from oracle.steps import Close, Drop
-from oracle.steps import Hold as HoldStep
+from oracle.steps.frames import Close, Drop
+from oracle.steps.frames import Hold as HoldStep
 
 Hold = dict[str, Any]
 Cluster = dict[str, Any]

@@ -13,26 +13,11 @@ from typing import TYPE_CHECKING
 from hypothesis import strategies as st
 
 from oracle.rules.by_version import rules_for
-from oracle.steps import (
-    AwaitHold,
-    AwaitIsr,
-    AwaitLag,
-    AwaitLeader,
-    AwaitOutcome,
-    Checkpoint,
-    Close,
-    Drop,
-    Elect,
-    Hold,
-    Kill,
-    LoseCheckpoint,
-    LoseTail,
-    Produce,
-    Release,
-    Start,
-    Step,
-    Stop,
-)
+from oracle.steps.brokers import Kill, LoseCheckpoint, LoseTail, Start, Stop
+from oracle.steps.frames import AwaitHold, Close, Drop, Hold, Release
+from oracle.steps.produce import AwaitOutcome, Produce
+from oracle.steps.topic import Elect
+from oracle.steps.waits import AwaitIsr, AwaitLag, AwaitLeader, Checkpoint
 from oracle.vocabulary import (
     Acks,
     BrokerId,
@@ -51,6 +36,7 @@ if TYPE_CHECKING:
 
     from oracle.rules.rule_set import RuleSet
     from oracle.schedule import Schedule
+    from oracle.steps.step import Step
 
 
 EDGES = ("1.0.1", "2.1.0", "2.2.2", "2.4.1", "2.6.0", "2.6.1", "3.0.2", "3.1.2", "3.4.0", "3.4.1", "3.7.0", "3.9.0")

@@ -8,9 +8,9 @@ from __future__ import annotations
 import pytest
 
 from conformance.catalogue.ladder import line
-from oracle.asking import ASKS
 from oracle.rules.by_version import rules_for
-from oracle.schedule import ScheduleError
+from oracle.steps.questions import Ask
+from oracle.steps.step import ScheduleError
 from oracle.vocabulary import MetadataMode
 from tests.conformance.selected import select_scenarios
 from tests.oracle.differential.comparison import first_difference, outcomes_said_by_oracle, said_by_interpreter
@@ -88,5 +88,5 @@ def test_what_is_told_is_not_among_the_untold(name: str) -> None:
 
 
 def test_questions_to_brokers_that_have_one_reading_are_named() -> None:
-    asking = {name for name, of in CATALOGUE.items() if any(isinstance(step, ASKS) for step in of.schedule.steps)}
+    asking = {name for name, of in CATALOGUE.items() if any(isinstance(step, Ask) for step in of.schedule.steps)}
     assert asking - set(UNTOLD) == UNANSWERED

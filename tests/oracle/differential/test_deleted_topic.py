@@ -15,7 +15,8 @@ from oracle.predict import take as predicted
 from oracle.rules import kip_966
 from oracle.rules.by_version import rules_for
 from oracle.rules.settings_change import clears_and_elects
-from oracle.steps import Alter, Kill, Start, Step, Stop
+from oracle.steps.brokers import Kill, Start, Stop
+from oracle.steps.topic import Alter
 from oracle.vocabulary import MetadataMode
 from oracle.world import ImpossibleEventError
 from tests.oracle.differential.interpreter import StepRefusedError, new_cluster, settle, take
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from oracle.rules.rule_set import RuleSet
+    from oracle.steps.step import Step
     from oracle.world import World
     from tests.oracle.differential.plain_controller import Cluster
 

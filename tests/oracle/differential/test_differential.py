@@ -16,7 +16,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from oracle.rules.by_version import rules_for
-from oracle.steps import Checkpoint
+from oracle.steps.waits import Checkpoint
 from oracle.vocabulary import MetadataMode
 from tests.oracle.differential.comparison import (
     first_difference,
@@ -32,7 +32,7 @@ from tests.oracle.walks import RULE_SETS, followed
 if TYPE_CHECKING:
     from oracle.rules.rule_set import RuleSet
     from oracle.schedule import Schedule
-    from oracle.steps import Step
+    from oracle.steps.step import Step
 
 pytestmark = pytest.mark.no_cover  # a search reaches much by chance; each branch has a test that names what it does
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from oracle.steps import Consume, ListOffsets
+from oracle.steps.questions import Consume, ListOffsets
 from oracle.vocabulary import Label, OffsetSpec
 from tests.oracle.mutants.killers import Answer
 from tests.oracle.mutants.mutant import Mutant, with_fields

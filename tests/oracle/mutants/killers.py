@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from conformance.registry import select
 from oracle.published import truncations
-from oracle.schedule import ScheduleError
+from oracle.steps.step import ScheduleError
 from oracle.world import ImpossibleEventError
 from tests.oracle import counterexamples, invariants
 from tests.oracle.golden_text import golden_text

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from oracle.predicting.assumptions import UnmetAssumptionError
-from oracle.schedule import ScheduleError
+from oracle.steps.step import ScheduleError
 from tests.oracle.mutants.killers import Golden
 from tests.oracle.mutants.mutant import same
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from conformance.catalogue.examination import Examination
 from conformance.catalogue.questions import Between
 from conformance.registry import select
-from oracle.asking import ASKS, answer
+from oracle.asking import answer
 from oracle.events import (
     BrokerRemoved,
     BrokerReturned,
@@ -26,7 +26,11 @@ from oracle.predict import PointUnavailableError, initial_world, predict, take
 from oracle.rules import controller_epoch
 from oracle.rules.by_version import rules_for
 from oracle.schedule import Settings
-from oracle.steps import Elect, Hold, Kill, Pause, Produce, Release, Resume, Start, Step
+from oracle.steps.brokers import Kill, Pause, Resume, Start
+from oracle.steps.frames import Hold, Release
+from oracle.steps.produce import Produce
+from oracle.steps.questions import Ask
+from oracle.steps.topic import Elect
 from oracle.tracing.invariants import TraceSettings
 from oracle.tracing.sending import speech_of
 from oracle.vocabulary import Acks, ElectionKind, Expectation, Label, MetadataMode, PointName
@@ -39,6 +43,7 @@ if TYPE_CHECKING:
 
     from oracle.rules.rule_set import RuleSet
     from oracle.schedule import Schedule
+    from oracle.steps.step import Step
     from oracle.world import World
 
 REPLICAS = (ONE, TWO, THREE)
@@ -87,7 +92,7 @@ def told_by_a_broker(version: str, *steps: Step) -> Callable[[Callable[[RuleSet]
         held = hold("fetch", follower=TWO, fetch_offset=0)
         pending = Produce((Label("m0"),), Acks.ALL, Expectation.PENDING)
         question = steps[-1]
-        assert isinstance(question, ASKS)
+        assert isinstance(question, Ask)
         return answer(_after(rules, held, pending, *steps), question)
 
     return ask

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from oracle.rules import broker_epoch, fetch_beyond_end, fetch_session, request_versions, unclean_setting
 from oracle.rules.request_versions import RequestVersions
-from oracle.steps import DeleteRecords
+from oracle.steps.topic import DeleteRecords
 from oracle.vocabulary import Offset
 from tests.oracle.mutants.killers import Answer
 from tests.oracle.mutants.mutant import Mutant, with_fields, with_requests

@@ -24,7 +24,7 @@ from conformance.record.directory import RunDirectory
 from oracle.rules import message_format
 from oracle.rules.by_version import rules_for
 from oracle.schedule import Settings
-from oracle.steps import MESSAGE_FORMAT
+from oracle.steps.topic import MESSAGE_FORMAT
 from oracle.trace_check import TraceCheck, TraceSettings
 from oracle.tracing.invariants import Invariant
 from oracle.vocabulary import MetadataMode

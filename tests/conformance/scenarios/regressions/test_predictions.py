@@ -10,6 +10,7 @@ import pytest
 
 from oracle.predict import PointUnavailableError, predict
 from oracle.rules.by_version import rules_for
+from oracle.rules.message_format import stamps_epochs
 from oracle.vocabulary import MetadataMode
 from tests.conformance.scenarios.regressions.releases import RELEASES
 from tests.conformance.selected import select_scenarios
@@ -40,7 +41,9 @@ def predicted(scenario: Scenario, version: str, metadata: MetadataMode) -> Predi
     if scenario.where.reason_not_to_run(version, metadata) is not None:
         return None
     rules = rules_for(version, metadata)
-    is_alike = scenario.schedule.settings.stamps_epochs  # else it is asked of the version whether it heeds the format
+    is_alike = stamps_epochs(
+        scenario.schedule.settings.message_format_version
+    )  # else it is asked of the version whether it heeds the format
     return _by_rules(scenario, dataclasses.replace(rules, version="") if is_alike else rules)
 
 

@@ -16,8 +16,9 @@ from oracle.predict import predict
 from oracle.rules import by_version
 from oracle.rules.by_version import TABLE, Row, rules_for
 from oracle.rules.release import Release, parse_version
-from oracle.schedule import Schedule, ScheduleError
-from oracle.steps import Checkpoint
+from oracle.schedule import Schedule
+from oracle.steps.step import ScheduleError
+from oracle.steps.waits import Checkpoint
 from oracle.vocabulary import BrokerId, MetadataMode
 
 if TYPE_CHECKING:

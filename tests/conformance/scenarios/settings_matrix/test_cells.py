@@ -17,7 +17,7 @@ from oracle.brokers.questions import Faults
 from oracle.guarantees import PromiseVerdict
 from oracle.predict import predict
 from oracle.rules.by_version import rules_for
-from oracle.steps import LoseTail
+from oracle.steps.brokers import LoseTail
 from oracle.vocabulary import MetadataMode, Outcome
 
 if TYPE_CHECKING:

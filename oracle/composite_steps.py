@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from oracle.steps import described
+from oracle.steps.step import described
 from oracle.vocabulary import BrokerId  # noqa: TC001 - schedule-help reads these types
 
 if TYPE_CHECKING:

@@ -13,14 +13,15 @@ from difflib import get_close_matches
 from enum import Enum
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
-from conformance.schedules.composite_steps import COMPOSITES, written_out
-from oracle.schedule import Schedule, ScheduleError, Settings
-from oracle.steps import MESSAGE_FORMAT, MIN_ISR, STEP_NAMES, UNCLEAN, Consume, Step, written_name
+from oracle.composite_steps import COMPOSITES, written_out
+from oracle.schedule import Schedule, Settings
+from oracle.steps.questions import Consume
+from oracle.steps.step import STEP_CLASSES, ScheduleError, Step, written_name
+from oracle.steps.topic import MESSAGE_FORMAT, MIN_ISR, UNCLEAN
 from oracle.vocabulary import Acks, BrokerId, HighWatermarkCheckpoint, Timing
 
-WORDS = {step_class: word for word, step_class in STEP_NAMES.items()}
 SINGLE_FIELD = {
-    word: written_name(fields[0]) for word, c in STEP_NAMES.items() if len(fields := dataclasses.fields(c)) == 1
+    word: written_name(fields[0]) for word, c in STEP_CLASSES.items() if len(fields := dataclasses.fields(c)) == 1
 }
 """Steps with one field may be written without its name: ``kill: 2``."""
 
@@ -71,7 +72,7 @@ def encode_step(step: Step) -> dict[str, Any]:
         for field in dataclasses.fields(step)
         if field.default is dataclasses.MISSING or getattr(step, field.name) != field.default
     }
-    word = WORDS[type(step)]
+    word = step.word
     if word in SINGLE_FIELD:
         return {word: fields[SINGLE_FIELD[word]]}
     return {word: fields}
@@ -162,11 +163,11 @@ def decode_step(index: int, document: Any) -> Step:  # noqa: ANN401 - whatever a
     if not isinstance(document, Mapping) or len(document) != 1:
         raise ScheduleError("a step is one word with its fields, such as `kill: 2`", step=index)
     word, fields = next(iter(document.items()))
-    step_class = STEP_NAMES.get(word)
+    step_class = STEP_CLASSES.get(word)
     if step_class is None:
         raise ScheduleError(f"unknown step {word!r}; {_steps_like(str(word))}", step=index)
     if word == "kill" and isinstance(fields, Sequence) and not isinstance(fields, str):
-        word, step_class = "kill_together", STEP_NAMES["kill_together"]
+        word, step_class = "kill_together", STEP_CLASSES["kill_together"]
     if word in SINGLE_FIELD and not isinstance(fields, Mapping):
         fields = {SINGLE_FIELD[word]: fields}
     if not isinstance(fields, Mapping):
@@ -177,7 +178,7 @@ def decode_step(index: int, document: Any) -> Step:  # noqa: ANN401 - whatever a
 
 def _steps_like(word: str) -> str:
     """Say which steps come close, and all of them."""
-    known = (*STEP_NAMES, *COMPOSITES)
+    known = (*STEP_CLASSES, *COMPOSITES)
     close = get_close_matches(word, known, n=2)
     listing = f"steps: {', '.join(known)}"
     return f"did you mean {' or '.join(close)}? {listing}" if close else listing

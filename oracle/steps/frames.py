@@ -1,0 +1,183 @@
+"""Which steps are about frames between stock brokers? One is held and let go, delayed, or lost with its link."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from typing_extensions import override
+
+from oracle.steps.step import Step, described, step
+from oracle.vocabulary import FROM_CONTROLLER, LOOKUPS, TO_CONTROLLER, BrokerId, Offset, PointName, frame_words
+
+if TYPE_CHECKING:
+    from oracle.steps.step import SoFar
+
+LINK_POINTS_HELP = "fetch_request, fetch_response, or offsets_for_leader_epoch_request / _response (0.11 to 2.7)"
+CONTROLLER_POINTS_HELP = (
+    "between a broker and the controller: leader_and_isr, leader_and_isr_response, stop_replica (from 2.1), "
+    "update_metadata (ZooKeeper mode), "
+    "controller_fetch_request / _response (KRaft mode), alter_partition_request / _response (2.7 and newer)"
+)
+LINK = ("follower", "leader")
+
+
+@step("hold")
+class Hold(Step):
+    """Arm a gate that freezes the next matching frame between two stock brokers."""
+
+    name: str = described("name of the hold, for await_hold, release, drop and close")
+    point: PointName = described(f"{LINK_POINTS_HELP}; {CONTROLLER_POINTS_HELP}")
+    follower: BrokerId | None = described("the broker that fetches", default=None)
+    leader: BrokerId | None = described("the broker that it fetches from", default=None)
+    fetch_offset: Offset | None = described("only a fetch at this offset (the follower's LEO)", default=None)
+    nth: int = described("catch the n-th matching frame; await_hold must follow where it comes", default=1)
+    broker: BrokerId | None = described("instead of follower and leader: the controller's counterpart", default=None)
+
+    @property
+    def brokers(self) -> tuple[BrokerId | None, ...]:
+        """The brokers whose end discharges the hold."""
+        return (self.follower, self.leader) if self.broker is None else (self.broker,)
+
+    @override
+    def check(self, so_far: SoFar) -> None:
+        if self.name in so_far.holds:
+            so_far.refuse("name", f"a hold named {self.name!r} exists already")
+        so_far.holds.add(self.name)
+        if self.point in (*FROM_CONTROLLER, *TO_CONTROLLER):
+            self._check_channel(so_far)
+        else:
+            self._check_link(so_far)
+
+    def _check_link(self, so_far: SoFar) -> None:
+        for name in LINK:
+            if getattr(self, name) is None:
+                so_far.refuse(name, f"hold needs {name!r}")
+        if self.broker is not None:
+            message = f"broker goes with points of the controller; {self.point.value} takes follower and leader"
+            so_far.refuse("broker", message)
+        _check_link(so_far, self)
+
+    def _check_channel(self, so_far: SoFar) -> None:
+        if self.broker is None:
+            so_far.refuse("broker", f"hold at {self.point.value} needs 'broker'")
+        so_far.require_brokers("broker", self.broker)
+        for name, plain in (("follower", None), ("leader", None), ("fetch_offset", None), ("nth", 1)):
+            if getattr(self, name) != plain:
+                so_far.refuse(name, f"{name} does not go with {self.point.value}")
+
+    @override
+    def sentence(self) -> str:
+        return f"arm the hold {self.name!r}: freeze {_frame(self, self.broker)}"
+
+
+@step("delay", short="delay {delay_ms} ms")
+class Delay(Step):
+    """Pass the next matching frame on later: no state may change but the time it takes."""
+
+    point: PointName = described(LINK_POINTS_HELP)
+    follower: BrokerId = described("the broker that fetches")
+    leader: BrokerId = described("the broker that it fetches from")
+    delay_ms: int = described("how long the frame waits in the gate")
+    fetch_offset: Offset | None = described("only a fetch at this offset", default=None)
+    nth: int = described("delay the n-th matching frame", default=1)
+
+    @override
+    def check(self, so_far: SoFar) -> None:
+        _check_link(so_far, self)
+        so_far.require_at_least("delay_ms", self.delay_ms, 0)
+
+    @override
+    def sentence(self) -> str:
+        return f"delay {_frame(self, None)} by {self.delay_ms} ms"
+
+
+class OfHold(Step):
+    """A step about the frame of a hold."""
+
+    __slots__ = ()
+    name: str
+
+    @override
+    def check(self, so_far: SoFar) -> None:
+        so_far.require_known("name", {self.name}, so_far.holds)
+
+
+class OfLink(Step):
+    """A step about the link by which one broker fetches from another."""
+
+    __slots__ = ()
+    follower: BrokerId
+    leader: BrokerId
+
+    @override
+    def check(self, so_far: SoFar) -> None:
+        so_far.require_link(self.follower, self.leader, ("from", "to"))
+
+
+@step("await_hold", says="wait until the hold {name!r} has caught its frame", short="await {name}")
+class AwaitHold(OfHold):
+    """Wait until the gate has caught its frame."""
+
+    name: str = described("name of an armed hold")
+
+
+@step("release", says="release the frame held by {name!r}, unchanged")
+class Release(OfHold):
+    """Pass a held frame on, unchanged, as it was when it was caught."""
+
+    name: str = described("name of a hold that has caught its frame")
+
+
+@step("drop", says="throw away the frame held by {name!r}")
+class Drop(OfHold):
+    """Throw a held frame away; its connection stays open and silent until a broker gives up on it."""
+
+    name: str = described("name of a hold that has caught its frame")
+
+
+@step("close", says="throw away the frame held by {name!r} and abort its connection")
+class Close(OfHold):
+    """Throw a held frame away and abort its connection; the follower connects again and fetches."""
+
+    name: str = described("name of a hold that has caught its frame")
+
+
+@step(
+    "cut",
+    says="cut the link by which broker {follower} fetches from broker {leader}",
+    short="cut {follower} from {leader}",
+)
+class Cut(OfLink):
+    """Let no fetch of one broker reach another one: connections are reset, and again whenever they are tried."""
+
+    follower: BrokerId = described("the broker whose fetches are lost", written="from")
+    leader: BrokerId = described("the broker that they do not reach", written="to")
+
+
+@step(
+    "heal",
+    says="heal the link by which broker {follower} fetches from broker {leader}",
+    short="heal {follower} to {leader}",
+)
+class Heal(OfLink):
+    """Take a cut back."""
+
+    follower: BrokerId = described("as in the cut", written="from")
+    leader: BrokerId = described("as in the cut", written="to")
+
+
+def _check_link(so_far: SoFar, held: Hold | Delay) -> None:
+    so_far.require_link(held.follower, held.leader, LINK)
+    if held.point in LOOKUPS and held.fetch_offset is not None:
+        message = f"fetch_offset does not go with {held.point.value}: a lookup asks about an epoch, and has no offset"
+        so_far.refuse("fetch_offset", message)
+    so_far.require_at_least("nth", held.nth, 1)
+    so_far.require_at_least("fetch_offset", held.fetch_offset or 0, 0)
+
+
+def _frame(held: Hold | Delay, broker: BrokerId | None) -> str:
+    which = "next" if held.nth == 1 else f"{held.nth}th next"
+    between = f"follower {held.follower} and leader {held.leader}"
+    if broker is not None:
+        between = f"broker {broker} and the controller"
+    return f"the {which} {frame_words(held.point.value, held.fetch_offset)} between {between}"
