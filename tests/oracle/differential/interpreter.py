@@ -10,8 +10,13 @@ from copy import deepcopy
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from oracle import steps
 from oracle.rules.message_format import stamps_epochs
+from oracle.steps.brokers import Isolate, Kill, LoseCheckpoint, LoseTail, Pause, Rejoin, Resume, Start, Stop
+from oracle.steps.frames import AwaitHold, Close, Drop, Hold, Release
+from oracle.steps.produce import AwaitOutcome, Produce
+from oracle.steps.questions import SendTo
+from oracle.steps.topic import Elect
+from oracle.steps.waits import AwaitIsr, AwaitLag, AwaitLeader
 from tests.oracle.differential import plain_gate
 from tests.oracle.differential.plain_controller import Cluster, broker_back, broker_gone, election_asked_for
 from tests.oracle.differential.plain_follower import become_follower, next_request, take_answer
@@ -32,6 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from oracle.schedule import Schedule
+    from oracle.steps.step import Step
 
 
 def new_cluster(schedule: Schedule, facts: dict[str, Any]) -> Cluster:
@@ -129,7 +135,7 @@ def _end_fetcher(cluster: Cluster, number: int, former: int) -> None:
         raise StepRefusedError(f"broker {number} waits for the answer of {former}")
 
 
-def take(cluster: Cluster, step: steps.Step) -> None:
+def take(cluster: Cluster, step: Step) -> None:
     """Take one step and come to rest.
 
     Raises:
@@ -140,35 +146,35 @@ def take(cluster: Cluster, step: steps.Step) -> None:
     _check(cluster, step)
 
 
-def _do(cluster: Cluster, step: steps.Step) -> None:
-    if isinstance(step, steps.Produce):
+def _do(cluster: Cluster, step: Step) -> None:
+    if isinstance(step, Produce):
         for label in step.records:
             produce(cluster, label, int(step.acks), step.leader)
             settle(cluster)
-    elif isinstance(step, steps.SendTo):
+    elif isinstance(step, SendTo):
         produce(cluster, step.record, step.acks, step.broker)
-    elif isinstance(step, steps.Hold):
+    elif isinstance(step, Hold):
         plain_gate.arm(cluster, step)
-    elif isinstance(step, steps.Release | steps.Close | steps.Drop):
+    elif isinstance(step, Release | Close | Drop):
         plain_gate.let_go(cluster, step)
         for broker in cluster["brokers"].values():
             _hear(cluster, broker)
-    elif isinstance(step, steps.LoseTail | steps.LoseCheckpoint):
+    elif isinstance(step, LoseTail | LoseCheckpoint):
         _forget(cluster, step)
-    elif isinstance(step, steps.AwaitLag):
+    elif isinstance(step, AwaitLag):
         _let_lag_pass(cluster, set(step.followers))
     else:
         _do_to_brokers(cluster, step)
 
 
-def _do_to_brokers(cluster: Cluster, step: steps.Step) -> None:
-    if isinstance(step, steps.Kill | steps.Stop):
-        _end_broker(cluster, step.broker, graceful=isinstance(step, steps.Stop))
-    elif isinstance(step, steps.Start):
+def _do_to_brokers(cluster: Cluster, step: Step) -> None:
+    if isinstance(step, Kill | Stop):
+        _end_broker(cluster, step.broker, graceful=isinstance(step, Stop))
+    elif isinstance(step, Start):
         _start_broker(cluster, step.broker)
-    elif isinstance(step, steps.Pause | steps.Resume | steps.Isolate | steps.Rejoin):
+    elif isinstance(step, Pause | Resume | Isolate | Rejoin):
         _leave_alone(cluster, step)
-    elif isinstance(step, steps.Elect) and not _decide(cluster, partial(election_asked_for, cluster, step.kind.value)):
+    elif isinstance(step, Elect) and not _decide(cluster, partial(election_asked_for, cluster, step.kind.value)):
         raise StepRefusedError("no such election")
 
 
@@ -199,16 +205,16 @@ def _end_broker(cluster: Cluster, number: int, *, graceful: bool) -> None:
             load(broker, broker["high_watermark"])  # it became a follower of its successor before it went
 
 
-def _leave_alone(cluster: Cluster, step: steps.Pause | steps.Resume | steps.Isolate | steps.Rejoin) -> None:
+def _leave_alone(cluster: Cluster, step: Pause | Resume | Isolate | Rejoin) -> None:
     """Freeze a broker or cut it off until its session ends, or let it go on: it hears who leads by then."""
     number = step.broker
-    if isinstance(step, steps.Resume | steps.Rejoin):
+    if isinstance(step, Resume | Rejoin):
         cluster["paused"].discard(number)
         cluster["isolated"].discard(number)
         _decide(cluster, partial(broker_back, cluster, number, clean=True))
         return
-    cluster["paused" if isinstance(step, steps.Pause) else "isolated"].add(number)
-    if isinstance(step, steps.Isolate):
+    cluster["paused" if isinstance(step, Pause) else "isolated"].add(number)
+    if isinstance(step, Isolate):
         cluster["brokers"][number]["request"] = None
     _decide(cluster, partial(broker_gone, cluster, number))
 
@@ -245,12 +251,12 @@ def _decide(cluster: Cluster, react: Callable[[], object]) -> object:
     return result
 
 
-def _forget(cluster: Cluster, step: steps.LoseTail | steps.LoseCheckpoint) -> None:
+def _forget(cluster: Cluster, step: LoseTail | LoseCheckpoint) -> None:
     """Lose the end of a dead broker's log, or its high watermark."""
     broker = cluster["brokers"][step.broker]
-    if broker["up"] or (isinstance(step, steps.LoseTail) and step.offset >= end_of(broker)):
+    if broker["up"] or (isinstance(step, LoseTail) and step.offset >= end_of(broker)):
         raise StepRefusedError("nothing to lose")
-    if isinstance(step, steps.LoseTail):
+    if isinstance(step, LoseTail):
         load(broker, step.offset)
         broker["clean"] = False
     else:
@@ -326,20 +332,20 @@ def _reach_leader(cluster: Cluster, broker: dict[str, Any]) -> None:
         plain_gate.request_forwarded(cluster, broker)
 
 
-def _check(cluster: Cluster, step: steps.Step) -> None:
+def _check(cluster: Cluster, step: Step) -> None:
     """Refuse a step whose assumption is not so; produces that are waited for time out."""
     view = cluster["controller"]
-    if isinstance(step, steps.AwaitHold):
+    if isinstance(step, AwaitHold):
         hold = plain_gate.find(cluster, step.name)
         if hold is None or not hold["caught"]:
             raise StepRefusedError(f"{step.name} has caught nothing")
-    elif isinstance(step, steps.AwaitLeader) and step.leader != view["leader"]:
+    elif isinstance(step, AwaitLeader) and step.leader != view["leader"]:
         raise StepRefusedError("another leader")
-    elif isinstance(step, steps.AwaitIsr) and sorted(step.isr) != sorted(view["isr"]):
+    elif isinstance(step, AwaitIsr) and sorted(step.isr) != sorted(view["isr"]):
         raise StepRefusedError("another ISR")
-    elif isinstance(step, steps.Produce | steps.AwaitOutcome):
+    elif isinstance(step, Produce | AwaitOutcome):
         _check_outcomes(cluster, step)
-    elif isinstance(step, steps.SendTo):
+    elif isinstance(step, SendTo):
         _time_out(cluster["produced"][step.record])
 
 
@@ -348,8 +354,8 @@ def _time_out(record: dict[str, Any]) -> None:
         record.update(outcome="indeterminate", error="REQUEST_TIMED_OUT")
 
 
-def _check_outcomes(cluster: Cluster, step: steps.Produce | steps.AwaitOutcome) -> None:
-    waits = isinstance(step, steps.AwaitOutcome) or step.expect.value not in ("pending", "any")
+def _check_outcomes(cluster: Cluster, step: Produce | AwaitOutcome) -> None:
+    waits = isinstance(step, AwaitOutcome) or step.expect.value not in ("pending", "any")
     for label in step.records:
         record = cluster["produced"][label]
         if waits:
