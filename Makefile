@@ -33,20 +33,20 @@ help:
 setup: $(VENV)/.ready
 setup-dev: $(VENV)/.ready-dev
 
-# What is not the file that the lock file names by its hash is refused.
+# What is not the file that the lock file names by its hash is refused. A lock file is complete: nothing else is resolved.
 INSTALL = $(BIN)/pip install --quiet --disable-pip-version-check
 
 $(VENV)/.ready: pyproject.toml requirements.lock
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11, 4) else "Python 3.11.4 or newer is needed; set PYTHON=")'
 	@echo "setting up $(VENV) (once; pyspark is large)"
 	@$(PYTHON) -m venv $(VENV)
-	@$(INSTALL) --require-hashes -r requirements.lock
+	@$(INSTALL) --no-deps --require-hashes -r requirements.lock
 	@$(INSTALL) --no-deps --editable .
 	@touch $@
 
 $(VENV)/.ready-dev: $(VENV)/.ready requirements-dev.lock
 	@echo "adding what the tests need"
-	@$(INSTALL) --require-hashes -r requirements-dev.lock
+	@$(INSTALL) --no-deps --require-hashes -r requirements-dev.lock
 	@touch $@
 
 COMPILE := pip-compile --quiet --generate-hashes --strip-extras --no-header --no-annotate --no-emit-index-url \
