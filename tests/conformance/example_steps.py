@@ -13,6 +13,13 @@ from oracle.schedule_format import BROKER_ID_MAX
 from oracle.steps.step import STEP_CLASSES, Step
 from oracle.vocabulary import BrokerId, HighWatermarkCheckpoint, Timing
 
+
+class Unknown(Step):
+    """A step that nobody was taught: it is declared nowhere."""
+
+    word, says, in_short = "explode", "let it explode", "explode"
+
+
 TEXTS = st.text(st.characters(codec="utf-8", categories=("L", "N", "P", "S", "Zs")), min_size=1, max_size=12)
 
 BROKERS = st.lists(st.integers(1, BROKER_ID_MAX).map(BrokerId), max_size=4).map(tuple)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 
+from oracle.predicting.taking import strokes
 from oracle.schedule_format import decode_step
 from oracle.steps.step import STEP_CLASSES, Step
-from tests.conformance.example_steps import STEPS
+from tests.conformance.example_steps import STEPS, Unknown
 
 LINK = {"follower": 2, "leader": 1}
 SENTENCES: list[tuple[dict[str, object], str, str]] = [
@@ -139,3 +140,13 @@ def test_every_kind_of_step_is_tried() -> None:
 def test_any_step_can_be_said(step: Step) -> None:
     assert step.sentence().strip()
     assert step.short().strip()
+
+
+@pytest.mark.parametrize("written", [written for written, *_ in SENTENCES])
+def test_the_model_takes_every_step(written: dict[str, object]) -> None:
+    assert strokes(decode_step(0, written))
+
+
+def test_a_step_that_the_model_was_not_taught_is_refused() -> None:
+    with pytest.raises(NotImplementedError, match="the model does not take 'explode'"):
+        strokes(Unknown())

@@ -23,6 +23,7 @@ from fault_injection.wire.gate_events import HoldStatus
 from oracle.schedule import Schedule
 from oracle.steps.topic import Alter, Elect, Reassign
 from oracle.vocabulary import ElectionKind, Label, Outcome
+from tests.conformance.example_steps import Unknown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -208,3 +209,10 @@ def test_a_step_notes_what_was_answered_while_it_was_taken(recorder: Recorder, t
 def test_what_nobody_can_be_asked_for_is_a_failure_of_ours(recorder: Recorder, step: Step) -> None:
     with pytest.raises(HarnessError, match="nobody can be asked"):
         _Run(recorder, step).runner.run()
+
+
+def test_a_step_that_the_runner_was_not_taught_is_refused(recorder: Recorder) -> None:
+    run = _Run(recorder, Unknown())
+
+    with pytest.raises(HarnessError, match="the runner does not take 'explode'"):
+        run.runner.run()
