@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from conformance.catalogue.ladder import LADDER
 from conformance.expectations import ExpectationError
+from conformance.record.directory import RunDirectoryError
 from conformance.record.run import read_run
 from conformance.registry import UnknownScenarioError, select
 from conformance.schedules.schedule_file import ScheduleFileError, locate, read_schedule
 from conformance.stages.foretelling import foretell
-from fault_injection.cluster.backends.choice import jar_names_of_image
 from fault_injection.releases import (
     NO_JARS,
     MetadataMode,
@@ -30,9 +30,11 @@ from oracle.steps.step import ScheduleError
 from oracle.vocabulary import MetadataMode as OracleMode
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Callable
 
     from conformance.catalogue.examination import Entry
+    from conformance.commands.parser import Parser
     from conformance.record.directory import RunDirectory
     from conformance.stages.foretelling import Foretold
     from fault_injection.releases import JarSet
@@ -61,6 +63,34 @@ class Choice:
     image: str | None = None
 
 
+def add_choice(parser: Parser) -> None:
+    """Add the options that say what is run, or predicted, and on which release."""
+    parser.add_argument(
+        "globs", nargs="*", metavar="GLOB", help="scenarios, such as TR-01 or TR (default: the profile)"
+    )
+    parser.add_argument(
+        "--schedule",
+        type=Path,
+        metavar="F",
+        action="append",
+        default=[],
+        help="a YAML schedule of your own; several are taken in order, and run one after another on one cluster",
+    )
+    parser.add_argument(
+        "--kafka", default="newest", metavar="V", help="release, such as 4.4.0 or 0.10.2 (default: newest)"
+    )
+    parser.add_argument(
+        "--metadata", choices=("zookeeper", "kraft"), help="metadata mode (default: the release's newer)"
+    )
+
+
+def choice_given(parsed: argparse.Namespace) -> Choice:
+    """Return what the options of ``add_choice`` named."""
+    profile = getattr(parsed, "profile", None) or "quick"
+    own = {name: getattr(parsed, name, None) for name in ("kafka_home", "image")}
+    return Choice(tuple(parsed.globs), tuple(parsed.schedule), parsed.kafka, parsed.metadata, profile, **own)
+
+
 def choice_of_options(option: Callable[[str], Any]) -> Choice:
     """Return what pytest's command line named, given how to ask for an option of the plugin."""
     home = option("--kafka-home")
@@ -72,7 +102,7 @@ def choice_of_options(option: Callable[[str], Any]) -> Choice:
     )
 
 
-USAGE_ERRORS = (UsageError, UnknownScenarioError, ScheduleFileError, ExpectationError)
+USAGE_ERRORS = (UsageError, UnknownScenarioError, ScheduleFileError, ExpectationError, RunDirectoryError)
 """Errors of the user's making: one sentence, exit code 2."""
 
 
@@ -121,6 +151,8 @@ def _brought(choice: Choice, version: str) -> Release | None:
         names = jar_names_of_home(choice.kafka_home)
         return brought_release(names, f"--kafka-home {choice.kafka_home}", version)
     if choice.image is not None:
+        from fault_injection.cluster.backends.choice import jar_names_of_image  # noqa: PLC0415 - who asks pays
+
         names = jar_names_of_image(choice.image)
         return brought_release(names, f"--image {choice.image}", version)
     return None

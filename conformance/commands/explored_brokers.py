@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from conformance.commands.choosing import Choice, rules_of
-from conformance.commands.help_texts import whole_number
+from conformance.commands.parser import whole_number
 from conformance.schedules.schedule_text import schedule_text
 from fault_injection.releases import UsageError
 from oracle.brokers.answers import schedule_of

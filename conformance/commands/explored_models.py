@@ -5,20 +5,21 @@ A new family is one more `Family` in FAMILIES.
 
 from __future__ import annotations
 
-import argparse
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from conformance.commands import explored_brokers
 from conformance.commands.exploring import ExploreOptions, explore_model
-from conformance.commands.help_texts import check_file, refuse, whole_number
+from conformance.commands.parser import add_json, check_file, refuse, whole_number
 from fault_injection.releases import UsageError
 from oracle.published.catalogue import NAMES, PUBLISHED, subject
 from oracle.published.constants import Constants
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Callable, Sequence
 
+    from conformance.commands.parser import Parser
     from conformance.console import Console
     from oracle.explorer.model import Subject
 
@@ -121,16 +122,10 @@ exit codes: 0 holds, 1 violated, 2 usage, 3 unfinished (--max-states), 130 inter
 """
 
 
-def add_explore(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add the command with its options."""
+def add_explore(parser: Parser) -> None:
+    """Say what the command does, and add its options."""
     variants = "\n  ".join(name for family in FAMILIES for name in family.names if "/" in name)
-    parser = commands.add_parser(
-        "explore",
-        help="search a model of replication exhaustively, and show how a rule breaks",
-        description=DESCRIPTION,
-        epilog=EPILOG.format(variants=variants),
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser.describe(DESCRIPTION, EPILOG.format(variants=variants))
     parser.add_argument("--model", required=True, metavar="MODULE", help="which model, see below")
     for option, letter, least, most, what in CONSTANTS:
         parser.add_argument(option, type=whole_number(least, most), metavar=letter, help=f"{what} (default: {DEFAULT})")
@@ -152,7 +147,7 @@ def add_explore(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     for family in FAMILIES:
         family.add_options(parser)
     parser.add_argument("--quiet", action="store_true", help="no progress")
-    parser.add_argument("--json", action="store_true", help="answer as JSON on standard output")
+    add_json(parser)
     parser.set_defaults(command=_explore)
 
 

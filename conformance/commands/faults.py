@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import argparse
 import textwrap
 from dataclasses import asdict
 from itertools import groupby
 from typing import TYPE_CHECKING
 
 from conformance.commands.choosing import Choice, release_of
+from conformance.commands.parser import add_json
 from fault_injection.cluster.spec import ClusterSpec
 from fault_injection.faults.catalogue import CATALOGUE, points_of, why_no_point
 from fault_injection.releases import UsageError
 from fault_injection.wire.points import POINTS
 
 if TYPE_CHECKING:
+    from conformance.commands.parser import Parser
     from conformance.console import Console
     from fault_injection.faults.catalogue import CatalogueEntry
 
@@ -42,18 +43,12 @@ FAMILIES = {
 WIDTH = 100
 
 
-def add_faults(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add the command with its options."""
-    parser = commands.add_parser(
-        "faults",
-        help="list the faults that can be injected, and the protocol points of a release",
-        description=DESCRIPTION,
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+def add_faults(parser: Parser) -> None:
+    """Say what the command does, and add its options."""
+    parser.describe(DESCRIPTION, EPILOG)
     parser.add_argument("--kafka", metavar="V", help="also the protocol points of a release, such as 3.9 or newest")
     parser.add_argument("--metadata", choices=("zookeeper", "kraft"), help="metadata mode of that release")
-    parser.add_argument("--json", action="store_true", help="answer as JSON on standard output")
+    add_json(parser)
     parser.set_defaults(command=lambda console, a: list_faults(console, a.kafka, a.metadata))
 
 

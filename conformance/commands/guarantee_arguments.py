@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,12 +15,15 @@ from conformance.commands.guarantees import (
     show_table,
     write_schedule,
 )
-from conformance.commands.help_texts import check_file, is_given, refuse, whole_number
+from conformance.commands.parser import add_json, check_file, is_given, refuse, whole_number
 from fault_injection.releases import UsageError
 from oracle.brokers.questions import Cell, Faults
 from oracle.vocabulary import Acks
 
 if TYPE_CHECKING:
+    import argparse
+
+    from conformance.commands.parser import Parser
     from conformance.console import Console
 
 ACKS = {"0": Acks.NONE, "1": Acks.LEADER, "all": Acks.ALL}
@@ -41,15 +43,9 @@ EPILOG = """examples:
 """
 
 
-def add_guarantees(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add the command with its options."""
-    parser = commands.add_parser(
-        "guarantees",
-        help="say what each release can lose, with which settings",
-        description=DESCRIPTION,
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+def add_guarantees(parser: Parser) -> None:
+    """Say what the command does, and add its options."""
+    parser.describe(DESCRIPTION, EPILOG)
     parser.add_argument(
         "--kafka",
         metavar="V[,V…]",
@@ -64,7 +60,7 @@ def add_guarantees(commands: argparse._SubParsersAction[argparse.ArgumentParser]
     parser.add_argument("--out", type=Path, metavar="F", help="write the table as JSON to a file")
     parser.add_argument("--full", action="store_true", help="every cell in a line of its own, with what decides it")
     parser.add_argument("--markdown", action="store_true", help="answer as Markdown tables")
-    parser.add_argument("--json", action="store_true", help="answer as JSON on standard output")
+    add_json(parser)
     parser.add_argument("--quiet", action="store_true", help="no progress")
     cell = parser.add_argument_group("one combination of settings on one release")
     cell.add_argument("--acks", choices=tuple(ACKS), help="(default: all)")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from conformance.commands.choosing import foretold, release_options
 from conformance.commands.foretold_promise import promise_line
-from conformance.commands.help_texts import table_lines
+from conformance.commands.parser import table_lines
 from conformance.registry import select
 from conformance.scenarios.settings_matrix.cells import WITH_POWER_FAILURE
 from conformance.scenarios.settings_matrix.cells import Cell as InCatalogue

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from conformance.catalogue.answers import measure
 from conformance.catalogue.examination import Examination
 from conformance.commands.choosing import other_rules
+from conformance.commands.parser import add_json, add_require_promise
 from conformance.judgement.deviation_codes import TRACE
 from conformance.judgement.verdicts import WIRE_UNCHECKED, exit_code, not_run
 from conformance.reconcile.errors import ReconcileError
@@ -32,13 +34,25 @@ from oracle.steps.step import ScheduleError
 from oracle.vocabulary import MetadataMode
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from conformance.catalogue.examination import Entry
     from conformance.catalogue.questions import Question
+    from conformance.commands.parser import Parser
     from conformance.console import Console
     from conformance.record.run import Run
     from conformance.record.trace_check import TraceResult
+
+
+DESCRIPTION = """Judges a finished run again from its files; no broker is started. A verdict that differs, as that of
+another tester may, takes the first one's place; the first is named and kept as verdict.before.json.
+Files that cannot be judged any more leave verdict.json as it was, and the exit code is 4. With --rules-
+of or --repredict the same run is held against a new prediction, by another release's rules or by its
+own; that verdict is written beside the first."""
+EPILOG = """examples:
+  kafka-conformance judge runs/RUN                        the same verdict, or both
+  kafka-conformance judge runs/RUN --rules-of 4.4.0       what would differ under another release's rules
+
+exit codes: those of the run that it judges, see run --help
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +65,24 @@ class JudgeOptions:
     metadata: str | None = None
     spark_master: str = DEFAULT_MASTER
     require_promise: bool = False
+
+
+def add_judge(parser: Parser) -> None:
+    """Say what the command does, and add its options."""
+    parser.describe(DESCRIPTION, EPILOG)
+    parser.add_argument("run", type=Path, metavar="RUN", help="a run directory")
+    parser.add_argument("--repredict", action="store_true", help="predict anew; a second verdict beside the first")
+    parser.add_argument("--rules-of", metavar="VERSION", help="predict with another release's rules")
+    parser.add_argument("--metadata", choices=("zookeeper", "kraft"), help="metadata mode of those rules")
+    parser.add_argument("--spark-master", default=DEFAULT_MASTER, help=f"Spark master (default: {DEFAULT_MASTER})")
+    add_require_promise(parser)
+    add_json(parser)
+    parser.set_defaults(
+        command=lambda console, a: judge_again(
+            console,
+            JudgeOptions(a.run, a.repredict, a.rules_of, a.metadata, a.spark_master, a.require_promise),
+        )
+    )
 
 
 def judge_again(console: Console, options: JudgeOptions) -> int:

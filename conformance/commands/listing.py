@@ -8,21 +8,52 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from conformance.catalogue.examination import BASIS_WORDS, Basis, Examination, basis_of
-from conformance.commands.choosing import foretold, rules_of
+from conformance.commands.choosing import Choice, foretold, rules_of
+from conformance.commands.parser import add_json
 from conformance.registry import CATALOGUE, select
+from fault_injection.releases import UsageError
 from oracle.vocabulary import AREAS
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Iterable, Mapping, Sequence
 
     from conformance.catalogue.examination import Entry
-    from conformance.commands.choosing import Choice
+    from conformance.commands.parser import Parser
     from conformance.console import Console
     from oracle.rules.rule_set import RuleSet
 
 REGRESSIONS = "known defects of Kafka"
 NotRun = dict[str, str]
 """Why an entry is not run on a release, by its name; what is run is not in it."""
+
+
+DESCRIPTION = """Lists the scenarios area by area, each with its requirement; with --kafka also what is not run on that
+release, and why."""
+EPILOG = """examples:
+  kafka-conformance list                                  all of them
+  kafka-conformance list TR --kafka 0.10.2                an area, and what of it that release does not run
+  kafka-conformance list --kafka 4.4.0 --not-run          only what it does not run, by reason
+"""
+
+
+def add_list(parser: Parser) -> None:
+    """Say what the command does, and add its options."""
+    parser.describe(DESCRIPTION, EPILOG)
+    parser.add_argument("globs", nargs="*", metavar="GLOB", help="scenario names, such as TR-* or EL-02/safe")
+    parser.add_argument("--kafka", metavar="V", help="say what is not run on a release, such as 3.9.2/zookeeper")
+    parser.add_argument("--metadata", choices=("zookeeper", "kraft"), help="metadata mode of that release")
+    parser.add_argument("--not-run", action="store_true", help="list only what is not run there, by reason")
+    add_json(parser)
+    parser.set_defaults(command=_list)
+
+
+def _list(console: Console, parsed: argparse.Namespace) -> int:
+    if parsed.kafka is None and (parsed.metadata is not None or parsed.not_run):
+        option = "--not-run" if parsed.not_run else "--metadata"
+        raise UsageError(f"{option} is about one release: give --kafka too.")
+    on = None if parsed.kafka is None else Choice(kafka=parsed.kafka, metadata=parsed.metadata)
+    return list_scenarios(console, parsed.globs, on, only_not_run=parsed.not_run)
 
 
 def list_scenarios(

@@ -6,16 +6,15 @@ folder a line with its runs and report, and the table over all lines that are th
 
 from __future__ import annotations
 
-import argparse
 import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from conformance.catalogue.ladder import LADDER, Line, lines
-from conformance.commands.help_texts import check_writable, refuse, whole_number
 from conformance.commands.matrix_line import LineOptions, line_folder, run_line
 from conformance.commands.matrix_table import MatrixTable, seeds_of_lines, sessions_of_lines, sessions_text
+from conformance.commands.parser import add_json, add_require_promise, check_writable, refuse, whole_number
 from conformance.commands.running import backend_for, check_jre_image, new_seed
 from conformance.commands.versions import cached_text, ladder_text
 from conformance.registry import select
@@ -24,6 +23,9 @@ from conformance.spark_master import DEFAULT_MASTER, check_master
 from fault_injection.releases import UsageError
 
 if TYPE_CHECKING:
+    import argparse
+
+    from conformance.commands.parser import Parser
     from conformance.console import Console
     from fault_injection.cluster.backends.choice import BackendName
 
@@ -211,15 +213,9 @@ FOR_A_RUN = (
 FOR_A_TABLE = ("--kafka", "--backend", "--runs-dir", "--require-promise")
 
 
-def add_matrix(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add the command with its options."""
-    parser = commands.add_parser(
-        "matrix",
-        help="run the catalogue on several releases and write one table of requirement by release",
-        description=DESCRIPTION,
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+def add_matrix(parser: Parser) -> None:
+    """Say what the command does, and add its options."""
+    parser.describe(DESCRIPTION, EPILOG)
     parser.add_argument("globs", nargs="*", metavar="GLOB", help="scenario names, such as TR-* (default: the profile)")
     parser.add_argument(
         "--kafka",
@@ -240,9 +236,9 @@ def add_matrix(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         help="have followers list every partition in every fetch, as in `run`; a matrix of its own, elsewhere",
     )
     parser.add_argument("--spark-master", help=f"Spark master (default: {DEFAULT_MASTER})")
-    parser.add_argument("--require-promise", action="store_true", help="exit 1 also when a promise broke as predicted")
+    add_require_promise(parser)
     parser.add_argument("--quiet", action="store_true", help="no progress")
-    parser.add_argument("--json", action="store_true", help="answer as JSON on standard output")
+    add_json(parser)
     instead = parser.add_mutually_exclusive_group()
     instead.add_argument("--ladder", action="store_true", help="run nothing: print the ladder, and its jars")
     instead.add_argument("--only-table", action="store_true", help="run nothing: write the table over what is there")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from conformance.catalogue.questions import in_words
-from conformance.commands.choosing import Choice, locate_error, rules_of, scenarios_of
+from conformance.commands.choosing import Choice, add_choice, choice_given, locate_error, rules_of, scenarios_of
 from conformance.commands.foretold_promise import foretold_promise, promise_line, story_lines
-from conformance.commands.help_texts import table_lines
+from conformance.commands.parser import add_json, table_lines
 from conformance.judgement.broker_answers import answer_words
 from conformance.stages.foretelling import Foretold, foretell
 from oracle.predicting.explaining import explain
@@ -18,8 +18,29 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from conformance.catalogue.questions import Answer
+    from conformance.commands.parser import Parser
     from conformance.console import Console
     from oracle.prediction import Moment, Prediction
+
+
+DESCRIPTION = """Says what must happen on a release, by the model alone: the numbers of each replica at every
+checkpoint, what becomes of every record, and each log as label/leadership. Leaderships are counted
+from 0, one for each leader change; Kafka's leader epoch may be higher, as some releases raise it
+without one. Refuses a schedule that the release cannot follow, with file, line and step."""
+EPILOG = """examples:
+  kafka-conformance predict TR-01 --kafka 0.10.2.2             numbers, fates, and what becomes of the promise
+  kafka-conformance predict TR-01 --kafka 0.10.2.2 --explain   which step and which rule decided each
+  kafka-conformance predict --schedule my.yaml --kafka 3.9     your own schedule (see schedule-help)
+"""
+
+
+def add_predict(parser: Parser) -> None:
+    """Say what the command does, and add its options."""
+    parser.describe(DESCRIPTION, EPILOG)
+    add_choice(parser)
+    parser.add_argument("--explain", action="store_true", help="say of every record and number which step and rule")
+    add_json(parser)
+    parser.set_defaults(command=lambda console, a: predict_scenarios(console, choice_given(a), with_story=a.explain))
 
 
 def predict_scenarios(console: Console, choice: Choice, *, with_story: bool = False) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import dataclasses
 import json
 from collections import deque
@@ -11,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from conformance.commands.choosing import other_rules
-from conformance.commands.help_texts import refuse
 from conformance.commands.judgement import ended_otherwise
+from conformance.commands.parser import add_json, refuse
 from conformance.commands.trace_telling import Telling
 from conformance.judgement.verdicts import EXIT_CODES
 from conformance.observation.check import begin_replay, check_again
@@ -32,8 +31,10 @@ from oracle.tracing.observed import Event as Told
 from oracle.tracing.observed import TopicPartition
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Iterator
 
+    from conformance.commands.parser import Parser
     from conformance.console import Console
     from conformance.observation.check import Replay
     from conformance.record.directory import RunDirectory
@@ -237,22 +238,16 @@ exit codes: 0 allowed, 1 an event that no rule allows, 2 usage, 4 not checked (n
 """
 
 
-def add_trace(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add the command with its options."""
-    parser = commands.add_parser(
-        "trace",
-        help="tell the wire trace of a run as the model reads it, and check it",
-        description=DESCRIPTION,
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+def add_trace(parser: Parser) -> None:
+    """Say what the command does, and add its options."""
+    parser.describe(DESCRIPTION, EPILOG)
     parser.add_argument("run", type=Path, metavar="RUN", help="a run directory")
     parser.add_argument("--rules-of", metavar="VERSION", help="check with another release's rules")
     parser.add_argument("--metadata", choices=("zookeeper", "kraft"), help="metadata mode of those rules")
     parser.add_argument("--all", action="store_true", help="tell every event, also those without news")
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--events", action="store_true", help="only the events, one JSON value a line; checks nothing")
-    form.add_argument("--json", action="store_true", help="answer as JSON on standard output")
+    add_json(form)
     parser.set_defaults(command=_trace)
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import argparse
 import textwrap
 from typing import TYPE_CHECKING, Any
 
 from conformance.catalogue.questions import in_words
 from conformance.commands.choosing import Choice, release_named, release_of
-from conformance.commands.help_texts import refuse, table_lines
+from conformance.commands.parser import add_json, refuse, table_lines
 from conformance.record.directory import as_plain
 from conformance.scenarios.regressions.defect import UNREACHED
 from conformance.scenarios.regressions.track_record import TRACK_RECORD
@@ -19,10 +18,12 @@ from oracle.rules.by_version import rules_for
 from oracle.vocabulary import MetadataMode
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
     from conformance.catalogue.ladder import Line
+    from conformance.commands.parser import Parser
     from conformance.console import Console
     from conformance.scenarios.regressions.defect import Defect
     from fault_injection.releases import JarSet, Release
@@ -30,22 +31,19 @@ if TYPE_CHECKING:
     from oracle.rules.rule import Rule
 
 
+VERSIONS = """Lists each release line with the release that is taken for it and its metadata modes; of a release that is
+named, the rules that predict it, each with its source and what brokers do by it."""
 HEAD = ("line", ("release", "metadata"))
 FOOT = """Any other patch release of these lines is accepted too, such as 3.9.1, or 3.9.1/zookeeper with a mode.
 The rules that predict one: kafka-conformance versions 3.9; of all: --full"""
 
 
-def add_versions(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add the command with its options."""
-    parser = commands.add_parser(
-        "versions",
-        help="list the supported releases and their rules",
-        description="Lists each release line with the release that is taken for it and its metadata modes; of a "
-        "release that is named, the rules that predict it, each with its source and what brokers do by it.",
-    )
+def add_versions(parser: Parser) -> None:
+    """Say what the command does, and add its options."""
+    parser.describe(VERSIONS)
     parser.add_argument("release", nargs="?", metavar="V", help="a release, such as 3.9 or 3.9.2/zookeeper")
     parser.add_argument("--full", action="store_true", help="the rules of every release")
-    parser.add_argument("--json", action="store_true", help="answer as JSON on standard output")
+    add_json(parser)
     parser.set_defaults(command=_versions)
 
 
@@ -124,15 +122,10 @@ verdicts that were measured on both."""
 WIDTH = 100
 
 
-def add_track_record(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add the command with its options."""
-    parser = commands.add_parser(
-        "track-record",
-        help="list the known defects that are shown here, and those that are out of reach",
-        description=DESCRIPTION,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument("--json", action="store_true", help="answer as JSON on standard output")
+def add_track_record(parser: Parser) -> None:
+    """Say what the command does, and add its options."""
+    parser.describe(DESCRIPTION)
+    add_json(parser)
     parser.set_defaults(command=lambda console, _: list_track_record(console))
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from conformance.cli import main
-from conformance.commands.help_texts import own_version
+from conformance.commands.parser import own_version
 from fault_injection.releases.release import JarsUnavailableError
 from tests.conformance.ideal_runs import write_ideal_run
 
@@ -270,7 +270,7 @@ def declared_version() -> str:
 
 
 def test_a_tester_that_is_not_installed_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("conformance.commands.help_texts.PACKAGE", "kafka-conformance-that-is-not-installed")
+    monkeypatch.setattr("conformance.commands.parser.PACKAGE", "kafka-conformance-that-is-not-installed")
 
     assert own_version() == "of a checkout that is not installed"
 

@@ -10,7 +10,7 @@ import pytest
 
 from conformance.cli import build_parser, main
 from conformance.commands import matrix
-from conformance.commands.help_texts import is_given
+from conformance.commands.parser import is_given
 
 if TYPE_CHECKING:
     from conformance.commands.matrix import MatrixOptions

@@ -10,13 +10,12 @@ from conformance.catalogue.requirements import REQUIREMENTS
 from conformance.catalogue.where import EVERYWHERE
 from conformance.commands.choosing import Choice, foretold, line_that_runs, release_options, rules_of
 from conformance.commands.foretold_promise import promise_line, promise_words
-from conformance.commands.help_texts import EXPLAIN, EXPLAIN_EPILOG, LIST, LIST_EPILOG, help_of, refuse, table_lines
-from conformance.commands.listing import count_words, entry_as_json, list_scenarios
+from conformance.commands.listing import count_words, entry_as_json
+from conformance.commands.parser import add_json, refuse, table_lines
 from conformance.commands.prediction import answer_lines
 from conformance.judgement.broker_answers import answer_words
 from conformance.registry import select
 from conformance.schedules.topic_settings import topic_configs
-from fault_injection.releases import UsageError
 from oracle.schedule_format import encode
 
 if TYPE_CHECKING:
@@ -24,11 +23,41 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from conformance.catalogue.examination import Entry
+    from conformance.commands.parser import Parser
     from conformance.console import Console
     from conformance.stages.foretelling import Foretold
     from oracle.prediction import Moment, Prediction
     from oracle.rules.rule_set import RuleSet
     from oracle.schedule import Schedule
+
+
+DESCRIPTION = """Says what a scenario requires, why, what it does step by step, and what a release must answer. Of
+several: what they have in common, and a table."""
+EPILOG = """examples:
+  kafka-conformance explain TR-01 --kafka 0.10.2.2        one, in prose, with what that release must show
+  kafka-conformance explain EL-03 --kafka 4.4.0           several, as a table
+"""
+
+
+def add_explain(parser: Parser) -> None:
+    """Say what the command does, and add its options."""
+    parser.describe(DESCRIPTION, EPILOG)
+    parser.add_argument("globs", nargs="+", metavar="SCENARIO", help="scenario name, such as TR-01, or EL-*")
+    parser.add_argument("--full", action="store_true", help="of several: the whole text of each")
+    parser.add_argument("--kafka", metavar="V", help="release that the numbers are predicted for (default: newest)")
+    parser.add_argument(
+        "--metadata", choices=("zookeeper", "kraft"), help="metadata mode (default: the release's newer)"
+    )
+    add_json(parser)
+    parser.set_defaults(command=_explain)
+
+
+def _explain(console: Console, parsed: argparse.Namespace) -> int:
+    if parsed.json:
+        refuse(parsed, ["--full"], "is about the text: --json has the whole of each scenario.")
+        refuse(parsed, ["--kafka", "--metadata"], "is about the predicted numbers, which --json does not have.")
+    choice = Choice(tuple(parsed.globs), kafka=parsed.kafka or "newest", metadata=parsed.metadata)
+    return explain(console, choice, in_full=parsed.full)
 
 
 def explain(console: Console, choice: Choice, *, in_full: bool = False) -> int:
@@ -132,61 +161,6 @@ def _cells(moment: Moment) -> tuple[str, ...]:
         f"{one.log_end_offset}, {one.high_watermark}" if one.alive else "down" for one in moment.replicas.values()
     )
     return (leader, ", ".join(str(broker) for broker in moment.isr), *numbers)
-
-
-# Which arguments do ``list`` and ``explain`` take?
-
-
-def add_catalogue(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add both commands to the command line."""
-    _add_list(commands)
-    _add_explain(commands)
-
-
-def _add_list(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    parser = commands.add_parser(
-        "list",
-        help="list the scenarios, and what a release does not run",
-        **help_of(LIST, LIST_EPILOG),
-    )
-    parser.add_argument("globs", nargs="*", metavar="GLOB", help="scenario names, such as TR-* or EL-02/safe")
-    parser.add_argument("--kafka", metavar="V", help="say what is not run on a release, such as 3.9.2/zookeeper")
-    parser.add_argument("--metadata", choices=("zookeeper", "kraft"), help="metadata mode of that release")
-    parser.add_argument("--not-run", action="store_true", help="list only what is not run there, by reason")
-    parser.add_argument("--json", action="store_true", help="answer as JSON on standard output")
-    parser.set_defaults(command=_list)
-
-
-def _list(console: Console, parsed: argparse.Namespace) -> int:
-    if parsed.kafka is None and (parsed.metadata is not None or parsed.not_run):
-        option = "--not-run" if parsed.not_run else "--metadata"
-        raise UsageError(f"{option} is about one release: give --kafka too.")
-    on = None if parsed.kafka is None else Choice(kafka=parsed.kafka, metadata=parsed.metadata)
-    return list_scenarios(console, parsed.globs, on, only_not_run=parsed.not_run)
-
-
-def _add_explain(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    explaining = commands.add_parser(
-        "explain",
-        help="say what a scenario requires and does, step by step",
-        **help_of(EXPLAIN, EXPLAIN_EPILOG),
-    )
-    explaining.add_argument("globs", nargs="+", metavar="SCENARIO", help="scenario name, such as TR-01, or EL-*")
-    explaining.add_argument("--full", action="store_true", help="of several: the whole text of each")
-    explaining.add_argument("--kafka", metavar="V", help="release that the numbers are predicted for (default: newest)")
-    explaining.add_argument(
-        "--metadata", choices=("zookeeper", "kraft"), help="metadata mode (default: the release's newer)"
-    )
-    explaining.add_argument("--json", action="store_true", help="answer as JSON on standard output")
-    explaining.set_defaults(command=_explain)
-
-
-def _explain(console: Console, parsed: argparse.Namespace) -> int:
-    if parsed.json:
-        refuse(parsed, ["--full"], "is about the text: --json has the whole of each scenario.")
-        refuse(parsed, ["--kafka", "--metadata"], "is about the predicted numbers, which --json does not have.")
-    choice = Choice(tuple(parsed.globs), kafka=parsed.kafka or "newest", metadata=parsed.metadata)
-    return explain(console, choice, in_full=parsed.full)
 
 
 # What do several scenarios have in common, and in what do they differ? Family by family, each with one table.

@@ -1,4 +1,4 @@
-"""What does ``--help`` say above and below the options?"""
+"""How is a command line parsed? argparse with commands that are imported when they are called, and with suggestions."""
 
 from __future__ import annotations
 
@@ -8,87 +8,13 @@ from ast import literal_eval
 from difflib import get_close_matches
 from importlib.metadata import PackageNotFoundError, version
 from tempfile import TemporaryFile
-from typing import TYPE_CHECKING, NoReturn, TypedDict
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from fault_injection.releases import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
-
-
-EPILOG = """examples:
-  kafka-conformance list
-  kafka-conformance predict TR-01 --kafka 0.10.2.2        what must happen; needs no cluster
-  kafka-conformance run TR-01 --kafka 0.10.2.2            real brokers, a held FETCH, a verdict
-  kafka-conformance run --kafka 4.4.0                     the quick profile, eleven scenarios
-  kafka-conformance run --schedule my.yaml --kafka 3.9    your own schedule (see schedule-help)
-  kafka-conformance judge runs/RUN --rules-of 4.4.0       the same run under another release's rules
-  kafka-conformance trace runs/RUN                        its wire, frame by frame, as the model reads it
-
-exit codes: 0 conforms, 1 deviates, 2 usage, 3 inconclusive, 4 harness error, 130 Ctrl-C, 143 SIGTERM
-"""
-RUN = """Runs scenarios, or a schedule of your own, on real brokers that it starts and ends itself; writes one
-directory a run, and report.html, junit.xml and report.json beside them. Each schedule is predicted first."""
-RUN_EPILOG = """examples:
-  kafka-conformance run TR-01 --kafka 0.10.2.2            one scenario on an old release
-  kafka-conformance run --schedule my.yaml --kafka 3.9    your own schedule (see schedule-help)
-  kafka-conformance run 'EL-*' --kafka 3.9/zookeeper --backend process
-  kafka-conformance run TR-01 --repeat 10                 is it the same every time?
-
-exit codes: 0 conforms or does not apply, 1 deviates, 2 usage, 3 inconclusive, 4 harness error,
-130 Ctrl-C, 143 SIGTERM; of several runs 1 before 4 before 3 before 0
-"""
-PREDICT = """Says what must happen on a release, by the model alone: the numbers of each replica at every checkpoint,
-what becomes of every record, and each log as label/leadership. Leaderships are counted from 0, one for each leader
-change; Kafka's leader epoch may be higher, as some releases raise it without one. Refuses a schedule that the release
-cannot follow, with file, line and step."""
-JUDGE = """Judges a finished run again from its files; no broker is started. A verdict that differs, as that of another
-tester may, takes the first one's place; the first is named and kept as verdict.before.json. Files that cannot be
-judged any more leave verdict.json as it was, and the exit code is 4. With --rules-of or --repredict the same run is
-held against a new prediction, by another release's rules or by its own; that verdict is written beside the first."""
-PREDICT_EPILOG = """examples:
-  kafka-conformance predict TR-01 --kafka 0.10.2.2             numbers, fates, and what becomes of the promise
-  kafka-conformance predict TR-01 --kafka 0.10.2.2 --explain   which step and which rule decided each
-  kafka-conformance predict --schedule my.yaml --kafka 3.9     your own schedule (see schedule-help)
-"""
-JUDGE_EPILOG = """examples:
-  kafka-conformance judge runs/RUN                        the same verdict, or both
-  kafka-conformance judge runs/RUN --rules-of 4.4.0       what would differ under another release's rules
-
-exit codes: those of the run that it judges, see run --help
-"""
-LIST = """Lists the scenarios area by area, each with its requirement; with --kafka also what is not run on that
-release, and why."""
-LIST_EPILOG = """examples:
-  kafka-conformance list                                  all of them
-  kafka-conformance list TR --kafka 0.10.2                an area, and what of it that release does not run
-  kafka-conformance list --kafka 4.4.0 --not-run          only what it does not run, by reason
-"""
-EXPLAIN = """Says what a scenario requires, why, what it does step by step, and what a release must answer. Of several:
-what they have in common, and a table."""
-EXPLAIN_EPILOG = """examples:
-  kafka-conformance explain TR-01 --kafka 0.10.2.2        one, in prose, with what that release must show
-  kafka-conformance explain EL-03 --kafka 4.4.0           several, as a table
-"""
-REPORT = "Writes one HTML page over finished runs, from the verdicts and files in their directories."
-REPORT_EPILOG = """examples:
-  kafka-conformance report runs                           every run in a directory
-  kafka-conformance report runs/A runs/B --out both.html  two of them
-"""
-
-
-class Help(TypedDict):
-    """What ``add_parser`` takes of a command's help, lines as they stand."""
-
-    description: str
-    epilog: str
-    formatter_class: type[argparse.HelpFormatter]
-
-
-def help_of(description: str, epilog: str) -> Help:
-    """Return a command's help: what it does above its options, examples below."""
-    return {"description": description, "epilog": epilog, "formatter_class": argparse.RawDescriptionHelpFormatter}
 
 
 # Which options would have no effect? They are refused with the reason, never ignored in silence.
@@ -117,6 +43,19 @@ def is_given(parsed: argparse.Namespace, option: str) -> bool:
     return value is not None and value is not False and value != []
 
 
+# Which options do several commands have?
+
+
+def add_json(parser: argparse._ActionsContainer) -> None:
+    """Add the option of every command: its answer as JSON."""
+    parser.add_argument("--json", action="store_true", help="answer as JSON on standard output")
+
+
+def add_require_promise(parser: Parser) -> None:
+    """Add the option that has a promise broken as predicted end in a failure."""
+    parser.add_argument("--require-promise", action="store_true", help="exit 1 also when a promise broke as predicted")
+
+
 # How does an option take a whole number? As plain digits within its bounds; anything else is a usage error.
 
 
@@ -138,12 +77,27 @@ USAGE = 2
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser that suggests what is close to a word that it does not know."""
+    """A parser that suggests what is close to a word that it does not know, and keeps the lines of its help.
+
+    Args:
+        later: adds what the command does and takes, once it is called: what it needs is imported then.
+    """
+
+    def __init__(self, *, later: Callable[[Parser], None] | None = None, **options: Any) -> None:  # noqa: ANN401 - argparse's own
+        super().__init__(formatter_class=argparse.RawDescriptionHelpFormatter, **options)
+        self._later = later
+
+    def describe(self, description: str, epilog: str = "") -> None:
+        """Say what the command does, above its options, and give examples below."""
+        self.description, self.epilog = description, epilog
 
     def parse_known_args(  # type: ignore[override,explicit-override]  # from Python 3.12 on
         self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
     ) -> tuple[argparse.Namespace, list[str]]:
         """Parse; a command refuses by itself what it does not know, so that its own usage is shown."""
+        later, self._later = self._later, None
+        if later is not None:
+            later(self)
         known, unknown = super().parse_known_args(args, namespace)
         if unknown:
             self.error(f"unrecognized arguments: {' '.join(unknown)}{suggestion(unknown[0], self.words())}")

@@ -1,4 +1,4 @@
-"""``schedule-help`` and ``report``: how to write a schedule, a new page over old runs."""
+"""``schedule-help``: how is a schedule written?"""
 
 from __future__ import annotations
 
@@ -8,18 +8,13 @@ from enum import Enum
 from types import NoneType
 from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
 
-from conformance.commands.help_texts import check_file
-from conformance.record.run import open_run, runs_given
-from conformance.spark_extra import require_spark
+from conformance.commands.parser import add_json
 from oracle.composite_steps import COMPOSITES
 from oracle.schedule_format import KINDS, SINGLE_FIELD, plain
 from oracle.steps.step import STEP_CLASSES, written_name
-from reports import write_report
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
+    from conformance.commands.parser import Parser
     from conformance.console import Console
 
 HEAD = """A schedule is a YAML file:
@@ -43,6 +38,13 @@ HEAD = """A schedule is a YAML file:
 Ask the model first: `kafka-conformance predict --schedule FILE --kafka V`. To start from: examples/ of the project.
 Every step ends at rest: all replication that no hold blocks has run. The steps:
 """
+
+
+def add_schedule_help(parser: Parser) -> None:
+    """Say what the command does, and add its options."""
+    parser.describe("Documents the steps of a schedule file, each with its fields.")
+    add_json(parser)
+    parser.set_defaults(command=lambda console, _: schedule_help(console))
 
 
 def schedule_help(console: Console) -> int:
@@ -93,23 +95,3 @@ def _type_name(hint: Any) -> str:  # noqa: ANN401 - a type annotation
     if isinstance(hint, type) and issubclass(hint, Enum):
         return f"one of {', '.join(str(plain(member)) for member in hint)}"
     return KINDS[getattr(hint, "__supertype__", hint)].removeprefix("a ")
-
-
-def report_runs(console: Console, runs: Sequence[Path], out: Path) -> int:
-    """Write a report over existing runs: of a directory of runs over all in it; files beside runs are passed over.
-
-    Raises:
-        RunDirectoryError: one of the directories is no run, or of another format version.
-        UsageError: the page's directory does not exist, or what reads a run's tables is not installed.
-    """
-    require_spark()
-    given = runs_given(runs)
-    for run in given:
-        open_run(run)
-    check_file(out)
-    path = write_report(given, out)
-    if console.as_json:
-        console.answer_json({"report": str(path)})
-    else:
-        console.answer(f"report: {path}")
-    return 0
