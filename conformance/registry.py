@@ -40,10 +40,11 @@ class UnknownScenarioError(ValueError):
     """A glob that matches no scenario."""
 
 
-def _found() -> Iterator[Entry]:
-    """Yield what every module offers; what a package offers again from its modules is yielded again."""
+def _found() -> Iterator[tuple[Entry, str]]:
+    """Yield what every module offers, and the module; what a package offers again from its modules comes again."""
     for module in walk_packages(scenarios.__path__, f"{scenarios.__name__}."):
-        yield from getattr(import_module(module.name), "SCENARIOS", ())
+        for entry in getattr(import_module(module.name), "SCENARIOS", ()):
+            yield entry, module.name
 
 
 def _family(entry: Entry) -> str:
@@ -59,12 +60,22 @@ def _place(entry: Entry) -> tuple[int, str]:
     return (ORDER.index(area) if area in ORDER else len(ORDER), entry.name)
 
 
-CATALOGUE: tuple[Entry, ...] = tuple(sorted({id(entry): entry for entry in _found()}.values(), key=_place))
+_FOUND = tuple(_found())
+CATALOGUE: tuple[Entry, ...] = tuple(sorted({id(entry): entry for entry, _ in _FOUND}.values(), key=_place))
 """Every entry, by area and name."""
 SCENARIOS: tuple[Scenario, ...] = tuple(entry for entry in CATALOGUE if isinstance(entry, Scenario))
 """The entries with a schedule."""
 EXAMINATIONS: tuple[Examination, ...] = tuple(entry for entry in CATALOGUE if isinstance(entry, Examination))
 """The entries without one."""
+
+
+_MODULES = {entry.name: module for entry, module in _FOUND}
+
+
+def file_of(entry: Entry) -> str:
+    """Return the file that declares an entry, from the folder of the package on; a schedule of the user's has none."""
+    module = _MODULES.get(entry.name)
+    return "" if module is None else f"{module.replace('.', '/')}.py"
 
 
 def select(globs: Sequence[str] = (), profile: str = "quick") -> tuple[Entry, ...]:

@@ -8,72 +8,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from importlib import import_module
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from conformance.catalogue.scenario import FULL, Scenario, requirements_among
 from conformance.catalogue.where import EVERYWHERE, Where
-from oracle.rules.by_version import rules_for
-from oracle.vocabulary import MetadataMode as OracleMode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from pathlib import Path
 
     from conformance.catalogue.questions import Answer
-    from conformance.laboratory import Laboratory
-    from conformance.record.directory import RunDirectory
-    from conformance.spark_room import SparkRoom
-    from fault_injection.cluster.backend import Backend
-    from fault_injection.releases import JarSet, MetadataMode, Release
+    from conformance.examining.room import Room
     from oracle.rules.rule_set import RuleSet
-
-
-@dataclass(frozen=True, slots=True)
-class Room:
-    """Where an examination is conducted.
-
-    Attributes:
-        laboratory: keeps the cluster, gate and backend that the scenarios of one command share.
-        spark: reconciles runs, for examinations of the reconciliation itself.
-        run: the run's directory; what is worth keeping as evidence goes there.
-        directory: an empty work directory, removed when the examination ends.
-        kafka_home: the directory of a Kafka of the user's; None if the jars are a release's own.
-        seed: the run's seed.
-        progress: tells people what is being done.
-    """
-
-    laboratory: Laboratory
-    spark: SparkRoom
-    run: RunDirectory
-    directory: Path
-    kafka_home: Path | None
-    seed: int
-    progress: Callable[[str], None]
-
-    @property
-    def release(self) -> Release:
-        """The release whose brokers are examined."""
-        return self.laboratory.release
-
-    @property
-    def metadata(self) -> MetadataMode:
-        """Who keeps the brokers' metadata."""
-        return self.laboratory.metadata
-
-    @property
-    def rules(self) -> RuleSet:
-        """The rules of that release in that mode."""
-        return rules_for(self.release.version, OracleMode(self.metadata.value))
-
-    @property
-    def jars(self) -> JarSet:
-        """The brokers' jars."""
-        return self.laboratory.jars
-
-    @property
-    def backend(self) -> Backend:
-        """What brokers are started with."""
-        return self.laboratory.backend
 
 
 class Basis(StrEnum):
@@ -114,6 +60,7 @@ class Examination:
         sources: requirement ids it proves, its own first; documents, KIPs and issues.
         explanation: what a reader should look for in the report.
         basis: where its predicted answers come from.
+        examined: imports what conducts it, made with ``by``.
         where: the releases that have what is examined.
         variant: ``safe`` or ``unsafe`` for a pair that differs in its settings only, else None.
         profiles: ``quick`` and/or ``full``.
@@ -124,15 +71,35 @@ class Examination:
     requirement: str
     sources: tuple[str, ...]
     explanation: str
-    subject: Subject
+    examined: Callable[[], Subject]
     basis: Basis = Basis.PREDICTED
     where: Where = EVERYWHERE
     variant: str | None = None
     profiles: tuple[str, ...] = FULL
 
+    @property
+    def subject(self) -> Subject:
+        """What it is about, imported when it is asked for: the catalogue is read without clients and faults."""
+        return self.examined()
+
     def requirements(self) -> tuple[str, ...]:
         """Return the requirement ids among the sources."""
         return requirements_among(self.sources)
+
+
+def by(place: str) -> Callable[[], Subject]:
+    """Return what imports a subject when it is called.
+
+    Args:
+        place: the module below ``conformance.examining`` and the name there, such as ``fetchers.lag:LAG_GAUGE``.
+    """
+
+    def imported() -> Subject:
+        module, _, name = place.partition(":")
+        subject: Subject = getattr(import_module(f"conformance.examining.{module}"), name)
+        return subject
+
+    return imported
 
 
 Entry: TypeAlias = Scenario | Examination

@@ -14,7 +14,7 @@ from conformance.commands.listing import count_words, entry_as_json
 from conformance.commands.parser import add_json, refuse, table_lines
 from conformance.commands.prediction import answer_lines
 from conformance.judgement.broker_answers import answer_words
-from conformance.registry import select
+from conformance.registry import file_of, select
 from conformance.schedules.topic_settings import topic_configs
 from oracle.schedule_format import encode
 
@@ -80,9 +80,10 @@ def explain(console: Console, choice: Choice, *, in_full: bool = False) -> int:
 
 def _steps_as_json(entry: Entry) -> dict[str, Any]:
     if isinstance(entry, Examination):
-        return {"explanation": entry.explanation, "steps": list(entry.subject.steps())}
+        return {"explanation": entry.explanation, "file": file_of(entry), "steps": list(entry.subject.steps())}
     questions = [question.what for question in entry.questions]
-    return {"explanation": entry.explanation, "schedule": encode(entry.schedule), "questions": questions}
+    schedule = encode(entry.schedule)
+    return {"explanation": entry.explanation, "file": file_of(entry), "schedule": schedule, "questions": questions}
 
 
 def _explained(told: Foretold) -> Iterable[str]:
@@ -91,6 +92,7 @@ def _explained(told: Foretold) -> Iterable[str]:
     yield ""
     yield f"Requirement: {entry.requirement}"
     yield f"Sources:     {', '.join(entry.sources)}"
+    yield f"Declared in: {file_of(entry)}"
     yield f"Answers:     {BASIS_WORDS[basis_of(entry)]}"
     if not isinstance(entry, Examination):
         yield from _settings(entry.schedule)

@@ -6,11 +6,11 @@ import textwrap
 from typing import TYPE_CHECKING, Any
 
 from conformance.catalogue.questions import in_words
+from conformance.catalogue.track_record import TRACK_RECORD
 from conformance.commands.choosing import Choice, release_named, release_of
 from conformance.commands.parser import add_json, refuse, table_lines
 from conformance.record.directory import as_plain
 from conformance.scenarios.regressions.defect import UNREACHED
-from conformance.scenarios.regressions.track_record import TRACK_RECORD
 from fault_injection.releases import RELEASES
 from fault_injection.releases.cache import cache_directory, jar_set
 from oracle.rules import base_protocol

@@ -18,8 +18,8 @@ from oracle.vocabulary import MetadataMode
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from conformance.catalogue.examination import Room
     from conformance.catalogue.questions import Expected
+    from conformance.examining.room import Room
     from conformance.puppet_stage.acts import Act
     from fault_injection.puppets.run import PuppetRun
     from oracle.rules.rule_set import RuleSet

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from conformance.catalogue.examination import Room
+    from conformance.examining.room import Room
 
 KEPT_AS = "puppets"
 

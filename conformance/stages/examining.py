@@ -10,8 +10,8 @@ from collections.abc import Generator
 from typing import TYPE_CHECKING
 
 from conformance.catalogue.answers import compare_answers
-from conformance.catalogue.examination import Room
 from conformance.catalogue.questions import NotSeenError
+from conformance.examining.room import Room
 from conformance.interruption import AwaitedStateMissingError
 from conformance.judgement.verdicts import judge_answers
 from conformance.record.answers import add_measured

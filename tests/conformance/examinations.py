@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from conformance.catalogue.examination import Room
+    from conformance.examining.room import Room
     from oracle.rules.rule_set import RuleSet
 
 PREDICTED = (
@@ -61,6 +61,6 @@ def examination(subject: Table, where: Where = EVERYWHERE) -> Examination:
         requirement="A table answers as predicted.",
         sources=("FE-99", "004"),
         explanation="Nothing but a table.",
-        subject=subject,
+        examined=lambda: subject,
         where=where,
     )

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from conformance.catalogue.track_record import TRACK_RECORD
 from conformance.cli import main
 from conformance.scenarios.regressions.defect import UNREACHED
-from conformance.scenarios.regressions.track_record import TRACK_RECORD
 
 if TYPE_CHECKING:
     import pytest

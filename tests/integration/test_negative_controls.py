@@ -15,13 +15,13 @@ import pytest
 from typing_extensions import override
 
 from conformance.clients.producer import send
+from conformance.examining.reconciliation import doctoring
+from conformance.examining.reconciliation.doctoring import FOREIGN_ID
 from conformance.pipeline import Pipeline
 from conformance.reconcile.errors import ReconcileError
 from conformance.record.directory import RunDirectoryError
 from conformance.record.prediction import check_frozen
 from conformance.record.verdict import Conformance, PromiseKept, Verdict
-from conformance.scenarios.reconciliation import doctoring
-from conformance.scenarios.reconciliation.doctoring import FOREIGN_ID
 from conformance.scenarios.truncation import RESTARTED_FOLLOWER
 from conformance.stages.judging import judge_run
 from conformance.stages.repredict import repredict

@@ -13,13 +13,13 @@ import pytest
 from conformance.catalogue.examination import Basis, basis_of
 from conformance.catalogue.ladder import LADDER
 from conformance.catalogue.requirements import CHECKED_IN_EVERY_RUN, REQUIREMENTS
+from conformance.catalogue.track_record import TRACK_RECORD
 from conformance.cli import main
 from conformance.commands.choosing import Choice, rules_of
 from conformance.commands.exploring import EXITS
 from conformance.judgement.verdicts import EXIT_CODES
 from conformance.record.verdict import Conformance, PromiseKept
 from conformance.registry import CATALOGUE, select
-from conformance.scenarios.regressions.track_record import TRACK_RECORD
 from fault_injection.releases import RELEASES, MetadataMode
 from oracle.explorer.model import Verdict
 from oracle.points import check_points

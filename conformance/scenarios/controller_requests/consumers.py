@@ -2,28 +2,8 @@
 
 from __future__ import annotations
 
-from conformance.catalogue.examination import Examination
-from conformance.puppet_stage.client_acts import AppendAt, Consume, ListByTime, ListEarliest, ListLatest
-from conformance.puppet_stage.leading_acts import Append, FetchAs, Lead
-from conformance.puppet_stage.script import PuppetScript
-from conformance.puppet_stage.transaction_acts import (
-    AppendInTransaction,
-    ConsumeCommitted,
-    EndTransaction,
-    ListLatestCommitted,
-)
+from conformance.catalogue.examination import Examination, by
 from conformance.puppet_stage.where import WITH_PUPPETS, since
-
-THREE_OF_FOUR_COMMITTED = (
-    Lead(5, isr=(1, 2)),
-    Append("a"),
-    Append("b"),
-    Append("c"),
-    Append("d"),
-    FetchAs(2, 3, 5),
-)
-SHORT_MS, LONGER_MS, LONG_MS = 500, 3_000, 10_000
-"""A wait that always passes, one that passes on some releases, and one that never does."""
 
 FETCH = Examination(
     name="RM-05/puppets",
@@ -39,18 +19,7 @@ FETCH = Examination(
         "from 3.8 on it is answered at once, as there is nothing to wait for."
     ),
     where=WITH_PUPPETS,
-    subject=PuppetScript(
-        (
-            *THREE_OF_FOUR_COMMITTED,
-            Consume(0),
-            Consume(0, max_wait_ms=LONG_MS),
-            Consume(3, max_wait_ms=SHORT_MS),
-            Consume(4, max_wait_ms=LONGER_MS),
-            Consume(0, max_wait_ms=SHORT_MS, wants_more=True),
-            Consume(1, takes_one_byte=True),
-            Consume(5),
-        )
-    ),
+    examined=by("controller_requests.consumers:FETCH"),
 )
 
 LIST_OFFSETS = Examination(
@@ -63,19 +32,7 @@ LIST_OFFSETS = Examination(
     sources=("RM-06", "HW-02", "003", "KIP-79"),
     explanation="Four records, of which three and then all five are committed; the fifth is ten milliseconds later.",
     where=WITH_PUPPETS,
-    subject=PuppetScript(
-        (
-            *THREE_OF_FOUR_COMMITTED,
-            ListEarliest(),
-            ListLatest(),
-            AppendAt("late", later_ms=10),
-            FetchAs(2, 5, 5),
-            ListLatest(),
-            ListByTime(later_ms=0, first=0),
-            ListByTime(later_ms=10, first=4),
-            ListByTime(later_ms=11, first=None),
-        )
-    ),
+    examined=by("controller_requests.consumers:LIST_OFFSETS"),
 )
 
 READ_COMMITTED = Examination(
@@ -91,26 +48,7 @@ READ_COMMITTED = Examination(
         "the next one opens at 5 and is aborted: its record is below the last stable offset all the same."
     ),
     where=since("0.11.0.0", "before, there are no transactions"),
-    subject=PuppetScript(
-        (
-            Lead(5, isr=(1,)),
-            Append("a"),
-            AppendInTransaction("b", sequence=0),
-            Append("c"),
-            AppendInTransaction("d", sequence=1),
-            ListLatest(),
-            ListLatestCommitted(),
-            ConsumeCommitted(0),
-            ConsumeCommitted(1),
-            EndTransaction(commits=True),
-            ListLatestCommitted(),
-            AppendInTransaction("e", sequence=2),
-            ListLatestCommitted(),
-            EndTransaction(commits=False),
-            ListLatestCommitted(),
-            ConsumeCommitted(5),
-        )
-    ),
+    examined=by("controller_requests.consumers:READ_COMMITTED"),
 )
 
 SCENARIOS = (FETCH, LIST_OFFSETS, READ_COMMITTED)

@@ -2,22 +2,8 @@
 
 from __future__ import annotations
 
-from conformance.catalogue.examination import Examination
-from conformance.puppet_stage.controller_acts import (
-    AskLeader,
-    Office,
-    SendLeaderAndIsr,
-    SendUpdateMetadata,
-    Sent,
-    Start,
-    StopReplica,
-)
-from conformance.puppet_stage.leading_acts import Append, FetchAs, Lead
-from conformance.puppet_stage.script import PuppetScript
+from conformance.catalogue.examination import Examination, by
 from conformance.puppet_stage.where import WITH_CONTROLLER_REQUESTS, since
-
-REPLACED = Sent(Office.REPLACED)
-EARLIER, THIS = Sent(start=Start.EARLIER), Sent(start=Start.THIS)
 
 REPLACED_CONTROLLER = Examination(
     name="RM-01/replaced-controller",
@@ -32,22 +18,7 @@ REPLACED_CONTROLLER = Examination(
         "so; the last decision, of the controller in office, makes it a follower."
     ),
     where=WITH_CONTROLLER_REQUESTS,
-    subject=PuppetScript(
-        (
-            Lead(5, isr=(1, 2)),
-            Append("a"),
-            SendUpdateMetadata(sent=REPLACED),
-            SendUpdateMetadata(),
-            SendLeaderAndIsr(leader=2, leader_epoch=6, sent=REPLACED),
-            SendUpdateMetadata(leader=2, leader_epoch=6, sent=REPLACED),
-            StopReplica(is_deleted=True, sent=REPLACED),
-            AskLeader(),
-            Append("b"),
-            FetchAs(2, 1, 5),
-            SendLeaderAndIsr(leader=2, leader_epoch=6),
-            Append("c", to_leader=False),
-        )
-    ),
+    examined=by("controller_requests.obedience:REPLACED_CONTROLLER"),
 )
 
 LEADER_EPOCH = Examination(
@@ -60,18 +31,7 @@ LEADER_EPOCH = Examination(
     sources=("RM-01", "LE-05", "003"),
     explanation="A decision in epoch 4 and another one in epoch 5 leave the leader of epoch 5 as it is.",
     where=WITH_CONTROLLER_REQUESTS,
-    subject=PuppetScript(
-        (
-            Lead(5, isr=(1, 2)),
-            Append("a"),
-            SendLeaderAndIsr(leader=2, leader_epoch=4),
-            Append("b"),
-            SendLeaderAndIsr(leader=2, leader_epoch=5),
-            Append("c"),
-            Lead(6, isr=(1, 2)),
-            Append("d"),
-        )
-    ),
+    examined=by("controller_requests.obedience:LEADER_EPOCH"),
 )
 
 BROKER_EPOCH = Examination(
@@ -84,18 +44,7 @@ BROKER_EPOCH = Examination(
     sources=("RM-01", "KIP-380"),
     explanation="The registration's epoch is the ZooKeeper transaction that created the broker's node.",
     where=since("2.2.0", "before, a request does not say for which start of the broker it is meant"),
-    subject=PuppetScript(
-        (
-            Lead(5, isr=(1, 2)),
-            SendUpdateMetadata(sent=THIS),
-            SendUpdateMetadata(sent=EARLIER),
-            SendLeaderAndIsr(leader=2, leader_epoch=6, sent=EARLIER),
-            StopReplica(is_deleted=True, sent=EARLIER),
-            Append("a"),
-            SendLeaderAndIsr(leader=2, leader_epoch=6, sent=THIS),
-            Append("b", to_leader=False),
-        )
-    ),
+    examined=by("controller_requests.obedience:BROKER_EPOCH"),
 )
 
 SCENARIOS = (REPLACED_CONTROLLER, LEADER_EPOCH, BROKER_EPOCH)

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from conformance.catalogue.examination import Examination
-from conformance.puppet_stage.controller_acts import AskLeader, SendLeaderAndIsr, SendUpdateMetadata, StopReplica
-from conformance.puppet_stage.following_acts import Follow, Watch
-from conformance.puppet_stage.leading_acts import Append, Lead
-from conformance.puppet_stage.script import PuppetScript
+from conformance.catalogue.examination import Examination, by
 from conformance.puppet_stage.where import WITH_CONTROLLER_REQUESTS, since
 
 FETCHERS = Examination(
@@ -19,18 +15,7 @@ FETCHERS = Examination(
     sources=("RM-02", "003", "004"),
     explanation="The tester plays both other brokers: what they are asked is all that the broker's fetcher does.",
     where=WITH_CONTROLLER_REQUESTS,
-    subject=PuppetScript(
-        (
-            Follow(leader=2, leader_epoch=5, log=((5, "ab"),), high_watermark=2),
-            Watch(2),
-            Lead(6, isr=(1, 2)),
-            Watch(2),
-            Append("c"),
-            Follow(leader=3, leader_epoch=7, log=((5, "ab"), (6, "c"), (7, "d")), high_watermark=4),
-            Watch(3),
-            Watch(2),
-        )
-    ),
+    examined=by("controller_requests.replicas:FETCHERS"),
 )
 
 STOPPED = Examination(
@@ -43,15 +28,7 @@ STOPPED = Examination(
     sources=("RM-03", "003"),
     explanation="A directory that is renamed to be deleted counts as gone: no broker reads it again.",
     where=WITH_CONTROLLER_REQUESTS,
-    subject=PuppetScript(
-        (
-            Follow(leader=2, leader_epoch=5, log=((5, "ab"),), high_watermark=2),
-            Watch(2),
-            StopReplica(is_deleted=False),
-            Watch(2),
-            StopReplica(is_deleted=True),
-        )
-    ),
+    examined=by("controller_requests.replicas:STOPPED"),
 )
 
 OLD_DECISION = Examination(
@@ -67,17 +44,7 @@ OLD_DECISION = Examination(
         "6 counts everywhere."
     ),
     where=since("2.6.0", "before, StopReplica has no leader epoch"),
-    subject=PuppetScript(
-        (
-            Follow(leader=2, leader_epoch=5, log=((5, "ab"),), high_watermark=2),
-            StopReplica(is_deleted=True, leader_epoch=4),
-            Watch(2),
-            StopReplica(is_deleted=False, leader_epoch=5),
-            Watch(2),
-            StopReplica(is_deleted=True, leader_epoch=6),
-            Watch(2),
-        )
-    ),
+    examined=by("controller_requests.replicas:OLD_DECISION"),
 )
 
 STALE_METADATA = Examination(
@@ -90,17 +57,7 @@ STALE_METADATA = Examination(
     sources=("RM-04", "AC-07", "003"),
     explanation="The controller sends LeaderAndIsr first and holds UpdateMetadata back; between the two they differ.",
     where=WITH_CONTROLLER_REQUESTS,
-    subject=PuppetScript(
-        (
-            Lead(5, isr=(1, 2, 3)),
-            AskLeader(),
-            SendLeaderAndIsr(leader=2, leader_epoch=6),
-            AskLeader(),
-            Append("late", to_leader=False),
-            SendUpdateMetadata(leader=2, leader_epoch=6),
-            AskLeader(),
-        )
-    ),
+    examined=by("controller_requests.replicas:STALE_METADATA"),
 )
 
 SCENARIOS = (FETCHERS, STOPPED, OLD_DECISION, STALE_METADATA)

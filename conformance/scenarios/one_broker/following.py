@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from conformance.catalogue.examination import Examination
-from conformance.puppet_stage.following_acts import Follow, FollowIntoSilence, WatchIdling
-from conformance.puppet_stage.leading_acts import Append, FetchAs, Lead, Restart
-from conformance.puppet_stage.script import PuppetScript
+from conformance.catalogue.examination import Examination, by
 from conformance.puppet_stage.where import WITH_PUPPETS
 
 CUTS = Examination(
@@ -18,13 +15,7 @@ CUTS = Examination(
     sources=("TR-06", "TR-04", "LE-04", "LE-07", "000", "KIP-101", "KIP-279", "KIP-595"),
     explanation="Every request of the follower is predicted, with the epoch that it names, and the log in the end.",
     where=WITH_PUPPETS,
-    subject=PuppetScript(
-        (
-            Follow(leader=2, leader_epoch=5, log=((3, "ab"), (5, "cd")), high_watermark=1),
-            Follow(leader=3, leader_epoch=8, log=((3, "ab"), (6, "x"), (8, "yz")), high_watermark=1),
-            Follow(leader=2, leader_epoch=9, log=((3, "ab"), (5, "cd"), (9, "efg")), high_watermark=3),
-        )
-    ),
+    examined=by("one_broker.following:CUTS"),
 )
 
 SAME_LEADER = Examination(
@@ -37,12 +28,7 @@ SAME_LEADER = Examination(
     sources=("TR-06", "KAFKA-7164"),
     explanation="Epoch 9 of the same broker 2 has another log than epoch 5 had: it was away in between.",
     where=WITH_PUPPETS,
-    subject=PuppetScript(
-        (
-            Follow(leader=2, leader_epoch=5, log=((3, "a"), (5, "bc")), high_watermark=1),
-            Follow(leader=2, leader_epoch=9, log=((3, "a"), (7, "xyz")), high_watermark=2),
-        )
-    ),
+    examined=by("one_broker.following:SAME_LEADER"),
 )
 
 FORMER_LEADER = Examination(
@@ -52,16 +38,7 @@ FORMER_LEADER = Examination(
     sources=("TR-05", "000", "001"),
     explanation="Of a, b and c only a was replicated; the successor has written x and y in epoch 6.",
     where=WITH_PUPPETS,
-    subject=PuppetScript(
-        (
-            Lead(5, isr=(1, 2, 3)),
-            *(Append(label) for label in "abc"),
-            FetchAs(2, 1, 5),
-            FetchAs(3, 1, 5),
-            Follow(leader=3, leader_epoch=6, log=((5, "a"), (6, "xy")), high_watermark=2),
-            Append("late", to_leader=False),
-        )
-    ),
+    examined=by("one_broker.following:FORMER_LEADER"),
 )
 
 UNANSWERED = Examination(
@@ -74,14 +51,7 @@ UNANSWERED = Examination(
     sources=("LE-06", "000"),
     explanation="Up to 0.10.2 the follower has cut to its high watermark before it asks for anything.",
     where=WITH_PUPPETS,
-    subject=PuppetScript(
-        (
-            Follow(leader=2, leader_epoch=5, log=((3, "ab"), (5, "cd")), high_watermark=1),
-            FollowIntoSilence(leader=3, leader_epoch=6),
-            Lead(7, isr=(1, 2)),
-            Append("e"),
-        )
-    ),
+    examined=by("one_broker.following:UNANSWERED"),
 )
 
 RESTARTED = Examination(
@@ -94,15 +64,7 @@ RESTARTED = Examination(
     sources=("HW-13", "TR-04", "KAFKA-1211"),
     explanation="It has three records and knows of one that it is committed; the second start makes it the leader.",
     where=WITH_PUPPETS,
-    subject=PuppetScript(
-        (
-            Follow(leader=2, leader_epoch=5, log=((5, "abc"),), high_watermark=1),
-            Restart(),
-            Follow(leader=3, leader_epoch=6, log=((5, "abc"),), high_watermark=2),
-            Restart(),
-            Lead(7, isr=(1, 2)),
-        )
-    ),
+    examined=by("one_broker.following:RESTARTED"),
 )
 
 EMPTY_ANSWER = Examination(
@@ -115,13 +77,7 @@ EMPTY_ANSWER = Examination(
     sources=("LE-04", "KIP-595", "KAFKA-15510"),
     explanation="The second leader has the same log as the first, so that its first answer has no records.",
     where=WITH_PUPPETS,
-    subject=PuppetScript(
-        (
-            Follow(leader=2, leader_epoch=5, log=((5, "ab"),), high_watermark=2),
-            Follow(leader=3, leader_epoch=6, log=((5, "ab"),), high_watermark=2),
-            WatchIdling(3),
-        )
-    ),
+    examined=by("one_broker.following:EMPTY_ANSWER"),
 )
 
 SCENARIOS = (CUTS, SAME_LEADER, FORMER_LEADER, UNANSWERED, RESTARTED, EMPTY_ANSWER)

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from conformance.catalogue.examination import Examination
-from conformance.puppet_stage.client_acts import ListLatest
-from conformance.puppet_stage.following_acts import Follow
-from conformance.puppet_stage.leading_acts import Append, AskEpochEnd, FetchAs, Lead
-from conformance.puppet_stage.script import PuppetScript
+from conformance.catalogue.examination import Examination, by
 from conformance.puppet_stage.where import WITH_PUPPETS, since
 
 HIGH_WATERMARK = Examination(
@@ -22,17 +18,7 @@ HIGH_WATERMARK = Examination(
         "that the same fetch has moved (KAFKA-5758); a fetch that is parked is read again and carries the new one."
     ),
     where=WITH_PUPPETS,
-    subject=PuppetScript(
-        (
-            Lead(5, isr=(1, 2, 3)),
-            Append("a"),
-            Append("b"),
-            Append("c"),
-            *(FetchAs(follower, offset, 5) for follower, offset in ((2, 0), (3, 0), (2, 2), (3, 1), (3, 2), (2, 3))),
-            FetchAs(3, 3, 5),
-            FetchAs(3, 3, 5, parks=True),
-        )
-    ),
+    examined=by("one_broker.leading:HIGH_WATERMARK"),
 )
 
 JOIN = Examination(
@@ -48,19 +34,7 @@ JOIN = Examination(
         "later it takes a fetch at 2."
     ),
     where=WITH_PUPPETS,
-    subject=PuppetScript(
-        (
-            Lead(5, isr=(1, 2)),
-            Append("a"),
-            Append("b"),
-            FetchAs(2, 1, 5),
-            FetchAs(3, 0, 5),
-            FetchAs(3, 1, 5),
-            Lead(6, isr=(1, 2)),
-            FetchAs(3, 1, 6),
-            FetchAs(3, 2, 6),
-        )
-    ),
+    examined=by("one_broker.leading:JOIN"),
 )
 
 EPOCH_ENDS = Examination(
@@ -73,16 +47,7 @@ EPOCH_ENDS = Examination(
     sources=("LE-03", "001", "KIP-101", "KIP-279"),
     explanation="The leader has records of epochs 5 and 7; it is asked about 3, 5, 6, 7 and 8.",
     where=since("0.11.0.0", "before, nobody asks where epochs end"),
-    subject=PuppetScript(
-        (
-            Lead(5, isr=(1, 2, 3)),
-            Append("a"),
-            Append("b"),
-            Lead(7, isr=(1, 2, 3)),
-            Append("c"),
-            *(AskEpochEnd(epoch) for epoch in (3, 5, 6, 7, 8)),
-        )
-    ),
+    examined=by("one_broker.leading:EPOCH_ENDS"),
 )
 
 FENCED_QUESTIONS = Examination(
@@ -95,13 +60,7 @@ FENCED_QUESTIONS = Examination(
     sources=("LE-03", "LE-05", "KIP-320"),
     explanation="The same question three times, from epochs 4, 6 and 5; only the last one is answered.",
     where=since("2.1.0", "before, the question carries no current epoch"),
-    subject=PuppetScript(
-        (
-            Lead(5, isr=(1, 2, 3)),
-            Append("a"),
-            *(AskEpochEnd(5, claims=epoch) for epoch in (4, 6, 5)),
-        )
-    ),
+    examined=by("one_broker.leading:FENCED_QUESTIONS"),
 )
 
 FENCED_FETCHES = Examination(
@@ -114,14 +73,7 @@ FENCED_FETCHES = Examination(
     sources=("LE-05", "KIP-320", "KAFKA-6880", "KAFKA-7395"),
     explanation="Up to 2.0 the high watermark rises on the word of followers that believe in other epochs.",
     where=WITH_PUPPETS,
-    subject=PuppetScript(
-        (
-            Lead(5, isr=(1, 2, 3)),
-            Append("a"),
-            Append("b"),
-            *(FetchAs(follower, offset, epoch) for epoch in (4, 6, 5) for follower, offset in ((2, 2), (3, 1))),
-        )
-    ),
+    examined=by("one_broker.leading:FENCED_FETCHES"),
 )
 
 DIVERGING = Examination(
@@ -134,16 +86,7 @@ DIVERGING = Examination(
     sources=("TR-06", "LE-04", "KIP-595", "KAFKA-13141"),
     explanation="Fetches after records of epochs 5, 6 and 7 at offsets where the logs agree, and where they do not.",
     where=WITH_PUPPETS,
-    subject=PuppetScript(
-        (
-            Lead(5, isr=(1, 2)),
-            Append("a"),
-            Append("b"),
-            Lead(7, isr=(1, 2)),
-            Append("c"),
-            *(FetchAs(2, at, 7, last_epoch=last) for at, last in ((3, 6), (3, 5), (2, 5), (4, 7), (3, 7))),
-        )
-    ),
+    examined=by("one_broker.leading:DIVERGING"),
 )
 
 LATEST_OFFSET = Examination(
@@ -156,16 +99,7 @@ LATEST_OFFSET = Examination(
     sources=("HW-14", "004", "KIP-207"),
     explanation="A follower with high watermark 1 of 3 is made the leader; the first fetch at 3 makes it trustworthy.",
     where=WITH_PUPPETS,
-    subject=PuppetScript(
-        (
-            Follow(leader=2, leader_epoch=5, log=((5, "abc"),), high_watermark=1),
-            Lead(6, isr=(1, 3)),
-            FetchAs(3, 1, 6),
-            ListLatest(),
-            FetchAs(3, 3, 6),
-            ListLatest(),
-        )
-    ),
+    examined=by("one_broker.leading:LATEST_OFFSET"),
 )
 
 SCENARIOS = (HIGH_WATERMARK, JOIN, EPOCH_ENDS, FENCED_QUESTIONS, FENCED_FETCHES, DIVERGING, LATEST_OFFSET)

@@ -2,14 +2,8 @@
 
 from __future__ import annotations
 
-from conformance.catalogue.examination import Examination
-from conformance.puppet_stage.following_acts import Follow
-from conformance.puppet_stage.leading_acts import Append, FetchAs, Lead
-from conformance.puppet_stage.script import PuppetScript
+from conformance.catalogue.examination import Examination, by
 from conformance.puppet_stage.where import WITH_PUPPETS
-
-ALL = -1
-SHORT_MS = 100
 
 INVALID_ACKS = Examination(
     name="AC-01/puppets",
@@ -21,9 +15,7 @@ INVALID_ACKS = Examination(
     sources=("AC-01", "003"),
     explanation="Acks 2, 3 and -2, although two in-sync replicas are there; the next record gets offset 1.",
     where=WITH_PUPPETS,
-    subject=PuppetScript(
-        (Lead(5, isr=(1, 2)), Append("a"), *(Append("x", acks=acks) for acks in (2, 3, -2)), Append("b"))
-    ),
+    examined=by("one_broker.producing:INVALID_ACKS"),
 )
 
 TIMED_OUT = Examination(
@@ -36,7 +28,7 @@ TIMED_OUT = Examination(
     sources=("AC-03", "003"),
     explanation="The outcome is indeterminate: the producer was told no, the record becomes visible all the same.",
     where=WITH_PUPPETS,
-    subject=PuppetScript((Lead(5, isr=(1, 2)), Append("a", acks=ALL, timeout_ms=SHORT_MS), FetchAs(2, 1, 5))),
+    examined=by("one_broker.producing:TIMED_OUT"),
 )
 
 TOO_FEW = Examination(
@@ -49,16 +41,7 @@ TOO_FEW = Examination(
     sources=("AC-04", "AC-06", "003", "KAFKA-15583"),
     explanation="min.insync.replicas is 2 and the leader is alone; when the second replica is back all is committed.",
     where=WITH_PUPPETS,
-    subject=PuppetScript(
-        (
-            Lead(5, isr=(1,)),
-            Append("a"),
-            Append("x", acks=ALL),
-            FetchAs(2, 1, 5),
-            Append("b"),
-        ),
-        min_insync_replicas=2,
-    ),
+    examined=by("one_broker.producing:TOO_FEW"),
 )
 
 ZOMBIE = Examination(
@@ -74,18 +57,7 @@ ZOMBIE = Examination(
         "acks=1, are not in the log that it has in the end."
     ),
     where=WITH_PUPPETS,
-    subject=PuppetScript(
-        (
-            Lead(5, isr=(1, 2, 3)),
-            Append("a"),
-            FetchAs(2, 1, 5),
-            FetchAs(3, 1, 5),
-            Append("b", acks=ALL, timeout_ms=SHORT_MS),
-            Append("c"),
-            Follow(leader=3, leader_epoch=6, log=((5, "a"), (6, "x")), high_watermark=1),
-            Append("d", to_leader=False),
-        )
-    ),
+    examined=by("one_broker.producing:ZOMBIE"),
 )
 
 SCENARIOS = (INVALID_ACKS, TIMED_OUT, TOO_FEW, ZOMBIE)

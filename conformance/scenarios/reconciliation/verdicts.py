@@ -2,98 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
-from conformance.catalogue.examination import Examination
-from conformance.catalogue.ladder import LADDER
-from conformance.catalogue.questions import Answer
-from conformance.record.directory import RunDirectory, RunDirectoryError
-from conformance.scenarios.reconciliation import doctoring
-from conformance.scenarios.reconciliation.examined_run import doctored, examined, in_a_word, undoctored, words_of
-from conformance.scenarios.truncation.losses import CLEAN_ELECTIONS_ONLY
-from conformance.stages.repredict import repredict
-from oracle.predict import predict
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from conformance.catalogue.examination import Room
-    from conformance.record.answers import Value
-    from conformance.scenarios.reconciliation.examined_run import Doctor
-    from oracle.rules.rule_set import RuleSet
-
-RED: dict[Doctor, tuple[str, str]] = {
-    doctoring.topic_loses_m2: ("DEVIATES", "BROKEN"),
-    doctoring.topic_gains_a_foreign_record: ("DEVIATES", "BROKEN"),
-    doctoring.topic_changes_a_value: ("DEVIATES", "BROKEN"),
-    doctoring.ledger_forgets_m2: ("DEVIATES", "BROKEN"),
-    doctoring.ledger_flips_the_outcome_of_m2: ("DEVIATES", "BROKEN"),
-}
-CHANGED = "the changed prediction is refused"
-OTHER_RULES = "verdict by the rules of another release"
-CUTTING, LATER = LADDER[0], LADDER[-1]
-"""The line whose followers cut to the high watermark, and one whose followers do not."""
-
-
-@dataclass(frozen=True, slots=True)
-class DoctoringIsSeen:
-    """The verdicts of one run of TR-02 and of its doctored copies."""
-
-    def steps(self) -> tuple[str, ...]:
-        """Return what is done, line by line."""
-        return (
-            "run TR-02, whose outcome is another one since 0.11",
-            *(f"copy the run, doctor it ({in_a_word(doctor)}), reconcile and judge it again" for doctor in RED),
-            "change one byte of the frozen prediction of a copy and judge it",
-            f"judge a copy by the rules of {CUTTING.text}, or on that line by those of {LATER.text}",
-        )
-
-    def predict(self, rules: RuleSet) -> tuple[Answer, ...]:
-        """Predict every verdict."""
-        honest: list[Value] = ["CONFORMS", _promise(rules)]
-        otherwise = "BROKEN" if _loses(rules) else "KEPT"
-        return (
-            Answer("verdict of the run", honest),
-            Answer(_judged(undoctored), [*honest]),
-            *(Answer(_judged(doctor), [*verdict]) for doctor, verdict in RED.items()),
-            Answer(CHANGED, value=True),
-            Answer(OTHER_RULES, ["DEVIATES", otherwise]),
-        )
-
-    def conduct(self, room: Room) -> Iterator[Answer]:
-        """Run it on real brokers, and judge doctored copies."""
-        run, verdict = examined(room, CLEAN_ELECTIONS_ONLY)
-        yield Answer("verdict of the run", words_of(verdict))
-        for doctor in (undoctored, *RED):
-            yield Answer(_judged(doctor), words_of(doctored(room, run, doctor)[1]))
-        yield Answer(CHANGED, _is_refused(room, run))
-        other = LATER if room.rules.truncation.cuts_to_high_watermark else CUTTING
-        rules = (other.release.version, other.metadata.value)
-        yield Answer(OTHER_RULES, words_of(repredict(run, room.spark, rules)[1]))
-
-
-def _loses(rules: RuleSet) -> bool:
-    """Tell whether the release loses the record that TR-02 is about."""
-    return any(record.fate.value == "lost" for record in predict(CLEAN_ELECTIONS_ONLY.schedule, rules).records)
-
-
-def _promise(rules: RuleSet) -> str:
-    return "BROKEN_AS_PREDICTED" if _loses(rules) else "KEPT"
-
-
-def _judged(doctor: Doctor) -> str:
-    return f"verdict when {in_a_word(doctor)}"
-
-
-def _is_refused(room: Room, run: RunDirectory) -> bool:
-    """Tell whether a copy is refused, one letter of whose frozen prediction has changed."""
-    try:
-        doctored(room, run, doctoring.prediction_changes_one_letter)
-    except RunDirectoryError as refused:
-        return "has changed since it was frozen" in str(refused)
-    return False
-
+from conformance.catalogue.examination import Examination, by
 
 SCENARIOS = (
     Examination(
@@ -109,6 +18,6 @@ SCENARIOS = (
             "wrong for it: m1 is there although they lose it, or lost although they keep it. The copy that is not "
             "doctored conforms: what turns the others red is the doctoring."
         ),
-        subject=DoctoringIsSeen(),
+        examined=by("reconciliation.verdicts:DOCTORING_IS_SEEN"),
     ),
 )

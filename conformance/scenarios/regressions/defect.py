@@ -15,8 +15,8 @@ from oracle.vocabulary import HighWatermarkCheckpoint, MetadataMode, Timing
 
 if TYPE_CHECKING:
     from conformance.catalogue.questions import Question
+    from conformance.catalogue.signs import Sign
     from conformance.record.answers import Value
-    from conformance.scenarios.regressions.signs import Sign
     from oracle.steps.step import Step
 
 

@@ -11,8 +11,8 @@ import pytest
 
 import oracle
 from conformance.catalogue.examination import Basis, Examination, basis_of
+from conformance.catalogue.track_record import TRACK_RECORD
 from conformance.registry import EXAMINATIONS, select
-from conformance.scenarios.regressions.track_record import TRACK_RECORD
 from oracle.rules.by_version import rules_for
 from oracle.vocabulary import MetadataMode
 

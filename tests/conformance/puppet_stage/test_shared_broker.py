@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
-from conformance.catalogue.examination import Room
+from conformance.examining.regressions.one_broker import OneBroker
+from conformance.examining.room import Room
 from conformance.laboratory import Laboratory
 from conformance.puppet_stage.script import PuppetScript
 from conformance.puppet_stage.shared_broker import puppet_run, puppets_of
 from conformance.record.directory import RunDirectory
-from conformance.scenarios.regressions.one_broker import OneBroker
 from fault_injection.cluster.backends.process import ProcessBackend
 from fault_injection.puppets.connection import PuppetError
 from fault_injection.puppets.run import PuppetRun

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from conformance.record.directory import RunDirectory
-from conformance.record.reconciliation import COUNTS_FILE, Counts, Totals
-from conformance.record.run import Frozen, Run, write_run
-from conformance.scenarios.reconciliation.counts import (
+from conformance.examining.reconciliation.counts import (
     AnomaliesAreCounted,
     EveryRecordIsJoined,
     _anomalies,
     _is_frozen_before_reading,
 )
-from conformance.scenarios.reconciliation.verdicts import DoctoringIsSeen
+from conformance.examining.reconciliation.verdicts import DoctoringIsSeen
+from conformance.record.directory import RunDirectory
+from conformance.record.reconciliation import COUNTS_FILE, Counts, Totals
+from conformance.record.run import Frozen, Run, write_run
 from oracle.rules.by_version import rules_for
 from oracle.vocabulary import MetadataMode
 

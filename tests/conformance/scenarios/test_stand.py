@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
+from conformance.examining.stand import stand
 from conformance.record.directory import RunDirectory
-from conformance.scenarios.stand import stand
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from conformance.catalogue.examination import Room
+    from conformance.examining.room import Room
 
 
 @dataclass

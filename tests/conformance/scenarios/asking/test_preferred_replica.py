@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from conformance.catalogue.questions import agrees
-from conformance.scenarios.asking.preferred_replica import SCENARIOS, RackAware
+from conformance.examining.asking.preferred_replica import RackAware
+from conformance.scenarios.asking.preferred_replica import SCENARIOS
 from oracle.rules.by_version import rules_for
 from oracle.vocabulary import MetadataMode
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from conformance.scenarios.fetchers.connections import ConnectionCounts, FetcherAssignment, _servants, _spread
+from conformance.examining.fetchers.connections import ConnectionCounts, FetcherAssignment, _servants, _spread
 from tests.conformance.scenarios.fetchers.hand_made import fetch
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from conformance.examining.fetchers.connections import ConnectionCounts
+from conformance.examining.fetchers.lag import LagGauge, gauge_of
+from conformance.examining.fetchers.stale_answers import OvertakenAnswer, _anchor
+from conformance.examining.fetchers.turns import Turns
 from conformance.registry import EXAMINATIONS
-from conformance.scenarios.fetchers.connections import ConnectionCounts
-from conformance.scenarios.fetchers.lag import LagGauge, gauge_of
-from conformance.scenarios.fetchers.stale_answers import OvertakenAnswer, _anchor
-from conformance.scenarios.fetchers.turns import Turns
 from oracle.rules.by_version import rules_for
 from oracle.vocabulary import MetadataMode
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from conformance.scenarios.fetchers.turns import (
+from conformance.examining.fetchers.turns import (
     _after_hold,
     _answers,
     _in_order_of_coming,

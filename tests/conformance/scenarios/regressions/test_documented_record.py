@@ -6,9 +6,9 @@ import re
 from typing import TYPE_CHECKING
 
 from conformance.catalogue.questions import in_words
+from conformance.catalogue.signs import Promise
+from conformance.catalogue.track_record import TRACK_RECORD
 from conformance.scenarios.regressions.defect import UNREACHED
-from conformance.scenarios.regressions.signs import Promise
-from conformance.scenarios.regressions.track_record import TRACK_RECORD
 from tests.project.documents import page
 
 if TYPE_CHECKING:

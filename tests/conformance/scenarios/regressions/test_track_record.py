@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from conformance.catalogue.signs import Promise, predicted_promise
+from conformance.catalogue.track_record import KEPT, LOST, TRACK_RECORD
 from conformance.registry import select
 from conformance.scenarios.regressions.defect import UNREACHED, ZOOKEEPER, Defect, Kind
-from conformance.scenarios.regressions.signs import Promise, predicted_promise
-from conformance.scenarios.regressions.track_record import KEPT, LOST, TRACK_RECORD
 from fault_injection.releases import find_release
 from oracle.predict import predict
 from oracle.rules import by_version

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from conformance.examining.regressions.followers_with_puppets import APPENDED, DECIDED, GOES_ON, RUNS
+from conformance.examining.regressions.lookups_with_puppets import FETCHES, FETCHES_LATER
+from conformance.examining.regressions.with_puppets import ANSWERED_AT_ONCE, TOLD
 from conformance.scenarios.regressions import fenced_leader, followers_with_puppets, lookups_with_puppets, with_puppets
-from conformance.scenarios.regressions.followers_with_puppets import (
-    APPENDED,
-    DECIDED,
-    GOES_ON,
-    LOG_BEGINS_LATE,
-    LOG_ENDS_LATER,
-    RUNS,
-)
-from conformance.scenarios.regressions.lookups_with_puppets import EMPTY_EPOCH, FENCED_LATE, FETCHES, FETCHES_LATER
-from conformance.scenarios.regressions.with_puppets import ANSWERED_AT_ONCE, HIGH_WATERMARK_PUSHED, TOLD
+from conformance.scenarios.regressions.followers_with_puppets import LOG_BEGINS_LATE, LOG_ENDS_LATER
+from conformance.scenarios.regressions.lookups_with_puppets import EMPTY_EPOCH, FENCED_LATE
+from conformance.scenarios.regressions.with_puppets import HIGH_WATERMARK_PUSHED
 from oracle.rules.by_version import rules_for
 from oracle.vocabulary import MetadataMode
 

@@ -11,10 +11,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from conformance.examining.stand import DEADLINE_S, Stand, stand
 from conformance.probes.connection import ProbeError
 from conformance.probes.replica_probe import ReplicaProbe
 from conformance.record.directory import slug
-from conformance.scenarios.stand import DEADLINE_S, Stand, stand
 from fault_injection.cluster.readiness import await_registered, await_unregistered
 from fault_injection.faults.disk import lose_tail
 from fault_injection.waiting import NotYetError, until
@@ -23,7 +23,7 @@ from oracle.vocabulary import Acks, BrokerId
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from conformance.catalogue.examination import Room
+    from conformance.examining.room import Room
     from conformance.probes.controller import ControllerView
     from fault_injection.cluster.spec import ClusterSpec
 

@@ -15,10 +15,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from conformance.catalogue.questions import NotSeenError
+from conformance.examining.stand import DEADLINE_S, stand
 from conformance.interruption import NeverAtRestError
 from conformance.probes.replica_probe import ReplicaProbe
 from conformance.record.directory import slug
-from conformance.scenarios.stand import DEADLINE_S, stand
 from fault_injection.cluster.spec import ClusterSpec, Timing
 from fault_injection.puppets.client import ClientPuppet
 from fault_injection.puppets.follower import FollowerPuppet
@@ -31,7 +31,7 @@ from oracle.vocabulary import BrokerId, Request
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from conformance.catalogue.examination import Room
+    from conformance.examining.room import Room
     from fault_injection.cluster.relay import Address
 
 BROKERS = (1, 2, 3)

@@ -23,7 +23,7 @@ from oracle.vocabulary import Acks
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from conformance.catalogue.examination import Room
+    from conformance.examining.room import Room
     from conformance.record.directory import RunDirectory
     from fault_injection.cluster.lifecycle import Cluster
     from fault_injection.cluster.spec import ClusterSpec

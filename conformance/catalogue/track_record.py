@@ -6,11 +6,12 @@ brokers of both releases.
 
 from __future__ import annotations
 
-from conformance.scenarios.regressions import fenced_leader, frames_asked, lookups_with_puppets, with_puppets
+from conformance.catalogue.signs import Answered, HighWatermark, Isr, Leader, LogEndOffset, Promise, Several
+from conformance.examining.regressions import fenced_leader, lookups_with_puppets, with_puppets
+from conformance.examining.regressions.followers_with_puppets import APPENDED, RUNS
+from conformance.scenarios.regressions import frames_asked
 from conformance.scenarios.regressions.defect import KRAFT, ZOOKEEPER, Defect, Kind
-from conformance.scenarios.regressions.followers_with_puppets import APPENDED, RUNS
 from conformance.scenarios.regressions.high_watermark import HELD_BY_THE_DEAD
-from conformance.scenarios.regressions.signs import Answered, HighWatermark, Isr, Leader, LogEndOffset, Promise, Several
 
 LOST, KEPT = "BROKEN_AS_PREDICTED", "KEPT"
 

@@ -15,8 +15,8 @@ from oracle.vocabulary import Label, LeaderEpoch, MetadataMode
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from conformance.catalogue.examination import Room
     from conformance.catalogue.questions import Answer
+    from conformance.examining.room import Room
     from fault_injection.puppets.run import PuppetRun
     from fault_injection.puppets.served_topics import PuppetTopic
     from oracle.rules.rule_set import RuleSet

@@ -27,7 +27,7 @@ from oracle.vocabulary import Expectation
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from conformance.catalogue.examination import Room
+    from conformance.examining.room import Room
     from conformance.record.answers import Value
     from conformance.record.verdict import Verdict
 

@@ -10,7 +10,7 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from conformance.scenarios.stand import DEADLINE_S, stand
+from conformance.examining.stand import DEADLINE_S, stand
 from fault_injection.cluster.spec import ClusterSpec, Timing
 from fault_injection.waiting import until
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from contextlib import AbstractContextManager
 
-    from conformance.catalogue.examination import Room
-    from conformance.scenarios.stand import Stand
+    from conformance.examining.room import Room
+    from conformance.examining.stand import Stand
 
 
 BROKERS = (1, 2, 3)

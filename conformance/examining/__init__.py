@@ -1,0 +1,1 @@
+"""How is each examination conducted? One module an entry's module; an entry names its subject here."""

@@ -1,0 +1,99 @@
+"""What if the last replica standing crashes on a cluster that was formatted otherwise than its release does?
+
+Eligible leader replicas are a feature: 4.0 has it switched off, 4.1 and newer on. Here it is the other way round.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from conformance.catalogue.questions import Answer, NotSeenError
+from conformance.examining.election.crashing import partition
+from conformance.scenarios.election.last_replica import CLEAN
+from fault_injection.cluster.spec import ClusterSpec
+from oracle.predict import predict
+from oracle.rules.by_version import rules_for
+from oracle.vocabulary import BrokerId
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from conformance.examining.room import Room
+    from oracle.prediction import Moment
+    from oracle.rules.rule_set import RuleSet
+
+FEATURE = "eligible.leader.replicas.version"
+BACK_FIRST, ALL_BACK = 9, 12
+"""The steps of EL-06 after which broker 1 is back, and all are in sync."""
+LEADER_FIRST, ISR_FIRST, ELIGIBLE_FIRST = (
+    f"{what} when broker 1 alone is back" for what in ("leader", "in-sync replicas", "eligible leader replicas")
+)
+LEADER_LAST, END_LAST = "leader when all are back", "records that are left of three acknowledged ones"
+
+
+def other_level(rules: RuleSet) -> int:
+    """Return the feature's level that the release would not have chosen."""
+    return int(not rules.has_eligible_by_default)
+
+
+@dataclass(frozen=True, slots=True)
+class OtherLevel:
+    """EL-06 on a cluster whose eligible leader replicas are switched the other way."""
+
+    def steps(self) -> tuple[str, ...]:
+        """Return what is done, line by line."""
+        return (
+            f"format a cluster with {FEATURE} at the level that the release does not choose: 1 for 4.0, 0 from 4.1 on",
+            "create a topic on brokers 1, 2 and 3 with min.insync.replicas=2; produce three records with acks=all",
+            "stop broker 2, stop broker 3; kill broker 1, and cut its log to the first record",
+            "start broker 1, and give the controller time to elect it; read leader, ISR and eligible leader replicas",
+            "start broker 3, then broker 2, and wait until all three are in sync",
+        )
+
+    def predict(self, rules: RuleSet) -> tuple[Answer, ...]:
+        """Predict EL-06 by the rules of the release with the feature at its other level."""
+        is_on = bool(other_level(rules))
+        other = rules_for(rules.version, rules.metadata, eligible_leader_replicas=is_on)
+        moments = predict(CLEAN.schedule, other).moments
+        return _answers(moments[BACK_FIRST], moments[ALL_BACK])
+
+    def conduct(self, room: Room) -> Iterator[Answer]:
+        """Stop, kill and start real brokers."""
+        level = other_level(room.rules)
+        features = {FEATURE: level}
+        spec = ClusterSpec(room.release, room.metadata, (1, 2, 3, 4), features=features)
+        with partition(room, spec, (1, 2, 3), {"min.insync.replicas": "2"}) as crashing:
+            for record_id in range(3):
+                crashing.produce(record_id)
+            crashing.stop(2)
+            crashing.stop(3)
+            crashing.await_view(lambda view: view.isr == (1,), "the ISR to be {1}")
+            crashing.kill(1)
+            crashing.lose_tail(1, 1)
+            crashing.start(1)
+            yield Answer(LEADER_FIRST, crashing.leader_within_patience(is_expected=not level))
+            view = crashing.await_view(lambda _: True, "the partition's state")
+            yield Answer(ISR_FIRST, [*view.isr])
+            yield Answer(ELIGIBLE_FIRST, [*view.elr])
+            crashing.start(3)
+            crashing.start(2)
+            view = crashing.await_view(lambda view: view.isr == (1, 2, 3), "the ISR to be {1, 2, 3}")
+            if view.leader is None:
+                raise NotSeenError("nobody leads, although three live brokers are in sync")
+            yield Answer(LEADER_LAST, view.leader)
+            yield Answer(END_LAST, crashing.probe.live_numbers(BrokerId(view.leader)).log_end_offset)
+
+
+def _answers(first: Moment, last: Moment) -> tuple[Answer, ...]:
+    assert last.leader is not None, "all are in sync"
+    return (
+        Answer(LEADER_FIRST, None if first.leader is None else int(first.leader)),
+        Answer(ISR_FIRST, [*map(int, first.isr)]),
+        Answer(ELIGIBLE_FIRST, [*map(int, first.elr)]),
+        Answer(LEADER_LAST, int(last.leader)),
+        Answer(END_LAST, int(last.replicas[last.leader].log_end_offset)),
+    )
+
+
+OTHER_LEVEL = OtherLevel()

@@ -1,0 +1,1 @@
+"""How are the examinations of this area conducted?"""

@@ -1,0 +1,184 @@
+"""Does a truncation cut all files of a log alike, and is what is left all that a restarted broker serves?
+
+The leader has three records that no follower has when it is killed; it returns as a follower and cuts them. Then it is
+stopped orderly, which makes its index files end with their last entry, and its files are decoded. One topic has its
+records in one segment with an index entry for each batch but the first, the other has one record a segment.
+
+Sources: ``LogSegment.append``, ``recover`` and ``truncateTo``, ``Log.truncateTo``, of 0.10.2 to 3.9.
+"""
+
+from __future__ import annotations
+
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from conformance.catalogue.questions import Answer
+from conformance.examining.segment_files import SegmentFiles, segment_files
+from conformance.examining.stand import DEADLINE_S, stand
+from conformance.probes.checkpoints import HIGH_WATERMARK_FILE, high_watermark_checkpoint
+from conformance.probes.connection import BrokerConnection
+from conformance.probes.replica import served_records
+from conformance.running.election_requests import request_election
+from fault_injection.cluster.readiness import await_registered, await_unregistered
+from fault_injection.cluster.spec import ClusterSpec
+from fault_injection.waiting import until
+from fault_injection.wire.points import Point
+from oracle.vocabulary import Acks, ElectionKind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from conformance.examining.room import Room
+    from conformance.examining.stand import Stand
+    from conformance.record.answers import Value
+    from oracle.rules.rule_set import RuleSet
+
+ONE, MANY = "truncated-segment", "truncated-segments"
+CUT_AT, RECORDS = 3, 6
+LEFT, CUT = range(CUT_AT), range(CUT_AT, RECORDS)
+LATER = 100
+"""The id of the record that is produced after everything."""
+OLD_LEADER, NEW_LEADER = 1, 2
+HOLD = "fetch of what is cut later"
+VALUE_BYTES = {ONE: 100, MANY: 600_000}
+INDEXES = {"index.interval.bytes": "0", "segment.index.bytes": "4096"}
+SAFE = {"min.insync.replicas": "1", "unclean.leader.election.enable": "false"}
+CONFIGS = {ONE: INDEXES | SAFE, MANY: INDEXES | SAFE | {"segment.bytes": str(2**20)}}
+
+
+@dataclass(frozen=True, slots=True)
+class TruncatedFiles:
+    """The files of a deposed leader before and after it cut its log, and what it serves when it leads again."""
+
+    def steps(self) -> tuple[str, ...]:
+        """Return what is done, line by line."""
+        return (
+            f"produce records 0 to {CUT_AT - 1} to both topics, acks=all; broker 2 has them",
+            f"hold broker 2's fetch and produce records {CUT_AT} to {RECORDS - 1}, acks=1; decode broker 1's files",
+            "kill broker 1; broker 2 leads; start broker 1, which cuts its logs; stop it orderly; decode its files",
+            f"start broker 1, produce record {LATER}, let broker 1 lead again and fetch everything that it serves",
+        )
+
+    def predict(self, rules: RuleSet) -> tuple[Answer, ...]:  # noqa: ARG002 - the same on every release
+        """Predict every file's content, as offsets."""
+        before, after = [*range(RECORDS)], [*LEFT]
+        parted: list[Value] = [[o, [o], [], [o]] for o in LEFT]
+        return (
+            Answer(_files(ONE, "before"), [[0, [*before], [*before[1:]], [*before[1:]]]]),
+            Answer(_positions(ONE, "before"), value=True),
+            Answer(_files(ONE, "after"), [[0, [*after], [*after[1:]], [*after[1:]]]]),
+            Answer(_positions(ONE, "after"), value=True),
+            Answer(_files(MANY, "after"), [*parted, [CUT_AT, [], [], []]]),
+            *(Answer(f"record ids that broker 1 serves of {topic}", [*after, LATER]) for topic in (ONE, MANY)),
+        )
+
+    def conduct(self, room: Room) -> Iterator[Answer]:
+        """Truncate on real brokers."""
+        with _topics(room) as place:
+            _produce_what_is_left(place)
+            _produce_what_is_cut(place)
+            yield from _answers(place, ONE, "before")
+            _depose(place)
+            place.cluster.stop(OLD_LEADER)
+            yield from _answers(place, ONE, "after")
+            yield Answer(_files(MANY, "after"), _as_offsets(_decoded(place, MANY)))
+            await_unregistered(place.cluster, OLD_LEADER)
+            _start(place)
+            for topic in (ONE, MANY):
+                _produce(place, NEW_LEADER, topic, LATER, Acks.ALL)
+                _lead_again(place, topic)
+                with BrokerConnection(place.cluster.client_address(OLD_LEADER)) as connection:
+                    served = served_records(connection, topic, 0)
+                yield Answer(
+                    f"record ids that broker 1 serves of {topic}",
+                    [record.record_id if record.value_matches else None for record in served],
+                )
+
+
+@contextmanager
+def _topics(room: Room) -> Iterator[Stand]:
+    """Have both topics on a stand."""
+    with stand(room, ClusterSpec(room.release, room.metadata)) as place, ExitStack() as topics:
+        for topic, configs in CONFIGS.items():
+            topics.enter_context(place.topic(topic, [(OLD_LEADER, NEW_LEADER)], configs))
+        yield place
+
+
+def _produce(place: Stand, leader: int, topic: str, record_id: int, acks: Acks) -> None:
+    place.produce(leader, topic, record_id, acks, value_length=VALUE_BYTES[topic])
+
+
+def _produce_what_is_left(place: Stand) -> None:
+    """Produce the records that both have, and wait until the leader has noted that they are committed."""
+    for topic in CONFIGS:
+        for record_id in LEFT:
+            _produce(place, OLD_LEADER, topic, record_id, Acks.ALL)
+
+    def is_noted() -> bool:
+        noted = high_watermark_checkpoint(place.cluster.read_file(OLD_LEADER, HIGH_WATERMARK_FILE))
+        return all(noted.get((topic, 0)) == CUT_AT for topic in CONFIGS)
+
+    until(is_noted, deadline_s=DEADLINE_S, what="the high watermarks to be checkpointed")
+
+
+def _produce_what_is_cut(place: Stand) -> None:
+    place.gate.arm(HOLD, Point("fetch_request", NEW_LEADER, OLD_LEADER, ONE, 0, CUT_AT))
+    place.await_caught(HOLD)
+    for topic in CONFIGS:
+        for record_id in CUT:
+            _produce(place, OLD_LEADER, topic, record_id, Acks.LEADER)
+
+
+def _depose(place: Stand) -> None:
+    """Kill the leader, let the other one lead, and have the old one back as a follower in sync."""
+    place.cluster.kill(OLD_LEADER)
+    for topic in CONFIGS:
+        place.await_leads(NEW_LEADER, topic, (NEW_LEADER,))
+    await_unregistered(place.cluster, OLD_LEADER)
+    _start(place)
+
+
+def _start(place: Stand) -> None:
+    place.cluster.start_broker(OLD_LEADER)
+    await_registered(place.cluster, OLD_LEADER)
+    for topic in CONFIGS:
+        place.await_leads(NEW_LEADER, topic, (OLD_LEADER, NEW_LEADER))
+
+
+def _lead_again(place: Stand, topic: str) -> None:
+    """Let the old leader lead, and wait until it knows that everything in its log is committed."""
+    request_election(place.cluster, NEW_LEADER, topic, ElectionKind.PREFERRED)
+    place.await_leads(OLD_LEADER, topic, (OLD_LEADER, NEW_LEADER))
+
+    def is_committed() -> bool:
+        end, high_watermark = place.offsets(OLD_LEADER, topic)
+        return end == high_watermark
+
+    until(is_committed, deadline_s=DEADLINE_S, what=f"all records of {topic} to be committed")
+
+
+def _decoded(place: Stand, topic: str) -> tuple[SegmentFiles, ...]:
+    files = place.cluster.files(OLD_LEADER)
+    return segment_files(files, lambda path: place.cluster.read_file(OLD_LEADER, path), topic, 0)
+
+
+def _answers(place: Stand, topic: str, when: str) -> Iterator[Answer]:
+    decoded = _decoded(place, topic)
+    yield Answer(_files(topic, when), _as_offsets(decoded))
+    yield Answer(_positions(topic, when), all(segment.points_right for segment in decoded))
+
+
+def _as_offsets(decoded: tuple[SegmentFiles, ...]) -> Value:
+    return [[s.base_offset, [*s.records], [*s.indexed], [*s.timed]] for s in decoded]
+
+
+def _files(topic: str, when: str) -> str:
+    return f"{topic} {when} the cut: [segment, offsets in .log, in .index, in .timeindex]"
+
+
+def _positions(topic: str, when: str) -> str:
+    return f"{topic} {when} the cut: each entry of .index points at its batch"
+
+
+TRUNCATED_FILES = TruncatedFiles()
