@@ -62,7 +62,7 @@ def test_a_disk_that_fails_during_a_run_is_a_harness_error_with_its_place(
     def fails(*_: object) -> None:
         raise OSError(number, os.strerror(number))
 
-    monkeypatch.setattr("conformance.cli.run_scenarios", fails)
+    monkeypatch.setattr("conformance.commands.running.run_scenarios", fails)
 
     assert main(["run", "TR-01", "--runs-dir", str(tmp_path)]) == 4
     said = capsys.readouterr().err
@@ -92,33 +92,37 @@ import os, signal, sys
 
 class Interrupting:
     def find_spec(self, name, path=None, target=None):
-        if name == "conformance.laboratory":
+        if name == "{module}":
             os.kill(os.getpid(), signal.SIGINT)
 
 sys.meta_path.insert(0, Interrupting())
 from conformance.cli import main
-print("imported")
+sys.exit(main(["list"]))
 """
 
 
-def test_an_interrupt_while_it_still_imports_is_no_traceback() -> None:
-    command = [sys.executable, "-c", INTERRUPTED_IMPORT]
+@pytest.mark.parametrize("module", ["conformance.console", "conformance.registry"])
+def test_an_interrupt_while_it_still_imports_is_no_traceback(module: str) -> None:
+    command = [sys.executable, "-c", INTERRUPTED_IMPORT.format(module=module)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
 
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "kafka-conformance: interrupted\n")
 
 
 @pytest.mark.parametrize(
-    ("command", "said"),
-    [("predict", "interrupted"), ("run", "interrupted; all brokers of this run were ended")],
+    ("command", "module", "said"),
+    [
+        ("predict", "prediction.predict_scenarios", "interrupted"),
+        ("run", "running.run_scenarios", "interrupted; all brokers of this run were ended"),
+    ],
 )
 def test_an_interrupt_speaks_of_brokers_where_there_were_some(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, command: str, said: str
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, command: str, module: str, said: str
 ) -> None:
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(f"conformance.cli.{command}_scenarios", interrupted)
+    monkeypatch.setattr(f"conformance.commands.{module}", interrupted)
 
     assert main([command, "TR-01"]) == 130
     assert capsys.readouterr().err == f"kafka-conformance: {said}\n"

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.broker, pytest.mark.spark, pytest.mark.alone, pytest.mark.timeout(180)]
 
-MIDWAY = "wait until 'gap' has caught its frame"
+MIDWAY = "wait until the hold 'gap' has caught its frame"
 SENT_IN_VAIN = '"event": "record_sent", "subject": "m2"'
 """A record is on its way to a partition that has no leader: its producer waits for three seconds."""
 PROMPTLY_S = 5.0

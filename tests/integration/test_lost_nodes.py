@@ -76,7 +76,7 @@ def signalled(node_id: int, number: signal.Signals) -> Callable[[Cluster], None]
     ("at", "node_id", "number", "name"),
     [
         ("produce m0", 1, signal.SIGKILL, "broker-1"),
-        ("wait until the ISR", 2, signal.SIGKILL, "broker-2"),
+        ("wait until the in-sync replicas", 2, signal.SIGKILL, "broker-2"),
         ("checkpoint: end", 1, signal.SIGTERM, "broker-1"),
         ("produce m1", 100, signal.SIGKILL, "controller-100"),
     ],
