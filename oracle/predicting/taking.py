@@ -119,8 +119,8 @@ def _obstruct(world: World, step: Pause | Resume | Isolate | Rejoin | Cut | Heal
             return obstructing.rejoin(world, broker)
         case Cut(follower, leader):
             return obstructing.cut(world, follower, leader)
-        case Heal(follower, leader):
-            return obstructing.heal(world, follower, leader)
+        case _:
+            return obstructing.heal(world, step.follower, step.leader)
 
 
 def _send(world: World, label: Label, step: Produce) -> World:

@@ -132,3 +132,8 @@ def test_lookup_does_not_exist_everywhere(version: str, metadata: str, point: Po
 def test_lookup_exists_in_between(version: str) -> None:
     prediction = predict(restarted_with_held_lookup(), rules_for(version, MetadataMode.ZOOKEEPER))
     assert [record.label for record in prediction.records] == ["m0"]
+
+
+@pytest.mark.parametrize("step", [Alter(1), Alter(None, unclean_leader_election=False)])
+def test_one_setting_alone_can_be_altered(step: Alter) -> None:
+    check_structure(schedule(*BEFORE, step))

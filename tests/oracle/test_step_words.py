@@ -59,6 +59,11 @@ SENTENCES: list[tuple[dict[str, object], str, str]] = [
         "arm the hold 'deaf': freeze the next LeaderAndIsr between broker 2 and the controller",
         "hold deaf",
     ),
+    (
+        {"hold": {"name": "news", "point": "controller_fetch_response", "broker": 2}},
+        "arm the hold 'news': freeze the next metadata FETCH response between broker 2 and the controller",
+        "hold news",
+    ),
     ({"await_hold": "gap"}, "wait until the hold 'gap' has caught its frame", "await gap"),
     ({"release": "gap"}, "release the frame held by 'gap', unchanged", "release gap"),
     ({"drop": "gap"}, "throw away the frame held by 'gap'", "drop gap"),
