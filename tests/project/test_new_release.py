@@ -55,6 +55,8 @@ class Place:
 NEWER = r"(4\.\d+\.\d+)"
 """The examples name an older release beside the newest; none of those is a 4."""
 TYPED = rf"^(?:\$ )?kafka-conformance .*\b{NEWER}"
+EXEMPLIFIED = ("guarantee_arguments", "listing", "explaining", "matrix", "judgement")
+"""Commands with the newest release in the examples of their help."""
 PLACES = (
     Place("fault_injection/releases/table.py", rf'^    "{VERSION}",\n\)'),
     Place("fault_injection/releases/pins.json", rf'^ "{VERSION}": \{{(?![\s\S]*^ ")'),
@@ -71,9 +73,10 @@ PLACES = (
     Place("docs/catalogue.md", rf"`NOT_RUN` and says why: \d+ entries on {VERSION}"),
     *(Place(f"docs/{name}.md", TYPED) for name in ("catalogue", "commands", "guarantees", "schedules", "installation")),
     Place("CHANGELOG.md", rf"of any release line from 0\.10\.2 to {LINE},", "{line}"),
-    Place("conformance/commands/help_texts.py", rf"^  kafka-conformance .*\b{NEWER}"),
-    Place("conformance/commands/matrix.py", rf"^  kafka-conformance .*\b{NEWER}"),
-    Place("conformance/commands/guarantee_arguments.py", rf"^  kafka-conformance .*\b{NEWER}"),
+    *(
+        Place(f"conformance/{name}.py", rf"^  kafka-conformance .*\b{NEWER}")
+        for name in ("cli", *(f"commands/{name}" for name in EXEMPLIFIED))
+    ),
     Place("Makefile", rf"KAFKA={VERSION}\]"),
     *(Place(f"examples/{name}.yaml", rf"--kafka {NEWER}") for name in ("acks-1", "high-watermark-by-hand")),
     Place("examples/restarted-follower.yaml", rf"--kafka {NEWER}"),
