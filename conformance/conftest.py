@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from conformance.commands.choosing import USAGE_ERRORS, choice_of_options, jars_for, release_of
-from conformance.commands.running import new_seed
+from conformance.commands.choosing import USAGE_ERRORS, choice_of_options, jars_for, release_of, scenarios_of
+from conformance.commands.running import check_predictable, new_seed
 from conformance.laboratory import Laboratory
 from conformance.pipeline import Finished, Pipeline
 from conformance.record.verdict import Conformance
@@ -19,19 +20,41 @@ from fault_injection.cluster.backends.choice import choose_backend
 from reports import write_report
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from conformance.catalogue.examination import Entry
 
 
+CATALOGUE_TESTS = "conformance.test_catalogue"
+
+
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Make one test of every scenario; its id names requirements, release and metadata mode."""
-    if "scenario" not in metafunc.fixturenames:
-        return
+    """Make one test of every scenario of the profile."""
+    if metafunc.module.__name__ == CATALOGUE_TESTS and "scenario" in metafunc.fixturenames:
+        parametrize(metafunc, select(profile=metafunc.config.getoption("--conformance-profile")))
+
+
+def parametrize(metafunc: pytest.Metafunc, entries: Iterable[Entry]) -> None:
+    """Make one test of every entry; its id names requirements, release and metadata mode."""
     release, metadata = release_of(choice_of_options(metafunc.config.getoption))
-    profile = metafunc.config.getoption("--conformance-profile")
     suffix = f"kafka={release.version}/{metadata.value}"
-    metafunc.parametrize("scenario", [_parameter(entry, suffix) for entry in select(profile=profile)])
+    metafunc.parametrize("scenario", [_parameter(entry, suffix) for entry in entries])
+
+
+def own_schedule(config: pytest.Config, path: Path) -> Entry:
+    """Read a schedule of the user's, and make sure that the release can follow it.
+
+    Raises:
+        CollectError: it cannot be used; says where and why.
+    """
+    choice = replace(choice_of_options(config.getoption), schedules=(path,))
+    try:
+        entries = scenarios_of(choice)
+        release, metadata = release_of(choice)
+        check_predictable(choice, entries, release, metadata.value)
+    except USAGE_ERRORS as error:
+        raise pytest.Collector.CollectError(str(error)) from error
+    return entries[0]
 
 
 def _parameter(scenario: Entry, suffix: str) -> object:

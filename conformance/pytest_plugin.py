@@ -1,12 +1,22 @@
 """``pytest --pyargs conformance --kafka-version 4.4.0``: the options and markers of the pytest plugin.
 
 The scenarios themselves are collected from ``conformance/test_catalogue.py``; their fixtures live in
-``conformance/conftest.py``, so that a pytest run that does not ask for them pays nothing.
+``conformance/conftest.py``, so that a pytest run that does not ask for them pays nothing. Schedules of a user's are
+collected from their YAML files, once a release is named: ``pytest schedules/ --kafka-version 4.4.0``.
 """
 
 from __future__ import annotations
 
+import re
+from importlib import import_module
+from types import ModuleType
+from typing import TYPE_CHECKING
+
 import pytest
+from typing_extensions import override
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 KAFKA_PYTHON_WARNINGS = (
     "ignore:read_text is deprecated:DeprecationWarning",
@@ -23,7 +33,12 @@ MARKERS = (
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the options that choose brokers."""
     group = parser.getgroup("kafka-conformance", "Kafka protocol conformance against real brokers")
-    group.addoption("--kafka-version", default="newest", metavar="V", help="release, such as 4.4.0 or 0.10.2 (newest)")
+    group.addoption(
+        "--kafka-version",
+        default=None,
+        metavar="V",
+        help="release, such as 4.4.0 or 0.10.2 (newest); if one is named, YAML schedules are collected too",
+    )
     group.addoption("--kafka-backend", choices=("auto", "docker", "process"), default="auto", help="where brokers run")
     group.addoption("--kafka-metadata", choices=("zookeeper", "kraft"), help="metadata mode of the cluster")
     group.addoption("--kafka-home", default=None, metavar="DIR", help="a Kafka distribution instead of the jars")
@@ -46,7 +61,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """
     for marker in MARKERS:
         config.addinivalue_line("markers", marker)
-    if not any("conformance" in argument for argument in config.args):
+    if not any("conformance" in argument for argument in config.args) and not _takes_schedules(config):
         return
     for warning in KAFKA_PYTHON_WARNINGS:
         config.addinivalue_line("filterwarnings", warning)
@@ -58,3 +73,52 @@ def pytest_configure(config: pytest.Config) -> None:
         release_of(choice_of_options(config.getoption))
     except USAGE_ERRORS as error:
         raise pytest.UsageError(str(error)) from error
+
+
+# Which files are schedules? Those that are named, and of folders those with replicas and steps.
+
+
+SUFFIXES = (".yaml", ".yml")
+LOOKS_LIKE_A_SCHEDULE = re.compile(r"^replicas *:.*^steps *:|^steps *:.*^replicas *:", re.MULTILINE | re.DOTALL)
+FIXTURES = "conformance.conftest"
+
+
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
+    """Collect a schedule, if a release is named to run it on."""
+    if file_path.suffix not in SUFFIXES or not _takes_schedules(parent.config):
+        return None
+    is_named = parent.session.isinitpath(file_path)
+    if not is_named and not LOOKS_LIKE_A_SCHEDULE.search(file_path.read_text(encoding="utf-8", errors="replace")):
+        return None
+    return ScheduleModule.from_parent(parent, path=file_path)
+
+
+def _takes_schedules(config: pytest.Config) -> bool:
+    return config.getoption("--kafka-version") is not None
+
+
+class ScheduleModule(pytest.Module):
+    """A YAML schedule as a module with one test, the catalogue's."""
+
+    @override
+    def _getobj(self) -> ModuleType:
+        fixtures = _global_fixtures(self.config)
+        entry = fixtures.own_schedule(self.config, self.path)
+        module = ModuleType(self.path.stem)
+        module.test_brokers_conform = import_module("conformance.test_catalogue").test_brokers_conform  # type: ignore[attr-defined]
+        module.pytest_generate_tests = lambda metafunc: fixtures.parametrize(metafunc, [entry])  # type: ignore[attr-defined]
+        return module
+
+
+def _global_fixtures(config: pytest.Config) -> ModuleType:
+    """Return the catalogue's fixtures, which hold for schedules wherever they are.
+
+    Raises:
+        UsageError: the catalogue is run too, to which alone its fixtures belong then.
+    """
+    fixtures, plugins = import_module(FIXTURES), config.pluginmanager
+    if not plugins.is_registered(fixtures):
+        plugins.register(fixtures, FIXTURES)
+    elif plugins.get_plugin(FIXTURES) is not fixtures:
+        raise pytest.UsageError("the catalogue and schedules of yours are run by one pytest each")
+    return fixtures

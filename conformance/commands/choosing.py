@@ -95,7 +95,7 @@ def choice_of_options(option: Callable[[str], Any]) -> Choice:
     """Return what pytest's command line named, given how to ask for an option of the plugin."""
     home = option("--kafka-home")
     return Choice(
-        kafka=option("--kafka-version"),
+        kafka=option("--kafka-version") or "newest",
         metadata=option("--kafka-metadata"),
         kafka_home=Path(home) if home else None,
         image=option("--kafka-image"),

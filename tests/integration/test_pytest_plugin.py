@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,8 +14,6 @@ import pytest
 from conformance.registry import CATALOGUE, select
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from conformance.catalogue.examination import Entry
 
 
@@ -45,6 +45,61 @@ def test_a_scenario_passes_and_its_id_says_what_it_proves(tmp_path: Path) -> Non
     assert "HW-03" in (report / "report.html").read_text(encoding="utf-8")
     assert (report / "junit.xml").is_file()
     assert (report / "report.json").is_file()
+
+
+OWN = Path(__file__).parents[2] / "examples" / "restarted-follower.yaml"
+COMPOSED = "services: {kafka: {image: kafka}}\n"
+
+
+def run_own(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run pytest over a folder with a schedule and another YAML file, without a word of the catalogue."""
+    schedules = folder / "schedules"
+    schedules.mkdir(exist_ok=True)
+    shutil.copy(OWN, schedules)
+    (schedules / "docker-compose.yaml").write_text(COMPOSED, encoding="utf-8")
+    (folder / "pytest.ini").write_text("[pytest]\n", encoding="utf-8")
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "schedules", *arguments]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.broker
+@pytest.mark.spark
+@pytest.mark.timeout(300)
+def test_schedules_of_a_user_run_where_a_release_is_named(tmp_path: Path) -> None:
+    report = tmp_path / "report"
+    done = run_own(
+        tmp_path,
+        *("--kafka-version", "4.3.1", "--kafka-backend", "process", "--conformance-report", str(report), "-v"),
+    )
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    name = "schedules/restarted-follower.yaml::test_brokers_conform[examples/restarted-follower/kafka=4.3.1/kraft]"
+    assert f"{name} PASSED" in done.stdout
+    assert "examples/restarted-follower" in (report / "report.html").read_text(encoding="utf-8")
+
+
+def test_without_a_release_no_schedule_is_collected(tmp_path: Path) -> None:
+    done = run_own(tmp_path, "--collect-only", "-q")
+
+    assert "no tests collected" in done.stdout
+    assert ".yaml" not in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("replicas: [1]\nsteps: [{produc: 1}]\n", "wrong.yaml:1: field 'id': 'id' is missing"),
+        (OWN.read_text(encoding="utf-8").replace("kill: 2", "kill: 9"), "wrong.yaml:"),
+    ],
+)
+def test_a_schedule_that_cannot_be_used_is_named_with_its_line(tmp_path: Path, text: str, complaint: str) -> None:
+    (tmp_path / "schedules").mkdir()
+    (tmp_path / "schedules" / "wrong.yaml").write_text(text, encoding="utf-8")
+    done = run_own(tmp_path, "--kafka-version", "4.3.1", "--collect-only", "-q")
+
+    assert done.returncode == 2, done.stdout + done.stderr
+    assert complaint in done.stdout
+    assert "Traceback" not in done.stdout + done.stderr
 
 
 def test_every_scenario_is_collected_with_its_requirements_and_release(tmp_path: Path) -> None:
