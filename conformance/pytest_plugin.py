@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING
 import pytest
 from typing_extensions import override
 
+from conformance.schedules import SUFFIXES
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -78,7 +80,6 @@ def pytest_configure(config: pytest.Config) -> None:
 # Which files are schedules? Those that are named, and of folders those with replicas and steps.
 
 
-SUFFIXES = (".yaml", ".yml")
 LOOKS_LIKE_A_SCHEDULE = re.compile(r"^replicas *:.*^steps *:|^steps *:.*^replicas *:", re.MULTILINE | re.DOTALL)
 FIXTURES = "conformance.conftest"
 

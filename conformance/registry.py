@@ -19,6 +19,7 @@ from conformance import scenarios
 from conformance.catalogue.examination import Examination
 from conformance.catalogue.requirements import CHECKED_IN_EVERY_RUN
 from conformance.catalogue.scenario import Scenario
+from conformance.schedules import SUFFIXES
 from oracle.vocabulary import AREAS
 
 if TYPE_CHECKING:
@@ -30,8 +31,6 @@ if TYPE_CHECKING:
 ORDER = tuple(AREAS)
 """The catalogue's order: by the area of the name; what names no area, as regressions do, comes last."""
 LISTING = "kafka-conformance list names them all"
-SUFFIXES = (".yaml", ".yml")
-"""How files with a schedule end."""
 CLOSE = 0.5
 """From which ratio of equal letters on a name comes close."""
 

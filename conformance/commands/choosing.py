@@ -11,6 +11,7 @@ from conformance.expectations import ExpectationError
 from conformance.record.directory import RunDirectoryError
 from conformance.record.run import read_run
 from conformance.registry import UnknownScenarioError, select
+from conformance.schedules import SUFFIXES
 from conformance.schedules.schedule_file import ScheduleFileError, locate, read_schedule
 from conformance.stages.foretelling import foretell
 from fault_injection.releases import (
@@ -31,7 +32,7 @@ from oracle.vocabulary import MetadataMode as OracleMode
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Iterator
 
     from conformance.catalogue.examination import Entry
     from conformance.commands.parser import Parser
@@ -47,7 +48,8 @@ class Choice:
 
     Attributes:
         globs: scenario names; empty means the whole profile.
-        schedules: the user's own YAML files instead of the catalogue, in the order in which they are run.
+        schedules: the user's own YAML files, or directories of them, instead of the catalogue, in the order in which
+            they are run.
         kafka: a release, such as ``4.4.0``, ``4.4``, ``newest`` or ``3.9.2/zookeeper``.
         metadata: ``zookeeper`` or ``kraft``; None chooses the release's newer one.
         kafka_home: the directory of a Kafka of the user's; it decides the release.
@@ -74,7 +76,8 @@ def add_choice(parser: Parser) -> None:
         metavar="F",
         action="append",
         default=[],
-        help="a YAML schedule of your own; several are taken in order, and run one after another on one cluster",
+        help="a YAML schedule of your own, or a directory of them; several are taken in order, and run one after "
+        "another on one cluster",
     )
     parser.add_argument(
         "--kafka", default="newest", metavar="V", help="release, such as 4.4.0 or 0.10.2 (default: newest)"
@@ -123,12 +126,23 @@ def scenarios_of(choice: Choice) -> tuple[Entry, ...]:
 def _own(paths: tuple[Path, ...]) -> tuple[Entry, ...]:
     """Read the user's schedules; each needs an id of its own, by which runs and errors are told apart."""
     entries: dict[str, tuple[Path, Entry]] = {}
-    for path in paths:
+    for path in _files(paths):
         entry = read_schedule(path)
         if entry.name in entries:
             raise ScheduleFileError(f"{path}: {entries[entry.name][0]} has the id {entry.id} too: give it another")
         entries[entry.name] = path, entry
     return tuple(entry for _, entry in entries.values())
+
+
+def _files(paths: Iterable[Path]) -> Iterator[Path]:
+    """Yield schedules' files, those of a directory by their names."""
+    for path in paths:
+        files = [path]
+        if path.is_dir():
+            files = sorted(file for file in path.iterdir() if file.suffix in SUFFIXES)
+        if not files:
+            raise ScheduleFileError(f"{path}: no schedule is in this directory: no file in it ends with .yaml or .yml")
+        yield from files
 
 
 def release_of(choice: Choice) -> tuple[Release, MetadataMode]:
@@ -178,7 +192,7 @@ def rules_of(choice: Choice) -> RuleSet:
 
 def locate_error(choice: Choice, scenario: Entry, error: ScheduleError) -> ScheduleFileError:
     """Return a schedule error as one of the user's, with its place."""
-    own = next((path for path in choice.schedules if read_schedule(path).name == scenario.name), None)
+    own = next((path for path in _files(choice.schedules) if read_schedule(path).name == scenario.name), None)
     if own is not None:
         return ScheduleFileError(locate(own, error))
     step = "" if error.step is None else f" step {error.step + 1}:"

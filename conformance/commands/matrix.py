@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from conformance.catalogue.ladder import LADDER, Line, lines
+from conformance.commands.choosing import Choice, scenarios_of
 from conformance.commands.matrix_line import LineOptions, line_folder, run_line
 from conformance.commands.matrix_table import MatrixTable, seeds_of_lines, sessions_of_lines, sessions_text
 from conformance.commands.parser import add_json, add_require_promise, check_writable, refuse, whole_number
 from conformance.commands.running import backend_for, check_jre_image, new_seed
 from conformance.commands.versions import cached_text, ladder_text
-from conformance.registry import select
 from conformance.spark_extra import require_spark
 from conformance.spark_master import DEFAULT_MASTER, check_master
 from fault_injection.releases import UsageError
@@ -37,6 +37,7 @@ class MatrixOptions:
     Attributes:
         lines: releases in metadata modes, in this order; if nothing is run, those that must be there.
         globs: catalogue entries by name; empty means the whole profile.
+        schedules: the user's own YAML files, or directories of them, instead of the catalogue.
         repeat: how many rounds of each line, one after the other.
         runs: the matrix's directory.
         fetch_sessions: False has followers list every partition in every fetch of a schedule's run.
@@ -47,6 +48,7 @@ class MatrixOptions:
     lines: tuple[Line, ...]
     runs: Path
     globs: tuple[str, ...] = ()
+    schedules: tuple[Path, ...] = ()
     profile: str = "full"
     repeat: int = 1
     backend: BackendName = "auto"
@@ -110,7 +112,7 @@ def _checked(options: MatrixOptions) -> LineOptions:
     """Check what can be checked at once before the first line."""
     check_jre_image(options.backend, options.jre_image)
     check_master(options.spark_master)
-    entries = select(options.globs, options.profile)
+    entries = scenarios_of(Choice(options.globs, options.schedules, profile=options.profile))
     check_writable(options.runs)
     _check_fetch_sessions(options)
     return LineOptions(
@@ -202,6 +204,7 @@ ROUNDS_MAX = 1000
 RUNS = Path("runs/matrix")
 FOR_A_RUN = (
     "GLOB",
+    "--schedule",
     "--profile",
     "--repeat",
     "--jre-image",
@@ -221,6 +224,14 @@ def add_matrix(parser: Parser) -> None:
         "--kafka",
         metavar="LIST",
         help="releases, such as 0.10.2.2,3.9.2/zookeeper,4.4.0 (default: ladder); with --only-table: must be there",
+    )
+    parser.add_argument(
+        "--schedule",
+        type=Path,
+        metavar="F",
+        action="append",
+        default=[],
+        help="a YAML schedule of your own instead of the catalogue, or a directory of them; repeatable",
     )
     parser.add_argument("--profile", choices=("quick", "full"), help="scenarios, if none is named (default: full)")
     parser.add_argument(
@@ -253,7 +264,7 @@ def _lines(text: str | None, *, only_table: bool) -> tuple[Line, ...]:
 
 
 def _matrix(console: Console, parsed: argparse.Namespace) -> int:
-    if parsed.globs:
+    if parsed.globs or parsed.schedule:
         refuse(parsed, ["--profile"], "chooses scenarios where none is named: leave one of the two out.")
     if parsed.ladder:
         refuse(parsed, (*FOR_A_TABLE, *FOR_A_RUN), "means nothing to --ladder, which only prints the ladder.")
@@ -267,6 +278,7 @@ def _matrix(console: Console, parsed: argparse.Namespace) -> int:
         lines=_lines(parsed.kafka, only_table=parsed.only_table),
         runs=parsed.runs_dir,
         globs=tuple(parsed.globs),
+        schedules=tuple(parsed.schedule),
         profile=parsed.profile or "full",
         repeat=parsed.repeat or 1,
         backend=parsed.backend or "auto",

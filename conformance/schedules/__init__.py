@@ -1,1 +1,4 @@
 """Schedules as files, plain values and words: read, written, and told step by step."""
+
+SUFFIXES = (".yaml", ".yml")
+"""How files with a schedule end."""

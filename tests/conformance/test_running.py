@@ -54,6 +54,23 @@ def test_two_schedules_of_one_id_are_refused(tmp_path: Path) -> None:
         scenarios_of(Choice(schedules=(first, second)))
 
 
+def test_a_directory_of_schedules_is_all_of_its_schedules_by_name(tmp_path: Path) -> None:
+    later, named = own(tmp_path, "b"), tmp_path / "more"
+    named.mkdir()
+    own(tmp_path, "a")
+    (tmp_path / "notes.txt").write_text("no schedule")
+    alone = own(named, "c")
+
+    assert [entry.name for entry in scenarios_of(Choice(schedules=(alone, tmp_path)))] == ["c", "a", "b"]
+    with pytest.raises(ScheduleFileError, match=f"{later} has the id b too|b.yaml has the id b too"):
+        scenarios_of(Choice(schedules=(tmp_path, later)))
+
+
+def test_a_directory_without_a_schedule_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ScheduleFileError, match=r"no file in it ends with \.yaml or \.yml"):
+        scenarios_of(Choice(schedules=(tmp_path,)))
+
+
 @pytest.mark.parametrize("more", ["timing: lag\n", "fetch_sessions: false\n"])
 def test_schedules_that_cannot_share_a_cluster_are_refused(tmp_path: Path, more: str) -> None:
     choice = Choice(schedules=(own(tmp_path, "a"), own(tmp_path, "b", more)))
