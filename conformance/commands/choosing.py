@@ -70,20 +70,24 @@ def add_choice(parser: Parser) -> None:
     parser.add_argument(
         "globs", nargs="*", metavar="GLOB", help="scenarios, such as TR-01 or TR (default: the profile)"
     )
+    add_schedules(parser, "several are taken in order, and run one after another on one cluster")
+    parser.add_argument(
+        "--kafka", default="newest", metavar="V", help="release, such as 4.4.0 or 0.10.2 (default: newest)"
+    )
+    parser.add_argument(
+        "--metadata", choices=("zookeeper", "kraft"), help="metadata mode (default: the release's newer)"
+    )
+
+
+def add_schedules(parser: Parser, of_several: str) -> None:
+    """Add the option that names schedules of the user's own; its help ends with what becomes of several."""
     parser.add_argument(
         "--schedule",
         type=Path,
         metavar="F",
         action="append",
         default=[],
-        help="a YAML schedule of your own, or a directory of them; several are taken in order, and run one after "
-        "another on one cluster",
-    )
-    parser.add_argument(
-        "--kafka", default="newest", metavar="V", help="release, such as 4.4.0 or 0.10.2 (default: newest)"
-    )
-    parser.add_argument(
-        "--metadata", choices=("zookeeper", "kraft"), help="metadata mode (default: the release's newer)"
+        help=f"a YAML schedule of your own, or a directory of them; {of_several}",
     )
 
 

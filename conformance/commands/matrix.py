@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from conformance.catalogue.ladder import LADDER, Line, lines
-from conformance.commands.choosing import Choice, scenarios_of
+from conformance.commands.choosing import Choice, add_schedules, scenarios_of
 from conformance.commands.matrix_line import LineOptions, line_folder, run_line
 from conformance.commands.matrix_table import MatrixTable, seeds_of_lines, sessions_of_lines, sessions_text
 from conformance.commands.parser import add_json, add_require_promise, check_writable, refuse, whole_number
@@ -225,14 +225,7 @@ def add_matrix(parser: Parser) -> None:
         metavar="LIST",
         help="releases, such as 0.10.2.2,3.9.2/zookeeper,4.4.0 (default: ladder); with --only-table: must be there",
     )
-    parser.add_argument(
-        "--schedule",
-        type=Path,
-        metavar="F",
-        action="append",
-        default=[],
-        help="a YAML schedule of your own instead of the catalogue, or a directory of them; repeatable",
-    )
+    add_schedules(parser, "instead of the catalogue; repeatable")
     parser.add_argument("--profile", choices=("quick", "full"), help="scenarios, if none is named (default: full)")
     parser.add_argument(
         "--repeat", type=whole_number(1, ROUNDS_MAX), metavar="N", help="run N rounds of each release (default: 1)"
