@@ -17,7 +17,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 try:
-    from conformance.commands.parser import Parser, own_version, table_lines
+    from conformance.commands.parser import USAGE, Parser, own_version, table_lines
     from conformance.console import Console
 except KeyboardInterrupt:  # no run has begun
     sys.stderr.write("kafka-conformance: interrupted\n")
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 PROGRAM = "kafka-conformance"
-USAGE = 2
-HARNESS_ERROR = 4
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EIO)
 INTERRUPTED = 130
 TERMINATED = 143
@@ -139,19 +137,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _failed(console: Console, error: Exception, parsed: argparse.Namespace) -> int:
     """Say what went wrong, and return whose mistake it was: the user's, or the tester's."""
     from conformance.commands.choosing import USAGE_ERRORS  # noqa: PLC0415 - who fails pays
+    from conformance.judgement.verdicts import EXIT_CODES  # noqa: PLC0415 - likewise
+    from conformance.record.verdict import Conformance  # noqa: PLC0415 - likewise
 
+    harness_error = EXIT_CODES[Conformance.HARNESS_ERROR]
     if isinstance(error, USAGE_ERRORS):
         console.complain(str(error))
         return USAGE
     if isinstance(error, OSError) and error.errno in FULL:
         console.complain(_cut_short(error, parsed))
-        return HARNESS_ERROR
+        return harness_error
     if isinstance(error, OSError):
         console.complain(f"{error.filename or ''}: {error.strerror or error}".lstrip(": "))
         return USAGE
     traceback.print_exception(error)
     console.complain(f"the tester failed, not the brokers: {error!r}")
-    return HARNESS_ERROR
+    return harness_error
 
 
 def _without_null_characters(arguments: Sequence[str] | None) -> Sequence[str]:

@@ -1,24 +1,21 @@
 """``pytest --pyargs conformance --kafka-version 4.4.0``: the options and markers of the pytest plugin.
 
 The scenarios themselves are collected from ``conformance/test_catalogue.py``; their fixtures live in
-``conformance/conftest.py``, so that a pytest run that does not ask for them pays nothing. Schedules of a user's are
-collected from their YAML files, once a release is named: ``pytest schedules/ --kafka-version 4.4.0``.
+``conformance/pytest_fixtures.py``, so that a pytest run that does not ask for them pays nothing. Schedules of a
+user's are collected from their YAML files, once a release is named: ``pytest schedules/ --kafka-version 4.4.0``.
 """
 
 from __future__ import annotations
 
 import re
 from importlib import import_module
+from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING
 
 import pytest
 from typing_extensions import override
 
 from conformance.schedules import SUFFIXES
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 KAFKA_PYTHON_WARNINGS = (
     "ignore:read_text is deprecated:DeprecationWarning",
@@ -81,11 +78,14 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 LOOKS_LIKE_A_SCHEDULE = re.compile(r"^replicas *:.*^steps *:|^steps *:.*^replicas *:", re.MULTILINE | re.DOTALL)
-FIXTURES = "conformance.conftest"
+FIXTURES = "conformance.pytest_fixtures"
+CATALOGUE = Path(__file__).with_name("test_catalogue.py")
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
-    """Collect a schedule, if a release is named to run it on."""
+    """Collect a schedule, if a release is named to run it on; have the catalogue find its fixtures."""
+    if file_path == CATALOGUE:
+        _fixtures(parent.config)
     if file_path.suffix not in SUFFIXES or not _takes_schedules(parent.config):
         return None
     is_named = parent.session.isinitpath(file_path)
@@ -103,7 +103,7 @@ class ScheduleModule(pytest.Module):
 
     @override
     def _getobj(self) -> ModuleType:
-        fixtures = _global_fixtures(self.config)
+        fixtures = _fixtures(self.config)
         entry = fixtures.own_schedule(self.config, self.path)
         module = ModuleType(self.path.stem)
         module.test_brokers_conform = import_module("conformance.test_catalogue").test_brokers_conform  # type: ignore[attr-defined]
@@ -111,15 +111,9 @@ class ScheduleModule(pytest.Module):
         return module
 
 
-def _global_fixtures(config: pytest.Config) -> ModuleType:
-    """Return the catalogue's fixtures, which hold for schedules wherever they are.
-
-    Raises:
-        UsageError: the catalogue is run too, to which alone its fixtures belong then.
-    """
-    fixtures, plugins = import_module(FIXTURES), config.pluginmanager
-    if not plugins.is_registered(fixtures):
-        plugins.register(fixtures, FIXTURES)
-    elif plugins.get_plugin(FIXTURES) is not fixtures:
-        raise pytest.UsageError("the catalogue and schedules of yours are run by one pytest each")
+def _fixtures(config: pytest.Config) -> ModuleType:
+    """Return the fixtures of scenarios and schedules, which hold wherever those are once the first is collected."""
+    fixtures = import_module(FIXTURES)
+    if not config.pluginmanager.is_registered(fixtures):
+        config.pluginmanager.register(fixtures, FIXTURES)
     return fixtures

@@ -72,9 +72,8 @@ _MODULES = {entry.name: module for entry, module in _FOUND}
 
 
 def file_of(entry: Entry) -> str:
-    """Return the file that declares an entry, from the folder of the package on; a schedule of the user's has none."""
-    module = _MODULES.get(entry.name)
-    return "" if module is None else f"{module.replace('.', '/')}.py"
+    """Return the file that declares an entry of the catalogue, from the folder of the package on."""
+    return f"{_MODULES[entry.name].replace('.', '/')}.py"
 
 
 def select(globs: Sequence[str] = (), profile: str = "quick") -> tuple[Entry, ...]:

@@ -6,10 +6,17 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from conformance.pytest_fixtures import parametrize
 from conformance.record.verdict import Conformance
+from conformance.registry import select
 
 if TYPE_CHECKING:
     from conformance.pipeline import Finished
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Make one test of every scenario of the profile."""
+    parametrize(metafunc, select(profile=metafunc.config.getoption("--conformance-profile")))
 
 
 def test_brokers_conform(finished: Finished) -> None:

@@ -10,13 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from conformance.catalogue.scenario import Scenario
 from conformance.catalogue.shared_clusters import in_running_order
-from conformance.commands.choosing import (
-    Choice,
-    jars_for,
-    locate_error,
-    release_of,
-    scenarios_of,
-)
+from conformance.commands.choosing import Choice, jars_for, locate_error, release_of, scenarios_of
 from conformance.commands.parser import check_file, check_writable
 from conformance.judgement.verdicts import exit_code
 from conformance.laboratory import Laboratory, brokers_for, cluster_kind

@@ -1,11 +1,4 @@
-"""Does a truncation cut all files of a log alike, and is what is left all that a restarted broker serves?
-
-The leader has three records that no follower has when it is killed; it returns as a follower and cuts them. Then it is
-stopped orderly, which makes its index files end with their last entry, and its files are decoded. One topic has its
-records in one segment with an index entry for each batch but the first, the other has one record a segment.
-
-Sources: ``LogSegment.append``, ``recover`` and ``truncateTo``, ``Log.truncateTo``, of 0.10.2 to 3.9.
-"""
+"""Does a truncation cut all files of a log alike, and is what is left all that a restarted broker serves?"""
 
 from __future__ import annotations
 

@@ -46,8 +46,6 @@ def _is_untyped_mapping(node: ast.AST, aliases: Iterable[str]) -> bool:
             return name in MAPPINGS and any(
                 isinstance(one, ast.Name) and one.id in {*UNKNOWN, *aliases} for one in ast.walk(value)
             )
-        case ast.Name(id=name) | ast.Attribute(attr=name):
-            return False
     return False
 
 
@@ -79,16 +77,12 @@ def untyped_aliases(trees: Mapping[str, ast.Module]) -> dict[str, set[str]]:
     return known
 
 
-def untyped_in(tree: ast.Module, aliases: set[str]) -> Iterator[tuple[int, str]]:
-    """Yield every public signature that has an untyped mapping, by line and name."""
-    yield from _untyped(tree.body, aliases)
-
-
-def _untyped(body: Iterable[ast.stmt], aliases: set[str]) -> Iterator[tuple[int, str]]:
-    for node in body:
+def untyped_in(tree: ast.Module | ast.ClassDef, aliases: set[str]) -> Iterator[tuple[int, str]]:
+    """Yield every public signature of a module or class that has an untyped mapping, by line and name."""
+    for node in tree.body:
         match node:
-            case ast.ClassDef(name=name, body=inner) if not name.startswith("_"):
-                yield from _untyped(inner, aliases)
+            case ast.ClassDef(name=name) if not name.startswith("_"):
+                yield from untyped_in(node, aliases)
             case ast.FunctionDef(name=name) if name == "__init__" or not name.startswith("_"):
                 if any(is_untyped(annotation, aliases) for annotation in _annotations(node)):
                     yield node.lineno, name

@@ -51,14 +51,14 @@ OWN = Path(__file__).parents[2] / "examples" / "restarted-follower.yaml"
 COMPOSED = "services: {kafka: {image: kafka}}\n"
 
 
-def run_own(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run pytest over a folder with a schedule and another YAML file, without a word of the catalogue."""
+def run_own(folder: Path, *arguments: str, first: tuple[str, ...] = ()) -> subprocess.CompletedProcess[str]:
+    """Run pytest over a folder with a schedule and another YAML file."""
     schedules = folder / "schedules"
     schedules.mkdir(exist_ok=True)
     shutil.copy(OWN, schedules)
     (schedules / "docker-compose.yaml").write_text(COMPOSED, encoding="utf-8")
     (folder / "pytest.ini").write_text("[pytest]\n", encoding="utf-8")
-    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "schedules", *arguments]
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *first, "schedules", *arguments]
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
 
 
@@ -76,6 +76,15 @@ def test_schedules_of_a_user_run_where_a_release_is_named(tmp_path: Path) -> Non
     name = "schedules/restarted-follower.yaml::test_brokers_conform[examples/restarted-follower/kafka=4.3.1/kraft]"
     assert f"{name} PASSED" in done.stdout
     assert "examples/restarted-follower" in (report / "report.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("first", [("--pyargs", "conformance"), ()], ids=["catalogue first", "schedules first"])
+def test_schedules_and_the_catalogue_are_collected_by_one_pytest(tmp_path: Path, first: tuple[str, ...]) -> None:
+    rest = () if first else ("--pyargs", "conformance")
+    done = run_own(tmp_path, *rest, "--kafka-version", "4.3.1", "--collect-only", "-q", first=first)
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert sum("::test_brokers_conform[" in line for line in done.stdout.splitlines()) == len(select()) + 1
 
 
 def test_without_a_release_no_schedule_is_collected(tmp_path: Path) -> None:

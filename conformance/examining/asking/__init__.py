@@ -1,1 +1,1 @@
-"""How are the examinations of this area conducted?"""
+"""How are brokers asked that no schedule can ask: in bytes, in transactions, from a rack?"""

@@ -1,1 +1,1 @@
-"""How are the examinations of this area conducted?"""
+"""How are brokers crashed, elected and registered again where a setting or a feature is examined?"""

@@ -1,1 +1,1 @@
-"""How are the examinations of this area conducted?"""
+"""How are fetches counted, held and read on a cluster of three brokers with three fetchers to every leader?"""

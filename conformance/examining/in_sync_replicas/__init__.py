@@ -1,1 +1,1 @@
-"""How are the examinations of this area conducted?"""
+"""How does a puppet follow a leader as slowly as it must?"""

@@ -1,1 +1,1 @@
-"""How are the examinations of this area conducted?"""
+"""What do puppets and one broker do to each other, act by act?"""

@@ -1,1 +1,1 @@
-"""How are the examinations of this area conducted?"""
+"""How is a run doctored, and judged again (RC-01 to RC-03)?"""

@@ -1,1 +1,1 @@
-"""How are the examinations of this area conducted?"""
+"""How are known defects shown that no schedule reaches: with puppets, or by counts?"""

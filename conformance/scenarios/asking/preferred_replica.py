@@ -1,8 +1,4 @@
-"""Which replica does a leader send a rack-aware consumer to, and what does that replica show it? HW-02, KIP-392.
-
-Every broker is in a rack of its own (broker.rack), and replica.selector.class is Kafka's RackAwareReplicaSelector. A
-leader names a follower in the answer to a Fetch, which then brings no records; the consumer goes there.
-"""
+"""Which replica does a leader send a rack-aware consumer to, and what does that replica show it? HW-02, KIP-392."""
 
 from __future__ import annotations
 

@@ -1,10 +1,4 @@
-"""Can a broker crash, once the topic in which it was eligible is deleted? A defect that this project found.
-
-A change of min.insync.replicas clears the eligible leader replicas, but not the controller's index of them
-(``oracle.rules.eligible_index``). When the topic is deleted, the controller cannot register the broker after its next
-crash: it fails, gives up its leadership, and the broker ends. docs/findings/cleared-eligible-leaders.md has it with
-Kafka's own tools.
-"""
+"""Can a broker crash, once the topic in which it was eligible is deleted? A defect that this project found."""
 
 from __future__ import annotations
 
@@ -14,7 +8,9 @@ from oracle.vocabulary import MetadataMode
 
 
 def _entry(*, is_switched: bool) -> Examination:
-    variant, which = ("-other-level", "switched over") if is_switched else ("", "as it comes")
+    variant, which, place = ("", "as it comes", "election.deleted_topic:AS_IT_COMES")
+    if is_switched:
+        variant, which, place = ("-other-level", "switched over", "election.deleted_topic:SWITCHED_OVER")
     return Examination(
         name=f"EL-06/deleted-topic{variant}",
         id=f"election/broker-crashes-after-its-topic-is-deleted-with-the-feature-{which.replace(' ', '-')}",
@@ -29,7 +25,7 @@ def _entry(*, is_switched: bool) -> Examination:
             "was. Once the topic is deleted the controller fails at each registration of the broker, gives up its "
             "leadership each time, and the broker ends. Without the feature it registers."
         ),
-        examined=by(f"election.deleted_topic:{which.replace(' ', '_').upper()}"),
+        examined=by(place),
         where=Where(since="4.0.0", metadata=MetadataMode.KRAFT, why="clusters have the feature (KIP-966)"),
     )
 

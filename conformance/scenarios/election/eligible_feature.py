@@ -1,7 +1,4 @@
-"""What if the last replica standing crashes on a cluster that was formatted otherwise than its release does?
-
-Eligible leader replicas are a feature: 4.0 has it switched off, 4.1 and newer on. Here it is the other way round.
-"""
+"""What if the last replica standing crashes on a cluster that was formatted otherwise than its release does?"""
 
 from __future__ import annotations
 

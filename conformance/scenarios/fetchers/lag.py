@@ -1,10 +1,4 @@
-"""What does a follower say about its lag?
-
-It reckons it when it has handled an answer: the high watermark in the answer minus the offset that it fetches next,
-and never below zero. Each fetch is held in turn, so the gauge stands still while it is read.
-
-Source: ``AbstractFetcherThread.processFetchRequest``, ``FetcherLagMetrics``; the gauge is ``ConsumerLag``.
-"""
+"""What does a follower say about its lag?"""
 
 from __future__ import annotations
 

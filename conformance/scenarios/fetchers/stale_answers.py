@@ -1,11 +1,4 @@
-"""What does a follower do with an answer that comes when it has gone on without it?
-
-A fetcher has one request under way, and its partitions may be taken from it and given back meanwhile. The answer is
-then for an offset that is not the follower's any more: it is thrown away. (An answer of another leader epoch for the
-right offset is another matter: KAFKA-18991.) A second topic keeps the fetcher alive while it has lost the first.
-
-Source: ``AbstractFetcherThread.processFetchRequest``.
-"""
+"""What does a follower do with an answer that comes when it has gone on without it?"""
 
 from __future__ import annotations
 

@@ -1,11 +1,4 @@
-"""Does every partition get its turn, however little fits into an answer?
-
-Every partition of a fetcher has the same number of records to give, and an answer holds one batch. The rule of every
-release: the leader serves a request in its order, and the follower moves a partition that gave records to the end.
-(From 3.5 on it also moves one whose lag it does not know yet, which the first answer after the start tells.)
-
-Source: ``AbstractFetcherThread.processFetchRequest`` (``updateAndMoveToEnd``), KIP-74.
-"""
+"""Does every partition get its turn, however little fits into an answer?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Fixtures of the catalogue's tests: one laboratory and one Spark session for the whole pytest run."""
+"""Fixtures of the catalogue's tests and of schedules: one laboratory and one Spark session for the whole pytest run."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from conformance.commands.running import check_predictable, new_seed
 from conformance.laboratory import Laboratory
 from conformance.pipeline import Finished, Pipeline
 from conformance.record.verdict import Conformance
-from conformance.registry import select
 from conformance.second_look import SecondLook
 from conformance.spark_room import SparkRoom
 from fault_injection.cluster.backends.choice import choose_backend
@@ -23,15 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from conformance.catalogue.examination import Entry
-
-
-CATALOGUE_TESTS = "conformance.test_catalogue"
-
-
-def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Make one test of every scenario of the profile."""
-    if metafunc.module.__name__ == CATALOGUE_TESTS and "scenario" in metafunc.fixturenames:
-        parametrize(metafunc, select(profile=metafunc.config.getoption("--conformance-profile")))
 
 
 def parametrize(metafunc: pytest.Metafunc, entries: Iterable[Entry]) -> None:
