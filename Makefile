@@ -101,7 +101,7 @@ guarantees: setup
 	@$(BIN)/kafka-conformance guarantees --regenerate --quiet --out build/guarantee_table.json >/dev/null
 	@diff -q oracle/brokers/guarantee_table.json build/guarantee_table.json && echo "the guarantee table is what the explorer finds"
 	@$(BIN)/python -m conformance.commands.worst_schedules build/power_failures.json
-	@diff -q conformance/scenarios/settings_matrix/power_failures.json build/power_failures.json && echo "so are the schedules of EL-03's power failures"
+	@diff -q conformance/scenarios/election/power_failures.json build/power_failures.json && echo "so are the schedules of EL-03's power failures"
 
 jre-image: setup
 	@$(BIN)/python -m fault_injection.cluster.backends.jre_image

@@ -10,8 +10,8 @@ from conformance.commands.choosing import foretold, release_options
 from conformance.commands.foretold_promise import promise_line
 from conformance.commands.parser import table_lines
 from conformance.registry import select
-from conformance.scenarios.settings_matrix.cells import WITH_POWER_FAILURE
-from conformance.scenarios.settings_matrix.cells import Cell as InCatalogue
+from conformance.scenarios.election.el_03_settings import WITH_POWER_FAILURE
+from conformance.scenarios.election.el_03_settings import Cell as InCatalogue
 from oracle.brokers.answers import shown
 from oracle.brokers.guarantee_table import MAX_STATES, release_name
 from oracle.brokers.questions import Faults, cells, question

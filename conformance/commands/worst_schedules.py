@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from conformance.commands.guarantee_cell import GONE
 from conformance.commands.guarantees import kept_table
-from conformance.scenarios.settings_matrix.cells import ACKS, CELLS, COUNTS_AT_MOST_THE_REPLICAS, Cell
+from conformance.scenarios.election.el_03_settings import ACKS, CELLS, COUNTS_AT_MOST_THE_REPLICAS, Cell
 from oracle.brokers import questions
 from oracle.brokers.answers import shown
 from oracle.brokers.guarantee_table import MAX_STATES

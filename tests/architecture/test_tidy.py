@@ -34,7 +34,7 @@ SHORTER_FILES = {
     "oracle/published/modules.py": "its importer is imported by what it imports",
     "oracle/published/symmetries.py": "its importer is imported by what it imports",
 }
-ONE_RULE_A_FILE = "oracle/rules/"
+ONE_THING_A_FILE = ("oracle/rules/", "conformance/scenarios/")
 FUNCTION_LINES_MAX = 40
 LONGER_FUNCTIONS = {
     "tests/reports/golden_steps.py:truncation_steps": "one story, one row a step",
@@ -76,7 +76,7 @@ def test_a_short_file_with_one_importer_is_folded_into_it() -> None:
 
 
 def _is_splinter(path: Path) -> bool:
-    if path.parts[0] not in PACKAGES or path.name == "__init__.py" or path.as_posix().startswith(ONE_RULE_A_FILE):
+    if path.parts[0] not in PACKAGES or path.name == "__init__.py" or path.as_posix().startswith(ONE_THING_A_FILE):
         return False
     lines = (ROOT / path).read_text(encoding="utf-8").count("\n")
     return lines < FILE_LINES_MIN and len(importers()[module_name(path)]) == 1

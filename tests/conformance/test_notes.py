@@ -9,7 +9,7 @@ import pytest
 from conformance.catalogue.questions import NotSeenError
 from conformance.notes import checkpoints, first_at, last_at, marks, measured_at, outcome_at, step_began
 from conformance.record.timeline import Event
-from tests.conformance.scenarios.hand_made_runs import MS, HandMadeRun
+from tests.conformance.questions.hand_made_runs import MS, HandMadeRun
 
 if TYPE_CHECKING:
     from pathlib import Path

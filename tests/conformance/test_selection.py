@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from conformance.cli import main
-from conformance.registry import CATALOGUE, UnknownScenarioError, select
+from conformance.registry import CATALOGUE, UnknownScenarioError, file_of, select
 from oracle.vocabulary import AREAS
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from conformance.catalogue.examination import Entry
 
 
 def refused(name: str) -> str:
@@ -74,3 +75,12 @@ def test_a_file_that_is_there_is_no_name(tmp_path: Path) -> None:
     assert refused(str(path)).endswith(f" as --schedule {path}")
     assert "--schedule" not in refused(str(tmp_path))
     assert "--schedule" not in refused("x" * 5000)
+
+
+@pytest.mark.parametrize(
+    "entry", [entry for entry in CATALOGUE if entry.name.split("-")[0] in AREAS], ids=lambda one: one.name
+)
+def test_a_row_stands_in_a_file_of_its_name(entry: Entry) -> None:
+    row = entry.name.split("/")[0].replace("-", "_").lower()
+
+    assert Path(file_of(entry)).name.startswith(f"{row}_")

@@ -10,9 +10,13 @@ from conformance.catalogue.questions import agrees
 from conformance.examining.regressions.lookups_with_puppets import FETCHES
 from conformance.examining.regressions.one_broker import OneBroker
 from conformance.examining.regressions.with_puppets import ANSWERED_AT_ONCE
-from conformance.scenarios.regressions.followers_with_puppets import LOG_BEGINS_LATE, LOG_ENDS_LATER
-from conformance.scenarios.regressions.lookups_with_puppets import EMPTY_EPOCH, FENCED_LATE
-from conformance.scenarios.regressions.with_puppets import HIGH_WATERMARK_PUSHED
+from conformance.scenarios.regressions.with_puppets import (
+    EMPTY_EPOCH,
+    FENCED_LATE,
+    HIGH_WATERMARK_PUSHED,
+    LOG_BEGINS_LATE,
+    LOG_ENDS_LATER,
+)
 from fault_injection.puppets.run import PuppetRun
 from oracle.rules.by_version import rules_for
 from oracle.vocabulary import MetadataMode

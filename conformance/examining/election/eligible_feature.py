@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from conformance.catalogue.questions import Answer, NotSeenError
 from conformance.examining.election.crashing import partition
-from conformance.scenarios.election.last_replica import CLEAN
+from conformance.scenarios.election.el_06_last_replica import CLEAN
 from fault_injection.cluster.spec import ClusterSpec
 from oracle.predict import predict
 from oracle.rules.by_version import rules_for

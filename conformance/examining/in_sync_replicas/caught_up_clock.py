@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from conformance.catalogue.questions import Answer, Took
 from conformance.examining.in_sync_replicas.slow_follower import slow_follower
-from conformance.scenarios.in_sync_replicas.leaving import LAG_MS, leaves_within
+from conformance.questions.shrink import LAG_MS, leaves_within
 from fault_injection.waiting import until
 from oracle.replication.remote import RemoteReplica
 from oracle.vocabulary import BrokerId, Offset

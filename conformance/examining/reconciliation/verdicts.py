@@ -10,7 +10,7 @@ from conformance.catalogue.questions import Answer
 from conformance.examining.reconciliation import doctoring
 from conformance.examining.reconciliation.examined_run import doctored, examined, in_a_word, undoctored, words_of
 from conformance.record.directory import RunDirectory, RunDirectoryError
-from conformance.scenarios.truncation.losses import CLEAN_ELECTIONS_ONLY
+from conformance.scenarios.truncation.tr_02_clean_elections import CLEAN_ELECTIONS_ONLY
 from conformance.stages.repredict import repredict
 from oracle.predict import predict
 

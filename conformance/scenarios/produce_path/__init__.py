@@ -1,4 +1,4 @@
-"""The produce path: what the leader does with a record when too few replicas are in sync (AC-03 … AC-06).
+"""The produce path: which acks count, when a leader answers, and what too few replicas in sync mean (AC-01 to AC-07).
 
 Document 003; KAFKA-15583.
 """

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from conformance.scenarios.regressions.defect import regression
+from conformance.catalogue.examination import Examination, by
+from conformance.catalogue.where import Where
+from conformance.scenarios.regressions.defect import FAMILY, regression
 from conformance.scenarios.vocabulary import (
     await_hold,
     await_isr,
@@ -22,7 +24,7 @@ from conformance.scenarios.vocabulary import (
     stop,
 )
 from oracle.steps.topic import Reassign
-from oracle.vocabulary import Acks, Expectation
+from oracle.vocabulary import Acks, Expectation, MetadataMode
 
 ZOMBIE_FOLLOWER = regression(
     "KAFKA-7395",
@@ -127,4 +129,17 @@ LAST_REPLICA_STANDING = regression(
     ),
 )
 
-SCENARIOS = (ZOMBIE_FOLLOWER, LATE_FETCH_ANSWER, SETTING_NOT_HEEDED, LAST_REPLICA_STANDING)
+FENCED_LEADER = Examination(
+    name=f"{FAMILY}/KAFKA-19522",
+    id=f"{FAMILY}/kafka-19522",
+    requirement="A last known leader is elected only when its broker is there.",
+    sources=("EL-06", "KIP-966", "KAFKA-19522"),
+    explanation=(
+        "No replica is in sync and none is eligible any more; the last known leader may lead, but its broker is "
+        "down. The controller of 4.0 notes that in its log and elects it all the same, from 4.1 on it waits."
+    ),
+    examined=by("regressions.fenced_leader:FENCED_LEADER"),
+    where=Where(since="4.0.0", metadata=MetadataMode.KRAFT, why="clusters have eligible leader replicas (KIP-966)"),
+)
+
+SCENARIOS = (ZOMBIE_FOLLOWER, LATE_FETCH_ANSWER, SETTING_NOT_HEEDED, LAST_REPLICA_STANDING, FENCED_LEADER)

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 from conformance.catalogue.questions import Question
 from conformance.catalogue.where import Where
-from conformance.scenarios.high_watermark.fetch_answers import fetch_that_commits
-from conformance.scenarios.in_sync_replicas.leaving import heard_again, removed_while_a_record_waits
-from conformance.scenarios.produce_path.below_minimum import alone_with_a_record, joined_again
+from conformance.scenarios.high_watermark.hw_12_high_watermark_in_answer import fetch_that_commits
+from conformance.scenarios.in_sync_replicas.silence import heard_again, removed_while_a_record_waits
+from conformance.scenarios.produce_path.ac_05_shrinks_after_append import joined_again
+from conformance.scenarios.produce_path.ac_06_acks_1_below_minimum import alone_with_a_record
 from conformance.scenarios.regressions.defect import regression
 from conformance.scenarios.regressions.frames_asked import last_fetch
 from conformance.scenarios.vocabulary import (

@@ -2,4 +2,6 @@
 
 from __future__ import annotations
 
-from conformance.scenarios.truncation.losses import RESTARTED_FOLLOWER as RESTARTED_FOLLOWER  # tests start from it
+from conformance.scenarios.truncation.tr_01_restarted_follower import (
+    RESTARTED_FOLLOWER as RESTARTED_FOLLOWER,  # tests start from it
+)

@@ -12,10 +12,12 @@ from conformance.puppet_stage.acts import STATE
 from conformance.puppet_stage.leading_acts import FetchAs, Lead
 from conformance.puppet_stage.script import PuppetScript
 from conformance.puppet_stage.stage import Stage
-from conformance.scenarios.controller_requests.consumers import FETCH
-from conformance.scenarios.one_broker.following import CUTS
-from conformance.scenarios.one_broker.leading import FENCED_FETCHES, HIGH_WATERMARK, JOIN
-from conformance.scenarios.one_broker.producing import TOO_FEW
+from conformance.scenarios.controller_requests.rm_05_fetch_limits import FETCH
+from conformance.scenarios.high_watermark.hw_08_lowest_end_offset import LOWEST_END_OFFSET as HIGH_WATERMARK
+from conformance.scenarios.in_sync_replicas.is_02_joins import JOIN
+from conformance.scenarios.leader_epoch.le_05_zombies import FENCED_FETCHES
+from conformance.scenarios.produce_path.ac_04_too_few_in_sync import TOO_FEW
+from conformance.scenarios.truncation.tr_06_end_of_epoch import CUTS
 from fault_injection.puppets.follower import FollowerPuppet
 from fault_injection.releases import find_release
 from oracle.rules import fetch_beyond_end, isr_join, kip_320

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from conformance.catalogue.questions import NotSeenError, agrees
+from conformance.questions.one_row import told_leaders
 from conformance.record.prediction import frozen_form
-from conformance.scenarios.controller_requests.metadata import HELD, TOLD, expected_leaders, told_leaders
-from tests.conformance.scenarios.hand_made_runs import HandMadeRun
+from conformance.scenarios.controller_requests.rm_04_update_metadata import HELD, TOLD, expected_leaders
+from tests.conformance.questions.hand_made_runs import HandMadeRun
 from tests.conformance.scenarios.ladder_predictions import LINES, kraft, predicted, rules, runs_on, zookeeper
 
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from conformance.scenarios.election.default_setting import SCENARIOS
+from conformance.scenarios.election.el_05_default_setting import SCENARIOS
 from tests.conformance.scenarios.ladder_predictions import (
     LINES,
     at,

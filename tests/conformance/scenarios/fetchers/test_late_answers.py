@@ -8,11 +8,11 @@ import pytest
 
 from conformance.catalogue.questions import NotSeenError
 from conformance.record.prediction import frozen_form
-from conformance.scenarios.fetchers.late_answers import LATE_ANSWER, NEXT
+from conformance.scenarios.fetchers.fe_04_late_answers import LATE_ANSWER, NEXT
 from oracle.predict import predict
 from oracle.rules.by_version import rules_for
 from oracle.vocabulary import BrokerId, MetadataMode
-from tests.conformance.scenarios.hand_made_runs import HandMadeRun
+from tests.conformance.questions.hand_made_runs import HandMadeRun
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from conformance.catalogue.questions import NotSeenError, agrees
-from conformance.scenarios.produce_path.parked import waited
-from tests.conformance.scenarios.hand_made_runs import HandMadeRun
+from conformance.questions.one_row import waited
+from tests.conformance.questions.hand_made_runs import HandMadeRun
 from tests.conformance.scenarios.ladder_predictions import (
     LINES,
     answer,

@@ -12,7 +12,7 @@ from conformance.scenarios.regressions.frames_asked import FORGOTTEN_EPOCH
 from conformance.scenarios.regressions.high_watermark import HELD_BY_THE_DEAD
 from oracle.rules.by_version import rules_for
 from oracle.vocabulary import MetadataMode
-from tests.conformance.scenarios.hand_made_runs import HandMadeRun
+from tests.conformance.questions.hand_made_runs import HandMadeRun
 
 if TYPE_CHECKING:
     from pathlib import Path

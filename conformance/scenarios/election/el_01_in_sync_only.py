@@ -1,0 +1,78 @@
+"""Who may lead when nobody in sync is alive (documents 001 to 004)?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from conformance.catalogue.scenario import QUICK, Scenario
+from conformance.scenarios.vocabulary import await_isr, await_leader, brokers, checkpoint, kill, produce, start
+from oracle.schedule import Schedule, Settings
+from oracle.vocabulary import Expectation
+
+if TYPE_CHECKING:
+    from oracle.steps.step import Step
+
+_OUT_OF_SYNC_ALONE: tuple[Step, ...] = (
+    produce("m0"),
+    kill(2),
+    await_isr(1),
+    produce("m1"),
+    kill(1),
+    await_leader(None),
+    start(2),
+)
+"""Only broker 2 is left, which never had m1: what comes next depends on unclean election."""
+
+WAITS_FOR_ISR = Scenario(
+    name="EL-01/safe",
+    profiles=QUICK,
+    variant="safe",
+    explanation="Broker 2 is alive but not in sync: no leader until broker 1 is back, and m1 is kept.",
+    schedule=Schedule(
+        id="election/only-an-isr-member-is-elected",
+        requirement="With unclean election off only an ISR member is elected; nothing acknowledged is lost.",
+        sources=("EL-01", "IS-07", "001", "002"),
+        replicas=brokers(1, 2),
+        settings=Settings(min_insync_replicas=1, unclean_leader_election=False),
+        steps=(
+            *_OUT_OF_SYNC_ALONE,
+            await_leader(None),
+            checkpoint("broker 2 is up and may not lead"),
+            produce("m2", expect=Expectation.REFUSED, error="LEADER_NOT_AVAILABLE", timeout_ms=3000),
+            start(1),
+            await_leader(1),
+            await_isr(1, 2),
+            produce("m3"),
+            checkpoint("end"),
+        ),
+    ),
+)
+
+DOES_NOT_WAIT = Scenario(
+    name="EL-01/unsafe",
+    profiles=QUICK,
+    variant="unsafe",
+    explanation="The same crashes with unclean election on: broker 2 leads at once, without m1.",
+    schedule=Schedule(
+        id="election/a-replica-outside-the-isr-leads-at-once",
+        requirement="With unclean election on a replica outside the ISR is elected when no ISR member lives.",
+        sources=("EL-01", "EL-02", "001", "002"),
+        replicas=brokers(1, 2),
+        settings=Settings(min_insync_replicas=1, unclean_leader_election=True),
+        steps=(
+            *_OUT_OF_SYNC_ALONE,
+            await_leader(2),
+            checkpoint("broker 2 leads without m1"),
+            produce("m2"),
+            start(1),
+            await_isr(1, 2),
+            produce("m3"),
+            checkpoint("end"),
+        ),
+    ),
+)
+
+SCENARIOS = (
+    WAITS_FOR_ISR,
+    DOES_NOT_WAIT,
+)
