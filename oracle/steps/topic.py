@@ -73,6 +73,10 @@ class Alter(Step):
     def short(self) -> str:
         return self.sentence()
 
+    @override
+    def subject(self) -> str:
+        return self._settings()
+
     def _settings(self) -> str:
         minimum, unclean = self.min_insync_replicas, self.unclean_leader_election
         words = [] if minimum is None else [f"{MIN_ISR} to {minimum}"]

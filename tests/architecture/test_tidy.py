@@ -18,6 +18,7 @@ FILE_LINES_MAX = 300
 LONGER_FILES = {
     "fault_injection/cluster/lifecycle.py": "all that can be done to a cluster, and what is known of its nodes",
     "conformance/commands/judgement.py": "`judge`: what it takes and needs, and what it says of both verdicts",
+    "conformance/scenarios/leader_epoch/le_05_zombies.py": "one row: every way not to have heard of a leader epoch",
     "conformance/running/rest.py": "one definition: when a partition is at rest, and what is measured then",
     "conformance/running/processes.py": "every end and start of a broker, and what is awaited after it",
     "oracle/rules/by_version.py": "one table: what does each release do?",

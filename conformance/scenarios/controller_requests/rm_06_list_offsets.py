@@ -8,18 +8,21 @@ from conformance.catalogue.where import Where
 from conformance.puppet_stage.where import WITH_PUPPETS, since
 from conformance.scenarios.vocabulary import (
     await_hold,
+    await_isr,
     await_outcome,
     brokers,
     checkpoint,
     consume,
     earliest,
     hold_request,
+    kill,
     latest,
     not_older_than,
     produce,
     release,
+    start,
 )
-from oracle.schedule import Schedule
+from oracle.schedule import Schedule, Settings
 from oracle.steps.topic import DeleteRecords
 from oracle.vocabulary import Expectation, Offset
 
@@ -127,10 +130,37 @@ LAST_STABLE_OFFSET = Examination(
     examined=by("asking.transactions:READ_COMMITTED"),
 )
 
+DELETED_BEFORE_A_KILL = Scenario(
+    name="RM-06/deleted-before-a-kill",
+    explanation=(
+        "Broker 2 is killed before it has written down that m0 is deleted. It starts with a log that begins at 0, and "
+        "hears of 1 from its leader."
+    ),
+    where=Where(since="0.11.0.0", why="before there was no request to delete records (KIP-107)"),
+    schedule=Schedule(
+        id="controller-requests/deletion-outlives-a-kill",
+        requirement="A replica that forgot in a crash where its log starts learns it again from its leader.",
+        sources=("RM-06", "003", "KIP-107"),
+        replicas=brokers(1, 2, 3),
+        settings=Settings(min_insync_replicas=2, unclean_leader_election=False),
+        steps=(
+            produce("m0", "m1"),
+            DeleteRecords(Offset(1)),
+            checkpoint("deleted on all"),
+            kill(2),
+            checkpoint("broker 2 has not written it down"),
+            start(2),
+            await_isr(1, 2, 3),
+            checkpoint("broker 2 has heard of it again"),
+        ),
+    ),
+)
+
 SCENARIOS = (
     LIST_OFFSETS,
     READ_COMMITTED,
     LISTED,
     DELETED,
     LAST_STABLE_OFFSET,
+    DELETED_BEFORE_A_KILL,
 )

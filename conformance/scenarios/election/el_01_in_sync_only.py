@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from conformance.catalogue.scenario import QUICK, Scenario
 from conformance.scenarios.vocabulary import await_isr, await_leader, brokers, checkpoint, kill, produce, start
 from oracle.schedule import Schedule, Settings
+from oracle.steps.topic import Alter
 from oracle.vocabulary import Expectation
 
 if TYPE_CHECKING:
@@ -72,7 +73,40 @@ DOES_NOT_WAIT = Scenario(
     ),
 )
 
+ALLOWED_LATER = Scenario(
+    name="EL-01/allowed-later",
+    explanation=(
+        "Broker 2 is up, and broker 1, which has m0, is not, when unclean elections are allowed. From 2.1 on with "
+        "ZooKeeper and 3.9 in KRaft mode broker 2 leads at once, and m0 is lost; before, the partition waits for a "
+        "broker to come, and that is broker 1."
+    ),
+    schedule=Schedule(
+        id="election/unclean-election-is-allowed-later",
+        requirement=(
+            "A partition without a leader gets one from outside the ISR when its topic allows it: at once, or, on "
+            "older releases, with the next broker that comes or goes."
+        ),
+        sources=("EL-01", "EL-02", "001", "002", "KAFKA-6526"),
+        replicas=brokers(1, 2),
+        settings=Settings(min_insync_replicas=1, unclean_leader_election=False),
+        steps=(
+            kill(2),
+            produce("m0"),
+            kill(1),
+            start(2),
+            await_leader(None),
+            Alter(unclean_leader_election=True),
+            checkpoint("unclean elections are allowed"),
+            start(1),
+            await_isr(1, 2),
+            produce("m1"),
+            checkpoint("end"),
+        ),
+    ),
+)
+
 SCENARIOS = (
     WAITS_FOR_ISR,
     DOES_NOT_WAIT,
+    ALLOWED_LATER,
 )

@@ -9,6 +9,7 @@ from conformance.scenarios.vocabulary import (
     await_leader,
     brokers,
     checkpoint,
+    elect_preferred,
     hold_request,
     kill,
     produce,
@@ -16,6 +17,7 @@ from conformance.scenarios.vocabulary import (
     start,
 )
 from oracle.schedule import Schedule, Settings
+from oracle.steps.topic import Reassign
 
 _SETTINGS = Settings(min_insync_replicas=1, unclean_leader_election=False)
 
@@ -97,7 +99,39 @@ IN_SYNC_ONLY = Scenario(
     ),
 )
 
+MOVED = Scenario(
+    name="EL-04/moved",
+    explanation=(
+        "The partition moves from 2, 1 to 3, 1: broker 3 is held at its first fetch, and the move waits for it. Then "
+        "it moves to 1, 3, where broker 1 is preferred, and is left on broker 1 alone."
+    ),
+    schedule=Schedule(
+        id="election/partition-moves-to-another-broker",
+        requirement="A partition that moves to another broker keeps every committed record.",
+        sources=("EL-04", "KIP-455"),
+        replicas=brokers(2, 1),
+        steps=(
+            produce("m0"),
+            hold_request("first", follower=3, leader=2),
+            Reassign(brokers(3, 1)),
+            await_hold("first"),
+            produce("m1"),
+            checkpoint("broker 3 has not fetched yet"),
+            release("first"),
+            await_leader(3),
+            produce("m2"),
+            checkpoint("moved"),
+            Reassign(brokers(1, 3)),
+            elect_preferred(),
+            Reassign(brokers(1)),
+            produce("m3"),
+            checkpoint("one replica is left"),
+        ),
+    ),
+)
+
 SCENARIOS = (
     ASSIGNMENT_ORDER,
     IN_SYNC_ONLY,
+    MOVED,
 )

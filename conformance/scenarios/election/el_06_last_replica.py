@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from conformance.catalogue.examination import Examination, by
 from conformance.catalogue.scenario import Scenario
 from conformance.catalogue.where import Where
-from conformance.scenarios.vocabulary import await_isr, brokers, checkpoint, kill, produce, start, stop
+from conformance.scenarios.vocabulary import await_isr, await_leader, brokers, checkpoint, kill, produce, start, stop
 from oracle.schedule import Schedule, Settings
 from oracle.steps.brokers import LoseTail
 from oracle.vocabulary import BrokerId, MetadataMode, Offset
@@ -121,10 +121,67 @@ WITHOUT_EPOCHS = Scenario(
     ),
 )
 
+NO_LONGER_ELIGIBLE = Scenario(
+    name="EL-06/eligible-lost-its-tail",
+    explanation=(
+        "Broker 2 stopped in order, with everything, and lost m1 and m2 while it was down. It is back before broker 1 "
+        "and does not lead, with eligible leader replicas neither."
+    ),
+    schedule=Schedule(
+        id="election/eligible-replica-that-lost-its-tail",
+        requirement="An eligible replica that lost its tail is not eligible any more, however orderly it shut down.",
+        sources=("EL-06", "KIP-966"),
+        replicas=brokers(1, 2, 3),
+        settings=Settings(min_insync_replicas=2, unclean_leader_election=False),
+        steps=(
+            produce("m0", "m1", "m2"),
+            stop(3),
+            await_isr(1, 2),
+            stop(2),
+            await_isr(1),
+            LoseTail(BrokerId(2), Offset(1)),
+            kill(1),
+            start(2),
+            await_leader(None),
+            checkpoint("broker 2 is back and does not lead"),
+            start(1),
+            start(3),
+            await_isr(1, 2, 3),
+            checkpoint("end"),
+        ),
+    ),
+)
+
+FOLLOWER_AHEAD = Scenario(
+    name="EL-06/follower-ahead",
+    explanation=(
+        "Broker 1, the last one in sync, has forgotten everything and leads. Broker 2 comes back with both records: up "
+        "to 2.0.0 it ends itself (KAFKA-7414), on 0.10.2 its shutdown gets no further than the closed port."
+    ),
+    schedule=Schedule(
+        id="election/follower-ahead-of-a-leader-that-forgot",
+        requirement="A broker that does not go on is told from one that does, even if its process stays.",
+        sources=("EL-06", "TR-06", "KAFKA-7414"),
+        replicas=brokers(1, 2),
+        settings=Settings(min_insync_replicas=1, unclean_leader_election=False),
+        steps=(
+            produce("m0", "m1"),
+            kill(2),
+            kill(1),
+            LoseTail(BrokerId(1), Offset(0)),
+            start(1),
+            start(2),
+            checkpoint("broker 1 leads without records"),
+        ),
+    ),
+)
+
 SCENARIOS = (
     DELETED_TOPIC,
     DELETED_TOPIC_OTHER_LEVEL,
     OTHER_LEVEL,
     CLEAN,
     WITHOUT_EPOCHS,
+    NO_LONGER_ELIGIBLE,
+    FOLLOWER_AHEAD,
 )

@@ -12,6 +12,7 @@ from conformance.questions.fetch_rounds import offset_caught, requests_between
 from conformance.scenarios.vocabulary import (
     await_hold,
     await_isr,
+    await_leader,
     brokers,
     checkpoint,
     hold_request,
@@ -23,7 +24,7 @@ from conformance.scenarios.vocabulary import (
     release,
     start,
 )
-from oracle.schedule import Schedule
+from oracle.schedule import Schedule, Settings
 from oracle.vocabulary import HighWatermarkCheckpoint
 
 if TYPE_CHECKING:
@@ -140,10 +141,43 @@ RESTARTED_WITH_PUPPETS = Examination(
     examined=by("one_broker.following:RESTARTED"),
 )
 
+ELECTED = Scenario(
+    name="HW-13/elected-without-checkpoint",
+    explanation=(
+        "Broker 2 was out of sync, has lost its checkpoint file, and is elected before it has fetched. 0.10.2 has cut "
+        "its whole log to 0, and both acknowledged records are gone."
+    ),
+    schedule=Schedule(
+        id="high-watermark/elected-without-the-checkpoint-file",
+        requirement="A follower without a high watermark checkpoint keeps every record its leader had committed.",
+        sources=SOURCES,
+        replicas=brokers(1, 2),
+        settings=Settings(min_insync_replicas=1, unclean_leader_election=True),
+        steps=(
+            produce("m0", "m1"),
+            kill(2),
+            await_isr(1),
+            lose_checkpoint(2),
+            checkpoint("broker 2 has lost its checkpoint"),
+            hold_request("refetch", follower=2, leader=1),
+            start(2),
+            await_hold("refetch"),
+            checkpoint("broker 2 is back and has not fetched"),
+            kill(1),
+            await_leader(2),
+            produce("m2"),
+            start(1),
+            await_isr(1, 2),
+            checkpoint("end"),
+        ),
+    ),
+)
+
 SCENARIOS = (
     WRITTEN,
     UNWRITTEN,
     LOST,
     SHORTER_LOG,
     RESTARTED_WITH_PUPPETS,
+    ELECTED,
 )

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from conformance.catalogue.examination import Examination, by
 from conformance.catalogue.scenario import Scenario
+from conformance.catalogue.where import Where
 from conformance.puppet_stage.where import WITH_PUPPETS
 from conformance.scenarios.vocabulary import (
     await_hold,
     await_isr,
     await_leader,
+    await_outcome,
     brokers,
     checkpoint,
+    hold_isr_request,
     hold_request,
     hold_response,
     kill,
@@ -19,6 +22,8 @@ from conformance.scenarios.vocabulary import (
     start,
 )
 from oracle.schedule import Schedule, Settings
+from oracle.steps.frames import Hold
+from oracle.vocabulary import BrokerId, Expectation, MetadataMode, PointName
 
 AT_HIGH_WATERMARK = Scenario(
     name="IS-02",
@@ -118,8 +123,79 @@ JOIN = Examination(
     examined=by("one_broker.leading:JOIN"),
 )
 
+_ALTERS_THROUGH_CONTROLLER = Where(since="2.7.0", why="before, the leader changes the ISR itself (KIP-497)")
+
+JOIN_REQUESTED = Scenario(
+    name="IS-02/requested",
+    explanation=(
+        "The leader's request to add broker 3 is held: it waits for broker 3 before it commits m1, and the controller "
+        "has not heard of it."
+    ),
+    where=_ALTERS_THROUGH_CONTROLLER,
+    schedule=Schedule(
+        id="in-sync-replicas/join-counts-before-the-controller-has-heard-of-it",
+        requirement="A replica that the leader asks to add counts for the high watermark at once, for nothing else.",
+        sources=("IS-02", "HW-08", "KIP-497"),
+        replicas=brokers(1, 2, 3),
+        settings=Settings(min_insync_replicas=1, unclean_leader_election=False),
+        steps=(
+            produce("m0"),
+            kill(3),
+            await_isr(1, 2),
+            hold_isr_request("wish", 1),
+            start(3),
+            await_hold("wish"),
+            await_isr(1, 2),
+            hold_request("gap", follower=3, leader=1, fetch_offset=1),
+            await_hold("gap"),
+            produce("m1", expect=Expectation.PENDING),
+            checkpoint("the leader waits for broker 3, the controller does not"),
+            release("wish"),
+            await_isr(1, 2, 3),
+            release("gap"),
+            await_outcome("m1", expect=Expectation.ACKNOWLEDGED),
+            checkpoint("end"),
+        ),
+    ),
+)
+
+JOIN_ANSWERED = Scenario(
+    name="IS-02/answered",
+    explanation=(
+        "The controller has added broker 3, and the answer that says so is held: for min.insync.replicas=3 the leader "
+        "counts two, and refuses m0."
+    ),
+    where=Where(
+        since="2.7.0",
+        why_since="before, the leader changes the ISR itself (KIP-497)",
+        metadata=MetadataMode.ZOOKEEPER,
+        why="a leader of KRaft reads of the join in the metadata log, whatever it is answered",
+    ),
+    schedule=Schedule(
+        id="in-sync-replicas/join-whose-answer-is-held-is-not-obeyed",
+        requirement="A join counts for min.insync.replicas once the leader knows that the controller decided it.",
+        sources=("IS-02", "AC-04", "KIP-497"),
+        replicas=brokers(1, 2, 3),
+        settings=Settings(min_insync_replicas=3, unclean_leader_election=False),
+        steps=(
+            kill(3),
+            await_isr(1, 2),
+            Hold("answer", PointName.ALTER_PARTITION_RESPONSE, broker=BrokerId(1)),
+            start(3),
+            await_hold("answer"),
+            await_isr(1, 2, 3),
+            produce("m0", expect=Expectation.REFUSED, error="NOT_ENOUGH_REPLICAS"),
+            release("answer"),
+            produce("m1"),
+            checkpoint("end"),
+        ),
+    ),
+)
+
 SCENARIOS = (
     AT_HIGH_WATERMARK,
     FROM_EPOCH_START,
     JOIN,
+    JOIN_REQUESTED,
+    JOIN_ANSWERED,
 )

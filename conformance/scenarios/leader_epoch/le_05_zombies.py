@@ -21,16 +21,19 @@ from conformance.scenarios.vocabulary import (
     brokers,
     checkpoint,
     kill,
+    pause,
     produce,
     release,
+    resume,
     start,
 )
 from oracle.schedule import Schedule, Settings
 from oracle.steps.brokers import Isolate, Rejoin
-from oracle.steps.frames import Hold
+from oracle.steps.frames import Cut, Heal, Hold
+from oracle.steps.produce import Produce
 from oracle.steps.questions import SendTo
 from oracle.steps.topic import Elect
-from oracle.vocabulary import BrokerId, ElectionKind, Expectation, Label, MetadataMode, PointName
+from oracle.vocabulary import Acks, BrokerId, ElectionKind, Expectation, Label, MetadataMode, PointName
 
 if TYPE_CHECKING:
     from oracle.steps.step import Step
@@ -211,6 +214,99 @@ ZOMBIE = Examination(
     examined=by("one_broker.producing:ZOMBIE"),
 )
 
+PAUSED = Scenario(
+    name="LE-05/paused",
+    explanation=(
+        "No follower fetches from broker 1, which has z0 alone, when its process is stopped. Broker 2 is elected. When "
+        "broker 1 goes on it follows broker 2 and cuts z0; its producer has never been answered."
+    ),
+    schedule=Schedule(
+        id="leader-epoch/paused-leader-cuts-what-it-had-alone",
+        requirement=(
+            "A leader whose process stands still until another one is elected follows that one when it goes on, and "
+            "cuts what no follower had fetched."
+        ),
+        sources=(*_SOURCES, "TR-05"),
+        replicas=brokers(1, 2, 3),
+        settings=_SETTINGS,
+        steps=(
+            produce("m0"),
+            Cut(BrokerId(2), BrokerId(1)),
+            Cut(BrokerId(3), BrokerId(1)),
+            produce("z0", expect=Expectation.PENDING),
+            checkpoint("no follower fetches z0"),
+            pause(1),
+            await_leader(2),
+            produce("m1"),
+            checkpoint("broker 2 leads, and broker 1 stands still"),
+            resume(1),
+            await_isr(1, 2, 3),
+            await_outcome("z0", expect=Expectation.INDETERMINATE),
+            checkpoint("broker 1 follows broker 2"),
+            Heal(BrokerId(2), BrokerId(1)),
+            Heal(BrokerId(3), BrokerId(1)),
+        ),
+    ),
+)
+
+UNHEARD_SUCCESSOR = Scenario(
+    name="LE-05/leader-kraft-log",
+    explanation=(
+        "The answer to broker 2's fetch of the metadata log is held, which says that broker 1 is elected. Broker 2 "
+        "takes z0 with acks=1; m0 goes to broker 1 and waits until broker 2 has heard, follows, and has cut z0."
+    ),
+    where=_KRAFT,
+    schedule=Schedule(
+        id="leader-epoch/leader-that-does-not-read-of-its-successor",
+        requirement=_LEADER_REQUIREMENT,
+        sources=_SOURCES,
+        replicas=brokers(1, 2, 3),
+        settings=_SETTINGS,
+        steps=(
+            kill(1),
+            start(1),
+            await_isr(1, 2, 3),
+            Hold("deposed", PointName.CONTROLLER_FETCH_RESPONSE, broker=BrokerId(2)),
+            Elect(ElectionKind.PREFERRED),
+            await_hold("deposed"),
+            await_leader(1),
+            Produce((Label("z0"),), Acks.LEADER, leader=BrokerId(2)),
+            checkpoint("broker 2 leads still, as it believes"),
+            produce("m0", expect=Expectation.PENDING),
+            release("deposed"),
+            await_outcome("m0", expect=Expectation.ACKNOWLEDGED),
+            checkpoint("broker 2 has cut z0"),
+        ),
+    ),
+)
+
+FENCED_LEADER = Scenario(
+    name="LE-05/fenced-leader",
+    explanation=(
+        "Broker 1 is cut off from all other nodes. A client that knows no other leader sends it z0 with acks=1: "
+        "acknowledged, and lost, as acks=1 allows."
+    ),
+    where=_KRAFT,
+    schedule=Schedule(
+        id="leader-epoch/isolated-leader-is-fenced",
+        requirement="A leader that comes back keeps nothing that was not committed, and loses nothing that was.",
+        sources=_SOURCES,
+        replicas=brokers(1, 2, 3),
+        settings=_SETTINGS,
+        steps=(
+            produce("m0"),
+            Isolate(BrokerId(1)),
+            await_leader(2),
+            Produce((Label("z0"),), Acks.LEADER, leader=BrokerId(1)),
+            produce("m1"),
+            checkpoint("two leaders"),
+            Rejoin(BrokerId(1)),
+            await_isr(1, 2, 3),
+            checkpoint("end"),
+        ),
+    ),
+)
+
 SCENARIOS = (
     ZOMBIE_LEADER_ZOOKEEPER,
     ZOMBIE_LEADER_KRAFT,
@@ -218,4 +314,7 @@ SCENARIOS = (
     ZOMBIE_FOLLOWER_KRAFT,
     FENCED_FETCHES,
     ZOMBIE,
+    PAUSED,
+    UNHEARD_SUCCESSOR,
+    FENCED_LEADER,
 )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from conformance.catalogue.examination import Examination, by
 from conformance.catalogue.questions import Question, formula_ms
 from conformance.catalogue.scenario import Scenario
+from conformance.catalogue.where import Where
 from conformance.puppet_stage.where import WITH_PUPPETS
 from conformance.questions.one_row import waited
 from conformance.scenarios.vocabulary import (
@@ -19,7 +20,8 @@ from conformance.scenarios.vocabulary import (
     release,
 )
 from oracle.schedule import Schedule, Settings
-from oracle.vocabulary import Expectation
+from oracle.steps.brokers import Isolate, Rejoin
+from oracle.vocabulary import BrokerId, Expectation, MetadataMode
 
 if TYPE_CHECKING:
     from conformance.catalogue.questions import Expected
@@ -116,8 +118,34 @@ TIMED_OUT = Examination(
     examined=by("one_broker.producing:TIMED_OUT"),
 )
 
+LEADER_ISOLATED = Scenario(
+    name="AC-03/isolated-leader",
+    explanation=(
+        "ZooKeeper keeps a leader registered that no broker reaches. m1 is in its log and waits; nobody is elected. "
+        "When the network is whole again the followers fetch m1, and it is acknowledged."
+    ),
+    where=Where(metadata=MetadataMode.ZOOKEEPER, why="a controller of KRaft fences a broker that it does not hear of"),
+    schedule=Schedule(
+        id="produce/parked-request-outlives-an-isolation",
+        requirement="An acks=all produce waits while no follower reaches its leader, and is acknowledged once they do.",
+        sources=("AC-03", "IS-07", "003"),
+        replicas=brokers(1, 2, 3),
+        settings=Settings(min_insync_replicas=2, unclean_leader_election=False),
+        steps=(
+            produce("m0"),
+            Isolate(BrokerId(1)),
+            produce("m1", expect=Expectation.PENDING),
+            checkpoint("no follower fetches m1"),
+            Rejoin(BrokerId(1)),
+            await_outcome("m1", expect=Expectation.ACKNOWLEDGED),
+            checkpoint("end"),
+        ),
+    ),
+)
+
 SCENARIOS = (
     TIMES_OUT,
     IS_REPLICATED,
     TIMED_OUT,
+    LEADER_ISOLATED,
 )

@@ -9,6 +9,7 @@ from conformance.catalogue.scenario import QUICK, Scenario
 from conformance.puppet_stage.where import WITH_PUPPETS
 from conformance.scenarios.vocabulary import await_isr, await_leader, brokers, checkpoint, kill, produce, start
 from oracle.schedule import Schedule, Settings
+from oracle.steps.topic import Alter
 from oracle.vocabulary import Expectation
 
 if TYPE_CHECKING:
@@ -80,8 +81,36 @@ TOO_FEW = Examination(
     examined=by("one_broker.producing:TOO_FEW"),
 )
 
+NEW_MINIMUM = Scenario(
+    name="AC-04/new-minimum",
+    explanation=(
+        "Broker 1 is alone and refuses m1 under min.insync.replicas=2, takes m2 under 1, and refuses m3 under 2 again."
+    ),
+    schedule=Schedule(
+        id="produce/new-minimum-holds-for-the-next-produce",
+        requirement="A new min.insync.replicas of a topic holds for the next produce.",
+        sources=("AC-04", "003"),
+        replicas=brokers(1, 2),
+        settings=Settings(min_insync_replicas=2, unclean_leader_election=False),
+        steps=(
+            produce("m0"),
+            kill(2),
+            produce("m1", expect=Expectation.REFUSED),
+            Alter(min_insync_replicas=1),
+            produce("m2"),
+            checkpoint("one replica is enough"),
+            Alter(min_insync_replicas=2),
+            produce("m3", expect=Expectation.REFUSED),
+            start(2),
+            await_isr(1, 2),
+            checkpoint("end"),
+        ),
+    ),
+)
+
 SCENARIOS = (
     REFUSED_BELOW_MINIMUM,
     ACCEPTED_BY_ONE,
     TOO_FEW,
+    NEW_MINIMUM,
 )
