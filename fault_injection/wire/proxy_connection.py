@@ -1,6 +1,6 @@
 """How do the bytes of one connection between two nodes move?
 
-A connection is two sockets and two threads, one for each direction. A thread receives, asks ``Traffic``
+A connection is two sockets and two threads, one for each direction. A thread receives, asks the proxy
 about every whole frame and sends the original bytes on, or waits with a held one. Whichever thread sees the
 end first ends both directions; the last one out closes the sockets.
 
@@ -16,9 +16,10 @@ import threading
 from collections.abc import Callable
 from functools import partial
 
-from fault_injection.cluster.relay import Address
+from fault_injection.cluster.relay import Address, LinkName
 from fault_injection.wire.answers import CannotAnswerError
 from fault_injection.wire.channel import Channel, mark_of
+from fault_injection.wire.frame_handler import FrameHandler
 from fault_injection.wire.frames import Frame, FrameParser, Malformed, Unframed, UnframedParser
 from fault_injection.wire.gate import GateError
 from fault_injection.wire.impairments import NS_PER_MS
@@ -26,7 +27,6 @@ from fault_injection.wire.passage import ConnectionState, Passage
 from fault_injection.wire.points import Direction
 from fault_injection.wire.proxy_endpoint import connected_to, has_hung_up, shut
 from fault_injection.wire.trace import Outcome
-from fault_injection.wire.traffic import Traffic
 from fault_injection.wire.turns import CutThrough, Turns, Word
 from fault_injection.wire.unread import UnreadFrame
 
@@ -43,8 +43,8 @@ class Connection:
     Args:
         client: the accepted socket; owned from now on.
         upstream: where the destination listens.
-        traffic: decides about the frames.
-        state: what ``Traffic.connected`` gave.
+        link: the endpoint it came through.
+        handler: decides about the frames.
         on_closed: called by the last thread, when both sockets are closed.
     """
 
@@ -52,12 +52,12 @@ class Connection:
         self,
         client: socket.socket,
         upstream: Address,
-        traffic: Traffic,
-        state: ConnectionState,
+        link: LinkName,
+        handler: FrameHandler,
         on_closed: Callable[["Connection"], None],
     ) -> None:
-        self.state = state
-        self._traffic = traffic
+        self.state = state = handler.connected(link)
+        self._handler = handler
         self._client = client
         self._upstream_address = upstream
         self._upstream: socket.socket | None = None
@@ -66,7 +66,7 @@ class Connection:
         self._sent = threading.Condition(self._lock)
         self._is_ended = False
         self._sending: set[socket.socket] = set()
-        self._valve = traffic.valve
+        self._valve = handler.valve
         self._request_channel = self._channel("request")
         self._response_channel = self._channel("response")
         self._turns = Turns()
@@ -92,10 +92,10 @@ class Connection:
             upstream = self._connect()
             if upstream is not None:
                 self._responses.start()
-                self._pump(self._client, upstream, self._traffic.request_arrived, self._request_channel)
+                self._pump(self._client, upstream, self._handler.request_arrived, self._request_channel)
                 self._responses.join()
         except RuntimeError as no_thread:
-            self._traffic.failed(no_thread)
+            self._handler.failed(no_thread)
         finally:
             self._end(is_reset=True)
             self._request_channel.close()
@@ -107,7 +107,7 @@ class Connection:
     def _run_responses(self) -> None:
         upstream = self._upstream
         if upstream is not None:
-            self._pump(upstream, self._client, self._traffic.response_arrived, self._response_channel)
+            self._pump(upstream, self._client, self._handler.response_arrived, self._response_channel)
 
     def _channel(self, direction: Direction) -> Channel:
         is_deserted = partial(has_hung_up, self._client)
@@ -115,14 +115,14 @@ class Connection:
 
     def _broken(self, defect: Exception | None) -> None:
         if defect is not None:
-            self._traffic.failed(defect)
+            self._handler.failed(defect)
         self.abort()
 
     def _connect(self) -> socket.socket | None:
         is_known = self.state.source is not None  # else its first frame tells whether it may live
         if is_known and not self._valve.is_open and self._request_channel.cleared() != "forward":
             return None
-        upstream = connected_to(self._upstream_address, self._traffic.failed)
+        upstream = connected_to(self._upstream_address, self._handler.failed)
         if upstream is None:
             return None
         with self._lock:
@@ -136,7 +136,7 @@ class Connection:
     def _pump(self, source: socket.socket, target: socket.socket, arrived: Arrived, channel: Channel) -> None:
         parser = UnframedParser() if self.state.link.kind == "zookeeper" else FrameParser()
         through = CutThrough(
-            partial(self._traffic.may_begin, self.state), partial(channel.paced, send=partial(self._send, target))
+            partial(self._handler.may_begin, self.state), partial(channel.paced, send=partial(self._send, target))
         )
         is_answers = channel is self._response_channel
         is_reset = True
@@ -157,7 +157,7 @@ class Connection:
         except OSError:  # the peer is gone: the other side learns it by a reset
             self._draining(channel)
         except Exception as defect:  # noqa: BLE001 - the thread ends with the connection; whoever judges must know
-            self._traffic.failed(defect)
+            self._handler.failed(defect)
         finally:
             self._end(is_reset=is_reset)
 
@@ -173,7 +173,7 @@ class Connection:
         match event:
             case Frame(content):
                 has_begun = through.has_begun
-                unread = self._traffic.unread(channel.direction, self.state, content, has_begun=has_begun)
+                unread = self._handler.unread(channel.direction, self.state, content, has_begun=has_begun)
                 if unread is not None or has_begun:
                     return unread is not None and self._send_unread(unread, through.rest(content), target, channel)
                 passage = arrived(self.state, content)
@@ -182,14 +182,14 @@ class Connection:
                     return self._forward(passage, content, target, channel)
                 if word == "answer":
                     return self._answer(passage)
-                self._traffic.ended(passage, None, _OUTCOMES[word])
+                self._handler.ended(passage, None, _OUTCOMES[word])
                 return word == "drop"
             case Unframed(unframed):
                 if self._valve.is_open:
                     return self._send(target, unframed)
                 return channel.carry(len(unframed), None, partial(self._go_unframed, unframed, target, channel))
             case Malformed():
-                self._traffic.codec.note_undecodable()
+                self._handler.malformed()
                 return True
 
     def _word(self, passage: Passage, source: socket.socket) -> Word:
@@ -202,54 +202,54 @@ class Connection:
         word = passage.space.wait(source, timeout_ms)
         if word is None and decision.name is not None:
             with contextlib.suppress(GateError):  # someone else gave the word in this very moment
-                self._traffic.tell(decision.name, "forward")
+                self._handler.release(decision.name)
             word = passage.space.word
         if word == "abort":
-            self._traffic.connection_lost(self.state)
+            self._handler.connection_lost(self.state)
         passage.space.close()
         return word or "abort"
 
     def _forward(self, passage: Passage, content: bytearray, target: socket.socket, channel: Channel) -> bool:
         if not self._valve.is_open:
             if passage.space is None:
-                self._traffic.ended(passage, None, "held")  # its fate may take a while
+                self._handler.ended(passage, None, "held")  # its fate may take a while
             return channel.carry(len(content), mark_of(passage), partial(self._go, passage, content, target, channel))
-        forwarded_ns = self._traffic.departs(passage)
+        forwarded_ns = self._handler.departs(passage)
         is_sent = self._send(target, content)
-        self._traffic.ended(passage, forwarded_ns, "forwarded" if is_sent else "aborted")
+        self._handler.ended(passage, forwarded_ns, "forwarded" if is_sent else "aborted")
         return is_sent
 
     def _answer(self, passage: Passage) -> bool:
         """Send an answer of the gate's own: to a request when its turn has come, else in place of what came."""
         try:
-            answer, content = self._traffic.fabricated(passage)
+            answer, content = self._handler.fabricated(passage)
         except CannotAnswerError as unanswerable:
-            self._traffic.failed(unanswerable)
-            self._traffic.ended(passage, None, "closed")
+            self._handler.failed(unanswerable)
+            self._handler.ended(passage, None, "closed")
             return False
         if passage.direction == "request" and not self._turns.wait(self._client, self._is_answered):
-            self._traffic.ended(passage, None, "aborted")
+            self._handler.ended(passage, None, "aborted")
             return False
         is_sent = self._forward(answer, content, self._client, self._response_channel)
-        self._traffic.ended(passage, None, "answered")
+        self._handler.ended(passage, None, "answered")
         return is_sent
 
     def _is_answered(self) -> bool:
-        return self._request_channel.is_empty and self._traffic.is_answered(self.state)
+        return self._request_channel.is_empty and self._handler.is_answered(self.state)
 
     def _send_unread(self, unread: UnreadFrame, content: memoryview, target: socket.socket, channel: Channel) -> bool:
         is_sent = channel.paced(content, partial(self._send, target))
-        self._traffic.unread_ended(unread, "forwarded" if is_sent else "aborted")
+        self._handler.unread_ended(unread, "forwarded" if is_sent else "aborted")
         return is_sent
 
     def _go(self, passage: Passage, content: bytearray, target: socket.socket, channel: Channel, word: Word) -> bool:
         """Do with a frame on an impaired network what the network says."""
         if word != "forward":
-            self._traffic.ended(passage, None, _OUTCOMES[word])
+            self._handler.ended(passage, None, _OUTCOMES[word])
             return False
-        forwarded_ns = self._traffic.departs(passage)
+        forwarded_ns = self._handler.departs(passage)
         is_sent = self._go_unframed(content, target, channel, word)
-        self._traffic.ended(passage, forwarded_ns, "forwarded" if is_sent else "aborted")
+        self._handler.ended(passage, forwarded_ns, "forwarded" if is_sent else "aborted")
         return is_sent
 
     def _go_unframed(self, content: bytes | bytearray, target: socket.socket, channel: Channel, word: Word) -> bool:
@@ -280,7 +280,7 @@ class Connection:
         return True
 
     def _end(self, *, is_reset: bool) -> None:
-        self._traffic.connection_lost(self.state)
+        self._handler.connection_lost(self.state)
         with self._lock:
             if self._is_ended:
                 return

@@ -1,7 +1,7 @@
 """What does a frame say, given all that was said before it on its connection?
 
 Decodes a copy, names sender and topics, completes what an incremental fetch leaves out, and follows the fetch
-rounds. Whoever calls ``observed``, ``completed``, ``follow`` or ``passed`` holds the lock of ``Traffic`` and calls in
+rounds. Whoever calls ``observed``, ``completed``, ``follow`` or ``passed`` holds the lock of the proxy and calls in
 the order of arrival; ``asked`` and ``lighten`` need no lock.
 """
 

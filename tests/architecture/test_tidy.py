@@ -21,6 +21,7 @@ LONGER_FILES = {
     "conformance/scenarios/leader_epoch/le_05_zombies.py": "one row: every way not to have heard of a leader epoch",
     "conformance/running/rest.py": "one definition: when a partition is at rest, and what is measured then",
     "conformance/running/processes.py": "every end and start of a broker, and what is awaited after it",
+    "fault_injection/wire/proxy.py": "one relay, one lock: what is asked of it, and what becomes of each frame",
     "oracle/rules/by_version.py": "one table: what does each release do?",
     "oracle/world.py": "what is in flight and held, and every move that can come next",
     "oracle/tracing/leadership.py": "what a frame between leader and follower says of both",

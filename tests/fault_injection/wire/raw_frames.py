@@ -79,7 +79,7 @@ def record(version: str, mode: MetadataMode | None, directory: Path, seen: Calla
             deadline_s=DEADLINE_S,
             what="the follower has all records",
         )
-        proxy._traffic.trace.flush()
+        proxy.trace.flush()
 
 
 def kept(frames: Iterable[RawFrame]) -> list[RawFrame]:

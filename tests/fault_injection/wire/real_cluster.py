@@ -76,6 +76,6 @@ def await_caught(proxy: GateProxy, name: str) -> CaughtFrame:
 
 def traced(proxy: GateProxy, directory: Path) -> list[dict[str, Any]]:
     """Return the lines of the trace so far in the order of arrival."""
-    proxy._traffic.trace.flush()
+    proxy.trace.flush()
     lines = [json.loads(line) for line in (directory / "wire.ndjson").read_text().splitlines()]
     return sorted(lines, key=lambda line: line["seq"])

@@ -8,8 +8,7 @@ import pytest
 from fault_injection.cluster.relay import LinkName
 from fault_injection.waiting import until
 from fault_injection.wire.impairments import Cut, Throttle, Way
-from fault_injection.wire.proxy import GateProxy
-from fault_injection.wire.traffic import TELLING_REQUESTS
+from fault_injection.wire.proxy import TELLING_REQUESTS, GateProxy
 from fault_injection.wire.turns import PIECE_BYTES_MIN
 from tests.fault_injection.wire.frames_of import fetch_request, fetch_response
 from tests.fault_injection.wire.stub_node import DEADLINE_S, StubNode, await_received, connected, is_silent, read

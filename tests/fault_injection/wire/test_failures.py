@@ -50,7 +50,7 @@ def test_a_defect_that_ends_a_connection_is_known(destination: socket.socket, mo
     def defect(*_: object) -> None:
         raise KeyError("replica")
 
-    monkeypatch.setattr("fault_injection.wire.traffic.Gate.on_request", defect)
+    monkeypatch.setattr("fault_injection.wire.proxy.Gate.on_request", defect)
     with GateProxy() as proxy:
         with socket.create_connection(proxy.open(LinkName.replication(1), destination.getsockname())) as follower:
             follower.settimeout(DEADLINE_S)
@@ -80,7 +80,7 @@ def test_a_late_frame_without_a_thread_ends_its_connection(
                 follower.recv(1)
         until(lambda: not proxy.network.count(Way()), deadline_s=DEADLINE_S, what="the end of the connection")
         proxy.network.lift("far")
-        assert proxy._traffic.valve.is_open
+        assert proxy.valve.is_open
         assert proxy.failures == ("RuntimeError: can't start new thread",)
 
 
@@ -88,7 +88,7 @@ def test_a_defect_that_meets_a_late_frame_is_known(destination: socket.socket, m
     def defect(*_: object) -> None:
         raise KeyError("replica")
 
-    monkeypatch.setattr("fault_injection.wire.traffic.Gate.on_forwarded", defect)
+    monkeypatch.setattr("fault_injection.wire.proxy.Gate.on_forwarded", defect)
     with GateProxy() as proxy:
         proxy.network.impose("far", Delay((Way(),), 10))
         with socket.create_connection(proxy.open(LinkName.replication(1), destination.getsockname())) as follower:

@@ -277,6 +277,6 @@ def test_the_trace_shows_when_a_stopped_frame_went_on(
 
 
 def traced(proxy: GateProxy, directory: Path) -> list[dict[str, Any]] | None:
-    proxy._traffic.trace.flush()
+    proxy.trace.flush()
     lines = [json.loads(line) for line in (directory / "wire.ndjson").read_text().splitlines()]
     return lines if len(lines) == 2 else None

@@ -166,7 +166,7 @@ def test_the_answer_that_came_is_replaced(
 
 
 def traced(proxy: GateProxy, directory: Path) -> list[dict[str, Any]]:
-    proxy._traffic.trace.flush()
+    proxy.trace.flush()
     lines = [json.loads(line) for line in (directory / "wire.ndjson").read_text().splitlines()]
     told = (line for line in lines if line.get("correlation_id", 0) > EARLY)  # an earlier one may just be leaving
     return sorted(told, key=lambda line: int(line["seq"]))

@@ -14,11 +14,10 @@ from hypothesis import strategies as st
 
 from fault_injection.cluster.relay import LinkName
 from fault_injection.wire import unread
-from fault_injection.wire.codec import Codec
 from fault_injection.wire.gate_events import HoldStatus
 from fault_injection.wire.passage import ConnectionState
 from fault_injection.wire.points import Direction, Point
-from fault_injection.wire.traffic import TELLING_REQUESTS, Traffic
+from fault_injection.wire.proxy import TELLING_REQUESTS, GateProxy
 from fault_injection.wire.unread import KEPT_BYTES_MAX
 from tests.fault_injection.wire.frames_of import TOPIC_ID, fetch_request, fetch_response, record_batch
 
@@ -26,7 +25,7 @@ ELSEWHERE = Point("fetch_request", source=77)
 LARGE = record_batch(2, base_offset=0, values=400)
 
 
-CREATED: list[Traffic] = []
+CREATED: list[GateProxy] = []
 
 
 @pytest.fixture(autouse=True)
@@ -36,34 +35,34 @@ def _ended() -> Iterator[None]:
         CREATED.pop().close()
 
 
-def new_traffic() -> Traffic:
-    CREATED.append(Traffic(Codec(), lambda _: None))
+def new_proxy() -> GateProxy:
+    CREATED.append(GateProxy())
     return CREATED[-1]
 
 
-def known_connection(traffic: Traffic, number: int = 1) -> ConnectionState:
-    connection = traffic.connected(LinkName.replication(number))
+def known_connection(proxy: GateProxy, number: int = 1) -> ConnectionState:
+    connection = proxy.connected(LinkName.replication(number))
     for correlation_id in range(-TELLING_REQUESTS, 0):
-        passes(traffic, connection, "request", fetch_request(offset=0, correlation_id=correlation_id))
-        passes(traffic, connection, "response", fetch_response(correlation_id=correlation_id))
+        passes(proxy, connection, "request", fetch_request(offset=0, correlation_id=correlation_id))
+        passes(proxy, connection, "response", fetch_response(correlation_id=correlation_id))
     return connection
 
 
-def passes(traffic: Traffic, connection: ConnectionState, direction: Direction, content: bytes) -> bool:
+def passes(proxy: GateProxy, connection: ConnectionState, direction: Direction, content: bytes) -> bool:
     """Move one frame as a connection does; tell whether it went on unread."""
     frame = bytearray(content)
-    if (late := traffic.unread(direction, connection, frame)) is not None:
-        traffic.unread_ended(late, "forwarded")
+    if (late := proxy.unread(direction, connection, frame)) is not None:
+        proxy.unread_ended(late, "forwarded")
         return True
-    arrived = traffic.request_arrived if direction == "request" else traffic.response_arrived
+    arrived = proxy.request_arrived if direction == "request" else proxy.response_arrived
     passage = arrived(connection, frame)
     assert passage.decision.action == "forward"
-    traffic.ended(passage, traffic.departs(passage), "forwarded")
+    proxy.ended(passage, proxy.departs(passage), "forwarded")
     return False
 
 
-def traced(traffic: Traffic, path: Path) -> list[dict[str, Any]]:
-    traffic.end_trace()
+def traced(proxy: GateProxy, path: Path) -> list[dict[str, Any]]:
+    proxy.end_trace()
     lines = [json.loads(line) for line in path.read_text().splitlines()]
     return [{name: value for name, value in line.items() if not name.endswith("_ns")} for line in lines]
 
@@ -81,24 +80,24 @@ exchanges = st.lists(
 
 
 def played(exchanges: list[tuple[int, int, int, bytes, bool]], path: Path, *, at_once: bool) -> list[dict[str, Any]]:
-    traffic = new_traffic()
-    connections = [known_connection(traffic, number) for number in (1, 2)]
+    proxy = new_proxy()
+    connections = [known_connection(proxy, number) for number in (1, 2)]
     if at_once:
-        traffic.arm("elsewhere", ELSEWHERE, "hold", 0, None, 1)
-    traffic.begin_trace(path)
+        proxy.arm("elsewhere", ELSEWHERE)
+    proxy.trace_to(path)
     owed: list[tuple[ConnectionState, bytes]] = []
     for correlation_id, (number, offset, epoch, records, is_prompt) in enumerate(exchanges):
         connection = connections[number]
         request = fetch_request(offset=offset, correlation_id=correlation_id, session_id=9, session_epoch=epoch)
-        passes(traffic, connection, "request", request)
+        passes(proxy, connection, "request", request)
         owed.append((connection, fetch_response(correlation_id=correlation_id, records=records, high_watermark=offset)))
         if is_prompt:
             for answered, answer in owed:
-                passes(traffic, answered, "response", answer)
+                passes(proxy, answered, "response", answer)
             owed.clear()
-    lines = traced(traffic, path)
-    assert traffic.failures == []
-    assert traffic.codec.undecodable == 0
+    lines = traced(proxy, path)
+    assert proxy.failures == ()
+    assert proxy.undecodable == 0
     return lines
 
 
@@ -114,123 +113,118 @@ def test_reading_later_tells_the_same(
 
 
 def test_nothing_goes_on_unread_before_the_sender_is_known() -> None:
-    traffic = new_traffic()
-    connection = traffic.connected(LinkName.replication(1))
-    gone = [
-        passes(traffic, connection, "request", fetch_request(offset=0, correlation_id=number)) for number in range(6)
-    ]
+    proxy = new_proxy()
+    connection = proxy.connected(LinkName.replication(1))
+    gone = [passes(proxy, connection, "request", fetch_request(offset=0, correlation_id=number)) for number in range(6)]
     assert gone == [False] * TELLING_REQUESTS + [True, True]
 
 
 def test_whoever_asks_has_everything_read_first() -> None:
-    traffic = new_traffic()
-    connection = known_connection(traffic)
-    assert passes(traffic, connection, "request", fetch_request(offset=7, correlation_id=1))
-    with traffic.lock:
-        assert traffic.rounds.last_forwarded_fetch_offset(2, 1, "t", 0) == 7
-        assert [one.correlation_id for one in traffic.rounds.in_flight()] == [1]
-    assert passes(traffic, connection, "response", fetch_response(correlation_id=1, records=LARGE, high_watermark=9))
-    with traffic.lock:
-        (finished,) = (one for one in traffic.rounds.rounds_since(0) if one.fetch_offset == 7)
+    proxy = new_proxy()
+    connection = known_connection(proxy)
+    assert passes(proxy, connection, "request", fetch_request(offset=7, correlation_id=1))
+    assert proxy.last_forwarded_fetch_offset(2, 1, "t", 0) == 7
+    assert [one.correlation_id for one in proxy.rounds.in_flight()] == [1]
+    assert passes(proxy, connection, "response", fetch_response(correlation_id=1, records=LARGE, high_watermark=9))
+    (finished,) = (one for one in proxy.rounds_since(0) if one.fetch_offset == 7)
     assert (finished.high_watermark, finished.record_bytes) == (9, len(LARGE))
     assert len(LARGE) > KEPT_BYTES_MAX
 
 
 def test_what_is_armed_before_a_frame_arrives_catches_it() -> None:
-    traffic = new_traffic()
-    connection = known_connection(traffic)
-    assert passes(traffic, connection, "request", fetch_request(offset=3, correlation_id=1))
-    traffic.arm("next", Point("fetch_request", source=2, destination=1), "hold", 0, None, 1)
+    proxy = new_proxy()
+    connection = known_connection(proxy)
+    assert passes(proxy, connection, "request", fetch_request(offset=3, correlation_id=1))
+    proxy.arm("next", Point("fetch_request", source=2, destination=1))
     frame = bytearray(fetch_request(offset=4, correlation_id=2))
-    assert traffic.unread("request", connection, frame) is None
-    assert traffic.request_arrived(connection, frame).decision.name == "next"
-    assert traffic.gate.status("next") is HoldStatus.CAUGHT
+    assert proxy.unread("request", connection, frame) is None
+    assert proxy.request_arrived(connection, frame).decision.name == "next"
+    assert proxy.status("next") is HoldStatus.CAUGHT
 
 
 def test_the_answer_to_a_request_that_went_on_before_arming_is_not_caught() -> None:
-    traffic = new_traffic()
-    connection = known_connection(traffic)
-    assert passes(traffic, connection, "request", fetch_request(offset=3, correlation_id=1))
-    traffic.arm("answer", Point("fetch_response"), "hold", 0, None, 1)
-    assert not passes(traffic, connection, "response", fetch_response(correlation_id=1))
-    assert traffic.gate.status("answer") is HoldStatus.ARMED
-    passes(traffic, connection, "request", fetch_request(offset=4, correlation_id=2))
-    caught = traffic.response_arrived(connection, bytearray(fetch_response(correlation_id=2)))
+    proxy = new_proxy()
+    connection = known_connection(proxy)
+    assert passes(proxy, connection, "request", fetch_request(offset=3, correlation_id=1))
+    proxy.arm("answer", Point("fetch_response"))
+    assert not passes(proxy, connection, "response", fetch_response(correlation_id=1))
+    assert proxy.status("answer") is HoldStatus.ARMED
+    passes(proxy, connection, "request", fetch_request(offset=4, correlation_id=2))
+    caught = proxy.response_arrived(connection, bytearray(fetch_response(correlation_id=2)))
     assert caught.decision.name == "answer"
 
 
 def test_frames_go_on_unread_again_when_nothing_waits_any_more() -> None:
-    traffic = new_traffic()
-    connection = known_connection(traffic)
-    traffic.arm("elsewhere", ELSEWHERE, "hold", 0, None, 1)
-    assert not passes(traffic, connection, "request", fetch_request(offset=3, correlation_id=1))
-    traffic.disarm("elsewhere")
-    assert passes(traffic, connection, "request", fetch_request(offset=3, correlation_id=2))
-    assert not passes(traffic, connection, "response", fetch_response(correlation_id=1))
-    assert passes(traffic, connection, "response", fetch_response(correlation_id=2))
+    proxy = new_proxy()
+    connection = known_connection(proxy)
+    proxy.arm("elsewhere", ELSEWHERE)
+    assert not passes(proxy, connection, "request", fetch_request(offset=3, correlation_id=1))
+    proxy.disarm("elsewhere")
+    assert passes(proxy, connection, "request", fetch_request(offset=3, correlation_id=2))
+    assert not passes(proxy, connection, "response", fetch_response(correlation_id=1))
+    assert passes(proxy, connection, "response", fetch_response(correlation_id=2))
 
 
 def test_a_frame_that_is_still_being_sent_is_written_when_it_was(tmp_path: Path) -> None:
-    traffic = new_traffic()
-    connection = known_connection(traffic)
-    traffic.begin_trace(tmp_path / "wire.ndjson")
-    late = traffic.unread("request", connection, bytearray(fetch_request(offset=3, correlation_id=1)))
+    proxy = new_proxy()
+    connection = known_connection(proxy)
+    proxy.trace_to(tmp_path / "wire.ndjson")
+    late = proxy.unread("request", connection, bytearray(fetch_request(offset=3, correlation_id=1)))
     assert late is not None
-    traffic.trace.flush()
+    proxy.trace.flush()
     assert (tmp_path / "wire.ndjson").read_text() == ""
-    traffic.unread_ended(late, "aborted")
-    (line, end) = traced(traffic, tmp_path / "wire.ndjson")
+    proxy.unread_ended(late, "aborted")
+    (line, end) = traced(proxy, tmp_path / "wire.ndjson")
     assert (line["outcome"], line["seq"], end["lines"]) == ("aborted", late.seq, 1)
 
 
 def test_memory_is_bounded_while_nobody_asks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(unread, "FRAMES_MAX", 50)
     monkeypatch.setattr(unread.UnreadFrames, "_start", lambda _: None)
-    traffic = new_traffic()
-    connection = known_connection(traffic)
+    proxy = new_proxy()
+    connection = known_connection(proxy)
     lengths = []
     for number in range(300):
-        passes(traffic, connection, "request", fetch_request(offset=number, correlation_id=number))
+        passes(proxy, connection, "request", fetch_request(offset=number, correlation_id=number))
         if random.Random(number).random() < 0.9:  # some are never answered
-            passes(traffic, connection, "response", fetch_response(correlation_id=number, records=LARGE))
-        lengths.append(len(traffic._unread))
+            passes(proxy, connection, "response", fetch_response(correlation_id=number, records=LARGE))
+        lengths.append(len(proxy._unread))
     assert max(lengths) <= 51
     assert all(
-        not isinstance(one.content, bytearray) or len(one.content) <= KEPT_BYTES_MAX for one in traffic._unread._frames
+        not isinstance(one.content, bytearray) or len(one.content) <= KEPT_BYTES_MAX for one in proxy._unread._frames
     )
 
 
 def test_a_lost_connection_has_nothing_in_flight() -> None:
-    traffic = new_traffic()
-    connection = known_connection(traffic)
-    assert passes(traffic, connection, "request", fetch_request(offset=3, correlation_id=1))
-    traffic.connection_lost(connection)
-    with traffic.lock:
-        assert traffic.rounds.in_flight() == ()
-    assert traffic.unread("response", connection, bytearray(fetch_response(correlation_id=1))) is None
+    proxy = new_proxy()
+    connection = known_connection(proxy)
+    assert passes(proxy, connection, "request", fetch_request(offset=3, correlation_id=1))
+    proxy.connection_lost(connection)
+    assert proxy.rounds.in_flight() == ()
+    assert proxy.unread("response", connection, bytearray(fetch_response(correlation_id=1))) is None
 
 
 def test_no_answer_is_awaited_to_a_request_whose_connection_was_lost_before_it_went_on() -> None:
-    traffic = new_traffic()
-    lost, other = known_connection(traffic, 1), known_connection(traffic, 1)
-    traffic.arm("answer", Point("fetch_response"), "hold", 0, None, 1)
-    passage = traffic.request_arrived(lost, bytearray(fetch_request(offset=3, correlation_id=1)))
-    traffic.connection_lost(lost)
-    traffic.departs(passage)
-    assert not passes(traffic, other, "request", fetch_request(offset=3, correlation_id=1))
-    caught = traffic.response_arrived(other, bytearray(fetch_response(correlation_id=1)))
+    proxy = new_proxy()
+    lost, other = known_connection(proxy, 1), known_connection(proxy, 1)
+    proxy.arm("answer", Point("fetch_response"))
+    passage = proxy.request_arrived(lost, bytearray(fetch_request(offset=3, correlation_id=1)))
+    proxy.connection_lost(lost)
+    proxy.departs(passage)
+    assert not passes(proxy, other, "request", fetch_request(offset=3, correlation_id=1))
+    caught = proxy.response_arrived(other, bytearray(fetch_response(correlation_id=1)))
     assert caught.decision.name == "answer"
 
 
 def test_a_connection_ends_when_no_pipe_was_left_for_what_it_held(monkeypatch: pytest.MonkeyPatch) -> None:
-    traffic = new_traffic()
-    connection = known_connection(traffic)
-    traffic.arm("gap", Point("fetch_request"), "hold", 0, None, 1)
+    proxy = new_proxy()
+    connection = known_connection(proxy)
+    proxy.arm("gap", Point("fetch_request"))
     monkeypatch.setattr(os, "pipe", exhausted_pipes)
     with pytest.raises(OSError, match="Too many open files"):
-        traffic.request_arrived(connection, bytearray(fetch_request(offset=3, correlation_id=1)))
-    traffic.connection_lost(connection)
-    assert traffic.gate.status("gap") is HoldStatus.DISCHARGED
+        proxy.request_arrived(connection, bytearray(fetch_request(offset=3, correlation_id=1)))
+    proxy.connection_lost(connection)
+    assert proxy.status("gap") is HoldStatus.DISCHARGED
 
 
 def exhausted_pipes() -> None:
@@ -238,9 +232,8 @@ def exhausted_pipes() -> None:
 
 
 def test_names_learned_meanwhile_are_used() -> None:
-    traffic = new_traffic()
-    connection = known_connection(traffic)
-    assert passes(traffic, connection, "request", fetch_request(offset=3, correlation_id=1, version=17))
-    traffic.names.learn(TOPIC_ID, "named")
-    with traffic.lock:
-        assert traffic.rounds.last_forwarded_fetch_offset(2, 1, "named", 0) == 3
+    proxy = new_proxy()
+    connection = known_connection(proxy)
+    assert passes(proxy, connection, "request", fetch_request(offset=3, correlation_id=1, version=17))
+    proxy.learn_topic(TOPIC_ID, "named")
+    assert proxy.last_forwarded_fetch_offset(2, 1, "named", 0) == 3

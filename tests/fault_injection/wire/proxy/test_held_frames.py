@@ -170,7 +170,7 @@ def test_a_held_frame_is_traced_when_it_is_caught_and_when_it_goes_on(
 
 
 def traced(proxy: GateProxy, path: Path, count: int) -> list[dict[str, Any]] | None:
-    proxy._traffic.trace.flush()
+    proxy.trace.flush()
     lines = [json.loads(line) for line in path.read_text().splitlines()]
     return sorted(lines, key=lambda line: line["seq"]) if len(lines) >= count else None
 

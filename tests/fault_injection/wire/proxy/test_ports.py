@@ -124,13 +124,13 @@ def test_a_cut_link_resets_until_it_heals(
     request = fetch_request(offset=1)
     follower.sendall(request)
     received(leader, request)
-    proxy.cut(*end)
+    proxy.network.cut(*end)
     assert is_reset(follower)
     with socket.create_connection(follower_address(proxy, leader), timeout=DEADLINE_S) as again:
         again.sendall(request)
         assert is_reset(again)
     assert leader.bytes_received() == request
-    proxy.heal(*end)
+    proxy.network.heal(*end)
     with socket.create_connection(follower_address(proxy, leader), timeout=DEADLINE_S) as again:
         again.sendall(request)
         received(leader, 2 * request)
