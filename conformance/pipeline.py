@@ -24,7 +24,7 @@ from conformance.record.directory import RunDirectory, RunDirectoryError
 from conformance.record.prediction import read_prediction
 from conformance.record.run import Digests, HarnessFailure, Settings, read_run, update_run
 from conformance.record.wire import WIRE_FILE
-from conformance.running.recorder import Recorder, on_timeline
+from conformance.running.recorder import Recorder, fault_marks
 from conformance.running.rest import Rest
 from conformance.running.topic_requests import remove_topic, require_all_running
 from conformance.schedules.topic_settings import topic_configs, user_settings
@@ -185,7 +185,7 @@ class Pipeline:
                 probe = stack.enter_context(ReplicaProbe(cluster, topic))
                 recorder = stack.enter_context(Recorder(run.path))
                 stack.callback(setattr, lab, "on_gate_event", None)
-                faults = stack.enter_context(FaultAccount(cluster, on_timeline(recorder)))
+                faults = stack.enter_context(FaultAccount(cluster, fault_marks(recorder)))
                 rest = Rest(
                     cluster,
                     lab.gate,

@@ -61,7 +61,7 @@ HOLD_ENDS = frozenset({Event.HOLD_RELEASED, Event.HOLD_DISCHARGED, Event.HOLD_DR
 
 @dataclass(frozen=True, slots=True)
 class FrameOfFault:
-    """The frame that a fault fired on (``fault_injection.faults.fault.FiredFrame``).
+    """The frame that a hold caught or a fault fired on (``fault_injection.faults.fault.FiredFrame``).
 
     Attributes:
         offset: the fetch offset that it carried, if it is a fetch.
@@ -77,6 +77,36 @@ class FrameOfFault:
 
 
 @dataclass(frozen=True, slots=True)
+class ProcessOfFault:
+    """What became of a broker's process by a fault (``fault_injection.faults.fault.EndedProcess``).
+
+    Attributes:
+        exit_code: with which it ended, 128 and the number of the signal if one killed it; None while it is there.
+        signal: the number of the signal that ended it; None if none did.
+        is_paused: whether it stands still.
+    """
+
+    broker: int
+    exit_code: int | None
+    signal: int | None
+    is_paused: bool
+
+
+@dataclass(frozen=True, slots=True)
+class FileOfFault:
+    """What a fault left on a disk (``fault_injection.faults.fault.FileOnDisk``).
+
+    Attributes:
+        path: the file, relative to the broker's data.
+        offset: where the log ends, or the checkpointed high watermark; None if the file has no line for it.
+    """
+
+    broker: int
+    path: str
+    offset: int | None
+
+
+@dataclass(frozen=True, slots=True)
 class Mark:
     """One thing that happened.
 
@@ -85,14 +115,18 @@ class Mark:
         step: the step that was taken, from 0; None between the steps.
         subject: to whom: a broker's id, a hold's or record's name, the verb of a step.
         text: the same in words.
-        offset: of a hold the offset of its fetch, of a lost tail or deleted records where it began or ends.
+        offset: of a hold the offset of its fetch, of a lost tail or deleted records where it began or ends, of a lost
+            checkpoint the high watermark that it had.
         last_offset: of a lost tail where it ended.
         broker: of a hold on a controller's channel whose it is.
         follower: of a hold on a link of replicas the fetching end; ``leader`` the other.
         point: the protocol point of a hold.
+        action: of a hold what is done to the frame: hold, delay, drop, close or answer.
         number: of a fault, unique in a run.
-        at_ns: of a fault when it happened, monotonic nanoseconds.
-        frame: of a fault the frame that it fired on, if it waited for one.
+        at_ns: of a hold or fault when it happened, monotonic nanoseconds.
+        frame: of a hold that caught a frame, or a fault that fired on one, that frame.
+        processes: of a fault that fired what became of the processes that it ended or froze.
+        file: of a fault that fired what it left on a disk.
     """
 
     event: Event
@@ -106,9 +140,12 @@ class Mark:
     follower: int | None = None
     leader: int | None = None
     point: str | None = None
+    action: str | None = None
     number: int | None = None
     at_ns: int | None = None
     frame: FrameOfFault | None = None
+    processes: tuple[ProcessOfFault, ...] | None = None
+    file: FileOfFault | None = None
 
 
 def read_timeline(run: RunDirectory, *, may_be_cut: bool = False) -> list[Mark]:

@@ -3,27 +3,32 @@
 A hold on a link keeps a follower from its leader. A hold on a broker's channel from the controller
 keeps it from every later decision: it is *deaf*. A hold on a leader's channel to the controller keeps
 its ISR change undecided or unheard: its wish is *pending*.
+
+The gate alone knows where a hold stands, the account of faults whether it is still ours. Here nothing of it is kept:
+a hold is armed, caught, and ended by a step or with its connection, and whoever asks is told what those two say.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from conformance.interruption import HarnessError, HoldNeverCaughtError
 from fault_injection.faults import gate_faults
+from fault_injection.faults.gate_faults import GateFault
 from fault_injection.waiting import DeadlineExceededError, until
 from fault_injection.wire.gate_events import HoldStatus
 from fault_injection.wire.points import Point
-from oracle.vocabulary import FROM_CONTROLLER, TO_CONTROLLER, PointName
+from oracle.steps.frames import Drop, Release
+from oracle.vocabulary import FROM_CONTROLLER, TO_CONTROLLER, BrokerId, PointName
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterator
 
     from fault_injection.faults.account import Entry, FaultAccount
-    from fault_injection.wire.gate_events import CaughtFrame, GateEvent
+    from fault_injection.wire.gate_events import CaughtFrame
     from fault_injection.wire.proxy import GateProxy
-    from oracle.steps.frames import Delay, Hold
-    from oracle.vocabulary import BrokerId
+    from oracle.steps.frames import Close, Delay, Hold
 
 CATCH_DEADLINE_S = 30.0
 _ASKED_ALL_THE_TIME = (PointName.CONTROLLER_FETCH_REQUEST, PointName.CONTROLLER_FETCH_RESPONSE)
@@ -49,13 +54,25 @@ def point_of(step: Hold | Delay, topic: str) -> Point:
     return Point(step.point.value, destination=broker, topic=topic, partition=0)
 
 
-def fields_of(hold: Hold | None) -> dict[str, int | str | None]:
-    """Return what the timeline says about a hold's place."""
-    if hold is None:
-        return {}
-    if hold.broker is not None:
-        return {"broker": hold.broker, "point": hold.point.value}
-    return {"follower": hold.follower, "leader": hold.leader, "point": hold.point.value}
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a frame is caught: on the link of a follower to a leader, or on a broker's channel of the controller."""
+
+    follower: int | None = None
+    leader: int | None = None
+    broker: int | None = None
+
+    @property
+    def brokers(self) -> tuple[int | None, ...]:
+        """The brokers whose end takes the connection with it."""
+        return (self.follower, self.leader) if self.broker is None else (self.broker,)
+
+
+def place_of(point: Point) -> Place:
+    """Return where a point of a run is: it names both ends of a link, and of a controller's channel the broker."""
+    if point.source is not None and point.destination is not None:
+        return Place(follower=point.source, leader=point.destination)
+    return Place(broker=point.destination if point.source is None else point.source)
 
 
 class Holding:
@@ -70,33 +87,28 @@ class Holding:
         self._gate = gate
         self._topic = topic
         self._faults = faults
-        self._armed: dict[str, Entry] = {}
-        self._holds: dict[str, Hold] = {}
-        self._discharged: set[str] = set()
         self.silent_brokers: Callable[[], frozenset[int]] = frozenset
         self.leader: Callable[[], int | None] = lambda: None
 
     def arm(self, step: Hold) -> None:
         """Arm a hold; a metadata fetch is caught before this returns, since a broker sends one after the other."""
-        self._holds[step.name] = step
-        self._inject(gate_faults.hold(self._gate, step.name, point_of(step, self._topic)))
+        self._faults.inject(gate_faults.hold(self._gate, step.name, point_of(step, self._topic)))
         if step.point in _ASKED_ALL_THE_TIME and step.broker not in self.silent_brokers():
             self.await_caught(step.name)
 
     def delay(self, name: str, step: Delay) -> None:
         """Arm a delay."""
-        self._inject(gate_faults.delay(self._gate, name, point_of(step, self._topic), step.delay_ms))
+        self._faults.inject(gate_faults.delay(self._gate, name, point_of(step, self._topic), step.delay_ms))
 
-    def _inject(self, fault: gate_faults.GateFault) -> None:
-        self._armed[fault.hold] = self._faults.inject(fault)
-
-    def ended(self, name: str) -> None:
-        """Take note that a step ended a hold, whose frame went on or was thrown away."""
-        self._faults.heal(self._armed[name])
-
-    def fields(self, event: GateEvent) -> dict[str, int | str | None]:
-        """Return what the timeline says about an event's hold."""
-        return fields_of(self._holds.get(event.name))
+    def end(self, step: Release | Drop | Close) -> None:
+        """End a hold as a step says. One whose frame is dropped stands on: the sender waits for its answer."""
+        if isinstance(step, Drop):
+            self._gate.drop(step.name)
+            return
+        (self._gate.release if isinstance(step, Release) else self._gate.close_connection)(step.name)
+        for fault, entry in self._ours():
+            if fault.hold == step.name:
+                self._faults.heal(entry)
 
     def await_caught(self, name: str) -> None:
         """Wait until a hold has caught its frame.
@@ -107,45 +119,63 @@ class Holding:
         try:
             until(lambda: self._gate.caught(name), deadline_s=CATCH_DEADLINE_S, what=f"hold {name!r} to catch a frame")
         except DeadlineExceededError as late:
-            raise HoldNeverCaughtError(f"{late}; {self._what_came(self._holds[name])}") from late
-        self._faults.look()
+            raise HoldNeverCaughtError(f"{late}; {self._what_came(name)}") from late
 
-    def _what_came(self, hold: Hold) -> str:
-        """Say which frames did pass where the hold waited."""
-        if hold.broker is not None:
-            return f"armed for {hold.point.value} between broker {hold.broker} and the controller"
-        rounds = self._gate.rounds_since(0, topic=self._topic, follower=hold.follower)
-        offsets = [r.fetch_offset for r in rounds if r.leader == hold.leader][-5:]
+    def _what_came(self, name: str) -> str:
+        """Say which frames did pass where a hold waits."""
+        point = next((hold.point for hold, _ in self._ours() if hold.hold == name), None)
+        if point is None:
+            return "its connection was ended by a step"
+        place = place_of(point)
+        if place.broker is not None:
+            return f"armed for {point.name} between broker {place.broker} and the controller"
+        rounds = self._gate.rounds_since(0, topic=self._topic, follower=place.follower)
+        offsets = [r.fetch_offset for r in rounds if r.leader == place.leader][-5:]
         return (
-            f"armed for {hold.point.value} of broker {hold.follower} at broker {hold.leader}, fetch offset "
-            f"{hold.fetch_offset}; last fetch offsets on that link: {offsets or 'none'}"
+            f"armed for {point.name} of broker {place.follower} at broker {place.leader}, fetch offset "
+            f"{point.fetch_offset}; last fetch offsets on that link: {offsets or 'none'}"
         )
 
-    def _standing(self) -> dict[str, Hold]:
-        """Return the holds whose frame stands in the gate, or was dropped and is still waited for."""
-        stand = (HoldStatus.CAUGHT, HoldStatus.DROPPED)
-        return {n: h for n, h in self._holds.items() if n not in self._discharged and self._gate.status(n) in stand}
+    def _ours(self) -> Iterator[tuple[GateFault, Entry]]:
+        """Yield the holds and delays that no step has ended."""
+        for entry in self._faults.standing:
+            if isinstance(entry.fault, GateFault):
+                yield entry.fault, entry
+
+    def _standing(self) -> Iterator[tuple[GateFault, Place]]:
+        """Yield the holds whose frame stands in the gate, or was dropped and is still waited for."""
+        for fault, _ in self._ours():
+            if fault.action == "hold" and self._gate.status(fault.hold) in (HoldStatus.CAUGHT, HoldStatus.DROPPED):
+                yield fault, place_of(fault.point)
 
     def blocked_links(self) -> frozenset[tuple[int, int]]:
         """Return the links (follower, leader) on which nothing moves."""
         return frozenset(
-            (hold.follower, hold.leader)
-            for hold in self._standing().values()
-            if hold.follower is not None and hold.leader is not None
+            (place.follower, place.leader)
+            for _, place in self._standing()
+            if place.follower is not None and place.leader is not None
         )
 
     def deaf(self) -> frozenset[int]:
         """Return the brokers that hear no decision of the controller."""
-        return frozenset(h.broker for h in self._standing().values() if h.broker and h.point in FROM_CONTROLLER)
+        return self._held_on(FROM_CONTROLLER)
 
     def pending(self) -> frozenset[int]:
         """Return the leaders whose change of the ISR is undecided or unheard."""
-        return frozenset(h.broker for h in self._standing().values() if h.broker and h.point in TO_CONTROLLER)
+        return self._held_on(TO_CONTROLLER)
+
+    def _held_on(self, channel: tuple[PointName, ...]) -> frozenset[int]:
+        standing = ((PointName(fault.point.name), place.broker) for fault, place in self._standing())
+        return frozenset(broker for point, broker in standing if broker is not None and point in channel)
 
     def silent(self) -> dict[BrokerId, CaughtFrame]:
         """Return the followers that a held frame keeps silent, with that frame."""
-        frames = {h.follower: self._gate.caught(n) for n, h in self._standing().items() if h.follower is not None}
-        return {follower: frame for follower, frame in frames.items() if frame is not None}
+        found = {}
+        for fault, place in self._standing():
+            frame = self._gate.caught(fault.hold)
+            if place.follower is not None and frame is not None:
+                found[BrokerId(place.follower)] = frame
+        return found
 
     def require_undisturbed(self) -> None:
         """Make sure that the gate works, and no held frame went with a connection that no step of ours has ended.
@@ -157,22 +187,23 @@ class Holding:
         """
         if self._gate.failures:
             raise HarnessError(f"the gate failed while it moved frames: {self._gate.failures[0]}")
-        for name, hold in self._holds.items():
-            if name in self._discharged or self._gate.status(name) is not HoldStatus.DISCHARGED:
+        for fault, entry in self._ours():
+            if fault.action != "hold" or self._gate.status(fault.hold) is not HoldStatus.DISCHARGED:
                 continue
-            if hold.leader is None or hold.leader == self.leader():
-                raise HarnessError(f"hold {name!r} lost its frame: its connection ended, though no broker of it did")
-            self._end([name])
+            leader = place_of(fault.point).leader
+            if leader is None or leader == self.leader():
+                ended = "its connection ended, though no broker of it did"
+                raise HarnessError(f"hold {fault.hold!r} lost its frame: {ended}")
+            self._faults.heal(entry)
 
     def discharge(self, broker: BrokerId) -> None:
         """End the holds on a dead broker's connections: caught frames went with it, armed ones are disarmed."""
-        self._end(name for name, hold in self._holds.items() if broker in hold.brokers)
+        for fault, entry in self._ours():
+            if fault.action == "hold" and broker in place_of(fault.point).brokers:
+                self._faults.heal(entry)
 
     def discharge_link(self, follower: BrokerId, leader: BrokerId) -> None:
         """End the holds on a link that was cut."""
-        self._end(name for name, hold in self._holds.items() if hold.brokers == (follower, leader))
-
-    def _end(self, names: Iterable[str]) -> None:
-        for name in names:
-            self._discharged.add(name)
-            self._faults.heal(self._armed[name])
+        for fault, entry in self._ours():
+            if fault.action == "hold" and place_of(fault.point).brokers == (follower, leader):
+                self._faults.heal(entry)

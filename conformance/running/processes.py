@@ -111,8 +111,10 @@ class Processes:
                 self._recorder.mark(Event.TAIL_LOST, broker, lost.done, offset=offset, last_offset=last)
             case LoseCheckpoint(broker):
                 self._cluster.end_hung(broker)
-                lost = self._faults.inject(disk.LoseHighWatermarkCheckpoint(broker, self._topic, PARTITION))
-                self._recorder.mark(Event.CHECKPOINT_LOST, broker, lost.done)
+                checkpoint = disk.LoseHighWatermarkCheckpoint(broker, self._topic, PARTITION)
+                high_watermark = checkpoint.high_watermark(self._cluster)
+                lost = self._faults.inject(checkpoint)
+                self._recorder.mark(Event.CHECKPOINT_LOST, broker, lost.done, offset=high_watermark)
 
     def _kill(self, *brokers: BrokerId) -> None:
         """End brokers, several at once: every signal is under way before any end is waited for."""

@@ -12,7 +12,11 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from conformance.record.directory import as_line
 from conformance.record.observations import OBSERVATIONS_FILE
-from conformance.record.timeline import TIMELINE_FILE, Event, FrameOfFault, Mark
+from conformance.record.timeline import TIMELINE_FILE, Event, FileOfFault, FrameOfFault, Mark, ProcessOfFault
+from conformance.running.holding import place_of
+from fault_injection.faults.fault import Stage
+from fault_injection.faults.gate_faults import frame_of
+from fault_injection.wire.gate_events import HoldStatus
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,6 +25,7 @@ if TYPE_CHECKING:
 
     from conformance.record.observations import Observation
     from fault_injection.faults.fault import FaultEvent
+    from fault_injection.wire.gate_events import GateEvent
 
 
 class Recorder:
@@ -76,12 +81,56 @@ def _appender(path: Path) -> TextIO:
     return path.open("a", encoding="utf-8")
 
 
-def on_timeline(recorder: Recorder) -> Callable[[FaultEvent], None]:
+# Faults and holds on the timeline
+#
+# The gate tells of holds, the moment something happens to one; the account, which looks later, of every other fault.
+
+
+def hold_marks(recorder: Recorder) -> Callable[[GateEvent], None]:
+    """Return the function that puts what happens to a hold on a run's timeline."""
+
+    def mark(event: GateEvent) -> None:
+        caught, is_new = event.caught, event.status is HoldStatus.CAUGHT
+        offset = None if caught is None else caught.fetch_offset
+        frame = None if caught is None or not is_new else FrameOfFault(**asdict(frame_of(caught)))
+        recorder.mark(
+            Event(f"hold_{event.status.value}"),
+            event.name,
+            _told(event, offset),
+            offset=offset,
+            **asdict(place_of(event.point)),
+            point=event.point.name,
+            action=event.action,
+            at_ns=event.at_ns,
+            frame=frame,
+        )
+
+    return mark
+
+
+def _told(event: GateEvent, offset: int | None) -> str:
+    if event.status is HoldStatus.ARMED:
+        return f"{event.name}: {event.action} armed for {event.point.text}"
+    return f"{event.name}: {event.status.value}" + ("" if offset is None else f" at fetch offset {offset}")
+
+
+def fault_marks(recorder: Recorder) -> Callable[[FaultEvent], None]:
     """Return the function that puts a fault's stages on a run's timeline."""
 
     def mark(event: FaultEvent) -> None:
-        stage = Event(f"fault_{event.stage.value}")
-        frame = None if event.frame is None else FrameOfFault(**asdict(event.frame))
-        recorder.mark(stage, event.fault, event.text, number=event.number, at_ns=event.at_ns, frame=frame)
+        if event.hold is not None and event.stage is not Stage.HEAL_FAILED:
+            return
+        processes = () if event.proof is None else event.proof.processes
+        file = None if event.proof is None else event.proof.file
+        recorder.mark(
+            Event(f"fault_{event.stage.value}"),
+            event.fault,
+            event.text,
+            number=event.number,
+            at_ns=event.at_ns,
+            frame=None if event.frame is None else FrameOfFault(**asdict(event.frame)),
+            processes=tuple(ProcessOfFault(**asdict(one)) for one in processes) or None,
+            file=None if file is None else FileOfFault(**asdict(file)),
+        )
 
     return mark

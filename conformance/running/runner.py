@@ -51,7 +51,6 @@ if TYPE_CHECKING:
     from conformance.running.rest import Rest
     from fault_injection.cluster.lifecycle import Cluster
     from fault_injection.faults.account import FaultAccount
-    from fault_injection.wire.gate_events import GateEvent
     from fault_injection.wire.proxy import GateProxy
     from oracle.schedule import Schedule
     from oracle.steps.step import Step
@@ -76,7 +75,7 @@ class Runner:
         progress: Callable[[str], None] = lambda _: None,
     ) -> None:
         self._schedule, self._settings = schedule, schedule.settings
-        self._cluster, self._gate, self._rest, self._faults = cluster, gate, rest, faults
+        self._cluster, self._rest, self._faults = cluster, rest, faults
         self._recorder, self._topic, self._progress = recorder, topic, progress
         self._producing = Producing(
             schedule,
@@ -202,15 +201,6 @@ class Runner:
             case _:
                 raise HarnessError(f"the runner does not take {step.word!r}")
 
-    def on_gate_event(self, event: GateEvent) -> None:
-        """Put what happens to a hold on the timeline; called by the gate."""
-        offset = event.caught.fetch_offset if event.caught is not None else None
-        shown = "" if offset is None else f" at fetch offset {offset}"
-        text = f"{event.name}: {event.status.value}{shown}"
-        self._recorder.mark(
-            Event(f"hold_{event.status.value}"), event.name, text, offset=offset, **self._holding.fields(event)
-        )
-
     def _gate_frames(self, step: Hold | Delay | AwaitHold | Release | Drop | Close) -> None:
         match step:
             case Hold():
@@ -219,15 +209,8 @@ class Runner:
                 self._holding.delay(f"delay {self._recorder.step}", step)
             case AwaitHold(name):
                 self._holding.await_caught(name)
-            case Release(name):
-                self._gate.release(name)
-                self._holding.ended(name)
-            case Drop(name):
-                self._gate.drop(name)
-                self._holding.ended(name)
-            case Close(name):
-                self._gate.close_connection(name)
-                self._holding.ended(name)
+            case Release() | Drop() | Close():
+                self._holding.end(step)
 
     def _silent_since(self) -> dict[BrokerId, float]:
         """Return since when (monotonic seconds) which followers fell silent: held, killed or stopped."""

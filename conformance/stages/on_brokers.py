@@ -16,6 +16,7 @@ from conformance.record.prediction import read_prediction
 from conformance.record.run import update_run
 from conformance.record.timeline import Event
 from conformance.running.processes import own_ends
+from conformance.running.recorder import hold_marks
 from conformance.running.runner import Runner
 from conformance.stages.evidence import keep_broker_files, keep_node_logs, keep_replica_logs
 from fault_injection.cluster.errors import ClusterError
@@ -94,7 +95,7 @@ def take_steps(stage: Stage, lab: Laboratory, record_id_base: int, progress: Cal
         progress=progress,
     )
     runner.expect_own_ends(own_ends(stage.schedule, read_prediction(stage.run)))
-    lab.on_gate_event = runner.on_gate_event
+    lab.on_gate_event = hold_marks(stage.recorder)
     learned = stage.probe.metadata(stage.schedule.replicas[0])
     if learned is not None and learned.topic_id is not None:
         lab.gate.learn_topic(learned.topic_id, stage.topic)

@@ -25,12 +25,14 @@ from fault_injection.faults.fault import (
     FaultError,
     FaultEvent,
     FiredFrame,
+    Proof,
     Proven,
     Stage,
     Waiting,
     require_untouched,
     termination_raises,
 )
+from fault_injection.faults.gate_faults import GateFault
 
 _SETTLE_S = 3.0
 """How long followers may take to be in sync again after what was before, such as a topic that was just made."""
@@ -151,7 +153,8 @@ class FaultAccount:
         if isinstance(fault, Waiting):
             self.look()
         else:
-            self._fired(entry, self._proof(fault, entry.done))
+            proof = self._proof(fault, entry.done)
+            self._fired(entry, entry.done if proof is None else f"{entry.done}; {proof.text}", proof=proof)
         return entry
 
     def heal(self, entry: Entry) -> None:
@@ -192,7 +195,7 @@ class FaultAccount:
         if entry.has_fired or not isinstance(fault, Waiting):
             return
         if (frame := fault.fired()) is not None:
-            self._fired(entry, f"{fault.name} fired on {frame.text}", frame)
+            self._fired(entry, f"{fault.name} fired on {frame.text}", frame=frame)
 
     # How it ends
 
@@ -236,18 +239,21 @@ class FaultAccount:
             return [f"whether the cluster is healthy cannot be told: {error!r}"]
         return []
 
-    def _proof(self, fault: Fault, done: str) -> str:
+    def _proof(self, fault: Fault, done: str) -> Proof | None:
         if not isinstance(fault, Proven):
-            return done
+            return None
         proof = fault.proof(self._cluster)
         if proof is None:
             raise FaultError(f"{done}, but nothing shows it: {fault.name} did not fire")
-        return f"{done}; {proof}"
+        return proof
 
-    def _fired(self, entry: Entry, text: str, frame: FiredFrame | None = None) -> None:
+    def _fired(self, entry: Entry, text: str, *, frame: FiredFrame | None = None, proof: Proof | None = None) -> None:
         entry.has_fired = True
-        self._stamp(entry, Stage.FIRED, text, frame)
+        self._stamp(entry, Stage.FIRED, text, frame, proof)
 
-    def _stamp(self, entry: Entry, stage: Stage, text: str, frame: FiredFrame | None = None) -> None:
+    def _stamp(
+        self, entry: Entry, stage: Stage, text: str, frame: FiredFrame | None = None, proof: Proof | None = None
+    ) -> None:
         at_ns = time.monotonic_ns() if frame is None else frame.at_ns
-        self._on_event(FaultEvent(entry.number, entry.fault.name, stage, at_ns, text, frame))
+        hold = entry.fault.hold if isinstance(entry.fault, GateFault) else None
+        self._on_event(FaultEvent(entry.number, entry.fault.name, stage, at_ns, text, frame, proof, hold))

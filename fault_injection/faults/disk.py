@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from fault_injection.cluster.lifecycle import Cluster
-from fault_injection.faults.fault import AVAILABLE, Availability, FaultError
+from fault_injection.faults.fault import AVAILABLE, Availability, FaultError, FileOnDisk, Proof
 from fault_injection.faults.segments import SEGMENT_SUFFIX, active_segment, base_offset, batch_boundaries
 
 CLEAN_SHUTDOWN_MARKER = ".kafka_cleanshutdown"
@@ -83,16 +83,13 @@ class LoseTail:
     def heal(self, cluster: Cluster) -> None:
         """Do nothing: what a disk lost comes back by replication only."""
 
-    def proof(self, cluster: Cluster) -> str | None:
-        """Say where the log ends, if that is where it was cut."""
-        log_end_offset = self.log_end_offset(cluster)
-        if log_end_offset is None:
+    def proof(self, cluster: Cluster) -> Proof | None:
+        """Return where the log ends, if that is where it was cut."""
+        segment = self._active_segment(cluster)
+        if segment is None or self.log_end_offset(cluster) != self.offset:
             return None
-        return (
-            None
-            if log_end_offset != self.offset
-            else f"the log of {self.topic}-{self.partition} on its disk ends at {self.offset}"
-        )
+        text = f"the log of {self.topic}-{self.partition} on its disk ends at {self.offset}"
+        return Proof(text, file=FileOnDisk(self.broker, segment, self.offset))
 
     def _no_replica(self) -> str:
         return f"broker {self.broker} holds no replica of {self.topic}-{self.partition}"
@@ -155,6 +152,12 @@ class LoseHighWatermarkCheckpoint:
         """Say whether the broker is down."""
         return Availability(_runs(self.broker, self.name)) if cluster.is_alive(self.broker) else AVAILABLE
 
+    def high_watermark(self, cluster: Cluster) -> int | None:
+        """Return the checkpointed high watermark of the replica; None if there is none."""
+        if HIGH_WATERMARKS not in cluster.files(self.broker):
+            return None
+        return checkpointed_offset(cluster.read_file(self.broker, HIGH_WATERMARKS), self.topic, self.partition)
+
     def inject(self, cluster: Cluster) -> str:
         """Remove the partition's line and return in words what was lost.
 
@@ -163,24 +166,21 @@ class LoseHighWatermarkCheckpoint:
         """
         _require_down(cluster, self.broker, self.name)
         replica = f"{self.topic}-{self.partition}"
-        if HIGH_WATERMARKS in cluster.files(self.broker):
-            content = cluster.read_file(self.broker, HIGH_WATERMARKS)
-            high_watermark = checkpointed_offset(content, self.topic, self.partition)
-            if high_watermark is not None:
-                cluster.write_file(self.broker, HIGH_WATERMARKS, with_offset(content, self.topic, self.partition, None))
-                return f"broker {self.broker} lost the checkpointed high watermark {high_watermark} of {replica}"
-        return f"broker {self.broker} had checkpointed no high watermark of {replica}"
+        if (high_watermark := self.high_watermark(cluster)) is None:
+            return f"broker {self.broker} had checkpointed no high watermark of {replica}"
+        content = cluster.read_file(self.broker, HIGH_WATERMARKS)
+        cluster.write_file(self.broker, HIGH_WATERMARKS, with_offset(content, self.topic, self.partition, None))
+        return f"broker {self.broker} lost the checkpointed high watermark {high_watermark} of {replica}"
 
     def heal(self, cluster: Cluster) -> None:
         """Do nothing: the broker writes a new line when it has a high watermark again."""
 
-    def proof(self, cluster: Cluster) -> str | None:
-        """Say that the file has no line for the replica, if that is so."""
-        if HIGH_WATERMARKS in cluster.files(self.broker):
-            content = cluster.read_file(self.broker, HIGH_WATERMARKS)
-            if checkpointed_offset(content, self.topic, self.partition) is not None:
-                return None
-        return f"{HIGH_WATERMARKS} has no line for {self.topic}-{self.partition}"
+    def proof(self, cluster: Cluster) -> Proof | None:
+        """Return that the file has no line for the replica, if that is so."""
+        if self.high_watermark(cluster) is not None:
+            return None
+        text = f"{HIGH_WATERMARKS} has no line for {self.topic}-{self.partition}"
+        return Proof(text, file=FileOnDisk(self.broker, HIGH_WATERMARKS, None))
 
 
 def lose_tail(cluster: Cluster, broker: int, topic: str, partition: int, offset: int) -> str:

@@ -71,6 +71,53 @@ class FiredFrame:
         return f"{self.api} {self.direction} {self.correlation_id} of connection {self.connection}{shown}"
 
 
+@dataclass(frozen=True, slots=True)
+class EndedProcess:
+    """What became of a broker's process.
+
+    Attributes:
+        broker: whose.
+        exit_code: with which it ended, 128 and the number of the signal if one killed it; None while it is there.
+        signal: the number of the signal that ended it; None if none did.
+        is_paused: whether it stands still.
+    """
+
+    broker: int
+    exit_code: int | None
+    signal: int | None
+    is_paused: bool
+
+
+@dataclass(frozen=True, slots=True)
+class FileOnDisk:
+    """What a broker's file says of a replica after it was changed.
+
+    Attributes:
+        broker: whose.
+        path: the file, relative to the broker's data.
+        offset: where the log ends, or the checkpointed high watermark; None if the file has no line for it.
+    """
+
+    broker: int
+    path: str
+    offset: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """What shows on the cluster itself that a fault fired.
+
+    Attributes:
+        text: in words.
+        processes: what became of the processes that it ended or froze.
+        file: what it left on a disk.
+    """
+
+    text: str
+    processes: tuple[EndedProcess, ...] = ()
+    file: FileOnDisk | None = None
+
+
 class Fault(Protocol):
     """One thing that can be done to a cluster, and taken back."""
 
@@ -103,8 +150,8 @@ class Fault(Protocol):
 class Proven(Protocol):
     """A fault of which the cluster itself shows that it fired."""
 
-    def proof(self, cluster: Cluster) -> str | None:
-        """Say in words what shows that it fired, looked up anew; None when nothing does."""
+    def proof(self, cluster: Cluster) -> Proof | None:
+        """Return what shows that it fired, looked up anew; None when nothing does."""
         ...
 
 
@@ -151,6 +198,8 @@ class FaultEvent:
         at_ns: when, monotonic; for a fault that waited for a frame, when that was caught.
         text: in words: what was armed, what proves that it fired, how it was healed, why it was not.
         frame: the frame that it fired on, if it waited for one.
+        proof: what else shows that it fired, if anything does.
+        hold: of a fault at a protocol point the name by which the gate knows it and tells of it.
     """
 
     number: int
@@ -159,6 +208,8 @@ class FaultEvent:
     at_ns: int
     text: str
     frame: FiredFrame | None = None
+    proof: Proof | None = None
+    hold: str | None = None
 
 
 # How is clean-up reached when the tester is told to end?

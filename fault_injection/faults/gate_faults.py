@@ -109,18 +109,8 @@ class GateFault:
 
     def fired(self) -> FiredFrame | None:
         """Return the last frame that it caught; None while none came or it was never injected."""
-        caught = self._caught()
-        if caught is None:
-            return None
-        request = caught.request
-        return FiredFrame(
-            request.connection,
-            api_name(request.api_key),
-            request.correlation_id,
-            caught.direction,
-            caught.fetch_offset,
-            caught.caught_ns,
-        )
+        caught = self.gate.caught(self.hold) if self.hold in self.gate.holds() else None
+        return None if caught is None else frame_of(caught)
 
     def awaited(self) -> str:
         """Say in words which frame is awaited."""
@@ -133,15 +123,25 @@ class GateFault:
             return f"no {api_name(self.point.kind.api_key)} came that way"
         return "what came was " + "; ".join(_told(exchange) for exchange in passed)
 
-    def _caught(self) -> CaughtFrame | None:
-        return self.gate.caught(self.hold) if self.hold in self.gate.holds() else None
-
     def _try(self, verb: Callable[[str], None]) -> bool:
         try:
             verb(self.hold)
         except GateError:
             return False
         return True
+
+
+def frame_of(caught: CaughtFrame) -> FiredFrame:
+    """Return which frame was caught, as the proof of a fault."""
+    request = caught.request
+    return FiredFrame(
+        request.connection,
+        api_name(request.api_key),
+        request.correlation_id,
+        caught.direction,
+        caught.fetch_offset,
+        caught.caught_ns,
+    )
 
 
 def hold(

@@ -19,7 +19,7 @@ from typing import ClassVar, Literal
 from fault_injection.cluster.lifecycle import Cluster
 from fault_injection.cluster.readiness import is_serving
 from fault_injection.cluster.relay import CLIENTS, ZOOKEEPER
-from fault_injection.faults.fault import AVAILABLE, Availability, FaultError, FiredFrame
+from fault_injection.faults.fault import AVAILABLE, Availability, FaultError, FiredFrame, Proof
 from fault_injection.wire.impairments import (
     Cut,
     Delay,
@@ -192,11 +192,11 @@ class Disconnect:
         cluster.reconnect(self.broker)
         return f"broker {self.broker} back on the network"
 
-    def proof(self, cluster: Cluster) -> str | None:
-        """Say that the broker runs and is not reached, if that is so."""
+    def proof(self, cluster: Cluster) -> Proof | None:
+        """Return that the broker runs and is not reached, if that is so."""
         if not cluster.is_alive(self.broker) or self._is_reached(cluster):
             return None
-        return f"broker {self.broker} runs and does not answer"
+        return Proof(f"broker {self.broker} runs and does not answer")
 
     def _is_reached(self, cluster: Cluster) -> bool:
         return is_serving(cluster.client_address(self.broker))

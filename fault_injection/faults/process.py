@@ -10,13 +10,15 @@ until it is registered: ``cluster.readiness`` and ``cluster.health`` do.
 Sources: ``KafkaServer.shutdown`` and ``BrokerServer.shutdown`` (a clean end writes the clean-shutdown marker).
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
+from fault_injection.cluster.backend import ProcessState
 from fault_injection.cluster.lifecycle import Cluster
 from fault_injection.cluster.readiness import zookeeper
 from fault_injection.cluster.spec import Timing
-from fault_injection.faults.fault import AVAILABLE, Availability, FaultError
+from fault_injection.faults.fault import AVAILABLE, Availability, EndedProcess, FaultError, Proof
 from fault_injection.waiting import until
 
 _SESSION_DEADLINE_S = 20.0
@@ -48,11 +50,9 @@ class Stop:
         """Start the broker again, if it is down."""
         return started(cluster, self.broker)
 
-    def proof(self, cluster: Cluster) -> str | None:
-        """Say with which exit code the process ended, if SIGKILL was not needed."""
-        state = cluster.process_state(self.broker)
-        is_ended = state is not None and state.exit_code is not None and not state.was_killed
-        return f"broker {self.broker} {state.text}" if state is not None and is_ended else None
+    def proof(self, cluster: Cluster) -> Proof | None:
+        """Return with which exit code the process ended, if SIGKILL was not needed."""
+        return _shown(cluster, self.broker, lambda state: state.exit_code is not None and not state.was_killed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +80,8 @@ class Kill:
         """Start the broker again, if it is down."""
         return started(cluster, self.broker)
 
-    def proof(self, cluster: Cluster) -> str | None:
-        """Say that SIGKILL ended the process, if it did."""
+    def proof(self, cluster: Cluster) -> Proof | None:
+        """Return that SIGKILL ended the process, if it did."""
         return killed(cluster, self.broker)
 
 
@@ -113,10 +113,9 @@ class Pause:
         cluster.resume(self.broker)
         return f"broker {self.broker} resumed"
 
-    def proof(self, cluster: Cluster) -> str | None:
-        """Say that the process stands still, if it does."""
-        state = cluster.process_state(self.broker)
-        return f"broker {self.broker} {state.text}" if state is not None and state.is_paused else None
+    def proof(self, cluster: Cluster) -> Proof | None:
+        """Return that the process stands still, if it does."""
+        return _shown(cluster, self.broker, lambda state: state.is_paused)
 
 
 def is_there(cluster: Cluster, broker: int) -> Availability:
@@ -156,12 +155,20 @@ def _await_session_end(address: str, *brokers: int) -> None:
         )
 
 
-def killed(cluster: Cluster, *brokers: int) -> str | None:
-    """Say that SIGKILL ended the brokers; None when one of them ended otherwise or is there."""
-    states = [cluster.process_state(broker) for broker in brokers]
-    if all(state is not None and state.was_killed for state in states):
-        return f"{named(*brokers)} ended by SIGKILL"
-    return None
+def killed(cluster: Cluster, *brokers: int) -> Proof | None:
+    """Return that SIGKILL ended the brokers; None when one of them ended otherwise or is there."""
+    shown = [_shown(cluster, broker, lambda state: state.was_killed) for broker in brokers]
+    processes = tuple(process for proof in shown if proof is not None for process in proof.processes)
+    return Proof(f"{named(*brokers)} ended by SIGKILL", processes) if len(processes) == len(brokers) else None
+
+
+def _shown(cluster: Cluster, broker: int, holds: Callable[[ProcessState], bool]) -> Proof | None:
+    """Return what became of a broker's process, if that is what is asked about."""
+    state = cluster.process_state(broker)
+    if state is None or not holds(state):
+        return None
+    process = EndedProcess(broker, state.exit_code, state.signal_number, state.is_paused)
+    return Proof(f"broker {broker} {state.text}", (process,))
 
 
 def named(*brokers: int) -> str:

@@ -12,7 +12,7 @@ from typing import ClassVar
 
 from fault_injection.cluster.lifecycle import Cluster
 from fault_injection.cluster.readiness import await_registered, await_unregistered
-from fault_injection.faults.fault import AVAILABLE, Availability
+from fault_injection.faults.fault import AVAILABLE, Availability, Proof
 from fault_injection.faults.process import is_there, killed, named, require_available, runs, started
 
 
@@ -84,8 +84,8 @@ class KillTogether:
         """Start the brokers that are down, without waiting for one before the next."""
         return started(cluster, *(self.start_order or self.brokers))
 
-    def proof(self, cluster: Cluster) -> str | None:
-        """Say that SIGKILL ended all the processes, if it did."""
+    def proof(self, cluster: Cluster) -> Proof | None:
+        """Return that SIGKILL ended all the processes, if it did."""
         return killed(cluster, *self.brokers)
 
 

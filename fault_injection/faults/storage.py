@@ -18,7 +18,7 @@ from typing import ClassVar
 
 from fault_injection.cluster.launches import DATA
 from fault_injection.cluster.lifecycle import Cluster
-from fault_injection.faults.fault import AVAILABLE, Availability
+from fault_injection.faults.fault import AVAILABLE, Availability, Proof
 from fault_injection.faults.process import require_available, started
 
 
@@ -55,9 +55,9 @@ class FullLogDirectory:
         """Return the directory room again, with all that was written."""
         return _restored(cluster, self.broker, self.directory)
 
-    def proof(self, cluster: Cluster) -> str | None:
-        """Say what the directory lies on, if not on ordinary storage."""
-        return cluster.backend.storage_proof(cluster.node(self.broker), self.directory)
+    def proof(self, cluster: Cluster) -> Proof | None:
+        """Return what the directory lies on, if not on ordinary storage."""
+        return _proof(cluster, self.broker, self.directory)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,9 +91,9 @@ class ReadOnlyLogDirectory:
         """Let the directory be written again."""
         return _restored(cluster, self.broker, self.directory)
 
-    def proof(self, cluster: Cluster) -> str | None:
-        """Say how the directory is mounted, if it is."""
-        return cluster.backend.storage_proof(cluster.node(self.broker), self.directory)
+    def proof(self, cluster: Cluster) -> Proof | None:
+        """Return how the directory is mounted, if it is."""
+        return _proof(cluster, self.broker, self.directory)
 
 
 def _available(cluster: Cluster, broker: int, directory: str, fault: str) -> Availability:
@@ -104,6 +104,11 @@ def _available(cluster: Cluster, broker: int, directory: str, fault: str) -> Ava
         return Availability(f"broker {broker} has {standing} already")
     obstacle = cluster.backend.storage_obstacle()
     return AVAILABLE if obstacle is None else Availability(obstacle)
+
+
+def _proof(cluster: Cluster, broker: int, directory: str) -> Proof | None:
+    text = cluster.backend.storage_proof(cluster.node(broker), directory)
+    return None if text is None else Proof(text)
 
 
 def _restored(cluster: Cluster, broker: int, directory: str) -> str | None:

@@ -17,10 +17,12 @@ from fault_injection.faults.fault import (
     AVAILABLE,
     TERMINATED,
     Availability,
+    EndedProcess,
     Fault,
     FaultError,
     FaultEvent,
     FiredFrame,
+    Proof,
     Stage,
     termination_raises,
 )
@@ -28,6 +30,7 @@ from fault_injection.faults.fault import (
 REPOSITORY = Path(__file__).parents[3]
 FRAME = FiredFrame(7, "Fetch", 31, "request", 2, 1_000)
 DEEDS: list[str] = []
+KILLED = Proof("broker 1 ended by SIGKILL", (EndedProcess(1, 137, 9, is_paused=False),))
 
 
 @pytest.fixture(autouse=True)
@@ -58,10 +61,10 @@ class Deed:
 
 
 @dataclass
-class Proof(Deed):
-    proved: str | None = None
+class Shown(Deed):
+    proved: Proof | None = None
 
-    def proof(self, _cluster: Cluster) -> str | None:
+    def proof(self, _cluster: Cluster) -> Proof | None:
         return self.proved
 
 
@@ -100,9 +103,10 @@ def stages(events: list[FaultEvent]) -> list[tuple[str, str]]:
 def test_a_fault_that_fires_at_once_is_armed_fired_and_healed() -> None:
     events: list[FaultEvent] = []
     with account(events) as faults:
-        faults.inject(Proof("kill", proved="broker 1 ended by SIGKILL"))
+        faults.inject(Shown("kill", proved=KILLED))
     assert stages(events) == [("kill", "armed"), ("kill", "fired"), ("kill", "healed")]
     assert events[1].text == "kill injected; broker 1 ended by SIGKILL"
+    assert [event.proof for event in events] == [None, KILLED, None]
     assert [event.at_ns for event in events] == sorted(event.at_ns for event in events)
 
 
@@ -143,7 +147,7 @@ def test_a_fault_that_never_fires_is_an_error_that_says_what_came_instead() -> N
 
 def test_a_fault_that_nothing_shows_is_an_error() -> None:
     with pytest.raises(FaultError, match="kill injected, but nothing shows it: kill did not fire"), account() as faults:
-        faults.inject(Proof("kill"))
+        faults.inject(Shown("kill"))
     assert DEEDS == ["kill injected", "kill healed"]
 
 

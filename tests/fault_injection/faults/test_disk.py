@@ -9,7 +9,7 @@ import pytest
 from kafka.record.memory_records import MemoryRecordsBuilder
 
 from fault_injection.faults.disk import LoseHighWatermarkCheckpoint, LoseTail
-from fault_injection.faults.fault import FaultError
+from fault_injection.faults.fault import FaultError, FileOnDisk, Proof
 
 if TYPE_CHECKING:
     from fault_injection.cluster.lifecycle import Cluster
@@ -131,11 +131,20 @@ def test_a_replica_that_is_not_there_is_refused() -> None:
 @pytest.mark.parametrize(
     ("fault", "proof"),
     [
-        (LoseTail(1, 11, "t"), "the log of t-0 on its disk ends at 11"),
-        (LoseHighWatermarkCheckpoint(1, "t"), "replication-offset-checkpoint has no line for t-0"),
+        (
+            LoseTail(1, 11, "t"),
+            Proof("the log of t-0 on its disk ends at 11", file=FileOnDisk(1, f"{STEM}.log", 11)),
+        ),
+        (
+            LoseHighWatermarkCheckpoint(1, "t"),
+            Proof(
+                "replication-offset-checkpoint has no line for t-0",
+                file=FileOnDisk(1, "replication-offset-checkpoint", None),
+            ),
+        ),
     ],
 )
-def test_the_files_prove_what_was_lost(fault: LoseTail | LoseHighWatermarkCheckpoint, proof: str) -> None:
+def test_the_files_prove_what_was_lost(fault: LoseTail | LoseHighWatermarkCheckpoint, proof: Proof) -> None:
     disk = disk_of(**{"replication-offset-checkpoint": b"0\n2\nt 0 14\nu 0 3\n"})
     assert fault.proof(cast("Cluster", disk)) is None
     inject(fault, disk)

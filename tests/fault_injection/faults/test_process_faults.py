@@ -33,27 +33,50 @@ def cluster(shared: Cluster) -> Cluster:
     return made_healthy(shared)
 
 
-FAULTS: list[tuple[Fault, str, str, str]] = [
-    (Stop(1), "broker 1 stopped (SIGTERM)", "broker 1 ended with exit code 143", "broker 1 started"),
-    (Kill(1), "broker 1 killed (SIGKILL)", "broker 1 ended by SIGKILL", "broker 1 started"),
-    (Pause(2), "broker 2 paused", "broker 2 stands still", "broker 2 resumed"),
+FAULTS: list[tuple[Fault, str, str, list[tuple[int, int | None, int | None, bool]], str]] = [
+    (
+        Stop(1),
+        "broker 1 stopped (SIGTERM)",
+        "broker 1 ended with exit code 143",
+        [(1, 143, 15, False)],
+        "broker 1 started",
+    ),
+    (
+        Kill(1),
+        "broker 1 killed (SIGKILL)",
+        "broker 1 ended by SIGKILL",
+        [(1, 137, 9, False)],
+        "broker 1 started",
+    ),
+    (Pause(2), "broker 2 paused", "broker 2 stands still", [(2, None, None, True)], "broker 2 resumed"),
     (
         KillTogether((1, 2), (2, 1)),
         "brokers 1, 2 killed at once (SIGKILL)",
         "brokers 1, 2 ended by SIGKILL",
+        [(1, 137, 9, False), (2, 137, 9, False)],
         "brokers 2, 1 started",
     ),
 ]
 
 
-@pytest.mark.parametrize(("fault", "done", "proof", "healed"), FAULTS, ids=lambda it: getattr(it, "name", ""))
+@pytest.mark.parametrize(
+    ("fault", "done", "proof", "processes", "healed"), FAULTS, ids=lambda it: getattr(it, "name", "")
+)
 def test_a_process_fault_is_proved_and_healed(
-    cluster: Cluster, fault: Fault, done: str, proof: str, healed: str
+    cluster: Cluster,
+    fault: Fault,
+    done: str,
+    proof: str,
+    processes: list[tuple[int, int | None, int | None, bool]],
+    healed: str,
 ) -> None:
     assert isinstance(fault, Proven)
     assert fault.proof(cluster) is None
     assert fault.inject(cluster) == done
-    assert (fault.proof(cluster) or "").startswith(proof)
+    shown = fault.proof(cluster)
+    assert shown is not None
+    assert shown.text == proof
+    assert [(one.broker, one.exit_code, one.signal, one.is_paused) for one in shown.processes] == processes
     assert fault.available(cluster).obstacle
     with pytest.raises(FaultError, match=r"does not run|is paused"):
         fault.inject(cluster)
