@@ -75,6 +75,7 @@ def render_html(runs: Sequence[RunView], folder: Path) -> str:
         patterns=patterns(),
         headline=overview.headline(runs),
         subtitle=overview.subtitle(runs),
+        broken=overview.broken_promises(runs),
         facts=overview.facts(runs),
         matrix=version_matrix(runs),
         operators=operator_rows(runs),

@@ -10,6 +10,7 @@ from conformance.record.verdict import Conformance, PromiseKept
 from reports.html import render_html
 from reports.junit import render_junit
 from reports.load import load_runs
+from reports.promises import broken_promise
 from reports.verdict_words import NOT_JUDGED
 
 if TYPE_CHECKING:
@@ -46,6 +47,8 @@ def _run(run: RunView) -> dict[str, object]:
         "conformance": run.verdict.conformance.value,
         "promise": None if promise is None else promise.value,
         "reason": run.verdict.reason,
+        "promise_broken_by": None if (broken := broken_promise(run)) is None else broken.cause,
+        "by_rules_of": run.rules or None,
         "seconds": run.seconds,
         "run": run.run,
         "questions": [

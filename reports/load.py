@@ -27,6 +27,7 @@ from reports.load_records import final_logs, records_of
 from reports.load_story import race_of, raced_steps, story_of
 from reports.load_verdict import checkpoint_views, verdict_view, wire_of
 from reports.model import Asked, Evidence, Files, RunView, VerdictView
+from reports.version_matrix import metadata_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -85,6 +86,7 @@ def _described(path: Path, about: Run) -> RunView:
         verdict=_unreadable("the run was not judged"),
         explanation=about.explanation or "",
         is_examination=about.is_examination,
+        rules=" ".join((about.rules_of, metadata_words(about.rules[1]))) if about.rules_of else "",
         basis=about.basis or "",
         told_steps=about.steps or (),
         user_settings=about.settings.user,
@@ -103,7 +105,7 @@ def _with_parts(run: RunDirectory, view: RunView, about: Run) -> RunView:
     return replace(
         view,
         seconds=view.seconds if view.seconds is not None or verdict is None else verdict.seconds,
-        verdict=verdict_view(verdict, about, prediction),
+        verdict=verdict_view(verdict, about),
         race=race,
         story=replace(story_of(files), raced_steps=raced_steps(race)),
         checkpoints=checkpoint_views(files.checkpoints),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from conformance.record.verdict import Conformance, Finding, Loss
+from conformance.record.verdict import Conformance, Finding
 from reports.model import CheckpointView, Comparison, VerdictView
 from reports.version_matrix import metadata_words
 from reports.wire import Wire, WireFrame, WireInvariant, WireViolation
@@ -12,7 +12,6 @@ from reports.wire import Wire, WireFrame, WireInvariant, WireViolation
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from conformance.record.prediction import FrozenPrediction
     from conformance.record.reconciliation import ComparedCheckpoint
     from conformance.record.run import Run
     from conformance.record.trace_check import TraceResult, TraceViolation
@@ -22,7 +21,7 @@ INTERRUPTED = "the tester was interrupted before the run ended"
 """What run.json says of a run that Ctrl-C or SIGTERM ended."""
 
 
-def verdict_view(verdict: Verdict | None, about: Run, prediction: FrozenPrediction | None) -> VerdictView:
+def verdict_view(verdict: Verdict | None, about: Run) -> VerdictView:
     """Return both answers with their reasons; a run without verdict.json is a harness error."""
     failure = about.harness_failure
     if verdict is None:
@@ -36,15 +35,10 @@ def verdict_view(verdict: Verdict | None, about: Run, prediction: FrozenPredicti
         promise=verdict.promise,
         reason=verdict.reason,
         findings=verdict.findings,
-        losses=verdict.losses or tuple(_predicted_losses(prediction)),
+        losses=verdict.losses,
+        promise_reason=verdict.promise_reason or "",
         is_cut_short=is_cut_short and verdict.conformance is Conformance.HARNESS_ERROR,
     )
-
-
-def _predicted_losses(prediction: FrozenPrediction | None) -> Iterable[Loss]:
-    for record in () if prediction is None else prediction.records:
-        if record.fate == "lost" and record.promise_reason:
-            yield Loss(record.label, record.promise, record.promise_reason)
 
 
 def wire_of(checked: TraceResult | None) -> Wire | None:

@@ -153,6 +153,7 @@ class VerdictView:
 
     Attributes:
         promise: None if there was no measurement to judge by.
+        promise_reason: by what the promise was not kept, in words; empty if it was.
         is_cut_short: the tester was made to end in the middle of the run, so that neither answer tells of brokers.
     """
 
@@ -161,6 +162,7 @@ class VerdictView:
     reason: str
     findings: tuple[Finding, ...] = ()
     losses: tuple[Loss, ...] = ()
+    promise_reason: str = ""
     is_cut_short: bool = False
 
 
@@ -182,6 +184,7 @@ class RunView:
         scenario: the name without its variant.
         explanation: what a reader should look for.
         is_examination: whether it has answers only, and no record at stake.
+        rules: another release, with its metadata mode, by whose rules it was judged; empty if by its own.
         basis: where its predictions come from: predicted, computed or documented; empty if the run does not say.
         told_steps: what an examination did, in prose.
         asked: what it had to answer besides numbers and records, in the order of the answers.
@@ -221,6 +224,7 @@ class RunView:
     wire: Wire | None = None
     every_run: tuple[HeldInRun, ...] = ()
     is_examination: bool = False
+    rules: str = ""
     basis: str = ""
     told_steps: tuple[str, ...] = ()
     asked: tuple[Asked, ...] = ()
@@ -228,9 +232,11 @@ class RunView:
 
     @property
     def short_reason(self) -> str:
-        """Return the verdict's reason without the moves of an open race, which the page lists."""
+        """Return the verdict's reason without what the page tells apart: a promise's, the moves of an open race."""
         moves = "; ".join(self.race.measured.moves) if self.race and self.race.measured else ""
-        return self.verdict.reason.removesuffix(f": {moves}") if moves else self.verdict.reason
+        promise = self.verdict.promise_reason
+        reason = self.verdict.reason.removesuffix(f"; {promise}") if promise else self.verdict.reason
+        return reason.removesuffix(f": {moves}") if moves else reason
 
 
 # What does a report know about a question? What was asked, and both answers in words.

@@ -6,12 +6,12 @@ nothing and are left out.
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from conformance.record.verdict import Conformance, PromiseKept
-from reports.version_matrix import age, metadata_words
+from reports.promises import labels_words, lost_records
+from reports.version_matrix import age, line_words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,7 +28,7 @@ _WORST_FIRST = (
 )
 
 _ADVICE = {
-    PromiseKept.BROKEN: "What these settings promise did not hold, against the model of this release.",
+    PromiseKept.BROKEN: "What these settings promise did not hold, and the model rules that out.",
     PromiseKept.BROKEN_AS_PREDICTED: (
         "What these settings promise does not hold on this release; the scenario says why."
     ),
@@ -41,8 +41,15 @@ _ADVICE = {
 }
 
 
-_LABELS_MAX = 4
-_Key = tuple[tuple[str, ...], str, str]
+_Key = tuple[tuple[str, ...], str]
+
+
+@dataclass(frozen=True, slots=True)
+class LostInRun:
+    """Labels of the records that one run lost."""
+
+    words: str
+    run: RunView
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,23 +58,21 @@ class OperatorRow:
 
     Attributes:
         settings: the deciding settings, each in words.
-        variant: safe, unsafe, or empty.
         kafka: release and metadata mode.
-        lost: records that were committed and are gone, each with its scenario.
+        lost: records that were committed and are gone, run by run.
         refused: how many writes were refused rather than put at risk.
-        runs: the runs this row speaks of.
-        worst: the worst promise verdict among them.
+        worst: the worst promise verdict among the runs with these settings.
         advice: what it means, in one sentence.
+        shown_by: the runs that show it.
     """
 
     settings: tuple[str, ...]
-    variant: str
     kafka: str
-    lost: tuple[str, ...]
+    lost: tuple[LostInRun, ...]
     refused: int
-    runs: tuple[RunView, ...]
     worst: PromiseKept | None
     advice: str
+    shown_by: tuple[RunView, ...]
 
 
 def operator_rows(runs: Sequence[RunView]) -> tuple[OperatorRow, ...]:
@@ -76,10 +81,9 @@ def operator_rows(runs: Sequence[RunView]) -> tuple[OperatorRow, ...]:
     for run in runs:
         spoken = run.verdict.conformance in {Conformance.CONFORMS, Conformance.DEVIATES}
         if spoken and "min.insync.replicas" in run.user_settings:
-            key = (settings_words(run), run.variant, f"{run.kafka} {metadata_words(run.metadata)}")
-            groups.setdefault(key, []).append(run)
-    settings = list(dict.fromkeys(key[:2] for key in groups))
-    ordered = sorted(groups.items(), key=lambda item: (settings.index(item[0][:2]), age(item[1][0])))
+            groups.setdefault((settings_words(run), line_words(run)), []).append(run)
+    settings = list(dict.fromkeys(key[0] for key in groups))
+    ordered = sorted(groups.items(), key=lambda item: (settings.index(item[0][0]), age(item[1][0])))
     return tuple(_row(key, members) for key, members in ordered)
 
 
@@ -93,10 +97,23 @@ def settings_words(run: RunView) -> tuple[str, ...]:
     return *acks, minimum, f"unclean election {unclean}", f"{replicas} replicas"
 
 
-def lost_records(run: RunView) -> tuple[str, ...]:
-    """Return the labels of acknowledged or committed records that are gone."""
-    lost = [row.label for row in run.records.rows if (row.measured_fate or row.predicted_fate) == "lost"]
-    return tuple(lost or (loss.label for loss in run.verdict.losses))
+def _row(key: _Key, runs: Sequence[RunView]) -> OperatorRow:
+    settings, kafka = key
+    worst = min((run.verdict.promise for run in runs), key=_WORST_FIRST.index)
+    lost = tuple(LostInRun(words, run) for run in runs if (words := _lost_words(run)))
+    refused = sum(_refused(run) for run in runs)
+    return OperatorRow(settings, kafka, lost, refused, worst, *_meaning(worst, runs))
+
+
+def _meaning(worst: PromiseKept | None, runs: Sequence[RunView]) -> tuple[str, tuple[RunView, ...]]:
+    """Return what the worst verdict means, and the runs that show just that."""
+    shown_by = tuple(run for run in runs if run.verdict.promise is worst)
+    advice = _ADVICE[worst]
+    if worst is PromiseKept.ALLOWED_BY_SETTINGS and not any(_lost_with_all(run) for run in runs):
+        advice = _lost_without_all(runs) or advice
+    if worst is PromiseKept.KEPT and (refusing := tuple(run for run in shown_by if _refused(run))):
+        return "Writes were refused rather than put at risk; every acknowledged record survived these faults.", refusing
+    return advice, shown_by
 
 
 def _lost_words(run: RunView) -> str:
@@ -105,22 +122,14 @@ def _lost_words(run: RunView) -> str:
     labels = [
         label if acks.get(label, "all") == "all" else f"{label} (acks={acks[label]})" for label in lost_records(run)
     ]
-    counted = sum(count.measured for count in run.records.classes if count.name == "lost")
-    more = max(len(labels), counted) - _LABELS_MAX
-    return ", ".join(labels[:_LABELS_MAX]) + (f" and {more:,} more" if more > 0 else "")
+    return labels_words(labels, sum(count.measured for count in run.records.classes if count.name == "lost"))
 
 
-def _row(key: _Key, runs: Sequence[RunView]) -> OperatorRow:
-    settings, variant, kafka = key
-    worst = min((run.verdict.promise for run in runs), key=_WORST_FIRST.index)
-    lost = tuple(f"{words} in {run.scenario}" for run in runs if (words := _lost_words(run)))
-    refused = sum(_outcomes(run)["refused"] for run in runs)
-    advice = _ADVICE[worst]
-    if worst is PromiseKept.ALLOWED_BY_SETTINGS and not any(_lost_with_all(run) for run in runs):
-        advice = _lost_without_all(runs) or advice
-    if worst is PromiseKept.KEPT and refused:
-        advice = "Writes were refused rather than put at risk; every acknowledged record survived."
-    return OperatorRow(settings, variant, kafka, lost, refused, tuple(runs), worst, advice)
+def _refused(run: RunView) -> int:
+    """Return how many writes of a run were refused."""
+    if "refused" in run.records.totals:
+        return run.records.totals["refused"]
+    return sum(row.measured_outcome.startswith("refused") for row in run.records.rows)
 
 
 def _lost_with_all(run: RunView) -> bool:
@@ -137,10 +146,3 @@ def _lost_without_all(runs: Sequence[RunView]) -> str:
     kept = "; acks=all kept its own" if any("all" in run.records.acks for run in runs) else ""
     acks = " and ".join(sorted(sent, reverse=True))
     return f"Only records sent with acks={acks} were lost, which survive no longer than their leader{kept}."
-
-
-def _outcomes(run: RunView) -> Counter[str]:
-    counted = Counter(row.measured_outcome.split(":")[0] for row in run.records.rows)
-    if "refused" in run.records.totals:
-        counted["refused"] = run.records.totals["refused"]
-    return counted

@@ -7,14 +7,16 @@ from typing import TYPE_CHECKING
 
 from conformance.record.verdict import Conformance, PromiseKept
 from reports.chapters import round_of
+from reports.promises import BROKEN, broken_promise, broken_words
 from reports.verdict_words import CONFORMANCE_LOOKS, PROMISE_LOOKS
-from reports.version_matrix import age, metadata_words
+from reports.version_matrix import age, line_words, metadata_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from reports.chapters import Tally
     from reports.model import RunView
+    from reports.promises import BrokenPromise
 
 
 FEW = 4
@@ -41,13 +43,24 @@ _PROMISES = {
 
 
 def headline(runs: Sequence[RunView]) -> str:
-    """Return how many runs conform, as a sentence."""
+    """Return which promises were broken, and how many runs conform."""
+    broken, conform = broken_words(broken_promises(runs)), _conform_words(runs)
+    return f"{broken}; {conform[0].lower()}{conform[1:]}" if broken else conform
+
+
+def broken_promises(runs: Sequence[RunView]) -> list[BrokenPromise]:
+    """Return the promises that were broken, those that nobody predicted first."""
+    found = [broken for run in runs if (broken := broken_promise(run)) is not None]
+    return sorted(found, key=lambda broken: BROKEN.index(broken.promise))
+
+
+def _conform_words(runs: Sequence[RunView]) -> str:
     conforming = sum(run.verdict.conformance is Conformance.CONFORMS for run in runs)
     taken = sum(run.verdict.conformance is not Conformance.NOT_RUN for run in runs)
     if not runs:
         return "No runs"
     if len(runs) == 1:
-        return "The run conforms" if conforming else f"The run {_COUNTED[runs[0].verdict.conformance][0]}"
+        return _of_one(runs[0])
     if not taken:
         return "Nothing was run"
     if conforming == taken:
@@ -55,8 +68,16 @@ def headline(runs: Sequence[RunView]) -> str:
     return f"{conforming} of {taken} runs conform"
 
 
+def _of_one(run: RunView) -> str:
+    word, rules = run.verdict.conformance, run.rules
+    if word is Conformance.CONFORMS:
+        return f"The run conforms to the rules of {rules}" if rules else "The run conforms"
+    by = f" from the rules of {rules}" if rules and word is Conformance.DEVIATES else ""
+    return f"The run {_COUNTED[word][0]}{by}"
+
+
 def subtitle(runs: Sequence[RunView]) -> str:
-    """Return what else the counts say: deviations first, then broken promises."""
+    """Return what else the counts say: deviations first, then promises, unless the headline says it."""
     conformance = Counter(run.verdict.conformance for run in runs)
     promise = Counter(run.verdict.promise for run in runs)
     alone = len(runs) == 1
@@ -69,7 +90,12 @@ def subtitle(runs: Sequence[RunView]) -> str:
             if conformance[word]
         ]
     )
-    parts += [f"{promise[word]} {_number(promise[word], words)}" for word, words in _PROMISES.items() if promise[word]]
+    told = frozenset() if all(promise[word] for word in BROKEN) else frozenset(BROKEN)  # by the headline
+    parts += [
+        f"{promise[word]} {_number(promise[word], words)}"
+        for word, words in _PROMISES.items()
+        if promise[word] and word not in told
+    ]
     return "; ".join(parts) + "." if parts else ""
 
 
@@ -81,6 +107,7 @@ def facts(runs: Sequence[RunView]) -> dict[str, str]:
     found = {
         "Kafka": _joined(f"{run.kafka} ({metadata_words(run.metadata)})" for run in sorted(known, key=age)),
         NOT_AS_RELEASED: "; ".join(_unlike_the_release(known)),
+        "Judged by": _joined(f"the rules of {run.rules}, not of {run.kafka}" for run in known if run.rules),
         "Backend": _joined(run.backend for run in known),
         "Seed": _few(run.seed for run in known),
         "Started": started[0].strftime("%-d %B %Y, %H:%M %Z").strip() if started else "",
@@ -151,14 +178,11 @@ def imposed_besides(run: RunView, on_all: Mapping[str, str]) -> dict[str, str]:
 # How is a run told from the others of its page, and how are many of them counted in a line?
 
 
-_BROKEN = (PromiseKept.BROKEN, PromiseKept.BROKEN_AS_PREDICTED)
-
-
 def place_words(run: RunView, runs: Sequence[RunView]) -> str:
     """Return release, backend and round of a run, each only if the page has more than one."""
     parts = []
-    if len({(one.kafka, one.metadata) for one in runs}) > 1:
-        parts.append(f"{run.kafka} {metadata_words(run.metadata)}".strip())
+    if len({line_words(one) for one in runs}) > 1:
+        parts.append(line_words(run))
     if len({one.backend for one in runs if one.backend}) > 1:
         parts.append(run.backend)
     number = round_of(run)
@@ -176,7 +200,7 @@ def tally_words(tally: Tally) -> str:
         if tally.conformance[word]
     ]
     said += [
-        f"promise {PROMISE_LOOKS[word].word.lower()}: {tally.promise[word]}" for word in _BROKEN if tally.promise[word]
+        f"promise {PROMISE_LOOKS[word].word.lower()}: {tally.promise[word]}" for word in BROKEN if tally.promise[word]
     ]
     return f"{count} run{'' if count == 1 else 's'}: {', '.join(said)}; {duration_words(tally.seconds)}"
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING
 
-from reports.operators import lost_records
-from reports.version_matrix import metadata_words
+from reports.promises import lost_records
+from reports.version_matrix import line_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -68,7 +68,7 @@ def settings_tables(runs: Sequence[RunView]) -> tuple[SettingsTable, ...]:
     for run in runs:
         named = NAME.match(run.name)
         if named is not None:
-            crashes = of_release.setdefault(f"{run.kafka} {metadata_words(run.metadata)}", {})
+            crashes = of_release.setdefault(line_words(run), {})
             of_cell = crashes.setdefault(named.group("acks", "min", "replicas", "unclean"), {})
             of_cell[POWER_FAILURE if named["crash"] else KILLS] = run
     return tuple(_table(kafka, cells) for kafka, cells in of_release.items())

@@ -74,7 +74,7 @@ PROMISE_LOOKS = {
         "Broken, as predicted",
         "shape-broken-as-predicted",
         "bad",
-        "What the settings promise was not kept; this release is known for it.",
+        "What the settings promise was not kept, and the model says so.",
     ),
     PromiseKept.BROKEN: Look(
         "Broken", "shape-broken", "bad", "What the settings promise was not kept, and the model rules that out."

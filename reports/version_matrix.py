@@ -31,7 +31,7 @@ class VersionMatrix:
 def version_matrix(runs: Sequence[RunView]) -> VersionMatrix | None:
     """Return the matrix, or None if all runs are of one version and mode."""
     ordered = sorted((run for run in runs if run.kafka != "?"), key=age)
-    columns = list(dict.fromkeys((run.kafka, run.metadata) for run in ordered))
+    columns = list(dict.fromkeys(line_words(run) for run in ordered))
     if len(columns) < 2:
         return None
     names = list(dict.fromkeys(_row_name(run) for run in runs if run.kafka != "?"))
@@ -39,13 +39,18 @@ def version_matrix(runs: Sequence[RunView]) -> VersionMatrix | None:
         MatrixRow(
             name,
             tuple(
-                tuple(run for run in runs if _row_name(run) == name and (run.kafka, run.metadata) == column)
-                for column in columns
+                tuple(run for run in runs if _row_name(run) == name and line_words(run) == column) for column in columns
             ),
         )
         for name in names
     )
-    return VersionMatrix(tuple(f"{kafka} {metadata_words(mode)}".strip() for kafka, mode in columns), rows)
+    return VersionMatrix(tuple(columns), rows)
+
+
+def line_words(run: RunView) -> str:
+    """Return release and metadata mode, and whose rules judged the run if they are not its own."""
+    line = f"{run.kafka} {metadata_words(run.metadata)}".strip()
+    return f"{line}, by the rules of {run.rules}" if run.rules else line
 
 
 def metadata_words(metadata: str) -> str:

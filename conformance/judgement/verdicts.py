@@ -76,7 +76,7 @@ def judge(facts: Facts) -> Verdict:
     promise, why = promise_kept(facts)
     lost = tuple(losses(facts))
     whole = f"{reason}; {why}" if why else reason
-    return Verdict(conformance, promise, whole, findings, lost, codes=codes, every_run=held)
+    return Verdict(conformance, promise, whole, findings, lost, codes=codes, every_run=held, promise_reason=why)
 
 
 def judge_answers(asked: Sequence[Asked], interruption: tuple[str, str] | None) -> Verdict:

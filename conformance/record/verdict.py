@@ -93,6 +93,7 @@ class Verdict:
         codes: what deviates, in the words of ``judgement.deviation_codes``, sorted.
         every_run: the requirements that every run is held against; empty of an examination, and of a run of format 1.
         scenario: of the run, as are ``kafka``, ``metadata``, ``backend`` and ``seconds``.
+        promise_reason: by what the promise was not kept, in words; None if it was, or of an older tester.
         rules_of: another release by whose rules the run was judged, with ``rules_metadata``; None of its own.
     """
 
@@ -111,6 +112,7 @@ class Verdict:
     seconds: float | None = None
     rules_of: str | None = None
     rules_metadata: str | None = None
+    promise_reason: str | None = None
 
     @property
     def counted(self) -> Conformance:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from conformance.record.verdict import Conformance
 from reports.load import load_runs
+from reports.promises import broken_promise
 from reports.verdict_words import NOT_JUDGED
 from reports.version_matrix import metadata_words, release_age
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
     from conformance.record.verdict import HeldInRun, PromiseKept
     from reports.model import RunView
+    from reports.promises import BrokenPromise
 
 ROUND = re.compile(r"round-(\d+)")
 
@@ -52,6 +54,7 @@ class Examined:
         anchor: its place on that page.
         held: how often the requirements of every run held, by id.
         uncounted: why it counts nowhere among them; empty if it does.
+        broken: how its durability promise was broken; None if it was not.
         quirks: what its brokers had that their release has not, in words.
         basis: where its predictions come from: predicted, computed or documented; empty if the run does not say.
         is_cut_short: the tester was made to end in the middle of the run, which says nothing about other rounds.
@@ -74,6 +77,7 @@ class Examined:
     is_cut_short: bool = False
     basis: str = ""
     quirks: tuple[str, ...] = ()
+    broken: BrokenPromise | None = None
 
     @property
     def answer(self) -> tuple[str, str]:
@@ -101,6 +105,7 @@ def _examined(view: RunView, page: Path) -> Examined:
         sources=view.sources,
         conformance=view.verdict.conformance,
         promise=view.verdict.promise,
+        broken=broken_promise(view),
         reason=view.verdict.reason,
         seconds=view.seconds or 0.0,
         seed=view.seed,

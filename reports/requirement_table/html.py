@@ -66,6 +66,7 @@ def render_page(table: Table, link: Callable[[Path], str], seed: int | None) -> 
             reasons=_reasons(table),
             bad=[run for run in table.runs if run.conformance not in {Conformance.CONFORMS, Conformance.NOT_RUN}],
             shown=[word for word in Conformance if any(total.counts[word] for total in table.totals)],
+            breaking=[total for total in table.totals if total.breaking],
             broken=PROMISE_LOOKS[PromiseKept.BROKEN_AS_PREDICTED],
             css=style_sheet("report.css", "requirement_table.css"),
         )
@@ -83,6 +84,7 @@ def _environment(link: Callable[[Path], str]) -> Environment:
     environment.filters |= {
         "link": link,
         "look": CONFORMANCE_LOOKS.__getitem__,
+        "promise_look": PROMISE_LOOKS.__getitem__,
         "glyph": GLYPHS.__getitem__,
         "metadata": metadata_words,
         "breakable": breakable,

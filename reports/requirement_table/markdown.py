@@ -37,6 +37,7 @@ def render_markdown(table: Table) -> str:
         *([f"> {_plain(problem)}" for problem in told_problems(table.problems)]),
         _releases(table),
         *_list(NOT_AS_RELEASED, (f"{names}: {quirk}" for quirk, names in unlike_the_releases(table).items())),
+        *_list("Durability promises that were broken", _broken_promises(table)),
         *_list("To be looked at", _runs_to_look_at(table)),
         *_list("Not the same in every round", (flake.sentence for flake in table.flakes)),
         *_list("Not predicted by the model", _not_modelled(table)),
@@ -82,6 +83,15 @@ def _not_modelled(table: Table) -> Iterable[str]:
     told = {(run.basis, run.scenario) for run in table.runs if run.basis not in {"", "predicted"}}
     for basis in sorted({basis for basis, _ in told}):
         yield f"{basis}: {', '.join(sorted(name for its, name in told if its == basis))}"
+
+
+def _broken_promises(table: Table) -> Iterable[str]:
+    """Tell of every release line the first one, and how many more there are."""
+    for total in table.totals:
+        first = next((run.broken for run in total.breaking), None)
+        if first is not None:
+            more = f" (and {total.broken_promises - 1} more)" if total.broken_promises > 1 else ""
+            yield f"{first.promise.value} {first.line}, {first.scenario}: {first.cause}{more}"
 
 
 def _runs_to_look_at(table: Table) -> Iterable[str]:

@@ -13,7 +13,8 @@ from functools import reduce
 from operator import add
 from typing import TYPE_CHECKING, Protocol
 
-from conformance.record.verdict import EVERY_RUN, Conformance, HeldInRun, PromiseKept
+from conformance.record.verdict import EVERY_RUN, Conformance, HeldInRun
+from reports.promises import BROKEN
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -64,7 +65,7 @@ class Cell:
     @property
     def broken_promises(self) -> int:
         """In how many runs a durability promise was broken, predicted or not."""
-        return sum(run.promise in {PromiseKept.BROKEN, PromiseKept.BROKEN_AS_PREDICTED} for run in self.runs)
+        return sum(run.promise in BROKEN for run in self.runs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +133,13 @@ class Total:
     @property
     def broken_promises(self) -> int:
         """In how many runs a durability promise was broken, predicted or not."""
-        return sum(run.promise in {PromiseKept.BROKEN, PromiseKept.BROKEN_AS_PREDICTED} for run in self.runs)
+        return len(self.breaking)
+
+    @property
+    def breaking(self) -> tuple[Examined, ...]:
+        """The runs in which a durability promise was broken, those that nobody predicted first."""
+        runs = [run for run in self.runs if run.broken is not None]
+        return tuple(sorted(runs, key=lambda run: run.promise is not BROKEN[0]))
 
     @property
     def counts(self) -> Mapping[Conformance, int]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from conformance.record.verdict import Conformance
 from reports.overview import duration_words
+from reports.promises import broken_words
 from reports.requirement_table.rows import missing_words
 from reports.verdict_words import CONFORMANCE_LOOKS, CONFORMS_MEANS
 
@@ -67,9 +68,9 @@ def held_words(held: HeldInRun) -> str:
 
 
 def headline(table: Table) -> str:
-    """Say the whole table in one line; lines that should be there and are not belong to it."""
-    missing = missing_words(table.problems)
-    return f"{_behaved(table)}; {missing}" if missing else _behaved(table)
+    """Say the whole table in one line: what behaved, which promises were broken, which lines should be there."""
+    broken = broken_words([run.broken for run in table.runs if run.broken is not None])
+    return "; ".join(words for words in (_behaved(table), broken, missing_words(table.problems)) if words)
 
 
 def _behaved(table: Table) -> str:

@@ -96,7 +96,9 @@ def test_a_cell_without_a_run_is_a_dash_that_the_caption_explains(reader: PageRe
 
 def test_language_title_and_headline(reader: PageReader) -> None:
     assert reader.named("html")[0].attributes["lang"] == "en"
-    assert reader.named("h1")[0].words == "5 of 7 runs conform"  # the eighth does not apply
+    assert reader.named("h1")[0].words == (
+        "4 durability promises were broken, on 3.9.1 KRaft and 0.10.2.2 ZooKeeper; 5 of 7 runs conform"
+    )  # the eighth does not apply
     assert "Kafka" in reader.named("title")[0].words
 
 

@@ -8,9 +8,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from conformance.record.verdict import PromiseKept
 from reports.load import load_runs
-from reports.operators import operator_rows
 from reports.version_matrix import version_matrix
 
 if TYPE_CHECKING:
@@ -89,13 +87,3 @@ def test_the_matrix_has_oldest_versions_first(golden_paths: list[Path]) -> None:
 
 def test_one_version_needs_no_matrix(golden_paths: list[Path]) -> None:
     assert version_matrix(load_runs(golden_paths[:1])) is None
-
-
-def test_operators_learn_which_pair_lost_what(golden_paths: list[Path]) -> None:
-    rows = {(row.kafka, row.variant): row for row in operator_rows(load_runs(golden_paths))}
-    unsafe = rows["0.10.2.2 ZooKeeper", "unsafe"]
-    assert unsafe.settings == ("acks=all", "min.insync.replicas 1", "unclean election on", "2 replicas")
-    assert unsafe.lost == ("m1 in TR-01", "m1 in TR-03")
-    assert unsafe.worst is PromiseKept.BROKEN_AS_PREDICTED
-    assert rows["4.3.1 KRaft", "unsafe"].lost == ()
-    assert ("2.8.2 ZooKeeper", "unsafe") not in rows

@@ -124,7 +124,7 @@ def test_an_examination_has_steps_and_answers_and_neither_lanes_nor_records(tmp_
     [
         ("documented", "Did the brokers behave as documented, which the model does not cover?"),
         ("computed", "Did the brokers behave as computed by a rule outside the model?"),
-        ("predicted", "Did the brokers behave as the model of 4.3.1 says?"),
+        ("predicted", "Did the brokers behave as the model of 4.3.1 ZooKeeper says?"),
     ],
 )
 def test_what_is_not_the_models_prediction_is_not_called_so(run: Path, basis: str, words_shown: str) -> None:

@@ -71,7 +71,9 @@ def test_a_cell_leads_to_its_entries_and_those_to_their_runs(page: PageReader) -
     assert len(ids) == len(set(ids))
     assert {link[1:] for link in links if link.startswith("#")} <= set(ids)
     assert links.count("#row-hw-03") == 2  # the row's head and its one cell
-    assert len([link for link in links if link.startswith("line/report.html#")]) == 1 + 2 * 3  # what deviates, two rows
+    assert (
+        len([link for link in links if link.startswith("line/report.html#")]) == 2 + 2 * 3
+    )  # a promise broken, a deviation, two rows
 
 
 def test_every_table_names_itself_and_its_heads(page: PageReader) -> None:
@@ -106,3 +108,26 @@ def test_what_does_not_apply_is_no_part_of_a_share(tmp_path: Path) -> None:
     table = write_table([ReleasePage.read(page, runs)], ROWS, tmp_path)
 
     assert [share_words(cell) for cell in table.rows[1].cells] == ["1", "1"]
+
+
+def test_a_broken_promise_is_on_the_first_screen_with_release_cause_and_link(tmp_path: Path, page: PageReader) -> None:
+    said = "Kafka 4.3.1 KRaft broke its promise, as predicted"
+    (item,) = [item for item in page.named("li") if "header" in item.parents]
+    (link,) = [item.attributes["href"] for item in page.named("a") if "header" in item.parents]
+
+    assert page.named("h1")[0].words == f"2 of 3 runs behave as modelled on 1 release line; {said}"
+    assert item.words == "Broken, as predicted Kafka 4.3.1 KRaft: because of c HW-03"
+    told, _, anchor = link.partition("#")
+    assert anchor in PageReader((tmp_path / told).read_text(encoding="utf-8")).with_attribute("id")
+    assert "- BROKEN_AS_PREDICTED 4.3.1 KRaft, HW-03: because of c" in (tmp_path / "matrix.md").read_text()
+
+
+def test_a_table_without_a_broken_promise_tells_of_none(tmp_path: Path) -> None:
+    runs = [write_run(tmp_path / "round-1", "a")]
+    page = write_report(runs, tmp_path / "report.html")
+    write_table([ReleasePage.read(page, runs)], ROWS, tmp_path)
+
+    assert "promise" not in (tmp_path / "matrix.md").read_text().splitlines()[0]
+    assert not [
+        item for item in PageReader((tmp_path / "matrix.html").read_text()).named("li") if "header" in item.parents
+    ]
