@@ -107,7 +107,7 @@ def _with_parts(run: RunDirectory, view: RunView, about: Run) -> RunView:
         seconds=view.seconds if view.seconds is not None or verdict is None else verdict.seconds,
         verdict=verdict_view(verdict, about),
         race=race,
-        story=replace(story_of(files), raced_steps=raced_steps(race)),
+        story=replace(story_of(files, f"{about.topic}-0" if about.topic else ""), raced_steps=raced_steps(race)),
         checkpoints=checkpoint_views(files.checkpoints),
         has_elr=prediction is None or ELIGIBLE_LEADER_REPLICAS in prediction.rules,
         records=records,

@@ -11,6 +11,7 @@ from conformance.record.observations import Numbers as Probed
 from conformance.record.timeline import HOLD_ENDS, Event
 from oracle.steps.frames import Hold
 from oracle.vocabulary import PointName, frame_words
+from reports.load_faults import proofs_of
 from reports.story import CONTROLLER, HeldFrame, Instant, Mark, Moment, Numbers, OpenRace, Outcome, Step, Story
 
 if TYPE_CHECKING:
@@ -40,8 +41,13 @@ _MARK_KINDS = {
 }
 
 
-def story_of(files: Files) -> Story:
-    """Return the run's story; without a schedule or observations it is empty or short."""
+def story_of(files: Files, partition: str = "") -> Story:
+    """Return the run's story; without a schedule or observations it is empty or short.
+
+    Args:
+        files: what it is made of.
+        partition: the partition as faults name it.
+    """
     steps = _steps(files.schedule, files.timeline)
     measured = _moments(files.observations)
     marks = tuple(_mark(noted, steps) for noted in files.timeline if noted.event in _MARK_KINDS)
@@ -53,6 +59,7 @@ def story_of(files: Files) -> Story:
         predicted=tuple(map(_predicted, predicted)),
         marks=marks + _unmarked_elections(measured, marks, steps),
         held_frames=load_held_frames(files.timeline, steps),
+        proofs=proofs_of(files.timeline, steps, partition),
     )
 
 
@@ -126,17 +133,17 @@ def _unmarked_elections(measured: Sequence[Moment], marks: Sequence[Mark], steps
 
 def load_held_frames(timeline: Sequence[Noted], steps: Sequence[Step]) -> tuple[HeldFrame, ...]:
     """Return every frame that was caught, named by the schedule; one that never ended is held to the end of the run."""
-    armed = {step.taken.name: step.taken for step in steps if isinstance(step.taken, Hold)}
+    armed = {step.taken.name: (step.index, step.taken) for step in steps if isinstance(step.taken, Hold)}
     frames = []
     for position, noted in enumerate(timeline):
         if noted.event is Event.HOLD_CAUGHT:
             later = timeline[position + 1 :]
             ended = next((one for one in later if one.event in HOLD_ENDS and one.subject == noted.subject), None)
-            frames.append(_frame(noted, ended, armed.get(noted.subject)))
+            frames.append(_frame(noted, ended, *armed.get(noted.subject, (None, None))))
     return tuple(frame for frame in frames if frame is not None)
 
 
-def _frame(caught: Noted, ended: Noted | None, hold: Hold | None) -> HeldFrame | None:
+def _frame(caught: Noted, ended: Noted | None, armed_in: int | None, hold: Hold | None) -> HeldFrame | None:
     follower, leader = _ends(caught, hold)
     if follower is None or leader is None:
         return None
@@ -152,6 +159,7 @@ def _frame(caught: Noted, ended: Noted | None, hold: Hold | None) -> HeldFrame |
         caught=Instant(caught.step or 0, caught.t_ns),
         ended=None if ended is None else Instant(ended.step or 0, ended.t_ns),
         ending="still held" if ended is None else ended.event.removeprefix("hold_"),
+        armed_in=armed_in,
     )
 
 

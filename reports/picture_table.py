@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from reports.picture.marks import mark_words
+from reports.picture.marks import mark_words, proof_words
 from reports.picture.status import status_of
 
 if TYPE_CHECKING:
@@ -52,15 +52,21 @@ def _known(number: int | None) -> str:
 
 
 def _events(story: Story, step: int) -> list[str]:
-    words = [mark_words(mark) for mark in story.marks if mark.at.step == step]
+    words = [
+        f"{mark_words(mark)}{_in_brackets(proof_words(mark, story))}" for mark in story.marks if mark.at.step == step
+    ]
     if step in story.raced_steps:
         words.append("open race")
     for frame in story.held_frames:
         if frame.caught.step == step:
-            words.append(f"{frame.label} {frame.between}")
+            words.append(f"{frame.label} {frame.between}{_in_brackets(story.said_of(frame.armed_in))}")
         if _is_at(frame.ended, step):
             words.append(f"{frame.label.removesuffix(' held')} {frame.ending}")
     return words
+
+
+def _in_brackets(proof: str) -> str:
+    return f" ({proof.removeprefix('; ')})" if proof else ""
 
 
 def _is_at(instant: Instant | None, step: int) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -60,6 +60,30 @@ class Moment:
 
 
 @dataclass(frozen=True, slots=True)
+class Proof:
+    """What shows that a fault fired, or was taken back.
+
+    Attributes:
+        step: the step that injected it, or took it back.
+        text: what shows it; empty if nothing does.
+        at_ns: when it fired, monotonic nanoseconds.
+    """
+
+    step: int
+    text: str = ""
+    at_ns: int | None = None
+
+    @property
+    def words(self) -> str:
+        """The proof, or that there is none."""
+        return f"proof: {self.text}" if self.text else "no proof: nothing that was written down shows it"
+
+    def without(self, partition: str) -> Proof:
+        """Return the proof with the partition called so: a run has one, and its topic a long name."""
+        return replace(self, text=self.text.replace(partition, "the partition"))
+
+
+@dataclass(frozen=True, slots=True)
 class Mark:
     """Something that happened to one broker or at the controller, such as killed, elected or tail_lost.
 
@@ -82,6 +106,7 @@ class HeldFrame:
         follower: the broker that fetches; on a controller's channel the broker at its end.
         leader: the broker it fetches from, or ``CONTROLLER``.
         is_from_follower: whether the follower sent the frame.
+        armed_in: the step that armed the hold; None of a hold that no step has armed.
     """
 
     name: str
@@ -93,6 +118,7 @@ class HeldFrame:
     caught: Instant
     ended: Instant | None
     ending: str
+    armed_in: int | None = None
 
     @property
     def ends(self) -> tuple[int, int]:
@@ -118,6 +144,15 @@ class Story:
     marks: tuple[Mark, ...] = ()
     held_frames: tuple[HeldFrame, ...] = ()
     raced_steps: tuple[int, ...] = ()
+    proofs: tuple[Proof, ...] = ()
+
+    def proofs_of(self, step: int | None) -> tuple[Proof, ...]:
+        """Return what proves the faults of a step."""
+        return tuple(proof for proof in self.proofs if proof.step == step)
+
+    def said_of(self, step: int | None) -> str:
+        """Return the proofs of a step in words, to be written behind what they prove; empty if it needs none."""
+        return "".join(f"; {proof.words}" for proof in self.proofs_of(step))
 
     @property
     def shows_controller(self) -> bool:

@@ -18,7 +18,7 @@ from reports.picture.held_frames import draw_held_frames
 from reports.picture.lanes import draw_lane
 from reports.picture.layout import AXIS, SLANT_DEGREES, heading_words, lay_out
 from reports.picture.legend import draw_legend, legend_height
-from reports.picture.marks import draw_checkpoints, draw_marks, mark_words
+from reports.picture.marks import draw_checkpoints, draw_marks, mark_words, proof_words
 from reports.picture.scale import LEFT, SHEET_WIDTH, TimeScale
 from reports.picture.status import draw_status
 from reports.svg import element, group, label, titled
@@ -50,7 +50,7 @@ def draw_timeline(story: Story, final: FinalLogs, prefix: str) -> Markup:
         *(_lane(story, final, lane, scale) for lane in layout.lanes),
         draw_controller(story, layout.controller, scale),
         draw_columns(story, layout, scale),
-        draw_held_frames(layout),
+        draw_held_frames(story, layout),
         draw_checkpoints(story, layout, scale),
         *(draw_marks(story, final, lane, scale) for lane in layout.marked_lanes),
         draw_axis(scale, layout.bottom),
@@ -67,9 +67,10 @@ def draw_timeline(story: Story, final: FinalLogs, prefix: str) -> Markup:
 
 def describe_story(story: Story) -> str:
     """Return the run in a few sentences, for whoever cannot see the picture."""
-    marks = [f"Step {mark.at.step + 1}: {mark_words(mark)}." for mark in story.marks]
+    marks = [f"Step {mark.at.step + 1}: {mark_words(mark)}{proof_words(mark, story)}." for mark in story.marks]
     held = [
-        f"Step {frame.caught.step + 1}: {frame.label} {frame.between}, {frame.ending}." for frame in story.held_frames
+        f"Step {frame.caught.step + 1}: {frame.label} {frame.between}, {frame.ending}{story.said_of(frame.armed_in)}."
+        for frame in story.held_frames
     ]
     last = story.measured[-1] if story.measured else None
     ends = [

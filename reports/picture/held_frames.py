@@ -17,19 +17,20 @@ from reports.svg import element, group, label, titled
 
 if TYPE_CHECKING:
     from reports.picture.layout import Bar, Layout
+    from reports.story import Story
 
 _THICK = 7.0
 
 
-def draw_held_frames(layout: Layout) -> Markup:
+def draw_held_frames(story: Story, layout: Layout) -> Markup:
     """Return every held frame of the sheet."""
-    return group(*(_draw(bar, layout) for bar in layout.bars), class_="held-frames")
+    return group(*(_draw(bar, layout, story.said_of(bar.frame.armed_in)) for bar in layout.bars), class_="held-frames")
 
 
-def _draw(bar: Bar, layout: Layout) -> Markup:
+def _draw(bar: Bar, layout: Layout, proof: str) -> Markup:
     frame = bar.frame
     sender, receiver = frame.ends
-    words = f"{frame.label} ({frame.name}): from {_named(sender)} to {_named(receiver)}, {frame.ending}"
+    words = f"{frame.label} ({frame.name}): from {_named(sender)} to {_named(receiver)}, {frame.ending}{proof}"
     parts = [
         titled(words),
         _arrow(bar, layout, _edge(layout, sender, bar.y)),

@@ -40,6 +40,10 @@ _WORDS = {
 }
 
 
+_OF_FAULTS = frozenset(_WORDS) - {"ended", "elected", "election_requested"}
+"""Marks of what the tester did to brokers."""
+
+
 class _Happening(NamedTuple):
     x: float
     words: str
@@ -99,10 +103,20 @@ def draw_checkpoints(story: Story, layout: Layout, scale: TimeScale) -> Markup:
 
 def _marks(story: Story, lane: Lane, scale: TimeScale) -> list[_Happening]:
     return [
-        _Happening(scale.at(mark.at), _words(mark), mark.kind.replace("_", "-"), mark.text or _words(mark))
+        _Happening(scale.at(mark.at), _words(mark), mark.kind.replace("_", "-"), _says(mark, story))
         for mark in story.marks
         if mark.broker == lane.broker
     ]
+
+
+def _says(mark: Mark, story: Story) -> str:
+    """Return a mark in words, with what proves the fault that it stands for."""
+    return f"{mark.text or _words(mark)}{proof_words(mark, story)}"
+
+
+def proof_words(mark: Mark, story: Story) -> str:
+    """Return what proves the fault of a mark, to be written behind it; empty if it stands for no fault."""
+    return story.said_of(mark.at.step) if mark.kind in _OF_FAULTS else ""
 
 
 def _words(mark: Mark) -> str:

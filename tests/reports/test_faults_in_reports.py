@@ -178,9 +178,9 @@ def test_the_time_that_lag_passes_is_a_band_with_its_seconds(view: Callable[[Gol
 
 def test_new_marks_are_in_the_description_and_in_the_table(view: Callable[[GoldenRun], RunView]) -> None:
     tail, zombie = view(golden_faults.lost_tail()), view(golden_faults.zombie_leader())
-    assert "Step 4: broker 1 lost offsets 1 to 2." in describe_story(tail.story)
+    assert "Step 4: broker 1 lost offsets 1 to 2; proof: " in describe_story(tail.story)
     assert "Step 2: preferred election asked for." in describe_story(zombie.story)
-    assert "LeaderAndIsr held between broker 2 and the controller, released." in describe_story(zombie.story)
+    assert "LeaderAndIsr held between broker 2 and the controller, released; proof: " in describe_story(zombie.story)
     assert "LeaderAndIsr held between broker 2 and the controller" in picture_table(zombie.story)[1].events
 
 

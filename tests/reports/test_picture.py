@@ -107,8 +107,8 @@ def test_without_steps_there_is_no_picture() -> None:
 
 def test_the_description_tells_the_story(views: list[RunView]) -> None:
     words = describe_story(views[LOSS].story)
-    assert "Step 6: broker 2 killed." in words
-    assert "FETCH(2) response held between follower 2 and leader 1, discharged." in words
+    assert "Step 6: broker 2 killed; proof: " in words
+    assert "FETCH(2) response held between follower 2 and leader 1, discharged; proof: " in words
 
 
 def test_cells_tell_kept_lost_diverged_absent_and_uncommitted_apart() -> None:

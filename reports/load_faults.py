@@ -1,0 +1,75 @@
+"""Which faults were injected in which step, and what proves that each fired? From the timeline's typed marks.
+
+A fault is known by its number: it is armed in a step, and fires in the same one or, if it waits for a frame, later.
+What ends a fault is known by the step in which it was healed. Where nothing was written down, the proof says so.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from conformance.record.timeline import Event
+from reports.story import Proof
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from conformance.record.timeline import FrameOfFault, Mark
+    from reports.story import Step
+
+INJECTING = frozenset(
+    {"kill", "kill_together", "stop", "pause", "cut", "isolate", "lose_tail", "lose_checkpoint", "hold", "delay"}
+)
+"""The steps that inject a fault."""
+TAKING_BACK: Mapping[str, tuple[Event, frozenset[str]]] = {
+    "start": (Event.BROKER_STARTED, frozenset()),
+    "resume": (Event.FAULT_HEALED, frozenset({"pause"})),
+    "heal": (Event.FAULT_HEALED, frozenset({"cut"})),
+    "rejoin": (Event.FAULT_HEALED, frozenset({"isolate"})),
+}
+"""The steps that take a fault back, with the mark that shows it, and of which faults."""
+
+
+def proofs_of(timeline: Sequence[Mark], steps: Sequence[Step], partition: str) -> tuple[Proof, ...]:
+    """Return what shows of every fault that it fired, or was taken back, in the order of the steps.
+
+    Args:
+        timeline: what was done when.
+        steps: the steps of the schedule; one that was never taken needs no proof.
+        partition: the partition as faults name it, which a reader need not be told.
+    """
+    fired = {mark.number: mark for mark in timeline if mark.event is Event.FAULT_FIRED}
+    found: list[Proof] = []
+    for step in steps:
+        if step.taken.word in INJECTING:
+            armed = [mark for mark in timeline if mark.event is Event.FAULT_ARMED and mark.step == step.index]
+            own = [_proof(step, fired.get(mark.number)) for mark in armed]
+        elif step.taken.word in TAKING_BACK:
+            own = [_proof(step, mark) for mark in _taken_back(timeline, step)]
+        else:
+            continue
+        found += own or _missing(step)
+    return tuple(found) if not partition else tuple(proof.without(partition) for proof in found)
+
+
+def _taken_back(timeline: Sequence[Mark], step: Step) -> Iterable[Mark]:
+    event, faults = TAKING_BACK[step.taken.word]
+    in_step = (mark for mark in timeline if mark.event is event and mark.step == step.index)
+    return (mark for mark in in_step if not faults or mark.subject in faults)
+
+
+def _missing(step: Step) -> list[Proof]:
+    """Return that nothing proves a step that was taken."""
+    return [] if step.finished_ns is None else [Proof(step.index)]
+
+
+def _proof(step: Step, shown: Mark | None) -> Proof:
+    if shown is None:
+        return Proof(step.index)
+    at_ns = shown.t_ns if shown.at_ns is None else shown.at_ns
+    return Proof(step.index, shown.text if shown.frame is None else _frame_words(shown.frame), at_ns)
+
+
+def _frame_words(frame: FrameOfFault) -> str:
+    offset = "" if frame.offset is None else f" at offset {frame.offset}"
+    return f"it caught {frame.api} {frame.direction} {frame.correlation_id} of connection {frame.connection}{offset}"
