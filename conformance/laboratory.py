@@ -28,8 +28,9 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import TracebackType
 
+    from conformance.line import Line
     from fault_injection.cluster.backend import Backend
-    from fault_injection.releases import JarSet, MetadataMode, Release
+    from fault_injection.releases import JarSet
     from fault_injection.wire.gate_events import GateEvent
     from oracle.schedule import Schedule
 
@@ -94,9 +95,10 @@ def spec_traits(schedule: Schedule) -> dict[str, Any]:
 
 
 class Laboratory:
-    """The machinery that scenarios of one release share.
+    """The machinery that scenarios of one line share.
 
     Attributes:
+        line: what its brokers run.
         cluster_runs: the names of the runs that the running cluster has seen, in order.
         shared_brokers: brokers that every schedule's cluster has, so that schedules that need others share it, whatever
             one leaves behind for the next; none if each may get a cluster of its own.
@@ -105,15 +107,13 @@ class Laboratory:
     def __init__(
         self,
         *,
-        release: Release,
-        metadata: MetadataMode,
+        line: Line,
         jars: JarSet,
         backend: Backend,
         progress: Callable[[str], None],
         fetch_sessions: bool = True,
     ) -> None:
-        self.release = release
-        self.metadata = metadata
+        self.line = line
         self.jars = jars
         self.backend = backend
         self._progress = progress
@@ -175,7 +175,7 @@ class Laboratory:
         brokers = tuple(sorted({*brokers_for(schedule), *self.shared_brokers}))
         traits = spec_traits(schedule)
         traits["fetch_sessions"] &= self._fetch_sessions
-        return self.cluster_of(ClusterSpec(self.release, self.metadata, broker_ids=brokers, **traits))
+        return self.cluster_of(ClusterSpec(self.line.release, self.line.metadata, broker_ids=brokers, **traits))
 
     def cluster_of(self, spec: ClusterSpec) -> Cluster:
         """Return a healthy cluster as it is asked for, started anew if need be; it takes the place of another one.

@@ -36,8 +36,7 @@ from conformance.stages.on_brokers import HARNESS_FAILURES, Stage, blaming_lost_
 from conformance.stalls import noting_stalls
 from fault_injection.faults.account import FaultAccount, NotHealedError
 from fault_injection.waiting import DeadlineExceededError
-from oracle.rules.by_version import rules_for
-from oracle.vocabulary import HighWatermarkCheckpoint, MetadataMode
+from oracle.vocabulary import HighWatermarkCheckpoint
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -66,18 +65,13 @@ class Finished:
 
 @dataclass(frozen=True, slots=True)
 class Pipeline:
-    """Runs catalogue entries in one laboratory and reconciles their records in one Spark session.
-
-    Attributes:
-        kafka_home: the directory of a Kafka of the user's, for examinations that start brokers of their own.
-    """
+    """Runs catalogue entries in one laboratory and reconciles their records in one Spark session."""
 
     laboratory: Laboratory
     spark: SparkRoom
     runs: Path
     seed: int
     progress: Callable[[str], None]
-    kafka_home: Path | None = None
 
     def run(self, entry: Entry) -> Finished:
         """Predict, run, read, reconcile and judge one catalogue entry."""
@@ -101,8 +95,7 @@ class Pipeline:
 
     def predict(self, run: RunDirectory, entry: Entry) -> bool:
         """Predict and freeze; False, with the reason in run.json, if the entry does not apply to the release."""
-        lab = self.laboratory
-        foretold = foretell(entry, rules_for(lab.release.version, MetadataMode(lab.metadata.value)))
+        foretold = foretell(entry, self.laboratory.line.rules)
         reason = foretold.not_run or self._why_not_here(entry)
         if reason is not None:
             update_run(run, not_run=reason)
@@ -137,10 +130,9 @@ class Pipeline:
 
     def _examine(self, run: RunDirectory, entry: Examination) -> None:
         lab = self.laboratory
-        home, seed = self.kafka_home, self.seed
         try:
             with blaming_lost_nodes(run, lambda: lab.running):
-                examine(run, entry.subject, lab, self.spark, kafka_home=home, seed=seed, progress=self.progress)
+                examine(run, entry.subject, lab, self.spark, seed=self.seed, progress=self.progress)
         finally:
             self._note_cluster(run, lab.cluster_runs)
 

@@ -15,6 +15,7 @@ from types import ModuleType
 import pytest
 from typing_extensions import override
 
+from conformance.run_options import add_run_options, in_pytest, run_options_in_pytest
 from conformance.schedules import SUFFIXES
 
 KAFKA_PYTHON_WARNINGS = (
@@ -38,25 +39,19 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         metavar="V",
         help="release, such as 4.4.0 or 0.10.2 (newest); if one is named, YAML schedules are collected too",
     )
-    group.addoption("--kafka-backend", choices=("auto", "docker", "process"), default="auto", help="where brokers run")
     group.addoption("--kafka-metadata", choices=("zookeeper", "kraft"), help="metadata mode of the cluster")
-    group.addoption("--kafka-home", default=None, metavar="DIR", help="a Kafka distribution instead of the jars")
-    group.addoption(
-        "--kafka-image", default=None, metavar="IMAGE", help="an image with a Kafka, for the docker backend"
-    )
-    group.addoption("--jre-image", default=None, metavar="IMAGE", help="base image for the docker backend")
     group.addoption(
         "--conformance-profile", choices=("quick", "full"), default="quick", help="the foundation, or every scenario"
     )
     group.addoption("--conformance-report", default=None, metavar="DIR", help="keep runs and report.html in DIR")
-    group.addoption("--conformance-seed", type=int, default=None, metavar="N", help="seed of record ids")
+    add_run_options(group.addoption, in_pytest)
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Register the markers, and check the release that was asked for.
+    """Register the markers, and check what was asked for.
 
     Raises:
-        UsageError: it is not known, or lacks the metadata mode; or Spark is not installed.
+        UsageError: the release is not known, or lacks the metadata mode; or the options contradict each other.
     """
     for marker in MARKERS:
         config.addinivalue_line("markers", marker)
@@ -64,12 +59,12 @@ def pytest_configure(config: pytest.Config) -> None:
         return
     for warning in KAFKA_PYTHON_WARNINGS:
         config.addinivalue_line("filterwarnings", warning)
-    from conformance.commands.choosing import USAGE_ERRORS, choice_of_options, release_of  # noqa: PLC0415 - who asks pays
-    from conformance.spark_extra import require_spark  # noqa: PLC0415 - likewise
+    from conformance.commands.choosing import USAGE_ERRORS, line_in_pytest  # noqa: PLC0415 - who asks pays
+    from conformance.session import check_options  # noqa: PLC0415 - likewise
 
     try:
-        require_spark()
-        release_of(choice_of_options(config.getoption))
+        check_options(run_options_in_pytest(config.getoption))
+        line_in_pytest(config.getoption)
     except USAGE_ERRORS as error:
         raise pytest.UsageError(str(error)) from error
 

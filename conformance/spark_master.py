@@ -11,9 +11,9 @@ import re
 import socket
 import time
 
+from conformance.run_options import DEFAULT_MASTER
 from fault_injection.releases import UsageError
 
-DEFAULT_MASTER = "local[2]"
 STANDALONE = "spark://"
 KNOWN = re.compile(r"local(\[(\d+|\*)(,\s*\d+)?\])?|local-cluster\[.*\]|spark://.+|yarn|k8s://.+")
 DEADLINE_S = 3.0

@@ -11,8 +11,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Self
 
+from conformance.run_options import DEFAULT_MASTER
 from conformance.spark_extra import at_first_use, require_spark
-from conformance.spark_master import DEFAULT_MASTER
 from conformance.work_directory import work_directory
 from fault_injection.releases import spark_connector_jars
 from fault_injection.waiting import DeadlineExceededError, until

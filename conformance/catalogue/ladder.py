@@ -6,47 +6,22 @@ are on the ladder for one rule of their own: 1.1.0 answers a fetch with the high
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from fault_injection.releases import MetadataMode, Release, UsageError, find_release
+from conformance.line import Line, line_named
+from fault_injection.releases import UsageError
 
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """A release in a metadata mode."""
-
-    release: Release
-    metadata: MetadataMode
-
-    @property
-    def text(self) -> str:
-        """The line as the command line takes it, such as ``3.9.2/kraft``."""
-        return f"{self.release.version}/{self.metadata.value}"
+if TYPE_CHECKING:
+    from conformance.run_options import OwnKafka
 
 
-def line(text: str) -> Line:
-    """Return a line by its text; without a mode it is the release's newer one.
-
-    Raises:
-        UsageError: no such release, or a mode that it does not have.
-    """
-    version, _, mode = text.strip().partition("/")
-    release = find_release(version)
-    try:
-        wanted = MetadataMode(mode) if mode else None
-    except ValueError as error:
-        modes = " or ".join(each.value for each in MetadataMode)
-        raise UsageError(f"{text!r}: {mode!r} is no metadata mode; say {modes}.") from error
-    return Line(release, release.metadata_mode(wanted))
-
-
-def lines(text: str) -> tuple[Line, ...]:
+def lines(text: str, own: OwnKafka | None = None) -> tuple[Line, ...]:
     """Return the lines of a list such as ``0.10.2.2,3.9.2/zookeeper,3.9.2/kraft``, each once, in its order.
 
     Raises:
-        UsageError: there is none, or one that is not supported.
+        UsageError: there is none, or one that is not supported, or that the user's own Kafka is not of.
     """
-    found = tuple(dict.fromkeys(line(each) for each in text.split(",") if each.strip()))
+    found = tuple(dict.fromkeys(line_named(each.strip(), own=own) for each in text.split(",") if each.strip()))
     if not found:
         raise UsageError(f"{text!r} names no release; give some, such as 2.8.2,3.9.2/zookeeper.")
     return found
@@ -79,5 +54,5 @@ _LADDER = (
     "4.3.1/kraft",
     "4.4.0/kraft",
 )
-LADDER: tuple[Line, ...] = tuple(line(text) for text in _LADDER)
+LADDER: tuple[Line, ...] = tuple(line_named(text) for text in _LADDER)
 """The ladder, oldest release first."""

@@ -4,31 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from conformance.catalogue.ladder import LADDER
 from conformance.expectations import ExpectationError
+from conformance.line import NEWEST, line_named, release_named
 from conformance.record.directory import RunDirectoryError
 from conformance.record.run import read_run
 from conformance.registry import UnknownScenarioError, select
+from conformance.run_options import run_options_in_pytest
 from conformance.schedules import SUFFIXES
 from conformance.schedules.schedule_file import ScheduleFileError, locate, read_schedule
 from conformance.stages.foretelling import foretell
-from fault_injection.releases import (
-    NO_JARS,
-    MetadataMode,
-    Release,
-    UsageError,
-    brought_release,
-    find_release,
-    jar_names_of_home,
-    jars_of,
-    schema_jar,
-    spark_connector_jars,
-)
-from oracle.rules.by_version import rules_for
+from fault_injection.releases import UsageError, find_release
 from oracle.steps.step import ScheduleError
-from oracle.vocabulary import MetadataMode as OracleMode
 
 if TYPE_CHECKING:
     import argparse
@@ -36,9 +25,10 @@ if TYPE_CHECKING:
 
     from conformance.catalogue.examination import Entry
     from conformance.commands.parser import Parser
+    from conformance.line import Line
     from conformance.record.directory import RunDirectory
+    from conformance.run_options import OwnKafka
     from conformance.stages.foretelling import Foretold
-    from fault_injection.releases import JarSet
     from oracle.rules.rule_set import RuleSet
 
 
@@ -52,17 +42,13 @@ class Choice:
             they are run.
         kafka: a release, such as ``4.4.0``, ``4.4``, ``newest`` or ``3.9.2/zookeeper``.
         metadata: ``zookeeper`` or ``kraft``; None chooses the release's newer one.
-        kafka_home: the directory of a Kafka of the user's; it decides the release.
-        image: a container image with a Kafka of the user's; it decides the release.
     """
 
     globs: tuple[str, ...] = ()
     schedules: tuple[Path, ...] = ()
-    kafka: str = "newest"
+    kafka: str = NEWEST
     metadata: str | None = None
     profile: str = "quick"
-    kafka_home: Path | None = None
-    image: str | None = None
 
 
 def add_choice(parser: Parser) -> None:
@@ -72,7 +58,7 @@ def add_choice(parser: Parser) -> None:
     )
     add_schedules(parser, "several are taken in order, and run one after another on one cluster")
     parser.add_argument(
-        "--kafka", default="newest", metavar="V", help="release, such as 4.4.0 or 0.10.2 (default: newest)"
+        "--kafka", default=NEWEST, metavar="V", help="release, such as 4.4.0 or 0.10.2 (default: newest)"
     )
     parser.add_argument(
         "--metadata", choices=("zookeeper", "kraft"), help="metadata mode (default: the release's newer)"
@@ -94,19 +80,7 @@ def add_schedules(parser: Parser, of_several: str) -> None:
 def choice_given(parsed: argparse.Namespace) -> Choice:
     """Return what the options of ``add_choice`` named."""
     profile = getattr(parsed, "profile", None) or "quick"
-    own = {name: getattr(parsed, name, None) for name in ("kafka_home", "image")}
-    return Choice(tuple(parsed.globs), tuple(parsed.schedule), parsed.kafka, parsed.metadata, profile, **own)
-
-
-def choice_of_options(option: Callable[[str], Any]) -> Choice:
-    """Return what pytest's command line named, given how to ask for an option of the plugin."""
-    home = option("--kafka-home")
-    return Choice(
-        kafka=option("--kafka-version") or "newest",
-        metadata=option("--kafka-metadata"),
-        kafka_home=Path(home) if home else None,
-        image=option("--kafka-image"),
-    )
+    return Choice(tuple(parsed.globs), tuple(parsed.schedule), parsed.kafka, parsed.metadata, profile)
 
 
 USAGE_ERRORS = (UsageError, UnknownScenarioError, ScheduleFileError, ExpectationError, RunDirectoryError)
@@ -149,49 +123,38 @@ def _files(paths: Iterable[Path]) -> Iterator[Path]:
         yield from files
 
 
-def release_of(choice: Choice) -> tuple[Release, MetadataMode]:
-    """Return the chosen release and metadata mode.
+def line_of(choice: Choice, own: OwnKafka | None = None) -> Line:
+    """Return the chosen release in its metadata mode; it is run from the user's own Kafka, if there is one.
 
     Raises:
         UsageError: a release that is not known, a mode that it lacks, or two modes.
     """
-    version, mode = release_named(choice.kafka, choice.metadata)
-    release = _brought(choice, version) or find_release(version)
-    wanted = None if mode is None else MetadataMode(mode)
-    return release, release.metadata_mode(wanted)
+    return line_named(choice.kafka, choice.metadata, own)
 
 
-def _brought(choice: Choice, version: str) -> Release | None:
-    """Return the release of the Kafka that the user brings, if there is one."""
-    if choice.kafka_home is not None and choice.image is not None:
-        raise UsageError("--kafka-home and --image both bring a Kafka: give one of them.")
-    if choice.kafka_home is not None:
-        names = jar_names_of_home(choice.kafka_home)
-        return brought_release(names, f"--kafka-home {choice.kafka_home}", version)
-    if choice.image is not None:
-        from fault_injection.cluster.backends.choice import jar_names_of_image  # noqa: PLC0415 - who asks pays
-
-        names = jar_names_of_image(choice.image)
-        return brought_release(names, f"--image {choice.image}", version)
-    return None
-
-
-def jars_for(choice: Choice, release: Release) -> JarSet:
-    """Return the jars of the chosen Kafka, none if an image brings them, and see to it that all others are there.
+def line_in_pytest(option: Callable[[str], Any]) -> Line:
+    """Return what pytest's command line names, given how to ask for one of its options.
 
     Raises:
-        UsageError: some cannot be had.
+        UsageError: a release that is not known, a mode that it lacks, or two modes.
     """
-    jars = NO_JARS if choice.image is not None else jars_of(release, choice.kafka_home)
-    schema_jar()  # this one and the next are needed later: what cannot be had is a usage error, not a failed run
-    spark_connector_jars()
-    return jars
+    choice = Choice(kafka=option("--kafka-version") or NEWEST, metadata=option("--kafka-metadata"))
+    return line_of(choice, run_options_in_pytest(option).own)
 
 
 def rules_of(choice: Choice) -> RuleSet:
     """Return the rule set of the chosen release."""
-    release, metadata = release_of(choice)
-    return rules_for(release.version, OracleMode(metadata.value))
+    return line_of(choice).rules
+
+
+def check_predictable(choice: Choice, entries: Iterable[Entry], rules: RuleSet) -> None:
+    """Predict every entry before the first broker starts.
+
+    Raises:
+        ScheduleFileError: a schedule that no rule of the release can satisfy.
+    """
+    for entry in entries:
+        foretold(entry, rules, choice)
 
 
 def locate_error(choice: Choice, scenario: Entry, error: ScheduleError) -> ScheduleFileError:
@@ -203,8 +166,8 @@ def locate_error(choice: Choice, scenario: Entry, error: ScheduleError) -> Sched
     return ScheduleFileError(f"{scenario.name}:{step} {error}")
 
 
-def foretold(entry: Entry, rules: RuleSet) -> Foretold:
-    """Return what the model says of a catalogue entry.
+def foretold(entry: Entry, rules: RuleSet, choice: Choice | None = None) -> Foretold:
+    """Return what the model says of an entry; the choice has the files of schedules of the user's.
 
     Raises:
         ScheduleFileError: no rule of the release satisfies its schedule.
@@ -212,42 +175,7 @@ def foretold(entry: Entry, rules: RuleSet) -> Foretold:
     try:
         return foretell(entry, rules)
     except ScheduleError as error:
-        raise locate_error(Choice(), entry, error) from error
-
-
-# How is a release named? As ``3.9.2``, or with its metadata mode as ``3.9.2/zookeeper``; every command reads both.
-
-
-class Named(NamedTuple):
-    """What was named.
-
-    Attributes:
-        version: such as ``3.9.2``, ``3.9`` or ``newest``; whether there is such a release is not known yet.
-        metadata: ``zookeeper`` or ``kraft``; None if neither was named.
-    """
-
-    version: str
-    metadata: str | None
-
-
-def release_named(text: str, metadata: str | None = None) -> Named:
-    """Return the release and the metadata mode that a text names, and ``--metadata`` beside it.
-
-    Raises:
-        UsageError: it names none or several releases, no mode that there is, or another mode than ``--metadata``.
-    """
-    if "," in text:
-        raise UsageError(f"{text!r} names several releases, and this takes one; `matrix --kafka` takes several.")
-    if not text.isascii():
-        raise UsageError(f"{text!r} is no release: give one such as 3.9.2, in plain digits.")
-    version, slash, mode = text.strip().partition("/")
-    if not slash:
-        return Named(version, metadata)
-    if mode not in (modes := [each.value for each in MetadataMode]):
-        raise UsageError(f"{text!r}: {mode!r} is no metadata mode; say {' or '.join(modes)}.")
-    if metadata not in {None, mode}:
-        raise UsageError(f"{text!r} and --metadata {metadata} contradict each other: give one of the two modes.")
-    return Named(version, mode)
+        raise locate_error(choice or Choice(), entry, error) from error
 
 
 def release_options(rules: RuleSet) -> str:
@@ -260,8 +188,8 @@ def release_options(rules: RuleSet) -> str:
 # By which release's rules is an old run to be judged?
 
 
-def other_rules(run: RunDirectory, rules_of: str | None, metadata: str | None) -> tuple[str, str] | None:
-    """Return release and metadata mode of ``--rules-of``; None if it was not given.
+def other_rules(run: RunDirectory, rules_of: str | None, metadata: str | None) -> RuleSet | None:
+    """Return the rules of the release of ``--rules-of``; None if it was not given.
 
     The mode is the run's own if that release has it, unless another is named.
 
@@ -276,8 +204,7 @@ def other_rules(run: RunDirectory, rules_of: str | None, metadata: str | None) -
     own = read_run(run).metadata
     modes = [each.value for each in find_release(version).metadata_modes]
     wanted = mode or (own if own in modes else modes[0])
-    release, chosen = release_of(Choice(kafka=version, metadata=wanted))
-    return release.version, chosen.value
+    return line_named(version, wanted).rules
 
 
 # On which release can an entry be run that the chosen one does not run? The newest of the ladder that has it.
@@ -290,7 +217,7 @@ def line_that_runs(entry: Entry) -> RuleSet | None:
         ScheduleFileError: no rule of a release satisfies its schedule.
     """
     for line in reversed(LADDER):
-        rules = rules_for(line.release.version, OracleMode(line.metadata.value))
+        rules = line.rules
         if foretold(entry, rules).not_run is None:
             return rules
     return None

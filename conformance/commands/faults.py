@@ -7,8 +7,8 @@ from dataclasses import asdict
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from conformance.commands.choosing import Choice, release_of
 from conformance.commands.parser import add_json
+from conformance.line import line_named
 from fault_injection.cluster.spec import ClusterSpec
 from fault_injection.faults.catalogue import CATALOGUE, points_of, why_no_point
 from fault_injection.releases import UsageError
@@ -75,8 +75,8 @@ def list_faults(console: Console, kafka: str | None, metadata: str | None) -> in
 
 
 def _spec(kafka: str, metadata: str | None) -> ClusterSpec:
-    release, mode = release_of(Choice(kafka=kafka, metadata=metadata))
-    return ClusterSpec(release, mode, client_links=True)
+    line = line_named(kafka, metadata)
+    return ClusterSpec(line.release, line.metadata, client_links=True)
 
 
 def _told(entry: CatalogueEntry) -> list[str]:

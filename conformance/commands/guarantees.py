@@ -10,8 +10,9 @@ from dataclasses import dataclass, replace
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from conformance.commands.choosing import Choice, release_named, rules_of
+from conformance.commands.choosing import Choice, rules_of
 from conformance.commands.guarantee_cell import faults_word, short_tables
+from conformance.line import release_named
 from conformance.schedules.schedule_text import schedule_text
 from fault_injection.releases import RELEASES, UsageError, find_release
 from fault_injection.releases import MetadataMode as ClusterMode

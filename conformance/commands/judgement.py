@@ -24,14 +24,14 @@ from conformance.record.timeline import TIMELINE_FILE
 from conformance.record.verdict import VERDICT_FILE, Conformance, Verdict, read_verdict, write_verdict
 from conformance.record.wire import WIRE_FILE
 from conformance.registry import CATALOGUE
+from conformance.run_options import DEFAULT_MASTER
 from conformance.spark_extra import require_spark
-from conformance.spark_master import DEFAULT_MASTER, check_master
+from conformance.spark_master import check_master
 from conformance.spark_room import SparkRoom
 from conformance.stages.judging import judge_run, of_run
-from conformance.stages.repredict import repredict, repredict_answers
+from conformance.stages.repredict import own_rules, repredict, repredict_answers
 from oracle.predict import PointUnavailableError
 from oracle.steps.step import ScheduleError
-from oracle.vocabulary import MetadataMode
 
 if TYPE_CHECKING:
     from conformance.catalogue.examination import Entry
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from conformance.console import Console
     from conformance.record.run import Run
     from conformance.record.trace_check import TraceResult
+    from oracle.rules.rule_set import RuleSet
 
 
 DESCRIPTION = """Judges a finished run again from its files; no broker is started. A verdict that differs, as that of
@@ -166,11 +167,10 @@ def measure_again(run: RunDirectory) -> None:
         raise RunDirectoryError(f"{run.path}: its answers cannot be read from its files: {damage!r}") from damage
 
 
-def _examined(run: RunDirectory, rules: tuple[str, str] | None) -> Verdict:
+def _examined(run: RunDirectory, rules: RuleSet | None) -> Verdict:
     examination = examination_of(run)
-    about = read_run(run)
-    version, metadata = rules or (about.kafka, about.metadata)
-    reason = examination.where.reason_not_to_run(version, MetadataMode(metadata))
+    by = rules or own_rules(run)
+    reason = examination.where.reason_not_to_run(by.version, by.metadata)
     return not_run(reason) if reason is not None else repredict_answers(run, examination.subject, rules)[1]
 
 

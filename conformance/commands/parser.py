@@ -38,9 +38,13 @@ def refuse(parsed: argparse.Namespace, options: Iterable[str], why: str) -> None
 
 def is_given(parsed: argparse.Namespace, option: str) -> bool:
     """Tell whether an option was given; left out, it must be None, False or nothing."""
-    name = "globs" if option == "GLOB" else option.removeprefix("--").replace("-", "_")
-    value = getattr(parsed, name)
+    value = given(parsed)(option)
     return value is not None and value is not False and value != []
+
+
+def given(parsed: argparse.Namespace) -> Callable[[str], Any]:
+    """Return what returns the value of an option, by the option's name; ``GLOB`` stands for scenario names."""
+    return lambda option: getattr(parsed, "globs" if option == "GLOB" else option[2:].replace("-", "_"))
 
 
 # Which options do several commands have?
@@ -57,6 +61,9 @@ def add_require_promise(parser: Parser) -> None:
 
 
 # How does an option take a whole number? As plain digits within its bounds; anything else is a usage error.
+
+ROUNDS_MAX = 100_000
+"""How many rounds ``--repeat`` takes at most."""
 
 
 def whole_number(least: int, most: int) -> Callable[[str], int]:

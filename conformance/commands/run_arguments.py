@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from conformance.commands.choosing import add_choice, choice_given
-from conformance.commands.parser import add_json, add_require_promise, refuse
-from conformance.commands.running import RunOptions, run_scenarios
-from conformance.spark_master import DEFAULT_MASTER
+from conformance.commands.parser import ROUNDS_MAX, add_json, add_require_promise, given, refuse, whole_number
+from conformance.commands.running import Asked, run_scenarios
+from conformance.run_options import add_run_options, run_options
 
 if TYPE_CHECKING:
+    import argparse
+
     from conformance.commands.parser import Parser
 
 DESCRIPTION = """Runs scenarios, or a schedule of your own, on real brokers that it starts and ends itself; writes one
@@ -36,54 +37,26 @@ def add_run(parser: Parser) -> None:
         choices=("quick", "full"),
         help="scenarios, if none is named: the foundation (quick, the default), or all",
     )
-    parser.add_argument("--backend", choices=("auto", "docker", "process"), default="auto", help="where brokers run")
-    parser.add_argument("--jre-image", help="base image with a Java 17 runtime, for the docker backend")
-    parser.add_argument(
-        "--kafka-home",
-        type=Path,
-        metavar="DIR",
-        help="your own Kafka: the directory of a distribution, with libs/*.jar",
-    )
-    parser.add_argument(
-        "--image", metavar="NAME", help="your own Kafka: an image such as apache/kafka:4.4.0, for the docker backend"
-    )
+    add_run_options(parser.add_argument)
     parser.add_argument("--runs-dir", type=Path, default=Path("runs"), help="where run directories go (default: runs)")
     parser.add_argument("--report", type=Path, help="where the HTML report goes (default: RUNS-DIR/report.html)")
-    parser.add_argument("--seed", type=int, help="seed of record ids; a run prints it (default: a new one)")
-    parser.add_argument("--repeat", type=_count, default=1, metavar="N", help="run them N times in a row")
-    parser.add_argument(
-        "--no-fetch-sessions",
-        action="store_true",
-        help="have followers list every partition in every fetch (KIP-227 off); examinations set it themselves",
-    )
+    parser.add_argument("--repeat", type=whole_number(1, ROUNDS_MAX), metavar="N", help="run them N times in a row")
     parser.add_argument("--keep-cluster", action="store_true", help="leave the brokers running until Ctrl-C")
-    parser.add_argument("--spark-master", default=DEFAULT_MASTER, help=f"Spark master (default: {DEFAULT_MASTER})")
     add_require_promise(parser)
     parser.add_argument("--quiet", action="store_true", help="no progress")
     add_json(parser)
-    parser.set_defaults(command=lambda console, a: run_scenarios(console, _run_options(a)))
+    parser.set_defaults(command=lambda console, a: run_scenarios(console, _asked(a)))
 
 
-def _run_options(parsed: argparse.Namespace) -> RunOptions:
+def _asked(parsed: argparse.Namespace) -> Asked:
     if parsed.globs or parsed.schedule:
         refuse(parsed, ["--profile"], "chooses scenarios where none is named: leave one of the two out.")
-    return RunOptions(
+    return Asked(
         choice=choice_given(parsed),
         runs=parsed.runs_dir,
-        backend=parsed.backend,
-        jre_image=parsed.jre_image,
-        spark_master=parsed.spark_master,
-        seed=parsed.seed,
+        options=run_options(given(parsed)),
         keep_cluster=parsed.keep_cluster,
         require_promise=parsed.require_promise,
         report=parsed.report,
-        repeat=parsed.repeat,
-        fetch_sessions=not parsed.no_fetch_sessions,
+        repeat=parsed.repeat or 1,
     )
-
-
-def _count(text: str) -> int:
-    """Return a whole number from 1 on; any other text is a usage error."""
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1")
-    return int(text)

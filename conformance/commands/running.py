@@ -2,31 +2,21 @@
 
 from __future__ import annotations
 
-import random
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from threading import Event
 from typing import TYPE_CHECKING, Any
 
 from conformance.catalogue.scenario import Scenario
 from conformance.catalogue.shared_clusters import in_running_order
-from conformance.commands.choosing import Choice, jars_for, locate_error, release_of, scenarios_of
+from conformance.commands.choosing import check_predictable, line_of, scenarios_of
 from conformance.commands.parser import check_file, check_writable
 from conformance.judgement.verdicts import exit_code
-from conformance.laboratory import Laboratory, brokers_for, cluster_kind
-from conformance.pipeline import Finished, Pipeline
-from conformance.reconcile.errors import ReconcileError
+from conformance.laboratory import brokers_for, cluster_kind
 from conformance.record.run import read_run
-from conformance.second_look import SecondLook
-from conformance.spark_extra import require_spark
-from conformance.spark_master import DEFAULT_MASTER, SparkMasterError, check_master, is_local
-from conformance.spark_room import SparkRoom
-from conformance.stages.foretelling import foretell
-from fault_injection.cluster.backends.choice import BackendName, choose_backend
-from fault_injection.releases import MetadataMode, UsageError, is_pinned
-from oracle.rules.by_version import rules_for
-from oracle.steps.step import ScheduleError
-from oracle.vocabulary import MetadataMode as OracleMode
+from conformance.run_options import RunOptions
+from conformance.session import Task, check_options, new_seed, session_on
+from fault_injection.releases import UsageError, is_pinned
 from reports import write_report
 
 if TYPE_CHECKING:
@@ -34,155 +24,63 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from conformance.catalogue.examination import Entry
+    from conformance.commands.choosing import Choice
     from conformance.console import Console
-    from fault_injection.cluster.backend import Backend
-    from fault_injection.releases import Release
-
-SEED_MAX = 2**31 - 1
+    from conformance.line import Line
+    from conformance.pipeline import Finished
 
 
 @dataclass(frozen=True, slots=True)
-class RunOptions:
-    """How to run.
+class Asked:
+    """What ``run`` was asked.
 
     Attributes:
+        choice: what is run, and on which release.
         runs: directory that gets one run directory per scenario.
+        options: how it is run.
         report: where report.html goes; None puts it beside the runs.
         repeat: how many times the chosen scenarios are run, one round after the other.
-        fetch_sessions: False has followers list every partition in every fetch of a schedule's run.
     """
 
     choice: Choice
     runs: Path
-    backend: BackendName = "auto"
-    jre_image: str | None = None
-    spark_master: str = DEFAULT_MASTER
-    seed: int | None = None
+    options: RunOptions = field(default_factory=RunOptions)
     keep_cluster: bool = False
     require_promise: bool = False
     report: Path | None = None
     repeat: int = 1
-    fetch_sessions: bool = True
 
 
-def run_scenarios(console: Console, options: RunOptions) -> int:
+def run_scenarios(console: Console, asked: Asked) -> int:
     """Run the chosen scenarios and return the exit code."""
-    check_options(options)
-    scenarios = scenarios_of(options.choice)
-    brokers_of_all(options.choice, scenarios)
-    release, metadata = release_of(options.choice)
-    check_predictable(options.choice, scenarios, release, metadata.value)
-    report = options.report or options.runs / "report.html"
-    for directory in (options.runs, report.parent):
+    check_options(asked.options)
+    scenarios = scenarios_of(asked.choice)
+    brokers_of_all(asked.choice, scenarios)
+    line = line_of(asked.choice, asked.options.own)
+    check_predictable(asked.choice, scenarios, line.rules)
+    report = asked.report or asked.runs / "report.html"
+    for directory in (asked.runs, report.parent):
         check_writable(directory)
     check_file(report)
-    seed = options.seed if options.seed is not None else new_seed()
-    ordered = (scenarios if options.choice.schedules else in_running_order(scenarios)) * options.repeat
-    finished = _run_all(console, options, (release, metadata), ordered, seed)
+    seed = asked.options.seed if asked.options.seed is not None else new_seed()
+    ordered = (scenarios if asked.choice.schedules else in_running_order(scenarios)) * asked.repeat
+    finished = _run_all(console, asked, line, ordered, seed)
     names = [scenario.name for scenario in scenarios]
     finished.sort(key=lambda one: names.index(one.scenario))
     report = write_report([f.run.path for f in finished], report)
     summarise(console, finished, report, seed)
     answers = ((f.verdict.counted, f.verdict.promise) for f in finished)
-    return exit_code(answers, require_promise=options.require_promise)
+    return exit_code(answers, require_promise=asked.require_promise)
 
 
-def check_options(options: RunOptions) -> None:
-    """Check what can be checked of the options alone, before an image or a jar is asked for.
-
-    Raises:
-        UsageError: Spark is not installed, two options contradict each other, or the Spark master cannot be had.
-    """
-    require_spark()
-    if options.choice.image is not None and options.backend == "process":
-        raise UsageError("--image needs containers, but --backend process was asked for; --kafka-home needs none.")
-    if options.choice.image is not None and options.jre_image is not None:
-        raise UsageError("--image is run as it is, on its own Java: --jre-image does not go with it.")
-    check_jre_image(options.backend, options.jre_image)
-    check_master(options.spark_master)
-
-
-def check_jre_image(backend: BackendName, jre_image: str | None) -> None:
-    """Refuse a base image where there are no containers.
-
-    Raises:
-        UsageError: the process backend was asked for.
-    """
-    if backend == "process" and jre_image is not None:
-        raise UsageError("--jre-image is the base of containers, but --backend process was asked for.")
-
-
-def backend_for(name: BackendName, jre_image: str | None, image: str | None = None) -> tuple[Backend, str]:
-    """Return where brokers run, and why there.
-
-    Raises:
-        UsageError: containers are asked for and cannot be had, or there is no Java.
-    """
-    try:
-        return choose_backend(name, jre_image, image)
-    except UsageError as refused:
-        if name == "docker" and image is None:
-            raise UsageError(f"{refused} --backend process needs no containers.") from refused
-        raise
-
-
-def new_seed() -> int:
-    """Return a seed for a run that was given none; it is printed, so that the run can be repeated."""
-    return random.SystemRandom().randint(1, SEED_MAX)
-
-
-def check_predictable(choice: Choice, scenarios: Sequence[Entry], release: Release, metadata: str) -> None:
-    """Predict every scenario before the first broker starts.
-
-    Raises:
-        ScheduleFileError: a schedule that no rule of the release can satisfy.
-    """
-    rules = rules_for(release.version, OracleMode(metadata))
-    for scenario in scenarios:
-        try:
-            foretell(scenario, rules)
-        except ScheduleError as error:
-            raise locate_error(choice, scenario, error) from error
-
-
-def _run_all(
-    console: Console,
-    options: RunOptions,
-    on: tuple[Release, MetadataMode],
-    scenarios: Sequence[Entry],
-    seed: int,
-) -> list[Finished]:
-    release, metadata = on
-    console.progress(_brokers_source(options.choice, release))
-    jars = jars_for(options.choice, release)
-    backend, why = backend_for(options.backend, options.jre_image, options.choice.image)
-    console.progress(f"Kafka {release.version} ({metadata.value}), seed {seed}. {why}")
-    finished: list[Finished] = []
-    with (
-        SparkRoom(options.spark_master) as spark,
-        Laboratory(
-            release=release,
-            metadata=metadata,
-            jars=jars,
-            backend=backend,
-            progress=console.progress,
-            fetch_sessions=options.fetch_sessions,
-        ) as laboratory,
-    ):
-        spark.start()
-        if not is_local(options.spark_master):
-            await_spark(console, spark, options.spark_master)
-        laboratory.shared_brokers = brokers_of_all(options.choice, scenarios)
-        looks = SecondLook()
-        pipeline = Pipeline(laboratory, spark, options.runs, seed, console.progress, options.choice.kafka_home)
-        for number, scenario in enumerate(scenarios, start=1):
-            console.progress(f"[{number}/{len(scenarios)}] {scenario.name}: {scenario.requirement}")
-            one = looks.run(pipeline, scenario)
-            finished.append(one)
-            promise = f" + {one.verdict.promise.value}" if one.verdict.promise else ""
-            console.progress(f"[{number}/{len(scenarios)}] {scenario.name}: {one.verdict.conformance.value}{promise}")
-        if options.keep_cluster and laboratory.running is not None:
-            keep_until_interrupted(console, laboratory.running.bootstrap)
+def _run_all(console: Console, asked: Asked, line: Line, scenarios: Sequence[Entry], seed: int) -> list[Finished]:
+    console.progress(_brokers_source(line))
+    words = f"Kafka {line.release.version} ({line.metadata.value}), seed {seed}."
+    shared = brokers_of_all(asked.choice, scenarios)
+    with session_on(line, asked.options, seed, console.progress, words, shared) as session:
+        finished = session.run_all([Task(entry, asked.runs, entry.name) for entry in scenarios])
+        if asked.keep_cluster and session.laboratory.running is not None:
+            keep_until_interrupted(console, session.laboratory.running.bootstrap)
     return finished
 
 
@@ -200,27 +98,16 @@ def brokers_of_all(choice: Choice, scenarios: Sequence[Entry]) -> frozenset[int]
     return frozenset(broker for schedule in schedules for broker in brokers_for(schedule))
 
 
-def _brokers_source(choice: Choice, release: Release) -> str:
+def _brokers_source(line: Line) -> str:
     """Say where the brokers come from."""
-    own = choice.image or choice.kafka_home
-    if own is not None:
-        return f"Kafka {release.version} of {own}: what is in it is taken as it is, held against no released jar"
-    known = "" if is_pinned(release.version) else "; no checksum of this patch is known to the tester"
-    return f"looking for the jars of Kafka {release.version} (fetched once, then cached{known})"
-
-
-def await_spark(console: Console, spark: SparkRoom, master: str) -> None:
-    """Wait for a Spark that may not be there, before brokers start that would wait for it in vain.
-
-    Raises:
-        SparkMasterError: it does not start.
-    """
-    console.progress(f"waiting for Spark on {master} (Spark itself gives up after a minute)")
-    try:
-        spark.await_started()
-    except ReconcileError as error:
-        why = f"Spark did not start there, as when what listens is no Spark master ({error})"
-        raise SparkMasterError(f"--spark-master {master}: {why}") from error
+    version = line.release.version
+    if line.own is not None:
+        build = line.release.build
+        run_as = "" if build == version else f" as Kafka {version}"
+        place = line.own.home or line.own.image
+        return f"Kafka {build} of {place}{run_as}: what is in it is taken as it is, held against no released jar"
+    known = "" if is_pinned(version) else "; no checksum of this patch is known to the tester"
+    return f"looking for the jars of Kafka {version} (fetched once, then cached{known})"
 
 
 def keep_until_interrupted(console: Console, bootstrap: str) -> None:
@@ -257,6 +144,8 @@ def as_json(finished: Sequence[Finished]) -> dict[str, Any]:
                 "scenario": one.scenario,
                 "kafka": about.kafka,
                 "metadata": about.metadata,
+                "build": about.build,
+                "label": about.label,
                 "backend": about.backend,
                 "conformance": one.verdict.conformance.value,
                 "promise": promise,

@@ -14,7 +14,7 @@ from conformance.commands.judgement import ended_otherwise
 from conformance.commands.parser import add_json, refuse
 from conformance.commands.trace_telling import Telling
 from conformance.judgement.verdicts import EXIT_CODES
-from conformance.observation.check import begin_replay, check_again
+from conformance.observation.check import begin_replay, check_again, rules_of_run
 from conformance.observation.errors import TraceUnreadableError
 from conformance.observation.event_stream import EventStream
 from conformance.observation.event_text import event_text
@@ -73,16 +73,16 @@ def tell_trace(console: Console, options: TraceOptions) -> int:
     if reason:
         return _tell_not_run(console, run, reason, options)
     _require_schedule(run)
-    version, metadata = other_rules(run, options.rules_of, options.metadata) or read_run(run).rules
+    rules = other_rules(run, options.rules_of, options.metadata) or rules_of_run(run)
     try:
         if options.dumps_events:
             return _dumped(console, run)
         if console.as_json:
-            result = check_again(run, version, metadata)
+            result = check_again(run, rules)
             judged = _judged_otherwise(run, result, options)
             console.answer_json(_as_json(result) | ({} if judged is None else {"judged_otherwise": judged}))
             return _exit_code(result)
-        replay = begin_replay(run, version, metadata)
+        replay = begin_replay(run, rules)
         _tell(console, run, replay, options)
         result = replay.result()
     except TraceUnreadableError as error:

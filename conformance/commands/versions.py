@@ -7,27 +7,23 @@ from typing import TYPE_CHECKING, Any
 
 from conformance.catalogue.questions import in_words
 from conformance.catalogue.track_record import TRACK_RECORD
-from conformance.commands.choosing import Choice, release_named, release_of
 from conformance.commands.parser import add_json, refuse, table_lines
+from conformance.line import Line, line_named, release_named
 from conformance.record.directory import as_plain
 from conformance.scenarios.regressions.defect import UNREACHED
 from fault_injection.releases import RELEASES
 from fault_injection.releases.cache import cache_directory, jar_set
 from oracle.rules import base_protocol
-from oracle.rules.by_version import rules_for
-from oracle.vocabulary import MetadataMode
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
-    from conformance.catalogue.ladder import Line
     from conformance.commands.parser import Parser
     from conformance.console import Console
     from conformance.scenarios.regressions.defect import Defect
     from fault_injection.releases import JarSet, Release
-    from fault_injection.releases import MetadataMode as ReleaseMode
     from oracle.rules.rule import Rule
 
 
@@ -59,30 +55,35 @@ def list_versions(console: Console, release: str | None = None, *, in_full: bool
     Raises:
         UsageError: a release that is not known, or a mode that it lacks.
     """
-    chosen = [(one, mode) for one in RELEASES for mode in one.metadata_modes] if release is None else _named(release)
+    chosen = _modes_of(*RELEASES) if release is None else _named(release)
     if console.as_json:
-        releases = list(dict.fromkeys(one for one, _ in chosen))
-        console.answer_json([_as_json(one, [mode for each, mode in chosen if each == one]) for one in releases])
+        releases = list(dict.fromkeys(line.release for line in chosen))
+        console.answer_json([_as_json(one, [line for line in chosen if line.release == one]) for one in releases])
         return 0
     if release is None and not in_full:
-        lines: Iterable[str] = (*_short(), *_quirks(), FOOT)
+        told: Iterable[str] = (*_short(), *_quirks(), FOOT)
     elif in_full:
-        lines = [
-            f"{one.version:10} {mode.value:10} {', '.join(rule.name for rule in _rules(one, mode))}"
-            for one, mode in chosen
+        told = [
+            f"{line.release.version:10} {line.metadata.value:10} {', '.join(rule.name for rule in _rules(line))}"
+            for line in chosen
         ]
     else:
-        lines = [line for one, mode in chosen for line in (f"{one.version} ({mode.value}):", *_below(one, mode))]
-    for line in lines:
-        console.answer(line)
+        told = [text for line in chosen for text in (f"{line.release.version} ({line.metadata.value}):", *_below(line))]
+    for text in told:
+        console.answer(text)
     return 0
 
 
-def _named(text: str) -> list[tuple[Release, ReleaseMode]]:
-    """Return a release with the mode that is named, else with each that it has."""
-    version, mode = release_named(text)
-    release, chosen = release_of(Choice(kafka=version, metadata=mode))
-    return [(release, each) for each in ((chosen,) if mode is not None else release.metadata_modes)]
+def _named(text: str) -> list[Line]:
+    """Return a release in the mode that is named, else in each that it has."""
+    line = line_named(text)
+    if release_named(text).metadata is not None:
+        return [line]
+    return _modes_of(line.release)
+
+
+def _modes_of(*releases: Release) -> list[Line]:
+    return [Line(release, mode) for release in releases for mode in release.metadata_modes]
 
 
 def _short() -> Iterable[str]:
@@ -96,20 +97,20 @@ def _quirks() -> Iterable[str]:
     return [f"{', '.join(one.line for one in RELEASES if quirk in one.quirks)}: {quirk}" for quirk in quirks]
 
 
-def _below(release: Release, mode: ReleaseMode) -> Iterable[str]:
-    told = (line for rule in _rules(release, mode) for line in (f"{rule.name} ({rule.source})", f"    {rule.says}"))
-    return (f"  {line}" for line in (*release.quirks, *told))
+def _below(line: Line) -> Iterable[str]:
+    told = (text for rule in _rules(line) for text in (f"{rule.name} ({rule.source})", f"    {rule.says}"))
+    return (f"  {text}" for text in (*line.release.quirks, *told))
 
 
-def _as_json(release: Release, modes: list[ReleaseMode]) -> dict[str, Any]:
-    rules = {mode.value: [rule.name for rule in _rules(release, mode)] for mode in modes}
-    modes_text = [mode.value for mode in modes]
+def _as_json(release: Release, lines: list[Line]) -> dict[str, Any]:
+    rules = {line.metadata.value: [rule.name for rule in _rules(line)] for line in lines}
+    modes_text = [line.metadata.value for line in lines]
     return {"version": release.version, "metadata": modes_text, "quirks": list(release.quirks), "rules": rules}
 
 
-def _rules(release: Release, mode: ReleaseMode) -> tuple[Rule, ...]:
+def _rules(line: Line) -> tuple[Rule, ...]:
     """Return every rule of a release: those that some release changed, and those that none did."""
-    return (*rules_for(release.version, MetadataMode(mode.value)).rules, *base_protocol.RULES)
+    return (*line.rules.rules, *base_protocol.RULES)
 
 
 # ``track-record``: which known defects of Kafka are shown here, by which command, and which are out of reach?

@@ -5,9 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from oracle.rules.by_version import rules_for
-from oracle.vocabulary import MetadataMode as OracleMode
-
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
@@ -29,7 +26,6 @@ class Room:
         spark: reconciles runs, for examinations of the reconciliation itself.
         run: the run's directory; what is worth keeping as evidence goes there.
         directory: an empty work directory, removed when the examination ends.
-        kafka_home: the directory of a Kafka of the user's; None if the jars are a release's own.
         seed: the run's seed.
         progress: tells people what is being done.
     """
@@ -38,24 +34,23 @@ class Room:
     spark: SparkRoom
     run: RunDirectory
     directory: Path
-    kafka_home: Path | None
     seed: int
     progress: Callable[[str], None]
 
     @property
     def release(self) -> Release:
         """The release whose brokers are examined."""
-        return self.laboratory.release
+        return self.laboratory.line.release
 
     @property
     def metadata(self) -> MetadataMode:
         """Who keeps the brokers' metadata."""
-        return self.laboratory.metadata
+        return self.laboratory.line.metadata
 
     @property
     def rules(self) -> RuleSet:
         """The rules of that release in that mode."""
-        return rules_for(self.release.version, OracleMode(self.metadata.value))
+        return self.laboratory.line.rules
 
     @property
     def jars(self) -> JarSet:

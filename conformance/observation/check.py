@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from conformance.record.directory import RunDirectory
+    from oracle.rules.rule_set import RuleSet
     from oracle.trace_check import TraceReport
     from oracle.tracing.invariants import Violation
     from oracle.tracing.observed import Event
@@ -32,15 +33,14 @@ if TYPE_CHECKING:
 LAG_TIME = "replica.lag.time.max.ms"
 
 
-def check_trace(run: RunDirectory, rules_of: tuple[str, str] | None = None) -> TraceResult:
+def check_trace(run: RunDirectory, rules: RuleSet | None = None) -> TraceResult:
     """Replay a run's trace and write what came out to trace_check.json.
 
     Args:
         run: a run whose schedule was taken on brokers.
-        rules_of: release and metadata mode whose rules to use; None takes the run's own.
+        rules: another release's; None takes those that the run is judged by.
     """
-    version, metadata = rules_of or read_run(run).rules
-    result = check_again(run, version, metadata)
+    result = check_again(run, rules or rules_of_run(run))
     write_trace_check(run, result)
     return result
 
@@ -54,26 +54,36 @@ def settings_of(run: RunDirectory) -> TraceSettings:
     )
 
 
-def check_again(run: RunDirectory, version: str, metadata: str) -> TraceResult:
+def rules_of_run(run: RunDirectory) -> RuleSet:
+    """Return the rules that a run is judged by."""
+    version, metadata = read_run(run).rules
+    return rules_for(version, MetadataMode(metadata))
+
+
+def check_again(run: RunDirectory, rules: RuleSet) -> TraceResult:
     """Replay a run's trace by the rules of a release and write nothing."""
     began = time.monotonic()
     try:
-        replay = begin_replay(run, version, metadata)
+        replay = begin_replay(run, rules)
     except TraceUnreadableError as error:
-        return TraceResult(f"{version} {metadata}", why_not=str(error), invariants=_counts({}))
+        return TraceResult(_name(rules), why_not=str(error), invariants=_counts({}))
     replay.run()
     return replace(replay.result(), seconds=round(time.monotonic() - began, 3))
 
 
-def begin_replay(run: RunDirectory, version: str, metadata: str) -> Replay:
+def begin_replay(run: RunDirectory, rules: RuleSet) -> Replay:
     """Open a run's files to be replayed by the rules of a release.
 
     Raises:
         TraceUnreadableError: there is no trace, or it is cut short.
     """
     settings = read_schedule(run).settings
-    rules = message_format.adapted(rules_for(version, MetadataMode(metadata)), settings)
-    return Replay(EventStream(run), TraceCheck(rules, settings_of(run)), f"{version} {metadata}")
+    adapted = message_format.adapted(rules, settings)
+    return Replay(EventStream(run), TraceCheck(adapted, settings_of(run)), _name(rules))
+
+
+def _name(rules: RuleSet) -> str:
+    return f"{rules.version} {rules.metadata.value}"
 
 
 def _not_followed(report: TraceReport) -> str | None:

@@ -113,6 +113,8 @@ class Run:
         scenario: the catalogue entry's name; ``variant`` is the part after the row's id.
         basis: how its prediction was made, in the words of ``catalogue.examination.Basis``.
         kafka: the release; ``rules_of`` another one whose rules judged the run, if one did.
+        build: the version that the jar of a user's own Kafka has, which was run as that release; None of a release.
+        label: what the user calls that Kafka.
         quirks: what of the release's files is not as it was released.
         record_id_base: the id of the first record.
         started: ISO 8601, UTC; ``finished`` likewise, None of a run that was cut off.
@@ -155,6 +157,8 @@ class Run:
     controller: int | None = None
     settings: Settings = field(default_factory=Settings)
     prediction: Frozen | None = None
+    build: str | None = None
+    label: str | None = None
     rules_of: str | None = None
     rules_metadata: str | None = None
     not_run: str | None = None

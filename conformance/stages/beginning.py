@@ -29,7 +29,8 @@ CONTROLLER = 100
 
 def begin_run(runs: Path, lab: Laboratory, entry: Entry, seed: int, record_id_base: int) -> RunDirectory:
     """Create the run directory of a catalogue entry and describe in it what is to be run, and on what."""
-    run = RunDirectory.create(runs, run_name(lab.release.version, lab.metadata.value, entry.name))
+    release, metadata = lab.line.release, lab.line.metadata.value
+    run = RunDirectory.create(runs, run_name(release.version, metadata, entry.name))
     about = Run(
         run=run.path.name,
         scenario=entry.name,
@@ -39,10 +40,12 @@ def begin_run(runs: Path, lab: Laboratory, entry: Entry, seed: int, record_id_ba
         sources=tuple(entry.sources),
         variant=entry.variant,
         basis=basis_of(entry).value,
-        kafka=lab.release.version,
-        metadata=lab.metadata.value,
+        kafka=release.version,
+        metadata=metadata,
+        build=release.build,
+        label=lab.line.label,
         backend=lab.backend.name,
-        quirks=tuple(lab.release.quirks) if lab.jars.files else (),
+        quirks=tuple(release.quirks) if lab.jars.files else (),
         seed=seed,
         record_id_base=record_id_base,
         started=datetime.now(UTC).isoformat(timespec="seconds"),

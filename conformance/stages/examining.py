@@ -19,7 +19,6 @@ from conformance.work_directory import work_directory
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from pathlib import Path
 
     from conformance.catalogue.examination import Subject
     from conformance.catalogue.questions import Answer
@@ -36,7 +35,6 @@ def examine(
     laboratory: Laboratory,
     spark: SparkRoom,
     *,
-    kafka_home: Path | None,
     seed: int,
     progress: Callable[[str], None],
 ) -> None:
@@ -46,7 +44,7 @@ def examine(
         AwaitedStateMissingError: the brokers did not do what had to be seen.
     """
     directory = work_directory("examination")
-    room = Room(laboratory, spark, run, directory, kafka_home, seed, progress)
+    room = Room(laboratory, spark, run, directory, seed, progress)
     try:
         _note_all(run, subject.conduct(room))
     except NotSeenError as unseen:

@@ -44,7 +44,7 @@ TRACED = (WIRE_FILE, TIMELINE_FILE)
 def repredict(
     run: RunDirectory,
     spark: SparkRoom,
-    rules_of: tuple[str, str] | None = None,
+    rules: RuleSet | None = None,
     questions: tuple[Question, ...] = (),
 ) -> tuple[RunDirectory, Verdict]:
     """Predict a run anew and judge it by that prediction.
@@ -52,13 +52,13 @@ def repredict(
     Args:
         run: a finished run.
         spark: where to reconcile.
-        rules_of: (version, metadata mode) whose rules to use; None takes the run's own.
+        rules: another release's; None takes those of the release that was run.
         questions: what the run was asked; its answers were measured.
 
     Raises:
         ScheduleError: those rules cannot bring about what the schedule assumes.
     """
-    rules = _rules(run, rules_of)
+    rules = rules or own_rules(run)
     second = _begun(run, rules)
     prediction = predict(read_schedule(run), rules).as_json()
     answers = predicted_answers(questions, rules, frozen_form(prediction))
@@ -69,19 +69,19 @@ def repredict(
 
 
 def repredict_answers(
-    run: RunDirectory, subject: Subject, rules_of: tuple[str, str] | None = None
+    run: RunDirectory, subject: Subject, rules: RuleSet | None = None
 ) -> tuple[RunDirectory, Verdict]:
     """Predict the answers of an examination anew and judge it by them; its arguments are those of ``repredict``."""
-    rules = _rules(run, rules_of)
+    rules = rules or own_rules(run)
     second = _begun(run, rules)
     freeze_answers(second, subject.predict(rules))
     return second, _judged(run, second)
 
 
-def _rules(run: RunDirectory, rules_of: tuple[str, str] | None) -> RuleSet:
+def own_rules(run: RunDirectory) -> RuleSet:
+    """Return the rules of the release that was run."""
     about = read_run(run)
-    version, metadata = rules_of or (about.kafka, about.metadata)
-    return rules_for(version, MetadataMode(metadata))
+    return rules_for(about.kafka, MetadataMode(about.metadata))
 
 
 def _begun(run: RunDirectory, rules: RuleSet) -> RunDirectory:

@@ -46,6 +46,8 @@ class Release:
             newer ZooKeeper client in place of one that Java 17 breaks.
         swapped_jars: those of them that are not for the log: a user's own Kafka needs them too.
         quirks: what is special about starting it, in words, for the report.
+        build: the version that the broker's jar of a user's own Kafka has, such as ``4.5.0-SNAPSHOT``; None of a
+            release's own jars.
     """
 
     version: str
@@ -56,6 +58,7 @@ class Release:
     extra_jars: tuple[Coordinate, ...]
     swapped_jars: tuple[Coordinate, ...] = ()
     quirks: tuple[str, ...] = ()
+    build: str | None = None
 
     @property
     def line(self) -> str:

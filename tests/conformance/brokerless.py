@@ -6,15 +6,37 @@ from typing import TYPE_CHECKING, Any, cast
 
 from typing_extensions import override
 
+from conformance.catalogue.scenario import Scenario
 from conformance.laboratory import Laboratory
+from conformance.line import line_named
 from conformance.pipeline import Pipeline
-from fault_injection.releases import JarSet, find_release
+from conformance.scenarios.vocabulary import brokers, produce
+from fault_injection.releases import JarSet
+from oracle.schedule import Schedule
+from oracle.steps.frames import Hold
+from oracle.vocabulary import BrokerId, PointName
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from fault_injection.cluster.lifecycle import Cluster
-    from oracle.schedule import Schedule
+
+
+ASKS_THE_LEADER = Scenario(
+    name="LE-99",
+    explanation="Followers of 0.10.2 never ask.",
+    schedule=Schedule(
+        id="leader-epoch/asks",
+        requirement="A follower asks.",
+        sources=("LE-01",),
+        replicas=brokers(1, 2),
+        steps=(
+            Hold("ask", PointName.OFFSETS_FOR_LEADER_EPOCH_REQUEST, BrokerId(2), BrokerId(1)),
+            produce("m0"),
+        ),
+    ),
+)
+"""What 0.10.2 does not run."""
 
 
 class _Backend:
@@ -36,10 +58,8 @@ class WithoutBrokers(Laboratory):
 
 def brokerless_pipeline(directory: Path, version: str = "0.10.2.2") -> Pipeline:
     """Return a pipeline that can predict and judge, and whose runs end before the first broker starts."""
-    release = find_release(version)
     laboratory = WithoutBrokers(
-        release=release,
-        metadata=release.default_metadata_mode,
+        line=line_named(version),
         jars=JarSet(directory, (), "0"),
         backend=cast("Any", _Backend()),
         progress=lambda _: None,

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import pytest
 from typing_extensions import override
 
-from conformance.commands.running import await_spark
 from conformance.console import Console
 from conformance.reconcile.errors import ReconcileError
+from conformance.session import await_spark
 from conformance.spark_master import SparkMasterError
 from conformance.spark_room import SparkRoom
 
@@ -25,7 +25,7 @@ class _NeverStarts(SparkRoom):
 
 def test_a_spark_that_does_not_start_is_a_usage_error(capsys: pytest.CaptureFixture[str]) -> None:
     with _NeverStarts() as room, pytest.raises(SparkMasterError) as refused:
-        await_spark(Console(), room, "spark://127.0.0.1:1")
+        await_spark(Console().progress, room, "spark://127.0.0.1:1")
 
     assert str(refused.value).startswith("--spark-master spark://127.0.0.1:1: Spark did not start there, ")
     assert "(All masters are unresponsive!)" in str(refused.value)

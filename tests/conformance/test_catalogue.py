@@ -31,7 +31,7 @@ from oracle.vocabulary import AREAS, MetadataMode
 
 if TYPE_CHECKING:
     from conformance.catalogue.examination import Entry
-    from conformance.catalogue.ladder import Line
+    from conformance.line import Line
 
 SOURCE = re.compile(r"^((HW|TR|LE|IS|AC|EL|RM|FE|RC)-\d\d|00[0-4]|KIP-\d+|KAFKA-\d+)$")
 ENTRY_LINES_MAX = 60

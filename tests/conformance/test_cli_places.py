@@ -21,7 +21,7 @@ def no_broker_starts(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object) -> None:
         raise AssertionError("a backend was chosen before the request was checked")
 
-    monkeypatch.setattr("conformance.commands.running.choose_backend", refuse)
+    monkeypatch.setattr("conformance.session.choose_backend", refuse)
 
 
 def sentence(capsys: pytest.CaptureFixture[str], *arguments: object) -> str:
@@ -165,7 +165,7 @@ def test_containers_without_docker_are_refused_with_what_needs_none(
     def absent(*_: object) -> None:
         raise UsageError("Containers cannot be used: no Docker daemon answers.")
 
-    monkeypatch.setattr("conformance.commands.running.choose_backend", absent)
+    monkeypatch.setattr("conformance.session.choose_backend", absent)
     runs = ["--runs-dir", tmp_path / "runs", "--backend", "docker"]
     said = sentence(capsys, "matrix", "TR-01", "--kafka", "4.3.1", *runs)
 

@@ -44,7 +44,7 @@ def no_broker_starts(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object) -> None:
         raise AssertionError("a backend was chosen before the request was checked")
 
-    monkeypatch.setattr("conformance.commands.running.choose_backend", refuse)
+    monkeypatch.setattr("conformance.session.choose_backend", refuse)
 
 
 def sentence(capsys: pytest.CaptureFixture[str], *arguments: object) -> str:
@@ -207,7 +207,7 @@ def test_jars_that_cannot_be_had_are_a_usage_error_before_a_broker_starts(
 
     for source in ("jars_of", "schema_jar", "spark_connector_jars"):
         found = unavailable if source == missing else lambda *_: None
-        monkeypatch.setattr(f"conformance.commands.choosing.{source}", found)
+        monkeypatch.setattr(f"conformance.session.{source}", found)
     said = sentence(capsys, "run", "TR-01", "--kafka", "4.3.1", "--runs-dir", tmp_path / "runs", "--quiet")
 
     assert said == "kafka-clients 3.9.2 is not cached and no repository answers."

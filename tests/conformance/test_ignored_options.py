@@ -85,7 +85,7 @@ def test_a_matrix_has_its_defaults_for_what_is_left_out(monkeypatch: pytest.Monk
     monkeypatch.setattr(matrix, "run_matrix", lambda _, options: asked.append(options) or 0)
     assert main(["matrix"]) == 0
     (options,) = asked
-    assert (options.runs, options.backend, options.repeat) == (Path("runs/matrix"), "auto", 1)
+    assert (options.runs, options.options.backend, options.repeat) == (Path("runs/matrix"), "auto", 1)
 
 
 def test_a_matrix_that_is_cut_short_says_its_default_directory(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 
 from conformance.laboratory import Laboratory, brokers_for, cluster_kind, spec_traits
+from conformance.line import line_named
 from conformance.registry import SCENARIOS
 from conformance.scenarios.vocabulary import brokers, kill, produce, start, stop
 from fault_injection.cluster.spec import ClusterSpec
@@ -83,11 +84,8 @@ class _Backend:
 
 def laboratory(backend: _Backend, folder: Path) -> Laboratory:
     """Return a laboratory whose cluster cannot be shut down properly."""
-    release = find_release("4.3.1")
     jars = JarSet(folder, (), "0")
-    one = Laboratory(
-        release=release, metadata=MetadataMode.KRAFT, jars=jars, backend=cast("Any", backend), progress=lambda _: None
-    )
+    one = Laboratory(line=line_named("4.3.1"), jars=jars, backend=cast("Any", backend), progress=lambda _: None)
     one._directories.append(folder / "brokers")
     one._stack.callback(_fail)
     return one

@@ -3,26 +3,20 @@
 from __future__ import annotations
 
 import json
-from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from conformance.cli import main
 from conformance.commands import matrix
-from conformance.commands.matrix_cells import Asked, Cell
-from conformance.commands.matrix_line import run_cell
+from conformance.commands.matrix_cells import Asked
 from conformance.commands.matrix_table import MatrixTable
-from conformance.console import Console
-from conformance.second_look import SecondLook
-from fault_injection.releases import MetadataMode, find_release
-from tests.conformance.selected import select_scenarios
 from tests.reports.requirement_table.small_runs import write_run
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from conformance.pipeline import Pipeline
+    from conformance.console import Console
 
 LINE = "4.3.1-kraft-process"
 OTHER = "0.10.2.2-zookeeper-process"
@@ -138,17 +132,6 @@ def test_an_interruption_ends_the_matrix_with_its_table_written(
     command = ["matrix", "HW-03", "--kafka", "4.3.1", "--backend", "process", "--quiet"]
     assert main([*command, "--runs-dir", str(tmp_path)]) == 130
     assert only_table(tmp_path) == 4
-
-
-def test_a_cell_that_fails_is_said_and_is_no_reason_to_end() -> None:
-    def fail(_entry: object) -> None:
-        raise OSError("no space left on device")
-
-    laboratory = SimpleNamespace(release=find_release("4.3.1"), metadata=MetadataMode.KRAFT)
-    pipeline = cast("Pipeline", SimpleNamespace(laboratory=laboratory, run=fail))
-    (entry,) = select_scenarios(("HW-03",))
-    problem = run_cell(Console(quiet=True), pipeline, SecondLook(), Cell(entry, 2), "here")
-    assert problem == "HW-03, round 2 could not be run: OSError('no space left on device')"
 
 
 def test_a_line_whose_report_cannot_be_written_leaves_the_others_in_the_table(tmp_path: Path) -> None:

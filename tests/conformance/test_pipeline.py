@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, cast
 
 import pytest
 
-from conformance.catalogue.scenario import Scenario
 from conformance.commands.running import as_json, summarise
 from conformance.console import Console
 from conformance.interruption import INTERRUPTED, AwaitedStateMissingError, HarnessError, NeverAtRestError
@@ -15,14 +14,10 @@ from conformance.record.directory import RunDirectory
 from conformance.record.prediction import check_frozen
 from conformance.record.verdict import Conformance
 from conformance.scenarios.truncation import RESTARTED_FOLLOWER
-from conformance.scenarios.vocabulary import brokers, produce
 from fault_injection.cluster.errors import ClusterError
 from fault_injection.faults.account import NotHealedError
-from oracle.schedule import Schedule
 from oracle.schedule_format import decode
-from oracle.steps.frames import Hold
-from oracle.vocabulary import BrokerId, PointName
-from tests.conformance.brokerless import WithoutBrokers, brokerless_pipeline
+from tests.conformance.brokerless import ASKS_THE_LEADER, WithoutBrokers, brokerless_pipeline
 from tests.conformance.run_files import read_json
 
 if TYPE_CHECKING:
@@ -30,21 +25,6 @@ if TYPE_CHECKING:
 
     from conformance.laboratory import Laboratory
     from conformance.pipeline import Finished, Pipeline
-
-ASKS_THE_LEADER = Scenario(
-    name="LE-99",
-    explanation="Followers of 0.10.2 never ask.",
-    schedule=Schedule(
-        id="leader-epoch/asks",
-        requirement="A follower asks.",
-        sources=("LE-01",),
-        replicas=brokers(1, 2),
-        steps=(
-            Hold("ask", PointName.OFFSETS_FOR_LEADER_EPOCH_REQUEST, BrokerId(2), BrokerId(1)),
-            produce("m0"),
-        ),
-    ),
-)
 
 
 @pytest.fixture

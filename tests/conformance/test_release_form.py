@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from conformance.cli import main
-from conformance.commands.choosing import Named, release_named, release_options
+from conformance.commands.choosing import release_options
+from conformance.line import Named, release_named
 from fault_injection.releases import UsageError
 from oracle.rules.by_version import rules_for
 from oracle.vocabulary import MetadataMode

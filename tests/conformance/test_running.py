@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from conformance.catalogue.scenario import Scenario
-from conformance.commands.choosing import Choice, scenarios_of
-from conformance.commands.running import brokers_of_all, check_predictable
+from conformance.commands.choosing import Choice, check_predictable, scenarios_of
+from conformance.commands.running import brokers_of_all
+from conformance.line import line_named
 from conformance.schedules.schedule_file import ScheduleFileError
-from fault_injection.releases import UsageError, find_release
+from fault_injection.releases import UsageError
 from oracle.steps.waits import AwaitIsr
 from tests.oracle.open_races import two_followers_report_to_a_new_leader
 from tests.oracle.schedules import ONE
@@ -25,13 +26,13 @@ RACE = two_followers_report_to_a_new_leader()
 @pytest.mark.parametrize("version", ["1.1.0", "1.1.1"])
 def test_an_open_race_is_run(version: str) -> None:
     scenario = Scenario("race", RACE, "two followers, one high watermark")
-    check_predictable(Choice(), [scenario], find_release(version), "zookeeper")
+    check_predictable(Choice(), [scenario], line_named(version).rules)
 
 
 def test_what_no_outcome_brings_about_is_refused() -> None:
     wrong = Scenario("wrong", replace(RACE, steps=(*RACE.steps, AwaitIsr((ONE,)))), "nobody left the ISR")
     with pytest.raises(ScheduleFileError, match="the ISR is"):
-        check_predictable(Choice(), [wrong], find_release("1.1.0"), "zookeeper")
+        check_predictable(Choice(), [wrong], line_named("1.1.0").rules)
 
 
 OWN = """id: {id}

@@ -7,11 +7,12 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 from conformance.laboratory import Laboratory
+from conformance.line import line_named
 from conformance.pipeline import Pipeline
 from conformance.record.directory import RunDirectory
 from conformance.stages.judging import judge_run
 from fault_injection.cluster.backends.process import ProcessBackend
-from fault_injection.releases import find_release, jars_of
+from fault_injection.releases import jars_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -36,12 +37,11 @@ class Releases:
 
     def pipeline(self, version: str, runs: Path) -> Pipeline:
         """Return a pipeline on brokers of a release, in its default metadata mode."""
-        if self._laboratory is None or self._laboratory.release.version != version:
+        if self._laboratory is None or self._laboratory.line.release.version != version:
             self.close()
-            release, backend = find_release(version), ProcessBackend()
-            jars, mode = jars_of(release), release.default_metadata_mode
+            line, backend = line_named(version), ProcessBackend()
             self._laboratory = self._stack.enter_context(
-                Laboratory(release=release, metadata=mode, jars=jars, backend=backend, progress=ignore)
+                Laboratory(line=line, jars=jars_of(line.release), backend=backend, progress=ignore)
             )
         self._spark.start()
         return Pipeline(self._laboratory, self._spark, runs, SEED, ignore)

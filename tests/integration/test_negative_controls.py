@@ -17,6 +17,7 @@ from typing_extensions import override
 from conformance.clients.producer import send
 from conformance.examining.reconciliation import doctoring
 from conformance.examining.reconciliation.doctoring import FOREIGN_ID
+from conformance.line import line_named
 from conformance.pipeline import Pipeline
 from conformance.reconcile.errors import ReconcileError
 from conformance.record.directory import RunDirectoryError
@@ -193,7 +194,7 @@ def test_a_prediction_changed_during_the_run_is_a_harness_error(pipeline: Pipeli
 
 def test_the_rules_of_another_release_deviate(run: RunDirectory, pipeline: Pipeline) -> None:
     first = read_json(run, "verdict.json")
-    second, verdict = repredict(run, pipeline.spark, ("4.3.1", "kraft"))
+    second, verdict = repredict(run, pipeline.spark, line_named("4.3.1").rules)
 
     assert (verdict.conformance, verdict.promise) == (DEVIATES, PromiseKept.BROKEN)
     assert "follower restarted: broker 2 log end offset: predicted 2, measured 1" in texts(verdict)

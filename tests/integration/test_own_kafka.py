@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 import docker
 import pytest
 
-from conformance.commands.choosing import Choice, release_of
+from conformance.line import line_named
+from conformance.run_options import OwnKafka
 from fault_injection.cluster.backends.container_image import present_jre
 from fault_injection.cluster.backends.docker import problem_with_docker
 from fault_injection.releases import UsageError, find_release, jars_of
@@ -94,4 +95,4 @@ def test_an_image_without_a_kafka_is_refused() -> None:
     with contextlib.closing(docker.from_env()) as client:
         base = present_jre(client, None)
     with pytest.raises(UsageError, match="holds no Kafka broker"):
-        release_of(Choice(image=base))
+        line_named("newest", own=OwnKafka(image=base))

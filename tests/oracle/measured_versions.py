@@ -18,8 +18,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from conformance.catalogue.ladder import line
 from conformance.clients.questions import API_KEYS, CLIENT_ID
+from conformance.line import line_named
 from fault_injection.puppets.connection import PuppetConnection
 from fault_injection.puppets.schema import API_VERSIONS
 from oracle.rules.release import parse_version
@@ -28,7 +28,7 @@ from tests.fault_injection.cluster.topics import await_isr, produce
 from tests.fault_injection.wire.real_cluster import TOPIC, cluster_of, create_topic, traced
 
 if TYPE_CHECKING:
-    from conformance.catalogue.ladder import Line
+    from conformance.line import Line
     from fault_injection.cluster.lifecycle import Cluster
 
 FILE = Path(__file__).with_suffix(".json")
@@ -93,7 +93,7 @@ def _taken(cluster: Cluster) -> dict[str, tuple[int, int] | None]:
 
 def write(names: list[str]) -> None:
     """Measure lines, and keep what was seen of them beside what is there."""
-    for of in map(line, names or measured()):
+    for of in map(line_named, names or measured()):
         seen = measure(of)
         found = {**(measured() if FILE.exists() else {}), of.text: seen}
         rows = (f' "{name}": {json.dumps(asdict(found[name]))}' for name in sorted(found, key=_age))

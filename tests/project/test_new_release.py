@@ -12,7 +12,8 @@ from zipfile import ZipFile
 
 import pytest
 
-from conformance.catalogue.ladder import LADDER, line
+from conformance.catalogue.ladder import LADDER
+from conformance.line import line_named
 from fault_injection.releases import RELEASES, jars_of, schema_jar
 from fault_injection.wire.codec_schemas import CONTROLLER_APIS, MESSAGE_FOLDER, api_name, load_schemas
 from tests.oracle.measured_versions import measure, measured
@@ -144,5 +145,5 @@ def test_the_gate_reads_what_brokers_of_the_newest_release_say_to_each_other() -
 
 @pytest.mark.broker
 def test_brokers_of_the_newest_release_send_and_take_what_was_measured() -> None:
-    newest = line(NEWEST)
+    newest = line_named(NEWEST)
     assert measure(newest) == measured()[newest.text]

@@ -68,8 +68,7 @@ class DoctoringIsSeen:
             yield Answer(_judged(doctor), words_of(doctored(room, run, doctor)[1]))
         yield Answer(CHANGED, _is_refused(room, run))
         other = LATER if room.rules.truncation.cuts_to_high_watermark else CUTTING
-        rules = (other.release.version, other.metadata.value)
-        yield Answer(OTHER_RULES, words_of(repredict(run, room.spark, rules)[1]))
+        yield Answer(OTHER_RULES, words_of(repredict(run, room.spark, other.rules)[1]))
 
 
 def _loses(rules: RuleSet) -> bool:

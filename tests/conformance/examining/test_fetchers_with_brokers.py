@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 from conformance.laboratory import Laboratory
+from conformance.line import line_named
 from conformance.pipeline import Pipeline
 from conformance.record.verdict import Conformance
 from conformance.scenarios.fetchers.fe_03_turns import LISTING_PARTITIONS
 from conformance.scenarios.fetchers.fe_05_lag import LAG_GAUGE
 from conformance.spark_room import SparkRoom
 from fault_injection.cluster.backends.process import ProcessBackend
-from fault_injection.releases import find_release, jars_of
+from fault_injection.releases import jars_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,15 +26,14 @@ pytestmark = [pytest.mark.broker, pytest.mark.timeout(200)]
 
 @pytest.fixture(scope="module")
 def pipeline(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pipeline]:
-    release = find_release("4.3.1")
-    jars, mode = jars_of(release), release.default_metadata_mode
+    line = line_named("4.3.1")
 
     def ignore(_: str) -> None:
         pass
 
     with (
         SparkRoom() as spark,  # not started: nothing is reconciled
-        Laboratory(release=release, metadata=mode, jars=jars, backend=ProcessBackend(), progress=ignore) as laboratory,
+        Laboratory(line=line, jars=jars_of(line.release), backend=ProcessBackend(), progress=ignore) as laboratory,
     ):
         yield Pipeline(laboratory, spark, tmp_path_factory.mktemp("runs"), 7, ignore)
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from conformance.line import line_named
 from conformance.observation import check
 from conformance.observation.check import check_trace
 from conformance.record.directory import as_text
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     from conformance.record.directory import RunDirectory
     from conformance.record.trace_check import TraceResult
+    from oracle.rules.rule_set import RuleSet
     from tests.conformance.observation.wire_files import WireFile
 
 
@@ -27,7 +29,7 @@ def run(tmp_path: Path) -> RunDirectory:
     return begin_run(tmp_path)
 
 
-def checked(run: RunDirectory, wire: WireFile, rules_of: tuple[str, str] | None = None) -> TraceResult:
+def checked(run: RunDirectory, wire: WireFile, rules_of: RuleSet | None = None) -> TraceResult:
     wire.write(run.path)
     result = check_trace(run, rules_of)
     assert read_json(run, "trace_check.json") == json.loads(as_text(result))
@@ -60,7 +62,7 @@ def test_a_high_watermark_beyond_the_follower_is_a_violation_at_its_frame(run: R
 
 
 def test_the_rules_of_another_release_refuse_it(run: RunDirectory) -> None:
-    result = checked(run, healthy(), ("0.10.2.2", "zookeeper"))
+    result = checked(run, healthy(), line_named("0.10.2.2").rules)
     assert result.rules_of == "0.10.2.2 zookeeper"
     assert result.violation is not None
 

@@ -10,13 +10,14 @@ import pytest
 from conformance.examining.regressions.one_broker import OneBroker
 from conformance.examining.room import Room
 from conformance.laboratory import Laboratory
+from conformance.line import line_named
 from conformance.puppet_stage.script import PuppetScript
 from conformance.puppet_stage.shared_broker import puppet_run, puppets_of
 from conformance.record.directory import RunDirectory
 from fault_injection.cluster.backends.process import ProcessBackend
 from fault_injection.puppets.connection import PuppetError
 from fault_injection.puppets.run import PuppetRun
-from fault_injection.releases import NO_JARS, JarSet, MetadataMode, find_release
+from fault_injection.releases import NO_JARS, JarSet
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -53,18 +54,11 @@ def room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Room]:
     jars = JarSet(tmp_path, (tmp_path / "kafka.jar",), "0")
     with laboratory(jars) as shared:
         run = RunDirectory.create(tmp_path, "run")
-        yield Room(shared, cast("Any", None), run, tmp_path, None, 1, lambda _: None)
+        yield Room(shared, cast("Any", None), run, tmp_path, 1, lambda _: None)
 
 
 def laboratory(jars: JarSet = NO_JARS) -> Laboratory:
-    release = find_release("2.8.2")
-    return Laboratory(
-        release=release,
-        metadata=MetadataMode.ZOOKEEPER,
-        jars=jars,
-        backend=ProcessBackend(),
-        progress=lambda _: None,
-    )
+    return Laboratory(line=line_named("2.8.2/zookeeper"), jars=jars, backend=ProcessBackend(), progress=lambda _: None)
 
 
 def test_it_is_started_once_and_ends_with_the_laboratory() -> None:

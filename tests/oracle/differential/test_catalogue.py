@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from conformance.catalogue.ladder import line
+from conformance.line import line_named
 from oracle.rules.by_version import rules_for
 from oracle.steps.questions import Ask
 from oracle.steps.step import ScheduleError
@@ -62,7 +62,7 @@ def differences(name: str) -> dict[str, str | None]:
     """Return for every line that an entry can run on what the two say differently; None if nothing."""
     scenario, found = CATALOGUE[name], dict[str, str | None]()
     for text in LINES:
-        version, mode = line(text).release.version, MetadataMode(line(text).metadata.value)
+        version, mode = line_named(text).release.version, MetadataMode(line_named(text).metadata.value)
         if scenario.where.reason_not_to_run(version, mode) is not None:
             continue
         try:

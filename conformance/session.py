@@ -1,0 +1,209 @@
+"""How are entries run on one line? In a session: one loop for ``run``, ``matrix`` and pytest.
+
+A session has brokers of the line, one Spark and a few second looks. Leaving it ends them, whatever happened.
+"""
+
+from __future__ import annotations
+
+import random
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from conformance.laboratory import Laboratory
+from conformance.pipeline import Pipeline
+from conformance.reconcile.errors import ReconcileError
+from conformance.second_look import SecondLook
+from conformance.spark_extra import require_spark
+from conformance.spark_master import SparkMasterError, check_master, is_local
+from conformance.spark_room import SparkRoom
+from fault_injection.cluster.backends.choice import choose_backend
+from fault_injection.releases import NO_JARS, UsageError, jars_of, schema_jar, spark_connector_jars
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
+
+    from conformance.catalogue.examination import Entry
+    from conformance.line import Line
+    from conformance.pipeline import Finished
+    from conformance.run_options import RunOptions
+    from fault_injection.cluster.backend import Backend
+    from fault_injection.releases import JarSet
+
+    Progress = Callable[[str], None]
+
+SEED_MAX = 2**31 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One entry that is to be run.
+
+    Attributes:
+        runs: the directory that gets its run directory.
+        name: what people are told that it is.
+    """
+
+    entry: Entry
+    runs: Path
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """Runs entries on one line.
+
+    Attributes:
+        seed: of the record ids of every run.
+        looks: what tries findings on used clusters again.
+    """
+
+    laboratory: Laboratory
+    spark: SparkRoom
+    seed: int
+    progress: Progress
+    looks: SecondLook
+
+    def run(self, entry: Entry, runs: Path) -> Finished:
+        """Run one entry, its run directory in ``runs``; a finding on a used cluster is tried again."""
+        return self.looks.run(Pipeline(self.laboratory, self.spark, runs, self.seed, self.progress), entry)
+
+    def run_all(
+        self,
+        tasks: Sequence[Task],
+        where: str = "",
+        failed: Callable[[str, str], None] | None = None,
+    ) -> list[Finished]:
+        """Run entries in order, and return those that have a verdict.
+
+        Args:
+            tasks: what is to be run.
+            where: what progress says before the number of each.
+            failed: told where and why an entry has no verdict, after which the others are run; None lets the
+                exception go on.
+        """
+        finished = []
+        for number, task in enumerate(tasks, start=1):
+            place = f"{where}[{number}/{len(tasks)}]"
+            self.progress(f"{place} {task.name}: {task.entry.requirement}")
+            try:
+                finished.append(self.run(task.entry, task.runs))
+            except Exception as error:
+                if failed is None:
+                    raise
+                failed(place, f"{task.name} could not be run: {error!r}")
+            else:
+                self.progress(f"{place} {task.name}: {_words(finished[-1])}")
+        return finished
+
+
+def _words(finished: Finished) -> str:
+    verdict = finished.verdict
+    promise = f" + {verdict.promise.value}" if verdict.promise else ""
+    return f"{verdict.conformance.value}{promise} ({finished.seconds:.1f} s)"
+
+
+@contextmanager
+def session_on(
+    line: Line,
+    options: RunOptions,
+    seed: int,
+    progress: Progress,
+    words: str,
+    shared_brokers: frozenset[int] = frozenset(),
+) -> Iterator[Session]:
+    """Open a session on a line, and end all that it started when it is left.
+
+    Args:
+        line: what is run.
+        options: how it is run.
+        seed: of the record ids.
+        progress: tells people what is going on.
+        words: the beginning of the sentence that says where brokers run, and why there.
+        shared_brokers: brokers that every schedule's cluster has, as ``Laboratory`` has it.
+
+    Raises:
+        UsageError: the jars, the backend or Spark cannot be had.
+    """
+    jars = jars_for(line)
+    backend, why = backend_for(options)
+    progress(f"{words} {why}")
+    with (
+        SparkRoom(options.spark_master) as spark,
+        Laboratory(
+            line=line, jars=jars, backend=backend, progress=progress, fetch_sessions=options.fetch_sessions
+        ) as laboratory,
+    ):
+        spark.start()
+        if not is_local(options.spark_master):
+            await_spark(progress, spark, options.spark_master)
+        laboratory.shared_brokers = shared_brokers
+        yield Session(laboratory, spark, seed, progress, SecondLook())
+
+
+def new_seed() -> int:
+    """Return a seed for runs that were given none; it is printed, so that they can be repeated."""
+    return random.SystemRandom().randint(1, SEED_MAX)
+
+
+# What can be had? Asked before anything starts.
+
+
+def check_options(options: RunOptions) -> None:
+    """Check what can be checked of the options alone, before an image or a jar is asked for.
+
+    Raises:
+        UsageError: Spark is not installed, two options contradict each other, or the Spark master cannot be had.
+    """
+    require_spark()
+    has_image = options.own is not None and options.own.image is not None
+    if has_image and options.backend == "process":
+        raise UsageError("--image needs containers, but --backend process was asked for; --kafka-home needs none.")
+    if has_image and options.jre_image is not None:
+        raise UsageError("--image is run as it is, on its own Java: --jre-image does not go with it.")
+    if options.backend == "process" and options.jre_image is not None:
+        raise UsageError("--jre-image is the base of containers, but --backend process was asked for.")
+    check_master(options.spark_master)
+
+
+def jars_for(line: Line) -> JarSet:
+    """Return the jars of a line's Kafka, none if an image brings them, and see to it that all others are there.
+
+    Raises:
+        UsageError: some cannot be had.
+    """
+    own = line.own
+    jars = NO_JARS if own is not None and own.image else jars_of(line.release, None if own is None else own.home)
+    schema_jar()  # this one and the next are needed later: what cannot be had is a usage error, not a failed run
+    spark_connector_jars()
+    return jars
+
+
+def backend_for(options: RunOptions) -> tuple[Backend, str]:
+    """Return where brokers run, and why there.
+
+    Raises:
+        UsageError: containers are asked for and cannot be had, or there is no Java.
+    """
+    image = None if options.own is None else options.own.image
+    try:
+        return choose_backend(options.backend, options.jre_image, image)
+    except UsageError as refused:
+        if options.backend == "docker" and image is None:
+            raise UsageError(f"{refused} --backend process needs no containers.") from refused
+        raise
+
+
+def await_spark(progress: Progress, spark: SparkRoom, master: str) -> None:
+    """Wait for a Spark that may not be there, before brokers start that would wait for it in vain.
+
+    Raises:
+        SparkMasterError: it does not start.
+    """
+    progress(f"waiting for Spark on {master} (Spark itself gives up after a minute)")
+    try:
+        spark.await_started()
+    except ReconcileError as error:
+        why = f"Spark did not start there, as when what listens is no Spark master ({error})"
+        raise SparkMasterError(f"--spark-master {master}: {why}") from error

@@ -1,0 +1,82 @@
+"""Is every entry of a session run in order, told with its number, and one that fails no reason to end where asked?"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, cast
+
+import pytest
+from typing_extensions import override
+
+from conformance.commands.matrix_cells import Cell, round_folder
+from conformance.commands.matrix_line import run_cells
+from conformance.scenarios.truncation import RESTARTED_FOLLOWER
+from conformance.second_look import SecondLook
+from conformance.session import Session, Task
+from tests.conformance.brokerless import ASKS_THE_LEADER, brokerless_pipeline
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from conformance.catalogue.examination import Entry
+    from conformance.pipeline import Finished, Pipeline
+
+
+class FullDisk(SecondLook):
+    """Fails with one entry, as a disk that is full does."""
+
+    @override
+    def run(self, pipeline: Pipeline, entry: Entry) -> Finished:
+        if entry is RESTARTED_FOLLOWER:
+            raise OSError("no space left on device")
+        return super().run(pipeline, entry)
+
+
+def session_of(directory: Path, told: list[str], looks: SecondLook | None = None) -> Session:
+    """Return a session on 0.10.2.2, whose entries end before a broker starts."""
+    laboratory = brokerless_pipeline(directory).laboratory
+    return Session(laboratory, cast("Any", None), 5, told.append, looks or SecondLook())
+
+
+def test_entries_are_run_in_order_each_where_it_is_asked_for(tmp_path: Path) -> None:
+    told: list[str] = []
+    tasks = [Task(ASKS_THE_LEADER, tmp_path / "one", "first"), Task(ASKS_THE_LEADER, tmp_path / "two", "second")]
+    finished = session_of(tmp_path, told).run_all(tasks, "here ")
+
+    assert [one.run.path.parent.name for one in finished] == ["one", "two"]
+    assert [re.sub(r"\d+\.\d s", "N s", line) for line in told] == [
+        f"here [1/2] first: {ASKS_THE_LEADER.requirement}",
+        "here [1/2] first: NOT_RUN (N s)",
+        f"here [2/2] second: {ASKS_THE_LEADER.requirement}",
+        "here [2/2] second: NOT_RUN (N s)",
+    ]
+
+
+def test_a_cell_that_fails_is_said_and_is_no_reason_to_end(tmp_path: Path) -> None:
+    told: list[str] = []
+    failures: list[tuple[str, str]] = []
+    session = session_of(tmp_path, told, FullDisk())
+    cells = [Cell(RESTARTED_FOLLOWER, 2), Cell(ASKS_THE_LEADER, 2)]
+    run_cells(session, tmp_path, cells, "line ", lambda place, problem: failures.append((place, problem)))
+
+    why = f"{RESTARTED_FOLLOWER.name}, round 2 could not be run: OSError('no space left on device')"
+    assert failures == [("line [1/2]", why)]
+    assert len([*round_folder(tmp_path, 2).glob("*/run.json")]) == 1
+
+
+def test_what_fails_where_nobody_is_told_ends_the_session(tmp_path: Path) -> None:
+    session = session_of(tmp_path, [], FullDisk())
+    with pytest.raises(OSError, match="no space left"):
+        session.run_all([Task(RESTARTED_FOLLOWER, tmp_path, "x"), Task(ASKS_THE_LEADER, tmp_path, "y")])
+    assert not [*tmp_path.glob("*/run.json")]
+
+
+def test_an_interruption_ends_the_session_although_failures_are_told(tmp_path: Path) -> None:
+    class Interrupted(SecondLook):
+        @override
+        def run(self, pipeline: Pipeline, entry: Entry) -> Finished:
+            raise KeyboardInterrupt
+
+    session = session_of(tmp_path, [], Interrupted())
+    with pytest.raises(KeyboardInterrupt):
+        session.run_all([Task(ASKS_THE_LEADER, tmp_path, "x")], failed=lambda *_: None)
