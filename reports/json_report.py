@@ -43,6 +43,8 @@ def _run(run: RunView) -> dict[str, object]:
         "variant": run.variant or None,
         "kafka": run.kafka,
         "metadata": run.metadata,
+        "label": run.label or None,
+        "build": run.build or None,
         "backend": run.backend,
         "conformance": run.verdict.conformance.value,
         "promise": None if promise is None else promise.value,

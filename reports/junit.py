@@ -46,7 +46,7 @@ def render_junit(runs: Sequence[RunView]) -> str:
 
 
 def _suite_name(run: RunView) -> str:
-    return ".".join(part for part in (f"kafka-{run.kafka}", run.metadata, run.backend) if part)
+    return ".".join(part for part in (f"kafka-{run.kafka}", run.metadata, run.label, run.backend) if part)
 
 
 def _counts(runs: Sequence[RunView]) -> dict[str, str]:

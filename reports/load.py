@@ -69,7 +69,7 @@ def _described(path: Path, about: Run) -> RunView:
     scenario = name.removesuffix(f"/{variant}")
     return RunView(
         name=name,
-        anchor=_slug(scenario, variant, about.kafka, about.metadata, about.backend or ""),
+        anchor=_slug(scenario, variant, about.kafka, about.metadata, about.label or "", about.backend or ""),
         path=path,
         run=about.run or path.name,
         scenario=scenario,
@@ -94,6 +94,8 @@ def _described(path: Path, about: Run) -> RunView:
         environment=_environment(about),
         quirks=about.quirks,
         identity=_identity(about),
+        label=about.label or "",
+        build=about.build or "",
     )
 
 

@@ -190,6 +190,8 @@ class RunView:
         asked: what it had to answer besides numbers and records, in the order of the answers.
         wire: what the check of the wire trace found; None for a run that was never checked.
         every_run: the requirements that every run is held against.
+        label: what the user calls the Kafka of their own that was run; empty if it has no name.
+        build: the version that its broker's jar has; empty of a release's own jars.
         has_elr: whether its cluster has eligible leader replicas (KIP-966), or the run does not say.
     """
 
@@ -229,6 +231,13 @@ class RunView:
     told_steps: tuple[str, ...] = ()
     asked: tuple[Asked, ...] = ()
     has_elr: bool = True
+    label: str = ""
+    build: str = ""
+
+    @property
+    def own(self) -> str:
+        """Which Kafka of the user's was run as this release, in words; empty if its own jars were."""
+        return own_words(self.label, self.build)
 
     @property
     def short_reason(self) -> str:
@@ -237,6 +246,11 @@ class RunView:
         promise = self.verdict.promise_reason
         reason = self.verdict.reason.removesuffix(f"; {promise}") if promise else self.verdict.reason
         return reason.removesuffix(f": {moves}") if moves else reason
+
+
+def own_words(label: str, build: str) -> str:
+    """Return what a user's own Kafka is called, and the version that its jar has."""
+    return " ".join(part for part in (label, f"(jar {build})" if build else "") if part)
 
 
 # What does a report know about a question? What was asked, and both answers in words.

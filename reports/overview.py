@@ -105,7 +105,7 @@ def facts(runs: Sequence[RunView]) -> dict[str, str]:
     started = sorted(run.started for run in known if run.started)
     seconds = sum(run.seconds or 0 for run in runs)
     found = {
-        "Kafka": _joined(f"{run.kafka} ({metadata_words(run.metadata)})" for run in sorted(known, key=age)),
+        "Kafka": _joined(_release_words(run) for run in sorted(known, key=age)),
         NOT_AS_RELEASED: "; ".join(_unlike_the_release(known)),
         "Judged by": _joined(f"the rules of {run.rules}, not of {run.kafka}" for run in known if run.rules),
         "Backend": _joined(run.backend for run in known),
@@ -115,6 +115,11 @@ def facts(runs: Sequence[RunView]) -> dict[str, str]:
         "Environment": _environment(known),
     }
     return {name: value for name, value in found.items() if value}
+
+
+def _release_words(run: RunView) -> str:
+    own = f", {run.own}" if run.own else ""
+    return f"{run.kafka} ({metadata_words(run.metadata)}){own}"
 
 
 def duration_words(seconds: float | None) -> str:

@@ -22,7 +22,7 @@ class MatrixRow:
 
 @dataclass(frozen=True, slots=True)
 class VersionMatrix:
-    """Columns are version and metadata mode, oldest first."""
+    """Columns are version and metadata mode, oldest first; a user's own Kafka has its own."""
 
     columns: tuple[str, ...]
     rows: tuple[MatrixRow, ...]
@@ -49,7 +49,7 @@ def version_matrix(runs: Sequence[RunView]) -> VersionMatrix | None:
 
 def line_words(run: RunView) -> str:
     """Return release and metadata mode, and whose rules judged the run if they are not its own."""
-    line = f"{run.kafka} {metadata_words(run.metadata)}".strip()
+    line = column_words(run.kafka, run.metadata, run.own)
     return f"{line}, by the rules of {run.rules}" if run.rules else line
 
 
@@ -58,9 +58,14 @@ def metadata_words(metadata: str) -> str:
     return {"kraft": "KRaft", "zookeeper": "ZooKeeper"}.get(metadata, metadata)
 
 
-def age(run: RunView) -> tuple[list[int], str]:
-    """Return a key that puts older releases first, and ZooKeeper before KRaft within one."""
-    return release_age(run.kafka, run.metadata)
+def column_words(kafka: str, metadata: str, own: str = "") -> str:
+    """Return a release in a metadata mode as people write it, and which Kafka of a user's was run as it."""
+    return ", ".join(part for part in (f"{kafka} {metadata_words(metadata)}".strip(), own) if part)
+
+
+def age(run: RunView) -> tuple[list[int], str, str]:
+    """Return a key that puts older releases first, ZooKeeper before KRaft within one, a user's own Kafka last."""
+    return *release_age(run.kafka, run.metadata), run.own
 
 
 def release_age(kafka: str, metadata: str) -> tuple[list[int], str]:

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class MatrixOptions:
+class MatrixRequest:
     """What to run, and where.
 
     Attributes:
@@ -63,7 +63,7 @@ class MatrixOptions:
     only_table: bool = False
 
 
-def run_matrix(console: Console, asked: MatrixOptions) -> int:
+def run_matrix(console: Console, asked: MatrixRequest) -> int:
     """Run what is not finished, write the table and return the exit code.
 
     Raises:
@@ -99,19 +99,19 @@ def _run(console: Console, lines: LineOptions, line: Line, table: MatrixTable) -
         console.progress(f"{line.words}: {table.words_of(folder)}")
 
 
-def _expected(asked: MatrixOptions) -> dict[Path, str]:
+def _expected(asked: MatrixRequest) -> dict[Path, str]:
     """Return the lines that were named, by the folders that they must have."""
     return {_folder_of(asked, line): line.words for line in asked.lines}
 
 
-def _folder_of(asked: MatrixOptions, line: Line) -> Path:
+def _folder_of(asked: MatrixRequest, line: Line) -> Path:
     if asked.options.backend != "auto":
         return line_folder(asked.runs, line, asked.options.backend)
     folders = [line_folder(asked.runs, line, "process"), line_folder(asked.runs, line, "docker")]
     return next((folder for folder in folders if folder.is_dir()), folders[0])
 
 
-def _checked(asked: MatrixOptions) -> LineOptions:
+def _checked(asked: MatrixRequest) -> LineOptions:
     """Check what can be checked at once before the first line."""
     check_options(asked.options)
     entries = scenarios_of(asked.choice)
@@ -122,7 +122,7 @@ def _checked(asked: MatrixOptions) -> LineOptions:
     return LineOptions(asked.runs, asked.choice, entries, asked.repeat, seed, options)
 
 
-def _check_fetch_sessions(asked: MatrixOptions) -> None:
+def _check_fetch_sessions(asked: MatrixRequest) -> None:
     """Refuse to put runs with fetch sessions and runs without into one matrix: a cell does not say which it has."""
     fetch_sessions = asked.options.fetch_sessions
     if (not fetch_sessions) in sessions_of_lines(asked.runs):
@@ -133,7 +133,7 @@ def _check_fetch_sessions(asked: MatrixOptions) -> None:
         )
 
 
-def _seed(asked: MatrixOptions) -> int:
+def _seed(asked: MatrixRequest) -> int:
     before, wanted = MatrixTable.seed_of(asked.runs), asked.options.seed
     if before is not None and wanted not in {None, before}:
         raise UsageError(f"{asked.runs} holds a matrix with seed {before}: give that seed, or another directory.")
@@ -155,7 +155,7 @@ def _backend(options: RunOptions) -> BackendName:
     return "docker" if backend.name == "docker" else "process"
 
 
-def _conclude(console: Console, asked: MatrixOptions, table: MatrixTable) -> int:
+def _conclude(console: Console, asked: MatrixRequest, table: MatrixTable) -> int:
     """Write the table once more, say what came out and return the exit code."""
     table.write()
     if console.as_json:
@@ -259,7 +259,7 @@ def _matrix(console: Console, parsed: argparse.Namespace) -> int:
     if options.own is not None and options.own.label is None:
         raise UsageError("a matrix tells builds apart by what you call them: give --label too.")
     profile = parsed.profile or "full"
-    asked = MatrixOptions(
+    asked = MatrixRequest(
         lines=_lines(parsed.kafka, options.own, only_table=parsed.only_table),
         runs=parsed.runs_dir,
         choice=Choice(tuple(parsed.globs), tuple(parsed.schedule), profile=profile),

@@ -19,6 +19,7 @@ from conformance.record.run import read_run
 from conformance.record.schedule import read_schedule
 from conformance.record.verdict import Conformance, read_verdict
 from conformance.stages.foretelling import foretell
+from fault_injection.releases import jars_of
 from oracle.steps.step import ScheduleError
 
 if TYPE_CHECKING:
@@ -26,8 +27,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from conformance.catalogue.examination import Entry
+    from conformance.line import Line
     from conformance.stages.foretelling import Foretold
-    from oracle.rules.rule_set import RuleSet
 
 
 ASIDE = "run-again"
@@ -68,14 +69,14 @@ class Progress:
     unfinished: tuple[Unfinished, ...]
 
 
-def progress_of(line: Path, entries: Sequence[Entry], rounds: int, seed: int, rules: RuleSet) -> Progress:
-    """Return what of the entries is finished in the folder of a line, and what is not, given the release's rules."""
-    today = Today(rules)
+def progress_of(folder: Path, entries: Sequence[Entry], rounds: int, seed: int, line: Line) -> Progress:
+    """Return what of the entries is finished in the folder of a line, and what is not."""
+    today = Today(line)
     finished: list[Path] = []
     pending: list[Cell] = []
     unfinished: list[Unfinished] = []
     for number in range(1, rounds + 1):
-        runs = runs_by_scenario(round_folder(line, number))
+        runs = runs_by_scenario(round_folder(folder, number))
         unfinished += (Unfinished(path, UNREADABLE, number, "cannot be read") for path in runs.pop(None, []))
         for entry in entries:
             reasons = {path: _why_not(path, entry, seed, today) for path in runs.get(entry.name, [])}
@@ -216,10 +217,12 @@ def _on(folder: Path) -> str:
 
 
 class Today:
-    """What the model says of catalogue entries on one release today, each foretold once."""
+    """What is run on a line today, and what the model says of catalogue entries there, each foretold once."""
 
-    def __init__(self, rules: RuleSet) -> None:
-        self._rules = rules
+    def __init__(self, line: Line) -> None:
+        self._rules = line.rules
+        self._build = line.release.build
+        self._jars = None if line.own is None or line.own.home is None else jars_of(line.release, line.own.home).digest
         self._foretold: dict[str, Foretold | None] = {}
 
     def difference(self, run: RunDirectory, entry: Entry) -> str | None:
@@ -230,12 +233,15 @@ class Today:
             return "cannot be read"
 
     def _difference(self, run: RunDirectory, entry: Entry) -> str | None:
+        about = read_run(run)
+        if about.build != self._build or self._jars not in {None, about.digests.jars}:
+            return "is of another build of your own Kafka"
         if _done(run, entry) != _to_do(entry):
             return "is of another schedule"
         foretold = self._of(entry)
         if foretold is None:
             return "cannot be predicted any more"
-        if read_run(run).not_run != foretold.not_run:
+        if about.not_run != foretold.not_run:
             return "applied to other releases when it was run"
         if foretold.not_run is not None:
             return None

@@ -72,7 +72,7 @@ def run_line(console: Console, lines: LineOptions, line: Line, problems: list[st
         UsageError: the release's jars, or what runs its brokers, cannot be had.
     """
     folder, entries = lines.folder(line), in_running_order(lines.entries)
-    progress = progress_of(folder, entries, lines.rounds, lines.seed, line.rules)
+    progress = progress_of(folder, entries, lines.rounds, lines.seed, line)
     _announce(console, line, progress)
 
     def failed(place: str, problem: str) -> None:

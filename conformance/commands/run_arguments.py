@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from conformance.commands.choosing import add_choice, choice_given
 from conformance.commands.parser import ROUNDS_MAX, add_json, add_require_promise, given, refuse, whole_number
-from conformance.commands.running import Asked, run_scenarios
+from conformance.commands.running import RunRequest, run_scenarios
 from conformance.run_options import add_run_options, run_options
 
 if TYPE_CHECKING:
@@ -48,10 +48,10 @@ def add_run(parser: Parser) -> None:
     parser.set_defaults(command=lambda console, a: run_scenarios(console, _asked(a)))
 
 
-def _asked(parsed: argparse.Namespace) -> Asked:
+def _asked(parsed: argparse.Namespace) -> RunRequest:
     if parsed.globs or parsed.schedule:
         refuse(parsed, ["--profile"], "chooses scenarios where none is named: leave one of the two out.")
-    return Asked(
+    return RunRequest(
         choice=choice_given(parsed),
         runs=parsed.runs_dir,
         options=run_options(given(parsed)),

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """What ``run`` was asked.
+class RunRequest:
+    """What ``run`` is asked for.
 
     Attributes:
         choice: what is run, and on which release.
@@ -51,7 +51,7 @@ class Asked:
     repeat: int = 1
 
 
-def run_scenarios(console: Console, asked: Asked) -> int:
+def run_scenarios(console: Console, asked: RunRequest) -> int:
     """Run the chosen scenarios and return the exit code."""
     check_options(asked.options)
     scenarios = scenarios_of(asked.choice)
@@ -73,7 +73,7 @@ def run_scenarios(console: Console, asked: Asked) -> int:
     return exit_code(answers, require_promise=asked.require_promise)
 
 
-def _run_all(console: Console, asked: Asked, line: Line, scenarios: Sequence[Entry], seed: int) -> list[Finished]:
+def _run_all(console: Console, asked: RunRequest, line: Line, scenarios: Sequence[Entry], seed: int) -> list[Finished]:
     console.progress(_brokers_source(line))
     words = f"Kafka {line.release.version} ({line.metadata.value}), seed {seed}."
     shared = brokers_of_all(asked.choice, scenarios)

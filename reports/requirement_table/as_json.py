@@ -49,8 +49,9 @@ def _column(total: Total) -> dict[str, Any]:
     }
 
 
-def _named(column: Column) -> dict[str, str]:
-    return {"kafka": column.kafka, "metadata": column.metadata, "backend": column.backend}
+def _named(column: Column) -> dict[str, str | None]:
+    own = {"label": column.label or None, "build": column.build or None}
+    return {"kafka": column.kafka, "metadata": column.metadata, "backend": column.backend, **own}
 
 
 def _every_run(row: EveryRunRow) -> dict[str, Any]:

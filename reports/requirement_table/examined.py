@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 from conformance.record.verdict import Conformance
 from reports.load import load_runs
+from reports.model import own_words
 from reports.promises import broken_promise
 from reports.verdict_words import NOT_JUDGED
-from reports.version_matrix import metadata_words, release_age
+from reports.version_matrix import column_words, release_age
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -25,22 +26,34 @@ ROUND = re.compile(r"round-(\d+)")
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One column of the table: a release in a metadata mode on a backend."""
+    """One column of the table: a release in a metadata mode on a backend.
+
+    Attributes:
+        label: what the user calls the Kafka of their own that was run as this release; empty of the release itself.
+        build: the version that its broker's jar has; likewise.
+    """
 
     kafka: str
     metadata: str
     backend: str
+    label: str = ""
+    build: str = ""
+
+    @property
+    def own(self) -> str:
+        """Which Kafka of the user's it is, in words; empty of the release itself."""
+        return own_words(self.label, self.build)
 
     @property
     def words(self) -> str:
         """The column as people call it."""
         place = ", in containers" if self.backend == "docker" else ""
-        return f"{self.kafka} {metadata_words(self.metadata)}{place}"
+        return f"{column_words(self.kafka, self.metadata, self.own)}{place}"
 
     @property
-    def age(self) -> tuple[list[int], str, str]:
-        """A key that puts older releases first, ZooKeeper before KRaft, child processes before containers."""
-        return *release_age(self.kafka, self.metadata), "" if self.backend == "process" else self.backend
+    def age(self) -> tuple[list[int], str, str, str]:
+        """A key that puts older releases first, ZooKeeper before KRaft, a user's own after it, containers last."""
+        return *release_age(self.kafka, self.metadata), self.own, "" if self.backend == "process" else self.backend
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +112,7 @@ def _examined(view: RunView, page: Path) -> Examined:
     named = ROUND.fullmatch(view.path.parent.name)
     held, uncounted = _held(view)
     return Examined(
-        column=Column(view.kafka, view.metadata, view.backend),
+        column=Column(view.kafka, view.metadata, view.backend, view.label, view.build),
         scenario=view.name,
         round=int(named[1]) if named else 1,
         sources=view.sources,

@@ -13,7 +13,7 @@ from conformance.commands import matrix
 from conformance.commands.parser import is_given
 
 if TYPE_CHECKING:
-    from conformance.commands.matrix import MatrixOptions
+    from conformance.commands.matrix import MatrixRequest
 
 ONLY_TABLE = "is about what is run, and --only-table runs nothing."
 PROFILE = "--profile chooses scenarios where none is named: leave one of the two out."
@@ -29,6 +29,11 @@ IGNORED = (
     ("run TR-01 --backend process --jre-image j", BASE_IMAGE),
     ("matrix TR-01 --profile full", PROFILE),
     ("matrix TR-01 --backend process --jre-image j", BASE_IMAGE),
+    ("run TR-01 --label fork", "--label is about a Kafka of your own: give --kafka-home or --image too."),
+    ("matrix --kafka-home own", "a matrix tells builds apart by what you call them: give --label too."),
+    ("matrix --only-table --kafka-home own", f"--kafka-home {ONLY_TABLE}"),
+    ("matrix --only-table --label fork", f"--label {ONLY_TABLE}"),
+    ("matrix --ladder --image own:1", f"--image {LADDER}"),
     ("matrix --ladder --kafka 4.3.1", f"--kafka {LADDER}"),
     ("matrix --ladder TR-01", f"scenario names {LADDER}"),
     ("matrix --ladder --repeat 2", f"--repeat {LADDER}"),
@@ -81,7 +86,7 @@ def test_what_is_left_out_is_not_given() -> None:
 
 
 def test_a_matrix_has_its_defaults_for_what_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[MatrixOptions] = []
+    asked: list[MatrixRequest] = []
     monkeypatch.setattr(matrix, "run_matrix", lambda _, options: asked.append(options) or 0)
     assert main(["matrix"]) == 0
     (options,) = asked

@@ -10,13 +10,12 @@ import pytest
 from conformance.catalogue.questions import Answer, Question
 from conformance.catalogue.where import Where
 from conformance.commands.matrix_cells import progress_of, put_aside, runs_of, runs_put_aside
+from conformance.line import line_named
 from conformance.record.answers import write_predicted
 from conformance.record.directory import RunDirectory
 from conformance.registry import EXAMINATIONS
 from conformance.stages.foretelling import foretell
-from oracle.rules.by_version import rules_for
 from oracle.schedule_format import encode
-from oracle.vocabulary import MetadataMode
 from tests.conformance.run_files import change_run, write_json
 from tests.conformance.selected import select_scenarios
 
@@ -27,7 +26,8 @@ if TYPE_CHECKING:
 
 ENTRIES = select_scenarios(("HW-03", "TR-01"))
 SEED = 7
-RULES = rules_for("4.3.1", MetadataMode.KRAFT)
+LINE = line_named("4.3.1")
+RULES = LINE.rules
 QUESTION = Question("how many", lambda _rules, _prediction: 2, lambda _run: 2)
 
 
@@ -61,7 +61,7 @@ def prediction_of(entry: Entry) -> dict[str, Any]:
 
 
 def pending(line: Path, rounds: int = 1) -> list[tuple[str, int]]:
-    return [(cell.entry.name, cell.round) for cell in progress_of(line, ENTRIES, rounds, SEED, RULES).pending]
+    return [(cell.entry.name, cell.round) for cell in progress_of(line, ENTRIES, rounds, SEED, LINE).pending]
 
 
 def test_without_runs_every_cell_is_pending_round_by_round(tmp_path: Path) -> None:
@@ -71,7 +71,7 @@ def test_without_runs_every_cell_is_pending_round_by_round(tmp_path: Path) -> No
 @pytest.mark.parametrize("word", ["CONFORMS", "DEVIATES", "INCONCLUSIVE", "NOT_RUN"])
 def test_a_run_with_a_verdict_is_finished(tmp_path: Path, word: str) -> None:
     path = write(tmp_path, "a", "HW-03", conformance=word)
-    progress = progress_of(tmp_path, ENTRIES, 2, SEED, RULES)
+    progress = progress_of(tmp_path, ENTRIES, 2, SEED, LINE)
     assert progress.finished == (path,)
     assert [(cell.entry.name, cell.round) for cell in progress.pending] == [("TR-01", 1), ("HW-03", 2), ("TR-01", 2)]
 
@@ -92,7 +92,7 @@ def test_a_run_that_does_not_count_is_put_aside_and_its_cell_is_pending(
     tmp_path: Path, changed: dict[str, Any], why: str
 ) -> None:
     path = write(tmp_path, "a", "HW-03", **changed)
-    progress = progress_of(tmp_path, ENTRIES, 1, SEED, RULES)
+    progress = progress_of(tmp_path, ENTRIES, 1, SEED, LINE)
     assert [(one.path, one.scenario, one.round, one.why) for one in progress.unfinished] == [(path, "HW-03", 1, why)]
     assert ("HW-03", 1) in pending(tmp_path)
     put_aside(tmp_path, progress.unfinished)
@@ -112,50 +112,48 @@ def test_an_examination_counts_while_its_steps_are_the_same(tmp_path: Path) -> N
     examination = next(one for one in EXAMINATIONS if foretell(one, RULES).not_run is None)
     for steps, counts in ((list(examination.subject.steps()), True), (["something else"], False)):
         path = write_examination(tmp_path, examination, steps)
-        assert progress_of(tmp_path, [examination], 1, SEED, RULES).finished == ((path,) if counts else ())
+        assert progress_of(tmp_path, [examination], 1, SEED, LINE).finished == ((path,) if counts else ())
 
 
 def test_an_examination_counts_while_it_is_asked_the_same(tmp_path: Path) -> None:
     examination = next(one for one in EXAMINATIONS if foretell(one, RULES).not_run is None)
     path = write_examination(tmp_path, examination, list(examination.subject.steps()))
     write_predicted(RunDirectory(path), [answer.predicted for answer in [Answer("something else", 1)]])
-    (one,) = progress_of(tmp_path, [examination], 1, SEED, RULES).unfinished
+    (one,) = progress_of(tmp_path, [examination], 1, SEED, LINE).unfinished
     assert one.why == "was asked something else"
 
 
 def test_a_scenario_that_was_never_asked_its_question_is_run_again(tmp_path: Path) -> None:
     entry = replace(ENTRIES[0], questions=(QUESTION,))
     path = write(tmp_path, "a", "HW-03")
-    assert [one.why for one in progress_of(tmp_path, [entry], 1, SEED, RULES).unfinished] == [
-        "was asked something else"
-    ]
+    assert [one.why for one in progress_of(tmp_path, [entry], 1, SEED, LINE).unfinished] == ["was asked something else"]
     write_predicted(RunDirectory(path), [answer.predicted for answer in [Answer("how many", 2)]])
-    assert progress_of(tmp_path, [entry], 1, SEED, RULES).finished == (path,)
+    assert progress_of(tmp_path, [entry], 1, SEED, LINE).finished == (path,)
 
 
 def test_what_was_left_out_is_run_when_the_entry_applies_now(tmp_path: Path) -> None:
     path = write(tmp_path, "a", "HW-03", conformance="NOT_RUN")
     run = RunDirectory(path)
     change_run(run, not_run="exists before Kafka 1.0")
-    (one,) = progress_of(tmp_path, ENTRIES[:1], 1, SEED, RULES).unfinished
+    (one,) = progress_of(tmp_path, ENTRIES[:1], 1, SEED, LINE).unfinished
     assert one.why == "applied to other releases when it was run"
     entry = replace(ENTRIES[0], where=Where(before="1.0"))
     change_run(run, not_run=foretell(entry, RULES).not_run)
-    assert progress_of(tmp_path, [entry], 1, SEED, RULES).finished == (path,)
+    assert progress_of(tmp_path, [entry], 1, SEED, LINE).finished == (path,)
 
 
 def test_an_entry_that_became_a_scenario_is_run_again(tmp_path: Path) -> None:
     run = RunDirectory(tmp_path / "round-1" / "a")
     write_json(run, "run.json", {"scenario": "HW-03", "seed": SEED, "steps": ["Ask."]})
     write_json(run, "verdict.json", {"conformance": "CONFORMS", "promise": None, "reason": ""})
-    assert [one.why for one in progress_of(tmp_path, ENTRIES, 1, SEED, RULES).unfinished] == ["cannot be read"]
+    assert [one.why for one in progress_of(tmp_path, ENTRIES, 1, SEED, LINE).unfinished] == ["cannot be read"]
 
 
 @pytest.mark.parametrize("text", ["{", "[]", "{}"])
 def test_a_run_that_cannot_be_read_is_put_aside(tmp_path: Path, text: str) -> None:
     path = write(tmp_path, "a", "HW-03")
     (path / "run.json").write_text(text)
-    progress = progress_of(tmp_path, ENTRIES, 1, SEED, RULES)
+    progress = progress_of(tmp_path, ENTRIES, 1, SEED, LINE)
     assert [(one.path, one.why) for one in progress.unfinished] == [(path, "cannot be read")]
     put_aside(tmp_path, progress.unfinished)
     assert runs_of(tmp_path) == []
@@ -163,7 +161,7 @@ def test_a_run_that_cannot_be_read_is_put_aside(tmp_path: Path, text: str) -> No
 
 def test_a_cell_counts_once(tmp_path: Path) -> None:
     first, second = write(tmp_path, "a", "HW-03"), write(tmp_path, "b", "HW-03")
-    progress = progress_of(tmp_path, ENTRIES, 1, SEED, RULES)
+    progress = progress_of(tmp_path, ENTRIES, 1, SEED, LINE)
     assert progress.finished == (first,)
     assert [(one.path, one.why) for one in progress.unfinished] == [(second, "was run twice")]
 
@@ -171,7 +169,7 @@ def test_a_cell_counts_once(tmp_path: Path) -> None:
 def test_what_is_put_aside_never_overwrites_what_was_put_aside_before(tmp_path: Path) -> None:
     for _ in range(2):
         write(tmp_path, "a", "HW-03", conformance="HARNESS_ERROR")
-        put_aside(tmp_path, progress_of(tmp_path, ENTRIES, 1, SEED, RULES).unfinished)
+        put_aside(tmp_path, progress_of(tmp_path, ENTRIES, 1, SEED, LINE).unfinished)
     assert runs_put_aside(tmp_path) == 2
 
 

@@ -8,15 +8,19 @@ from typing import TYPE_CHECKING
 import pytest
 
 from conformance.cli import main
-from conformance.commands.matrix_cells import Asked
+from conformance.commands.matrix_cells import Asked, progress_of
 from conformance.commands.matrix_table import MatrixTable
+from conformance.line import line_named
 from conformance.record.directory import RunDirectory
+from conformance.run_options import OwnKafka
 from conformance.stages.foretelling import foretell
+from fault_injection.releases import find_release, jars_of
 from oracle.rules.by_version import rules_for
 from oracle.schedule_format import encode
 from oracle.vocabulary import MetadataMode
-from tests.conformance.run_files import write_json
+from tests.conformance.run_files import change_run, write_json
 from tests.conformance.selected import select_scenarios
+from tests.conformance.test_line import own_kafka
 from tests.reports.requirement_table.small_runs import numbers, seen, write_run
 
 if TYPE_CHECKING:
@@ -149,6 +153,36 @@ def test_what_is_finished_is_skipped_and_no_broker_starts(
     assert "4.3.1/kraft: 1 cell, 1 finished and skipped" in told
     assert "4.3.1/kraft: 1 run; conforms 1; 2.5 s; " in told
     assert not (tmp_path / "no jars").exists()
+
+
+def test_a_kafka_of_the_user_s_is_a_line_of_its_own_and_run_again_when_it_is_another_build(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (scenario,) = select_scenarios(("HW-03",))
+    own = own_kafka(tmp_path / "own", "4.5.0-SNAPSHOT").home
+    assert own is not None
+    run = RunDirectory(write_run(tmp_path / "runs" / "4.3.1-kraft-fork-process" / "round-1", "a", scenario="HW-03"))
+    foretold = foretell(scenario, rules_for("4.3.1", MetadataMode.KRAFT)).as_json()
+    write_json(run, "schedule.json", encode(scenario.schedule))
+    write_json(run, "prediction/prediction.json", foretold)
+    digests = {"jars": jars_of(find_release("4.3.1"), own).digest}
+    change_run(run, label="fork", build="4.5.0-SNAPSHOT", digests=digests)
+    command = ["matrix", "HW-03", "--kafka-home", str(own), "--label", "fork", "--rules-of", "4.3.1", "--seed", "5"]
+    command += ["--backend", "process", "--runs-dir", str(tmp_path / "runs")]
+
+    assert main(command) == 0
+    told = capsys.readouterr()
+    assert "4.3.1/kraft (fork): 1 cell, 1 finished and skipped" in told.err
+    assert "4.3.1 KRaft, fork (jar 4.5.0-SNAPSHOT)  1 run; conforms 1" in told.out
+    (column,) = json.loads((tmp_path / "runs" / "matrix.json").read_text(encoding="utf-8"))["columns"]
+    assert (column["kafka"], column["label"], column["build"]) == ("4.3.1", "fork", "4.5.0-SNAPSHOT")
+    for name in ("matrix.html", "matrix.md"):
+        assert "fork (jar 4.5.0-SNAPSHOT)" in (tmp_path / "runs" / name).read_text(encoding="utf-8")
+
+    (own / "libs" / "kafka_2.13-4.5.0-SNAPSHOT.jar").write_bytes(b"rebuilt")
+    line = line_named("newest", own=OwnKafka(own, label="fork", rules_of="4.3.1"))
+    (again,) = progress_of(run.path.parents[1], [scenario], 1, 5, line).unfinished
+    assert again.why == "is of another build of your own Kafka"
 
 
 def test_a_release_whose_jars_cannot_be_had_leaves_the_others_to_be_run(

@@ -59,6 +59,21 @@ def test_a_directory_is_run_and_tells_its_release(tmp_path: Path) -> None:
     assert about["digests"]["jars"] != jars_of(find_release("3.9.2")).digest
 
 
+def test_a_build_newer_than_every_release_is_run_by_the_rules_that_are_named(tmp_path: Path) -> None:
+    libs = tmp_path / "kafka" / "libs"
+    libs.mkdir(parents=True)
+    for jar in jars_of(find_release("4.4.0")).files:
+        os.link(jar, libs / jar.name.replace("kafka_2.13-4.4.0", "kafka_2.13-4.5.0-SNAPSHOT"))
+    answer, about = run(
+        tmp_path, "--kafka-home", libs.parent, "--backend", "process", "--rules-of", "4.4.0", "--label", "fork"
+    )
+
+    assert verdict(answer) == ["4.4.0", "kraft", "process", "CONFORMS", "KEPT"]
+    assert (answer["build"], answer["label"]) == (about["build"], about["label"]) == ("4.5.0-SNAPSHOT", "fork")
+    report = (tmp_path / "runs" / "report.html").read_text(encoding="utf-8")
+    assert "4.4.0 (KRaft), fork (jar 4.5.0-SNAPSHOT)" in report
+
+
 @pytest.fixture
 def image_like_confluents(tmp_path: Path) -> Iterator[str]:
     """An image whose jars lie, and whose broker's jar is named, as in Confluent's image of its release 8.3."""

@@ -2,7 +2,7 @@
 
 import pytest
 
-from fault_injection.releases import UsageError, brought_release
+from fault_injection.releases import UsageError, brought_release, find_release, newer_build
 
 DISTRIBUTION_OF_OLD = [
     "kafka-clients-0.10.2.2.jar",
@@ -33,6 +33,25 @@ DISTRIBUTION_OF_OLD = [
 )
 def test_the_jar_of_the_broker_tells(jars: list[str], requested: str, version: str) -> None:
     assert brought_release(jars, "--kafka-home kafka", requested).version == version
+
+
+@pytest.mark.parametrize(
+    ("jar", "build"),
+    [
+        ("kafka_2.13-3.9.2.jar", "3.9.2"),
+        ("kafka_2.13-4.3.0-SNAPSHOT.jar", "4.3.0-SNAPSHOT"),
+        ("kafka_2.13-7.9.1-ccs.jar", "7.9.1-ccs"),
+    ],
+)
+def test_the_jar_s_own_version_is_kept(jar: str, build: str) -> None:
+    assert brought_release([jar], "--kafka-home kafka").build == build
+
+
+def test_a_build_newer_than_every_release_is_taken_as_the_one_that_is_named() -> None:
+    taken = newer_build(["kafka_2.13-9.9.0-SNAPSHOT.jar"], "--kafka-home kafka", find_release("4.3.1"))
+    assert (taken.version, taken.build) == ("4.3.1", "9.9.0-SNAPSHOT")
+    with pytest.raises(UsageError, match=r"holds Kafka 3\.9\.2, and the rules of 3\.9 are known"):
+        newer_build(["kafka_2.13-3.9.2.jar"], "--kafka-home kafka", find_release("4.3.1"))
 
 
 @pytest.mark.parametrize(
