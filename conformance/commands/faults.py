@@ -68,7 +68,7 @@ def list_faults(console: Console, kafka: str | None, metadata: str | None) -> in
     for family, entries in groupby(CATALOGUE, lambda entry: entry.family):
         console.answer(f"Faults of {FAMILIES[family]}:")
         for entry in entries:
-            console.answer("\n".join(_told(entry)))
+            console.answer("\n".join(_told(entry, console.width(WIDTH))))
     if spec is not None:
         console.answer("\n".join(_points(spec)))
     return 0
@@ -79,11 +79,11 @@ def _spec(kafka: str, metadata: str | None) -> ClusterSpec:
     return ClusterSpec(line.release, line.metadata, client_links=True)
 
 
-def _told(entry: CatalogueEntry) -> list[str]:
+def _told(entry: CatalogueEntry, width: int) -> list[str]:
     lines = [entry.does, f"Healed: {entry.heals}", f"Proof: {entry.proof}."]
     where = " and ".join(entry.backends) + " backend" + ("s" if len(entry.backends) > 1 else "")
     lines.append(f"On: {where}, Kafka {entry.since} and newer" + (f"; needs {entry.needs}." if entry.needs else "."))
-    wrapped = (line for text in lines for line in textwrap.wrap(text, WIDTH - 6, subsequent_indent="  "))
+    wrapped = (line for text in lines for line in textwrap.wrap(text, width - 6, subsequent_indent="  "))
     return [f"  {entry.name}", *(f"      {line}" for line in wrapped)]
 
 

@@ -67,7 +67,12 @@ def add_guarantees(parser: Parser) -> None:
     cell.add_argument("--min-isr", "--min-insync-replicas", type=int, choices=(1, 2, 3), help="(default: 1)")
     cell.add_argument("--unclean", nargs="?", const="on", choices=("on", "off"), help="(default: off)")
     cell.add_argument("--replicas", type=int, choices=(2, 3), help="(default: 2)")
-    cell.add_argument("--faults", choices=tuple(FAULTS), help="(default: all; with --write-schedule: kills)")
+    cell.add_argument(
+        "--faults",
+        choices=tuple(FAULTS),
+        metavar="F",
+        help=f"{', '.join(FAULTS)} (default: all; with --write-schedule: kills)",
+    )
     cell.add_argument("--write-schedule", type=Path, metavar="F", help="write what it loses as a schedule for `run`")
     parser.set_defaults(command=_guarantees)
 

@@ -103,10 +103,11 @@ def show_table(console: Console, options: TableOptions) -> int:
     else:
         is_short = not (options.is_markdown or options.is_full)
         form = _markdown if options.is_markdown else _lines
-        for text in short_tables(table.rows) if is_short else _long(table, form):
-            console.answer(text)
-        console.answer(_legend(table))
-        console.answer(FURTHER if is_short else SAME_RULES)
+        console.answer(
+            "\n".join(short_tables(table.rows) if is_short else _long(table, form)), as_it_is=options.is_markdown
+        )
+        console.prose(_legend(table))
+        console.prose(FURTHER if is_short else SAME_RULES)
     return 0
 
 

@@ -10,6 +10,10 @@ from importlib.metadata import PackageNotFoundError, version
 from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from typing_extensions import override
+
+from conformance.console import is_terminal
+from conformance.layout import fill
 from fault_injection.releases import UsageError
 
 if TYPE_CHECKING:
@@ -83,6 +87,14 @@ def whole_number(least: int, most: int) -> Callable[[str], int]:
 USAGE = 2
 
 
+class HelpFormatter(argparse.RawDescriptionHelpFormatter):
+    """Descriptions and examples as they are written; on a terminal within its width."""
+
+    @override
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        return fill(text, width) if is_terminal(sys.stdout) else super()._fill_text(text, width, indent)
+
+
 class Parser(argparse.ArgumentParser):
     """A parser that suggests what is close to a word that it does not know, and keeps the lines of its help.
 
@@ -91,7 +103,7 @@ class Parser(argparse.ArgumentParser):
     """
 
     def __init__(self, *, later: Callable[[Parser], None] | None = None, **options: Any) -> None:  # noqa: ANN401 - argparse's own
-        super().__init__(formatter_class=argparse.RawDescriptionHelpFormatter, **options)
+        super().__init__(formatter_class=HelpFormatter, **options)
         self._later = later
 
     def describe(self, description: str, epilog: str = "") -> None:

@@ -137,30 +137,32 @@ def list_track_record(console: Console) -> int:
         unreached = [{"issue": one.issue, "symptom": one.symptom, "reason": one.reason} for one in UNREACHED]
         console.answer_json({"defects": shown, "unreached": unreached})
         return 0
+    width = console.width(WIDTH)
     console.answer("Shown by a scenario each:")
     for defect in TRACK_RECORD:
-        console.answer("\n".join(_told(defect)))
+        console.answer("\n".join(_told(defect, width)))
     console.answer("Out of reach:")
     for one in UNREACHED:
-        console.answer("\n".join((f"  {one.issue}", *_wrapped(one.symptom), *_wrapped(f"Why not: {one.reason}."))))
+        why = f"Why not: {one.reason}."
+        console.answer("\n".join((f"  {one.issue}", *_wrapped(one.symptom, width), *_wrapped(why, width))))
     return 0
 
 
-def _told(defect: Defect) -> list[str]:
+def _told(defect: Defect, width: int) -> list[str]:
     mode = defect.metadata.value
     return [
         f"  {defect.issue}, {defect.kind.value}",
-        *_wrapped(defect.symptom),
-        *_wrapped(f"{defect.broken} ({mode}): {defect.sign.text}: {in_words(defect.there)}"),
-        *_wrapped(f"{defect.fixed} ({mode}): {defect.sign.text}: {in_words(defect.here)}"),
-        *_wrapped(f"decided by: {', '.join(defect.rules)}"),
+        *_wrapped(defect.symptom, width),
+        *_wrapped(f"{defect.broken} ({mode}): {defect.sign.text}: {in_words(defect.there)}", width),
+        *_wrapped(f"{defect.fixed} ({mode}): {defect.sign.text}: {in_words(defect.here)}", width),
+        *_wrapped(f"decided by: {', '.join(defect.rules)}", width),
         f"      {defect.command(defect.broken)}",
         f"      {defect.command(defect.fixed)}",
     ]
 
 
-def _wrapped(text: str) -> list[str]:
-    return [f"      {line}" for line in textwrap.wrap(text, WIDTH - 6, subsequent_indent="  ")]
+def _wrapped(text: str, width: int) -> list[str]:
+    return [f"      {line}" for line in textwrap.wrap(text, width - 6, subsequent_indent="  ")]
 
 
 def _defect_as_json(defect: Defect) -> dict[str, Any]:
