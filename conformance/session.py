@@ -74,6 +74,7 @@ class Session:
         tasks: Sequence[Task],
         where: str = "",
         failed: Callable[[str, str], None] | None = None,
+        begin: Callable[[str], None] | None = None,
     ) -> list[Finished]:
         """Run entries in order, and return those that have a verdict.
 
@@ -82,10 +83,13 @@ class Session:
             where: what progress says before the number of each.
             failed: told where and why an entry has no verdict, after which the others are run; None lets the
                 exception go on.
+            begin: told of each entry that begins; None if nobody counts them.
         """
         finished = []
         for number, task in enumerate(tasks, start=1):
             place = f"{where}[{number}/{len(tasks)}]"
+            if begin is not None:
+                begin(task.name)
             self.progress(f"{place} {task.name}: {task.entry.requirement}")
             try:
                 finished.append(self.run(task.entry, task.runs))

@@ -78,8 +78,9 @@ def run_matrix(console: Console, asked: MatrixRequest) -> int:
         lines.asked_of(line).write(lines.folder(line))
     table = MatrixTable.over(asked.runs, seed=lines.seed)
     table.write()
-    for line in asked.lines:
-        _run(console, lines, line, table)
+    with console.entries(len(asked.lines) * len(lines.entries) * lines.rounds):
+        for line in asked.lines:
+            _run(console, lines, line, table)
     return _conclude(console, asked, table)
 
 

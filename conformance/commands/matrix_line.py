@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from conformance.console import Console
     from conformance.line import Line
     from conformance.run_options import RunOptions
-    from conformance.session import Session
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,17 +87,12 @@ def run_line(console: Console, lines: LineOptions, line: Line, problems: list[st
         if session.laboratory.jars.files:
             console.progress(f"{line.words}: {jars_text(session.laboratory.jars)}")
         put_aside(folder, progress.unfinished)
-        run_cells(session, folder, pending, f"{line.words} ", failed)
+        session.run_all(tasks_of(folder, pending), f"{line.words} ", failed, console.begin)
 
 
-def run_cells(
-    session: Session, folder: Path, cells: Sequence[Cell], where: str, failed: Callable[[str, str], None]
-) -> None:
-    """Run cells of a line; one that fails is told, and the others are run."""
-    tasks = [
-        Task(cell.entry, round_folder(folder, cell.round), f"{cell.entry.name}, round {cell.round}") for cell in cells
-    ]
-    session.run_all(tasks, where, failed)
+def tasks_of(folder: Path, cells: Sequence[Cell]) -> list[Task]:
+    """Return what is to be run for cells of a line."""
+    return [Task(one.entry, round_folder(folder, one.round), f"{one.entry.name}, round {one.round}") for one in cells]
 
 
 def _predictable(choice: Choice, line: Line, cells: Sequence[Cell], failed: Callable[[str, str], None]) -> list[Cell]:
@@ -116,6 +110,7 @@ def _predictable(choice: Choice, line: Line, cells: Sequence[Cell], failed: Call
 def _announce(console: Console, line: Line, progress: Progress) -> None:
     total, finished = len(progress.finished) + len(progress.pending), len(progress.finished)
     skipped = f", {finished} finished and skipped" if finished else ""
+    console.leave_out(finished)
     console.progress(f"{line.words}: {total} {'cell' if total == 1 else 'cells'}{skipped}")
     for one in progress.unfinished:
         console.progress(f"{line.words}: {one.scenario}, round {one.round} is run again: {one.path.name} {one.why}")

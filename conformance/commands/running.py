@@ -76,9 +76,11 @@ def run_scenarios(console: Console, asked: RunRequest) -> int:
 def _run_all(console: Console, asked: RunRequest, line: Line, scenarios: Sequence[Entry], seed: int) -> list[Finished]:
     console.progress(_brokers_source(line))
     words = f"Kafka {line.release.version} ({line.metadata.value}), seed {seed}."
+    tasks = [Task(entry, asked.runs, entry.name) for entry in scenarios]
     shared = brokers_of_all(asked.choice, scenarios)
     with session_on(line, asked.options, seed, console.progress, words, shared) as session:
-        finished = session.run_all([Task(entry, asked.runs, entry.name) for entry in scenarios])
+        with console.entries(len(tasks)):
+            finished = session.run_all(tasks, begin=console.begin)
         if asked.keep_cluster and session.laboratory.running is not None:
             keep_until_interrupted(console, session.laboratory.running.bootstrap)
     return finished
@@ -123,13 +125,14 @@ def summarise(console: Console, finished: Sequence[Finished], report: Path, seed
         console.answer_json(as_json(finished))
         return
     width = max((len(f.scenario) for f in finished), default=8)
+    lines = []
     for one in finished:
         promise = one.verdict.promise.value if one.verdict.promise else "-"
-        console.answer(
+        lines.append(
             f"{one.scenario:{width}}  {one.verdict.conformance.value:13} {promise:20} {one.seconds:5.1f} s  "
             f"{one.verdict.reason}"
         )
-    console.answer(f"seed {seed}; report: {report}")
+    console.answer("\n".join((*lines, f"seed {seed}; report: {report}")))
 
 
 def as_json(finished: Sequence[Finished]) -> dict[str, Any]:

@@ -9,7 +9,7 @@ import pytest
 from typing_extensions import override
 
 from conformance.commands.matrix_cells import Cell, round_folder
-from conformance.commands.matrix_line import run_cells
+from conformance.commands.matrix_line import tasks_of
 from conformance.scenarios.truncation import RESTARTED_FOLLOWER
 from conformance.second_look import SecondLook
 from conformance.session import Session, Task
@@ -54,13 +54,17 @@ def test_entries_are_run_in_order_each_where_it_is_asked_for(tmp_path: Path) -> 
 
 def test_a_cell_that_fails_is_said_and_is_no_reason_to_end(tmp_path: Path) -> None:
     told: list[str] = []
+    begun: list[str] = []
     failures: list[tuple[str, str]] = []
     session = session_of(tmp_path, told, FullDisk())
     cells = [Cell(RESTARTED_FOLLOWER, 2), Cell(ASKS_THE_LEADER, 2)]
-    run_cells(session, tmp_path, cells, "line ", lambda place, problem: failures.append((place, problem)))
+    session.run_all(
+        tasks_of(tmp_path, cells), "line ", lambda place, problem: failures.append((place, problem)), begun.append
+    )
 
     why = f"{RESTARTED_FOLLOWER.name}, round 2 could not be run: OSError('no space left on device')"
     assert failures == [("line [1/2]", why)]
+    assert begun == [f"{RESTARTED_FOLLOWER.name}, round 2", f"{ASKS_THE_LEADER.name}, round 2"]
     assert len([*round_folder(tmp_path, 2).glob("*/run.json")]) == 1
 
 
