@@ -1,91 +1,166 @@
-"""Which deviations are accepted? One TOML file per release, empty until a deviation is understood.
+"""Which findings are accepted, on which release, why and until when? One format and one reader, whatever finds them.
 
-An entry names a scenario, the reason and the issue; it accepts DEVIATES only, and of that what its codes name,
-or everything if it has none. An unpredicted loss is never accepted. A listed scenario that conforms fails, so
-that entries do not outlive their issue. What the model predicts needs no entry.
+``accepted.toml`` has the tester's own; users have files of theirs (``--accept FILE``). An entry accepts one finding:
 
-    [[deviates]]
-    scenario = "TR-01"
-    metadata = "kraft"        # optional: any mode
-    codes = ["high_watermark"] # optional: all that may deviate; "codes" in verdict.json says what does
+    [[accepted]]
+    finding = "TR-01"           # who found it: an entry of the catalogue, or the id of a schedule
+    codes = ["high_watermark"]  # optional: all that may be found; "codes" in verdict.json has the words
+    release = "4.3.1/kraft"     # or 4.3.1 for either metadata mode
     reason = "One sentence."
     issue = "KAFKA-12345"
+    expires = 2027-06-30        # the last day, in UTC, on which a run may have it
+
+An unpredicted loss is never accepted. A finding that does not happen any more fails, so that entries do not outlive
+their issue; one that has expired is told, and accepts nothing. What the model predicts needs no entry.
 """
 
 from __future__ import annotations
 
 import tomllib
 from dataclasses import dataclass
+from datetime import date, datetime
+from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from conformance.judgement.deviation_codes import CODES
+from fault_injection.releases import UsageError
+from fault_injection.releases.table import release_of_line
 
-OPTIONAL = {"metadata", "codes"}
-FIELDS = {"scenario", "reason", "issue"} | OPTIONAL
-DIRECTORY = Path(__file__).parent
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping
+
+OURS = Path(__file__).with_name("accepted.toml")
+TEXTS = ("finding", "release", "reason", "issue")
+FIELDS = frozenset((*TEXTS, "codes", "expires"))
+EXAMPLE = """[[accepted]] with finding = "TR-01", release = "4.3.1/kraft", reason, issue, expires = 2027-06-30"""
+FORMER = f"""[[deviates]] is the former format: write {EXAMPLE}. \
+The finding was called scenario, the release was the file's name, its mode metadata"""
 
 
 class ExpectationError(Exception):
-    """An expectations file that cannot be understood."""
+    """A file of accepted findings that cannot be understood."""
 
 
 @dataclass(frozen=True, slots=True)
-class AcceptedDeviation:
-    """One accepted deviation.
+class AcceptedFinding:
+    """One accepted finding.
 
     Attributes:
-        metadata: the metadata mode that it concerns; None for any.
-        codes: what may deviate, in the words of ``deviation_codes``; empty for anything.
+        finding: who found it, such as the name of a catalogue entry.
+        release: the version on which it is accepted.
+        metadata: the metadata mode that it concerns; None for either.
+        expires: the last day on which it is accepted.
+        codes: what may be found, in the finder's words; empty for anything.
     """
 
-    scenario: str
+    finding: str
+    release: str
+    metadata: str | None
     reason: str
     issue: str
-    metadata: str | None = None
+    expires: date
     codes: tuple[str, ...] = ()
 
+    @property
+    def text(self) -> str:
+        """Issue and reason, as verdicts cite them."""
+        return f"{self.issue}: {self.reason}"
 
-def accepted_deviation(
-    kafka: str, metadata: str, scenario: str, directory: Path = DIRECTORY
-) -> AcceptedDeviation | None:
-    """Return the accepted deviation of a scenario on a release, if there is one.
+    def concerns(self, finding: str, release: str, metadata: str) -> bool:
+        """Say whether it is about a finding on a release."""
+        return (self.finding, self.release) == (finding, release) and self.metadata in (None, metadata)
+
+
+def accepted_for(
+    entries: Iterable[AcceptedFinding], finding: str, release: str, metadata: str
+) -> AcceptedFinding | None:
+    """Return the first entry that is about a finding on a release, if there is one."""
+    return next((entry for entry in entries if entry.concerns(finding, release, metadata)), None)
+
+
+@cache
+def our_findings() -> tuple[AcceptedFinding, ...]:
+    """Return the tester's own accepted findings."""
+    return read_accepted(OURS)
+
+
+def read_accepted(path: Path, codes: Collection[str] = CODES) -> tuple[AcceptedFinding, ...]:
+    """Read a file of accepted findings.
+
+    Args:
+        path: the file.
+        codes: the words by which the finder names what it finds.
 
     Raises:
-        ExpectationError: the release's file cannot be understood.
+        ExpectationError: it cannot be read, is of the former format, or an entry is wrong; names file and entry.
     """
-    for entry in load_expectations(directory / f"{kafka}.toml"):
-        if entry.scenario == scenario and entry.metadata in (None, metadata):
-            return entry
-    return None
-
-
-def load_expectations(path: Path) -> tuple[AcceptedDeviation, ...]:
-    """Read an expectations file; a missing one accepts nothing.
-
-    Raises:
-        ExpectationError: it is no TOML, or an entry lacks a field or has an unknown one.
-    """
-    if not path.exists():
-        return ()
     try:
-        entries = tomllib.loads(path.read_text(encoding="utf-8")).get("deviates", [])
-    except tomllib.TOMLDecodeError as error:
-        raise ExpectationError(f"{path.name}: {error}") from error
-    for number, entry in enumerate(entries, start=1):
-        unknown = set(entry) - FIELDS
-        missing = FIELDS - OPTIONAL - set(entry)
-        if unknown or missing:
-            wrong = ", ".join(sorted(unknown | missing))
-            raise ExpectationError(f"{path.name}: entry {number}: missing or unknown: {wrong}")
-        entry["codes"] = _codes(entry.get("codes", []), f"{path.name}: entry {number}")
-    return tuple(AcceptedDeviation(**entry) for entry in entries)
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise ExpectationError(f"{path}: {error}") from error
+    if "deviates" in content:
+        raise ExpectationError(f"{path}: {FORMER}")
+    tables = content.get("accepted", [])
+    if set(content) - {"accepted"} or not isinstance(tables, list):
+        raise ExpectationError(f"{path}: an accepted finding is {EXAMPLE}")
+    entries = tuple(_entry(table, codes, f"{path}: entry {number}") for number, table in enumerate(tables, start=1))
+    _require_one_each(entries, path)
+    return entries
 
 
-def _codes(codes: object, where: str) -> tuple[str, ...]:
-    known = ", ".join(sorted(CODES))
-    if not isinstance(codes, list):
-        raise ExpectationError(f"{where}: codes is no list; known codes are {known}")
-    foreign = [str(code) for code in codes if str(code) not in CODES]
+def _entry(table: object, codes: Collection[str], where: str) -> AcceptedFinding:
+    if not isinstance(table, dict):
+        raise ExpectationError(f"{where}: an accepted finding is {EXAMPLE}")
+    wrong = (set(table) - FIELDS) | (FIELDS - {"codes"} - set(table))
+    if wrong:
+        raise ExpectationError(f"{where}: missing or unknown: {', '.join(sorted(wrong))}")
+    for name in TEXTS:
+        if not isinstance(table[name], str) or not table[name].strip():
+            raise ExpectationError(f"{where}: {name} is no text")
+    release, metadata = _release(table["release"], where)
+    named = _codes(table.get("codes", []), codes, where)
+    return AcceptedFinding(
+        table["finding"], release, metadata, table["reason"], table["issue"], _expiry(table, where), named
+    )
+
+
+def _release(text: str, where: str) -> tuple[str, str | None]:
+    """Return the release and the metadata mode of ``4.3.1/kraft``; without a mode, None."""
+    version, _, mode = text.partition("/")
+    try:
+        release = release_of_line(version)
+    except UsageError as error:
+        raise ExpectationError(f"{where}: {error}") from error
+    if release.version != version:
+        raise ExpectationError(f"{where}: release {version} names no patch: write {release.version}")
+    modes = [each.value for each in release.metadata_modes]
+    if "/" in text and mode not in modes:
+        raise ExpectationError(f"{where}: {version} has no metadata mode {mode!r}, but {' and '.join(modes)}")
+    return version, mode or None
+
+
+def _expiry(table: Mapping[str, object], where: str) -> date:
+    expires = table["expires"]
+    if not isinstance(expires, date) or isinstance(expires, datetime):
+        raise ExpectationError(f"{where}: expires is no day, such as 2027-06-30 without quotes")
+    return expires
+
+
+def _codes(named: object, known: Collection[str], where: str) -> tuple[str, ...]:
+    words = ", ".join(sorted(known))
+    if not isinstance(named, list):
+        raise ExpectationError(f"{where}: codes is no list; known codes are {words}")
+    foreign = [str(code) for code in named if str(code) not in known]
     if foreign:
-        raise ExpectationError(f"{where}: unknown codes {', '.join(foreign)}; known are {known}")
-    return tuple(codes)
+        raise ExpectationError(f"{where}: unknown codes {', '.join(foreign)}; known are {words}")
+    return tuple(named)
+
+
+def _require_one_each(entries: tuple[AcceptedFinding, ...], path: Path) -> None:
+    """Refuse two entries about one finding on one release: which of them accepts it would be a guess."""
+    for number, entry in enumerate(entries, start=1):
+        for before, other in enumerate(entries[: number - 1], start=1):
+            overlap = entry.metadata is None or other.metadata in (None, entry.metadata)
+            if overlap and (entry.finding, entry.release) == (other.finding, other.release):
+                raise ExpectationError(f"{path}: entries {before} and {number} are both about {entry.finding}")

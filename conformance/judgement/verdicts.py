@@ -37,26 +37,35 @@ WIRE_UNCHECKED = "the wire trace was not checked"
 """How the reason of a run begins whose frames could not be replayed."""
 
 
-def against_expectation(verdict: Verdict, accepted: str, codes: Sequence[str] = ()) -> Verdict:
-    """Return the verdict in the light of an accepted deviation; one that does not happen any more fails.
+def against_expectation(
+    verdict: Verdict, accepted: str, codes: Sequence[str] = (), expired: str | None = None
+) -> Verdict:
+    """Return the verdict in the light of an accepted finding; one that does not happen any more fails.
 
     Args:
         verdict: what the run showed.
-        accepted: issue and reason of the accepted deviation.
+        accepted: issue and reason of the accepted finding.
         codes: what it accepts, in the words of ``deviation_codes``; empty accepts everything but an unpredicted loss.
+        expired: the last day on which it was accepted, if the run came later.
     """
     if verdict.promise is PromiseKept.BROKEN:
         return verdict  # an unpredicted loss is never accepted
     if verdict.conformance is Conformance.DEVIATES:
-        beyond = [code for code in verdict.codes if codes and code not in codes]
-        if beyond:
-            reason = f"not in what is accepted ({accepted}): {', '.join(beyond)}; {verdict.reason}"
-            return replace(verdict, reason=reason)
-        return replace(verdict, accepted=accepted, reason=f"accepted deviation ({accepted}): {verdict.reason}")
+        return _of_listed(verdict, accepted, codes, expired)
     if verdict.conformance is Conformance.CONFORMS:
-        reason = f"conforms although listed as a deviation ({accepted}): remove the entry from the expectations"
+        reason = f"conforms although listed as an accepted finding ({accepted}): remove the entry; {verdict.reason}"
         return replace(verdict, conformance=Conformance.DEVIATES, reason=reason)
     return verdict
+
+
+def _of_listed(verdict: Verdict, accepted: str, codes: Sequence[str], expired: str | None) -> Verdict:
+    """Return a deviation that is listed: accepted, unless the entry has expired or more deviates than it names."""
+    if expired is not None:
+        return replace(verdict, reason=f"accepted until {expired} and no longer ({accepted}); {verdict.reason}")
+    beyond = [code for code in verdict.codes if codes and code not in codes]
+    if beyond:
+        return replace(verdict, reason=f"not in what is accepted ({accepted}): {', '.join(beyond)}; {verdict.reason}")
+    return replace(verdict, accepted=accepted, reason=f"accepted finding ({accepted}): {verdict.reason}")
 
 
 def judge(facts: Facts) -> Verdict:

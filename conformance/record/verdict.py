@@ -89,7 +89,7 @@ class Verdict:
     """The two answers with their reason and findings.
 
     Attributes:
-        accepted: issue and reason if the expectations accept this deviation, else None.
+        accepted: issue and reason of the accepted finding that this deviation is, else None.
         codes: what deviates, in the words of ``judgement.deviation_codes``, sorted.
         every_run: the requirements that every run is held against; empty of an examination, and of a run of format 1.
         scenario: of the run, as are ``kafka``, ``metadata``, ``backend`` and ``seconds``.

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from conformance.catalogue.answers import compare_answers
-from conformance.expectations import AcceptedDeviation, accepted_deviation
+from conformance.expectations import AcceptedFinding, accepted_for, our_findings
 from conformance.interruption import INTERRUPTED, HarnessError, NeverAtRestError
 from conformance.judgement.broker_answers import compare_broker_answers
 from conformance.judgement.comparison import Row, checkpoint_rows, epoch_conflicts, learned_outcomes, outcome_rows
@@ -32,6 +32,7 @@ from conformance.stages.examining import judge_examination
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from datetime import date
 
     from conformance.record.directory import RunDirectory
     from conformance.record.observations import Observation
@@ -39,8 +40,12 @@ if TYPE_CHECKING:
     from conformance.record.run import Run
 
 
-def judge_run(run: RunDirectory) -> Verdict:
+def judge_run(run: RunDirectory, accepted: Sequence[AcceptedFinding] = ()) -> Verdict:
     """Judge a run from its files and write verdict.json.
+
+    Args:
+        run: the run.
+        accepted: what the user accepts; the tester's own accepted findings are added.
 
     Raises:
         RunDirectoryError: if the frozen prediction has changed, a file is missing, run.json contradicts what was
@@ -54,7 +59,8 @@ def judge_run(run: RunDirectory) -> Verdict:
         check_frozen(run)
         _require_consistent(run, about)
         judged = judge_examination(run, about) if about.is_examination else judge(gather_facts(run, about))
-        verdict = in_view_of(_accepted(about), _with_second_look(judged, about))
+        entry = _accepted(about, (*accepted, *our_findings()))
+        verdict = in_view_of(entry, _with_second_look(judged, about), _day_of(about))
     return _written(run, about, verdict)
 
 
@@ -112,17 +118,23 @@ def _require_release(run: RunDirectory, about: Run) -> None:
         )
 
 
-def _accepted(about: Run) -> AcceptedDeviation | None:
+def _accepted(about: Run, entries: Sequence[AcceptedFinding]) -> AcceptedFinding | None:
     if about.rules_of or about.scenario is None:
         return None
-    return accepted_deviation(about.kafka, about.metadata, about.scenario)
+    return accepted_for(entries, about.scenario, about.kafka, about.metadata)
 
 
-def in_view_of(entry: AcceptedDeviation | None, verdict: Verdict) -> Verdict:
-    """Return a verdict in view of the accepted deviation of its scenario, if there is one."""
+def _day_of(about: Run) -> date:
+    """Return the day of a run, in UTC: judged again, it is in view of the same entries."""
+    return datetime.fromisoformat(about.started).date() if about.started else datetime.now(UTC).date()
+
+
+def in_view_of(entry: AcceptedFinding | None, verdict: Verdict, day: date) -> Verdict:
+    """Return the verdict of a run of some day in view of the accepted finding of its scenario, if there is one."""
     if entry is None:
         return verdict
-    return against_expectation(verdict, f"{entry.issue}: {entry.reason}", entry.codes)
+    expired = entry.expires.isoformat() if day > entry.expires else None
+    return against_expectation(verdict, entry.text, entry.codes, expired)
 
 
 @contextmanager
