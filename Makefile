@@ -16,7 +16,7 @@ STARTS := broker or docker or spark
 PYTEST := $(BIN)/python -m pytest --dist loadfile
 export PYTHONDONTWRITEBYTECODE = 1
 
-.PHONY: help setup setup-dev pins lock conformance test check test-aside test-oracle test-pure test-lanes test-alone lint guarantees jre-image clean
+.PHONY: help setup setup-dev pins lock conformance test check test-aside test-oracle test-pure test-lanes test-alone lint guarantees docs jre-image clean
 
 help:
 	@echo "make conformance [KAFKA=4.4.0] [BACKEND=auto|docker|process] [ARGS='--metadata zookeeper']"
@@ -25,6 +25,7 @@ help:
 	@echo "make check       lint, and every test that starts no broker, container or Spark, without the longest searches"
 	@echo "make lint        ruff, mypy strict, import contracts"
 	@echo "make guarantees  search the guarantee table and EL-03's power failures anew and compare them with those kept (minutes of CPU)"
+	@echo "make docs        write what documents take from data anew: the track record, the states of a replica"
 	@echo "make jre-image   build the docker backend's base image without a registry (debootstrap)"
 	@echo "make lock        choose the Python packages anew: requirements.lock (run time), requirements-dev.lock (all)"
 	@echo "make pins        note the SHA-256 of the jars of releases that have none yet [PINS_OF=4.5.0]"
@@ -102,6 +103,11 @@ guarantees: setup
 	@diff -q oracle/brokers/guarantee_table.json build/guarantee_table.json && echo "the guarantee table is what the explorer finds"
 	@$(BIN)/python -m conformance.commands.worst_schedules build/power_failures.json
 	@diff -q conformance/scenarios/election/power_failures.json build/power_failures.json && echo "so are the schedules of EL-03's power failures"
+
+# What a test compares, it writes where it is asked to; it then fails once, where something has changed.
+docs: setup-dev
+	-@REWRITE_GOLDEN=1 $(PYTEST) -q tests/oracle/test_diagram.py tests/conformance/catalogue/test_documented_record.py >/dev/null
+	@$(PYTEST) -q tests/oracle/test_diagram.py tests/conformance/catalogue/test_documented_record.py
 
 jre-image: setup
 	@$(BIN)/python -m fault_injection.cluster.backends.jre_image

@@ -6,6 +6,7 @@ import textwrap
 from typing import TYPE_CHECKING, Any
 
 from conformance.catalogue.questions import in_words
+from conformance.catalogue.signs import Promise
 from conformance.catalogue.track_record import TRACK_RECORD
 from conformance.commands.parser import add_json, refuse, table_lines
 from conformance.line import Line, line_named, release_named
@@ -14,6 +15,9 @@ from conformance.scenarios.regressions.defect import UNREACHED
 from fault_injection.releases import RELEASES
 from fault_injection.releases.cache import cache_directory, jar_set
 from oracle.rules import base_protocol
+from oracle.rules.release import has_mode
+from oracle.vocabulary import MetadataMode
+from reports.verdict_words import source_link
 
 if TYPE_CHECKING:
     import argparse
@@ -22,6 +26,7 @@ if TYPE_CHECKING:
 
     from conformance.commands.parser import Parser
     from conformance.console import Console
+    from conformance.record.answers import Value
     from conformance.scenarios.regressions.defect import Defect
     from fault_injection.releases import JarSet, Release
     from oracle.rules.rule import Rule
@@ -119,15 +124,25 @@ def _rules(line: Line) -> tuple[Rule, ...]:
 DESCRIPTION = """Lists Kafka's known replication defects, and features that were missing. For each that is shown here:
 the release that has it, one that repaired or built it, what the model says that both show, the rule that decides it,
 and the commands that prove it on real brokers. For each that none shows: why not. docs/track-record.md has the
-verdicts that were measured on both."""
+verdicts that were measured on both; its tables are those of --markdown."""
 WIDTH = 100
 
 
 def add_track_record(parser: Parser) -> None:
     """Say what the command does, and add its options."""
     parser.describe(DESCRIPTION)
+    parser.add_argument("--markdown", action="store_true", help="as the tables of docs/track-record.md")
     add_json(parser)
-    parser.set_defaults(command=lambda console, _: list_track_record(console))
+    parser.set_defaults(command=_track_record)
+
+
+def _track_record(console: Console, parsed: argparse.Namespace) -> int:
+    if parsed.json:
+        refuse(parsed, ["--markdown"], "is about the text: --json has the same.")
+    if parsed.markdown:
+        console.answer("\n".join(record_in_markdown()))
+        return 0
+    return list_track_record(console)
 
 
 def list_track_record(console: Console) -> int:
@@ -146,6 +161,37 @@ def list_track_record(console: Console) -> int:
         why = f"Why not: {one.reason}."
         console.answer("\n".join((f"  {one.issue}", *_wrapped(one.symptom, width), *_wrapped(why, width))))
     return 0
+
+
+def record_in_markdown() -> Iterable[str]:
+    """Yield the lines of what docs/track-record.md has of the record: a row a defect, then what is out of reach."""
+    yield "| issue | kind | symptom | broken release | fixed release | scenario | shown there | shown here |"
+    yield "|---|---|---|---|---|---|---|---|"
+    yield from (f"| {' | '.join(_cells(defect))} |" for defect in TRACK_RECORD)
+    yield from ("", "## Out of reach", "", "| issue | symptom | why no schedule shows it |", "|---|---|---|")
+    yield from (f"| {_linked(one.issue)} | {one.symptom} | {one.reason} |" for one in UNREACHED)
+
+
+def _cells(defect: Defect) -> list[str]:
+    releases = [_with_mode(defect, version) for version in (defect.broken, defect.fixed)]
+    shown = [_shown(defect, value) for value in (defect.there, defect.here)]
+    return [_linked(defect.issue), defect.kind.value, defect.symptom, *releases, f"`{defect.scenario}`", *shown]
+
+
+def _with_mode(defect: Defect, version: str) -> str:
+    """Return a release as commands take it, with its mode where it has two."""
+    has_both = all(has_mode(version, mode) for mode in MetadataMode)
+    return f"{version}/{defect.metadata.value}" if has_both else version
+
+
+def _shown(defect: Defect, value: Value) -> str:
+    """Return what a run that conforms has shown."""
+    says = str(value) if isinstance(defect.sign, Promise) else f"{defect.sign.text}: {in_words(value)}"
+    return f"CONFORMS, {says}"
+
+
+def _linked(issues: str) -> str:
+    return ", ".join(f"[{one}]({source_link(one).address})" for one in issues.split(", "))
 
 
 def _told(defect: Defect, width: int) -> list[str]:
