@@ -10,6 +10,7 @@ ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"
 ARCHITECTURE = ROOT / "ARCHITECTURE.md"
 CHANGELOG = ROOT / "CHANGELOG.md"
+CONTRIBUTING = ROOT / "CONTRIBUTING.md"
 PAGES = tuple(sorted((ROOT / "docs").glob("*.md")))
 BESIDE = (
     ROOT / "compose" / "README.md",

@@ -20,6 +20,7 @@ from tests.project.documents import (
     ARCHITECTURE,
     BESIDE,
     CHANGELOG,
+    CONTRIBUTING,
     EXAMPLES,
     PAGES,
     README,
@@ -32,6 +33,7 @@ from tests.project.documents import (
     linked_headings,
     shown_commands,
 )
+from tests.project.first_scenario import write_first_schedule
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -48,7 +50,7 @@ def told(documents: Iterable[Path]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(shlex.join(words(line)) for document in documents for line in commands(document)))
 
 
-DOCUMENTS = (README, ARCHITECTURE, CHANGELOG, *PAGES)
+DOCUMENTS = (README, ARCHITECTURE, CHANGELOG, CONTRIBUTING, *PAGES)
 COMMANDS = told(DOCUMENTS)
 OURS = tuple(command for command in told((*DOCUMENTS, *BESIDE)) if command.startswith("kafka-conformance "))
 IN_EXAMPLES = tuple(command for example in EXAMPLES for command in commented_commands(example))
@@ -56,10 +58,13 @@ IN_HELP = tuple(line.strip() for line in EPILOG.splitlines() if line.strip().sta
 MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 TEXT = README.read_text(encoding="utf-8")
+ACTIVATE = ". .venv/bin/activate"
 SHOWN = tuple(shown for document in DOCUMENTS for shown in shown_commands(document))
 ANSWERED = tuple(shown for shown in SHOWN if shown.command.startswith("kafka-conformance "))
 """What is shown of commands that need no broker; what `make` prints is measured."""
 MEASURED = tuple(shown for shown in SHOWN if shown.command.startswith("make conformance"))
+WRITTEN = re.findall(r"Save this as `([^`]+\.yaml)`", CONTRIBUTING.read_text(encoding="utf-8"))
+"""Schedules that a document has its reader write; tests/project/test_contributing.py writes them too."""
 LONG = 60
 """From how many letters on a line that stands twice is told twice."""
 
@@ -93,14 +98,14 @@ def test_nothing_is_told_twice() -> None:
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_is_one_this_module_checks(command: str) -> None:
-    assert command.split()[0] in {"kafka-conformance", "make", "pytest", "pip"}
+    assert command.split()[0] in {"kafka-conformance", "make", "pytest", "pip"} or command == ACTIVATE
 
 
 @pytest.mark.parametrize("command", [*OURS, *IN_EXAMPLES])
 def test_commands_and_their_files_exist(command: str) -> None:
     parsed = build_parser().parse_args(words(command)[1:])
     schedules: list[Path] = getattr(parsed, "schedule", [])
-    assert all((ROOT / schedule).exists() for schedule in schedules)
+    assert all((ROOT / schedule).exists() or str(schedule) in WRITTEN for schedule in schedules)
 
 
 @pytest.mark.parametrize(
@@ -159,7 +164,12 @@ def test_what_pip_installs_is_this_version_and_its_extras(command: str) -> None:
 
 
 @pytest.mark.parametrize("shown", ANSWERED, ids=lambda shown: shown.command)
-def test_shown_answers_are_what_is_answered(shown: Shown, capsys: pytest.CaptureFixture[str]) -> None:
+def test_shown_answers_are_what_is_answered(
+    shown: Shown, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if any(written in shown.command for written in WRITTEN):
+        write_first_schedule(tmp_path)
+        monkeypatch.chdir(tmp_path)
     assert main(words(shown.command)[1:]) == 0
     printed = capsys.readouterr().out.splitlines()
     assert shown.output
