@@ -20,6 +20,7 @@ from conformance.interruption import HarnessError, NodeLostError, RunInterruptio
 from conformance.judgement.open_outcomes import write_measured_outcome
 from conformance.probes.connection import ProbeError
 from conformance.probes.replica_probe import ReplicaProbe
+from conformance.record.digests import write_digests
 from conformance.record.directory import RunDirectory, RunDirectoryError
 from conformance.record.prediction import read_prediction
 from conformance.record.run import Digests, HarnessFailure, Settings, read_run, update_run
@@ -142,11 +143,13 @@ class Pipeline:
         before.append(run.path.name)
 
     def judge(self, run: RunDirectory) -> Verdict:
-        """Judge the run from its files; a run that cannot be judged is a harness error."""
+        """Bind the run's files to each other and judge it by them; a run that cannot be judged is a harness error."""
+        write_digests(run)
         try:
             return judge_run(run)
         except RunDirectoryError as error:
             update_run(run, harness_failure=HarnessFailure(HarnessError.verdict, str(error)))
+            write_digests(run)
             return judge_unreadable(run, str(error))
 
     def _fail(self, run: RunDirectory, kind: str, message: str, *, lost_node: bool = False) -> None:

@@ -11,9 +11,11 @@ from conformance.catalogue.examination import Examination
 from conformance.commands.choosing import other_rules
 from conformance.commands.parser import add_json, add_require_promise
 from conformance.judgement.deviation_codes import TRACE
+from conformance.judgement.open_outcomes import write_measured_outcome
 from conformance.judgement.verdicts import WIRE_UNCHECKED, exit_code, not_run
 from conformance.reconcile.errors import ReconcileError
 from conformance.record.answers import ANSWERS_FILE, read_predicted
+from conformance.record.digests import check_digests, renew_digest
 from conformance.record.directory import RunDirectory, RunDirectoryError, as_plain
 from conformance.record.ledger import ATTEMPTS_PREFIX, ledger_files
 from conformance.record.observations import OBSERVATIONS_FILE
@@ -28,7 +30,7 @@ from conformance.run_options import DEFAULT_MASTER
 from conformance.spark_extra import require_spark
 from conformance.spark_master import check_master
 from conformance.spark_room import SparkRoom
-from conformance.stages.judging import judge_run, of_run
+from conformance.stages.judging import judge_run, of_run, require_finished
 from conformance.stages.repredict import own_rules, repredict, repredict_answers
 from oracle.predict import PointUnavailableError
 from oracle.steps.step import ScheduleError
@@ -114,6 +116,8 @@ def _judged(run: RunDirectory, options: JudgeOptions) -> Verdict:
     about = read_run(run)
     if about.not_run:
         return judge_run(run)
+    require_finished(run, about)
+    check_digests(run)
     check_frozen(run)
     rules = other_rules(run, options.rules_of, options.metadata)
     is_predicted_anew = options.repredict or rules is not None
@@ -132,6 +136,7 @@ def _judged(run: RunDirectory, options: JudgeOptions) -> Verdict:
         spark.start()
         if is_predicted_anew:
             return repredict(run, spark, rules, questions_of(run))[1]
+        write_measured_outcome(run)
         spark.reconcile_again(run)
     return judge_run(run)
 
@@ -163,6 +168,7 @@ def measure_again(run: RunDirectory) -> None:
     try:
         if questions:
             measure(run, questions)
+            renew_digest(run, ANSWERS_FILE)
     except (LookupError, TypeError, ValueError) as damage:
         raise RunDirectoryError(f"{run.path}: its answers cannot be read from its files: {damage!r}") from damage
 

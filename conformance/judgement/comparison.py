@@ -10,14 +10,14 @@ import itertools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from conformance.record.observations import OutcomeSeen
+from conformance.record.observations import Checkpoint, Numbers, OutcomeSeen
 from conformance.record.reconciliation import ComparedNumber
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from conformance.record.observations import Checkpoint, Observation, ReplicaSeen
-    from conformance.record.prediction import PredictedMoment, PredictedRecord, PredictedReplica
+    from conformance.record.observations import Observation, ReplicaSeen
+    from conformance.record.prediction import PredictedMoment, PredictedNumbers, PredictedRecord, PredictedReplica
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +74,41 @@ def _replica_rows(broker: int, numbers: PredictedReplica, seen: ReplicaSeen | No
     ]
 
 
+def unexplained_probes(prediction: PredictedNumbers, observations: Iterable[Observation]) -> Iterator[Row]:
+    """Yield what a probe between checkpoints saw that was neither predicted around it nor seen by the one before.
+
+    A follower may be a step late; what no moment near a probe has is a contradiction.
+    """
+    before: Numbers | None = None
+    for seen in observations:
+        if not isinstance(seen, Numbers) or seen.step is None or seen.step >= len(prediction.steps):
+            continue
+        near = prediction.steps[max(seen.step - 1, 0) : seen.step + 2]
+        sides: list[Numbers | PredictedMoment] = [*near, *([before] if before is not None else [])]
+        if not isinstance(seen, Checkpoint):
+            yield from _unexplained(seen, prediction.steps[seen.step], sides)
+        before = seen
+
+
+def _unexplained(
+    seen: Numbers, predicted: PredictedMoment, sides: Sequence[Numbers | PredictedMoment]
+) -> Iterator[Row]:
+    where = f"after step {predicted.step + 1}"
+    if seen.leader not in [side.leader for side in sides]:
+        yield Row(f"{where}: leader", predicted.leader, seen.leader, code="leader")
+    if sorted(seen.isr) not in [sorted(side.isr) for side in sides]:
+        yield Row(f"{where}: isr", sorted(predicted.isr), sorted(seen.isr), code="isr")
+    for broker, numbers in seen.replicas.items():
+        for name in ("log_end_offset", "high_watermark", "alive", "log_start_offset"):
+            told, known = (
+                getattr(numbers, name),
+                [getattr(s.replicas[broker], name) for s in sides if broker in s.replicas],
+            )
+            if known and not min(known) <= told <= max(known):
+                expected = getattr(predicted.replicas.get(broker), name, None)
+                yield Row(f"{where}: broker {broker} {name.replace('_', ' ')}", expected, told, code=name)
+
+
 def outcome_rows(predicted: Iterable[PredictedRecord], measured: Mapping[str, OutcomeSeen]) -> list[Row]:
     """Compare every produce's outcome, and its error where the model names one."""
     rows: list[Row] = []
@@ -116,3 +151,18 @@ def epoch_conflicts(pairs: Iterable[tuple[int, int]]) -> list[str]:
                 f"but the lower epoch {epoch} belongs to {ordinal}"
             )
     return conflicts
+
+
+def leadership_conflicts(observations: Iterable[Observation]) -> list[str]:
+    """Return where a leader epoch fell, or one had two leaders, at the probes of a run."""
+    leaders: dict[int, int] = {}
+    conflicts: list[str] = []
+    highest = -1
+    for seen in observations:
+        if isinstance(seen, Numbers):
+            if seen.leader_epoch < highest:
+                conflicts.append(f"the leader epoch fell from {highest} to {seen.leader_epoch}")
+            highest = max(highest, seen.leader_epoch)
+            if seen.leader is not None and leaders.setdefault(seen.leader_epoch, seen.leader) != seen.leader:
+                conflicts.append(f"leader epoch {seen.leader_epoch} has two leaders")
+    return list(dict.fromkeys(conflicts))

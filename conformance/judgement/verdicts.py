@@ -33,6 +33,8 @@ EXIT_CODES = {
 EXIT_PRECEDENCE = (1, 4, 3, 0)
 STALL = "stall"
 """The kind of a finding about a time that a stall of the machine, measured meanwhile, may explain."""
+EVIDENCE_INCOMPLETE = "evidence incomplete"
+"""How a reason begins that names what is missing, twice, out of order or at odds with other evidence."""
 WIRE_UNCHECKED = "the wire trace was not checked"
 """How the reason of a run begins whose frames could not be replayed."""
 
@@ -200,7 +202,8 @@ def _what_speaks_against(
     if interruption is not None:
         word, message = interruption
         if word == Conformance.DEVIATES or any(finding.kind != STALL for finding in findings):
-            return Conformance.DEVIATES, f"{findings[0].text}; ended early: {message}" if findings else message
+            how = message if message.startswith(EVIDENCE_INCOMPLETE) else f"ended early: {message}"
+            return Conformance.DEVIATES, f"{findings[0].text}; {how}" if findings else message
         return Conformance(word), message
     if findings:
         more = f" (and {len(findings) - 1} more)" if len(findings) > 1 else ""

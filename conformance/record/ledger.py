@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 from dataclasses import asdict, dataclass
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from conformance.record.directory import RunDirectoryError
 from conformance.spark_extra import at_first_use
 from oracle.vocabulary import Acks, Outcome
 
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
     import pyarrow.compute as pc
     import pyarrow.parquet as pq
+
+    from conformance.record.directory import RunDirectory
 else:
     pa = at_first_use("pyarrow")
     pq = at_first_use("pyarrow.parquet")
@@ -235,6 +238,33 @@ def read_ledger(directory: Path) -> Ledger:
     _require_values(attempts, "acks", Acks)
     _require_values(outcomes, "outcome", Outcome)
     return Ledger(attempts, outcomes)
+
+
+def read_attempts(run: RunDirectory) -> list[Attempt]:
+    """Read what was attempted, in the order of writing, whatever it says.
+
+    Raises:
+        RunDirectoryError: a file is no Parquet file, or has other columns.
+    """
+    return [Attempt(**row) for row in _rows(run, ATTEMPTS_PREFIX, attempts_schema())]
+
+
+def read_outcomes(run: RunDirectory) -> list[OutcomeEntry]:
+    """Read what producers were told, in the order of writing, whatever it says.
+
+    Raises:
+        RunDirectoryError: a file is no Parquet file, or has other columns.
+    """
+    return [OutcomeEntry(**row) for row in _rows(run, OUTCOMES_PREFIX, outcomes_schema())]
+
+
+def _rows(run: RunDirectory, prefix: str, schema: pa.Schema) -> list[dict[str, Any]]:
+    directory = run.path / "ledger"
+    try:
+        tables = [pq.read_table(file, partitioning=None) for file in ledger_files(directory, prefix)]
+        return [row for table in tables for row in table.select(schema.names).to_pylist()]
+    except (pa.ArrowException, OSError, KeyError) as error:
+        raise RunDirectoryError(f"{directory} cannot be read: {error}") from error
 
 
 def _read(files: tuple[Path, ...], schema: pa.Schema) -> pa.Table:

@@ -126,6 +126,7 @@ class Run:
         end_offset: the leader's high watermark before the topic was read.
         undecodable_frames: frames that no schema of the tester decodes.
         refused_connections: connections at the gate that never were a broker's.
+        evidence: SHA-256 of the run's files as it ended, by name; None of a run of format 1, or that goes on.
     """
 
     kafka: str
@@ -169,6 +170,7 @@ class Run:
     undecodable_frames: int | None = None
     refused_connections: int | None = None
     stalls: tuple[Stall, ...] = ()
+    evidence: Mapping[str, str] | None = None
 
     @property
     def is_examination(self) -> bool:

@@ -14,12 +14,21 @@ from conformance.catalogue.answers import compare_answers
 from conformance.expectations import AcceptedFinding, accepted_for, our_findings
 from conformance.interruption import INTERRUPTED, HarnessError, NeverAtRestError
 from conformance.judgement.broker_answers import compare_broker_answers
-from conformance.judgement.comparison import Row, checkpoint_rows, epoch_conflicts, learned_outcomes, outcome_rows
+from conformance.judgement.comparison import (
+    Row,
+    checkpoint_rows,
+    epoch_conflicts,
+    leadership_conflicts,
+    learned_outcomes,
+    outcome_rows,
+    unexplained_probes,
+)
 from conformance.judgement.every_run import held_in_run
 from conformance.judgement.facts import Facts
 from conformance.judgement.open_outcomes import measured_prediction, observations_that_count
 from conformance.judgement.verdicts import against_expectation, judge, not_run
 from conformance.observation.check import check_trace
+from conformance.record.digests import check_digests, write_digests
 from conformance.record.directory import RunDirectoryError
 from conformance.record.observations import checkpoints
 from conformance.record.prediction import PREDICTION_FILE, check_frozen, read_prediction
@@ -29,6 +38,7 @@ from conformance.record.run import HarnessFailure, read_run, update_run
 from conformance.record.timeline import Event, read_timeline
 from conformance.record.verdict import Conformance, Verdict, write_verdict
 from conformance.stages.examining import judge_examination
+from conformance.stages.whole_evidence import evidence_of, in_view_of_evidence
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -48,14 +58,16 @@ def judge_run(run: RunDirectory, accepted: Sequence[AcceptedFinding] = ()) -> Ve
         accepted: what the user accepts; the tester's own accepted findings are added.
 
     Raises:
-        RunDirectoryError: if the frozen prediction has changed, a file is missing, run.json contradicts what was
-            frozen, or the tester ended before the run did.
+        RunDirectoryError: if the frozen prediction or a file of the run has changed or is missing, run.json contradicts
+            what was frozen, or the tester ended before the run did.
     """
     about = read_run(run)
     if about.not_run:
         _require_nothing_frozen(run, about)
         verdict = not_run(about.not_run)
     else:
+        require_finished(run, about)
+        check_digests(run)
         check_frozen(run)
         _require_consistent(run, about)
         judged = judge_examination(run, about) if about.is_examination else judge(gather_facts(run, about))
@@ -98,10 +110,18 @@ def _require_nothing_frozen(run: RunDirectory, about: Run) -> None:
         raise RunDirectoryError(f"{run.path}: run.json says not_run, although a prediction was frozen")
 
 
-def _require_consistent(run: RunDirectory, about: Run) -> None:
-    """Refuse a run.json that has no end, or says another kind or release than what was frozen."""
+def require_finished(run: RunDirectory, about: Run) -> None:
+    """Refuse a run that has no end.
+
+    Raises:
+        RunDirectoryError: run.json tells none.
+    """
     if about.finished is None:
         raise RunDirectoryError(f"{run.path}: incomplete, the tester ended before the run did (no finish in run.json)")
+
+
+def _require_consistent(run: RunDirectory, about: Run) -> None:
+    """Refuse a run.json that says another kind or release than what was frozen."""
     has_prediction = run.has(PREDICTION_FILE)
     if has_prediction == about.is_examination:
         raise RunDirectoryError(f"{run.path}: run.json says kind {about.kind}, what was frozen is another")
@@ -145,6 +165,7 @@ def judged_if_interrupted(run: RunDirectory) -> Iterator[None]:
     except (KeyboardInterrupt, SystemExit):
         at = datetime.now(UTC).isoformat(timespec="seconds")
         update_run(run, harness_failure=HarnessFailure(HarnessError.verdict, INTERRUPTED), finished=at)
+        write_digests(run)
         try:
             judge_run(run)
         except RunDirectoryError:
@@ -167,15 +188,22 @@ def gather_facts(run: RunDirectory, about: Run) -> Facts:
     rows = [row for name, rows in compared for row in _named(name, rows)]
     rows += _outcome_rows(prediction, observations, is_complete=failure is None)
     rows += _end_offset_row(prediction, about)
+    rows += unexplained_probes(prediction, observations)
     told = compare_broker_answers(prediction, observations, is_complete=failure is None)
     trace = None if failure is not None and failure.lost_node else check_trace(run)
     return Facts(
         prediction=prediction,
         rows=rows,
-        conflicts=epoch_conflicts(_epoch_pairs(run, about, prediction, observations)),
+        conflicts=[
+            *epoch_conflicts(_epoch_pairs(run, about, prediction, observations)),
+            *leadership_conflicts(observations),
+        ],
         counts=read_counts(run),
         samples=read_samples(run),
-        interruption=_interruption(_in_view_of_races(failure, prediction, run), prediction, compared, about),
+        interruption=in_view_of_evidence(
+            _interruption(_in_view_of_races(failure, prediction, run), prediction, compared, about),
+            evidence_of(run, about),
+        ),
         trace=trace,
         asked=compare_answers(run, is_complete=failure is None, told=told),
         every_run=held_in_run(observations, trace),

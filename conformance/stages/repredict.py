@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from conformance.catalogue.answers import predicted_answers
 from conformance.judgement.open_outcomes import write_measured_outcome
 from conformance.record.answers import ANSWERS_FILE
+from conformance.record.digests import check_digests, write_digests
 from conformance.record.directory import RunDirectory
 from conformance.record.observations import OBSERVATIONS_FILE
 from conformance.record.prediction import frozen_form
@@ -85,7 +86,8 @@ def own_rules(run: RunDirectory) -> RuleSet:
 
 
 def _begun(run: RunDirectory, rules: RuleSet) -> RunDirectory:
-    """Copy the evidence to where the second prediction and verdict go."""
+    """Copy the evidence, as the run left it, to where the second prediction and verdict go."""
+    check_digests(run)
     second = _copied(run, f"repredicted-{rules.version}-{rules.metadata.value}")
     about = read_run(run)
     name = f"{about.run}/{second.path.name}"
@@ -94,6 +96,7 @@ def _begun(run: RunDirectory, rules: RuleSet) -> RunDirectory:
 
 
 def _judged(run: RunDirectory, second: RunDirectory) -> Verdict:
+    write_digests(second)
     verdict = judge_run(second)
     write_verdict(run, verdict, f"verdict-{second.path.name}.json")
     return verdict

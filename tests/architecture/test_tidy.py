@@ -22,6 +22,8 @@ LONGER_FILES = {
     "conformance/running/rest.py": "one definition: when a partition is at rest, and what is measured then",
     "conformance/running/processes.py": "every end and start of a broker, and what is awaited after it",
     "fault_injection/wire/proxy.py": "one relay, one lock: what is asked of it, and what becomes of each frame",
+    "conformance/record/ledger.py": "both tables of the ledger: their form, their writer, their reader",
+    "tests/conformance/stages/test_judging.py": "what one change of one file makes of a verdict, one after the other",
     "oracle/rules/by_version.py": "one table: what does each release do?",
     "oracle/world.py": "what is in flight and held, and every move that can come next",
     "oracle/tracing/leadership.py": "what a frame between leader and follower says of both",

@@ -8,6 +8,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from conformance.catalogue.answers import predicted_answers
+from conformance.judgement.evidence_of_steps import DEEDS, ENDINGS, FAULTS
+from conformance.record.digests import write_digests
 from conformance.record.directory import RunDirectory, as_line
 from conformance.record.ledger import Attempt, LedgerWriter, OutcomeEntry
 from conformance.record.observations import (
@@ -21,12 +23,17 @@ from conformance.record.observations import (
 from conformance.record.prediction import frozen_form
 from conformance.record.reconciliation import Counts, RecordClass, Totals, write_reconciliation
 from conformance.record.replica_logs import LogEntry, write_replica_logs
-from conformance.record.run import Run, write_run
+from conformance.record.run import Run, Settings, write_run
 from conformance.record.schedule import write_schedule
+from conformance.record.timeline import TIMELINE_FILE, Event, Mark
+from conformance.record.topic import read_topic
+from conformance.running.holding import fields_of
 from conformance.scenarios.truncation import RESTARTED_FOLLOWER
+from conformance.schedules.topic_settings import user_settings
 from conformance.stages.foretelling import freeze_prediction
 from oracle.predict import predict
 from oracle.rules.by_version import rules_for
+from oracle.steps.frames import Delay, Hold
 from oracle.vocabulary import MetadataMode, Outcome
 
 if TYPE_CHECKING:
@@ -35,6 +42,8 @@ if TYPE_CHECKING:
     from conformance.catalogue.scenario import Scenario
     from conformance.record.observations import Observation
     from oracle.prediction import Moment, Prediction
+    from oracle.schedule import Schedule
+    from oracle.vocabulary import Label
 
 BASE = 7_000
 IDEAL = "what brokers do that do as the model says"
@@ -47,6 +56,7 @@ TOPIC = pa.schema(
         ("value_matches", pa.bool_()),
     ]
 )
+SECOND_NS = 1_000_000_000
 FIRST_EPOCH = 4
 """The brokers' epoch of the model's leadership 0; each later leadership takes the next but one."""
 
@@ -64,7 +74,20 @@ def write_ideal_run(
     prediction = predict(scenario.schedule, rules)
     taken = prediction.alternatives[outcome].prediction if prediction.alternatives else prediction
     end_offset = taken.moments[-1].replicas[_last_leader(taken)].high_watermark
-    about = Run(
+    write_run(run, _about(run, kafka, metadata, scenario, end_offset))
+    write_schedule(run, scenario.schedule)
+    document = prediction.as_json()
+    freeze_prediction(run, document, BASE, predicted_answers(scenario.questions, rules, frozen_form(document)))
+    _write_timeline(run, scenario.schedule)
+    _write_observations(run, taken)
+    _write_records(run, taken, scenario.schedule)
+    _write_reconciliation(run, taken, end_offset)
+    write_digests(run)
+    return run
+
+
+def _about(run: RunDirectory, kafka: str, metadata: str, scenario: Scenario, end_offset: int) -> Run:
+    return Run(
         run=run.path.name,
         scenario=scenario.name,
         schedule_id=scenario.schedule.id,
@@ -79,40 +102,81 @@ def write_ideal_run(
         record_id_base=BASE,
         end_offset=end_offset,
         finished="2026-01-01T00:00:00+00:00",
-        brokers=tuple(scenario.schedule.replicas),
+        brokers=tuple(scenario.schedule.brokers),
+        settings=Settings(user=user_settings(scenario.schedule)),
     )
-    write_run(run, about)
-    write_schedule(run, scenario.schedule)
-    document = prediction.as_json()
-    freeze_prediction(run, document, BASE, predicted_answers(scenario.questions, rules, frozen_form(document)))
-    _write_observations(run, taken)
-    _write_records(run, taken)
-    _write_reconciliation(run, taken, end_offset)
-    return run
 
 
 def _last_leader(prediction: Prediction) -> Any:  # noqa: ANN401 - a broker id that is there
     return prediction.moments[-1].leader
 
 
+def _within(step: int) -> int:
+    """Return a time in the middle of a step, which takes a second; of the step after the last, one after the run."""
+    return (step + 1) * SECOND_NS + SECOND_NS // 2
+
+
+def _write_timeline(run: RunDirectory, schedule: Schedule) -> None:
+    """Write what the steps did; every hold catches its frame at once, and every fault is healed at the end."""
+    marks: list[Mark] = []
+    faults: list[str] = []
+    held: list[str] = []
+    for number, step in enumerate(schedule.steps):
+
+        def mark(event: Event, subject: str, at: int = _within(number), step: int = number, **fields: Any) -> None:  # noqa: ANN401
+            marks.append(Mark(event, subject, "", at, step, **fields))
+
+        mark(Event.STEP_STARTED, step.word, (number + 1) * SECOND_NS)
+        for _ in range(isinstance(step, FAULTS)):
+            faults.append(step.word)
+            for event in (Event.FAULT_ARMED, Event.FAULT_FIRED):
+                mark(event, step.word, number=len(faults), at_ns=_within(number))
+        for event, subject in DEEDS.get(type(step), lambda _: [])(step):
+            mark(event, subject or "t")
+        if isinstance(step, Hold | Delay):
+            held.append(step.name if isinstance(step, Hold) else f"delay {number}")
+            for event in (Event.HOLD_ARMED, Event.HOLD_CAUGHT):
+                mark(event, held[-1], **(fields_of(step) if isinstance(step, Hold) else {}))
+        if type(step) in ENDINGS:
+            held.remove(step.name)
+            mark(ENDINGS[type(step)], step.name, **fields_of(_hold(schedule, step.name)))
+        mark(Event.STEP_FINISHED, step.word, (number + 2) * SECOND_NS - 1)
+    end = _within(len(schedule.steps))
+    marks += [Mark(Event.HOLD_DISCHARGED, name, "", end, **fields_of(_hold(schedule, name))) for name in held]
+    marks += [Mark(Event.FAULT_HEALED, word, "", end, number=n + 1, at_ns=end) for n, word in enumerate(faults)]
+    (run.path / TIMELINE_FILE).write_text("".join(map(as_line, marks)), encoding="utf-8")
+
+
+def _hold(schedule: Schedule, name: str) -> Hold | None:
+    return next((step for step in schedule.steps if isinstance(step, Hold) and step.name == name), None)
+
+
 def _write_observations(run: RunDirectory, prediction: Prediction) -> None:
     seen: list[Observation] = [_observed(moment) for moment in prediction.moments]
     seen += [
         OutcomeSeen(
+            t_ns=_within(len(prediction.moments)),
             label=r.label,
             outcome=r.outcome.value,
             error=r.error,
-            offset=r.offset if r.outcome is Outcome.ACKNOWLEDGED else None,
+            offset=_told_offset(prediction, r.label) if r.outcome is Outcome.ACKNOWLEDGED else None,
         )
         for r in prediction.records
     ]
     told = (answer.as_json() for answer in prediction.answers)
-    seen += [BrokerAnswer(broker=0, step=one["step"], answer=one["answer"]) for one in told]
+    seen += [BrokerAnswer(broker=0, step=one["step"], answer=one["answer"], t_ns=_within(one["step"])) for one in told]
     (run.path / OBSERVATIONS_FILE).write_text("".join(map(as_line, seen)), encoding="utf-8")
+
+
+def _told_offset(prediction: Prediction, label: Label) -> int:
+    """Return the offset that a record was acknowledged at; of one that is nowhere any more, some offset."""
+    logs = [entry for log in prediction.logs.values() for entry in log]
+    return next((entry.offset for entry in logs if entry.label == label), 0)
 
 
 def _observed(moment: Moment) -> Numbers:
     numbers = {
+        "t_ns": _within(moment.step),
         "step": moment.step,
         "replicas": {
             broker: ReplicaSeen(one.log_end_offset, one.high_watermark, one.alive, one.log_start_offset)
@@ -132,15 +196,23 @@ def epoch_of(leadership: int) -> int:
     return FIRST_EPOCH + 2 * leadership
 
 
-def _write_records(run: RunDirectory, prediction: Prediction) -> None:
+def _write_records(run: RunDirectory, prediction: Prediction, schedule: Schedule) -> None:
+    sent = {label: (step, number) for number, step in enumerate(schedule.steps) for label in step.labels()}
     ids = {r.label: BASE + r.id for r in prediction.records}
     ledger = LedgerWriter(run.path / "ledger")
     for r in prediction.records:
-        attempt = Attempt(ids[r.label], r.label, "t", 0, r.acks, 0, 100, 1)
+        step, number = sent[r.label]
+        attempt = Attempt(ids[r.label], r.label, "t", 0, int(getattr(step, "acks", 0)), number, 100, _within(number))
         ledger.record_attempts([attempt])
         acknowledged = r.outcome is Outcome.ACKNOWLEDGED
-        ledger.record_outcomes([OutcomeEntry(ids[r.label], r.outcome, r.error, r.offset if acknowledged else None, 2)])
-    log = prediction.logs[_last_leader(prediction)]
+        offset = _told_offset(prediction, r.label) if acknowledged else None
+        ledger.record_outcomes([OutcomeEntry(ids[r.label], r.outcome, r.error, offset, _within(number) + 1)])
+    leader = prediction.moments[-1].replicas[_last_leader(prediction)]
+    log = [
+        entry
+        for entry in prediction.logs[_last_leader(prediction)]
+        if leader.log_start_offset <= entry.offset < leader.high_watermark
+    ]
     topic = [{"partition": 0, "offset": e.offset, "record_id": ids[e.label], "value_matches": True} for e in log]
     replicas = [
         LogEntry(
@@ -163,7 +235,8 @@ def _write_reconciliation(run: RunDirectory, prediction: Prediction, end_offset:
     fates = [record.fate.value for record in prediction.records]
     classes = {"kept": fates.count("present"), "lost": fates.count("lost"), "absent": fates.count("absent")}
     classes["diverged"] = len(prediction.diverged)
-    totals = Totals(len(fates), len(fates), classes["kept"], acknowledged=0, refused=0)
+    told = [record.outcome.value for record in prediction.records]
+    totals = Totals(len(fates), len(fates), len(read_topic(run) or ()), **{o.value: told.count(o) for o in Outcome})
     counts = Counts(totals, classes, classes, deviations=0, identity_holds=True, end_offset_read=end_offset)
     lost = [{"label": r.label, "record_id": BASE + r.id} for r in prediction.records if r.fate.value == "lost"]
     ends = {"present": "kept"}

@@ -5,8 +5,15 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from conformance.record.digests import write_digests
+from conformance.stages import judging
+
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from conformance.expectations import AcceptedFinding
     from conformance.record.directory import RunDirectory
+    from conformance.record.verdict import Verdict
 
 
 def read_json(run: RunDirectory, name: str) -> Any:  # noqa: ANN401 - a JSON value
@@ -36,3 +43,20 @@ def read_lines(run: RunDirectory, name: str) -> list[dict[str, Any]]:
 def write_lines(run: RunDirectory, name: str, lines: list[dict[str, Any]]) -> None:
     """Write one JSON value a line."""
     (run.path / name).write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+
+
+def judged(run: RunDirectory, accepted: Sequence[AcceptedFinding] = ()) -> Verdict:
+    """Judge a run whose files may have been changed, and their digests with them."""
+    write_digests(run)
+    return judging.judge_run(run, accepted)
+
+
+def ended_in(run: RunDirectory, step: int, *, failure: dict[str, Any]) -> None:
+    """Let a run have ended early, while it took a step."""
+    change_run(run, harness_failure=failure, end_offset=None)
+    marks = read_lines(run, "timeline.ndjson")
+    kept = [one for one in marks if one.get("step") is not None and one["step"] < step]
+    started = next(one for one in marks if (one.get("step"), one["event"]) == (step, "step_started"))
+    write_lines(run, "timeline.ndjson", [*kept, started])
+    seen = read_lines(run, "observations.ndjson")
+    write_lines(run, "observations.ndjson", [one for one in seen if one["kind"] == "outcome" or one["step"] < step])

@@ -14,9 +14,9 @@ from conformance.judgement.verdicts import judge, not_run
 from conformance.record.reconciliation import DeviationSample
 from conformance.record.run import update_run
 from conformance.record.verdict import Conformance, PromiseKept, Verdict
-from conformance.stages.judging import in_view_of, judge_run
+from conformance.stages.judging import in_view_of
 from tests.conformance.ideal_runs import write_ideal_run
-from tests.conformance.run_files import read_json, read_lines, write_lines
+from tests.conformance.run_files import judged, read_json, read_lines, write_lines
 from tests.conformance.verdict_facts import M0, facts
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ def test_one_deviation_beyond_the_entry_is_one_too_many() -> None:
 
 def test_the_words_of_a_judged_run_are_those_that_an_entry_may_name(tmp_path: Path) -> None:
     run = deviating_run(tmp_path)
-    verdict = judge_run(run)
+    verdict = judged(run)
 
     assert read_json(run, "verdict.json")["codes"] == list(verdict.codes) == ["every_run", "high_watermark"]
     assert in_view_of(replace(ENTRY, codes=("high_watermark", "every_run")), verdict, DAY).counted is CONFORMS
@@ -146,16 +146,16 @@ def test_a_run_is_judged_in_view_of_what_the_user_accepts(tmp_path: Path) -> Non
     run = deviating_run(tmp_path)
     entry = entry_about(run)
 
-    assert judge_run(run).counted is DEVIATES
-    assert judge_run(run, [entry]).counted is CONFORMS
+    assert judged(run).counted is DEVIATES
+    assert judged(run, [entry]).counted is CONFORMS
     assert read_json(run, "verdict.json")["accepted"] == "KAFKA-1: known"
     for other in (replace(entry, finding="TR-02"), replace(entry, release="4.9.9"), replace(entry, codes=("isr",))):
-        assert judge_run(run, [other]).counted is DEVIATES
+        assert judged(run, [other]).counted is DEVIATES
 
 
 def test_a_run_of_the_day_after_is_not_accepted(tmp_path: Path) -> None:
     run = deviating_run(tmp_path)
-    verdict = judge_run(run, [entry_about(run, DAY - timedelta(days=1))])
+    verdict = judged(run, [entry_about(run, DAY - timedelta(days=1))])
 
     assert verdict.counted is DEVIATES
     assert verdict.reason.startswith("accepted until 2027-06-29 and no longer (KAFKA-1: known); ")
@@ -164,5 +164,5 @@ def test_a_run_of_the_day_after_is_not_accepted(tmp_path: Path) -> None:
 def test_a_run_in_which_an_accepted_finding_does_not_happen_fails(tmp_path: Path) -> None:
     run = write_ideal_run(tmp_path)
 
-    assert judge_run(run).counted is CONFORMS
-    assert judge_run(run, [entry_about(run)]).counted is DEVIATES
+    assert judged(run).counted is CONFORMS
+    assert judged(run, [entry_about(run)]).counted is DEVIATES

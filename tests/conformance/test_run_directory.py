@@ -104,6 +104,7 @@ def test_a_file_that_cannot_be_read_is_named(run: RunDirectory, content: str | N
 
 def test_lines_are_read_one_by_one_and_a_cut_off_one_is_named(run: RunDirectory) -> None:
     path = run.path / "timeline.ndjson"
+    path.unlink()
     assert read_timeline(run) == []
     marks = [Mark(Event.RECORD_SENT, label, "sent", 1, 2) for label in ("m0", "m1")]
     path.write_text("\n".join(map(as_line, marks)))

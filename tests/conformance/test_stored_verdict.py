@@ -11,6 +11,7 @@ import pytest
 
 from conformance.cli import main
 from conformance.commands.judgement import ended_otherwise
+from conformance.record.digests import write_digests
 from conformance.record.directory import as_text
 from conformance.record.trace_check import TraceResult, TraceViolation
 from conformance.record.verdict import Verdict
@@ -55,6 +56,7 @@ def unfinished(tmp_path: Path) -> RunDirectory:
     run = write_ideal_run(tmp_path)
     change_run(run, end_offset=None, harness_failure={"kind": "INCONCLUSIVE", "message": "never at rest"})
     (run.path / "reconciliation/counts.json").unlink()
+    write_digests(run)
     return run
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from conformance.laboratory import Laboratory
 from conformance.line import line_named
 from conformance.pipeline import Pipeline
+from conformance.record.digests import write_digests
 from conformance.record.directory import RunDirectory
 from conformance.stages.judging import judge_run
 from fault_injection.cluster.backends.process import ProcessBackend
@@ -58,6 +59,7 @@ def copied(run: RunDirectory, folder: Path) -> RunDirectory:
 
 
 def judged_again(run: RunDirectory, spark: SparkRoom) -> Verdict:
-    """Reconcile a run from its files and judge it, as ``judge`` does."""
+    """Reconcile a run from its files, which may be doctored and their digests with them, and judge it."""
+    write_digests(run)
     spark.reconcile_again(run)
     return judge_run(run)

@@ -24,11 +24,10 @@ from conformance.record.directory import RunDirectoryError
 from conformance.record.prediction import check_frozen
 from conformance.record.verdict import Conformance, PromiseKept, Verdict
 from conformance.scenarios.truncation import RESTARTED_FOLLOWER
-from conformance.stages.judging import judge_run
 from conformance.stages.repredict import repredict
 from fault_injection.wire.points import Point
 from oracle.vocabulary import Acks
-from tests.conformance.run_files import read_json, read_lines
+from tests.conformance.run_files import judged, read_json, read_lines
 from tests.integration import more_doctoring
 from tests.integration.real_runs import copied, judged_again
 from tests.oracle.schedules import without_holds
@@ -123,7 +122,7 @@ def test_a_doctored_frame_deviates_at_that_frame(
     run: RunDirectory, doctor: Callable[[RunDirectory], None], named: str
 ) -> None:
     doctor(run)
-    verdict = judge_run(run)
+    verdict = judged(run)
 
     assert (verdict.conformance, verdict.promise) == (DEVIATES, PromiseKept.BROKEN_AS_PREDICTED)
     assert verdict.codes == ("trace",)
@@ -145,7 +144,7 @@ def test_a_wire_trace_that_was_not_checked_is_a_harness_error(
     run: RunDirectory, doctor: Callable[[RunDirectory], None], why: str
 ) -> None:
     doctor(run)
-    verdict = judge_run(run)
+    verdict = judged(run)
 
     assert (verdict.conformance, verdict.promise) == (HARNESS_ERROR, None)
     assert verdict.reason.startswith("the wire trace was not checked: ")
@@ -154,7 +153,7 @@ def test_a_wire_trace_that_was_not_checked_is_a_harness_error(
 
 
 def test_the_wire_of_a_real_run_exercises_what_its_release_can_do(run: RunDirectory) -> None:
-    judge_run(run)
+    judged(run)
     checked = read_json(run, "trace_check.json")
     held = {invariant["number"]: invariant["held"] for invariant in checked["invariants"]}
 
@@ -181,7 +180,7 @@ def test_one_byte_of_the_prediction_is_refused_by_name(run: RunDirectory) -> Non
     more_doctoring.prediction_changes_one_byte(run)
 
     with pytest.raises(RunDirectoryError, match="the prediction has changed since it was frozen"):
-        judge_run(run)
+        judged(run)
 
 
 def test_a_prediction_changed_during_the_run_is_a_harness_error(pipeline: Pipeline, run: RunDirectory) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from conformance.catalogue.scenario import Scenario
 from conformance.pipeline import Pipeline
+from conformance.record.digests import write_digests
 from conformance.record.directory import RunDirectory
 from conformance.scenarios.vocabulary import (
     await_hold,
@@ -72,6 +73,7 @@ def doctored(room: Room, run: RunDirectory, doctor: Doctor) -> tuple[RunDirector
     """Doctor a copy of a run, reconcile and judge it again; give the copy and its verdict."""
     copy = RunDirectory(shutil.copytree(run.path, room.directory / doctor.__name__))
     doctor(copy)
+    write_digests(copy)  # what is to be seen is the change itself
     room.spark.reconcile_again(copy)
     return copy, judge_run(copy)
 

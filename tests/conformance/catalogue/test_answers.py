@@ -15,10 +15,9 @@ from conformance.record.directory import RunDirectoryError
 from conformance.record.prediction import FrozenPrediction, check_frozen
 from conformance.record.verdict import Conformance
 from conformance.scenarios.truncation import RESTARTED_FOLLOWER
-from conformance.stages.judging import judge_run
 from oracle.vocabulary import MetadataMode
 from tests.conformance.ideal_runs import write_ideal_run
-from tests.conformance.run_files import change_run, read_json, read_lines, write_json, write_lines
+from tests.conformance.run_files import change_run, judged, read_json, read_lines, write_json, write_lines
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -60,12 +59,12 @@ def run(tmp_path: Path) -> RunDirectory:
 
 
 def findings(run: RunDirectory) -> list[str]:
-    return [finding.text for finding in judge_run(run).findings]
+    return [finding.text for finding in judged(run).findings]
 
 
 def test_answers_as_predicted_are_counted_in_the_reason(run: RunDirectory) -> None:
     measure(run, ASKING.questions)
-    verdict = judge_run(run)
+    verdict = judged(run)
 
     assert verdict.conformance is CONFORMS
     assert "numbers, 2 answers and 3 records as predicted" in verdict.reason
@@ -80,17 +79,17 @@ def test_what_is_asked_is_frozen_with_the_prediction(run: RunDirectory) -> None:
 
     write_json(run, "prediction/questions.json", {"questions": questions["questions"][:1]})
     with pytest.raises(RunDirectoryError, match="changed since it was frozen"):
-        judge_run(run)
+        judged(run)
 
 
 def test_a_run_that_was_never_measured_deviates(run: RunDirectory) -> None:
-    assert judge_run(run).conformance is DEVIATES
+    assert judged(run).conformance is DEVIATES
     assert "leader epoch at the end: predicted 5 to 7 epochs, measured nothing" in findings(run)
 
 
 def test_a_wrong_answer_deviates(run: RunDirectory) -> None:
     measure(run, (NAMES, replace(EPOCH, measure=lambda _: 8)))
-    verdict = judge_run(run)
+    verdict = judged(run)
 
     assert verdict.conformance is DEVIATES
     assert verdict.codes == ("question",)
@@ -110,17 +109,17 @@ def test_an_answer_that_cannot_be_found_deviates_and_says_what_was_sought(run: R
 
 def test_measuring_again_takes_the_place_of_what_was_measured_before(run: RunDirectory) -> None:
     measure(run, (replace(NAMES, measure=lambda _: []), EPOCH))
-    assert judge_run(run).conformance is DEVIATES
+    assert judged(run).conformance is DEVIATES
 
     measure(run, ASKING.questions)
-    assert judge_run(run).conformance is CONFORMS
+    assert judged(run).conformance is CONFORMS
     assert len(read_lines(run, "answers.ndjson")) == 2
 
 
 def test_of_a_run_that_ended_early_nothing_is_missing(run: RunDirectory) -> None:
     change_run(run, harness_failure={"kind": "HARNESS_ERROR", "message": "a broker was lost"})
 
-    assert judge_run(run).conformance is Conformance.HARNESS_ERROR
+    assert judged(run).conformance is Conformance.HARNESS_ERROR
 
 
 @pytest.mark.parametrize(

@@ -12,12 +12,11 @@ from conformance.judgement.broker_answers import NEVER_ASKED, answer_rows, answe
 from conformance.record.observations import BrokerAnswer, Numbers
 from conformance.record.prediction import PredictedBrokerAnswer, PredictedNumbers
 from conformance.record.verdict import Conformance
-from conformance.stages.judging import judge_run
 from oracle.steps.questions import Consume
 from oracle.vocabulary import BrokerId
 from reports.load import load_run
 from tests.conformance.ideal_runs import write_ideal_run
-from tests.conformance.run_files import read_lines, write_lines
+from tests.conformance.run_files import judged, read_lines, write_lines
 from tests.conformance.selected import select_scenarios
 from tests.oracle.open_races import answer_before_or_after_the_second_fetch
 
@@ -57,7 +56,7 @@ def doctor(run: RunDirectory, change: Callable[[list[dict[str, Any]]], object]) 
 
 
 def test_answers_as_predicted_conform_and_stand_in_the_report(run: RunDirectory) -> None:
-    assert judge_run(run).conformance is Conformance.CONFORMS
+    assert judged(run).conformance is Conformance.CONFORMS
     asked = load_run(run.path).asked
     assert [(one.what, one.measured) for one in asked[:2]] == [
         ("step 6: consume from the leader from offset 0 on", "records m0, high watermark 1"),
@@ -67,7 +66,7 @@ def test_answers_as_predicted_conform_and_stand_in_the_report(run: RunDirectory)
 
 def test_a_record_that_is_shown_too_early_deviates(run: RunDirectory) -> None:
     doctor(run, lambda answers: answers[0]["answer"]["records"].append("m1"))
-    verdict = judge_run(run)
+    verdict = judged(run)
 
     assert (verdict.conformance, verdict.codes) == (Conformance.DEVIATES, ("question",))
     assert "predicted records m0, high watermark 1, measured records m0 m1, high watermark 1" in verdict.reason
@@ -75,7 +74,7 @@ def test_a_record_that_is_shown_too_early_deviates(run: RunDirectory) -> None:
 
 def test_a_question_that_was_never_asked_deviates(run: RunDirectory) -> None:
     doctor(run, lambda answers: answers[0].update(is_gone=True))
-    assert NEVER_ASKED in judge_run(run).reason
+    assert NEVER_ASKED in judged(run).reason
 
 
 def test_an_interrupted_run_answers_for_what_it_asked_only() -> None:
@@ -100,7 +99,7 @@ def test_an_answer_tells_which_outcome_of_a_race_came(tmp_path: Path, outcome: i
     schedule = answer_before_or_after_the_second_fetch(Consume(BrokerId(2)))
     schedule = replace(schedule, steps=(*schedule.steps[:6], schedule.steps[7]))
     run = write_ideal_run(tmp_path, "2.4.1", "zookeeper", Scenario("race", schedule, "x"), outcome)
-    verdict = judge_run(run)
+    verdict = judged(run)
 
     assert verdict.conformance is Conformance.CONFORMS
     assert f"outcome {outcome + 1} of 2" in verdict.reason

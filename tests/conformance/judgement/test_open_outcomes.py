@@ -16,13 +16,12 @@ from conformance.reconcile.run_files import PREDICTED_RECORDS, PREDICTED_REPLICA
 from conformance.record.directory import RunDirectoryError
 from conformance.record.prediction import check_frozen, freeze
 from conformance.record.verdict import Conformance, PromiseKept
-from conformance.stages.judging import judge_run
 from oracle.steps.brokers import Kill, Start
 from oracle.steps.frames import AwaitHold
 from oracle.steps.waits import Checkpoint
 from reports.load import load_run
 from tests.conformance.ideal_runs import BASE, write_ideal_run
-from tests.conformance.run_files import change_run, read_json, read_lines, write_json, write_lines
+from tests.conformance.run_files import change_run, ended_in, judged, read_json, read_lines, write_json, write_lines
 from tests.oracle.open_races import answer_before_or_after_the_second_fetch, lost_or_kept
 from tests.oracle.schedules import TWO, hold
 
@@ -51,7 +50,7 @@ def run_of(runs: Path, outcome: int) -> RunDirectory:
     ("outcome", "promise"), [(0, PromiseKept.BROKEN_AS_PREDICTED), (1, PromiseKept.KEPT)], ids=["lost", "kept"]
 )
 def test_any_one_outcome_conforms_and_is_named(tmp_path: Path, outcome: int, promise: PromiseKept) -> None:
-    verdict = judge_run(run_of(tmp_path, outcome))
+    verdict = judged(run_of(tmp_path, outcome))
     assert verdict.conformance is Conformance.CONFORMS
     assert f", outcome {outcome + 1} of 2: step 2 (produce m0): " in verdict.reason
     assert verdict.promise is promise
@@ -62,7 +61,7 @@ def test_checkpoints_of_one_outcome_with_logs_of_another_deviate(tmp_path: Path)
     first = next(o for o in read_lines(other, "observations.ndjson") if o.get("name") == "broker 2 has m0")
     mixed = [first if o.get("name") == "broker 2 has m0" else o for o in read_lines(run, "observations.ndjson")]
     write_lines(run, "observations.ndjson", mixed)
-    verdict = judge_run(run)
+    verdict = judged(run)
     assert verdict.conformance is Conformance.DEVIATES
     assert verdict.reason.startswith("broker 2 has m0: broker 2 high watermark: predicted 0, measured 1")
 
@@ -86,7 +85,7 @@ def test_the_outcome_that_fits_is_what_is_reconciled_and_reported(tmp_path: Path
         (BASE + 1, "present", 1),
     ]
     assert predicted_divergences(run.path) == ()
-    judge_run(run)
+    judged(run)
     report = load_run(run.path)
     assert [row.predicted_fate for row in report.records.rows] == ["present", "present"]
     assert "outcome/prediction.json" in {evidence.name for evidence in report.evidence}
@@ -104,7 +103,7 @@ def test_a_prediction_that_leaves_nothing_open_is_taken_as_it_is(tmp_path: Path)
     run = write_ideal_run(tmp_path)
     write_measured_outcome(run)
     assert not (run.path / "outcome").exists()
-    assert "outcome" not in judge_run(run).reason
+    assert "outcome" not in judged(run).reason
 
 
 def test_a_prediction_of_format_1_is_judged_as_before(tmp_path: Path) -> None:
@@ -113,7 +112,7 @@ def test_a_prediction_of_format_1_is_judged_as_before(tmp_path: Path) -> None:
     known = json.loads(path.read_text())
     path.write_text(json.dumps({k: v for k, v in known.items() if k not in ("format", "assumed", "alternatives")}))
     freeze(run)
-    assert judge_run(run).conformance is Conformance.CONFORMS
+    assert judged(run).conformance is Conformance.CONFORMS
 
 
 def test_what_a_producer_is_told_as_a_run_is_ended_chooses_no_outcome(tmp_path: Path) -> None:
@@ -125,9 +124,9 @@ def test_what_a_producer_is_told_as_a_run_is_ended_chooses_no_outcome(tmp_path: 
     change_run(run, harness_failure={"kind": "HARNESS_ERROR", "message": INTERRUPTED})
     first = read_lines(run, "observations.ndjson")[0]
     write_lines(run, "observations.ndjson", [first, told | {"step": None}])
-    assert judge_run(run).conformance is Conformance.HARNESS_ERROR
+    assert judged(run).conformance is Conformance.HARNESS_ERROR
     write_lines(run, "observations.ndjson", [first, told | {"step": 1}])
-    assert judge_run(run).conformance is Conformance.DEVIATES
+    assert judged(run).conformance is Conformance.DEVIATES
 
 
 def test_what_was_seen_after_a_node_was_lost_chooses_no_outcome(tmp_path: Path) -> None:
@@ -151,14 +150,12 @@ def test_a_race_that_ends_otherwise_than_assumed_is_inconclusive(
         Kill(TWO), hold("cut", follower=TWO, fetch_offset=0), Start(TWO), AwaitHold("cut"), Checkpoint("end")
     )
     run = write_ideal_run(tmp_path, scenario=Scenario("assumed", assuming, "the other follower comes too late"))
-    write_lines(run, "timeline.ndjson", [mark("step_started", n) for n in range(step + 1)])
-    change_run(run, harness_failure={"kind": "DEVIATES", "message": "it did not come"})
-    verdict = judge_run(run)
+    ended_in(run, step, failure={"kind": "DEVIATES", "message": "it did not come"})
+    verdict = judged(run)
     assert verdict.conformance is expected
     assert ("the race ended otherwise" in verdict.reason) is (expected is Conformance.INCONCLUSIVE)
 
-    write_lines(run, "observations.ndjson", [])
     lost = {"kind": "HARNESS_ERROR", "message": "broker-2 was killed by signal 9", "lost_node": True}
     for ended in (lost, {"kind": "HARNESS_ERROR", "message": INTERRUPTED}):
         change_run(run, harness_failure=ended)
-        assert judge_run(run).reason == ended["message"]
+        assert judged(run).reason == ended["message"]

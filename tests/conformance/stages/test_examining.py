@@ -12,14 +12,14 @@ from conformance.catalogue.where import Where
 from conformance.commands.judgement import JudgeOptions, judge_again
 from conformance.console import Console
 from conformance.interruption import INTERRUPTED, NeverAtRestError
+from conformance.record.digests import write_digests
 from conformance.record.directory import RunDirectory, RunDirectoryError
 from conformance.record.verdict import Conformance, PromiseKept
-from conformance.stages.judging import judge_run
 from fault_injection.cluster.errors import ClusterError
 from fault_injection.releases import JarSet
 from tests.conformance.brokerless import brokerless_pipeline
 from tests.conformance.examinations import MEASURED, Table, examination
-from tests.conformance.run_files import read_json, read_lines
+from tests.conformance.run_files import judged, read_json, read_lines
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -164,7 +164,7 @@ def test_a_prediction_changed_after_it_was_frozen_judges_nothing(pipeline: Pipel
     questions.write_text(questions.read_text().replace("true", "false"))
 
     with pytest.raises(RunDirectoryError, match="changed since it was frozen"):
-        judge_run(run)
+        judged(run)
 
 
 @pytest.mark.parametrize(("value", "code"), [(3, 0), (4, 1)], ids=["as it was", "doctored"])
@@ -175,6 +175,7 @@ def test_it_is_judged_again_from_its_files(
     lines = read_lines(run, "answers.ndjson")
     lines[0]["value"] = value
     (run.path / "answers.ndjson").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    write_digests(run)
 
     assert judge_again(Console(), JudgeOptions(run.path)) == code
     assert ("CONFORMS" if code == 0 else "DEVIATES") in capsys.readouterr().out

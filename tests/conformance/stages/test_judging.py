@@ -13,10 +13,10 @@ from conformance.interruption import GIVEN_UP, INTERRUPTED
 from conformance.record.directory import RunDirectory, RunDirectoryError
 from conformance.record.replica_logs import REPLICA_LOGS_FILE
 from conformance.record.verdict import Conformance, PromiseKept
-from conformance.stages.judging import judge_run, judge_unreadable
+from conformance.stages.judging import judge_unreadable
 from oracle.predict import PointUnavailableError
 from tests.conformance.ideal_runs import write_ideal_run
-from tests.conformance.run_files import change_run, read_json, read_lines, write_json, write_lines
+from tests.conformance.run_files import change_run, ended_in, judged, read_json, read_lines, write_json, write_lines
 from tests.conformance.selected import select_scenarios
 
 if TYPE_CHECKING:
@@ -61,11 +61,11 @@ def test_brokers_that_do_as_predicted_conform(tmp_path: Path, kafka: str, metada
     except PointUnavailableError:
         pytest.skip("the release has no such point")
 
-    assert judge_run(run).conformance is CONFORMS
+    assert judged(run).conformance is CONFORMS
 
 
 def test_the_textbook_loss_conforms_and_breaks_the_promise_as_predicted(run: RunDirectory) -> None:
-    verdict = judge_run(run)
+    verdict = judged(run)
 
     assert (verdict.conformance, verdict.promise) == (CONFORMS, PromiseKept.BROKEN_AS_PREDICTED)
     assert verdict.findings == ()
@@ -73,7 +73,7 @@ def test_the_textbook_loss_conforms_and_breaks_the_promise_as_predicted(run: Run
 
 
 def test_the_verdict_is_written_beside_the_evidence(run: RunDirectory) -> None:
-    verdict = judge_run(run)
+    verdict = judged(run)
     written = read_json(run, "verdict.json")
 
     assert written["conformance"] == verdict.conformance.value
@@ -113,7 +113,7 @@ def test_one_changed_observation_is_named(
     run: RunDirectory, change: Callable[[list[Line]], object], finding: str
 ) -> None:
     change_lines(run, change)
-    verdict = judge_run(run)
+    verdict = judged(run)
 
     assert verdict.conformance is DEVIATES
     assert finding in [f.text for f in verdict.findings]
@@ -122,7 +122,7 @@ def test_one_changed_observation_is_named(
 
 def test_a_checkpoint_that_was_never_measured_is_no_pass(run: RunDirectory) -> None:
     change_lines(run, lambda lines: lines.remove(checkpoints(lines)[1]))
-    verdict = judge_run(run)
+    verdict = judged(run)
 
     assert verdict.conformance is HARNESS_ERROR
     assert verdict.reason == "never measured: checkpoint follower restarted"
@@ -130,7 +130,7 @@ def test_a_checkpoint_that_was_never_measured_is_no_pass(run: RunDirectory) -> N
 
 def test_another_end_offset_is_named(run: RunDirectory) -> None:
     change_run(run, end_offset=3)
-    verdict = judge_run(run)
+    verdict = judged(run)
 
     assert verdict.conformance is DEVIATES
     (finding,) = verdict.findings
@@ -144,7 +144,7 @@ def test_an_epoch_in_a_log_that_another_leadership_had_is_named(tmp_path: Path) 
     rows = [row | {"leader_epoch": 4} for row in table.to_pylist()]
     pq.write_table(pa.Table.from_pylist(rows, schema=table.schema), path)
 
-    verdict = judge_run(run)
+    verdict = judged(run)
     assert verdict.conformance is DEVIATES
     assert verdict.reason.startswith("leader epoch 4 stands for leaderships 0 and 1")
 
@@ -154,7 +154,7 @@ def test_a_deviating_record_is_named(run: RunDirectory) -> None:
     counts, kept = read_json(run, "reconciliation/counts.json"), {"lost": 0, "diverged": 0, "kept": 3}
     change_json(run, "reconciliation/counts.json", deviations=1, classes=counts["classes"] | kept)
     change_json(run, "reconciliation/samples.json", deviations=[deviation], lost=[])
-    verdict = judge_run(run)
+    verdict = judged(run)
 
     assert (verdict.conformance, verdict.promise) == (DEVIATES, PromiseKept.KEPT)
     assert verdict.reason == "m1: expected not in the topic, measured at offset 1"
@@ -164,21 +164,27 @@ def test_a_run_without_reconciliation_is_no_pass(run: RunDirectory) -> None:
     (run.path / "reconciliation" / "counts.json").unlink()
     change_run(run, end_offset=None)
 
-    assert judge_run(run).conformance is HARNESS_ERROR
+    assert judged(run).conformance is HARNESS_ERROR
+
+
+def forget_outcomes(run: RunDirectory) -> None:
+    """Let the tester have ended before it wrote down what its producers were told."""
+    for path in (run.path / "ledger").glob("outcomes-*.parquet"):
+        path.unlink()
 
 
 def interrupted(run: RunDirectory, kind: str, message: str) -> None:
     """Let a run end at its second checkpoint, with m2 never sent."""
-    change_run(run, harness_failure={"kind": kind, "message": message}, end_offset=None)
+    ended_in(run, len(read_json(run, "schedule.json")["steps"]) - 1, failure={"kind": kind, "message": message})
+    forget_outcomes(run)
     (run.path / "reconciliation" / "counts.json").unlink()
-    change_lines(run, lambda lines: lines.remove(checkpoints(lines)[-1]))
     change_lines(run, lambda lines: lines.remove(outcome(lines, "m2")))
 
 
 @pytest.mark.parametrize("kind", ["HARNESS_ERROR", "INCONCLUSIVE", "DEVIATES"])
 def test_what_ended_a_run_early_is_its_reason(run: RunDirectory, kind: str) -> None:
     interrupted(run, kind, "hold 'gap' caught nothing")
-    verdict = judge_run(run)
+    verdict = judged(run)
 
     assert (verdict.conformance.value, verdict.promise) == (kind, None)
     assert verdict.reason == "hold 'gap' caught nothing"
@@ -197,16 +203,16 @@ def test_a_producer_cut_off_at_an_early_end_is_no_deviation(run: RunDirectory, k
     """Negative control: the same outcome, learned while a step was taken, is one."""
     interrupted(run, kind, INTERRUPTED)
     change_lines(run, lambda lines: outcome(lines, "m1").update(cut_off, step=None))
-    assert judge_run(run).conformance.value == kind
+    assert judged(run).conformance.value == kind
 
     change_lines(run, lambda lines: outcome(lines, "m1").update(step=3))
-    assert judge_run(run).conformance is DEVIATES
+    assert judged(run).conformance is DEVIATES
 
 
 def test_a_checkpoint_that_differed_before_an_early_end_is_a_deviation(run: RunDirectory) -> None:
     interrupted(run, "HARNESS_ERROR", "hold 'gap' caught nothing")
     change_lines(run, lambda lines: checkpoints(lines)[0].update(leader=2))
-    verdict = judge_run(run)
+    verdict = judged(run)
 
     assert verdict.conformance is DEVIATES
     assert verdict.reason.endswith("leader: predicted 1, measured 2; ended early: hold 'gap' caught nothing")
@@ -217,7 +223,7 @@ def test_a_changed_prediction_is_refused(run: RunDirectory) -> None:
     path.write_bytes(path.read_bytes().replace(b'"lost"', b'"kept"', 1))
 
     with pytest.raises(RunDirectoryError, match="the prediction has changed"):
-        judge_run(run)
+        judged(run)
 
 
 def test_a_run_that_cannot_be_judged_has_a_verdict_all_the_same(run: RunDirectory) -> None:
@@ -231,7 +237,7 @@ def test_a_scenario_that_does_not_apply_needs_no_evidence(tmp_path: Path) -> Non
     run = RunDirectory.create(tmp_path, "one")
     change_run(run, not_run="0.10.2 followers do not ask")
 
-    assert judge_run(run).conformance is Conformance.NOT_RUN
+    assert judged(run).conformance is Conformance.NOT_RUN
     assert read_json(run, "verdict.json")["reason"] == "0.10.2 followers do not ask"
 
 
@@ -240,13 +246,13 @@ def test_a_run_whose_tester_ended_before_it_is_incomplete_and_gets_no_verdict(ru
     (run.path / "reconciliation" / "counts.json").unlink()
 
     with pytest.raises(RunDirectoryError, match="incomplete, the tester ended before the run did"):
-        judge_run(run)
+        judged(run)
     assert not (run.path / "verdict.json").exists()
 
 
 def test_a_run_that_does_not_say_where_its_topic_ended_is_no_pass(run: RunDirectory) -> None:
     change_run(run, end_offset=None)
-    verdict = judge_run(run)
+    verdict = judged(run)
 
     assert verdict.conformance is HARNESS_ERROR
     assert verdict.reason == "never measured: where the topic ended before it was read"
@@ -267,26 +273,25 @@ def test_a_field_that_contradicts_what_was_frozen_is_refused(
     change_run(run, **{field: value})
 
     with pytest.raises(RunDirectoryError, match=told):
-        judge_run(run)
+        judged(run)
     assert not (run.path / "verdict.json").exists()
 
 
 def lost_at_the_last_checkpoint(run: RunDirectory) -> None:
     """Let somebody kill a broker in the step of the last checkpoint."""
     message = "broker-2 was killed by signal 9, not by the tester"
-    change_run(run, harness_failure={"kind": "HARNESS_ERROR", "message": message, "lost_node": True})
-    steps = range(len(read_json(run, "schedule.json")["steps"]) - 1)
-    write_lines(
-        run, "timeline.ndjson", [{"event": "step_finished", "step": step, "subject": "", "text": ""} for step in steps]
-    )
-    change_lines(run, lambda lines: [line.update(step=line.get("step", 0)) for line in lines])
+    last = len(read_json(run, "schedule.json")["steps"]) - 1
+    seen = checkpoints(read_lines(run, "observations.ndjson"))[-1]
+    ended_in(run, last, failure={"kind": "HARNESS_ERROR", "message": message, "lost_node": True})
+    forget_outcomes(run)
+    change_lines(run, lambda lines: lines.append(seen))
 
 
 def test_what_was_seen_after_somebody_killed_a_broker_is_not_held_against_the_brokers(run: RunDirectory) -> None:
     lost_at_the_last_checkpoint(run)
     change_lines(run, lambda lines: checkpoints(lines)[-1].update(isr=[1]))
     change_lines(run, lambda lines: outcome(lines, "m2").update(outcome="refused", step=None))
-    verdict = judge_run(run)
+    verdict = judged(run)
 
     assert verdict.conformance is HARNESS_ERROR
     assert verdict.reason == "broker-2 was killed by signal 9, not by the tester"
@@ -296,4 +301,4 @@ def test_what_was_seen_before_somebody_killed_a_broker_is(run: RunDirectory) -> 
     lost_at_the_last_checkpoint(run)
     change_lines(run, lambda lines: checkpoints(lines)[0].update(leader=2))
 
-    assert judge_run(run).conformance is DEVIATES
+    assert judged(run).conformance is DEVIATES

@@ -12,6 +12,7 @@ from conformance.catalogue.questions import Answer
 from conformance.commands import judgement
 from conformance.commands.judgement import JudgeOptions, judge_again, measure_again, questions_of
 from conformance.console import Console
+from conformance.record.digests import write_digests
 from conformance.record.directory import RunDirectoryError
 from tests.conformance.brokerless import brokerless_pipeline
 from tests.conformance.catalogue.test_answers import ASKING
@@ -33,8 +34,8 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> RunDirectory:
     catalogue(monkeypatch, ASKING)
     run = write_ideal_run(tmp_path, scenario=ASKING)
     measure(run, ASKING.questions)
-    for name in ("wire.ndjson", "timeline.ndjson"):
-        (run.path / name).touch()
+    (run.path / "wire.ndjson").touch()
+    write_digests(run)
     return run
 
 
@@ -84,6 +85,7 @@ def test_evidence_that_is_damaged_is_held_against_nobody_and_the_answers_stay(
     catalogue(monkeypatch, replace(ASKING, questions=(names, replace(epoch, measure=_from_the_wire))))
     before = (run.path / "answers.ndjson").read_bytes()
     (run.path / "wire.ndjson").write_text(content)
+    write_digests(run)
 
     assert judge_again(Console(), JudgeOptions(run.path)) == 4
     assert "cannot be read" in capsys.readouterr().out

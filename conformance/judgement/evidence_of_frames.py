@@ -1,0 +1,108 @@
+"""Does the wire trace show what the timeline tells of holds, and does it go on until the last probe?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from conformance.record.observations import Numbers
+from conformance.record.timeline import Event
+from conformance.record.wire import FETCH
+from oracle.steps.frames import Delay, Hold
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from conformance.record.observations import Observation
+    from conformance.record.timeline import FrameOfFault, Mark
+    from conformance.record.wire import Frame
+    from oracle.schedule import Schedule
+
+OUTCOMES = {
+    Event.HOLD_RELEASED: ("forwarded",),
+    Event.HOLD_DROPPED: ("dropped", "answered"),
+    Event.HOLD_CLOSED: ("closed", "aborted"),
+    Event.HOLD_DISCHARGED: ("aborted", "closed", "dropped"),
+}
+"""What the trace calls the end of a hold's frame."""
+
+
+@dataclass(frozen=True, slots=True)
+class Frames:
+    """What the wire trace says of holds.
+
+    Attributes:
+        held: the lines of frames that an armed action caught, or that did not simply go on.
+        last_fetch_ns: when the last fetch of each broker arrived at the gate.
+    """
+
+    held: Sequence[Frame]
+    last_fetch_ns: Mapping[int, int]
+
+
+def frames_that_matter(frames: Iterable[Frame]) -> Frames:
+    """Return what is to be compared of a wire trace."""
+    held: list[Frame] = []
+    last: dict[int, int] = {}
+    for frame in frames:
+        if frame.hold is not None or frame.outcome not in ("forwarded", "aborted"):
+            held.append(frame)
+        if frame.source is not None and frame.is_request(FETCH):
+            last[frame.source] = max(last.get(frame.source, 0), frame.arrived_ns)
+    return Frames(held, last)
+
+
+def frame_complaints(
+    schedule: Schedule, timeline: Sequence[Mark], observations: Sequence[Observation], frames: Frames
+) -> Iterator[str]:
+    """Yield what the wire trace and the timeline of a whole run tell differently."""
+    names = {step.name for step in schedule.steps if isinstance(step, Hold)}
+    names |= {f"delay {number}" for number, step in enumerate(schedule.steps) if isinstance(step, Delay)}
+    for frame in frames.held:
+        if frame.hold not in names:
+            yield f"frame {frame.seq} was {frame.outcome}, and no step of the schedule holds it"
+    proofs = _proofs(timeline)
+    for name in sorted(names):
+        lines = [frame for frame in frames.held if frame.hold == name]
+        proof, ended = proofs.get(name), _end_of(name, timeline)
+        if proof is None or not any(_is_proven_by(frame, proof) for frame in lines):
+            yield f"the wire trace does not show the frame that hold {name!r} caught"
+        elif ended is not None and not any(frame.outcome in OUTCOMES.get(ended, ()) for frame in lines):
+            how = ended.value.removeprefix("hold_")
+            yield f"the wire trace does not show that the frame of hold {name!r} was {how}"
+    yield from _of_end(observations, frames)
+
+
+def _proofs(timeline: Iterable[Mark]) -> dict[str, FrameOfFault]:
+    """Return the frame that each hold's fault fired on: a fault is armed right before its hold."""
+    armed: dict[int | None, int | None] = {}
+    holds: dict[int | None, str] = {}
+    proofs: dict[str, FrameOfFault] = {}
+    for mark in timeline:
+        if mark.event is Event.FAULT_ARMED:
+            armed[mark.step] = mark.number
+        elif mark.event is Event.HOLD_ARMED:
+            holds[armed.get(mark.step)] = mark.subject
+        elif mark.event is Event.FAULT_FIRED and mark.frame is not None and mark.number in holds:
+            proofs[holds[mark.number]] = mark.frame
+    return proofs
+
+
+def _is_proven_by(frame: Frame, proof: FrameOfFault) -> bool:
+    told = (proof.connection, proof.api, proof.correlation_id, proof.direction)
+    return (frame.connection, frame.api, frame.correlation_id, frame.direction) == told
+
+
+def _end_of(name: str, timeline: Iterable[Mark]) -> Event | None:
+    return next((m.event for m in timeline if m.subject == name and m.event in OUTCOMES), None)
+
+
+def _of_end(observations: Sequence[Observation], frames: Frames) -> Iterator[str]:
+    """Look whether a follower that was in sync at the last probe went on fetching: the trace ends after it."""
+    last = next((seen for seen in reversed(observations) if isinstance(seen, Numbers)), None)
+    if last is None:
+        return
+    fetching = (broker for broker in last.isr if broker != last.leader and last.replicas[broker].alive)
+    for broker in fetching:
+        if frames.last_fetch_ns.get(broker, 0) < last.t_ns:
+            yield f"the wire trace ends before broker {broker}'s fetches after the last probe"

@@ -1,0 +1,85 @@
+"""Are a run's files still those that it ended with? Their SHA-256 are in run.json, and one of run.json itself.
+
+What judging writes is not bound: it is made anew from what is. The prediction has a hash of its own, taken before the
+first step. Neither are the time that a run took and what came of trying it again, which are known later.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import TYPE_CHECKING
+
+from conformance.record.answers import ANSWERS_FILE
+from conformance.record.directory import RunDirectoryError, as_plain
+from conformance.record.observations import OBSERVATIONS_FILE
+from conformance.record.run import RUN_FILE, read_run, update_run
+from conformance.record.schedule import SCHEDULE_FILE
+from conformance.record.timeline import TIMELINE_FILE
+from conformance.record.wire import WIRE_FILE
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from conformance.record.directory import RunDirectory
+    from conformance.record.run import Run
+
+FILES = (SCHEDULE_FILE, TIMELINE_FILE, OBSERVATIONS_FILE, WIRE_FILE, ANSWERS_FILE)
+TABLES = ("ledger", "topic", "replica_logs")
+"""Folders of Parquet files: one digest over the names and contents of all of them."""
+WITHOUT_DIGESTS = 1
+"""The format whose runs have none."""
+_KNOWN_LATER = ("evidence", "seconds", "second_look")
+
+
+def write_digests(run: RunDirectory) -> None:
+    """Write the digests of a run that has ended, before it is judged."""
+    found = _files(run)
+    update_run(run, evidence={**found, RUN_FILE: _of_run(read_run(run))})
+
+
+def renew_digest(run: RunDirectory, name: str) -> None:
+    """Write the digest of one file anew: it was made again from the others. Nothing to do for a run without digests."""
+    about = read_run(run)
+    if about.evidence is not None:
+        update_run(run, evidence={**about.evidence, **{k: v for k, v in _files(run).items() if k == name}})
+
+
+def check_digests(run: RunDirectory) -> None:
+    """Refuse a run whose files are not those that it ended with.
+
+    Raises:
+        RunDirectoryError: one was changed, added or removed since, or run.json has no digests; names it.
+    """
+    about = read_run(run)
+    if about.evidence is None:
+        if about.format == WITHOUT_DIGESTS:
+            return
+        raise RunDirectoryError(f"{run.path}: evidence incomplete: {RUN_FILE} has no digests of the run's files")
+    found = {**_files(run), RUN_FILE: _of_run(about)}
+    for name in sorted({*found, *about.evidence}):
+        if name not in found:
+            raise RunDirectoryError(f"{run.path}: evidence incomplete: {name} is missing")
+        if found[name] != about.evidence.get(name):
+            raise RunDirectoryError(f"{run.path}: evidence incomplete: {name} has changed since the run ended")
+
+
+def _files(run: RunDirectory) -> dict[str, str]:
+    files = {name: _of([run.path / name]) for name in FILES if run.has(name)}
+    tables = {name: sorted((run.path / name).glob("[!.]*.parquet")) for name in TABLES}
+    return files | {name: _of(paths) for name, paths in tables.items() if paths}
+
+
+def _of(paths: list[Path]) -> str:
+    digest = hashlib.sha256()
+    for path in paths:
+        with path.open("rb") as file:
+            digest.update(path.name.encode() + b"\0" + hashlib.file_digest(file, "sha256").digest())
+    return digest.hexdigest()
+
+
+def _of_run(about: Run) -> str:
+    """Return the digest of what run.json says; a field that says nothing may be missing, as one of a later tester."""
+    told = as_plain(about).items()
+    fixed = {name: value for name, value in told if name not in _KNOWN_LATER and value not in (None, [], {})}
+    return hashlib.sha256(json.dumps(fixed, sort_keys=True).encode()).hexdigest()
