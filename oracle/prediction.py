@@ -216,6 +216,19 @@ class Prediction:
 
 
 @dataclass(frozen=True, slots=True)
+class Decision:
+    """A move that decides for one outcome and against others.
+
+    Attributes:
+        step: in which step, from 0.
+        text: the step and the move in words.
+    """
+
+    step: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Alternative:
     """One of several outcomes that are open.
 
@@ -224,9 +237,10 @@ class Alternative:
         prediction: what is measured then.
     """
 
-    race: tuple[str, ...]
+    race: tuple[Decision, ...]
     prediction: Prediction
 
     def as_json(self) -> dict[str, Any]:
         """Return the alternative as a prediction with the race that leads to it."""
-        return {"race": list(self.race), **self.prediction.numbers_as_json()}
+        told = {"race": [one.text for one in self.race], "raced_steps": sorted({one.step for one in self.race})}
+        return told | self.prediction.numbers_as_json()

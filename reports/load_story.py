@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -179,7 +178,7 @@ def race_of(prediction: FrozenPrediction | None) -> OpenRace | None:
     ends = _differing_ends([alternative.records for alternative in prediction.alternatives])
     return OpenRace(
         outcomes=tuple(
-            Outcome(number, alternative.race, ends[number - 1], is_measured=number == measured)
+            Outcome(number, alternative.race, ends[number - 1], number == measured, alternative.raced_steps)
             for number, alternative in enumerate(prediction.alternatives, start=1)
         ),
         values=prediction.races,
@@ -192,8 +191,7 @@ def raced_steps(race: OpenRace | None) -> tuple[int, ...]:
     if race is None:
         return ()
     outcomes = [race.measured] if race.measured else race.outcomes
-    moves = " ".join(move for outcome in outcomes for move in outcome.moves)
-    return tuple(sorted({int(number) - 1 for number in re.findall(r"\bstep (\d+)", moves)}))
+    return tuple(sorted({step for outcome in outcomes for step in outcome.steps}))
 
 
 def _differing_ends(records: Sequence[Sequence[PredictedRecord]]) -> list[tuple[str, ...]]:

@@ -171,6 +171,7 @@ class Outcome:
 
     Attributes:
         moves: what has to happen, in order.
+        steps: the steps in which that is decided, from 0.
         ends: the records that end otherwise than in another outcome.
         is_measured: whether it is the one that fits what was measured.
     """
@@ -179,6 +180,7 @@ class Outcome:
     moves: tuple[str, ...]
     ends: tuple[str, ...]
     is_measured: bool
+    steps: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

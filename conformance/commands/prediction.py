@@ -118,7 +118,7 @@ def _stories(prediction: Prediction) -> Iterable[str]:
     if not prediction.alternatives:
         yield from story_lines(explain(prediction))
     for number, alternative in enumerate(prediction.alternatives, start=1):
-        yield f"outcome {number}: {'; '.join(alternative.race)}"
+        yield f"outcome {number}: {'; '.join(decision.text for decision in alternative.race)}"
         yield ""
         yield from story_lines(explain(alternative.prediction))
 
@@ -181,7 +181,7 @@ def open_lines(prediction: Prediction) -> Iterable[str]:
     yield ""
     for outcome, alternative in zip(outcomes, prediction.alternatives, strict=True):
         for decision in alternative.race:
-            yield f"{outcome} if {decision}"
+            yield f"{outcome} if {decision.text}"
 
 
 def _moment(moment: Moment) -> Iterable[str]:

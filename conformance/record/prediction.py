@@ -142,9 +142,10 @@ class PredictedNumbers:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PredictedOutcome(PredictedNumbers):
-    """One of several outcomes that are open, with the moves that decide for it."""
+    """One of several outcomes that are open, with the moves that decide for it, and in which steps they do."""
 
     race: tuple[str, ...]
+    raced_steps: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

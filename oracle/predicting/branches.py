@@ -18,7 +18,7 @@ from oracle.predicting.outcome import moment
 from oracle.predicting.races import decisions, shared
 from oracle.predicting.taking import strokes
 from oracle.predicting.wording import Chronicle, step_words
-from oracle.prediction import Assumption
+from oracle.prediction import Assumption, Decision
 from oracle.steps.brokers import LoseTail
 from oracle.steps.produce import Produce
 from oracle.steps.questions import Ask, EndOffsetOfEpoch, ListOffsets, SendTo
@@ -53,7 +53,7 @@ class Way:
     world: World
     moments: tuple[Moment, ...] = ()
     chronicle: Chronicle = ()
-    race: tuple[str, ...] = ()
+    race: tuple[Decision, ...] = ()
     answers: tuple[Answer, ...] = ()
 
 
@@ -117,13 +117,17 @@ def _after_stroke(way: Way, stroke: Stroke, index: int, step: Step) -> Iterator[
     for end in graph.ends:
         moves = graph.moves_to(end)
         changes = (c for m in moves for c in Comparison(index, during, m.event, m.before, m.after).changes())
-        race = tuple(f"{during}: {decision}" for decision in deciding[end])
+        race = tuple(Decision(index, f"{during}: {decision}") for decision in deciding[end])
         chronicle = (*way.chronicle, *told, *changes)
         yield replace(way, world=graph.worlds[end], chronicle=chronicle, race=(*way.race, *race))
 
 
 def _in_a_race(message: str, way: Way) -> str:
-    return f"{message}, if {' and '.join(way.race)}; await it before" if way.race else message
+    return f"{message}, if {_race(way)}; await it before" if way.race else message
+
+
+def _race(way: Way) -> str:
+    return " and ".join(decision.text for decision in way.race)
 
 
 def _checked(ways: Sequence[Way], step: Step) -> tuple[list[Way], list[tuple[Way, UnmetAssumptionError]]]:
@@ -149,7 +153,7 @@ def _assumption(
     index: int, step: Step, kept: Sequence[Way], unmet: Sequence[tuple[Way, UnmetAssumptionError]]
 ) -> Assumption:
     """Say which of the open outcomes a step assumes, and what the others would be."""
-    otherwise = "; ".join(f"{str(error).rstrip(',')}, if {' and '.join(way.race)}" for way, error in unmet)
+    otherwise = "; ".join(f"{str(error).rstrip(',')}, if {_race(way)}" for way, error in unmet)
     outcomes = f"{len(kept)} of {len(kept) + len(unmet)} outcomes"
     return Assumption(index, f"{step_words(index, step)} assumes {outcomes}: else {otherwise}")
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from oracle.guarantees import PromiseVerdict
 from oracle.predicting.wording import event_words
-from oracle.prediction import Alternative
+from oracle.prediction import Alternative, Decision
 from oracle.vocabulary import BrokerId, Fate
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def _reachable_ends(graph: Graph) -> list[set[int]]:
     return reachable
 
 
-def merged(ways: Sequence[tuple[tuple[str, ...], Prediction]]) -> Prediction:
+def merged(ways: Sequence[tuple[tuple[Decision, ...], Prediction]]) -> Prediction:
     """Merge the predictions of all ways through a schedule, each with the races that lead there."""
     alternatives = _distinct(ways)
     left_behind = frozenset[BrokerId]().union(*(prediction.unregistrable for _, prediction in ways))
@@ -82,7 +82,7 @@ def merged(ways: Sequence[tuple[tuple[str, ...], Prediction]]) -> Prediction:
     return replace(first, records=records, races=tuple(_open_words(all_ends)), alternatives=alternatives)
 
 
-def _distinct(ways: Iterable[tuple[tuple[str, ...], Prediction]]) -> tuple[Alternative, ...]:
+def _distinct(ways: Iterable[tuple[tuple[Decision, ...], Prediction]]) -> tuple[Alternative, ...]:
     """Return one alternative for everything that can be measured, with the moves that all ways to it share."""
     found: list[Alternative] = []
     for race, prediction in ways:
@@ -94,7 +94,7 @@ def _distinct(ways: Iterable[tuple[tuple[str, ...], Prediction]]) -> tuple[Alter
     return tuple(found)
 
 
-def shared(race: tuple[str, ...], other: tuple[str, ...]) -> tuple[str, ...]:
+def shared(race: tuple[Decision, ...], other: tuple[Decision, ...]) -> tuple[Decision, ...]:
     """Return the moves that decided for both of two ways."""
     return tuple(decision for decision in race if decision in other)
 

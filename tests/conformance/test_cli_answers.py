@@ -134,7 +134,18 @@ def test_an_open_race_is_shown_with_every_outcome(capsys: pytest.CaptureFixture[
     assert "\noutcome 2 if step 2 (produce m0): broker 3's fetch at offset 1 reaches leader 1 before" in said
     assert said.count("why each record ends as it does") == 2
     assert [set(one) for one in told["alternatives"]] == [
-        {"race", "checkpoints", "records", "logs", "diverged", "steps", "promise", "promise_reason", "explanation"}
+        {
+            "race",
+            "raced_steps",
+            "checkpoints",
+            "records",
+            "logs",
+            "diverged",
+            "steps",
+            "promise",
+            "promise_reason",
+            "explanation",
+        }
     ] * 2
     assert [one["promise"] for one in told["alternatives"]] == ["BROKEN_AS_PREDICTED", "KEPT"]
     promises = [line for line in said.splitlines() if line.startswith("outcome ") and ": promise: " in line]

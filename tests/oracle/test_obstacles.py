@@ -142,7 +142,7 @@ def test_brokers_killed_together_are_noticed_in_any_order() -> None:
     prediction = predict(schedule(*steps, replicas=ALL, unclean=True), ZOOKEEPER)
     assert {one.prediction.checkpoints[0].isr for one in prediction.alternatives} == {(ONE,), (TWO,)}
     assert any(
-        "the controller notices that broker 1 is gone before" in text for text in prediction.alternatives[0].race
+        "the controller notices that broker 1 is gone before" in one.text for one in prediction.alternatives[0].race
     )
 
 

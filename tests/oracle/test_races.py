@@ -14,6 +14,7 @@ from oracle.predicting import branches
 from oracle.predicting.interleavings import TooManyStatesError, explore
 from oracle.predicting.races import merged
 from oracle.predicting.taking import strokes
+from oracle.prediction import Decision
 from oracle.rules.by_version import rules_for
 from oracle.steps.brokers import Kill, Start
 from oracle.steps.frames import AwaitHold, Release
@@ -28,7 +29,7 @@ from tests.oracle.open_races import (
 from tests.oracle.schedules import ONE, THREE, TWO, hold, produce, schedule
 
 if TYPE_CHECKING:
-    from oracle.prediction import Moment, Prediction
+    from oracle.prediction import Alternative, Moment, Prediction
     from oracle.schedule import Schedule
 
 ZOOKEEPER = MetadataMode.ZOOKEEPER
@@ -42,13 +43,22 @@ SECOND_FETCH_FIRST = (
 )
 
 
+A, B = (Decision(0, "a"),), (Decision(0, "b"),)
+
+
+def texts(one: Alternative) -> tuple[str, ...]:
+    return tuple(decision.text for decision in one.race)
+
+
 def predicted(of: Schedule, version: str = "0.10.2.2") -> Prediction:
     return predict(of, rules_for(version, ZOOKEEPER))
 
 
 def test_both_ends_of_a_race_are_listed_with_the_moves_that_lead_there() -> None:
     prediction = predicted(lost_or_kept())
-    ends = {one.race: [(r.label, r.fate, r.offset) for r in one.prediction.records] for one in prediction.alternatives}
+    ends = {
+        texts(one): [(r.label, r.fate, r.offset) for r in one.prediction.records] for one in prediction.alternatives
+    }
     assert ends == {
         (ANSWERED_FIRST,): [("m0", Fate.LOST, None), ("m1", Fate.PRESENT, 0)],
         (SECOND_FETCH_FIRST,): [("m0", Fate.PRESENT, 0), ("m1", Fate.PRESENT, 1)],
@@ -137,7 +147,8 @@ def test_a_race_that_no_longer_matters_decides_for_nothing_later() -> None:
     prediction = predicted(schedule(*steps, replicas=(ONE, TWO, THREE)))
     races = [decision for one in prediction.alternatives for decision in one.race]
     assert len(races) == len(prediction.alternatives) == 2
-    assert all(decision.startswith("step 6 (produce m9): ") for decision in races)
+    assert all(decision.text.startswith("step 6 (produce m9): ") for decision in races)
+    assert {decision.step for decision in races} == {5}
 
 
 def test_too_many_outcomes_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -164,7 +175,7 @@ def one_end() -> Prediction:
 
 
 def test_equal_ends_are_no_race(one_end: Prediction) -> None:
-    assert merged([(("a",), one_end), (("b",), one_end)]) == one_end
+    assert merged([(A, one_end), (B, one_end)]) == one_end
 
 
 @pytest.mark.parametrize(
@@ -174,28 +185,29 @@ def test_equal_ends_are_no_race(one_end: Prediction) -> None:
 def test_record_whose_end_differs_is_undetermined(one_end: Prediction, difference: dict[str, object]) -> None:
     (record,) = one_end.records
     another = replace(one_end, records=(replace(record, **difference),))  # type: ignore[arg-type]
-    (undetermined,) = merged([(("a",), one_end), (("b",), another)]).records
+    (undetermined,) = merged([(A, one_end), (B, another)]).records
     assert (undetermined.fate, undetermined.offset) == (Fate.UNDETERMINED, None)
 
 
 def test_logs_that_differ_are_named(one_end: Prediction) -> None:
     another = replace(one_end, logs={**one_end.logs, TWO: ()})
-    assert merged([(("a",), one_end), (("b",), another)]).races == ("log of broker 2 is m0 or empty",)
+    assert merged([(A, one_end), (B, another)]).races == ("log of broker 2 is m0 or empty",)
 
 
 def test_an_end_that_only_its_high_watermark_tells_apart_is_named(one_end: Prediction) -> None:
     last = one_end.moments[-1]
     lower = {**last.replicas, ONE: replace(last.replicas[ONE], high_watermark=Offset(0))}
     another = replace(one_end, moments=(*one_end.moments[:-1], replace(last, replicas=lower)))
-    assert merged([(("a",), one_end), (("b",), another)]).races == ("leader's high watermark at the end is 1 or 0",)
+    assert merged([(A, one_end), (B, another)]).races == ("leader's high watermark at the end is 1 or 0",)
 
 
 def test_the_machine_format_has_every_outcome() -> None:
     document = predicted(lost_or_kept()).as_json()
     assert document["format"] == 2
     assert [one["race"] for one in document["alternatives"]] == [[ANSWERED_FIRST], [SECOND_FETCH_FIRST]]
+    assert [one["raced_steps"] for one in document["alternatives"]] == [[1], [1]]
     for one in document["alternatives"]:
-        assert list(one) == ["race", "checkpoints", "records", "logs", "diverged", "steps"]
+        assert list(one) == ["race", "raced_steps", "checkpoints", "records", "logs", "diverged", "steps"]
 
 
 def test_a_replica_that_only_one_end_has_is_named(one_end: Prediction) -> None:
@@ -218,13 +230,13 @@ def test_a_replica_that_only_one_end_has_is_named(one_end: Prediction) -> None:
     numbers = ("1", "1", "1", "m0")
     for ways, either in (((one_end, another), "{0} or {1}"), ((another, one_end), "{1} or {0}")):
         told = tuple(line.format(either.format(number, none)) for line, number in zip(named, numbers, strict=True))
-        assert merged([((str(index),), way) for index, way in enumerate(ways)]).races == told
+        assert merged([((Decision(0, str(index)),), way) for index, way in enumerate(ways)]).races == told
 
 
 def test_an_answer_that_only_one_end_tells_is_named(one_end: Prediction) -> None:
     told = replace(one_end, answers=(Answer(0, "latest offset", (("offset", 1),)),))
     refused = replace(one_end, answers=(Answer(0, "latest offset", (("error", "NOT_LEADER_OR_FOLLOWER"),)),))
-    assert merged([(("a",), told), (("b",), refused)]).races == (
+    assert merged([(A, told), (B, refused)]).races == (
         "step 1 (latest offset): offset is 1 or not told",
         "step 1 (latest offset): error is not told or NOT_LEADER_OR_FOLLOWER",
     )

@@ -136,8 +136,8 @@ def open_race(*, is_measured: bool = True) -> GoldenRun:
     kept = predicted_record(0, GoldenRecord("m0", "present", 0, 0, 0))
     same = predicted_record(1, GoldenRecord("m1", "absent", None, None, None, outcome="refused"))
     alternatives = [
-        {"race": [FIRST], "records": [kept | {"fate": "lost", "offset": None}, same]},
-        {"race": [SECOND], "records": [kept, same]},
+        {"race": [FIRST], "raced_steps": [0], "records": [kept | {"fate": "lost", "offset": None}, same]},
+        {"race": [SECOND], "raced_steps": [0], "records": [kept, same]},
     ]
     reason = f"4 numbers and 1 record as predicted, outcome 2 of 2: {SECOND}"
     return GoldenRun(
