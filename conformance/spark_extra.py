@@ -12,15 +12,13 @@ from types import ModuleType
 
 from typing_extensions import override
 
-from fault_injection.releases import UsageError
-
 SPARK_EXTRA = ("pyspark", "py4j", "pyarrow")
 """The packages that the extra brings."""
 INSTALL = "pip install 'kafka-conformance[spark]'"
 
 
-class SparkMissingError(UsageError):
-    """What was asked for needs the extra, and it is not installed."""
+class SparkMissingError(Exception):
+    """What was asked for needs the extra, and it is not installed: an error of the user's making."""
 
 
 def require_spark() -> None:

@@ -10,14 +10,12 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
-from oracle.error_codes import ERROR_NAMES
+from conformance.record.answers import error_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from reports.model import Asked
-
-_NO_ERROR = 0
 
 Tree: TypeAlias = "str | list[Tree]"
 """An answer: one word, or a list of them."""
@@ -162,11 +160,3 @@ def _words(tree: Tree, *, is_code: bool) -> str:
 def _flat(tree: Tree) -> Iterator[str]:
     for one in tree:
         yield from _flat(one) if isinstance(one, list) else (one,)
-
-
-def error_words(code: str) -> str:
-    """Return Kafka's name of a code with its number, as in ``FENCED_LEADER_EPOCH (74)``; other words stay."""
-    number = int(code) if code.removeprefix("-").isdecimal() else None
-    if number not in ERROR_NAMES:
-        return code
-    return f"{'no error' if number == _NO_ERROR else ERROR_NAMES[number]} ({code})"

@@ -18,7 +18,7 @@ from conformance.record.prediction import OUTCOME_FILE, PREDICTION_FILE, read_pr
 from conformance.record.reconciliation import read_checkpoints, read_counts, read_record_classes
 from conformance.record.replica_logs import read_replica_logs
 from conformance.record.run import RUN_FILE, read_run
-from conformance.record.schedule import SCHEDULE_FILE, read_schedule
+from conformance.record.schedule import SCHEDULE_FILE, read_schedule_in_words
 from conformance.record.timeline import read_timeline
 from conformance.record.trace_check import read_trace_check
 from conformance.record.verdict import Conformance, read_verdict
@@ -124,7 +124,7 @@ def _with_parts(run: RunDirectory, view: RunView, about: Run) -> RunView:
 def _files(run: RunDirectory) -> Files:
     """Read what several parts of the view are made of."""
     return Files(
-        schedule=_clean(read_schedule, run) if run.has(SCHEDULE_FILE) else None,
+        schedule=_clean(read_schedule_in_words, run) if run.has(SCHEDULE_FILE) else None,
         prediction=_prediction(run),
         verdict=_clean(read_verdict, run),
         timeline=cleaned(read_timeline(run, may_be_cut=True)),

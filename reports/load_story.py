@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from conformance.record.observations import Numbers as Probed
 from conformance.record.timeline import HOLD_ENDS, Event
-from oracle.steps.frames import Hold
 from oracle.vocabulary import PointName, frame_words
 from reports.load_faults import proofs_of
 from reports.story import CONTROLLER, HeldFrame, Instant, Mark, Moment, Numbers, OpenRace, Outcome, Step, Story
@@ -18,8 +17,8 @@ if TYPE_CHECKING:
 
     from conformance.record.observations import Observation
     from conformance.record.prediction import FrozenPrediction, PredictedMoment, PredictedRecord
+    from conformance.record.schedule import ScheduleInWords, StepInWords
     from conformance.record.timeline import Mark as Noted
-    from oracle.schedule import Schedule
     from reports.model import Files
 
 _MARK_KINDS = {
@@ -70,13 +69,13 @@ def instant_of(noted: Noted, steps: Sequence[Step]) -> Instant:
     return Instant(max(0, bisect_right(begun, noted.t_ns) - 1), noted.t_ns)
 
 
-def _replicas(schedule: Schedule | None, measured: Sequence[Moment]) -> tuple[int, ...]:
+def _replicas(schedule: ScheduleInWords | None, measured: Sequence[Moment]) -> tuple[int, ...]:
     if schedule is not None and schedule.replicas:
         return schedule.replicas
     return tuple(sorted(measured[0].replicas)) if measured else ()
 
 
-def _steps(schedule: Schedule | None, timeline: Sequence[Noted]) -> tuple[Step, ...]:
+def _steps(schedule: ScheduleInWords | None, timeline: Sequence[Noted]) -> tuple[Step, ...]:
     started = {noted.step: noted.t_ns for noted in timeline if noted.event is Event.STEP_STARTED}
     finished = {noted.step: noted.t_ns for noted in timeline if noted.event is Event.STEP_FINISHED}
     taken = () if schedule is None else schedule.steps
@@ -132,7 +131,7 @@ def _unmarked_elections(measured: Sequence[Moment], marks: Sequence[Mark], steps
 
 def load_held_frames(timeline: Sequence[Noted], steps: Sequence[Step]) -> tuple[HeldFrame, ...]:
     """Return every frame that was caught, named by the schedule; one that never ended is held to the end of the run."""
-    armed = {step.taken.name: (step.index, step.taken) for step in steps if isinstance(step.taken, Hold)}
+    armed = {step.taken.subject: (step.index, step.taken) for step in steps if step.taken.word == "hold"}
     frames = []
     for position, noted in enumerate(timeline):
         if noted.event is Event.HOLD_CAUGHT:
@@ -142,11 +141,11 @@ def load_held_frames(timeline: Sequence[Noted], steps: Sequence[Step]) -> tuple[
     return tuple(frame for frame in frames if frame is not None)
 
 
-def _frame(caught: Noted, ended: Noted | None, armed_in: int | None, hold: Hold | None) -> HeldFrame | None:
+def _frame(caught: Noted, ended: Noted | None, armed_in: int | None, hold: StepInWords | None) -> HeldFrame | None:
     follower, leader = _ends(caught, hold)
     if follower is None or leader is None:
         return None
-    point = (None if hold is None else hold.point.value) or caught.point or PointName.FETCH_REQUEST.value
+    point = (None if hold is None else hold.point) or caught.point or PointName.FETCH_REQUEST.value
     offset = hold.fetch_offset if hold is not None and caught.offset is None else caught.offset
     return HeldFrame(
         name=caught.subject,
@@ -162,7 +161,7 @@ def _frame(caught: Noted, ended: Noted | None, armed_in: int | None, hold: Hold 
     )
 
 
-def _ends(caught: Noted, hold: Hold | None) -> tuple[int | None, int | None]:
+def _ends(caught: Noted, hold: StepInWords | None) -> tuple[int | None, int | None]:
     """Return follower and leader; of a controller's channel the broker and the controller."""
     armed = (None, None, None) if hold is None else (hold.broker, hold.follower, hold.leader)
     seen = (caught.broker, caught.follower, caught.leader)

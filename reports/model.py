@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from conformance.record.prediction import FrozenPrediction
     from conformance.record.reconciliation import ComparedCheckpoint, Counts, RecordClass
     from conformance.record.replica_logs import LogEntry as RecordedEntry
+    from conformance.record.schedule import ScheduleInWords
     from conformance.record.timeline import Mark
     from conformance.record.verdict import Conformance, Finding, HeldInRun, Loss, PromiseKept, Verdict
-    from oracle.schedule import Schedule
     from reports.story import OpenRace
     from reports.wire import Wire
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 class Files:
     """The files of a run that several parts of its view are made of; what there is not is None or empty."""
 
-    schedule: Schedule | None = None
+    schedule: ScheduleInWords | None = None
     prediction: FrozenPrediction | None = None
     verdict: Verdict | None = None
     timeline: Sequence[Mark] = ()

@@ -30,7 +30,7 @@ def picture_table(story: Story) -> tuple[PictureRow, ...]:
     return tuple(
         PictureRow(
             number=step.index + 1,
-            step=step.taken.short(),
+            step=step.taken.short,
             begins="" if step.started_ns is None else f"{(step.started_ns - min(begun)) / 1e9:.1f} s",
             replicas=tuple(_replica_words(story, moments.get(step.index), broker) for broker in story.replicas),
             events="; ".join(_events(story, step.index)),

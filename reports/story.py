@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from oracle.steps.step import Step as Taken
+    from conformance.record.schedule import StepInWords
 
 
 CONTROLLER = 0
@@ -28,14 +28,14 @@ class Step:
     """One step of the schedule, with the time it took."""
 
     index: int
-    taken: Taken
+    taken: StepInWords
     started_ns: int | None = None
     finished_ns: int | None = None
 
     @property
     def sentence(self) -> str:
         """The step as a sentence."""
-        words = self.taken.sentence()
+        words = self.taken.sentence
         return f"{words[0].upper()}{words[1:]}."
 
 

@@ -15,6 +15,7 @@ from conformance.registry import UnknownScenarioError, select
 from conformance.run_options import run_options_in_pytest
 from conformance.schedules import SUFFIXES
 from conformance.schedules.schedule_file import ScheduleFileError, locate, read_schedule
+from conformance.spark_extra import SparkMissingError
 from conformance.stages.foretelling import foretell
 from fault_injection.releases import UsageError, find_release
 from oracle.steps.step import ScheduleError
@@ -83,7 +84,14 @@ def choice_given(parsed: argparse.Namespace) -> Choice:
     return Choice(tuple(parsed.globs), tuple(parsed.schedule), parsed.kafka, parsed.metadata, profile)
 
 
-USAGE_ERRORS = (UsageError, UnknownScenarioError, ScheduleFileError, ExpectationError, RunDirectoryError)
+USAGE_ERRORS = (
+    UsageError,
+    SparkMissingError,
+    UnknownScenarioError,
+    ScheduleFileError,
+    ExpectationError,
+    RunDirectoryError,
+)
 """Errors of the user's making: one sentence, exit code 2."""
 
 

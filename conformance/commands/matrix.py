@@ -28,7 +28,7 @@ from conformance.commands.versions import cached_text, ladder_text
 from conformance.line import NEWEST
 from conformance.run_options import RUN_OPTIONS, RunOptions, add_run_options, run_options
 from conformance.session import backend_for, check_options, new_seed
-from conformance.spark_extra import require_spark
+from conformance.spark_extra import SparkMissingError, require_spark
 from fault_injection.releases import UsageError
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def _run(console: Console, lines: LineOptions, line: Line, table: MatrixTable) -
     try:
         run_line(console, lines, line, asked.problems)
     except Exception as error:  # noqa: BLE001 - the others are still to be run, and the sentence says what it was
-        what = str(error) if isinstance(error, UsageError) else repr(error)
+        what = str(error) if isinstance(error, UsageError | SparkMissingError) else repr(error)
         asked.problems.append(f"{line.words} could not be run: {what}")
         console.complain(asked.problems[-1])
     finally:

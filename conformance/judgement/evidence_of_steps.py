@@ -87,8 +87,8 @@ _OWN_DEEDS = frozenset(
         Event.RECORDS_DELETED,
     }
 )
-FAULTS = (Kill, KillTogether, Stop, LoseTail, LoseCheckpoint, Pause, Cut, Isolate, Hold, Delay)
-"""Steps that inject a fault."""
+FAULTS = (Kill, KillTogether, Stop, LoseTail, LoseCheckpoint, Pause, Cut, Isolate)
+"""Steps that inject a fault which ``fault_`` events tell of; ``hold_`` events tell of holds."""
 ASKING = (Consume, ListOffsets, EndOffsetOfEpoch, SendTo)
 """Steps that a broker answers."""
 ENDINGS: dict[type[Step], Event] = {Release: Event.HOLD_RELEASED, Drop: Event.HOLD_DROPPED, Close: Event.HOLD_CLOSED}
@@ -216,8 +216,9 @@ def _of_faults(timeline: Iterable[Mark], *, is_complete: bool) -> Iterator[str]:
     for mark in timeline:
         if mark.event in stages:
             stories.setdefault(mark.number, []).append(mark)
-    if sorted(number or 0 for number in stories) != list(range(1, len(stories) + 1)):
-        yield "the faults on the timeline are not numbered from 1"
+    numbers = [number or 0 for number in stories]
+    if numbers != sorted(numbers) or min(numbers, default=1) < 1:
+        yield "the faults on the timeline are not numbered in the order of injection"
     for number, story in stories.items():
         told = [mark.event for mark in story]
         if told != list(stages) if is_complete else told != [stage for stage in stages if stage in told]:
@@ -232,7 +233,10 @@ def _of_faults(timeline: Iterable[Mark], *, is_complete: bool) -> Iterator[str]:
 def _of_injections(taken: Sequence[tuple[int, Step]], timeline: Iterable[Mark]) -> Iterator[str]:
     armed = Counter(mark.step for mark in timeline if mark.event is Event.FAULT_ARMED)
     for number, step in taken:
-        is_right = armed[number] >= 1 if isinstance(step, Isolate) else armed[number] == isinstance(step, FAULTS)
+        if isinstance(step, Hold | Delay):  # earlier testers told of these twice
+            is_right = armed[number] <= 1
+        else:
+            is_right = armed[number] >= 1 if isinstance(step, Isolate) else armed[number] == isinstance(step, FAULTS)
         if not is_right:
             yield f"step {number + 1} ({step.word}) injected {armed[number]} faults"
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import msgspec
 
 from conformance.record.directory import as_line
+from oracle.error_codes import ERROR_NAMES, ErrorCode
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -175,3 +176,11 @@ def read_compared(run: RunDirectory) -> tuple[Asked, ...]:
 def _line(answer: MeasuredAnswer) -> str:
     """Return the line of an answer; one whose value is None is told apart from one that has none by ``why_not``."""
     return as_line(answer)
+
+
+def error_words(code: str) -> str:
+    """Return Kafka's name of a code with its number, as in ``FENCED_LEADER_EPOCH (74)``; other words stay."""
+    number = int(code) if code.removeprefix("-").isdecimal() else None
+    if number not in ERROR_NAMES:
+        return code
+    return f"{'no error' if number == ErrorCode.NONE else ERROR_NAMES[number]} ({code})"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from oracle.steps.waits import AwaitLag
 from reports.svg import element, group, label, titled
 
 if TYPE_CHECKING:
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
 
 def draw_columns(story: Story, layout: Layout, scale: TimeScale) -> Markup:
     """Return the bands of lag time and the signs of races."""
-    lags = [step for step in story.steps if isinstance(step.taken, AwaitLag)]
+    lags = [step for step in story.steps if step.taken.word == "await_lag"]
     return group(
         *(_lag(step, layout, scale) for step in lags),
         *(_race(step, layout, scale) for step in story.raced_steps if step < len(story.steps)),

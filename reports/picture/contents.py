@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from oracle.steps.produce import Produce
 from reports.picture.scale import TimeScale, change_at
 from reports.picture.status import is_deaf
 from reports.svg import clipped, group, label
@@ -105,7 +104,7 @@ def _grown(logs: dict[int, list[str]], moment: Moment, step: Step) -> list[Stay]
     The first log is that of the broker that was sent records.
     """
     stays: list[Stay] = []
-    named = step.taken.leader if isinstance(step.taken, Produce) else None
+    named = step.taken.leader if step.taken.word == "produce" else None
     writer = moment.leader if named is None else named
     for broker in sorted(logs, key=lambda broker: broker != writer):
         numbers = moment.replicas.get(broker)
@@ -121,5 +120,5 @@ def _grown(logs: dict[int, list[str]], moment: Moment, step: Step) -> list[Stay]
 
 def _source(logs: dict[int, list[str]], writer: int | None, broker: int, step: Step) -> list[str]:
     if broker == writer:
-        return list(step.taken.records) if isinstance(step.taken, Produce) else []
+        return list(step.taken.records)
     return logs.get(writer, [])[len(logs[broker]) :] if writer is not None else []

@@ -101,7 +101,7 @@ def header_height(story: Story) -> float:
 
 def heading_words(step: Step) -> str:
     """Return the words over a step's column."""
-    return clipped(step.taken.short(), 26)
+    return clipped(step.taken.short, 26)
 
 
 def offset_max(story: Story) -> int:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from oracle.steps.waits import AwaitLag, Checkpoint
 from reports.svg import element, group, label, text_width
 
 if TYPE_CHECKING:
@@ -61,11 +60,11 @@ def _used(story: Story) -> list[tuple[str, str]]:
     unused = set() if story.held_frames else {"held"}
     if all(numbers.alive for moment in story.measured for numbers in moment.replicas.values()):
         unused.add("down")
-    if not any(isinstance(step.taken, Checkpoint) for step in story.steps):
+    if not any(step.taken.word == "checkpoint" for step in story.steps):
         unused.add("checkpoint")
     if all(mark.kind != "tail_lost" for mark in story.marks):
         unused.add("vanished")
-    if not any(isinstance(step.taken, AwaitLag) for step in story.steps):
+    if not any(step.taken.word == "await_lag" for step in story.steps):
         unused.add("lag")
     return [item for item in _ITEMS if item[0] not in unused]
 

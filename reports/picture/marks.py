@@ -5,7 +5,6 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
-from oracle.steps.waits import AwaitLag, Checkpoint
 from reports.picture.columns import seconds_of
 from reports.picture.contents import replaced_stays
 from reports.picture.lanes import corners
@@ -86,11 +85,11 @@ def mark_words(mark: Mark) -> str:
 def draw_checkpoints(story: Story, layout: Layout, scale: TimeScale) -> Markup:
     """Return the numbered dotted lines through all lanes, one a checkpoint."""
     top = layout.top - 1
-    checkpoints = [step for step in story.steps if isinstance(step.taken, Checkpoint)]
+    checkpoints = [step for step in story.steps if step.taken.word == "checkpoint"]
     return group(
         *(
             group(
-                titled(f"Checkpoint {number}: {step.taken.subject()}"),
+                titled(f"Checkpoint {number}: {step.taken.subject}"),
                 element("line", x1=x, x2=x, y1=top, y2=layout.bottom, class_="checkpoint"),
                 element("circle", cx=x, cy=top - 7, r=8, class_="checkpoint-disc"),
                 label(x, top - 3.2, str(number), "checkpoint-number", text_anchor="middle"),
@@ -133,7 +132,7 @@ def _silences(story: Story, lane: Lane, scale: TimeScale) -> list[_Happening]:
             f"no fetch for {seconds_of(step) or 'the lag time'}",
         )
         for step in story.steps
-        if isinstance(step.taken, AwaitLag) and lane.broker in step.taken.followers
+        if lane.broker in step.taken.followers
     ]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -27,7 +28,7 @@ from conformance.record.run import Run, Settings, write_run
 from conformance.record.schedule import write_schedule
 from conformance.record.timeline import TIMELINE_FILE, Event, Mark
 from conformance.record.topic import read_topic
-from conformance.running.holding import fields_of
+from conformance.running.holding import place_of, point_of
 from conformance.scenarios.truncation import RESTARTED_FOLLOWER
 from conformance.schedules.topic_settings import user_settings
 from conformance.stages.foretelling import freeze_prediction
@@ -145,6 +146,11 @@ def _write_timeline(run: RunDirectory, schedule: Schedule) -> None:
     marks += [Mark(Event.HOLD_DISCHARGED, name, "", end, **fields_of(_hold(schedule, name))) for name in held]
     marks += [Mark(Event.FAULT_HEALED, word, "", end, number=n + 1, at_ns=end) for n, word in enumerate(faults)]
     (run.path / TIMELINE_FILE).write_text("".join(map(as_line, marks)), encoding="utf-8")
+
+
+def fields_of(hold: Hold | None) -> dict[str, int | str | None]:
+    """Return what the timeline says about a hold's place."""
+    return {} if hold is None else {**asdict(place_of(point_of(hold, "t"))), "point": hold.point.value}
 
 
 def _hold(schedule: Schedule, name: str) -> Hold | None:
