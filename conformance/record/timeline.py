@@ -78,7 +78,7 @@ class FrameOfFault:
 
 @dataclass(frozen=True, slots=True)
 class ProcessOfFault:
-    """What became of a broker's process by a fault (``fault_injection.faults.fault.EndedProcess``).
+    """What became of a broker's process, by a fault or by itself (``fault_injection.faults.fault.EndedProcess``).
 
     Attributes:
         exit_code: with which it ended, 128 and the number of the signal if one killed it; None while it is there.
@@ -119,13 +119,14 @@ class Mark:
             checkpoint the high watermark that it had.
         last_offset: of a lost tail where it ended.
         broker: of a hold on a controller's channel whose it is.
-        follower: of a hold on a link of replicas the fetching end; ``leader`` the other.
+        follower: of a hold on a link of replicas, or of a cut one, the fetching end; ``leader`` the other.
         point: the protocol point of a hold.
         action: of a hold what is done to the frame: hold, delay, drop, close or answer.
         number: of a fault, unique in a run.
         at_ns: of a hold or fault when it happened, monotonic nanoseconds.
         frame: of a hold that caught a frame, or a fault that fired on one, that frame.
-        processes: of a fault that fired what became of the processes that it ended or froze.
+        processes: of a fault that fired what became of the processes that it ended or froze; of a broker that ended by
+            itself its own.
         file: of a fault that fired what it left on a disk.
     """
 

@@ -89,15 +89,18 @@ class Obstacles:
                 self._cuts[follower, leader] = time.monotonic()
                 self._faults.inject(self._cut(follower, leader))
                 self._holding.discharge_link(follower, leader)
-                self._recorder.mark(Event.LINK_CUT, follower, f"no fetch of broker {follower} reaches broker {leader}")
+                self._mark_link(Event.LINK_CUT, follower, leader, "no fetch of broker {} reaches broker {}")
             case Heal(follower, leader):
                 self._heal(self._cut(follower, leader))
                 del self._cuts[follower, leader]
-                self._recorder.mark(Event.LINK_HEALED, follower, f"fetches of broker {follower} reach broker {leader}")
+                self._mark_link(Event.LINK_HEALED, follower, leader, "fetches of broker {} reach broker {}")
             case Isolate(broker):
                 self._isolate(broker)
             case Rejoin(broker):
                 self._rejoin(broker)
+
+    def _mark_link(self, event: Event, follower: BrokerId, leader: BrokerId, text: str) -> None:
+        self._recorder.mark(event, follower, text.format(follower, leader), follower=follower, leader=leader)
 
     def severed(self) -> frozenset[tuple[int, int]]:
         """Return the links (follower, leader) that are cut."""

@@ -12,7 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from conformance.interruption import HarnessError, missed
-from conformance.record.timeline import Event
+from conformance.record.timeline import Event, ProcessOfFault
 from conformance.running.lag_time import await_return
 from fault_injection.cluster.errors import NodeDiedError
 from fault_injection.cluster.readiness import DEADLINE_S, await_unregistered, is_hung, registered_brokers
@@ -224,7 +224,8 @@ class Processes:
         self._faults.excuse(broker)
         hangs = state.exit_code is None
         how = "hangs in its own shutdown, its port closed" if hangs else f"ended by itself: {state.text}"
-        self._recorder.mark(Event.BROKER_ENDED, broker, f"broker {broker} {how}")
+        ended = ProcessOfFault(broker, state.exit_code, state.signal_number, state.is_paused)
+        self._recorder.mark(Event.BROKER_ENDED, broker, f"broker {broker} {how}", processes=(ended,))
         self._holding.discharge(broker)
         self.on_death(broker)
         if hangs:

@@ -93,7 +93,8 @@ class TopicRequests:
         except (KafkaException, TimeoutError) as failed:
             if not isinstance(failed, KafkaException) or failed.args[0].code() != KafkaError.REQUEST_TIMED_OUT:
                 raise HarnessError(f"records could not be deleted: {failed}") from failed
-        self._recorder.mark(Event.RECORDS_DELETED, str(offset), f"records before offset {offset} deleted on request")
+        text = f"records before offset {offset} deleted on request"
+        self._recorder.mark(Event.RECORDS_DELETED, offset, text, offset=offset)
 
     def remove_others(self) -> None:
         """Delete the other topics that are left; a cluster that cannot do that is not healthy afterwards."""

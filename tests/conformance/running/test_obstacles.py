@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 
 from conformance.interruption import HarnessError
+from conformance.record.directory import RunDirectory
+from conformance.record.timeline import Event, read_timeline
 from conformance.running import obstacles
 from conformance.running.obstacles import Obstacles
 from conformance.running.recorder import Recorder
@@ -101,8 +103,10 @@ def test_a_paused_broker_is_deaf_and_silent_until_it_goes_on(bench: Bench, timin
     assert (bench.obstacles.deaf(), bench.obstacles.silent_since()) == (frozenset(), {})
 
 
-def test_a_cut_link_is_known_by_its_ends(bench: Bench) -> None:
+def test_a_cut_link_is_known_by_its_ends(bench: Bench, tmp_path: Path) -> None:
     bench.obstacles.take(Cut(TWO, ONE))
+    (noted,) = [mark for mark in read_timeline(RunDirectory(tmp_path)) if mark.event is Event.LINK_CUT]
+    assert (noted.subject, noted.follower, noted.leader) == ("2", 2, 1)
     bench.obstacles.take(Cut(TWO, THREE))
     assert set(bench.obstacles.severed()) == {(TWO, ONE), (TWO, THREE)}
     assert (bench.imposed(), bench.discharged) == (["reset", "reset"], [(TWO, ONE), (TWO, THREE)])

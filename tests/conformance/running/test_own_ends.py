@@ -145,9 +145,11 @@ class Broken:
         if broker not in self.alive:
             raise NodeDiedError(f"broker-{broker}", "its log")
 
+    def marks(self) -> list[Any]:
+        return [json.loads(line) for line in (self.directory / "timeline.ndjson").read_text().splitlines()]
+
     def events(self) -> list[tuple[str, str]]:
-        marks = map(json.loads, (self.directory / "timeline.ndjson").read_text().splitlines())
-        return [(mark["event"], mark["text"]) for mark in marks]
+        return [(mark["event"], mark["text"]) for mark in self.marks()]
 
 
 Make = Callable[[OwnEnds], Broken]
@@ -173,6 +175,7 @@ def test_an_end_that_is_predicted_is_noted_and_the_broker_can_be_started_again(b
     run.subject.note_own_ends()
     assert (run.noted, run.discharged, list(run.subject.gone_since)) == ([2], [2], [2])
     assert run.events() == [("broker_ended", f"broker 2 ended by itself: {ProcessState(1).text}")]
+    assert run.marks()[0]["processes"] == [{"broker": 2, "exit_code": 1, "signal": None, "is_paused": False}]
     run.subject.take(Start(TWO))
     assert run.alive == {1, 2}
     assert run.events()[-1] == ("broker_started", "broker 2 started")
