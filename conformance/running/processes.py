@@ -18,7 +18,7 @@ from fault_injection.cluster.errors import NodeDiedError
 from fault_injection.cluster.readiness import DEADLINE_S, await_unregistered, is_hung, registered_brokers
 from fault_injection.faults import disk
 from fault_injection.faults import process as fault
-from fault_injection.faults.restarts import KillTogether as Together
+from fault_injection.faults.process import KillTogether as Together
 from fault_injection.waiting import DeadlineExceededError, until
 from oracle.steps.brokers import Kill, KillTogether, LoseCheckpoint, LoseTail, Start, Stop
 from oracle.vocabulary import BrokerId, Timing

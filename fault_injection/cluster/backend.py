@@ -150,14 +150,6 @@ class Backend(Protocol):
         """Let a frozen node go on."""
         ...
 
-    def disconnect(self, node: Node) -> bool:
-        """Take a node off the network; False when this backend has no network of its own."""
-        ...
-
-    def reconnect(self, node: Node) -> None:
-        """Put a node back on the network."""
-        ...
-
     def files(self, node: Node) -> list[str]:
         """List the files of a node's directory, relative to it and sorted, whether the node runs or not."""
         ...

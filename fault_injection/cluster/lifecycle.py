@@ -234,28 +234,6 @@ class Cluster:
         self.backend.resume(self._by_id[broker].node)
         self._paused.discard(broker)
 
-    def disconnect(self, broker: int) -> None:
-        """Take a broker off the network.
-
-        The process backend has no network to take it off: it cuts the broker's links to the other brokers and
-        to the KRaft controller at the relay. Clients and ZooKeeper still reach it.
-        """
-        if not self.backend.disconnect(self._by_id[broker].node):
-            self.relay.isolate(broker)
-
-    def reconnect(self, broker: int) -> None:
-        """Put a broker back on the network, without the connections that it had.
-
-        They went silent while it was away, and with the tester's long timeouts it would be a minute before the
-        nodes gave them up. ``readiness.await_registered`` does not wait until it has caught up with metadata.
-        """
-        self.backend.reconnect(self._by_id[broker].node)
-        self.relay.rejoin(broker)
-        self.relay.abort_source(broker)
-        for link, upstream in self._by_id[broker].inbound.items():
-            self.relay.refuse(link)
-            self.relay.open(link, upstream)
-
     def shutdown(self) -> None:
         """End every node, without ceremony.
 

@@ -9,7 +9,6 @@ own affair.
 from dataclasses import dataclass
 from typing import Protocol
 
-from fault_injection.releases import UsageError
 from fault_injection.wire.points import LinkKind
 
 Address = tuple[str, int]
@@ -76,14 +75,6 @@ class Relay(Protocol):
         """Abort every connection that a broker opened: it died."""
         ...
 
-    def isolate(self, broker: int) -> None:
-        """Cut every link to and from a living broker until it rejoins: nothing passes, nothing is kept."""
-        ...
-
-    def rejoin(self, broker: int) -> None:
-        """Let the links of an isolated broker work again."""
-        ...
-
     def close(self) -> None:
         """Close everything."""
         ...
@@ -101,17 +92,6 @@ class DirectRelay:
 
     def abort_source(self, broker: int) -> None:
         """Do nothing: a dead node's connections end by themselves."""
-
-    def isolate(self, broker: int) -> None:
-        """Refuse to do what it cannot.
-
-        Raises:
-            UsageError: always.
-        """
-        raise UsageError(f"Broker {broker} cannot be cut off without a relay between the brokers.")
-
-    def rejoin(self, broker: int) -> None:
-        """Do nothing: nobody was isolated."""
 
     def close(self) -> None:
         """Do nothing."""

@@ -60,16 +60,8 @@ CATALOGUE: tuple[CatalogueEntry, ...] = (
         "The broker goes on.", "that every thread of the process stands still",
     ),
     CatalogueEntry(
-        "rolling_restart", "process", "Brokers end and come back one after the other.",
-        "Brokers that are down are started.", "that each was unregistered and registered again",
-    ),
-    CatalogueEntry(
         "kill_together", "process", "Several brokers end without a warning, before anybody notices the first.",
         "They are started, in an order of choice.", "that SIGKILL ended each of the processes",
-    ),
-    CatalogueEntry(
-        "restart_in_order", "process", "Several brokers end at once and come back in an order of choice.",
-        "Brokers that are down are started.", "that each was unregistered and registered again",
     ),
     CatalogueEntry(
         "lose_tail", "disk", "The end of a replica's log is lost, as what was not flushed is in a power cut.",
@@ -104,14 +96,6 @@ CATALOGUE: tuple[CatalogueEntry, ...] = (
     CatalogueEntry(
         "throttle", "network", "Only so many bytes a second pass from a node to another one.",
         "All pass again.", "the frame that it slowed down", needs=_GATE,
-    ),
-    CatalogueEntry(
-        "reset", "network", "The connections between two nodes end, once.", "The nodes open new ones.",
-        "which connections ended", needs=_GATE,
-    ),
-    CatalogueEntry(
-        "disconnect", "network", "A broker's container is taken off its network.", "It is put back.",
-        "that the broker runs and does not answer", backends=("docker",),
     ),
     CatalogueEntry(
         "hold_frame", "frame", "A frame at a protocol point waits, and what comes behind it with it.", _DISARMS,

@@ -5,21 +5,18 @@
 - ``isolate``: all ways from and to a broker are cut, those of clients and ZooKeeper as well if they lead through
   the relay.
 - ``delay``: bytes arrive later. ``throttle``: only so many bytes a second pass.
-- ``reset``: connections end once and may be opened again.
-- ``disconnect``: a container is taken off its network; the nodes' kernels see to the rest.
 
-The first five are done at the relay, per way: a node may be heard that does not hear. Each is only armed until
+All are done at the relay, per way: a node may be heard that does not hear. Each is only armed until
 traffic meets it: a cut has fired once it stopped something. What a blackhole stopped goes on when it is healed;
 with ``at_heal="reset"`` its connections end instead, and their nodes open new ones.
 """
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Literal
 
 from fault_injection.cluster.lifecycle import Cluster
-from fault_injection.cluster.readiness import is_serving
 from fault_injection.cluster.relay import CLIENTS, ZOOKEEPER
-from fault_injection.faults.fault import AVAILABLE, Availability, FaultError, FiredFrame, Proof
+from fault_injection.faults.fault import AVAILABLE, Availability, FaultError, FiredFrame
 from fault_injection.wire.impairments import (
     Cut,
     Delay,
@@ -119,89 +116,6 @@ class ImpairedNetwork:
         return f"nothing came that way; {self.gate.network.count(*self.impairment.ways)} connections have it"
 
 
-@dataclass(frozen=True, slots=True)
-class ResetConnections:
-    """End every connection that has one of some ways, once.
-
-    Attributes:
-        gate: the relay that the cluster was started with.
-        ways: which connections.
-    """
-
-    name: ClassVar[str] = "reset"
-    gate: GateProxy
-    ways: tuple[Way, ...]
-
-    def available(self, cluster: Cluster) -> Availability:
-        """Say whether there is such a connection."""
-        obstacle = _obstacle(cluster, self.gate, self.ways)
-        if not obstacle and not self.gate.network.count(*self.ways):
-            obstacle = f"no connection goes {', '.join(way.text for way in self.ways)}"
-        return Availability(obstacle) if obstacle else AVAILABLE
-
-    def inject(self, cluster: Cluster) -> str:
-        """Reset the connections and return in words which.
-
-        Raises:
-            FaultError: there is none.
-        """
-        _require(self.available(cluster))
-        hit = self.gate.network.reset(*self.ways)
-        if not hit:
-            raise FaultError("the connections ended by themselves")
-        return "reset " + ", ".join(f"connection {one.connection} ({one.flow.text})" for one in hit)
-
-    def heal(self, cluster: Cluster) -> str | None:  # noqa: ARG002
-        """Do nothing: the nodes open new connections."""
-        return None
-
-
-@dataclass(frozen=True, slots=True)
-class Disconnect:
-    """Take a broker's container off the network: nobody reaches it, the tester neither.
-
-    Attributes:
-        broker: the broker.
-    """
-
-    name: ClassVar[str] = "disconnect"
-    broker: int
-
-    def available(self, cluster: Cluster) -> Availability:
-        """Say whether the broker has a network of its own and is reached."""
-        if cluster.backend.name != "docker":
-            return Availability("child processes share this machine's network: isolate cuts a broker's links instead")
-        if not self._is_reached(cluster):
-            return Availability(f"broker {self.broker} does not answer")
-        return AVAILABLE
-
-    def inject(self, cluster: Cluster) -> str:
-        """Disconnect the container.
-
-        Raises:
-            FaultError: there is no container, or the broker does not answer.
-        """
-        _require(self.available(cluster))
-        cluster.disconnect(self.broker)
-        return f"broker {self.broker} taken off the network"
-
-    def heal(self, cluster: Cluster) -> str | None:
-        """Connect it again, if it is not reached; the connections that it had are reset."""
-        if cluster.backend.name != "docker" or not cluster.is_alive(self.broker) or self._is_reached(cluster):
-            return None
-        cluster.reconnect(self.broker)
-        return f"broker {self.broker} back on the network"
-
-    def proof(self, cluster: Cluster) -> Proof | None:
-        """Return that the broker runs and is not reached, if that is so."""
-        if not cluster.is_alive(self.broker) or self._is_reached(cluster):
-            return None
-        return Proof(f"broker {self.broker} runs and does not answer")
-
-    def _is_reached(self, cluster: Cluster) -> bool:
-        return is_serving(cluster.client_address(self.broker))
-
-
 def cut(
     gate: GateProxy,
     sender: int | None,
@@ -216,7 +130,7 @@ def cut(
 
     Nodes are named by id, ``CLIENTS`` and ``ZOOKEEPER`` by theirs in ``cluster.relay``.
     """
-    ways = (Way(sender, receiver, kind), Way(receiver, sender, kind)) if both_ways else (Way(sender, receiver, kind),)
+    ways = between(sender, receiver, kind) if both_ways else (Way(sender, receiver, kind),)
     return ImpairedNetwork("cut", gate, Cut(ways, by), at_heal)
 
 
@@ -237,11 +151,6 @@ def throttle(
 ) -> ImpairedNetwork:
     """Let only so many bytes a second pass from the sender to the receiver, all connections together."""
     return ImpairedNetwork("throttle", gate, Throttle((Way(sender, receiver, kind),), bytes_per_s))
-
-
-def reset(gate: GateProxy, one: int, other: int, *, kind: LinkKind | None = None) -> ResetConnections:
-    """End all connections between two nodes once, whoever opened them."""
-    return ResetConnections(gate, between(one, other, kind))
 
 
 def _obstacle(cluster: Cluster, gate: GateProxy, ways: tuple[Way, ...]) -> str:

@@ -1,7 +1,8 @@
-"""What can happen to one broker's process?
+"""What can happen to the processes of brokers?
 
 - ``stop``: it is told to end (SIGTERM) and hands its leaderships over first (ControlledShutdown).
 - ``kill``: it ends without a warning (SIGKILL). What it wrote is in the page cache and outlives it.
+- ``kill_together``: several end so at once, as in a power cut; every signal is under way before any end is waited for.
 - ``pause``: it stands still (SIGSTOP, or the container's freezer): connections stay open and nothing answers.
 
 Healed, a broker that ended is started again with the data that it has, and one that stood still goes on. Nobody waits
@@ -83,6 +84,43 @@ class Kill:
     def proof(self, cluster: Cluster) -> Proof | None:
         """Return that SIGKILL ended the process, if it did."""
         return killed(cluster, self.broker)
+
+
+@dataclass(frozen=True, slots=True)
+class KillTogether:
+    """End brokers without a warning, all at once.
+
+    Attributes:
+        brokers: they end; paused ones as well.
+        start_order: in which order healing starts them; that of ``brokers`` if it is empty.
+    """
+
+    name: ClassVar[str] = "kill_together"
+    brokers: tuple[int, ...]
+    start_order: tuple[int, ...] = ()
+
+    def available(self, cluster: Cluster) -> Availability:
+        """Say whether all the brokers' processes are there."""
+        obstacles = [seen.obstacle for broker in self.brokers if not (seen := is_there(cluster, broker))]
+        return Availability("; ".join(obstacles)) if obstacles else AVAILABLE
+
+    def inject(self, cluster: Cluster) -> str:
+        """Send SIGKILL to all, then wait until all are gone.
+
+        Raises:
+            FaultError: a broker does not run; nothing was done.
+        """
+        require_available(self.available(cluster))
+        cluster.kill(*self.brokers)
+        return f"{named(*self.brokers)} killed at once (SIGKILL)"
+
+    def heal(self, cluster: Cluster) -> str | None:
+        """Start the brokers that are down, without waiting for one before the next."""
+        return started(cluster, *(self.start_order or self.brokers))
+
+    def proof(self, cluster: Cluster) -> Proof | None:
+        """Return that SIGKILL ended all the processes, if it did."""
+        return killed(cluster, *self.brokers)
 
 
 @dataclass(frozen=True, slots=True)

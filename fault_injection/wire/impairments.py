@@ -99,7 +99,7 @@ class Way:
         return f"{what}{_name(self.sender, 'any')}→{_name(self.receiver, 'any')}{channel}"
 
 
-def between(one: int, other: int, kind: LinkKind | None = None) -> tuple[Way, Way]:
+def between(one: int | None, other: int | None, kind: LinkKind | None = None) -> tuple[Way, Way]:
     """Return both ways between two nodes."""
     return Way(one, other, kind), Way(other, one, kind)
 

@@ -14,7 +14,7 @@ from ipaddress import ip_address, ip_network
 from fault_injection.cluster.plan import PortReservation
 from fault_injection.cluster.relay import Address, LinkName
 from fault_injection.wire.frame_handler import FrameHandler
-from fault_injection.wire.impairments import Cut, Evidence, Flow, Impairment, Touched, Way, around
+from fault_injection.wire.impairments import Cut, Evidence, Flow, Impairment, Touched, Way
 from fault_injection.wire.proxy_connection import Connection
 from fault_injection.wire.proxy_endpoint import RESET_ON_CLOSE, Endpoint
 
@@ -151,33 +151,6 @@ class Network:
         """Tell how many open connections have one of these ways."""
         return sum(any(_is_on(flow, ways) for flow in _flows(one)) for one in self.connections())
 
-    def cut(self, source: int | None, destination: int | None) -> None:
-        """Reset what a source opens to a destination until it is healed; None means every other node.
-
-        Cutting what is cut already changes nothing.
-        """
-        name = _cut_name(source, destination)
-        if name not in self.imposed():
-            self.impose(name, Cut((Way(source, destination, opened_by="sender"),), by="reset"))
-
-    def heal(self, source: int | None, destination: int | None) -> None:
-        """Take one such cut back; does nothing if it was not made."""
-        name = _cut_name(source, destination)
-        if name in self.imposed():
-            self.lift(name)
-
-    def isolate(self, broker: int) -> None:
-        """Reset every connection to and from a living broker until it rejoins, those of clients included."""
-        name = _isolation_name(broker)
-        if name not in self.imposed():
-            self.impose(name, Cut(around(broker), by="reset"))
-
-    def rejoin(self, broker: int) -> None:
-        """Let the links of an isolated broker work again; does nothing if it is not isolated."""
-        name = _isolation_name(broker)
-        if name in self.imposed():
-            self.lift(name)
-
 
 def abort(connections: list[Connection]) -> None:
     """End connections by a reset and wait until they have ended."""
@@ -195,11 +168,3 @@ def _flows(connection: Connection) -> tuple[Flow, Flow]:
 
 def _is_on(flow: Flow, ways: tuple[Way, ...]) -> bool:
     return any(way.carries(flow) for way in ways)
-
-
-def _cut_name(source: int | None, destination: int | None) -> str:
-    return f"cut of {Way(source, destination, opened_by='sender').text}"
-
-
-def _isolation_name(broker: int) -> str:
-    return f"isolation of {broker}"

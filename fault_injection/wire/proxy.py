@@ -108,14 +108,6 @@ class GateProxy:
         """Reset every connection a broker opened and discharge their frames: the broker died."""
         self.network.abort_source(broker)
 
-    def isolate(self, broker: int) -> None:
-        """Cut every link to and from a living broker until it rejoins."""
-        self.network.isolate(broker)
-
-    def rejoin(self, broker: int) -> None:
-        """Let the links of an isolated broker work again."""
-        self.network.rejoin(broker)
-
     # Frames at protocol points
 
     def arm(

@@ -189,15 +189,6 @@ class DockerBackend:
         self._running(node).unpause()
         self._placed[node].files.forget()
 
-    def disconnect(self, node: Node) -> bool:
-        """Take a node off the network: neither nodes nor clients reach it."""
-        self._client.networks.get(self._network.name).disconnect(self._running(node).id)
-        return True
-
-    def reconnect(self, node: Node) -> None:
-        """Put a node back on the network."""
-        self._client.networks.get(self._network.name).connect(self._running(node).id)
-
     def files(self, node: Node) -> list[str]:
         """List the files of a node's directory."""
         return self._placed[node].files.names() if node in self._placed else []

@@ -115,13 +115,6 @@ class ProcessBackend:
         """Let a frozen node go on."""
         self._signal(node, signal.SIGCONT)
 
-    def disconnect(self, node: Node) -> bool:  # noqa: ARG002 - no node has a network of its own
-        """Say that this backend cannot take a node off the network."""
-        return False
-
-    def reconnect(self, node: Node) -> None:
-        """Do nothing: no node was taken off the network."""
-
     def files(self, node: Node) -> list[str]:
         """List the files of a node's directory; what is deleted meanwhile is left out."""
         if node not in self._directories:

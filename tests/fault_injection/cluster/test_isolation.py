@@ -8,8 +8,8 @@ import pytest
 from fault_injection.cluster.backend import Backend
 from fault_injection.cluster.lifecycle import Cluster
 from fault_injection.cluster.readiness import await_registered, await_unregistered
-from fault_injection.cluster.relay import DirectRelay
-from fault_injection.releases import UsageError, jars_of
+from fault_injection.faults.network import isolate
+from fault_injection.releases import jars_of
 from fault_injection.wire.proxy import GateProxy
 from tests.fault_injection.cluster.conftest import spec_of
 from tests.fault_injection.cluster.topics import await_isr, consume, create_topic, produce
@@ -23,20 +23,19 @@ def gate(backend: Backend) -> Iterator[GateProxy]:
         yield gate
 
 
-def test_a_disconnected_broker_is_unregistered_until_it_is_back(
-    backend: Backend, gate: GateProxy, tmp_path: Path
-) -> None:
+def test_an_isolated_broker_is_unregistered_until_it_is_back(backend: Backend, gate: GateProxy, tmp_path: Path) -> None:
     spec = spec_of("4.3", broker_ids=(1, 2))
     with Cluster.start(spec, jars_of(spec.release), backend, gate, tmp_path) as cluster:
         create_topic(cluster, "replicated", [1, 2])
         produce(cluster, "replicated", b"m0")
         await_isr(cluster, "replicated", {1, 2})
-        cluster.disconnect(2)
+        alone = isolate(gate, 2, by="reset")
+        alone.inject(cluster)
         assert cluster.is_alive(2)
         await_unregistered(cluster, 2)
         await_isr(cluster, "replicated", {1})
         produce(cluster, "replicated", b"m1")
-        cluster.reconnect(2)
+        alone.heal(cluster)
         await_registered(cluster, 2)
         await_isr(cluster, "replicated", {1, 2})
         cluster.kill(1)
@@ -57,8 +56,3 @@ def test_a_killed_broker_keeps_its_relay_address(backend: Backend, gate: GatePro
         cluster.kill(1)
         await_unregistered(cluster, 1)
         assert consume(cluster, "replicated", 1) == [b"m0"]
-
-
-def test_without_a_relay_a_child_process_cannot_be_cut_off() -> None:
-    with pytest.raises(UsageError, match="cannot be cut off without a relay"):
-        DirectRelay().isolate(1)

@@ -8,14 +8,14 @@ from typing import get_args
 import pytest
 
 from conformance.cli import main
-from fault_injection.faults import disk, network, process, restarts, storage
+from fault_injection.faults import disk, network, process, storage
 from fault_injection.faults.catalogue import CATALOGUE
 from fault_injection.wire.gate_events import Action
 from fault_injection.wire.points import POINTS
 
 CLASSES = {
     one.name
-    for module in (process, restarts, disk, storage, network)
+    for module in (process, disk, storage, network)
     for one in vars(module).values()
     if isinstance(one, type) and isinstance(getattr(one, "name", None), str) and one.__module__ == module.__name__
 }
@@ -48,7 +48,7 @@ def test_the_command_line_lists_every_fault(capsys: pytest.CaptureFixture[str]) 
     assert main(["faults"]) == 0
     told = capsys.readouterr().out
     assert all(f"\n  {name}\n" in told for name in NAMES)
-    assert "docker backend, " in told
+    assert "process and docker backends, " in told
     assert "Protocol points" not in told
 
 

@@ -12,13 +12,11 @@ from fault_injection.cluster.backends.container_shell import OWNER_LABEL, owner_
 from fault_injection.cluster.lifecycle import Cluster
 from fault_injection.cluster.relay import CLIENTS, LinkName
 from fault_injection.faults.account import FaultAccount
-from fault_injection.faults.fault import FaultError
-from fault_injection.faults.network import Disconnect, cut
+from fault_injection.faults.network import cut
 from fault_injection.releases import MetadataMode
 from fault_injection.wire.proxy import GateProxy
 from tests.fault_injection.cluster.conftest import new_docker_backend
-from tests.fault_injection.cluster.topics import produce
-from tests.fault_injection.faults.relayed_cluster import Client, await_partition, new_topic, relayed_cluster
+from tests.fault_injection.faults.relayed_cluster import Client, new_topic, relayed_cluster
 
 ANSWERED = b"\x00\x00\x00\x07"
 """The correlation id of the request that is answered."""
@@ -31,19 +29,6 @@ def both(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Cluster, Ga
     directory = tmp_path_factory.mktemp("cluster")
     with relayed_cluster("4.3.1", MetadataMode.KRAFT, new_docker_backend, directory) as running:
         yield running
-
-
-def test_a_container_off_its_network_is_fenced_until_it_is_back(both: tuple[Cluster, GateProxy]) -> None:
-    cluster, _ = both
-    topic = new_topic(cluster, "alone")
-    with FaultAccount(cluster) as account:
-        assert Disconnect(1).heal(cluster) is None
-        account.inject(Disconnect(1))
-        with pytest.raises(FaultError, match="does not answer"):
-            Disconnect(1).inject(cluster)
-        await_partition(cluster, 2, topic, leader=2, isr={2})
-    await_partition(cluster, 1, topic, leader=2, isr={1, 2})
-    produce(cluster, topic, b"m0")
 
 
 def test_clients_of_containers_are_cut_off_at_the_relay(both: tuple[Cluster, GateProxy]) -> None:

@@ -5,10 +5,9 @@ from collections.abc import Iterator
 import pytest
 
 from fault_injection.cluster.lifecycle import Cluster
-from fault_injection.cluster.readiness import await_registered, is_serving, registered_brokers
+from fault_injection.cluster.readiness import await_registered, registered_brokers
 from fault_injection.faults.fault import Fault, FaultError, Proven
-from fault_injection.faults.process import Kill, Pause, Stop
-from fault_injection.faults.restarts import KillTogether, RestartInOrder, RollingRestart
+from fault_injection.faults.process import Kill, KillTogether, Pause, Stop
 from tests.fault_injection.cluster.conftest import (
     BACKENDS,
     NewBackend,
@@ -83,22 +82,4 @@ def test_a_process_fault_is_proved_and_healed(
     assert fault.heal(cluster) == healed
     assert fault.heal(cluster) is None
     await_registered(cluster, 1, 2)
-    assert {1, 2} <= registered_brokers(cluster)
-
-
-def test_a_rolling_restart_leaves_every_broker_registered(cluster: Cluster) -> None:
-    before = cluster.log_text(1)
-    done = RollingRestart((2, 1)).inject(cluster)
-    assert done == "brokers 2, 1 restarted one by one (SIGTERM)"
-    assert {1, 2} <= registered_brokers(cluster)
-    logged = cluster.log_text(1)[len(before) :]
-    assert "shut down completed" in logged.lower()
-    assert RollingRestart((2, 1)).heal(cluster) is None
-
-
-def test_brokers_come_back_in_the_order_given_a_paused_one_among_them(cluster: Cluster) -> None:
-    Pause(1).inject(cluster)
-    done = RestartInOrder((2, 1)).inject(cluster)
-    assert done == "brokers 2, 1 killed at once and started in this order"
-    assert is_serving(cluster.client_address(1))
     assert {1, 2} <= registered_brokers(cluster)

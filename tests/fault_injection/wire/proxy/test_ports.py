@@ -10,6 +10,7 @@ import pytest
 from fault_injection.waiting import until
 from fault_injection.wire.gate import GateError
 from fault_injection.wire.gate_events import HoldStatus
+from fault_injection.wire.impairments import Cut, Way, around
 from fault_injection.wire.points import Point
 from fault_injection.wire.proxy import GateProxy
 from tests.fault_injection.wire.frames_of import fetch_request, fetch_response
@@ -124,13 +125,13 @@ def test_a_cut_link_resets_until_it_heals(
     request = fetch_request(offset=1)
     follower.sendall(request)
     received(leader, request)
-    proxy.network.cut(*end)
+    proxy.network.impose("cut", Cut((Way(*end, opened_by="sender"),), by="reset"))
     assert is_reset(follower)
     with socket.create_connection(follower_address(proxy, leader), timeout=DEADLINE_S) as again:
         again.sendall(request)
         assert is_reset(again)
     assert leader.bytes_received() == request
-    proxy.network.heal(*end)
+    proxy.network.lift("cut")
     with socket.create_connection(follower_address(proxy, leader), timeout=DEADLINE_S) as again:
         again.sendall(request)
         received(leader, 2 * request)
@@ -138,11 +139,11 @@ def test_a_cut_link_resets_until_it_heals(
 
 def test_an_isolated_broker_is_cut_in_both_directions_and_reaches_itself(proxy: GateProxy, leader: Leader) -> None:
     address = proxy.open(LINK, leader.address)
-    proxy.isolate(2)
+    proxy.network.impose("alone 2", Cut(around(2), by="reset"))
     with socket.create_connection(address, timeout=DEADLINE_S) as cut:
         cut.sendall(fetch_request(offset=1, replica=2))
         assert is_reset(cut)
-    proxy.isolate(1)
+    proxy.network.impose("alone 1", Cut(around(1), by="reset"))
     with socket.create_connection(address, timeout=DEADLINE_S) as cut:
         cut.sendall(fetch_request(offset=1, replica=3))
         assert is_reset(cut)
@@ -150,8 +151,8 @@ def test_an_isolated_broker_is_cut_in_both_directions_and_reaches_itself(proxy: 
         own = fetch_request(offset=1, replica=1)
         itself.sendall(own)
         received(leader, own)
-    proxy.rejoin(1)
-    proxy.rejoin(2)
+    for name in ("alone 1", "alone 2"):
+        proxy.network.lift(name)
     assert [proxy.status(name) for name in proxy.holds()] == []
 
 
