@@ -110,7 +110,7 @@ def hold_marks(recorder: Recorder) -> Callable[[GateEvent], None]:
 
 def _told(event: GateEvent, offset: int | None) -> str:
     if event.status is HoldStatus.ARMED:
-        return f"{event.name}: {event.action} armed for {event.point.text}"
+        return f"{event.name}: armed for {event.point.text}"
     return f"{event.name}: {event.status.value}" + ("" if offset is None else f" at fetch offset {offset}")
 
 

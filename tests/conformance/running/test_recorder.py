@@ -97,7 +97,7 @@ def test_a_hold_is_told_once_with_the_frame_that_it_caught(tmp_path: Path) -> No
     place = {"follower": 2, "leader": 1, "point": "fetch_request", "action": "hold"}
     frame = {"connection": 0, "api": "Fetch", "correlation_id": 7, "direction": "request", "offset": 3}
     assert armed.pop("at_ns") < caught.pop("at_ns") == caught["frame"].pop("at_ns") < released.pop("at_ns")
-    text = "gap: hold armed for fetch_request, source 2, destination 1"
+    text = "gap: armed for fetch_request, source 2, destination 1"
     assert armed == {"event": "hold_armed", "subject": "gap", "text": text, **place}
     text = "gap: caught at fetch offset 3"
     assert caught == {"event": "hold_caught", "subject": "gap", "text": text, "offset": 3, **place, "frame": frame}
