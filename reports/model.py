@@ -10,6 +10,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from reports.story import Story
+from reports.version_matrix import own_words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -246,11 +247,6 @@ class RunView:
         promise = self.verdict.promise_reason
         reason = self.verdict.reason.removesuffix(f"; {promise}") if promise else self.verdict.reason
         return reason.removesuffix(f": {moves}") if moves else reason
-
-
-def own_words(label: str, build: str) -> str:
-    """Return what a user's own Kafka is called, and the version that its jar has."""
-    return " ".join(part for part in (label, f"(jar {build})" if build else "") if part)
 
 
 # What does a report know about a question? What was asked, and both answers in words.

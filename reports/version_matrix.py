@@ -63,6 +63,11 @@ def column_words(kafka: str, metadata: str, own: str = "") -> str:
     return ", ".join(part for part in (f"{kafka} {metadata_words(metadata)}".strip(), own) if part)
 
 
+def own_words(label: str, build: str) -> str:
+    """Return what a user's own Kafka is called, and the version that its jar has."""
+    return " ".join(part for part in (label, f"(jar {build})" if build else "") if part)
+
+
 def age(run: RunView) -> tuple[list[int], str, str]:
     """Return a key that puts older releases first, ZooKeeper before KRaft within one, a user's own Kafka last."""
     return *release_age(run.kafka, run.metadata), run.own

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 
 from conformance.record.verdict import Conformance
 from reports.load import load_runs
-from reports.model import own_words
 from reports.promises import broken_promise
 from reports.verdict_words import NOT_JUDGED
-from reports.version_matrix import column_words, release_age
+from reports.version_matrix import column_words, own_words, release_age
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

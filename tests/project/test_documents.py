@@ -130,7 +130,9 @@ def test_commands_of_the_help_text_exist(line: str) -> None:
 
 @pytest.mark.parametrize("command", [command for command in (*OURS, *IN_EXAMPLES) if "--kafka" in command])
 def test_commands_name_supported_releases(command: str) -> None:
-    for name in build_parser().parse_args(words(command)[1:]).kafka.replace("ladder", "newest").split(","):
+    for name in (
+        (build_parser().parse_args(words(command)[1:]).kafka or "newest").replace("ladder", "newest").split(",")
+    ):
         version, _, mode = name.partition("/")
         release = find_release(version)
         assert not mode or MetadataMode(mode) in release.metadata_modes
