@@ -114,7 +114,12 @@ def add_run_options(add: Callable[..., object], named: Callable[[str], str] = st
         help="the release by whose rules your own Kafka is judged, if it is newer than every known one",
     )
     add(named("--label"), metavar="NAME", help="what reports call your own Kafka")
-    add(named("--seed"), type=int, metavar="N", help="seed of record ids; a run prints it (default: a new one)")
+    add(
+        named("--seed"),
+        type=int,
+        metavar="N",
+        help="seed of record ids (default: a new one; a matrix goes on with its own)",
+    )
     add(
         named("--no-fetch-sessions"),
         action="store_true",
