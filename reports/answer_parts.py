@@ -7,7 +7,8 @@ Questions name the parts of a list where they ask for one: ``error code and offs
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import TYPE_CHECKING, TypeAlias
 
 from conformance.record.answers import error_words
@@ -160,3 +161,35 @@ def _words(tree: Tree, *, is_code: bool) -> str:
 def _flat(tree: Tree) -> Iterator[str]:
     for one in tree:
         yield from _flat(one) if isinstance(one, list) else (one,)
+
+
+# Which step is a question about? Its text begins with the number and the prose of the step.
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerGroup:
+    """Questions about one step, or about none.
+
+    Attributes:
+        step: number and prose of the step; empty if the questions name none.
+        asked: the questions, without the step.
+    """
+
+    step: str
+    asked: tuple[Asked, ...]
+
+
+def by_step(asked: Sequence[Asked], steps: Sequence[str]) -> tuple[AnswerGroup, ...]:
+    """Group questions that begin with the number and prose of a step; their order stays."""
+    parted = [_parted(one, steps) for one in asked]
+    groups = groupby(parted, key=lambda pair: pair[0])
+    return tuple(AnswerGroup(step, tuple(one for _, one in members)) for step, members in groups)
+
+
+def _parted(asked: Asked, steps: Sequence[str]) -> tuple[str, Asked]:
+    number = asked.what.partition(". ")[0]
+    if number.isdecimal() and 0 < int(number) <= len(steps):
+        step = f"{number}. {steps[int(number) - 1]}"
+        if asked.what.startswith(f"{step}: "):
+            return step, replace(asked, what=asked.what.removeprefix(f"{step}: "))
+    return "", asked

@@ -18,10 +18,9 @@ from markupsafe import Markup, escape
 
 from conformance.record.verdict import Conformance, PromiseKept
 from reports import overview
-from reports.answer_parts import parts_of
+from reports.answer_parts import by_step, parts_of
 from reports.chapters import FAILING, Tally, chapters_of
 from reports.checkpoint_table import checkpoint_table
-from reports.model import by_step
 from reports.operators import operator_rows
 from reports.overview import GLOSSARY, imposed_besides, imposed_on_all, place_words, tally_words
 from reports.picture.cells import draw_cells, log_caption, log_sentences

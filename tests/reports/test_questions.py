@@ -10,8 +10,9 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from reports import write_report
+from reports.answer_parts import by_step
 from reports.load import load_run
-from reports.model import Asked, by_step
+from reports.model import Asked
 from tests.reports.page_reader import PageReader
 
 if TYPE_CHECKING:
