@@ -22,7 +22,7 @@ help:
 	@echo "make conformance [KAFKA=4.4.0] [BACKEND=auto|docker|process] [ARGS='--metadata zookeeper']"
 	@echo "                   set up, run the quick profile on real brokers, write the HTML report"
 	@echo "make test        set up, run the whole test suite [JUNIT=DIRECTORY]"
-	@echo "make check       lint, and every test that starts no broker, container or Spark, without the longest searches"
+	@echo "make check       lint, and every test that starts no broker, container, Spark or zsh, without the longest searches"
 	@echo "make lint        ruff, mypy strict, import contracts"
 	@echo "make guarantees  search the guarantee table and EL-03's power failures anew and compare them with those kept (minutes of CPU)"
 	@echo "make docs        write what documents take from data anew: the track record, the states of a replica"
@@ -71,7 +71,7 @@ test: lint
 	@$(MAKE) --no-print-directory test-alone
 
 check: lint
-	@$(PYTEST) -q -n auto -m "not ($(STARTS) or slow)"
+	@$(PYTEST) -q -n auto -m "not ($(STARTS) or shells or slow)"
 
 test-oracle: setup-dev
 	@$(PYTEST) -q -n auto tests/oracle $(call junit,oracle) \

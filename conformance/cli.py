@@ -12,11 +12,11 @@ import os
 import signal
 import sys
 import traceback
-from importlib import import_module
 from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 try:
+    from conformance.commands.groups import GROUPS
     from conformance.commands.parser import USAGE, Parser, own_version, table_lines
     from conformance.console import Console
 except KeyboardInterrupt:  # no run has begun
@@ -30,7 +30,6 @@ PROGRAM = "kafka-conformance"
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EIO)
 INTERRUPTED = 130
 TERMINATED = 143
-COMMANDS = "conformance.commands"
 EPILOG = """examples:
   kafka-conformance list
   kafka-conformance predict TR-01 --kafka 0.10.2.2        what must happen; needs no cluster
@@ -42,75 +41,6 @@ EPILOG = """examples:
 
 exit codes: 0 conforms, 1 deviates, 2 usage, 3 inconclusive, 4 harness error, 130 Ctrl-C, 143 SIGTERM
 """
-
-
-class Command(NamedTuple):
-    """A word of the command line; what it takes and does is imported when it is called.
-
-    Attributes:
-        name: the word.
-        help: what it does, in a few words.
-        module: of ``conformance.commands``.
-        adds: that module's function, which adds the options and the command itself to a parser.
-    """
-
-    name: str
-    help: str
-    module: str
-    adds: str
-
-    def add_to(self, parser: Parser) -> None:
-        """Import the command, and have it add what it takes."""
-        getattr(import_module(f"{COMMANDS}.{self.module}"), self.adds)(parser)
-
-
-GROUPS: dict[str, tuple[Command, ...]] = {
-    "ask the model; no cluster is needed": (
-        Command(
-            "guarantees", "say what each release can lose, with which settings", "guarantee_arguments", "add_guarantees"
-        ),
-        Command("list", "list the scenarios, and what a release does not run", "listing", "add_list"),
-        Command("explain", "say what a scenario requires and does, step by step", "explaining", "add_explain"),
-        Command("predict", "say what must happen on a release", "prediction", "add_predict"),
-        Command(
-            "explore",
-            "search a model of replication exhaustively, and show how a rule breaks",
-            "explored_models",
-            "add_explore",
-        ),
-    ),
-    "run real brokers": (
-        Command("run", "run scenarios on real brokers and write the report", "run_arguments", "add_run"),
-        Command(
-            "matrix",
-            "run the catalogue on several releases and write one table of requirement by release",
-            "matrix",
-            "add_matrix",
-        ),
-    ),
-    "look at finished runs": (
-        Command("report", "write one report over existing runs", "reporting", "add_report"),
-        Command("judge", "judge an old run again from its files", "judgement", "add_judge"),
-        Command("trace", "tell the wire trace of a run as the model reads it, and check it", "tracing", "add_trace"),
-    ),
-    "look something up": (
-        Command("versions", "list the supported releases and their rules", "versions", "add_versions"),
-        Command(
-            "track-record",
-            "list the known defects that are shown here, and those that are out of reach",
-            "versions",
-            "add_track_record",
-        ),
-        Command(
-            "faults",
-            "list the faults that can be injected, and the protocol points of a release",
-            "faults",
-            "add_faults",
-        ),
-        Command("schedule-help", "document the steps of a schedule file", "schedule_help", "add_schedule_help"),
-    ),
-}
-"""Every command, as ``--help`` lists them."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -1,0 +1,83 @@
+"""Which commands are there? Each with its group in ``--help`` and the module that is imported when it is called."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from conformance.commands.parser import Parser
+
+COMMANDS = "conformance.commands"
+
+
+class Command(NamedTuple):
+    """A word of the command line; what it takes and does is imported when it is called.
+
+    Attributes:
+        name: the word.
+        help: what it does, in a few words.
+        module: of ``conformance.commands``.
+        adds: that module's function, which adds the options and the command itself to a parser.
+    """
+
+    name: str
+    help: str
+    module: str
+    adds: str
+
+    def add_to(self, parser: Parser) -> None:
+        """Import the command, and have it add what it takes."""
+        getattr(import_module(f"{COMMANDS}.{self.module}"), self.adds)(parser)
+
+
+GROUPS: dict[str, tuple[Command, ...]] = {
+    "ask the model; no cluster is needed": (
+        Command(
+            "guarantees", "say what each release can lose, with which settings", "guarantee_arguments", "add_guarantees"
+        ),
+        Command("list", "list the scenarios, and what a release does not run", "listing", "add_list"),
+        Command("explain", "say what a scenario requires and does, step by step", "explaining", "add_explain"),
+        Command("predict", "say what must happen on a release", "prediction", "add_predict"),
+        Command(
+            "explore",
+            "search a model of replication exhaustively, and show how a rule breaks",
+            "explored_models",
+            "add_explore",
+        ),
+    ),
+    "run real brokers": (
+        Command("run", "run scenarios on real brokers and write the report", "run_arguments", "add_run"),
+        Command(
+            "matrix",
+            "run the catalogue on several releases and write one table of requirement by release",
+            "matrix",
+            "add_matrix",
+        ),
+    ),
+    "look at finished runs": (
+        Command("report", "write one report over existing runs", "reporting", "add_report"),
+        Command("judge", "judge an old run again from its files", "judgement", "add_judge"),
+        Command("trace", "tell the wire trace of a run as the model reads it, and check it", "tracing", "add_trace"),
+    ),
+    "look something up": (
+        Command("versions", "list the supported releases and their rules", "versions", "add_versions"),
+        Command(
+            "track-record",
+            "list the known defects that are shown here, and those that are out of reach",
+            "versions",
+            "add_track_record",
+        ),
+        Command(
+            "faults",
+            "list the faults that can be injected, and the protocol points of a release",
+            "faults",
+            "add_faults",
+        ),
+        Command("schedule-help", "document the steps of a schedule file", "schedule_help", "add_schedule_help"),
+        Command(
+            "completion", "print what has bash, zsh or fish complete a command line", "completion", "add_completion"
+        ),
+    ),
+}
+"""Every command, as ``--help`` lists them."""
