@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 
@@ -51,12 +52,14 @@ def pytest_configure(config: pytest.Config) -> None:
     """Register the markers, and check what was asked for.
 
     Raises:
-        UsageError: the release is not known, or lacks the metadata mode; or the options contradict each other.
+        UsageError: the release is not known, or lacks the metadata mode; the options contradict each other; Spark is not
+            installed; or a package of the project that is tested has the name of one of the tester's.
     """
     for marker in MARKERS:
         config.addinivalue_line("markers", marker)
-    if not any("conformance" in argument for argument in config.args) and not _takes_schedules(config):
+    if not _asks_for_scenarios(config) and not _takes_schedules(config):
         return
+    _check_own_packages()
     for warning in KAFKA_PYTHON_WARNINGS:
         config.addinivalue_line("filterwarnings", warning)
     from conformance.commands.choosing import USAGE_ERRORS, line_in_pytest  # noqa: PLC0415 - who asks pays
@@ -67,6 +70,41 @@ def pytest_configure(config: pytest.Config) -> None:
         line_in_pytest(config.getoption)
     except USAGE_ERRORS as error:
         raise pytest.UsageError(str(error)) from error
+
+
+# Are scenarios asked for, and is what they import the tester's own?
+
+
+PACKAGE = Path(__file__).resolve().parent
+OTHER_PACKAGES = ("oracle", "fault_injection", "reports")
+
+
+def _asks_for_scenarios(config: pytest.Config) -> bool:
+    """Tell whether an argument is the tester's package, or lies in it; a name that merely has its word in it is not."""
+    for argument in config.args:
+        name, here = argument.partition("::")[0], config.invocation_params.dir
+        if config.option.pyargs and name.split(".")[0] == PACKAGE.name:
+            return True
+        if (here / name).resolve().is_relative_to(PACKAGE):
+            return True
+    return False
+
+
+def _check_own_packages() -> None:
+    """Refuse to go on with packages of somebody else's.
+
+    Raises:
+        UsageError: a package that is found first has the name of one of the tester's.
+    """
+    for name in OTHER_PACKAGES:
+        found = find_spec(name)
+        places = [Path(place).resolve() for place in (found and found.submodule_search_locations) or []]
+        if places != [PACKAGE.with_name(name)]:
+            whose = f"{places[0]} is" if places else f"a module {name!r} is"
+            raise pytest.UsageError(
+                f"{whose} found before kafka-conformance's own package {name!r}: run the scenarios from a directory "
+                "without one, as in `cd $(mktemp -d) && pytest --pyargs conformance`"
+            )
 
 
 # Which files are schedules? Those that are named, and of folders those with replicas and steps.

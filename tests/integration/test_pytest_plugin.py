@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+import conformance
 from conformance.registry import CATALOGUE, select
 
 if TYPE_CHECKING:
@@ -168,3 +169,42 @@ def test_a_pytest_run_that_does_not_ask_for_scenarios_is_not_touched(tmp_path: P
 
     assert done.returncode == 0, done.stdout + done.stderr
     assert "1 passed" in done.stdout
+
+
+@pytest.mark.parametrize("name", ["oracle", "reports", "fault_injection"])
+def test_a_project_with_a_package_of_the_same_name_is_told_in_one_sentence(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).mkdir()
+    (tmp_path / name / "__init__.py").touch()
+    done = run_pytest(tmp_path, "--collect-only")
+
+    assert done.returncode == 4, done.stdout + done.stderr
+    assert f"{tmp_path / name} is found before kafka-conformance's own package {name!r}" in done.stderr
+    assert len(done.stderr.splitlines()) < 5, "a sentence, no traceback"
+
+
+def test_a_module_of_the_same_name_is_told_too(tmp_path: Path) -> None:
+    (tmp_path / "reports.py").touch()
+    done = run_pytest(tmp_path, "--collect-only")
+
+    assert done.returncode == 4, done.stdout + done.stderr
+    assert "a module 'reports' is found before kafka-conformance's own package" in done.stderr
+
+
+def test_a_test_that_has_conformance_in_its_name_asks_for_no_scenario(tmp_path: Path) -> None:
+    """With a package of the tester's names, so that it would be refused if it did."""
+    (tmp_path / "oracle").mkdir()
+    (tmp_path / "test_conformance_of_mine.py").write_text("def test_mine():\n    assert True\n")
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_conformance_of_mine.py"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "1 passed" in done.stdout
+
+
+def test_a_path_into_the_package_asks_for_scenarios(tmp_path: Path) -> None:
+    catalogue = Path(conformance.__file__).with_name("test_catalogue.py")
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", str(catalogue), "--kafka-version", "9.9"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+
+    assert done.returncode == 4, done.stdout + done.stderr
+    assert "Kafka '9.9' is not a supported release" in done.stdout + done.stderr
