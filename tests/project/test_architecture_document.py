@@ -6,16 +6,25 @@ import importlib
 import importlib.util
 import re
 import tomllib
+from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.project.documents import ARCHITECTURE, ROOT, quoted_names
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
 LAYERS = ("oracle", "fault_injection", "conformance", "reports")
 DOTTED = re.compile(rf"(?:{'|'.join(LAYERS)})(?:\.\w+)*")
 QUOTED = re.compile(r"`([^`]+)`")
-BARE = tuple(dict.fromkeys(name for name in quoted_names(ARCHITECTURE) if re.fullmatch(r"[a-z]+(?:_[a-z]+)+", name)))
+BEFORE, _, TABLES = ARCHITECTURE.read_text(encoding="utf-8").partition("## Where is it decided?")
+"""What ARCHITECTURE.md says before the two tables that lead to files, and the tables."""
+BARE = tuple(dict.fromkeys(name for name in QUOTED.findall(BEFORE) if re.fullmatch(r"[a-z]+(?:_[a-z]+)+", name)))
 """Names of files without their packages; words of the prose have no underscore."""
+FILES = tuple(dict.fromkeys(name for name in QUOTED.findall(TABLES) if re.fullmatch(r"(?:\w+/)+[\w./]*\w", name)))
+ROWS = tuple(line for line in TABLES.splitlines() if line.startswith("| ") and "`" in line)
 NAMES = tuple(dict.fromkeys(name for name in quoted_names(ARCHITECTURE) if DOTTED.fullmatch(name)))
 
 
@@ -35,6 +44,37 @@ def exists(name: str) -> bool:
 @pytest.mark.parametrize("name", NAMES)
 def test_named_modules_exist(name: str) -> None:
     assert exists(name)
+
+
+@pytest.mark.parametrize("path", FILES)
+def test_files_that_are_named_exist(path: str) -> None:
+    assert (ROOT / path).exists()
+
+
+QUESTIONS = (
+    *("high watermark advanced", "loss called allowed", "frame does a hold catch", "prediction hashed"),
+    *("leftover broker", "lane picture drawn", "flag get parsed", "ISR shrink time judged", "classified as lost"),
+    *("run inconclusive", "exit code", "a fault as a step", "a release, such as 4.5", "a scenario", "a rule"),
+    *("a step", "a fault", "a report view", "a command", "an option", "a file of a run"),
+)
+
+
+def test_what_a_stranger_asks_has_a_row() -> None:
+    first_cells = " | ".join(row.split("|")[1] for row in ROWS)
+    assert [words for words in QUESTIONS if words not in first_cells] == []
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.split("|")[1].strip())
+def test_a_row_names_files_and_what_stands_in_them(row: str) -> None:
+    paths = [ROOT / name for name in QUOTED.findall(row) if (ROOT / name).exists()]
+    assert paths
+    sources = "".join(path.read_text(encoding="utf-8") for named in paths for path in files_of(named))
+    for name in re.findall(r"`([a-z]+(?:_[a-z]+)*|[A-Z]+(?:_[A-Z]+)*)`", row):
+        assert re.search(rf"\b{name}\b", sources), name
+
+
+def files_of(path: Path) -> Iterable[Path]:
+    return path.rglob("*.py") if path.is_dir() else [path]
 
 
 @pytest.mark.parametrize("name", BARE)
@@ -77,3 +117,12 @@ def test_the_contracts_that_it_relies_on_are_declared() -> None:
     text = " ".join(ARCHITECTURE.read_text(encoding="utf-8").split())
     emphasised = {phrase.rstrip(".") for phrase in re.findall(r"(?<!\*)\*([^*]+)\*(?!\*)", text)}
     assert contracts <= emphasised
+
+
+def test_a_row_that_names_what_its_file_does_not_have_is_noticed() -> None:
+    with pytest.raises(AssertionError):
+        test_a_row_names_files_and_what_stands_in_them(
+            "| where? | `oracle/replication/leading.py`: `raise_the_watermark` |"
+        )
+    with pytest.raises(AssertionError):
+        test_a_row_names_files_and_what_stands_in_them("| where? | `oracle/nowhere.py`: `advance_high_watermark` |")

@@ -10,14 +10,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from conformance.catalogue.examination import Basis, basis_of
+from conformance.catalogue.examination import Basis, Examination, basis_of
 from conformance.catalogue.ladder import LADDER
 from conformance.catalogue.requirements import CHECKED_IN_EVERY_RUN, REQUIREMENTS
 from conformance.catalogue.track_record import TRACK_RECORD
 from conformance.cli import main
 from conformance.commands.choosing import Choice, rules_of
 from conformance.commands.exploring import EXITS
+from conformance.examining.regressions.one_broker import OneBroker
 from conformance.judgement.verdicts import EXIT_CODES
+from conformance.puppet_stage.script import PuppetScript
 from conformance.record.verdict import Conformance, PromiseKept
 from conformance.registry import CATALOGUE, select
 from fault_injection.releases import RELEASES, MetadataMode
@@ -34,6 +36,7 @@ from oracle.vocabulary import BrokerId, PointName, Timing
 from tests.project.documents import (
     README,
     ROOT,
+    blocks,
     page,
     plain,
     shown_commands,
@@ -86,6 +89,23 @@ def test_the_readme_shows_the_number_of_import_contracts() -> None:
 
 def test_the_readme_counts_the_track_record() -> None:
     assert f"{len(TRACK_RECORD)} known defects and missing features" in plain(README)
+
+
+def test_the_page_of_puppets_counts_its_entries() -> None:
+    subjects = {one.name: one.subject for one in CATALOGUE if isinstance(one, Examination)}
+    scripts = {name for name, subject in subjects.items() if isinstance(subject, PuppetScript)}
+    families = {one.name.split("/")[0] for one in CATALOGUE}
+    others = {one.name.split("/")[0] for one in CATALOGUE if one.name not in scripts}
+    defects = [one for one in TRACK_RECORD if isinstance(subjects.get(one.scenario), OneBroker)]
+    text = plain(page("puppets"))
+    assert f"{len(scripts)} entries of the catalogue are such scripts" in text
+    assert f"rows {' and '.join(', '.join(sorted(families - others)).rsplit(', ', 1))} have no other way" in text
+    assert f"{len(defects)} defects of the [track record](track-record.md) show only on one broker" in text
+
+
+def test_the_page_of_puppets_shows_a_script_as_it_stands() -> None:
+    script, _ = blocks(page("puppets"), "python")
+    assert script in (ROOT / "conformance/examining/one_broker/leading.py").read_text(encoding="utf-8")
 
 
 def test_the_readme_explains_every_verdict_and_exit_code() -> None:
