@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from conformance.catalogue.examination import Entry
+    from conformance.expectations import AcceptedFinding
     from conformance.laboratory import Laboratory
     from conformance.record.verdict import Verdict
     from conformance.spark_room import SparkRoom
@@ -66,13 +67,18 @@ class Finished:
 
 @dataclass(frozen=True, slots=True)
 class Pipeline:
-    """Runs catalogue entries in one laboratory and reconciles their records in one Spark session."""
+    """Runs catalogue entries in one laboratory and reconciles their records in one Spark session.
+
+    Attributes:
+        accepted: findings that the user accepts.
+    """
 
     laboratory: Laboratory
     spark: SparkRoom
     runs: Path
     seed: int
     progress: Callable[[str], None]
+    accepted: tuple[AcceptedFinding, ...] = ()
 
     def run(self, entry: Entry) -> Finished:
         """Predict, run, read, reconcile and judge one catalogue entry."""
@@ -146,7 +152,7 @@ class Pipeline:
         """Bind the run's files to each other and judge it by them; a run that cannot be judged is a harness error."""
         write_digests(run)
         try:
-            return judge_run(run)
+            return judge_run(run, self.accepted)
         except RunDirectoryError as error:
             update_run(run, harness_failure=HarnessFailure(HarnessError.verdict, str(error)))
             write_digests(run)

@@ -52,8 +52,8 @@ def pytest_configure(config: pytest.Config) -> None:
     """Register the markers, and check what was asked for.
 
     Raises:
-        UsageError: the release is not known, or lacks the metadata mode; the options contradict each other; Spark is not
-            installed; or a package of the project that is tested has the name of one of the tester's.
+        UsageError: the release is not known, or lacks the metadata mode; the options contradict each other; Spark is
+            not installed; or a package of the project that is tested has the name of one of the tester's.
     """
     for marker in MARKERS:
         config.addinivalue_line("markers", marker)

@@ -51,6 +51,7 @@ class RunOptions:
         seed: of record ids; None takes a new one, or the one that is there already.
         fetch_sessions: False has followers list every partition in every fetch of a schedule's run.
         own: the user's Kafka; None runs a release's own jars.
+        accept: the file of findings that the user accepts; None accepts none.
     """
 
     backend: BackendName = "auto"
@@ -59,6 +60,7 @@ class RunOptions:
     seed: int | None = None
     fetch_sessions: bool = True
     own: OwnKafka | None = None
+    accept: Path | None = None
 
 
 RUN_OPTIONS = (
@@ -71,6 +73,7 @@ RUN_OPTIONS = (
     "--seed",
     "--no-fetch-sessions",
     "--spark-master",
+    "--accept",
 )
 IN_PYTEST = {
     "--backend": "--kafka-backend",
@@ -80,6 +83,7 @@ IN_PYTEST = {
     "--seed": "--conformance-seed",
     "--no-fetch-sessions": "--kafka-no-fetch-sessions",
     "--spark-master": "--conformance-spark-master",
+    "--accept": "--conformance-accept",
 }
 
 
@@ -126,6 +130,17 @@ def add_run_options(add: Callable[..., object], named: Callable[[str], str] = st
         help="have followers list every partition in every fetch (KIP-227 off); examinations set it themselves",
     )
     add(named("--spark-master"), metavar="URL", help=f"Spark master (default: {DEFAULT_MASTER})")
+    add_accept(add, named)
+
+
+def add_accept(add: Callable[..., object], named: Callable[[str], str] = str) -> None:
+    """Add the option that names findings that the user accepts."""
+    add(
+        named("--accept"),
+        type=Path,
+        metavar="FILE",
+        help="findings that you accept until a day: TOML (docs/accepted-findings.md); one that is gone fails",
+    )
 
 
 def run_options(value: Callable[[str], Any]) -> RunOptions:
@@ -142,6 +157,7 @@ def run_options(value: Callable[[str], Any]) -> RunOptions:
         seed=value("--seed"),
         fetch_sessions=not value("--no-fetch-sessions"),
         own=_own(home, image, rules_of, label),
+        accept=value("--accept"),
     )
 
 

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from conformance.expectations import read_accepted
 from conformance.laboratory import Laboratory
 from conformance.pipeline import Pipeline
 from conformance.reconcile.errors import ReconcileError
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from conformance.catalogue.examination import Entry
+    from conformance.expectations import AcceptedFinding
     from conformance.line import Line
     from conformance.pipeline import Finished
     from conformance.run_options import RunOptions
@@ -57,6 +59,7 @@ class Session:
     Attributes:
         seed: of the record ids of every run.
         looks: what tries findings on used clusters again.
+        accepted: findings that the user accepts.
     """
 
     laboratory: Laboratory
@@ -64,10 +67,13 @@ class Session:
     seed: int
     progress: Progress
     looks: SecondLook
+    accepted: tuple[AcceptedFinding, ...] = ()
 
     def run(self, entry: Entry, runs: Path) -> Finished:
         """Run one entry, its run directory in ``runs``; a finding on a used cluster is tried again."""
-        return self.looks.run(Pipeline(self.laboratory, self.spark, runs, self.seed, self.progress), entry)
+        return self.looks.run(
+            Pipeline(self.laboratory, self.spark, runs, self.seed, self.progress, self.accepted), entry
+        )
 
     def run_all(
         self,
@@ -143,7 +149,7 @@ def session_on(
         if not is_local(options.spark_master):
             await_spark(progress, spark, options.spark_master)
         laboratory.shared_brokers = shared_brokers
-        yield Session(laboratory, spark, seed, progress, SecondLook())
+        yield Session(laboratory, spark, seed, progress, SecondLook(), accepted_in(options.accept))
 
 
 def new_seed() -> int:
@@ -159,6 +165,7 @@ def check_options(options: RunOptions) -> None:
 
     Raises:
         UsageError: Spark is not installed, two options contradict each other, or the Spark master cannot be had.
+        ExpectationError: the file of accepted findings cannot be understood.
     """
     require_spark()
     has_image = options.own is not None and options.own.image is not None
@@ -169,6 +176,16 @@ def check_options(options: RunOptions) -> None:
     if options.backend == "process" and options.jre_image is not None:
         raise UsageError("--jre-image is the base of containers, but --backend process was asked for.")
     check_master(options.spark_master)
+    accepted_in(options.accept)
+
+
+def accepted_in(file: Path | None) -> tuple[AcceptedFinding, ...]:
+    """Return the findings that a file accepts; none without a file.
+
+    Raises:
+        ExpectationError: the file cannot be understood.
+    """
+    return () if file is None else read_accepted(file)
 
 
 def jars_for(line: Line) -> JarSet:

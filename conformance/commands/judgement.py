@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from conformance.catalogue.answers import measure
 from conformance.catalogue.examination import Examination
 from conformance.commands.choosing import other_rules
-from conformance.commands.parser import add_json, add_require_promise
+from conformance.commands.parser import add_json, add_require_promise, refuse
 from conformance.judgement.deviation_codes import TRACE
 from conformance.judgement.open_outcomes import write_measured_outcome
 from conformance.judgement.verdicts import WIRE_UNCHECKED, exit_code, not_run
@@ -26,7 +26,8 @@ from conformance.record.timeline import TIMELINE_FILE
 from conformance.record.verdict import VERDICT_FILE, Conformance, Verdict, read_verdict, write_verdict
 from conformance.record.wire import WIRE_FILE
 from conformance.registry import CATALOGUE
-from conformance.run_options import DEFAULT_MASTER
+from conformance.run_options import DEFAULT_MASTER, add_accept
+from conformance.session import accepted_in
 from conformance.spark_extra import require_spark
 from conformance.spark_master import check_master
 from conformance.spark_room import SparkRoom
@@ -36,10 +37,13 @@ from oracle.predict import PointUnavailableError
 from oracle.steps.step import ScheduleError
 
 if TYPE_CHECKING:
+    import argparse
+
     from conformance.catalogue.examination import Entry
     from conformance.catalogue.questions import Question
     from conformance.commands.parser import Parser
     from conformance.console import Console
+    from conformance.expectations import AcceptedFinding
     from conformance.record.run import Run
     from conformance.record.trace_check import TraceResult
     from oracle.rules.rule_set import RuleSet
@@ -68,6 +72,7 @@ class JudgeOptions:
     metadata: str | None = None
     spark_master: str = DEFAULT_MASTER
     require_promise: bool = False
+    accepted: tuple[AcceptedFinding, ...] = ()
 
 
 def add_judge(parser: Parser) -> None:
@@ -79,13 +84,16 @@ def add_judge(parser: Parser) -> None:
     parser.add_argument("--metadata", choices=("zookeeper", "kraft"), help="metadata mode of those rules")
     parser.add_argument("--spark-master", default=DEFAULT_MASTER, help=f"Spark master (default: {DEFAULT_MASTER})")
     add_require_promise(parser)
+    add_accept(parser.add_argument)
     add_json(parser)
-    parser.set_defaults(
-        command=lambda console, a: judge_again(
-            console,
-            JudgeOptions(a.run, a.repredict, a.rules_of, a.metadata, a.spark_master, a.require_promise),
-        )
-    )
+    parser.set_defaults(command=_judge)
+
+
+def _judge(console: Console, parsed: argparse.Namespace) -> int:
+    if parsed.repredict or parsed.rules_of:
+        refuse(parsed, ["--accept"], "is about the run's own verdict, not one by another prediction.")
+    about = parsed.run, parsed.repredict, parsed.rules_of, parsed.metadata, parsed.spark_master, parsed.require_promise
+    return judge_again(console, JudgeOptions(*about, accepted_in(parsed.accept)))
 
 
 def judge_again(console: Console, options: JudgeOptions) -> int:
@@ -115,7 +123,7 @@ def judge_again(console: Console, options: JudgeOptions) -> int:
 def _judged(run: RunDirectory, options: JudgeOptions) -> Verdict:
     about = read_run(run)
     if about.not_run:
-        return judge_run(run)
+        return judge_run(run, options.accepted)
     require_finished(run, about)
     check_digests(run)
     check_frozen(run)
@@ -124,11 +132,11 @@ def _judged(run: RunDirectory, options: JudgeOptions) -> Verdict:
     if about.harness_failure is None:
         require_answers(run)
     if about.is_examination:
-        return _examined(run, rules) if is_predicted_anew else judge_run(run)
+        return _examined(run, rules) if is_predicted_anew else judge_run(run, options.accepted)
     if about.harness_failure is None:
         measure_again(run)
     if not is_predicted_anew and not _has_records(run, about):
-        return judge_run(run)
+        return judge_run(run, options.accepted)
     check_master(options.spark_master)
     if about.harness_failure is None:
         require_evidence(run)
@@ -138,7 +146,7 @@ def _judged(run: RunDirectory, options: JudgeOptions) -> Verdict:
             return repredict(run, spark, rules, questions_of(run))[1]
         write_measured_outcome(run)
         spark.reconcile_again(run)
-    return judge_run(run)
+    return judge_run(run, options.accepted)
 
 
 def require_answers(run: RunDirectory) -> None:

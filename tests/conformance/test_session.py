@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
+from datetime import date
 from typing import TYPE_CHECKING, Any, cast
 
 import pytest
@@ -10,6 +12,7 @@ from typing_extensions import override
 
 from conformance.commands.matrix_cells import Cell, round_folder
 from conformance.commands.matrix_line import tasks_of
+from conformance.expectations import AcceptedFinding
 from conformance.scenarios.truncation import RESTARTED_FOLLOWER
 from conformance.second_look import SecondLook
 from conformance.session import Session, Task
@@ -66,6 +69,20 @@ def test_a_cell_that_fails_is_said_and_is_no_reason_to_end(tmp_path: Path) -> No
     assert failures == [("line [1/2]", why)]
     assert begun == [f"{RESTARTED_FOLLOWER.name}, round 2", f"{ASKS_THE_LEADER.name}, round 2"]
     assert len([*round_folder(tmp_path, 2).glob("*/run.json")]) == 1
+
+
+def test_what_the_user_accepts_reaches_each_run(tmp_path: Path) -> None:
+    class Looking(SecondLook):
+        @override
+        def run(self, pipeline: Pipeline, entry: Entry) -> Finished:
+            accepted.append(pipeline.accepted)
+            return super().run(pipeline, entry)
+
+    accepted: list[tuple[AcceptedFinding, ...]] = []
+    finding = AcceptedFinding("TR-01", "4.4.0", None, "It cuts one record too many.", "KAFKA-1", date(2027, 6, 30))
+    replace(session_of(tmp_path, [], Looking()), accepted=(finding,)).run(ASKS_THE_LEADER, tmp_path)
+
+    assert accepted == [(finding,)]
 
 
 def test_what_fails_where_nobody_is_told_ends_the_session(tmp_path: Path) -> None:
