@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 COLUMN_GAP = re.compile(r"(?<=\S) {2,}(?=\S)")
 BULLET = re.compile(r" *(?:(?:\d+\.|-) +)?")
 LABEL = re.compile(r"[\w./+-]+(?: [\w./+-]+)?: ")
-COMMAND = re.compile(r" *(?:kafka-conformance|--\w)[^ ]* (?!.* {2})")
+COMMAND = re.compile(r" *(?:kafka-conformance|--\w[^ ]*) (?!.* {2})")
 """A line that is to be copied as it is."""
 COMMENT = "# "
 STEP = 2

@@ -134,7 +134,7 @@ def _as_json(result: TraceResult) -> dict[str, Any]:
 
 def _dumped(console: Console, run: RunDirectory) -> int:
     for event in _events(run):
-        console.answer(json.dumps(event_as_json(event)))
+        console.answer(json.dumps(event_as_json(event)), as_it_is=True)
     return 0
 
 

@@ -47,6 +47,17 @@ def test_no_line_is_wider_than_the_terminal(command: str) -> None:
     assert [line for line in shown.lines if len(line) > 80 and not is_to_be_copied(line)] == []
 
 
+def test_an_error_goes_on_below_its_beginning() -> None:
+    shown = in_terminal((*COMMAND_LINE, "versions", "9"))
+
+    assert shown.code == 2
+    assert shown.widest <= 80
+    first, *further = [line[:19].strip() for line in shown.lines if line]
+    assert first == "kafka-conformance:"
+    assert further
+    assert set(further) == {""}
+
+
 def is_to_be_copied(line: str) -> bool:
     """A word, or a command: it stays whole."""
     return " " not in line.strip() or line.strip().startswith("kafka-conformance ")
