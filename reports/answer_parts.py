@@ -70,9 +70,9 @@ def parts_of(asked: Asked) -> tuple[Part, ...]:
     what, names = named_parts(asked.what)
     given = [tree for tree in (predicted, measured) if tree is not None]
     if names and given and all(_fits(tree, names) for tree in given):
-        rows = tuple(_named(asked, what, names, (predicted, measured)))
-        if asked.agrees is not False or any(row.differs for row in rows):
-            return rows
+        is_known = asked.agrees is not False or len(given) == 1 or not all(asked.parts or (True,))
+        if is_known:
+            return tuple(_named(asked, what, names, (predicted, measured)))
     groups = names if all(_is_of_groups(tree, names) for tree in given) else ()
     label = _label(asked.what, what, names) if groups else asked.what
     return (Part(label, _lines(predicted, label, groups), _lines(measured, label, groups), asked.agrees),)
@@ -130,7 +130,7 @@ def _named(asked: Asked, what: str, names: Sequence[str], trees: tuple[Tree | No
     for number, name in enumerate(names):
         label = what.replace("{}", name)
         predicted, measured = ((tree[number] if isinstance(tree, list) else None) for tree in trees)
-        agrees = asked.agrees if asked.agrees is None else predicted == measured
+        agrees = asked.parts[number] if asked.agrees is not None and asked.parts else asked.agrees
         yield Part(label, _lines(predicted, name, ()), _lines(measured, name, ()), agrees)
 
 

@@ -219,7 +219,7 @@ def _asked(run: RunDirectory) -> tuple[Asked, ...]:
     unreached = (one for one in _clean(read_predicted, run) or () if one.what not in known)
     return (
         *(
-            Asked(one.what, one.predicted or "", one.measured or "", one.why_not or "", agrees=one.agrees)
+            Asked(one.what, one.predicted or "", one.measured or "", one.why_not or "", one.agrees, one.parts)
             for one in compared
         ),
         *(Asked(one.what, one.in_words, "", "", agrees=None) for one in unreached),

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from conformance.record.prediction import FrozenPrediction, PredictedRecord
-    from conformance.record.reconciliation import RecordClass
+    from conformance.record.reconciliation import Counts, RecordClass
     from conformance.record.replica_logs import LogEntry as RecordedEntry
     from conformance.record.run import Run
     from reports.model import Files
@@ -35,7 +35,7 @@ def records_of(about: Run, files: Files) -> Records:
         rows=tuple(rows[:RECORDS_MAX]),
         total=len(rows),
         acks=tuple(sorted({row.acks for row in rows if row.acks}, reverse=True)),
-        classes=() if counts is None else _counted(counts.predicted, counts.classes),
+        classes=() if counts is None else _counted(counts),
         totals={} if counts is None else counts.totals.by_name,
         identity_holds=None if counts is None else counts.identity_holds,
     )
@@ -83,8 +83,11 @@ def _outcome_words(outcome: str | None, error: str | None) -> str:
     return f"{outcome}: {error}" if error else outcome or ""
 
 
-def _counted(predicted: Mapping[str, int], measured: Mapping[str, int]) -> tuple[ClassCount, ...]:
-    return tuple(ClassCount(name, predicted.get(name), count) for name, count in measured.items())
+def _counted(counts: Counts) -> tuple[ClassCount, ...]:
+    return tuple(
+        ClassCount(name, counts.predicted.get(name), count, name in counts.differing)
+        for name, count in counts.classes.items()
+    )
 
 
 def final_logs(about: Run, files: Files, records: Records) -> FinalLogs:
@@ -100,8 +103,9 @@ def final_logs(about: Run, files: Files, records: Records) -> FinalLogs:
         logs, note = _predicted_logs(prediction), "Not measured: these are the logs the model predicts."
     if not logs:
         return FinalLogs()
-    ghosts = _ghosts(records, _classes(about, files), prediction)
-    deleted = frozenset(row.label for row in records.rows if (row.measured_fate or row.predicted_fate) == "deleted")
+    fates = _fates(records, is_measured=entries is not None)
+    ghosts = _ghosts(fates, _classes(about, files), prediction)
+    deleted = frozenset(label for label, fate in fates.items() if fate == "deleted")
     return FinalLogs(logs, ghosts, _diverged(logs), entries is not None, note, deleted)
 
 
@@ -147,16 +151,20 @@ def _diverged(logs: Sequence[ReplicaLog]) -> frozenset[int]:
     return frozenset(offset for offset, labels in seen.items() if len(labels) > 1)
 
 
+def _fates(records: Records, *, is_measured: bool) -> dict[str, str]:
+    """Return what became of each record shown: as measured beside measured logs, else as predicted."""
+    return {row.label: row.measured_fate if is_measured else row.predicted_fate for row in records.rows}
+
+
 def _ghosts(
-    records: Records, classes: Mapping[int, RecordClass], prediction: FrozenPrediction | None
+    fates: Mapping[str, str], classes: Mapping[int, RecordClass], prediction: FrozenPrediction | None
 ) -> tuple[Ghost, ...]:
     """Return the records that are gone and whose offset is known: told to the producer, or predicted."""
     offsets = {} if prediction is None else {record.label: _offset(record, classes) for record in prediction.records}
-    gone = [(row, row.measured_fate or row.predicted_fate) for row in records.rows]
     return tuple(
-        Ghost(row.label, offset, fate)
-        for row, fate in gone
-        if fate in GONE and (offset := offsets.get(row.label)) is not None
+        Ghost(label, offset, fate)
+        for label, fate in fates.items()
+        if fate in GONE and (offset := offsets.get(label)) is not None
     )
 
 

@@ -124,11 +124,12 @@ class FinalLogs:
 
 @dataclass(frozen=True, slots=True)
 class ClassCount:
-    """How many records fell into one class, predicted and measured."""
+    """How many records fell into one class, predicted and measured; whether these two differ."""
 
     name: str
     predicted: int | None
     measured: int
+    differs: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,6 +261,7 @@ class Asked:
         measured: the measured answer; empty if there is none.
         remark: why there is none, or why it does not count.
         agrees: whether measured is as predicted; None if the run never came that far.
+        parts: of a list, whether each part is as predicted; empty if the judge did not say.
     """
 
     what: str
@@ -267,6 +269,7 @@ class Asked:
     measured: str
     remark: str
     agrees: bool | None
+    parts: tuple[bool, ...] = ()
 
     @property
     def differs(self) -> bool:

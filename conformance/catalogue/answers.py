@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from conformance.catalogue.questions import Expected, Question
+    from conformance.record.answers import Value
     from conformance.record.directory import RunDirectory
     from conformance.record.prediction import FrozenPrediction
     from conformance.record.run import Stall
@@ -99,7 +100,15 @@ def _compared(answer: MeasuredAnswer, predicted: Mapping[str, Expected], times: 
     unit = f" {expectation.unit}" if isinstance(expectation, Between) else ""
     is_right = what in predicted and agrees(predicted[what], answer.value)
     excuse = None if is_right else _stall_behind(expectation, answer, stalls)
-    return Asked(what, expected, in_words(answer.value) + unit, None, agrees=is_right, stall_ms=excuse)
+    parts = _parts(expectation, answer.value)
+    return Asked(what, expected, in_words(answer.value) + unit, None, agrees=is_right, stall_ms=excuse, parts=parts)
+
+
+def _parts(expected: Expected, value: Value) -> tuple[bool, ...]:
+    """Return of two lists of one length whether each part is as predicted."""
+    if not isinstance(expected, list) or not isinstance(value, list) or len(expected) != len(value):
+        return ()
+    return tuple(agrees(wanted, found) for wanted, found in zip(expected, value, strict=True))
 
 
 def _stall_behind(expected: Expected, answer: MeasuredAnswer, stalls: Sequence[Stall]) -> int | None:

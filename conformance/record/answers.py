@@ -93,6 +93,7 @@ class Asked:
         agrees: whether the measured answer is the predicted one.
         stall_ms: set for a time outside its range that stalls of the machine, measured meanwhile, may explain: how
             long the longest was.
+        parts: of two lists of one length, whether each part is as predicted.
     """
 
     what: str
@@ -101,6 +102,7 @@ class Asked:
     why_not: str | None
     agrees: bool
     stall_ms: int | None = None
+    parts: tuple[bool, ...] = ()
 
     @property
     def text(self) -> str:

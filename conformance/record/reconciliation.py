@@ -53,6 +53,11 @@ class Counts:
     deviations_by_kind: Mapping[str, int] = field(default_factory=dict)
     end_offset_read: int | None = None
 
+    @property
+    def differing(self) -> frozenset[str]:
+        """The classes of which another number of records was measured than predicted."""
+        return frozenset(name for name, count in self.classes.items() if self.predicted.get(name, count) != count)
+
 
 @dataclass(frozen=True, slots=True)
 class RecordSample:

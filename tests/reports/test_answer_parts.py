@@ -11,8 +11,10 @@ from reports.model import Asked
 STAGES = (acts, client_acts, controller_acts, following_acts, leading_acts, transaction_acts)
 
 
-def rows(what: str, predicted: str, measured: str, *, agrees: bool | None) -> tuple[Part, ...]:
-    return parts_of(Asked(what, predicted, measured, "", agrees))
+def rows(
+    what: str, predicted: str, measured: str, *, agrees: bool | None, parts: tuple[bool, ...] = ()
+) -> tuple[Part, ...]:
+    return parts_of(Asked(what, predicted, measured, "", agrees, parts))
 
 
 def said(what: str, answer: str) -> list[tuple[str, str]]:
@@ -70,7 +72,7 @@ def test_every_part_of_an_answer_has_a_name(what: str, answer: str, shown: list[
 
 
 def test_the_part_that_differs_is_marked_alone() -> None:
-    code, offset = rows("error code and offset", "[0, 2]", "[0, 3]", agrees=False)
+    code, offset = rows("error code and offset", "[0, 2]", "[0, 3]", agrees=False, parts=(True, False))
 
     assert (code.differs, offset.differs) == (False, True)
     assert (offset.predicted, offset.measured) == (("2",), ("3",))
@@ -84,10 +86,17 @@ def test_an_answer_that_was_never_given_has_parts_without_measure() -> None:
     assert all(row.differs for row in missing)
 
 
-def test_a_difference_that_no_part_shows_is_the_whole_answer_s() -> None:
-    (row,) = rows("error code and offset", "[0, 2]", "[0, 2]", agrees=False)
+@pytest.mark.parametrize("parts", [(), (True, True)])
+def test_a_difference_that_no_part_shows_is_the_whole_answer_s(parts: tuple[bool, ...]) -> None:
+    (row,) = rows("error code and offset", "[0, 2]", "[0, 3]", agrees=False, parts=parts)
 
     assert row.differs
+
+
+def test_which_part_differs_is_the_judges_word_alone() -> None:
+    code, offset = rows("error code and offset", "[0, 2]", "[0, 3]", agrees=False, parts=(False, True))
+
+    assert (code.differs, offset.differs) == (True, False)
 
 
 @pytest.mark.parametrize("answer", ["[0, 1", "[0]]", "[]", "[0, 1], [2]"])

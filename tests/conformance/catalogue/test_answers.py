@@ -10,7 +10,7 @@ import pytest
 
 from conformance.catalogue.answers import measure
 from conformance.catalogue.questions import Answer, NotSeenError, Question, agrees, in_words
-from conformance.record.answers import Between, PredictedAnswer
+from conformance.record.answers import Between, PredictedAnswer, read_compared
 from conformance.record.directory import RunDirectoryError
 from conformance.record.prediction import FrozenPrediction, check_frozen
 from conformance.record.verdict import Conformance
@@ -96,6 +96,19 @@ def test_a_wrong_answer_deviates(run: RunDirectory) -> None:
     assert verdict.reason == "leader epoch at the end: predicted 5 to 7 epochs, measured 8 epochs; m1 lost: " + (
         verdict.losses[0].reason
     )
+
+
+def test_of_a_wrong_list_it_is_written_down_which_part_is_wrong(run: RunDirectory) -> None:
+    measure(run, ASKING.questions)
+    lines = read_lines(run, "answers.ndjson")
+    (names,) = [line for line in lines if line["what"] == NAMES.what]
+    names["value"][1] = "another"
+    write_lines(run, "answers.ndjson", lines)
+    judge_run(run)
+
+    compared = {one.what: one for one in read_compared(run)}
+    assert compared[NAMES.what].parts == tuple(number != 1 for number in range(len(names["value"])))
+    assert compared[EPOCH.what].parts == ()
 
 
 def test_an_answer_that_cannot_be_found_deviates_and_says_what_was_sought(run: RunDirectory) -> None:
