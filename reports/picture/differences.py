@@ -34,7 +34,7 @@ def draw_differences(story: Story, lane: Lane, scale: TimeScale) -> Markup:
         drawn += [_line(lane, value, left, right) for value in set(expected.values())]
         if expected and expected != said and left >= free_from:
             words = "≠ predicted " + ", ".join(f"{name} {value}" for name, value in expected.items())
-            free_from = left + text_width(words, 12)
+            free_from = left + text_width(words, 12) + 8
             drawn.append(_words(lane, scale, left, max(expected.values()), words))
         said = expected
     return group(*drawn, class_="differences")

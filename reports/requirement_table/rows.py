@@ -18,9 +18,7 @@ if TYPE_CHECKING:
     from reports.requirement_table.table import Cell, Requirement, Table
 
 
-EVERY_RUN = (
-    "HeldInRun against every replica and frame of every run of a schedule: observations and the runs of its entries"
-)
+EVERY_RUN = "Held against every replica and frame of every run of a schedule: observations and the runs of its entries"
 
 
 @dataclass(frozen=True, slots=True)
