@@ -16,7 +16,7 @@ from conformance.record.answers import error_words
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from reports.model import Asked
+    from reports.model import QuestionView
 
 Tree: TypeAlias = "str | list[Tree]"
 """An answer: one word, or a list of them."""
@@ -64,7 +64,7 @@ class Part:
         return self.agrees is False
 
 
-def parts_of(asked: Asked) -> tuple[Part, ...]:
+def parts_of(asked: QuestionView) -> tuple[Part, ...]:
     """Return the rows of one question: one for each named part, or one for the whole answer."""
     predicted, measured = tree_of(asked.predicted), tree_of(asked.measured)
     what, names = named_parts(asked.what)
@@ -126,7 +126,9 @@ def _is_of_groups(tree: Tree, names: Sequence[str]) -> bool:
     return all(isinstance(one, list) and len(one) == len(names) for one in tree)
 
 
-def _named(asked: Asked, what: str, names: Sequence[str], trees: tuple[Tree | None, Tree | None]) -> Iterator[Part]:
+def _named(
+    asked: QuestionView, what: str, names: Sequence[str], trees: tuple[Tree | None, Tree | None]
+) -> Iterator[Part]:
     for number, name in enumerate(names):
         label = what.replace("{}", name)
         predicted, measured = ((tree[number] if isinstance(tree, list) else None) for tree in trees)
@@ -176,17 +178,17 @@ class AnswerGroup:
     """
 
     step: str
-    asked: tuple[Asked, ...]
+    asked: tuple[QuestionView, ...]
 
 
-def by_step(asked: Sequence[Asked], steps: Sequence[str]) -> tuple[AnswerGroup, ...]:
+def by_step(asked: Sequence[QuestionView], steps: Sequence[str]) -> tuple[AnswerGroup, ...]:
     """Group questions that begin with the number and prose of a step; their order stays."""
     parted = [_parted(one, steps) for one in asked]
     groups = groupby(parted, key=lambda pair: pair[0])
     return tuple(AnswerGroup(step, tuple(one for _, one in members)) for step, members in groups)
 
 
-def _parted(asked: Asked, steps: Sequence[str]) -> tuple[str, Asked]:
+def _parted(asked: QuestionView, steps: Sequence[str]) -> tuple[str, QuestionView]:
     number = asked.what.partition(". ")[0]
     if number.isdecimal() and 0 < int(number) <= len(steps):
         step = f"{number}. {steps[int(number) - 1]}"

@@ -26,7 +26,7 @@ from oracle.vocabulary import ELIGIBLE_LEADER_REPLICAS
 from reports.load_records import final_logs, records_of
 from reports.load_story import race_of, raced_steps, story_of
 from reports.load_verdict import checkpoint_views, verdict_view, wire_of
-from reports.model import Asked, Evidence, Files, RunView, VerdictView
+from reports.model import Evidence, Files, QuestionView, RunView, VerdictView
 from reports.version_matrix import metadata_words
 
 if TYPE_CHECKING:
@@ -212,17 +212,17 @@ def _time(value: str | None) -> datetime | None:
         return None
 
 
-def _asked(run: RunDirectory) -> tuple[Asked, ...]:
+def _asked(run: RunDirectory) -> tuple[QuestionView, ...]:
     """Return every question; first those that were answered or judged, then those that were never reached."""
     compared = _clean(read_compared, run)
     known = {one.what for one in compared}
     unreached = (one for one in _clean(read_predicted, run) or () if one.what not in known)
     return (
         *(
-            Asked(one.what, one.predicted or "", one.measured or "", one.why_not or "", one.agrees, one.parts)
+            QuestionView(one.what, one.predicted or "", one.measured or "", one.why_not or "", one.agrees, one.parts)
             for one in compared
         ),
-        *(Asked(one.what, one.in_words, "", "", agrees=None) for one in unreached),
+        *(QuestionView(one.what, one.in_words, "", "", agrees=None) for one in unreached),
     )
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from conformance.record.observations import OutcomeSeen
-from reports.model import ClassCount, FinalLogs, Ghost, LogEntry, Records, RecordView, ReplicaLog
+from reports.model import ClassCount, EntryView, FinalLogs, Ghost, Records, RecordView, ReplicaLog
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from conformance.record.prediction import FrozenPrediction, PredictedRecord
     from conformance.record.reconciliation import Counts, RecordClass
-    from conformance.record.replica_logs import LogEntry as RecordedEntry
+    from conformance.record.replica_logs import LogEntry
     from conformance.record.run import Run
     from reports.model import Files
 
@@ -110,7 +110,7 @@ def final_logs(about: Run, files: Files, records: Records) -> FinalLogs:
 
 
 def _measured_logs(
-    entries: Sequence[RecordedEntry], labels: Mapping[int, str], base: int, brokers: set[int]
+    entries: Sequence[LogEntry], labels: Mapping[int, str], base: int, brokers: set[int]
 ) -> tuple[ReplicaLog, ...]:
     """Return every replica's log; a replica that was read and holds nothing is among ``brokers`` alone."""
     logs = []
@@ -121,11 +121,11 @@ def _measured_logs(
     return tuple(logs)
 
 
-def _entry(entry: RecordedEntry, labels: Mapping[int, str], base: int) -> LogEntry:
+def _entry(entry: LogEntry, labels: Mapping[int, str], base: int) -> EntryView:
     record_id = None if entry.record_id is None else entry.record_id - base
     is_known = record_id in labels and entry.value_matches
     label = labels.get(record_id, f"#{record_id}") if record_id is not None else "?"
-    return LogEntry(entry.offset, label, None if entry.leader_epoch == -1 else entry.leader_epoch, is_known)
+    return EntryView(entry.offset, label, None if entry.leader_epoch == -1 else entry.leader_epoch, is_known)
 
 
 def _predicted_logs(prediction: FrozenPrediction | None) -> tuple[ReplicaLog, ...]:
@@ -135,7 +135,7 @@ def _predicted_logs(prediction: FrozenPrediction | None) -> tuple[ReplicaLog, ..
     return tuple(
         ReplicaLog(
             broker=broker,
-            entries=tuple(LogEntry(entry.offset, entry.label, entry.leadership) for entry in entries),
+            entries=tuple(EntryView(entry.offset, entry.label, entry.leadership) for entry in entries),
             high_watermark=last[broker].high_watermark if broker in last else None,
         )
         for broker, entries in prediction.logs.items()

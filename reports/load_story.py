@@ -6,11 +6,11 @@ from bisect import bisect_right
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from conformance.record.observations import Numbers as Probed
+from conformance.record.observations import Numbers
 from conformance.record.timeline import HOLD_ENDS, Event
 from oracle.vocabulary import PointName, frame_words
 from reports.load_faults import proofs_of
-from reports.story import CONTROLLER, HeldFrame, Instant, Mark, Moment, Numbers, OpenRace, Outcome, Step, Story
+from reports.story import CONTROLLER, HeldFrame, Instant, MarkView, Moment, NumbersView, OpenRace, Outcome, Step, Story
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from conformance.record.observations import Observation
     from conformance.record.prediction import FrozenPrediction, PredictedMoment, PredictedRecord
     from conformance.record.schedule import ScheduleInWords, StepInWords
-    from conformance.record.timeline import Mark as Noted
+    from conformance.record.timeline import Mark
     from reports.model import Files
 
 _MARK_KINDS = {
@@ -61,7 +61,7 @@ def story_of(files: Files, partition: str = "") -> Story:
     )
 
 
-def instant_of(noted: Noted, steps: Sequence[Step]) -> Instant:
+def instant_of(noted: Mark, steps: Sequence[Step]) -> Instant:
     """Return when an event happened; an event outside any step belongs to the last one begun."""
     if noted.step is not None:
         return Instant(noted.step, noted.t_ns)
@@ -75,7 +75,7 @@ def _replicas(schedule: ScheduleInWords | None, measured: Sequence[Moment]) -> t
     return tuple(sorted(measured[0].replicas)) if measured else ()
 
 
-def _steps(schedule: ScheduleInWords | None, timeline: Sequence[Noted]) -> tuple[Step, ...]:
+def _steps(schedule: ScheduleInWords | None, timeline: Sequence[Mark]) -> tuple[Step, ...]:
     started = {noted.step: noted.t_ns for noted in timeline if noted.event is Event.STEP_STARTED}
     finished = {noted.step: noted.t_ns for noted in timeline if noted.event is Event.STEP_FINISHED}
     taken = () if schedule is None else schedule.steps
@@ -83,41 +83,44 @@ def _steps(schedule: ScheduleInWords | None, timeline: Sequence[Noted]) -> tuple
 
 
 def _moments(observations: Sequence[Observation]) -> tuple[Moment, ...]:
-    probed = (seen for seen in observations if isinstance(seen, Probed))
+    probed = (seen for seen in observations if isinstance(seen, Numbers))
     by_step = {seen.step: _measured(seen.step, seen) for seen in probed if seen.step is not None}
     return tuple(by_step[step] for step in sorted(by_step))
 
 
-def _measured(step: int, seen: Probed) -> Moment:
+def _measured(step: int, seen: Numbers) -> Moment:
     replicas = {
-        broker: Numbers(one.log_end_offset, one.high_watermark, one.alive) for broker, one in seen.replicas.items()
+        broker: NumbersView(one.log_end_offset, one.high_watermark, one.alive) for broker, one in seen.replicas.items()
     }
     return Moment(step, replicas, seen.leader, seen.leader_epoch, seen.isr)
 
 
 def _predicted(moment: PredictedMoment) -> Moment:
     replicas = {
-        broker: Numbers(one.log_end_offset, one.high_watermark, one.alive) for broker, one in moment.replicas.items()
+        broker: NumbersView(one.log_end_offset, one.high_watermark, one.alive)
+        for broker, one in moment.replicas.items()
     }
     return Moment(moment.step, replicas, moment.leader, None, moment.isr)
 
 
-def _mark(noted: Noted, steps: Sequence[Step]) -> Mark:
+def _mark(noted: Mark, steps: Sequence[Step]) -> MarkView:
     kind, at = _MARK_KINDS[noted.event], instant_of(noted, steps)
     if noted.event is Event.ELECTION_REQUESTED:
-        return Mark(kind, CONTROLLER, at, noted.text, detail=noted.subject)
+        return MarkView(kind, CONTROLLER, at, noted.text, detail=noted.subject)
     broker = int(noted.subject) if noted.subject.isdecimal() else -1
-    return Mark(kind, broker, at, noted.text, _lost_offsets(noted) if noted.event is Event.TAIL_LOST else "")
+    return MarkView(kind, broker, at, noted.text, _lost_offsets(noted) if noted.event is Event.TAIL_LOST else "")
 
 
-def _lost_offsets(noted: Noted) -> str:
+def _lost_offsets(noted: Mark) -> str:
     """Return which offsets a disk forgot, as words; of a run of format 1, from where on."""
     if noted.last_offset is None:
         return f"{noted.offset} on"
     return str(noted.offset) if noted.offset == noted.last_offset else f"{noted.offset} to {noted.last_offset}"
 
 
-def _unmarked_elections(measured: Sequence[Moment], marks: Sequence[Mark], steps: Sequence[Step]) -> tuple[Mark, ...]:
+def _unmarked_elections(
+    measured: Sequence[Moment], marks: Sequence[MarkView], steps: Sequence[Step]
+) -> tuple[MarkView, ...]:
     """Return a mark for every new leader that no event announced: elected by the end of that step."""
     announced = {(mark.broker, mark.at.step) for mark in marks if mark.kind == "elected"}
     found = []
@@ -125,11 +128,11 @@ def _unmarked_elections(measured: Sequence[Moment], marks: Sequence[Mark], steps
         if after.leader is None or after.leader == before.leader or (after.leader, after.step) in announced:
             continue
         finished = steps[after.step].finished_ns if after.step < len(steps) else None
-        found.append(Mark("elected", after.leader, Instant(after.step, finished), f"broker {after.leader} leads"))
+        found.append(MarkView("elected", after.leader, Instant(after.step, finished), f"broker {after.leader} leads"))
     return tuple(found)
 
 
-def load_held_frames(timeline: Sequence[Noted], steps: Sequence[Step]) -> tuple[HeldFrame, ...]:
+def load_held_frames(timeline: Sequence[Mark], steps: Sequence[Step]) -> tuple[HeldFrame, ...]:
     """Return every frame that was caught, named by the schedule; one that never ended is held to the end of the run."""
     armed = {step.taken.subject: (step.index, step.taken) for step in steps if step.taken.word == "hold"}
     frames = []
@@ -141,7 +144,7 @@ def load_held_frames(timeline: Sequence[Noted], steps: Sequence[Step]) -> tuple[
     return tuple(frame for frame in frames if frame is not None)
 
 
-def _frame(caught: Noted, ended: Noted | None, armed_in: int | None, hold: StepInWords | None) -> HeldFrame | None:
+def _frame(caught: Mark, ended: Mark | None, armed_in: int | None, hold: StepInWords | None) -> HeldFrame | None:
     follower, leader = _ends(caught, hold)
     if follower is None or leader is None:
         return None
@@ -161,7 +164,7 @@ def _frame(caught: Noted, ended: Noted | None, armed_in: int | None, hold: StepI
     )
 
 
-def _ends(caught: Noted, hold: StepInWords | None) -> tuple[int | None, int | None]:
+def _ends(caught: Mark, hold: StepInWords | None) -> tuple[int | None, int | None]:
     """Return follower and leader; of a controller's channel the broker and the controller."""
     armed = (None, None, None) if hold is None else (hold.broker, hold.follower, hold.leader)
     seen = (caught.broker, caught.follower, caught.leader)

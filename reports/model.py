@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from conformance.record.observations import Observation
     from conformance.record.prediction import FrozenPrediction
     from conformance.record.reconciliation import ComparedCheckpoint, Counts, RecordClass
-    from conformance.record.replica_logs import LogEntry as RecordedEntry
+    from conformance.record.replica_logs import LogEntry
     from conformance.record.schedule import ScheduleInWords
     from conformance.record.timeline import Mark
     from conformance.record.verdict import Conformance, Finding, HeldInRun, Loss, PromiseKept, Verdict
@@ -39,7 +39,7 @@ class Files:
     counts: Counts | None = None
     classes: Sequence[RecordClass] = ()
     checkpoints: Sequence[ComparedCheckpoint] = ()
-    replica_logs: Sequence[RecordedEntry] | None = None
+    replica_logs: Sequence[LogEntry] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ class RecordView:
 
 
 @dataclass(frozen=True, slots=True)
-class LogEntry:
+class EntryView:
     """One record in one replica's log when the run ended."""
 
     offset: int
@@ -93,7 +93,7 @@ class ReplicaLog:
     """One replica's final log and the high watermark it ended with."""
 
     broker: int
-    entries: tuple[LogEntry, ...]
+    entries: tuple[EntryView, ...]
     high_watermark: int | None
 
 
@@ -230,7 +230,7 @@ class RunView:
     rules: str = ""
     basis: str = ""
     told_steps: tuple[str, ...] = ()
-    asked: tuple[Asked, ...] = ()
+    asked: tuple[QuestionView, ...] = ()
     has_elr: bool = True
     label: str = ""
     build: str = ""
@@ -253,7 +253,7 @@ class RunView:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class QuestionView:
     """One question with its answers.
 
     Attributes:

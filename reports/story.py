@@ -40,7 +40,7 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Numbers:
+class NumbersView:
     """One replica's numbers; None where nothing was measured."""
 
     log_end_offset: int | None
@@ -53,7 +53,7 @@ class Moment:
     """All numbers at rest after one step, measured or predicted."""
 
     step: int
-    replicas: Mapping[int, Numbers]
+    replicas: Mapping[int, NumbersView]
     leader: int | None = None
     leader_epoch: int | None = None
     isr: tuple[int, ...] = ()
@@ -84,7 +84,7 @@ class Proof:
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class MarkView:
     """Something that happened to one broker or at the controller, such as killed, elected or tail_lost.
 
     Attributes:
@@ -141,7 +141,7 @@ class Story:
     steps: tuple[Step, ...] = ()
     measured: tuple[Moment, ...] = ()
     predicted: tuple[Moment, ...] = ()
-    marks: tuple[Mark, ...] = ()
+    marks: tuple[MarkView, ...] = ()
     held_frames: tuple[HeldFrame, ...] = ()
     raced_steps: tuple[int, ...] = ()
     proofs: tuple[Proof, ...] = ()

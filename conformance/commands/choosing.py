@@ -84,14 +84,8 @@ def choice_given(parsed: argparse.Namespace) -> Choice:
     return Choice(tuple(parsed.globs), tuple(parsed.schedule), parsed.kafka, parsed.metadata, profile)
 
 
-USAGE_ERRORS = (
-    UsageError,
-    SparkMissingError,
-    UnknownScenarioError,
-    ScheduleFileError,
-    ExpectationError,
-    RunDirectoryError,
-)
+_OF_FILES = ScheduleFileError, ExpectationError, RunDirectoryError
+USAGE_ERRORS = UsageError, SparkMissingError, UnknownScenarioError, *_OF_FILES
 """Errors of the user's making: one sentence, exit code 2."""
 
 

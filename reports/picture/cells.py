@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from markupsafe import Markup
 
-    from reports.model import FinalLogs, Ghost, LogEntry, ReplicaLog
+    from reports.model import EntryView, FinalLogs, Ghost, ReplicaLog
 
 
 _LEFT = 128.0
@@ -86,7 +86,7 @@ def log_sentences(final: FinalLogs) -> tuple[str, ...]:
     return tuple(lost + split)
 
 
-def cell_of(final: FinalLogs, log: ReplicaLog, entry: LogEntry | None) -> tuple[str, str]:
+def cell_of(final: FinalLogs, log: ReplicaLog, entry: EntryView | None) -> tuple[str, str]:
     """Return the style and the word of one cell: kept, diverged, not committed, unknown, deleted or absent."""
     if entry is None:
         return "absent", "○ absent"
@@ -146,12 +146,12 @@ def _replica_row(final: FinalLogs, log: ReplicaLog, columns: Sequence[Column]) -
     return group(*words, *cells)
 
 
-def _look(final: FinalLogs, log: ReplicaLog, entry: LogEntry | None) -> _Cell:
+def _look(final: FinalLogs, log: ReplicaLog, entry: EntryView | None) -> _Cell:
     css, words = cell_of(final, log, entry)
     return _Cell(css, words, f"broker {log.broker}: {entry.label if entry else 'no record'}, {words[2:]}")
 
 
-def _draw(x: float, cell: _Cell, entry: LogEntry | None, *, has_epochs: bool) -> Markup:
+def _draw(x: float, cell: _Cell, entry: EntryView | None, *, has_epochs: bool) -> Markup:
     epoch = _epoch_words(entry) if entry is not None and has_epochs else ""
     return group(
         titled(cell.says),
@@ -176,7 +176,7 @@ def _box(x: float, css: str) -> Markup:
     return ground
 
 
-def _epoch_words(entry: LogEntry) -> str:
+def _epoch_words(entry: EntryView) -> str:
     return "no epoch" if entry.leader_epoch is None else f"epoch {entry.leader_epoch}"
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from reports.model import FinalLogs
     from reports.picture.layout import Lane
-    from reports.story import Mark, Moment, Story
+    from reports.story import MarkView, Moment, Story
 
 
 _NAMES = {"log_end_offset": "LEO", "high_watermark": "HW"}
@@ -85,7 +85,7 @@ def draw_vanished(story: Story, final: FinalLogs, lane: Lane, scale: TimeScale) 
     return group(*tails, *checkpoints, class_="vanished-from-disk")
 
 
-def _fall(story: Story, lane: Lane, scale: TimeScale, mark: Mark) -> Markup:
+def _fall(story: Story, lane: Lane, scale: TimeScale, mark: MarkView) -> Markup:
     """Write how far the high watermark fell beside its fall."""
     points = corners(story, story.measured, lane.broker, "high_watermark", scale)
     x = scale.at(mark.at)
@@ -96,7 +96,7 @@ def _fall(story: Story, lane: Lane, scale: TimeScale, mark: Mark) -> Markup:
     return label(x + 7, y, f"HW {before} → {after}", "fallen-high-watermark")
 
 
-def _block(story: Story, final: FinalLogs, lane: Lane, scale: TimeScale, mark: Mark) -> Markup:
+def _block(story: Story, final: FinalLogs, lane: Lane, scale: TimeScale, mark: MarkView) -> Markup:
     points = corners(story, story.measured, lane.broker, "log_end_offset", scale)
     left = scale.at(mark.at)
     before, after = _around(points, left)
@@ -135,7 +135,7 @@ def _around(points: tuple[tuple[float, int], ...], x: float) -> tuple[int | None
     return (before[-1] if before else None), (after[-1] if after else None)
 
 
-def _labels(story: Story, final: FinalLogs, lane: Lane, mark: Mark) -> dict[int, str]:
+def _labels(story: Story, final: FinalLogs, lane: Lane, mark: MarkView) -> dict[int, str]:
     """Return what the replica held at every offset when it was lost, if the final logs confirm it."""
     stays = confirmed_stays(story, final)
     return {stay.offset: stay.label for stay in stays if stay.broker == lane.broker and stay.step < mark.at.step}

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from reports.model import FinalLogs
     from reports.picture.layout import Lane, Layout
     from reports.picture.scale import TimeScale
-    from reports.story import Mark, Story
+    from reports.story import MarkView, Story
 
 _WORDS = {
     "killed": "✕ killed",
@@ -69,7 +69,7 @@ def draw_marks(story: Story, final: FinalLogs, lane: Lane, scale: TimeScale) -> 
     return group(*drawn, class_="marks")
 
 
-def mark_words(mark: Mark) -> str:
+def mark_words(mark: MarkView) -> str:
     """Return a mark as words of a sentence."""
     said = {
         "tail_lost": f"lost offsets {mark.detail}",
@@ -108,17 +108,17 @@ def _marks(story: Story, lane: Lane, scale: TimeScale) -> list[_Happening]:
     ]
 
 
-def _says(mark: Mark, story: Story) -> str:
+def _says(mark: MarkView, story: Story) -> str:
     """Return a mark in words, with what proves the fault that it stands for."""
     return f"{mark.text or _words(mark)}{proof_words(mark, story)}"
 
 
-def proof_words(mark: Mark, story: Story) -> str:
+def proof_words(mark: MarkView, story: Story) -> str:
     """Return what proves the fault of a mark, to be written behind it; empty if it stands for no fault."""
     return story.said_of(mark.at.step) if mark.kind in _OF_FAULTS else ""
 
 
-def _words(mark: Mark) -> str:
+def _words(mark: MarkView) -> str:
     return _WORDS[mark.kind].format(detail=mark.detail)
 
 

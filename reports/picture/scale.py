@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from reports.model import FinalLogs
-    from reports.story import Instant, Mark, Step, Story
+    from reports.story import Instant, MarkView, Step, Story
 
 
 SHEET_WIDTH = 1100.0
@@ -86,7 +86,7 @@ class OffsetScale:
         return (0, self.offset_max // 2, self.offset_max)
 
 
-def change_at(scale: TimeScale, marks: tuple[Mark, ...], broker: int, step: int) -> float:
+def change_at(scale: TimeScale, marks: tuple[MarkView, ...], broker: int, step: int) -> float:
     """Return where in a step's column a broker's numbers change: at its own kill or start, or midway."""
     for mark in marks:
         if mark.broker == broker and mark.at.step == step and mark.kind != "elected":

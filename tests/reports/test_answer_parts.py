@@ -6,7 +6,7 @@ import pytest
 
 from conformance.puppet_stage import acts, client_acts, controller_acts, following_acts, leading_acts, transaction_acts
 from reports.answer_parts import UNBRACKETED, Part, error_words, parts_of, tree_of
-from reports.model import Asked
+from reports.model import QuestionView
 
 STAGES = (acts, client_acts, controller_acts, following_acts, leading_acts, transaction_acts)
 
@@ -14,7 +14,7 @@ STAGES = (acts, client_acts, controller_acts, following_acts, leading_acts, tran
 def rows(
     what: str, predicted: str, measured: str, *, agrees: bool | None, parts: tuple[bool, ...] = ()
 ) -> tuple[Part, ...]:
-    return parts_of(Asked(what, predicted, measured, "", agrees, parts))
+    return parts_of(QuestionView(what, predicted, measured, "", agrees, parts))
 
 
 def said(what: str, answer: str) -> list[tuple[str, str]]:

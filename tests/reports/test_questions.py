@@ -12,7 +12,7 @@ import pytest
 from reports import write_report
 from reports.answer_parts import by_step
 from reports.load import load_run
-from reports.model import Asked
+from reports.model import QuestionView
 from tests.reports.page_reader import PageReader
 
 if TYPE_CHECKING:
@@ -148,8 +148,8 @@ def test_machines_read_the_answers_too(run: Path) -> None:
 
 
 def test_questions_about_a_step_stand_below_it() -> None:
-    def asked(what: str) -> Asked:
-        return Asked(what, "1", "1", "", agrees=True)
+    def asked(what: str) -> QuestionView:
+        return QuestionView(what, "1", "1", "", agrees=True)
 
     steps = ("a producer sends c", "broker 2 waits")
     whats = (

@@ -12,7 +12,7 @@ from oracle.vocabulary import ELIGIBLE_LEADER_REPLICAS
 from reports.checkpoint_table import checkpoint_table
 from reports.html import render_html
 from reports.load import load_run
-from reports.model import CheckpointView, Comparison, FinalLogs, LogEntry, ReplicaLog
+from reports.model import CheckpointView, Comparison, EntryView, FinalLogs, ReplicaLog
 from reports.picture.cells import WITH_EPOCHS, WITHOUT_EPOCHS, draw_cells, log_caption
 from tests.reports.golden_runs import kept, loss
 from tests.reports.golden_writer import write_golden
@@ -68,7 +68,7 @@ def test_the_page_asks_for_what_its_cluster_has(tmp_path: Path) -> None:
 
 
 def logs(*epochs: int | None) -> FinalLogs:
-    entries = tuple(LogEntry(offset, f"m{offset}", epoch) for offset, epoch in enumerate(epochs))
+    entries = tuple(EntryView(offset, f"m{offset}", epoch) for offset, epoch in enumerate(epochs))
     return FinalLogs((ReplicaLog(1, entries, len(epochs)),), measured=True)
 
 
