@@ -1,7 +1,8 @@
 """Which faults were injected in which step, and what proves that each fired? From the timeline's typed marks.
 
-A fault is known by its number: it is armed in a step, and fires in the same one or, if it waits for a frame, later.
-What ends a fault is known by the step in which it was healed. Where nothing was written down, the proof says so.
+A hold is known by its name: a step arms it, and the frame that it caught, then or later, proves it. Any other fault is
+known by its number. What ends a fault is known by the step in which it was healed. Where nothing was written down, the
+proof says so. Runs of before tell of holds as of every fault, and are read like that.
 """
 
 from __future__ import annotations
@@ -43,13 +44,20 @@ def proofs_of(timeline: Sequence[Mark], steps: Sequence[Step], partition: str) -
     for step in steps:
         if step.taken.word in INJECTING:
             armed = [mark for mark in timeline if mark.event is Event.FAULT_ARMED and mark.step == step.index]
-            own = [_proof(step, fired.get(mark.number)) for mark in armed]
+            own = [_proof(step, fired.get(mark.number)) for mark in armed] or _held(timeline, step)
         elif step.taken.word in TAKING_BACK:
             own = [_proof(step, mark) for mark in _taken_back(timeline, step)]
         else:
             continue
         found += own or _missing(step)
     return tuple(found) if not partition else tuple(proof.without(partition) for proof in found)
+
+
+def _held(timeline: Sequence[Mark], step: Step) -> list[Proof]:
+    """Return which frames the holds caught that a step armed."""
+    armed = [mark.subject for mark in timeline if mark.event is Event.HOLD_ARMED and mark.step == step.index]
+    caught = {mark.subject: mark for mark in timeline if mark.event is Event.HOLD_CAUGHT and mark.frame is not None}
+    return [_proof(step, caught.get(name)) for name in armed]
 
 
 def _taken_back(timeline: Sequence[Mark], step: Step) -> Iterable[Mark]:

@@ -22,6 +22,8 @@ SECOND = 1_000_000_000
 START = 5_000 * SECOND
 BASE = 7_000_000
 
+CAUGHT_FRAME = {"connection": 4, "api": "Fetch", "correlation_id": 9, "direction": "request", "offset": 1}
+
 Replica = tuple[int, int, bool]
 Event = tuple[float, str, str] | tuple[float, str, str, str]
 """Share of the step, event, subject and, where it matters, the text."""
@@ -216,41 +218,32 @@ def _observations(golden: GoldenRun) -> list[dict[str, Any]]:
 def _timeline(steps: tuple[GoldenStep, ...]) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = []
     now = START
-    holds: dict[str, int] = {}
     for index, step in enumerate(steps):
         length = int(step.seconds * SECOND)
         rows.append({"t_ns": now, "step": index, "event": "step_started", "subject": "", "text": ""})
         rows += _faults(step.step, index, now)
-        if "hold" in step.step:
-            holds[step.step["hold"]["name"]] = index + 1
         for share, event, subject, *said in step.events:
             text = said[0] if said else f"{event.replace('_', ' ')} {subject}"
             mark = {"t_ns": now + int(share * length), "step": index, "event": event, "subject": subject, "text": text}
             rows.append(mark | offsets_of(text))
-            if event == "hold_caught" and subject in holds:
-                rows.append(_caught(mark, holds[subject]))
+            if event == "hold_caught":
+                rows[-1] |= {"frame": {**CAUGHT_FRAME, "at_ns": mark["t_ns"]}}
         now += length
         rows.append({"t_ns": now, "step": index, "event": "step_finished", "subject": "", "text": ""})
     return rows
 
 
 def _faults(step: dict[str, Any], index: int, now: int) -> list[dict[str, Any]]:
-    """Return what the account of faults writes down in a step: each has one fault, of the step's own number."""
+    """Return what gate and account write down in a step: each has one hold, or one fault of the step's own number."""
     word, whom = next(iter(step.items()))
     common = {"t_ns": now, "at_ns": now, "step": index, "subject": word, "number": index + 1}
     armed = {**common, "event": "fault_armed", "text": f"{word} armed"}
-    if word in ("hold", "delay"):
-        return [armed]
+    if word == "hold":
+        return [{"t_ns": now, "step": index, "event": "hold_armed", "subject": whom["name"], "text": "armed"}]
     if word in INJECTING:
         return [armed, {**common, "event": "fault_fired", "text": f"{word} {whom} done; {word} {whom} seen"}]
     undone = {"resume": "pause", "heal": "cut", "rejoin": "isolate"}.get(word)
     return [{**common, "event": "fault_healed", "subject": undone, "text": f"{word} {whom} seen"}] if undone else []
-
-
-def _caught(mark: dict[str, Any], number: int) -> dict[str, Any]:
-    frame = {"connection": 4, "api": "Fetch", "correlation_id": 9, "direction": "request", "offset": 1}
-    fired = {"event": "fault_fired", "subject": "hold_frame", "text": "fired", "number": number, "at_ns": mark["t_ns"]}
-    return mark | fired | {"frame": frame | {"at_ns": mark["t_ns"]}}
 
 
 def offsets_of(text: str) -> dict[str, int]:

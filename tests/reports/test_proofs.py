@@ -8,11 +8,15 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from conformance.record.schedule import in_words
+from conformance.record.timeline import Event, Mark
+from oracle.schedule_format import decode_step
 from oracle.steps.step import STEP_CLASSES
 from reports import write_report
 from reports.load import load_run
-from reports.load_faults import INJECTING, TAKING_BACK
+from reports.load_faults import INJECTING, TAKING_BACK, proofs_of
 from reports.picture_table import picture_table
+from reports.story import Proof, Step
 from reports.timeline_svg import describe_story, draw_timeline
 from tests.reports import golden_faults
 from tests.reports.golden_runs import loss
@@ -94,7 +98,7 @@ def test_a_disk_that_lost_something_is_proven(tmp_path: Path, golden: Callable[[
     [
         ("fault_fired", "kill", "broker 2: broker killed 2"),
         ("fault_armed", "kill", "broker 2: broker killed 2"),
-        ("fault_fired", "hold", "FETCH(2) response held (gap): from broker 1 to broker 2, discharged"),
+        ("hold_armed", "hold", "FETCH(2) response held (gap): from broker 1 to broker 2, discharged"),
     ],
 )
 def test_a_proof_that_is_missing_is_missed_where_the_fault_is_drawn(
@@ -103,11 +107,59 @@ def test_a_proof_that_is_missing_is_missed_where_the_fault_is_drawn(
     path = write_golden(loss(), tmp_path)
     schedule = json.loads((path / "schedule.json").read_text())["steps"]
     number = next(index for index, step in enumerate(schedule) if step_word in step) + 1
-    without(path, lambda mark: mark["event"] == gone and mark.get("number") == number)
+    without(path, lambda mark: mark["event"] == gone and number in (mark.get("number"), mark["step"] + 1))
     assert f"{drawn}; {MISSING}" in titles(path)
     page = PageReader(write_report([path], tmp_path / "report.html").read_text(encoding="utf-8"))
     (told,) = [item.words for item in page.named("li") if item.attributes.get("id", "").endswith(f"-step-{number}")]
     assert told.endswith("≠ no proof nothing that was written down shows it")
+
+
+def test_a_hold_that_caught_no_frame_has_no_proof(tmp_path: Path) -> None:
+    path = write_golden(loss(), tmp_path)
+    timeline = path / "timeline.ndjson"
+    marks = [json.loads(line) for line in timeline.read_text().splitlines()]
+    timeline.write_text("".join(json.dumps({**mark, "frame": None}) + "\n" for mark in marks))
+    assert len([title for title in titles(path) if title.endswith(f"; {MISSING}")]) == 2
+
+
+def test_a_hold_of_a_run_of_before_is_proven_by_its_fault(tmp_path: Path) -> None:
+    path = write_golden(loss(), tmp_path)
+    timeline = path / "timeline.ndjson"
+    marks = []
+    for mark in map(json.loads, timeline.read_text().splitlines()):
+        fault = {"step": mark["step"], "t_ns": 1, "subject": "hold_frame", "number": 50, "text": ""}
+        if mark["event"] == "hold_armed" and mark["subject"] == "gap":
+            marks.append({**fault, "event": "fault_armed"})
+        elif mark["event"] == "hold_caught":
+            frame = mark.pop("frame")
+            marks += [{**fault, "event": "fault_fired", "frame": frame}] if mark["subject"] == "gap" else []
+        marks.append(mark)
+    timeline.write_text("".join(json.dumps(mark) + "\n" for mark in marks))
+    (told,) = [title for title in titles(path) if "(gap)" in title]
+    assert told.endswith(f"; proof: {CAUGHT}")
+
+
+@pytest.mark.parametrize(
+    ("step", "event", "fault"),
+    [
+        ({"cut": {"from": 2, "to": 1}}, "fault_fired", "cut"),
+        ({"heal": {"from": 2, "to": 1}}, "fault_healed", "cut"),
+        ({"pause": 2}, "fault_fired", "pause"),
+        ({"resume": 2}, "fault_healed", "pause"),
+        ({"isolate": 2}, "fault_fired", "isolate"),
+        ({"rejoin": 2}, "fault_healed", "isolate"),
+        ({"kill_together": [1, 2]}, "fault_fired", "kill_together"),
+        ({"stop": 2}, "fault_fired", "stop"),
+    ],
+)
+def test_obstacles_are_proven_and_their_end_as_well(step: dict[str, object], event: str, fault: str) -> None:
+    taken = Step(0, in_words(decode_step(0, step)), 1, 9)
+    shown = Mark(Event(event), fault, "seen", t_ns=3, step=0, number=1)
+    armed = Mark(Event.FAULT_ARMED, fault, "armed", t_ns=2, step=0, number=1)
+    another = Mark(Event.FAULT_HEALED, "hold_frame", "no matter", t_ns=3, step=0, number=2)
+
+    assert proofs_of([armed, shown, another], [taken], "") == (Proof(0, "seen", 3),)
+    assert proofs_of([another], [taken], "") == (Proof(0),)
 
 
 def test_a_start_of_which_nothing_was_noted_has_no_proof(tmp_path: Path) -> None:

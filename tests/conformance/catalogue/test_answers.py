@@ -104,7 +104,7 @@ def test_of_a_wrong_list_it_is_written_down_which_part_is_wrong(run: RunDirector
     (names,) = [line for line in lines if line["what"] == NAMES.what]
     names["value"][1] = "another"
     write_lines(run, "answers.ndjson", lines)
-    judge_run(run)
+    judged(run)
 
     compared = {one.what: one for one in read_compared(run)}
     assert compared[NAMES.what].parts == tuple(number != 1 for number in range(len(names["value"])))
