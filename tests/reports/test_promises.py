@@ -173,3 +173,11 @@ def test_the_card_of_conformance_does_not_tell_of_the_promise(golden_paths: list
     run = load_run(golden_paths[0])
     judged = replace(run.verdict, reason=f"34 numbers as predicted; {CAUSE}", promise_reason=CAUSE)
     assert replace(run, verdict=judged).short_reason == "34 numbers as predicted"
+
+
+def test_a_loss_that_the_settings_allow_does_not_stand_for_the_cause(tmp_path: Path) -> None:
+    golden, cause = loss(), "offset 1 holds m1 on broker 1, m3 on broker 3"
+    losses = [{"label": "m1", "promise": "allowed_by_settings", "reason": "broker 3 never had it"}]
+    verdict = golden.verdict and golden.verdict | {"promise_reason": cause, "losses": losses}
+    told = card(page_of(write_golden(replace(golden, verdict=verdict), tmp_path / "runs")), "Durability promise")
+    assert told.endswith(f"Broken, as predicted {cause} Lost besides, as the settings allow: m1 broker 3 never had it")
