@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from conformance.expectations import read_accepted
+from conformance.expectations import accepted_in
 from conformance.laboratory import Laboratory
 from conformance.pipeline import Pipeline
 from conformance.reconcile.errors import ReconcileError
@@ -177,15 +177,6 @@ def check_options(options: RunOptions) -> None:
         raise UsageError("--jre-image is the base of containers, but --backend process was asked for.")
     check_master(options.spark_master)
     accepted_in(options.accept)
-
-
-def accepted_in(file: Path | None) -> tuple[AcceptedFinding, ...]:
-    """Return the findings that a file accepts; none without a file.
-
-    Raises:
-        ExpectationError: the file cannot be understood.
-    """
-    return () if file is None else read_accepted(file)
 
 
 def jars_for(line: Line) -> JarSet:

@@ -10,6 +10,7 @@ from conformance.catalogue.answers import measure
 from conformance.catalogue.examination import Examination
 from conformance.commands.choosing import other_rules
 from conformance.commands.parser import add_json, add_require_promise, refuse
+from conformance.expectations import accepted_in
 from conformance.judgement.deviation_codes import TRACE
 from conformance.judgement.open_outcomes import write_measured_outcome
 from conformance.judgement.verdicts import WIRE_UNCHECKED, exit_code, not_run
@@ -27,7 +28,6 @@ from conformance.record.verdict import VERDICT_FILE, Conformance, Verdict, read_
 from conformance.record.wire import WIRE_FILE
 from conformance.registry import CATALOGUE
 from conformance.run_options import DEFAULT_MASTER, add_accept
-from conformance.session import accepted_in
 from conformance.spark_extra import require_spark
 from conformance.spark_master import check_master
 from conformance.spark_room import SparkRoom

@@ -164,3 +164,12 @@ def _require_one_each(entries: tuple[AcceptedFinding, ...], path: Path) -> None:
             overlap = entry.metadata is None or other.metadata in (None, entry.metadata)
             if overlap and (entry.finding, entry.release) == (other.finding, other.release):
                 raise ExpectationError(f"{path}: entries {before} and {number} are both about {entry.finding}")
+
+
+def accepted_in(file: Path | None) -> tuple[AcceptedFinding, ...]:
+    """Return the findings that a file accepts; none without a file.
+
+    Raises:
+        ExpectationError: the file cannot be understood.
+    """
+    return () if file is None else read_accepted(file)

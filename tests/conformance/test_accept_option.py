@@ -14,12 +14,11 @@ import pytest
 from conformance.cli import build_parser, main
 from conformance.commands import judgement, matrix, run_arguments
 from conformance.commands.judgement import JudgeOptions
-from conformance.expectations import read_accepted
+from conformance.expectations import accepted_in, read_accepted
 from conformance.interruption import AwaitedStateMissingError
 from conformance.record.digests import write_digests
 from conformance.record.run import HarnessFailure, update_run
 from conformance.record.verdict import Conformance
-from conformance.session import accepted_in
 from tests.conformance.ideal_runs import write_ideal_run
 from tests.conformance.test_expectations import ENTRY, FORMER
 from tests.conformance.test_pipeline import failing, pipeline
