@@ -92,6 +92,9 @@ def _of_run(evidence: Evidence) -> Iterator[str]:
     ):
         if told != expected:
             yield f"run.json says {name} {told}, the schedule {expected}"
+    ids = frozenset() if evidence.frames is None else evidence.frames.topic_ids
+    if ids and about.topic_id is not None and about.topic_id not in ids:
+        yield f"run.json says topic id {about.topic_id}, the wire trace {', '.join(sorted(ids))}"
     if evidence.is_complete and about.undecodable_frames:
         yield f"run.json tells {about.undecodable_frames} frames that nobody could decode"
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from conformance.record.observations import Numbers
 from conformance.record.timeline import Event
 from conformance.record.wire import FETCH
-from oracle.steps.frames import Delay, Hold
+from oracle.steps.brokers import Isolate
+from oracle.steps.frames import Cut, Delay, Hold
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -34,22 +35,26 @@ class Frames:
     Attributes:
         held: the lines of frames that an armed action caught, or that did not simply go on.
         last_fetch_ns: when the last fetch of each broker arrived at the gate.
+        topic_ids: by which ids frames call the run's topic.
     """
 
     held: Sequence[Frame]
     last_fetch_ns: Mapping[int, int]
+    topic_ids: frozenset[str] = frozenset()
 
 
-def frames_that_matter(frames: Iterable[Frame]) -> Frames:
+def frames_that_matter(frames: Iterable[Frame], topic: str | None) -> Frames:
     """Return what is to be compared of a wire trace."""
     held: list[Frame] = []
+    ids: set[str] = set()
     last: dict[int, int] = {}
     for frame in frames:
         if frame.hold is not None or frame.outcome not in ("forwarded", "aborted"):
             held.append(frame)
         if frame.source is not None and frame.is_request(FETCH):
             last[frame.source] = max(last.get(frame.source, 0), frame.arrived_ns)
-    return Frames(held, last)
+        ids.update(entry.topic_id for entry in frame.said.entries if entry.topic == topic and entry.topic_id)
+    return Frames(held, last, frozenset(ids))
 
 
 def frame_complaints(
@@ -58,7 +63,10 @@ def frame_complaints(
     """Yield what the wire trace and the timeline of a whole run tell differently."""
     names = {step.name for step in schedule.steps if isinstance(step, Hold)}
     names |= {f"delay {number}" for number, step in enumerate(schedule.steps) if isinstance(step, Delay)}
+    may_be_cut = any(isinstance(step, Cut | Isolate) for step in schedule.steps)
     for frame in frames.held:
+        if frame.hold is None and (frame.outcome == "held" or (may_be_cut and frame.outcome == "closed")):
+            continue  # one that waits behind others, or whose link is cut
         if frame.hold not in names:
             yield f"frame {frame.seq} was {frame.outcome}, and no step of the schedule holds it"
     proofs = _proofs(timeline)
@@ -102,7 +110,7 @@ def _of_end(observations: Sequence[Observation], frames: Frames) -> Iterator[str
     last = next((seen for seen in reversed(observations) if isinstance(seen, Numbers)), None)
     if last is None:
         return
-    fetching = (broker for broker in last.isr if broker != last.leader and last.replicas[broker].alive)
-    for broker in fetching:
+    alive = {broker for broker, numbers in last.replicas.items() if numbers.alive}
+    for broker in sorted(alive.intersection(last.isr) - {last.leader}):
         if frames.last_fetch_ns.get(broker, 0) < last.t_ns:
             yield f"the wire trace ends before broker {broker}'s fetches after the last probe"

@@ -1,7 +1,7 @@
 """Are a run's files still those that it ended with? Their SHA-256 are in run.json, and one of run.json itself.
 
 What judging writes is not bound: it is made anew from what is. The prediction has a hash of its own, taken before the
-first step. Neither are the time that a run took and what came of trying it again, which are known later.
+first step. Neither is what came of trying a run again, which is known later.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ TABLES = ("ledger", "topic", "replica_logs")
 """Folders of Parquet files: one digest over the names and contents of all of them."""
 WITHOUT_DIGESTS = 1
 """The format whose runs have none."""
-_KNOWN_LATER = ("evidence", "seconds", "second_look")
+_KNOWN_LATER = ("evidence", "second_look")
 
 
 def write_digests(run: RunDirectory) -> None:

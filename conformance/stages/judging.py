@@ -26,7 +26,7 @@ from conformance.judgement.comparison import (
 from conformance.judgement.every_run import held_in_run
 from conformance.judgement.facts import Facts
 from conformance.judgement.open_outcomes import measured_prediction, observations_that_count
-from conformance.judgement.verdicts import against_expectation, judge, not_run
+from conformance.judgement.verdicts import EVIDENCE_INCOMPLETE, against_expectation, judge, not_run
 from conformance.observation.check import check_trace
 from conformance.record.digests import check_digests, write_digests
 from conformance.record.directory import RunDirectoryError
@@ -62,18 +62,28 @@ def judge_run(run: RunDirectory, accepted: Sequence[AcceptedFinding] = ()) -> Ve
             what was frozen, or the tester ended before the run did.
     """
     about = read_run(run)
+    if not about.not_run:
+        require_finished(run, about)
+    check_digests(run)
     if about.not_run:
         _require_nothing_frozen(run, about)
         verdict = not_run(about.not_run)
     else:
-        require_finished(run, about)
-        check_digests(run)
         check_frozen(run)
         _require_consistent(run, about)
-        judged = judge_examination(run, about) if about.is_examination else judge(gather_facts(run, about))
+        judged = _judged(run, about)
         entry = _accepted(about, (*accepted, *our_findings()))
         verdict = in_view_of(entry, _with_second_look(judged, about), _day_of(about))
     return _written(run, about, verdict)
+
+
+def _judged(run: RunDirectory, about: Run) -> Verdict:
+    """Judge what was frozen; files of which one names what another does not know are no evidence."""
+    try:
+        return judge_examination(run, about) if about.is_examination else judge(gather_facts(run, about))
+    except (LookupError, TypeError, ValueError) as damage:
+        words = f"{EVIDENCE_INCOMPLETE}: its files contradict each other, at {damage!r}"
+        raise RunDirectoryError(f"{run.path}: {words}") from damage
 
 
 def _written(run: RunDirectory, about: Run, verdict: Verdict) -> Verdict:

@@ -54,17 +54,17 @@ def evidence_of(run: RunDirectory, about: Run) -> Evidence:
         outcomes=read_outcomes(run),
         topic=read_topic(run),
         replica_logs=read_replica_logs(run),
-        frames=_frames(run),
+        frames=_frames(run, about.topic),
         counts=read_counts(run),
         answers=tuple(answer.what for answer in read_measured(run)),
         asked=tuple(question.what for question in read_predicted(run) or ()),
     )
 
 
-def _frames(run: RunDirectory) -> Frames | None:
+def _frames(run: RunDirectory, topic: str | None) -> Frames | None:
     """Read the frames that holds caught; None of a trace that is missing or cut, which its check tells."""
     try:
         with (run.path / WIRE_FILE).open("rb") as file:
-            return frames_that_matter(frame for line in file if (frame := frame_of(line)) is not None)
+            return frames_that_matter((frame for line in file if (frame := frame_of(line)) is not None), topic)
     except (OSError, ValueError):
         return None

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from conformance.cli import main
+from conformance.record.digests import write_digests
 from conformance.record.directory import RunDirectory
 from conformance.registry import CATALOGUE
 from conformance.schedules.schedule_text import schedule_text
@@ -212,6 +213,7 @@ def test_a_run_that_did_not_apply_is_judged_without_evidence(
     change_run(
         run, scenario="EL-06", not_run="0.10.2 has no eligible leader replicas", kafka="0.10.2.2", metadata="zookeeper"
     )
+    write_digests(run)
 
     assert answer(capsys, "judge", run.path) == "one: NOT_RUN: 0.10.2 has no eligible leader replicas\n"
     told = answer_json(capsys, "judge", run.path)
