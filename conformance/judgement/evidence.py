@@ -8,8 +8,9 @@ every piece up to where it ended.
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from conformance.judgement.evidence_of_frames import frame_complaints
@@ -72,7 +73,14 @@ def what_is_wrong(evidence: Evidence) -> list[str]:
     of_steps = step_complaints(
         evidence.schedule, evidence.timeline, evidence.observations, is_complete=evidence.is_complete
     )
-    found = [*_of_run(evidence), *_of_prediction(evidence), *of_steps, *_of_ledger(evidence), *_of_answers(evidence)]
+    found = [
+        *_of_run(evidence),
+        *_of_prediction(evidence),
+        *_of_replicas(evidence),
+        *of_steps,
+        *_of_ledger(evidence),
+        *_of_answers(evidence),
+    ]
     if evidence.is_complete and evidence.frames is not None:
         found += frame_complaints(evidence.schedule, evidence.timeline, evidence.observations, evidence.frames)
     if evidence.is_complete:
@@ -104,13 +112,28 @@ def _of_prediction(evidence: Evidence) -> Iterator[str]:
     schedule, prediction = evidence.schedule, evidence.prediction
     if prediction.scenario != schedule.id:
         yield f"the prediction is of {prediction.scenario}, the schedule is {schedule.id}"
-    if [moment.step for moment in prediction.steps] != list(range(len(schedule.steps))):
-        yield f"the prediction tells of {len(prediction.steps)} steps, the schedule has {len(schedule.steps)}"
-    named = [step.name for step in schedule.steps if isinstance(step, CheckpointStep)]
-    if [moment.name for moment in prediction.checkpoints] != named:
-        yield "the prediction has other checkpoints than the schedule"
-    if [record.label for record in prediction.records] != list(schedule.labels()):
-        yield "the prediction has other records than the schedule"
+    for outcome in (prediction, *prediction.alternatives):
+        if [moment.step for moment in outcome.steps] != list(range(len(schedule.steps))):
+            yield f"the prediction tells of {len(outcome.steps)} steps, the schedule has {len(schedule.steps)}"
+            return
+    named = {step.name: number for number, step in enumerate(schedule.steps) if isinstance(step, CheckpointStep)}
+    for outcome in (prediction, *prediction.alternatives):
+        if {moment.name: moment.step for moment in outcome.checkpoints} != named:
+            yield "the prediction has other checkpoints than the schedule"
+        elif any(replace(outcome.steps[one.step], name=one.name) != one for one in outcome.checkpoints):
+            yield "the prediction's checkpoints are not its moments after those steps"
+        if [record.label for record in outcome.records] != list(schedule.labels()):
+            yield "the prediction has other records than the schedule"
+
+
+def _of_replicas(evidence: Evidence) -> Iterator[str]:
+    """Look whether every probe measured the replicas that there are after its step, in some outcome."""
+    outcomes = evidence.prediction.alternatives or (evidence.prediction,)
+    for seen in evidence.observations:
+        if isinstance(seen, Numbers) and seen.step is not None:
+            moments = [outcome.steps[seen.step] for outcome in outcomes if seen.step < len(outcome.steps)]
+            if all(seen.replicas.keys() != moment.replicas.keys() for moment in moments):
+                yield f"step {seen.step + 1} was measured at brokers {sorted(seen.replicas)}, not at every replica"
 
 
 def _of_ledger(evidence: Evidence) -> Iterator[str]:
@@ -150,6 +173,12 @@ def _of_attempts(evidence: Evidence) -> Iterator[str]:
     }
     ids = {str(label): evidence.about.record_id_base + index for index, label in enumerate(evidence.schedule.labels())}
     yield from _twice((attempt.label for attempt in evidence.attempts), "the attempt of")
+    if len({attempt.value_length for attempt in evidence.attempts}) > 1:
+        yield "the ledger tells of values of several lengths"
+    if not _is_ordered(attempt.attempted_ns for attempt in evidence.attempts):
+        yield "the ledger's attempts are not in the order of time"
+    if not _is_ordered(entry.completed_ns for entry in evidence.outcomes):
+        yield "the ledger's outcomes are not in the order of time"
     starts = {mark.step: mark.t_ns for mark in evidence.timeline if mark.event is Event.STEP_STARTED}
     ends = {mark.step: mark.t_ns for mark in evidence.timeline if mark.event is Event.STEP_FINISHED}
     for attempt in evidence.attempts:
@@ -237,6 +266,10 @@ def _of_counts(evidence: Evidence) -> Iterator[str]:
             yield f"{counted} records were counted as {name}, the files have {found}"
     if evidence.counts.end_offset_read != evidence.about.end_offset:
         yield f"the topic was read up to {evidence.counts.end_offset_read}, run.json says {evidence.about.end_offset}"
+
+
+def _is_ordered(times: Iterable[int]) -> bool:
+    return all(earlier <= later for earlier, later in itertools.pairwise(times))
 
 
 def _twice(things: Iterable[Hashable], what: str) -> Iterator[str]:

@@ -36,25 +36,64 @@ class Frames:
         held: the lines of frames that an armed action caught, or that did not simply go on.
         last_fetch_ns: when the last fetch of each broker arrived at the gate.
         topic_ids: by which ids frames call the run's topic.
+        unasked: answers that no request before them on their connection asked for, or another one.
     """
 
     held: Sequence[Frame]
     last_fetch_ns: Mapping[int, int]
     topic_ids: frozenset[str] = frozenset()
+    unasked: Sequence[int] = ()
 
 
 def frames_that_matter(frames: Iterable[Frame], topic: str | None) -> Frames:
     """Return what is to be compared of a wire trace."""
     held: list[Frame] = []
     ids: set[str] = set()
+    pairs = _Pairs()
     last: dict[int, int] = {}
     for frame in frames:
         if frame.hold is not None or frame.outcome not in ("forwarded", "aborted"):
             held.append(frame)
         if frame.source is not None and frame.is_request(FETCH):
             last[frame.source] = max(last.get(frame.source, 0), frame.arrived_ns)
+        if frame.outcome != "held":
+            pairs.take(frame)
         ids.update(entry.topic_id for entry in frame.said.entries if entry.topic == topic and entry.topic_id)
-    return Frames(held, last, frozenset(ids))
+    return Frames(held, last, frozenset(ids), pairs.unasked())
+
+
+class _Pairs:
+    """Ties each answer to its request: by connection and correlation id, and then they are of one api and version."""
+
+    def __init__(self) -> None:
+        self._requests: dict[tuple[int, int | None], Frame] = {}
+        self._answers: list[Frame] = []
+        self._first: dict[int, int] = {}
+
+    def take(self, frame: Frame) -> None:
+        """Take note of a frame; lines are in the order of their fate, not of their arrival."""
+        if frame.direction == "request":
+            self._requests[frame.connection, frame.correlation_id] = frame
+            self._first[frame.connection] = min(frame.seq, self._first.get(frame.connection, frame.seq))
+        elif frame.correlation_id is not None and frame.api is not None:
+            self._answers.append(frame)
+
+    def unasked(self) -> tuple[int, ...]:
+        """Return the answers without their request; a request may have come before the trace began."""
+        return tuple(
+            answer.seq
+            for answer in self._answers
+            if answer.seq > self._first.get(answer.connection, answer.seq) and not self._is_asked(answer)
+        )
+
+    def _is_asked(self, answer: Frame) -> bool:
+        request = self._requests.get((answer.connection, answer.correlation_id))
+        return request is not None and _kind(request) == _kind(answer)
+
+
+def _kind(frame: Frame) -> tuple[object, ...]:
+    ends = frame.source, frame.destination, frame.link, frame.client_id
+    return frame.api_key, frame.api, frame.api_version, *ends
 
 
 def frame_complaints(
@@ -69,6 +108,8 @@ def frame_complaints(
             continue  # one that waits behind others, or whose link is cut
         if frame.hold not in names:
             yield f"frame {frame.seq} was {frame.outcome}, and no step of the schedule holds it"
+    if frames.unasked:
+        yield f"{len(frames.unasked)} answers in the wire trace have no request, such as frame {frames.unasked[0]}"
     proofs = _proofs(timeline)
     for name in sorted(names):
         lines = [frame for frame in frames.held if frame.hold == name]

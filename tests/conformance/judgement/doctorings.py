@@ -1,7 +1,7 @@
 """Doctorings by rule: every field path of every file of a run, changed and removed, at first, middle and last place.
 
 A file is rows: the lines of an NDJSON file, the rows of a table, the one value of a JSON file. In a path ``[]`` is any
-place of a list and ``*`` any key that is a number.
+place of a list and ``*`` any key of a map.
 """
 
 from __future__ import annotations
@@ -10,8 +10,13 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import pyarrow as pa
 import pyarrow.parquet as pq
+
+from conformance.record.run import Run
+from conformance.record.timeline import Mark
+from conformance.record.wire import Frame, TraceEnd
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -22,6 +27,8 @@ if TYPE_CHECKING:
 JSON_FILES = ("run.json", "schedule.json", "prediction/prediction.json", "prediction/questions.json")
 LINE_FILES = ("timeline.ndjson", "observations.ndjson", "answers.ndjson", "wire.ndjson")
 TABLES = ("ledger/attempts", "ledger/outcomes", "topic/part", "replica_logs/replica_logs")
+MAPS = ("settings.imposed", "settings.user", "evidence")
+"""Fields whose keys are names of somebody else's, each of which is one place of the same path."""
 LARGE = 10**12
 """Numbers from here on are times in nanoseconds, or ids of records."""
 STEP = 10**10
@@ -63,7 +70,7 @@ def read_rows(run: RunDirectory, file: str) -> Rows:
     if file in TABLES:
         return [row for path in _parts(run.path, file) for row in pq.read_table(path, partitioning=None).to_pylist()]
     text = (run.path / file).read_text(encoding="utf-8")
-    return [json.loads(text)] if file in JSON_FILES else [json.loads(line) for line in text.splitlines()]
+    return [msgspec.json.decode(line) for line in ([text] if file in JSON_FILES else text.splitlines())]
 
 
 def write_rows(run: RunDirectory, file: str, rows: Rows) -> None:
@@ -71,7 +78,7 @@ def write_rows(run: RunDirectory, file: str, rows: Rows) -> None:
     if file in JSON_FILES:
         (run.path / file).write_text(json.dumps(rows[0], indent=1), encoding="utf-8")
     elif file in LINE_FILES:
-        (run.path / file).write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+        (run.path / file).write_bytes(b"".join(msgspec.json.encode(row) + b"\n" for row in rows))
     else:
         paths = _parts(run.path, file)
         schema = pa.schema([column.with_nullable(True) for column in pq.read_schema(paths[0])])
@@ -100,10 +107,14 @@ def doctorings(file: str, rows: Rows) -> Iterator[Doctoring]:
             yield Doctoring(file, f"a line {way}", "", where, lambda rows, i=i, change=change: change(rows, i))
 
 
+def _swapped(rows: Rows, i: int) -> Rows:
+    return [*rows[: i - 1], *rows[i - 1 : i + 1][::-1], *rows[i + 1 :]]
+
+
 _LINES: dict[str, Callable[[Rows, int], Rows]] = {
     "removed": lambda rows, i: [*rows[:i], *rows[i + 1 :]],
     "doubled": lambda rows, i: [*rows[: i + 1], *rows[i:]],
-    "swapped": lambda rows, i: [*rows[: max(i - 1, 0)], *rows[max(i - 1, 0) : i + 1][::-1], *rows[i + 1 :]],
+    "swapped": lambda rows, i: _swapped(rows, max(i, 1)),
     "and all after it cut off": lambda rows, i: rows[:i],
 }
 
@@ -116,7 +127,8 @@ def _places(rows: Rows) -> dict[str, list[Place]]:
             found.setdefault(path, []).append(place)
         if isinstance(value, dict):
             for key, inner in value.items():
-                walk(inner, f"{path}.{'*' if key.isdigit() else key}".lstrip("."), (*place, key))
+                name = "*" if key.isdigit() or path in MAPS else key
+                walk(inner, f"{path}.{name}".lstrip("."), (*place, key))
         elif isinstance(value, list):
             for index, inner in enumerate(value):
                 walk(inner, f"{path}[]", (*place, index))
@@ -133,6 +145,24 @@ def _spread(places: list[Any]) -> dict[str, Any]:
     for where, index in picked.items():
         once.setdefault(index, where)
     return {where: places[index] for index, where in once.items() if places}
+
+
+_FORMS: dict[str, Any] = {"run.json": Run, "timeline.ndjson": Mark, "wire.ndjson": Frame | TraceEnd}
+
+
+def says_the_same(one: Doctoring, rows: Rows) -> bool:
+    """Tell whether the typed rows are the same with a doctoring: it changes what nobody reads, or removes nothing."""
+    form, after = _FORMS.get(one.file, Any), one.change(rows)
+    pairs = ((a, b) for a, b in zip(rows, after, strict=False) if a is not b)
+    try:
+        return len(rows) == len(after) and all(_typed(a, form) == _typed(b, form) for a, b in pairs)
+    except ValueError:
+        return False
+
+
+def _typed(row: Any, form: Any) -> Any:  # noqa: ANN401 - a JSON value
+    form = (TraceEnd if "end" in row else Frame) if form == Frame | TraceEnd else form
+    return msgspec.convert(row, form)
 
 
 def _at(rows: Rows, place: Place) -> Any:  # noqa: ANN401 - a JSON value

@@ -1,0 +1,207 @@
+"""Is every change of a run's files told? Each path is doctored by rule, with its digests as they were and renewed.
+
+As they were: every doctoring is refused by a digest. Renewed: a path counts as told once one of its doctorings is; what
+only digests hold is listed with the reason why no other file knows it.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import defaultdict
+from dataclasses import dataclass, field
+from fnmatch import fnmatch
+from typing import TYPE_CHECKING
+
+import pytest
+
+from conformance.commands.judgement import measure_again
+from conformance.observation.check import check_trace
+from conformance.record.digests import check_digests, write_digests
+from conformance.record.directory import RunDirectoryError
+from conformance.record.prediction import freeze
+from conformance.record.run import read_run
+from conformance.stages import judging
+from tests.conformance.judgement.doctorings import (
+    JSON_FILES,
+    LINE_FILES,
+    TABLES,
+    doctorings,
+    files_of,
+    read_rows,
+    says_the_same,
+    write_rows,
+)
+from tests.conformance.judgement.recorded_runs import FOLDER, names, unpacked
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from conformance.record.directory import RunDirectory
+    from conformance.record.trace_check import TraceResult
+    from tests.conformance.judgement.doctorings import Doctoring, Rows
+
+RUN_ONLY = (
+    *(
+        "backend",
+        "basis",
+        "cluster_runs",
+        "cluster_runs[]",
+        "controller",
+        "environment",
+        "environment.*",
+        "explanation",
+    ),
+    *("digests", "digests.*", "quirks", "quirks[]", "refused_connections", "run", "scenario", "seconds", "seed"),
+    *("settings.imposed", "settings.imposed.*", "stalls", "stalls[]", "stalls[].*", "started", "variant"),
+    *("steps", "steps[]", "finished", "prediction.frozen_at", "prediction.frozen_ns", "harness_failure.*"),
+)
+SEED = 13
+DRAWS = 6
+"""How many doctorings of one path are drawn at most, from all the runs that have it: as many as places and ways."""
+SHARE_MAX = 0.15
+KNOWN_LATER = ("second_look",)
+"""Fields of run.json that no digest holds: they are written after the run was judged."""
+ABOUT = "what the run was, told nowhere else"
+WORDS = "words for people"
+UNORDERED = "the order of these lines means nothing"
+NOT_TAKEN = "an outcome of a race that the brokers did not take"
+UNREAD = "no rule of the wire check rests on it"
+PROMISE = "what the model says of the promise, told nowhere else"
+ASKED = "what questions of a few entries are answered from"
+ONLY_DIGESTS: dict[str, str] = {
+    **dict.fromkeys((f"run.json: {name}" for name in RUN_ONLY), ABOUT),
+    "answers.ndjson: a line swapped": UNORDERED,
+    "observations.ndjson: a line swapped": UNORDERED,
+    "replica_logs/replica_logs: a line swapped": UNORDERED,
+    "topic/part: a line swapped": UNORDERED,
+    "timeline.ndjson: text": WORDS,
+}
+"""What only digests hold: file and path, and why no other file knows better."""
+
+
+@dataclass
+class Doctored:
+    """The recorded runs, unpacked, and how each is judged as it is."""
+
+    runs: dict[str, RunDirectory]
+    honest: dict[str, object] = field(default_factory=dict)
+    rows: dict[tuple[str, str], Rows] = field(default_factory=dict)
+    checked: dict[object, TraceResult] = field(default_factory=dict)
+
+    def by_path(self, only: str | None = None) -> dict[tuple[str, str], list[tuple[str, Doctoring]]]:
+        """Return the doctorings that are drawn of each path, smaller runs first where frames are replayed."""
+        found: dict[tuple[str, str], list[tuple[str, Doctoring]]] = defaultdict(list)
+        for name, run in self.runs.items():
+            for file in files_of(run) if only is None else {only}.intersection(files_of(run)):
+                self.rows[name, file] = read_rows(run, file)
+                for one in doctorings(file, self.rows[name, file]):
+                    if says_the_same(one, self.rows[name, file]):
+                        continue
+                    found[file, one.path].append((name, one))
+        drawing = random.Random(SEED)
+        for (file, _), them in found.items():
+            drawing.shuffle(them)
+            if file == "wire.ndjson":
+                them.sort(key=lambda one: ("interrupted" in one[0], (FOLDER / f"{one[0]}.tar.xz").stat().st_size))
+            del them[DRAWS:]
+        return found
+
+    def check(self, run: RunDirectory) -> TraceResult:
+        """Return what comes of a trace's check; the same files have the same result."""
+        about = read_run(run)
+        evidence = about.evidence or {}
+        replayed = [evidence.get(name) for name in ("wire.ndjson", "timeline.ndjson", "schedule.json", "ledger")]
+        key = (*replayed, about.topic, about.topic_id, about.rules, tuple(sorted(about.settings.imposed.items())))
+        if key not in self.checked:
+            self.checked[key] = check_trace(run)
+        return self.checked[key]
+
+    def judged(self, name: str, one: Doctoring, *, renewed: bool) -> object:
+        """Return how a run is judged with one change of one file; the file is as it was afterwards."""
+        run = self.runs[name]
+        kept = {path: path.read_bytes() for path in run.path.rglob("*") if path.is_file() and _is_kept(path, run, one)}
+        try:
+            write_rows(run, one.file, one.change(self.rows[name, one.file]))
+            if renewed:
+                _renew(run, one)
+            return told_of(run)
+        except (RunDirectoryError, ValueError, TypeError, OverflowError) as refused:  # cannot be written, or sealed
+            return f"refused: {refused}"
+        finally:
+            for path in run.path.rglob("*.parquet"):
+                if _is_kept(path, run, one) and path not in kept:
+                    path.unlink()
+            for path, content in kept.items():
+                path.write_bytes(content)
+
+
+def _is_kept(path: Path, run: RunDirectory, one: Doctoring) -> bool:
+    name = str(path.relative_to(run.path))
+    folder = one.file.partition("/")[0]
+    return name in ("run.json", "answers.ndjson", one.file) or ("/" in one.file and name.startswith(f"{folder}/"))
+
+
+def _renew(run: RunDirectory, one: Doctoring) -> None:
+    if one.file.startswith("prediction"):
+        freeze(run)
+    if not (one.file == "run.json" and one.path.startswith("evidence")):
+        write_digests(run)
+
+
+def told_of(run: RunDirectory) -> object:
+    """Return what a run's files mean, as ``judge`` says it where no table changed; a refusal is one meaning."""
+    try:
+        about = read_run(run)
+        check_digests(run)
+        if not (about.is_examination or about.not_run or about.harness_failure):
+            measure_again(run)
+        verdict = judging.judge_run(run)
+    except RunDirectoryError as refused:
+        return f"refused: {refused}"
+    return verdict.conformance, verdict.promise, "evidence incomplete" in verdict.reason
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Doctored:
+    folder = tmp_path_factory.mktemp("runs")
+    return Doctored({name: unpacked(name, folder) for name in names()})
+
+
+@pytest.fixture
+def doctored(made: Doctored, monkeypatch: pytest.MonkeyPatch, ideal_traces: None) -> Doctored:
+    """Return the recorded runs; a trace is replayed once for the same files, and after ``ideal_traces`` has patched."""
+    monkeypatch.setattr(judging, "check_trace", made.check)
+    made.honest = made.honest or {name: told_of(run) for name, run in made.runs.items()}
+    return made
+
+
+@pytest.mark.parametrize("file", [*JSON_FILES, *LINE_FILES, *TABLES])
+def test_every_change_is_told(doctored: Doctored, file: str) -> None:
+    unseen: list[str] = []
+    only_digests: list[str] = []
+    for (_, path), them in sorted(doctored.by_path(file).items()):
+        unseen += [
+            one.text
+            for name, one in them
+            if not str(doctored.judged(name, one, renewed=False)).startswith("refused") and path not in KNOWN_LATER
+        ]
+        if all(doctored.judged(name, one, renewed=True) == doctored.honest[name] for name, one in them):
+            only_digests.append(f"{file}: {path}")
+
+    assert unseen == []
+    assert [path for path in only_digests if not _listed(path)] == []
+
+
+def test_few_paths_are_held_by_digests_alone(doctored: Doctored) -> None:
+    paths = [f"{file}: {path}" for file, path in doctored.by_path()]
+    listed = [path for path in paths if _listed(path)]
+
+    assert len(listed) < SHARE_MAX * len(paths), f"{len(listed)} of {len(paths)} paths: {listed}"
+    assert all(any(one in _listed(path) for path in paths) for one in ONLY_DIGESTS), (
+        "no run has it: take it off the list"
+    )
+
+
+def _listed(path: str) -> list[str]:
+    """Return the entries of the list that name a path; ``[]`` is no pattern."""
+    return [one for one in ONLY_DIGESTS if fnmatch(path.replace("[]", "()"), one.replace("[]", "()"))]
