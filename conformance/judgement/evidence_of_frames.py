@@ -114,6 +114,9 @@ def frame_complaints(
     for name in sorted(names):
         lines = [frame for frame in frames.held if frame.hold == name]
         proof, ended = proofs.get(name), _end_of(name, timeline)
+        caught = (m.offset for m in timeline if (m.event, m.subject) == (Event.HOLD_CAUGHT, name))
+        if proof is not None and any(offset != proof.offset for offset in caught):
+            yield f"hold {name!r} and its fault tell of frames at other offsets"
         if proof is None or not any(_is_proven_by(frame, proof) for frame in lines):
             yield f"the wire trace does not show the frame that hold {name!r} caught"
         elif ended is not None and not any(frame.outcome in OUTCOMES.get(ended, ()) for frame in lines):
