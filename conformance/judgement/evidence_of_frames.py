@@ -126,7 +126,7 @@ def frame_complaints(
 
 
 def _proofs(timeline: Iterable[Mark]) -> dict[str, FrameOfFault]:
-    """Return the frame that each hold's fault fired on: a fault is armed right before its hold."""
+    """Return the frame that each hold caught; in a run of old the fault that was armed right before it says so."""
     armed: dict[int | None, int | None] = {}
     holds: dict[int | None, str] = {}
     proofs: dict[str, FrameOfFault] = {}
@@ -135,6 +135,8 @@ def _proofs(timeline: Iterable[Mark]) -> dict[str, FrameOfFault]:
             armed[mark.step] = mark.number
         elif mark.event is Event.HOLD_ARMED:
             holds[armed.get(mark.step)] = mark.subject
+        elif mark.event is Event.HOLD_CAUGHT and mark.frame is not None:
+            proofs[mark.subject] = mark.frame
         elif mark.event is Event.FAULT_FIRED and mark.frame is not None and mark.number in holds:
             proofs[holds[mark.number]] = mark.frame
     return proofs
