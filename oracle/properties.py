@@ -1,7 +1,7 @@
 """What must never happen to a partition? The invariants of Kafka's replication that read one state.
 
 Each takes a state and answers yes or no; its docstring says what is broken where it does not hold.
-What a search must have seen before "nothing found" says anything stands in ``places``.
+What a search must have seen before "nothing found" says anything stands below them.
 
 Sources: the WeakIsr and StrongIsr of the published specifications; KIP-101, KIP-497, KIP-966.
 """
@@ -12,13 +12,13 @@ from itertools import combinations, pairwise
 from typing import TYPE_CHECKING
 
 from oracle.guarantees import PromiseVerdict, judge_loss
-from oracle.state import FetchStage
-from oracle.vocabulary import Outcome
+from oracle.state import FetchKind, FetchStage
+from oracle.vocabulary import Outcome, Role
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from oracle.state import Loss, PartitionState, ReplicaState
+    from oracle.state import Fetch, Loss, PartitionState, ReplicaState
     from oracle.vocabulary import BrokerId
 
 
@@ -175,3 +175,94 @@ def _has_true_cache(replica: ReplicaState) -> bool:
     for offset, entry in enumerate(replica.log.entries):
         starts.setdefault(entry.leader_epoch, offset)
     return all(cached.get(epoch) == start for epoch, start in starts.items())  # type: ignore[call-overload]
+
+
+# Where must a search have been before "nothing found" says anything? The sometimes twins of the invariants above.
+#
+# Each takes a state and answers whether it is such a place: an election, a cut, an acknowledged record.
+# What no state shows, the model counts as it happens (``Brokers.occurrences``): an ISR that has grown again.
+
+
+def has_elected_cleanly(state: PartitionState) -> bool:
+    """A second leader was elected from the ISR."""
+    return any(was_clean for _, _, was_clean in state.controller.leaderships[1:])
+
+
+def has_elected_uncleanly(state: PartitionState) -> bool:
+    """A leader was elected from outside the ISR."""
+    return any(not was_clean for _, _, was_clean in state.controller.leaderships)
+
+
+def has_no_leader(state: PartitionState) -> bool:
+    """Nobody may lead."""
+    return state.controller.leader is None
+
+
+def has_truncated(state: PartitionState) -> bool:
+    """A replica cut records."""
+    return bool(state.history_truncations)
+
+
+def has_shrunk_isr(state: PartitionState) -> bool:
+    """The ISR is smaller than the assignment."""
+    return len(state.controller.isr) < len(state.assignment)
+
+
+def has_committed(state: PartitionState) -> bool:
+    """A leader raised its high watermark."""
+    return bool(state.history_committed)
+
+
+def has_acknowledged(state: PartitionState) -> bool:
+    """A producer was told that its record is safe."""
+    return any(produce.outcome is Outcome.ACKNOWLEDGED for produce in state.produces)
+
+
+def follower_lags_in_knowledge(state: PartitionState) -> bool:
+    """A follower has a committed record but not the high watermark that commits it."""
+    return any(
+        r.role is Role.FOLLOWER and r.high_watermark < r.log.log_end_offset and _last(r) in state.history_committed
+        for r in state.replicas
+    )
+
+
+def follower_is_ahead(state: PartitionState) -> bool:
+    """A follower's log is longer than its leader's."""
+    leader = state.serving_leader()
+    return leader is not None and any(
+        r.alive and r.log.log_end_offset > leader.log.log_end_offset for r in state.replicas
+    )
+
+
+def has_looked_up_an_epoch(state: PartitionState) -> bool:
+    """A follower asks where its epoch ends."""
+    return any(r.fetch is not None and r.fetch.kind is FetchKind.EPOCH_LOOKUP for r in state.replicas)
+
+
+def has_been_told_to_cut(state: PartitionState) -> bool:
+    """A leader answered a fetch with a diverging epoch."""
+    return any(getattr(fetch.answer, "diverging", None) is not None for fetch in _fetches(state))
+
+
+SOMETIMES: Mapping[str, Callable[[PartitionState], bool]] = {
+    "clean election": has_elected_cleanly,
+    "unclean election": has_elected_uncleanly,
+    "no leader": has_no_leader,
+    "truncation": has_truncated,
+    "ISR shrunk": has_shrunk_isr,
+    "record committed": has_committed,
+    "record acknowledged": has_acknowledged,
+    "follower without the news": follower_lags_in_knowledge,
+    "follower ahead of its leader": follower_is_ahead,
+    "epoch lookup": has_looked_up_an_epoch,
+    "diverging fetch": has_been_told_to_cut,
+}
+"""The places worth reaching, by name."""
+
+
+def _fetches(state: PartitionState) -> Iterator[Fetch]:
+    return (replica.fetch for replica in state.replicas if replica.fetch is not None)
+
+
+def _last(replica: ReplicaState) -> str | None:
+    return replica.log.entries[-1].label if replica.log.entries else None

@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING
 
 from conformance.commands.choosing import Choice, rules_of
 from conformance.commands.parser import whole_number
-from conformance.schedules.schedule_text import schedule_text
+from conformance.schedules.schedule_file import schedule_text
 from fault_injection.releases import UsageError
 from oracle.brokers.answers import schedule_of
 from oracle.brokers.bounds import Bounds
 from oracle.brokers.model import Brokers
 from oracle.explorer.model import Always, Sometimes, Subject
-from oracle.places import SOMETIMES
-from oracle.properties import ALWAYS, ASKED
+from oracle.properties import ALWAYS, ASKED, SOMETIMES
 from oracle.rules import kip_966
 from oracle.schedule import Settings
 from oracle.vocabulary import Acks, HighWatermarkCheckpoint

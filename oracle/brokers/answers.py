@@ -15,9 +15,8 @@ from oracle.brokers.shrinking import shrunk
 from oracle.explorer.model import INTERRUPTED, Always, Sometimes, Verdict
 from oracle.explorer.search import NO_LIMITS, Limits, explore
 from oracle.guarantees import PromiseVerdict
-from oracle.places import SOMETIMES
 from oracle.predict import predict
-from oracle.properties import ALWAYS, ASKED
+from oracle.properties import ALWAYS, ASKED, SOMETIMES
 from oracle.vocabulary import Acks
 
 if TYPE_CHECKING:

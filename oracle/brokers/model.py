@@ -91,7 +91,7 @@ class Brokers:
         return self._keys.key(state)
 
     def occurrences(self) -> dict[str, int]:
-        """Return how often happened what no state shows; all else is read from states (``places.SOMETIMES``).
+        """Return how often happened what no state shows; all else is read from states (``properties.SOMETIMES``).
 
         The ISR got its last member back: without a new epoch the state is as before the removal. The
         rules refused a record: the model does not send it.

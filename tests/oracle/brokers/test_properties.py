@@ -10,8 +10,7 @@ import pytest
 from oracle.brokers.bounds import Bounds
 from oracle.brokers.model import Brokers
 from oracle.log import Entry, EpochEntry, ReplicaLog
-from oracle.places import SOMETIMES
-from oracle.properties import ALWAYS, ASKED
+from oracle.properties import ALWAYS, ASKED, SOMETIMES
 from oracle.rules.by_version import rules_for
 from oracle.state import FetchAnswer, FetchKind, FetchStage, Loss, PartitionState, ProduceState, ReplicaState
 from oracle.vocabulary import Acks, BrokerId, Label, LeaderEpoch, MetadataMode, Offset, Outcome
