@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from conformance.observation.wire_moments import Moment
     from conformance.record.wire import Entry, Frame, Said
-    from conformance.wire_trace.topic_of_interest import TopicOfInterest
+    from conformance.wire_trace.partition import TopicOfInterest
 
 
 class ControllerEvents:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from conformance.observation.nearby_frames import NearbyFrames
+from conformance.observation.event_stream import NearbyFrames
 from conformance.observation.wire_moments import Moment
 from conformance.record.wire import Frame
 from oracle.tracing.observed import BrokerStarted
