@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from conformance.puppet_stage.acts import EPOCHS, NUMBERS, in_words, measured_epochs, predicted_epochs
 from conformance.puppet_stage.modelled_broker import ASSIGNMENT, REAL
-from conformance.puppet_stage.serving import entries_of
+from conformance.puppet_stage.stage import entries_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -17,13 +17,15 @@ from conformance.probes.admission import Admission
 from conformance.probes.connection import BrokerConnection, MemoryRecords, partition_metadata
 from conformance.probes.replica_probe import ReplicaProbe
 from conformance.puppet_stage.modelled_broker import ASSIGNMENT, REAL
-from conformance.puppet_stage.serving import served
+from fault_injection.puppets.records import Batch
+from fault_injection.puppets.served_topics import Served
 from fault_injection.waiting import DeadlineExceededError, NotYetError, until
-from fault_injection.wire.views import NONE, EpochQuery, FetchPartition
-from oracle.log import ReplicaLog
+from fault_injection.wire.views import NONE, EpochEnd, EpochQuery, FetchPartition
+from oracle.log import Entry, ReplicaLog
+from oracle.vocabulary import Label, LeaderEpoch
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from conformance.puppet_stage.speech import Words
     from fault_injection.puppets.leader import LeaderPuppet
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
     from oracle.rules.rule_set import RuleSet
 
     T = TypeVar("T")
+
 
 DEADLINE_S = 20.0
 """For what is expected to come, so that it costs nothing when it does."""
@@ -243,3 +246,31 @@ class Stage:
                 return "fetch", asking.fetch_offset, epoch
             case EpochQuery():
                 return "epoch lookup", NONE, asking.leader_epoch
+
+
+# What log has a leader puppet, and what does it tell its followers under the rules of a release?
+
+
+def entries_of(epochs: Iterable[tuple[int, str]]) -> ReplicaLog:
+    """Return a log from (leader epoch, labels of one letter) in order."""
+    entries = (Entry(Label(label), LeaderEpoch(epoch)) for epoch, labels in epochs for label in labels)
+    return ReplicaLog().append(entries)
+
+
+def served(log: ReplicaLog, high_watermark: int, leader_epoch: int, rules: RuleSet) -> Served:
+    """Return the answers of such a leader, record by record one batch, with a high watermark that stands still."""
+
+    def end_of_epoch(leader_epoch: int) -> EpochEnd:
+        end = rules.truncation.end_offset_for(log, LeaderEpoch(leader_epoch))
+        epoch = NONE if end.leader_epoch is None else int(end.leader_epoch)
+        return EpochEnd(epoch, NONE if end.end_offset is None else int(end.end_offset))
+
+    def diverging(last_epoch: int, offset: int) -> EpochEnd | None:
+        if not rules.truncation.checks_on_fetch or last_epoch == NONE:
+            return None
+        end = end_of_epoch(last_epoch)
+        return end if end.leader_epoch < last_epoch or end.end_offset < offset else None
+
+    entries = enumerate(log.entries)
+    batches = tuple(Batch(offset, entry.leader_epoch, (entry.label.encode(),)) for offset, entry in entries)
+    return Served(batches, high_watermark, end_of_epoch, diverging, leader_epoch)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import TYPE_CHECKING
 
-from conformance.puppet_stage.shared_broker import puppets_of
+from conformance.puppet_stage.script import puppets_of
 from conformance.record.directory import slug
 from oracle.log import Entry, ReplicaLog
 from oracle.rules.by_version import rules_for

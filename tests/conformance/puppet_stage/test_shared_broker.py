@@ -11,8 +11,7 @@ from conformance.examining.regressions.one_broker import OneBroker
 from conformance.examining.room import Room
 from conformance.laboratory import Laboratory
 from conformance.line import line_named
-from conformance.puppet_stage.script import PuppetScript
-from conformance.puppet_stage.shared_broker import puppet_run, puppets_of
+from conformance.puppet_stage.script import PuppetScript, puppet_run, puppets_of
 from conformance.record.directory import RunDirectory
 from fault_injection.cluster.backends.process import ProcessBackend
 from fault_injection.puppets.connection import PuppetError
