@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from conformance.commands.choosing import Choice, rules_of
 from conformance.commands.guarantee_cell import faults_word, short_tables
 from conformance.line import release_named
-from conformance.schedules.schedule_text import schedule_text
+from conformance.schedules.schedule_file import schedule_text
 from fault_injection.releases import RELEASES, UsageError, find_release
 from fault_injection.releases import MetadataMode as ClusterMode
 from oracle.brokers.answers import answer, shown

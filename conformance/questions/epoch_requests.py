@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from conformance.catalogue.questions import NotSeenError, Question
 from conformance.notes import first_at, step_began
-from conformance.questions.modelled import has_epochs, worlds
+from conformance.questions.epoch_files import has_epochs, worlds
 from conformance.record.timeline import Event
 from conformance.record.wire import EPOCH_LOOKUP, FETCH
 from conformance.wire_trace.partition import mentions, requests

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from conformance.record.wire import EPOCH_LOOKUP, FETCH, Entry, Frame, frames_of
-from conformance.wire_trace.exchanges import exchanges
+from conformance.wire_trace.fetches import exchanges
 from conformance.wire_trace.partition import is_about, topic_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from conformance.record.directory import RunDirectory
-    from conformance.wire_trace.topic_of_interest import TopicOfInterest
+    from conformance.wire_trace.partition import TopicOfInterest
 
 
 @dataclass(frozen=True, slots=True)

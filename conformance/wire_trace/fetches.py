@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from conformance.record.wire import FETCH, Entry, Frame, frames_of
-from conformance.wire_trace.exchanges import exchanges
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from conformance.record.directory import RunDirectory
+
 
 Partition = tuple[str, int]
 """A topic and the index of one of its partitions."""
@@ -104,3 +104,24 @@ def _records(entry: Entry) -> int:
 def between(followed: Iterable[Fetch], begin_ns: int, end_ns: int) -> Iterator[Fetch]:
     """Return the fetches that arrived in a time."""
     return (fetch for fetch in followed if begin_ns <= fetch.arrived_ns < end_ns)
+
+
+# Which answer belongs to which request? The two share the connection and a correlation id.
+
+
+class Exchange(NamedTuple):
+    """A request and the answer to it; None if none came."""
+
+    request: Frame
+    answer: Frame | None
+
+
+def exchanges(frames: Iterable[Frame]) -> list[Exchange]:
+    """Return the requests among some frames with their answers, in the order of the requests."""
+    requests, answers = [], {}
+    for frame in frames:
+        if frame.direction == "request":
+            requests.append(frame)
+        else:
+            answers[frame.connection, frame.correlation_id] = frame
+    return [Exchange(request, answers.get((request.connection, request.correlation_id))) for request in requests]

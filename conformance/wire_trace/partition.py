@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from conformance.record.run import read_run
 from conformance.record.wire import Entry, Frame, frames_of
-from conformance.wire_trace.topic_of_interest import TopicOfInterest
+from oracle.tracing.observed import TopicPartition
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from conformance.record.directory import RunDirectory
+
 
 NO_TOPIC_ID = "00000000-0000-0000-0000-000000000000"
 PARTITION = 0
@@ -56,3 +57,40 @@ def topic_of(run: RunDirectory, frames: Iterable[Frame]) -> TopicOfInterest:
 def is_about(entry: Entry, topic: TopicOfInterest) -> bool:
     """Tell whether an entry is about the run's partition; what names no partition is not."""
     return entry.partition == PARTITION and topic.partition_of(entry) is not None
+
+
+# Which partition of the run's topic is an entry of a frame about, by name or by id?
+
+
+class TopicOfInterest:
+    """The one topic whose partitions are followed; its id is learned from whoever tells it."""
+
+    def __init__(self, name: str, topic_id: str | None = None) -> None:
+        self.name = name
+        self._ids = {topic_id} if topic_id is not None else set[str]()
+        self._partitions: dict[int, TopicPartition] = {}
+
+    def learn(self, topic_id: str) -> None:
+        """Take note of an id of the topic."""
+        self._ids.add(topic_id)
+
+    def is_named(self, topic_id: str) -> bool:
+        """Tell whether an id is that of the topic."""
+        return topic_id in self._ids
+
+    def partition_of(self, entry: Entry) -> TopicPartition | None:
+        """Return the partition that an entry is about; None if it is another topic's."""
+        topic = entry.topic
+        if topic is None:
+            if entry.topic_id not in self._ids:
+                return None
+        elif topic != self.name:
+            return None
+        return self.partition(entry.partition)
+
+    def partition(self, index: int) -> TopicPartition:
+        """Return a partition of the topic."""
+        known = self._partitions.get(index)
+        if known is None:
+            known = self._partitions[index] = TopicPartition(self.name, index)
+        return known

@@ -12,7 +12,7 @@ from conformance.cli import main
 from conformance.record.digests import write_digests
 from conformance.record.directory import RunDirectory
 from conformance.registry import CATALOGUE
-from conformance.schedules.schedule_text import schedule_text
+from conformance.schedules.schedule_file import schedule_text
 from oracle.composite_steps import COMPOSITES
 from oracle.schedule_format import decode_step
 from oracle.steps.brokers import Kill, Start
