@@ -36,7 +36,6 @@ FILE_LINES_MIN = 60
 SHORTER_FILES = {
     "conformance/clients/transactions.py": "Kafka client libraries live in clients",
     "oracle/published/modules.py": "its importer is imported by what it imports",
-    "oracle/published/symmetries.py": "its importer is imported by what it imports",
 }
 ONE_THING_A_FILE = ("oracle/rules/", "conformance/scenarios/")
 FUNCTION_LINES_MAX = 40
