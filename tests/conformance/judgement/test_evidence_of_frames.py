@@ -27,7 +27,7 @@ FRAME = Frame(
 CAUGHT = FrameOfFault(connection=72, api="Fetch", correlation_id=742, direction="request", offset=2, at_ns=1)
 STORY = (
     Mark(Event.HOLD_ARMED, "gap", "armed", step=0),
-    Mark(Event.HOLD_CAUGHT, "gap", "caught", step=0, frame=CAUGHT),
+    Mark(Event.HOLD_CAUGHT, "gap", "caught", step=0, offset=2, frame=CAUGHT),
     Mark(Event.HOLD_RELEASED, "gap", "released", step=0),
 )
 OF_OLD = (
