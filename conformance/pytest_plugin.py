@@ -16,7 +16,7 @@ from types import ModuleType
 import pytest
 from typing_extensions import override
 
-from conformance.run_options import add_run_options, in_pytest, run_options_in_pytest
+from conformance.run_options import add_run_options, check_options, in_pytest, run_options_in_pytest
 from conformance.schedules import SUFFIXES
 
 KAFKA_PYTHON_WARNINGS = (
@@ -63,7 +63,6 @@ def pytest_configure(config: pytest.Config) -> None:
     for warning in KAFKA_PYTHON_WARNINGS:
         config.addinivalue_line("filterwarnings", warning)
     from conformance.commands.choosing import USAGE_ERRORS, line_in_pytest  # noqa: PLC0415 - who asks pays
-    from conformance.session import check_options  # noqa: PLC0415 - likewise
 
     try:
         check_options(run_options_in_pytest(config.getoption))

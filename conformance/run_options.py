@@ -170,6 +170,30 @@ def run_options_in_pytest(option: Callable[[str], Any]) -> RunOptions:
     return run_options(lambda name: option(in_pytest(name)))
 
 
+def check_options(options: RunOptions) -> None:
+    """Check what can be checked of the options alone, before an image or a jar is asked for.
+
+    Raises:
+        UsageError: Spark is not installed, two options contradict each other, or the Spark master cannot be had.
+        ExpectationError: the file of accepted findings cannot be understood.
+    """
+    from conformance.expectations import accepted_in  # noqa: PLC0415 - who asks pays
+    from conformance.spark_extra import require_spark  # noqa: PLC0415 - likewise
+    from conformance.spark_master import check_master  # noqa: PLC0415 - likewise
+    from fault_injection.releases import UsageError  # noqa: PLC0415 - likewise
+
+    require_spark()
+    has_image = options.own is not None and options.own.image is not None
+    if has_image and options.backend == "process":
+        raise UsageError("--image needs containers, but --backend process was asked for; --kafka-home needs none.")
+    if has_image and options.jre_image is not None:
+        raise UsageError("--image is run as it is, on its own Java: --jre-image does not go with it.")
+    if options.backend == "process" and options.jre_image is not None:
+        raise UsageError("--jre-image is the base of containers, but --backend process was asked for.")
+    check_master(options.spark_master)
+    accepted_in(options.accept)
+
+
 def _own(home: Path | None, image: str | None, rules_of: str | None, label: str | None) -> OwnKafka | None:
     from fault_injection.releases import UsageError  # noqa: PLC0415 - who asks pays
 

@@ -15,8 +15,7 @@ from conformance.laboratory import Laboratory
 from conformance.pipeline import Pipeline
 from conformance.reconcile.errors import ReconcileError
 from conformance.second_look import SecondLook
-from conformance.spark_extra import require_spark
-from conformance.spark_master import SparkMasterError, check_master, is_local
+from conformance.spark_master import SparkMasterError, is_local
 from conformance.spark_room import SparkRoom
 from fault_injection.cluster.backends.choice import choose_backend
 from fault_injection.releases import NO_JARS, UsageError, jars_of, schema_jar, spark_connector_jars
@@ -158,25 +157,6 @@ def new_seed() -> int:
 
 
 # What can be had? Asked before anything starts.
-
-
-def check_options(options: RunOptions) -> None:
-    """Check what can be checked of the options alone, before an image or a jar is asked for.
-
-    Raises:
-        UsageError: Spark is not installed, two options contradict each other, or the Spark master cannot be had.
-        ExpectationError: the file of accepted findings cannot be understood.
-    """
-    require_spark()
-    has_image = options.own is not None and options.own.image is not None
-    if has_image and options.backend == "process":
-        raise UsageError("--image needs containers, but --backend process was asked for; --kafka-home needs none.")
-    if has_image and options.jre_image is not None:
-        raise UsageError("--image is run as it is, on its own Java: --jre-image does not go with it.")
-    if options.backend == "process" and options.jre_image is not None:
-        raise UsageError("--jre-image is the base of containers, but --backend process was asked for.")
-    check_master(options.spark_master)
-    accepted_in(options.accept)
 
 
 def jars_for(line: Line) -> JarSet:

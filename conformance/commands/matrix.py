@@ -26,8 +26,8 @@ from conformance.commands.parser import (
 )
 from conformance.commands.versions import cached_text, ladder_text
 from conformance.line import NEWEST
-from conformance.run_options import RUN_OPTIONS, RunOptions, add_run_options, run_options
-from conformance.session import backend_for, check_options, new_seed
+from conformance.run_options import RUN_OPTIONS, RunOptions, add_run_options, check_options, run_options
+from conformance.session import backend_for, new_seed
 from conformance.spark_extra import SparkMissingError, require_spark
 from fault_injection.releases import UsageError
 

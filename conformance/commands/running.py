@@ -14,8 +14,8 @@ from conformance.commands.parser import check_file, check_writable
 from conformance.judgement.verdicts import exit_code
 from conformance.laboratory import brokers_for, cluster_kind
 from conformance.record.run import read_run
-from conformance.run_options import RunOptions
-from conformance.session import Task, check_options, new_seed, session_on
+from conformance.run_options import RunOptions, check_options
+from conformance.session import Task, new_seed, session_on
 from fault_injection.releases import UsageError, is_pinned
 from reports import write_report
 
