@@ -18,12 +18,12 @@ from typing import TYPE_CHECKING
 from oracle.rules.by_version import rules_for
 from oracle.trace_check import TraceCheck
 from oracle.tracing.observed import (
-    EpochRun,
     FetchAnswered,
     FetchDelivered,
     FetchReceived,
     FetchSent,
     LeadershipHeard,
+    ObservedEpochRun,
     RequestKey,
     TopicPartition,
 )
@@ -72,7 +72,7 @@ def _fetch(follower: BrokerId, offset: int) -> Iterator[Event]:
         api_version=FETCH_VERSION,
     )
     yield FetchReceived(at=at, partition=PARTITION, key=key)
-    run = EpochRun(EPOCH, Offset(offset), Offset(offset))
+    run = ObservedEpochRun(EPOCH, Offset(offset), Offset(offset))
     watermark = Offset(max(offset - 1, 0))
     yield FetchAnswered(at=at, partition=PARTITION, key=key, error=0, high_watermark=watermark, runs=(run,))
     yield FetchDelivered(at=at, partition=PARTITION, key=key)

@@ -65,7 +65,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _failed(console: Console, error: Exception, parsed: argparse.Namespace) -> int:
-    """Say what went wrong, and return whose mistake it was: the user's, or the tester's."""
+    """Return what went wrong, and return whose mistake it was: the user's, or the tester's."""
     from conformance.commands.choosing import USAGE_ERRORS  # noqa: PLC0415 - who fails pays
     from conformance.judgement.verdicts import EXIT_CODES  # noqa: PLC0415 - likewise
     from conformance.record.verdict import Conformance  # noqa: PLC0415 - likewise
@@ -95,7 +95,7 @@ def _without_null_characters(arguments: Sequence[str] | None) -> Sequence[str]:
 
 
 def _cut_short(error: OSError, parsed: argparse.Namespace) -> str:
-    """Say what is incomplete and where, since a write to an open file does not name it."""
+    """Return what is incomplete and where, since a write to an open file does not name it."""
     written = {"run": "run", "runs_dir": "run", "out": "file"}
     option = next((name for name in written if getattr(parsed, name, None) is not None), None)
     place, what = (getattr(parsed, option), written[option]) if option else ("", "answer")
@@ -105,7 +105,7 @@ def _cut_short(error: OSError, parsed: argparse.Namespace) -> str:
 
 
 def _is_of_answer(error: OSError) -> bool:
-    """Tell whether it was standard output that could not be written to."""
+    """Return whether it was standard output that could not be written to."""
     return any(frame.f_code is Console.answer.__code__ for frame, _ in traceback.walk_tb(error.__traceback__))
 
 

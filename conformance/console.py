@@ -106,7 +106,7 @@ class Console:
 
 
 def is_terminal(stream: TextIO | None) -> TypeGuard[TextIO]:
-    """Tell whether a person reads a stream, on a terminal that can do more than plain lines, and wants more."""
+    """Return whether a person reads a stream, on a terminal that can do more than plain lines, and wants more."""
     if os.environ.get("NO_COLOR") or os.environ.get("TERM", "") in PLAIN_TERMINALS:
         return False
     return stream is not None and stream.isatty()

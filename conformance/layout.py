@@ -95,10 +95,10 @@ def squeezed(lines: Sequence[str], width: int) -> list[str] | None:
     indent = " " * columns[0][0]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     least = [max(len(word) for cell in column for word in cell.split() or [""]) for column in zip(*rows, strict=True)]
-    room = width - len(indent) - STEP * (len(columns) - 1)
-    if len(columns) <= STEP or sum(least) > room:
+    context = width - len(indent) - STEP * (len(columns) - 1)
+    if len(columns) <= STEP or sum(least) > context:
         return None
-    while sum(widths) > room:
+    while sum(widths) > context:
         widest = max((n for n in range(len(widths)) if widths[n] > least[n]), key=widths.__getitem__)
         widths[widest] -= 1
     return [indent + line for row in rows for line in _row(row, widths)]

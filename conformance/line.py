@@ -46,12 +46,12 @@ class Line:
 
     @property
     def words(self) -> str:
-        """The line as people are told of it: its text, and the label of a user's own Kafka."""
+        """Return the line as people are told of it: its text, and the label of a user's own Kafka."""
         return self.text if self.label is None else f"{self.text} ({self.label})"
 
     @property
     def text(self) -> str:
-        """The line as the command line takes it, such as ``3.9.2/kraft``."""
+        """Return the line as the command line takes it, such as ``3.9.2/kraft``."""
         return f"{self.release.version}/{self.metadata.value}"
 
     @property

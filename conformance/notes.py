@@ -10,15 +10,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from conformance.catalogue.questions import NotSeenError
-from conformance.record.observations import Checkpoint, OutcomeSeen, read_observations
+from conformance.record.observations import MeasuredCheckpoint, OutcomeSeen, read_observations
 from conformance.record.timeline import Event, read_timeline
 
 if TYPE_CHECKING:
     from conformance.record.directory import RunDirectory
-    from conformance.record.timeline import Mark
+    from conformance.record.timeline import TimelineMark
 
 
-def marks(run: RunDirectory, event: Event, subject: object) -> list[Mark]:
+def marks(run: RunDirectory, event: Event, subject: object) -> list[TimelineMark]:
     """Return the marks of an event of the timeline, in order.
 
     Raises:
@@ -60,9 +60,9 @@ def step_began(run: RunDirectory, step: int | None) -> int:
     raise NotSeenError(f"the timeline has no step {(step or 0) + 1}")
 
 
-def checkpoints(run: RunDirectory) -> list[Checkpoint]:
+def checkpoints(run: RunDirectory) -> list[MeasuredCheckpoint]:
     """Return what was measured at each checkpoint, in order."""
-    return [seen for seen in read_observations(run) if isinstance(seen, Checkpoint)]
+    return [seen for seen in read_observations(run) if isinstance(seen, MeasuredCheckpoint)]
 
 
 def measured_at(run: RunDirectory, checkpoint: str) -> int:

@@ -23,7 +23,7 @@ from conformance.probes.replica_probe import ReplicaProbe
 from conformance.record.digests import write_digests
 from conformance.record.directory import RunDirectory, RunDirectoryError
 from conformance.record.prediction import read_prediction
-from conformance.record.run import Digests, HarnessFailure, Settings, read_run, update_run
+from conformance.record.run import Digests, HarnessFailure, RunSettings, read_run, update_run
 from conformance.record.wire import WIRE_FILE
 from conformance.running.recorder import Recorder, fault_marks
 from conformance.running.rest import Rest
@@ -31,9 +31,9 @@ from conformance.running.topic_requests import remove_topic, require_all_running
 from conformance.schedules.topic_settings import topic_configs, user_settings
 from conformance.stages.beginning import begin_run
 from conformance.stages.examining import examine
-from conformance.stages.foretelling import foretell, freeze_answers, freeze_prediction
 from conformance.stages.judging import judge_run, judge_unreadable, judged_if_interrupted
-from conformance.stages.on_brokers import HARNESS_FAILURES, Stage, blaming_lost_nodes, note_replicas, take_steps
+from conformance.stages.on_brokers import HARNESS_FAILURES, BrokerRun, blaming_lost_nodes, note_replicas, take_steps
+from conformance.stages.predicting import freeze_answers, freeze_prediction, predict_entry
 from conformance.stalls import noting_stalls
 from fault_injection.faults.account import FaultAccount, NotHealedError
 from fault_injection.waiting import DeadlineExceededError
@@ -44,10 +44,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from conformance.catalogue.examination import Entry
+    from conformance.cluster_pool import ClusterPool
     from conformance.expectations import AcceptedFinding
-    from conformance.laboratory import Laboratory
     from conformance.record.verdict import Verdict
-    from conformance.spark_room import SparkRoom
+    from conformance.spark_thread import SparkThread
     from fault_injection.cluster.lifecycle import Cluster
     from oracle.schedule import Schedule
 
@@ -67,14 +67,14 @@ class Finished:
 
 @dataclass(frozen=True, slots=True)
 class Pipeline:
-    """Runs catalogue entries in one laboratory and reconciles their records in one Spark session.
+    """Runs catalogue entries on one pool of clusters and reconciles their records in one Spark session.
 
     Attributes:
         accepted: findings that the user accepts.
     """
 
-    laboratory: Laboratory
-    spark: SparkRoom
+    cluster_pool: ClusterPool
+    spark: SparkThread
     runs: Path
     seed: int
     progress: Callable[[str], None]
@@ -98,22 +98,22 @@ class Pipeline:
 
     def begin(self, entry: Entry) -> RunDirectory:
         """Create the run directory and describe in it what is to be run, and on what."""
-        return begin_run(self.runs, self.laboratory, entry, self.seed, self.record_id_base)
+        return begin_run(self.runs, self.cluster_pool, entry, self.seed, self.record_id_base)
 
     def predict(self, run: RunDirectory, entry: Entry) -> bool:
         """Predict and freeze; False, with the reason in run.json, if the entry does not apply to the release."""
-        foretold = foretell(entry, self.laboratory.line.rules)
-        reason = foretold.not_run or self._why_not_here(entry)
+        predicted = predict_entry(entry, self.cluster_pool.line.rules)
+        reason = predicted.not_run or self._why_not_here(entry)
         if reason is not None:
             update_run(run, not_run=reason)
-        elif foretold.prediction is None:
-            freeze_answers(run, foretold.answers)
+        elif predicted.prediction is None:
+            freeze_answers(run, predicted.answers)
         else:
-            freeze_prediction(run, foretold.prediction.as_json(), self.record_id_base, foretold.answers)
+            freeze_prediction(run, predicted.prediction.as_json(), self.record_id_base, predicted.answers)
         return reason is None
 
     def _why_not_here(self, entry: Entry) -> str | None:
-        return NEEDS_JARS if entry.where.needs_jars and not self.laboratory.jars.files else None
+        return NEEDS_JARS if entry.where.needs_jars and not self.cluster_pool.jars.files else None
 
     def execute(self, run: RunDirectory, entry: Entry) -> None:
         """Do on real brokers what the entry says, and read what came of it; what ends this early is in run.json."""
@@ -136,12 +136,12 @@ class Pipeline:
         update_run(run, finished=datetime.now(UTC).isoformat(timespec="seconds"))
 
     def _examine(self, run: RunDirectory, entry: Examination) -> None:
-        lab = self.laboratory
+        pool = self.cluster_pool
         try:
-            with blaming_lost_nodes(run, lambda: lab.running):
-                examine(run, entry.subject, lab, self.spark, seed=self.seed, progress=self.progress)
+            with blaming_lost_nodes(run, lambda: pool.running):
+                examine(run, entry.subject, pool, self.spark, seed=self.seed, progress=self.progress)
         finally:
-            self._note_cluster(run, lab.cluster_runs)
+            self._note_cluster(run, pool.cluster_runs)
 
     def _note_cluster(self, run: RunDirectory, before: list[str]) -> None:
         """Note which runs the cluster had seen before this one, and that it has seen this one."""
@@ -165,40 +165,40 @@ class Pipeline:
     def _discard_cluster(self) -> None:
         """End the cluster; one that does not end in good order must not keep the other scenarios from running."""
         try:
-            self.laboratory.discard_cluster()
+            self.cluster_pool.discard_cluster()
         except Exception as error:  # noqa: BLE001 - whatever it was, closing the backend ends every node
             self.progress(f"the cluster did not end in good order: {error!r}")
 
     def _on_brokers(self, run: RunDirectory, schedule: Schedule) -> None:
-        lab = self.laboratory
+        pool = self.cluster_pool
         topic = read_run(run).topic or ""
-        cluster = lab.cluster_for(schedule)
-        self._note_cluster(run, lab.cluster_runs)
+        cluster = pool.cluster_for(schedule)
+        self._note_cluster(run, pool.cluster_runs)
         imposed = dict(cluster.settings(schedule.replicas[0]).imposed)
-        digests = Digests(lab.jars.digest, lab.backend.image_digest)
-        update_run(run, settings=Settings(user_settings(schedule), imposed), digests=digests)
+        digests = Digests(pool.jars.digest, pool.backend.image_digest)
+        update_run(run, settings=RunSettings(user_settings(schedule), imposed), digests=digests)
         with self._keeping_the_measurement(run) as finish:
             with ExitStack() as stack:
-                lab.gate.trace_to(run.path / WIRE_FILE)
-                stack.callback(self._end_trace, run, lab.gate.undecodable, lab.gate.strangers)
+                pool.gate.trace_to(run.path / WIRE_FILE)
+                stack.callback(self._end_trace, run, pool.gate.undecodable, pool.gate.strangers)
                 addresses = [cluster.client_address(broker) for broker in cluster.live_brokers]
                 create_topic(addresses, topic, list(schedule.replicas), topic_configs(schedule))
                 probe = stack.enter_context(ReplicaProbe(cluster, topic))
                 recorder = stack.enter_context(Recorder(run.path))
-                stack.callback(setattr, lab, "on_gate_event", None)
+                stack.callback(setattr, pool, "on_gate_event", None)
                 faults = stack.enter_context(FaultAccount(cluster, fault_marks(recorder)))
                 rest = Rest(
                     cluster,
-                    lab.gate,
+                    pool.gate,
                     probe,
                     topic,
                     schedule.replicas,
                     checks_checkpoint_files=schedule.checkpointing is HighWatermarkCheckpoint.PROMPT,
                     min_insync_replicas=schedule.settings.min_insync_replicas,
                 )
-                stage = Stage(run, schedule, topic, cluster, probe, rest, recorder, faults)
+                stage = BrokerRun(run, schedule, topic, cluster, probe, rest, recorder, faults)
                 with blaming_lost_nodes(run, lambda: cluster):
-                    take_steps(stage, lab, self.record_id_base, self.progress)
+                    take_steps(stage, pool, self.record_id_base, self.progress)
                     self.note_replicas(stage)
                     self.reconcile(stage)
                 finish.append(topic)
@@ -217,7 +217,7 @@ class Pipeline:
             self._replace_cluster(str(error))
 
     def _end_trace(self, run: RunDirectory, undecodable_before: int, strangers_before: int) -> None:
-        gate = self.laboratory.gate
+        gate = self.cluster_pool.gate
         try:
             gate.end_trace()
         except OSError as error:
@@ -228,7 +228,7 @@ class Pipeline:
             refused_connections=gate.strangers - strangers_before,
         )
 
-    def note_replicas(self, stage: Stage) -> None:
+    def note_replicas(self, stage: BrokerRun) -> None:
         """Note what the replicas hold at rest, and up to where the topic is to be read.
 
         Raises:
@@ -236,7 +236,7 @@ class Pipeline:
         """
         note_replicas(stage)
 
-    def reconcile(self, stage: Stage) -> None:
+    def reconcile(self, stage: BrokerRun) -> None:
         """Read the topic from the brokers and reconcile every record with the frozen prediction."""
         self.progress("reading the topic and reconciling every record")
         write_measured_outcome(stage.run)
@@ -258,7 +258,7 @@ class Pipeline:
             self._replace_cluster(str(error))
             return
         lost = read_prediction(run).unregistrable
-        if lost and not self.laboratory.shared_brokers:
+        if lost and not self.cluster_pool.shared_brokers:
             named = ", ".join(f"broker {broker}" for broker in lost)
             self._replace_cluster(f"Kafka's controller would not register {named} again after a crash")
 

@@ -93,7 +93,7 @@ def select(globs: Sequence[str] = (), profile: str = "quick") -> tuple[Entry, ..
 
 
 def _instead(glob: str) -> str:
-    """Say which names come close, and where all of them are; a number may lack its zero, as in EL-3.
+    """Return which names come close, and where all of them are; a number may lack its zero, as in EL-3.
 
     A file is no name: there it says which option takes one.
     """

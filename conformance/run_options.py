@@ -38,7 +38,7 @@ class OwnKafka:
 
     @property
     def words(self) -> str:
-        """The option that names it."""
+        """Return the option that names it."""
         return f"--image {self.image}" if self.home is None else f"--kafka-home {self.home}"
 
 

@@ -44,7 +44,7 @@ class SecondLook:
         self._left -= 1
         again = replace(pipeline, runs=finished.run.path / "again")
         update_run(finished.run, second_look=self._tried_again(again, entry, before))
-        pipeline.laboratory.discard_cluster()  # runs that are nobody's predecessors have used it
+        pipeline.cluster_pool.discard_cluster()  # runs that are nobody's predecessors have used it
         return replace(finished, verdict=pipeline.judge(finished.run))
 
     def _tried_again(self, pipeline: Pipeline, entry: Entry, before: Sequence[str]) -> TriedAgain:
@@ -71,5 +71,5 @@ def _is_finding(verdict: Verdict) -> bool:
 
 def _on_fresh_cluster(pipeline: Pipeline, entries: Sequence[Entry]) -> Finished:
     """Run entries in order on a cluster of their own; return the last one."""
-    pipeline.laboratory.discard_cluster()
+    pipeline.cluster_pool.discard_cluster()
     return [pipeline.run(entry) for entry in entries][-1]

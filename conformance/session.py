@@ -10,13 +10,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from conformance.cluster_pool import ClusterPool
 from conformance.expectations import accepted_in
-from conformance.laboratory import Laboratory
 from conformance.pipeline import Pipeline
 from conformance.reconcile.errors import ReconcileError
 from conformance.second_look import SecondLook
 from conformance.spark_master import SparkMasterError, is_local
-from conformance.spark_room import SparkRoom
+from conformance.spark_thread import SparkThread
 from fault_injection.cluster.backends.choice import choose_backend
 from fault_injection.releases import NO_JARS, UsageError, jars_of, schema_jar, spark_connector_jars
 
@@ -61,8 +61,8 @@ class Session:
         accepted: findings that the user accepts.
     """
 
-    laboratory: Laboratory
-    spark: SparkRoom
+    cluster_pool: ClusterPool
+    spark: SparkThread
     seed: int
     progress: Progress
     looks: SecondLook
@@ -71,7 +71,7 @@ class Session:
     def run(self, entry: Entry, runs: Path) -> Finished:
         """Run one entry, its run directory in ``runs``; a finding on a used cluster is tried again."""
         return self.looks.run(
-            Pipeline(self.laboratory, self.spark, runs, self.seed, self.progress, self.accepted), entry
+            Pipeline(self.cluster_pool, self.spark, runs, self.seed, self.progress, self.accepted), entry
         )
 
     def run_all(
@@ -130,7 +130,7 @@ def session_on(
         seed: of the record ids.
         progress: tells people what is going on.
         words: the beginning of the sentence that says where brokers run, and why there.
-        shared_brokers: brokers that every schedule's cluster has, as ``Laboratory`` has it.
+        shared_brokers: brokers that every schedule's cluster has, as ``ClusterPool`` has it.
 
     Raises:
         UsageError: the jars, the backend or Spark cannot be had.
@@ -139,16 +139,16 @@ def session_on(
     backend, why = backend_for(options)
     progress(f"{words} {why}")
     with (
-        SparkRoom(options.spark_master) as spark,
-        Laboratory(
+        SparkThread(options.spark_master) as spark,
+        ClusterPool(
             line=line, jars=jars, backend=backend, progress=progress, fetch_sessions=options.fetch_sessions
-        ) as laboratory,
+        ) as cluster_pool,
     ):
         spark.start()
         if not is_local(options.spark_master):
             await_spark(progress, spark, options.spark_master)
-        laboratory.shared_brokers = shared_brokers
-        yield Session(laboratory, spark, seed, progress, SecondLook(), accepted_in(options.accept))
+        cluster_pool.shared_brokers = shared_brokers
+        yield Session(cluster_pool, spark, seed, progress, SecondLook(), accepted_in(options.accept))
 
 
 def new_seed() -> int:
@@ -187,7 +187,7 @@ def backend_for(options: RunOptions) -> tuple[Backend, str]:
         raise
 
 
-def await_spark(progress: Progress, spark: SparkRoom, master: str) -> None:
+def await_spark(progress: Progress, spark: SparkThread, master: str) -> None:
     """Wait for a Spark that may not be there, before brokers start that would wait for it in vain.
 
     Raises:

@@ -42,7 +42,7 @@ def check_master(master: str, deadline_s: float = DEADLINE_S) -> None:
 
 
 def is_local(master: str) -> bool:
-    """Tell whether Spark runs in its own JVM on this machine alone."""
+    """Return whether Spark runs in its own JVM on this machine alone."""
     return master.startswith("local")
 
 

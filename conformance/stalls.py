@@ -72,5 +72,5 @@ def noting_stalls(run: RunDirectory) -> Iterator[None]:
 
 
 def touches(stall: Stall, from_ns: int, to_ns: int) -> bool:
-    """Tell whether a stall has to do with a time: what happens during it is seen up to a turn of the watch later."""
+    """Return whether a stall has to do with a time: what happens during it is seen up to a turn of the watch later."""
     return stall.at_ns <= to_ns and from_ns <= stall.at_ns + stall.for_ms * NS_PER_MS + NOTED_MS * NS_PER_MS

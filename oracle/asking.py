@@ -14,7 +14,7 @@ from oracle.predicting.outcome import leadership_of
 from oracle.replication.consuming import NOT_LEADER, consume, end_offset_of_epoch, list_offset
 from oracle.rules.request_versions import ANSWERED, oldest, versions
 from oracle.steps.questions import REQUESTS, Consume, EndOffsetOfEpoch, ListOffsets, SendTo
-from oracle.vocabulary import Acks, LeaderEpoch, OffsetSpec, Outcome, Request, Role
+from oracle.vocabulary import Acks, ClientRequest, LeaderEpoch, OffsetSpec, ProduceOutcome, ReplicaRole
 from oracle.world import ImpossibleEventError
 
 if TYPE_CHECKING:
@@ -32,16 +32,16 @@ FETCHES_CLAIM_CURRENT = 9
 
 
 def fetches_claim_epoch(rules: RuleSet) -> bool:
-    """Tell whether a release's followers say in their fetches which leader epoch they are in."""
-    return FETCHES_CLAIM_CURRENT in versions(Request.FETCH, rules)
+    """Return whether a release's followers say in their fetches which leader epoch they are in."""
+    return FETCHES_CLAIM_CURRENT in versions(ClientRequest.FETCH, rules)
 
 
-def newest_asked(request: Request) -> int:
+def newest_asked(request: ClientRequest) -> int:
     """Return the newest version that the tester asks in: later ones name no topic, or answer another question."""
     return ANSWERED[request][-1][1]
 
 
-def why_unspoken(request: Request, asked: int | None, rules: RuleSet) -> str | None:
+def why_unspoken(request: ClientRequest, asked: int | None, rules: RuleSet) -> str | None:
     """Return why a release cannot be asked in a version, or at all; None if it can."""
     spoken = versions(request, rules)
     if not spoken:
@@ -54,7 +54,7 @@ def why_unspoken(request: Request, asked: int | None, rules: RuleSet) -> str | N
     return f"Kafka {rules.version} speaks {request.value} {limit}, not {asked}"
 
 
-def chosen(request: Request, asked: int | None, rules: RuleSet) -> int:
+def chosen(request: ClientRequest, asked: int | None, rules: RuleSet) -> int:
     """Return the version that a request is sent in: the one asked for, or the newest."""
     return versions(request, rules)[-1] if asked is None else asked
 
@@ -65,7 +65,7 @@ ACKNOWLEDGED = "acknowledged"
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class StepAnswer:
     """What a broker answers to one step.
 
     Attributes:
@@ -102,7 +102,7 @@ def ask(world: World, step: Ask) -> World:
 def _why_turned_away(replica: ReplicaState, acks: int) -> str | None:
     if acks not in tuple(Acks):
         return "INVALID_REQUIRED_ACKS"
-    return None if replica.role is Role.LEADER else NOT_LEADER
+    return None if replica.role is ReplicaRole.LEADER else NOT_LEADER
 
 
 def answer(world: World, step: Ask) -> tuple[tuple[str, Value], ...]:
@@ -140,7 +140,7 @@ def _sent(state: PartitionState, step: SendTo) -> tuple[tuple[str, Value], ...]:
     if step.acks == Acks.NONE:
         heard = NO_ANSWER if is_written else CONNECTION_CLOSED
     else:
-        heard = ACKNOWLEDGED if produce.outcome is Outcome.ACKNOWLEDGED else produce.error or NO_ANSWER
+        heard = ACKNOWLEDGED if produce.outcome is ProduceOutcome.ACKNOWLEDGED else produce.error or NO_ANSWER
     offset = produce.required_offset - 1 if heard == ACKNOWLEDGED and produce.required_offset is not None else None
     return ("answer", heard), ("offset", offset), ("written", is_written)
 
@@ -158,7 +158,7 @@ def _asked(world: World, broker: BrokerId | None) -> ReplicaState:
         raise ImpossibleEventError(f"broker {asked} is down: it answers nobody")
     if asked in world.obstacles.paused:
         raise ImpossibleEventError(f"broker {asked} is paused: it answers nobody")
-    if world.state.replica(asked).role is Role.NONE:
+    if world.state.replica(asked).role is ReplicaRole.NONE:
         raise ImpossibleEventError(f"broker {asked} has no replica: what it answers is not predicted")
     return world.state.replica(asked)
 

@@ -24,10 +24,10 @@ from oracle.events import (
     ResponseReceived,
 )
 from oracle.predict import initial_world
-from oracle.schedule import Schedule, Settings
+from oracle.schedule import Schedule, TopicSettings
 from oracle.state import FetchStage
 from oracle.transitions import Refusal, step
-from oracle.vocabulary import Acks, BrokerId, HighWatermarkCheckpoint, Label, Role, Timing
+from oracle.vocabulary import Acks, BrokerId, HighWatermarkCheckpoint, Label, ReplicaRole, Timing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -91,9 +91,9 @@ def state_name(replica: ReplicaState) -> str:
     """Name the state that a replica is in, as the diagram does."""
     if not replica.alive:
         return DOWN
-    if replica.role is Role.NONE:
+    if replica.role is ReplicaRole.NONE:
         return "no leader known"
-    if replica.role is Role.LEADER:
+    if replica.role is ReplicaRole.LEADER:
         return "leader"
     if replica.stuck:
         return "follower: fetcher stopped"
@@ -102,7 +102,7 @@ def state_name(replica: ReplicaState) -> str:
 
 
 def _arrows(rules: RuleSet) -> Iterator[Arrow]:
-    settings = Settings(1, unclean_leader_election=True)
+    settings = TopicSettings(1, unclean_leader_election=True)
     schedule = Schedule("", "", (), BROKERS, (), settings, Timing.SESSION, HighWatermarkCheckpoint.NEVER)
     first = initial_world(schedule, rules, BROKERS).state
     seen, queue = {_without_history(first)}, deque([first])

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from oracle.schedule import Settings
+    from oracle.schedule import TopicSettings
     from oracle.vocabulary import Acks, BrokerId, ElectionKind, Label, Offset
 
 
@@ -94,7 +94,7 @@ class BrokerReturned:
 class SettingsChanged:
     """An operator changed the topic's durability settings."""
 
-    settings: Settings
+    settings: TopicSettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +175,7 @@ class ShrinkAnswered:
 
 
 @dataclass(frozen=True, slots=True)
-class TailLost:
+class LogTailLost:
     """A dead broker's disk forgot the records from an offset on, as after a loss of power."""
 
     broker: BrokerId
@@ -190,7 +190,7 @@ class HighWatermarkLost:
 
 
 LinkEvent = RequestSent | RequestReceived | FetchCompleted | ResponseReceived | RequestLost
-DiskEvent = TailLost | HighWatermarkLost
+DiskEvent = LogTailLost | HighWatermarkLost
 IsrEvent = JoinCommitted | JoinAnswered | JoinRefused | LagPassed | ShrinkCommitted | ShrinkAnswered
 OperatorEvent = ElectionRequested | ReassignmentRequested | SettingsChanged | RecordsDeleted | TopicDeleted
 BrokerEvent = BrokerDied | BrokerRemoved | BrokerReturned | DecisionReceived

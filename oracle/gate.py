@@ -16,7 +16,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from oracle.state import Fetch, FetchKind, FetchStage
+from oracle.state import FetchInFlight, FetchKind, FetchStage
 from oracle.vocabulary import FROM_CONTROLLER, TO_CONTROLLER, PointName
 
 if TYPE_CHECKING:
@@ -55,8 +55,8 @@ class ArmedHold:
     caught: bool = False
     dropped: bool = False
 
-    def waits_for(self, follower: BrokerId, fetch: Fetch, stage: FetchStage) -> bool:
-        """Tell whether this hold still waits for such a frame."""
+    def waits_for(self, follower: BrokerId, fetch: FetchInFlight, stage: FetchStage) -> bool:
+        """Return whether this hold still waits for such a frame."""
         link = (self.hold.follower, self.hold.leader)
         same_offset = self.hold.fetch_offset in (None, fetch.offset)
         is_here = (fetch.kind, stage) == POINTS.get(self.hold.point) and link == (follower, fetch.leader)
@@ -68,7 +68,7 @@ class ArmedHold:
 
 
 @dataclass(frozen=True, slots=True)
-class Gate:
+class ModelledGate:
     """The holds, oldest first.
 
     Attributes:
@@ -85,7 +85,7 @@ class Gate:
         return next((armed for armed in self.holds if armed.hold.name == name), None)
 
     def why_gone(self, name: str) -> str:
-        """Say why there is no hold of a name any more."""
+        """Return why there is no hold of a name any more."""
         lost = next((hold for hold in self.lost if hold.name == name), None)
         if lost is None:
             return f"hold {name!r} was let go, or discharged when its connection ended"
@@ -94,37 +94,37 @@ class Gate:
             f"to broker {lost.leader}; let it go before that"
         )
 
-    def arm(self, hold: Hold) -> Gate:
+    def arm(self, hold: Hold) -> ModelledGate:
         """Arm a hold; it sees frames from now on."""
         return self._with((*self.holds, ArmedHold(hold, hold.nth)))
 
-    def let_go(self, name: str) -> Gate:
+    def let_go(self, name: str) -> ModelledGate:
         """Forget a hold, so that its link moves again."""
         return self._with(armed for armed in self.holds if armed.hold.name != name)
 
-    def drop(self, name: str) -> Gate:
+    def drop(self, name: str) -> ModelledGate:
         """Throw a held frame away; the link stays silent."""
         return self._with(replace(a, dropped=True) if a.hold.name == name else a for a in self.holds)
 
-    def without_broker(self, broker: BrokerId) -> Gate:
+    def without_broker(self, broker: BrokerId) -> ModelledGate:
         """Discharge every hold on a dead broker's links."""
         return self._with(a for a in self.holds if broker not in a.hold.brokers)
 
-    def without_link(self, follower: BrokerId, leader: BrokerId) -> Gate:
+    def without_link(self, follower: BrokerId, leader: BrokerId) -> ModelledGate:
         """Discharge every hold on a link whose connections are reset."""
         return self._with(a for a in self.holds if (a.hold.follower, a.hold.leader) != (follower, leader))
 
-    def without_connection(self, follower: BrokerId, leader: BrokerId) -> Gate:
+    def without_connection(self, follower: BrokerId, leader: BrokerId) -> ModelledGate:
         """Lose what a link's closed connection carried; a hold that lies in wait there goes on waiting."""
         gone = [a for a in self.holds if a.caught and (a.hold.follower, a.hold.leader) == (follower, leader)]
         kept = (a for a in self.holds if a not in gone)
         return replace(self._with(kept), lost=(*self.lost, *(a.hold for a in gone)))
 
     def blocks(self, follower: BrokerId, leader: BrokerId | None) -> bool:
-        """Tell whether a frame of this link stands in the gate."""
+        """Return whether a frame of this link stands in the gate."""
         return any(a.caught and (a.hold.follower, a.hold.leader) == (follower, leader) for a in self.holds)
 
-    def with_request(self, follower: BrokerId, fetch: Fetch) -> Gate:
+    def with_request(self, follower: BrokerId, fetch: FetchInFlight) -> ModelledGate:
         """Count a request in; the first hold whose turn it is catches it."""
         holds: list[ArmedHold] = []
         is_caught = False
@@ -138,17 +138,17 @@ class Gate:
             holds.append(replace(counted, caught=catches))
         return self._with(holds)
 
-    def with_forwarded(self, follower: BrokerId, fetch: Fetch) -> Gate:
+    def with_forwarded(self, follower: BrokerId, fetch: FetchInFlight) -> ModelledGate:
         """Count a request that reached the leader; response holds whose turn it is mark its answer."""
         return self._with(self._forwarded(armed, follower, fetch) for armed in self.holds)
 
-    def _forwarded(self, armed: ArmedHold, follower: BrokerId, fetch: Fetch) -> ArmedHold:
+    def _forwarded(self, armed: ArmedHold, follower: BrokerId, fetch: FetchInFlight) -> ArmedHold:
         if armed.marked or not armed.waits_for(follower, fetch, FetchStage.ANSWERED):
             return armed
         counted = armed.counted()
         return replace(counted, marked=counted.remaining == 0)
 
-    def with_response(self, follower: BrokerId, fetch: Fetch) -> Gate | None:
+    def with_response(self, follower: BrokerId, fetch: FetchInFlight) -> ModelledGate | None:
         """Catch an answer that a hold has marked; None if none has."""
         for armed in self.holds:
             if armed.marked and armed.waits_for(follower, fetch, FetchStage.ANSWERED):
@@ -156,38 +156,38 @@ class Gate:
         return None
 
     def blocks_decisions(self, broker: BrokerId | None) -> bool:
-        """Tell whether a frame stands on a broker's channel from the controller: later ones wait behind it."""
+        """Return whether a frame stands on a broker's channel from the controller: later ones wait behind it."""
         return any(a.caught and a.hold.broker == broker and a.hold.point in FROM_CONTROLLER for a in self.holds)
 
     def blocks_isr_changes(self, leader: BrokerId) -> bool:
-        """Tell whether a leader's request to change the ISR, or its answer, stands in the gate."""
+        """Return whether a leader's request to change the ISR, or its answer, stands in the gate."""
         return any(a.caught and a.hold.broker == leader and a.hold.point in TO_CONTROLLER for a in self.holds)
 
-    def caught_by(self, point: PointName, broker: BrokerId) -> Gate | None:
+    def caught_by(self, point: PointName, broker: BrokerId) -> ModelledGate | None:
         """Catch a frame between a broker and the controller; None if no hold waits for it."""
         for armed in self.holds:
             if (armed.hold.point, armed.hold.broker) == (point, broker) and not armed.caught:
                 return self._catching(armed)
         return None
 
-    def with_metadata_fetches(self, live: Collection[BrokerId]) -> Gate:
+    def with_metadata_fetches(self, live: Collection[BrokerId]) -> ModelledGate:
         """Catch the metadata fetches that live brokers send all the time (KRaft)."""
         due = [a for a in self.holds if a.hold.point in _METADATA_FETCHES and a.hold.broker in live]
         return self._catching(*due)
 
-    def with_updates_due(self, decisions: Mapping[BrokerId | None, int]) -> Gate:
+    def with_updates_due(self, decisions: Mapping[BrokerId | None, int]) -> ModelledGate:
         """Note that brokers are sent UpdateMetadata, each behind so many decisions that it has not heard yet."""
         return self._with(
             replace(a, behind=decisions.get(a.hold.broker)) if _awaits_update(a) else a for a in self.holds
         )
 
-    def with_decision_heard(self, broker: BrokerId) -> Gate:
+    def with_decision_heard(self, broker: BrokerId) -> ModelledGate:
         """Let an UpdateMetadata that is on its way to a broker come nearer by one decision."""
         return self._with(
             replace(a, behind=a.behind - 1) if a.behind and a.hold.broker == broker else a for a in self.holds
         )
 
-    def with_updates_sent(self, hearing: Collection[BrokerId]) -> Gate:
+    def with_updates_sent(self, hearing: Collection[BrokerId]) -> ModelledGate:
         """Catch the UpdateMetadata before which brokers have heard everything."""
         for armed in self.holds:
             broker = armed.hold.broker
@@ -196,16 +196,16 @@ class Gate:
         return self
 
     def waits_for_running(self, broker: BrokerId) -> bool:
-        """Tell whether a hold on the broker's channel would catch what a starting broker cannot do without."""
+        """Return whether a hold on the broker's channel would catch what a starting broker cannot do without."""
         early = (*_METADATA_FETCHES, PointName.UPDATE_METADATA)
         return any(a.hold.broker == broker and a.hold.point in early for a in self.holds)
 
-    def _catching(self, *caught: ArmedHold) -> Gate:
+    def _catching(self, *caught: ArmedHold) -> ModelledGate:
         return self._with(replace(a, caught=True) if a in caught else a for a in self.holds) if caught else self
 
-    def _with(self, holds: Iterable[ArmedHold]) -> Gate:
+    def _with(self, holds: Iterable[ArmedHold]) -> ModelledGate:
         holds = tuple(holds)
-        return Gate(holds, self.met.union(a.hold.name for a in holds if a.caught), self.lost)
+        return ModelledGate(holds, self.met.union(a.hold.name for a in holds if a.caught), self.lost)
 
 
 def _awaits_update(armed: ArmedHold) -> bool:

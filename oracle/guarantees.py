@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from oracle.vocabulary import Acks, Outcome
+from oracle.vocabulary import Acks, ProduceOutcome
 
 if TYPE_CHECKING:
-    from oracle.schedule import Settings
-    from oracle.state import Loss
+    from oracle.schedule import TopicSettings
+    from oracle.state import LostRecord
 
 
 class PromiseVerdict(StrEnum):
@@ -38,16 +38,16 @@ class Promise:
     reason: str | None = None
 
 
-def promise_of(acks: int, outcome: Outcome) -> str | None:
+def promise_of(acks: int, outcome: ProduceOutcome) -> str | None:
     """Return the promise made about a record in words, or None if there is none."""
-    if outcome is not Outcome.ACKNOWLEDGED or acks is Acks.NONE:
+    if outcome is not ProduceOutcome.ACKNOWLEDGED or acks is Acks.NONE:
         return None
     if acks is Acks.LEADER:
         return "acks=1: survives as long as its leader does"
     return "acks=all: survives every election of a replica that had appended it"
 
 
-def judge_loss(acks: int, outcome: Outcome, settings: Settings, loss: Loss, source: str) -> Promise:
+def judge_loss(acks: int, outcome: ProduceOutcome, settings: TopicSettings, loss: LostRecord, source: str) -> Promise:
     """Judge an acknowledged record that an election stopped serving.
 
     Args:

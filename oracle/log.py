@@ -20,7 +20,7 @@ NO_EPOCH = LeaderEpoch(-1)
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ModelRecord:
     """One record: its label, the leader epoch it was written in, and whether its batch says so.
 
     Attributes:
@@ -62,7 +62,7 @@ class ReplicaLog:
             Invariant: strictly increasing in the epoch, never decreasing in the start offset.
     """
 
-    entries: tuple[Entry, ...] = ()
+    entries: tuple[ModelRecord, ...] = ()
     epochs: tuple[EpochEntry, ...] = ()
 
     @property
@@ -75,7 +75,7 @@ class ReplicaLog:
         """Last epoch of the cache, or NO_EPOCH."""
         return self.epochs[-1].leader_epoch if self.epochs else NO_EPOCH
 
-    def append(self, entries: Iterable[Entry]) -> ReplicaLog:
+    def append(self, entries: Iterable[ModelRecord]) -> ReplicaLog:
         """Append records; an epoch that a batch carries and was not seen before enters the cache (LE-07)."""
         log = self
         for entry in entries:

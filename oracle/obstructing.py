@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from oracle.events import BrokerDied, BrokerRemoved, BrokerReturned, LagPassed, RequestLost
-from oracle.vocabulary import MetadataMode, Role, Timing
+from oracle.vocabulary import MetadataMode, ReplicaRole, Timing
 from oracle.world import ImpossibleEventError
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def pause(world: World, broker: BrokerId) -> World:
         ImpossibleEventError: it cannot be frozen, or what follows cannot be predicted.
     """
     _require_reached(world, broker)
-    if world.timing is Timing.LAG and world.state.replica(broker).role is Role.LEADER:
+    if world.timing is Timing.LAG and world.state.replica(broker).role is ReplicaRole.LEADER:
         message = f"broker {broker} leads: under timing: lag nobody knows what it does first when it goes on"
         raise ImpossibleEventError(message)
     for other in world.state.replicas:
@@ -221,6 +221,6 @@ def silent_followers(world: World) -> tuple[BrokerId, ...]:
 
 def _is_silent(world: World, broker: BrokerId) -> bool:
     replica, leader = world.state.replica(broker), world.state.controller.leader
-    follows = replica.alive and replica.role is Role.FOLLOWER and replica.leader == leader
+    follows = replica.alive and replica.role is ReplicaRole.FOLLOWER and replica.leader == leader
     is_kept = world.gate.blocks(broker, leader) or world.obstacles.severs(broker, leader)
     return not follows or replica.stuck or replica.truncating or is_kept or broker in world.obstacles.paused

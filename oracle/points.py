@@ -9,7 +9,7 @@ from oracle.gate import POINTS
 from oracle.rules import message_format, requested_election
 from oracle.rules.request_versions import versions
 from oracle.state import FetchKind
-from oracle.steps.frames import Delay, Hold
+from oracle.steps.frames import DelayFrame, Hold
 from oracle.steps.questions import EPOCH_REQUESTS_CLAIM_CURRENT, REQUESTS, Consume, EndOffsetOfEpoch, ListOffsets
 from oracle.steps.step import ScheduleError
 from oracle.steps.topic import DeleteRecords, Elect
@@ -17,10 +17,10 @@ from oracle.vocabulary import (
     FROM_CONTROLLER,
     REQUESTS_OF_CONTROLLER,
     TO_CONTROLLER,
+    ClientRequest,
     LeaderEpoch,
     MetadataMode,
     PointName,
-    Request,
 )
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def check_points(schedule: Schedule, rules: RuleSet) -> None:
             raise PointUnavailableError(message, step=index, field="offset")
         if isinstance(step, Consume | ListOffsets | EndOffsetOfEpoch):
             _check_version(index, step, rules)
-        if not isinstance(step, Hold | Delay):
+        if not isinstance(step, Hold | DelayFrame):
             continue
         predicted = [*POINTS, *FROM_CONTROLLER, *TO_CONTROLLER] if isinstance(step, Hold) else [*POINTS]
         if step.point not in predicted:
@@ -78,7 +78,7 @@ def _check_version(index: int, step: Consume | ListOffsets | EndOffsetOfEpoch, r
 
 def _check_claim(index: int, rules: RuleSet) -> None:
     """Refuse a claim that this release's newest request has no field for."""
-    request = Request.OFFSETS_FOR_LEADER_EPOCH
+    request = ClientRequest.OFFSETS_FOR_LEADER_EPOCH
     newest = versions(request, rules)[-1]
     if newest < EPOCH_REQUESTS_CLAIM_CURRENT:
         message = f"{request.value} {newest} of Kafka {rules.version} claims no current leader epoch (KIP-320: 2.1)"

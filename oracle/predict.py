@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from oracle.points import PointUnavailableError as PointUnavailableError
 from oracle.points import check_points
 from oracle.predicting.assumptions import what_passes
-from oracle.predicting.branches import Way, Ways
+from oracle.predicting.branches import Branch, Ways
 from oracle.predicting.outcome import conclude
 from oracle.predicting.races import merged
-from oracle.predicting.taking import take as take
+from oracle.predicting.step_effects import take as take
 from oracle.replication.electing import notify
 from oracle.rules import message_format, unclean_setting
 from oracle.schedule import check_structure
@@ -63,7 +63,7 @@ def _predicted(schedule: Schedule, rules: RuleSet) -> Prediction:
     check_structure(schedule)
     check_points(schedule, rules)
     rules = message_format.adapted(rules, schedule.settings)
-    ways = Ways((Way(initial_world(schedule, rules, schedule.brokers)),))
+    ways = Ways((Branch(initial_world(schedule, rules, schedule.brokers)),))
     for index, step in enumerate(schedule.steps):
         met = frozenset().union(*(way.world.gate.met for way in ways.ways))
         ways = ways.after(index, step)
@@ -78,7 +78,7 @@ def _predicted(schedule: Schedule, rules: RuleSet) -> Prediction:
     return replace(merged(ends), assumed=ways.assumed)
 
 
-def _concluded(schedule: Schedule, rules: RuleSet, way: Way) -> Prediction:
+def _concluded(schedule: Schedule, rules: RuleSet, way: Branch) -> Prediction:
     return conclude(schedule, rules, way.world.state, way.moments, way.chronicle)
 
 

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 from oracle.vocabulary import Offset
 
 if TYPE_CHECKING:
-    from oracle.asking import Answer
+    from oracle.asking import StepAnswer
     from oracle.guarantees import Promise
     from oracle.predicting.wording import Chronicle
-    from oracle.vocabulary import BrokerId, Fate, Label, Leadership, Outcome
+    from oracle.vocabulary import BrokerId, Fate, Label, Leadership, ProduceOutcome
 
 
 FORMAT_VERSION = 2
@@ -89,7 +89,7 @@ class RecordPrediction:
     label: Label
     fate: Fate
     was_committed: bool
-    outcome: Outcome
+    outcome: ProduceOutcome
     error: str | None
     offset: Offset | None
     leadership: Leadership | None
@@ -174,7 +174,7 @@ class Prediction:
     records: tuple[RecordPrediction, ...]
     logs: dict[BrokerId, tuple[LoggedRecord, ...]]
     diverged: tuple[Divergence, ...] = ()
-    answers: tuple[Answer, ...] = ()
+    answers: tuple[StepAnswer, ...] = ()
     unregistrable: frozenset[BrokerId] = frozenset()
     races: tuple[str, ...] = ()
     assumed: tuple[Assumption, ...] = ()

@@ -13,19 +13,19 @@ from typing import TYPE_CHECKING
 
 from oracle.guarantees import PromiseVerdict, judge_loss
 from oracle.state import FetchKind, FetchStage
-from oracle.vocabulary import Outcome, Role
+from oracle.vocabulary import ProduceOutcome, ReplicaRole
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from oracle.state import Fetch, Loss, PartitionState, ReplicaState
+    from oracle.state import FetchInFlight, LostRecord, PartitionState, ReplicaState
     from oracle.vocabulary import BrokerId
 
 
-def verdict_of(state: PartitionState, loss: Loss) -> PromiseVerdict:
+def verdict_of(state: PartitionState, loss: LostRecord) -> PromiseVerdict:
     """Return what a loss means for the promise that was made about its record."""
     produce = next(produce for produce in state.produces if produce.label == loss.label)
-    outcome = produce.outcome or Outcome.INDETERMINATE
+    outcome = produce.outcome or ProduceOutcome.INDETERMINATE
     return judge_loss(produce.acks, outcome, state.settings, loss, "").verdict
 
 
@@ -70,7 +70,7 @@ def acknowledged_is_somewhere(state: PartitionState) -> bool:
     if state.history_losses:
         return True
     stored = {entry.label for replica in state.replicas for entry in replica.log.entries}
-    return all(p.label in stored for p in state.produces if p.outcome is Outcome.ACKNOWLEDGED)
+    return all(p.label in stored for p in state.produces if p.outcome is ProduceOutcome.ACKNOWLEDGED)
 
 
 def same_offset_and_epoch_same_record(state: PartitionState) -> bool:
@@ -105,12 +105,12 @@ def epochs_never_decrease(state: PartitionState) -> bool:
 
 
 def epoch_cache_is_that_of_the_log(state: PartitionState) -> bool:
-    """The cache rises strictly in the epoch and knows where each epoch of the log starts."""
+    """Return the cache rises strictly in the epoch and knows where each epoch of the log starts."""
     return all(map(_has_true_cache, state.replicas))
 
 
 def leader_is_in_sync(state: PartitionState) -> bool:
-    """The leader belongs to the ISR and its broker is registered."""
+    """Return the leader belongs to the ISR and its broker is registered."""
     view = state.controller
     return view.leader is None or (view.leader in view.isr and view.leader in view.registered)
 
@@ -215,13 +215,15 @@ def has_committed(state: PartitionState) -> bool:
 
 def has_acknowledged(state: PartitionState) -> bool:
     """A producer was told that its record is safe."""
-    return any(produce.outcome is Outcome.ACKNOWLEDGED for produce in state.produces)
+    return any(produce.outcome is ProduceOutcome.ACKNOWLEDGED for produce in state.produces)
 
 
 def follower_lags_in_knowledge(state: PartitionState) -> bool:
     """A follower has a committed record but not the high watermark that commits it."""
     return any(
-        r.role is Role.FOLLOWER and r.high_watermark < r.log.log_end_offset and _last(r) in state.history_committed
+        r.role is ReplicaRole.FOLLOWER
+        and r.high_watermark < r.log.log_end_offset
+        and _last(r) in state.history_committed
         for r in state.replicas
     )
 
@@ -260,7 +262,7 @@ SOMETIMES: Mapping[str, Callable[[PartitionState], bool]] = {
 """The places worth reaching, by name."""
 
 
-def _fetches(state: PartitionState) -> Iterator[Fetch]:
+def _fetches(state: PartitionState) -> Iterator[FetchInFlight]:
     return (replica.fetch for replica in state.replicas if replica.fetch is not None)
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class TopicSettings:
     """The user's durability settings, as topic configurations.
 
     Attributes:
@@ -31,7 +31,7 @@ class Settings:
     unclean_leader_election: bool = False
     message_format_version: str | None = None
 
-    def altered(self, step: Alter) -> Settings:
+    def altered(self, step: Alter) -> TopicSettings:
         """Return the settings as a step leaves them: what it does not name stays."""
         minimum, unclean = step.min_insync_replicas, step.unclean_leader_election
         return replace(
@@ -64,7 +64,7 @@ class Schedule:
     sources: tuple[str, ...]
     replicas: tuple[BrokerId, ...]
     steps: tuple[Step, ...]
-    settings: Settings = field(default_factory=Settings)
+    settings: TopicSettings = field(default_factory=TopicSettings)
     timing: Timing = Timing.SESSION
     checkpointing: HighWatermarkCheckpoint = HighWatermarkCheckpoint.PROMPT
     fetch_wait_max_ms: int = 100

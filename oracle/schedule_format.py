@@ -14,7 +14,7 @@ from enum import Enum
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from oracle.composite_steps import COMPOSITES, written_out
-from oracle.schedule import Schedule, Settings
+from oracle.schedule import Schedule, TopicSettings
 from oracle.steps.questions import Consume
 from oracle.steps.step import STEP_CLASSES, ScheduleError, Step, written_name
 from oracle.steps.topic import MESSAGE_FORMAT, MIN_ISR, UNCLEAN
@@ -58,7 +58,7 @@ def encode(schedule: Schedule) -> dict[str, Any]:
     }
 
 
-def _encode_settings(settings: Settings) -> dict[str, Any]:
+def _encode_settings(settings: TopicSettings) -> dict[str, Any]:
     written: dict[str, Any] = {MIN_ISR: settings.min_insync_replicas, UNCLEAN: settings.unclean_leader_election}
     if settings.message_format_version is None:
         return written
@@ -142,12 +142,12 @@ def _check_ids(brokers: tuple[BrokerId, ...]) -> None:
         raise ScheduleError(f"replicas are broker ids from 1 to {BROKER_ID_MAX}", field="replicas")
 
 
-def _settings(document: Any) -> Settings:  # noqa: ANN401 - whatever a file held
+def _settings(document: Any) -> TopicSettings:  # noqa: ANN401 - whatever a file held
     if not isinstance(document, Mapping):
         raise ScheduleError("settings is a mapping", field="settings")
     _refuse_unknown(document, (MIN_ISR, UNCLEAN, MESSAGE_FORMAT), step=None)
-    defaults = Settings()
-    return Settings(
+    defaults = TopicSettings()
+    return TopicSettings(
         _convert(document.get(MIN_ISR, defaults.min_insync_replicas), int, None, MIN_ISR),
         _convert(document.get(UNCLEAN, defaults.unclean_leader_election), bool, None, UNCLEAN),
         _convert(document.get(MESSAGE_FORMAT, defaults.message_format_version), str | None, None, MESSAGE_FORMAT),
@@ -177,7 +177,7 @@ def decode_step(index: int, document: Any) -> Step:  # noqa: ANN401 - whatever a
 
 
 def _steps_like(word: str) -> str:
-    """Say which steps come close, and all of them."""
+    """Return which steps come close, and all of them."""
     known = (*STEP_CLASSES, *COMPOSITES)
     close = get_close_matches(word, known, n=2)
     listing = f"steps: {', '.join(known)}"

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 
 from oracle.log import NO_EPOCH, EpochEnd, ReplicaLog
 from oracle.replication.remote import RemoteReplica
-from oracle.vocabulary import BrokerId, Label, LeaderEpoch, Offset, Outcome, Role
+from oracle.vocabulary import BrokerId, Label, LeaderEpoch, Offset, ProduceOutcome, ReplicaRole
 
 if TYPE_CHECKING:
-    from oracle.log import Entry
-    from oracle.schedule import Settings
+    from oracle.log import ModelRecord
+    from oracle.schedule import TopicSettings
 
 
 LOG_START = Offset(0)
@@ -41,7 +41,7 @@ class FetchStage(StrEnum):
 class FetchAnswer:
     """A leader's answer to FETCH, with the content it had when it left the leader."""
 
-    entries: tuple[Entry, ...]
+    entries: tuple[ModelRecord, ...]
     high_watermark: Offset
     diverging: EpochEnd | None = None
     log_start_offset: Offset = LOG_START
@@ -49,7 +49,7 @@ class FetchAnswer:
 
 
 @dataclass(frozen=True, slots=True)
-class Fetch:
+class FetchInFlight:
     """The one request a follower has under way (one in flight per link; it may be parked).
 
     Attributes:
@@ -70,7 +70,7 @@ class Fetch:
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
+class ControllerDecision:
     """What the controller tells a broker: LeaderAndIsr, or a change of the partition in the metadata log.
 
     Attributes:
@@ -120,20 +120,20 @@ class ReplicaState:
     checkpointed_high_watermark: Offset = LOG_START
     log_start_offset: Offset = LOG_START
     checkpointed_log_start_offset: Offset = LOG_START
-    role: Role = Role.NONE
+    role: ReplicaRole = ReplicaRole.NONE
     leader: BrokerId | None = None
     leader_epoch: LeaderEpoch = NO_EPOCH
     epoch_start_offset: Offset = LOG_START
     isr: frozenset[BrokerId] = frozenset()
     joining: frozenset[BrokerId] = frozenset()
     leaving: frozenset[BrokerId] = frozenset()
-    isr_answer: Decision | None = None
+    isr_answer: ControllerDecision | None = None
     remotes: tuple[RemoteReplica, ...] = ()
     truncating: bool = False
     truncated_to: Offset | None = None
     stuck: bool = False
-    fetch: Fetch | None = None
-    undelivered: tuple[Decision, ...] = ()
+    fetch: FetchInFlight | None = None
+    undelivered: tuple[ControllerDecision, ...] = ()
     shut_down_cleanly: bool = True
     history_appended: frozenset[Label] = frozenset()
 
@@ -152,7 +152,7 @@ class ReplicaState:
 
     @property
     def has_isr_request(self) -> bool:
-        """Whether this leader has a change of the ISR under way: one at a time (KIP-497)."""
+        """Return whether this leader has a change of the ISR under way: one at a time (KIP-497)."""
         return bool(self.joining or self.leaving)
 
     def maximal_isr(self) -> frozenset[BrokerId]:
@@ -203,12 +203,12 @@ class ProduceState:
     leader: BrokerId | None
     required_offset: Offset | None
     leader_epoch: LeaderEpoch | None
-    outcome: Outcome | None = None
+    outcome: ProduceOutcome | None = None
     error: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Loss:
+class LostRecord:
     """A committed or acknowledged record that an election stopped serving.
 
     Attributes:
@@ -248,13 +248,13 @@ class PartitionState:
     """
 
     assignment: tuple[BrokerId, ...]
-    settings: Settings
+    settings: TopicSettings
     replicas: tuple[ReplicaState, ...]
     controller: ControllerView
     produces: tuple[ProduceState, ...] = ()
     reassignment: Reassignment | None = None
     history_committed: frozenset[Label] = frozenset()
-    history_losses: tuple[Loss, ...] = ()
+    history_losses: tuple[LostRecord, ...] = ()
     history_truncations: tuple[tuple[BrokerId, Label, str], ...] = ()
 
     def replica(self, broker: BrokerId) -> ReplicaState:
@@ -279,4 +279,4 @@ class PartitionState:
     def presumed_leader(self, broker: BrokerId) -> ReplicaState | None:
         """Return a broker's replica if it runs and believes it leads, whatever the controller says."""
         replica = self.replica(broker)
-        return replica if replica.alive and replica.role is Role.LEADER else None
+        return replica if replica.alive and replica.role is ReplicaRole.LEADER else None

@@ -44,7 +44,7 @@ class TraceReport:
 
     @property
     def is_allowed(self) -> bool:
-        """Whether every event was allowed."""
+        """Return whether every event was allowed."""
         return self.violation is None
 
 

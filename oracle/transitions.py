@@ -26,6 +26,7 @@ from oracle.events import (
     JoinRefused,
     LagPassed,
     LinkEvent,
+    LogTailLost,
     OperatorEvent,
     ReassignmentRequested,
     RecordsDeleted,
@@ -37,12 +38,11 @@ from oracle.events import (
     SettingsChanged,
     ShrinkAnswered,
     ShrinkCommitted,
-    TailLost,
     TopicDeleted,
 )
 from oracle.replication import decisions, electing, following, joining, lagging, leading
 from oracle.state import FetchStage
-from oracle.vocabulary import Role
+from oracle.vocabulary import ReplicaRole
 
 if TYPE_CHECKING:
     from oracle.rules.rule_set import RuleSet
@@ -86,7 +86,7 @@ def _applied(state: PartitionState, event: Event, rules: RuleSet) -> PartitionSt
             return _applied_to_broker(state, event, rules)
         case ElectionRequested() | ReassignmentRequested() | SettingsChanged() | RecordsDeleted() | TopicDeleted():
             return _applied_by_operator(state, event, rules)
-        case TailLost() | HighWatermarkLost():
+        case LogTailLost() | HighWatermarkLost():
             return _applied_to_disk(state, event)
         case JoinCommitted() | JoinAnswered() | JoinRefused() | LagPassed() | ShrinkCommitted() | ShrinkAnswered():
             return _applied_to_isr(state, event, rules)
@@ -131,7 +131,7 @@ def _applied_by_operator(state: PartitionState, event: OperatorEvent, rules: Rul
 
 def _applied_to_disk(state: PartitionState, event: DiskEvent) -> PartitionState | str:
     """Let the disk of a broker that is down forget something."""
-    offset = event.offset if isinstance(event, TailLost) else None
+    offset = event.offset if isinstance(event, LogTailLost) else None
     reason = following.why_not(state, event.broker, offset)
     if reason is not None:
         return reason
@@ -234,7 +234,7 @@ _STAGE_OF = {
 
 
 def _send(state: PartitionState, replica: ReplicaState) -> PartitionState | str:
-    if not replica.alive or replica.role is not Role.FOLLOWER or replica.leader is None:
+    if not replica.alive or replica.role is not ReplicaRole.FOLLOWER or replica.leader is None:
         return f"broker {replica.broker} is not a running follower"
     if replica.stuck:
         return f"the fetcher of broker {replica.broker} has stopped"

@@ -24,7 +24,7 @@ class Acks(IntEnum):
     ALL = -1
 
 
-class Outcome(StrEnum):
+class ProduceOutcome(StrEnum):
     """What a producer learned about one record: three-valued, because silence is not refusal."""
 
     ACKNOWLEDGED = "acknowledged"
@@ -64,7 +64,7 @@ class MetadataMode(StrEnum):
     KRAFT = "kraft"
 
 
-class Role(StrEnum):
+class ReplicaRole(StrEnum):
     """What a replica believes it is."""
 
     LEADER = "leader"
@@ -101,7 +101,7 @@ class OffsetSpec(StrEnum):
     TIMESTAMP = "timestamp"
 
 
-class Request(StrEnum):
+class ClientRequest(StrEnum):
     """A request that a client may send to a broker."""
 
     FETCH = "Fetch"

@@ -27,13 +27,13 @@ from oracle.events import (
     ShrinkCommitted,
 )
 from oracle.gate import POINTS as POINTS  # part of this module's public names
-from oracle.gate import Gate
+from oracle.gate import ModelledGate
 from oracle.replication import joining
 from oracle.replication.electing import awaiting, checkpoint_high_watermarks
 from oracle.rules import kip_497
-from oracle.state import Fetch, FetchStage, PartitionState, ReplicaState
+from oracle.state import FetchInFlight, FetchStage, PartitionState, ReplicaState
 from oracle.transitions import Refusal, step
-from oracle.vocabulary import HighWatermarkCheckpoint, PointName, Role, Timing
+from oracle.vocabulary import HighWatermarkCheckpoint, PointName, ReplicaRole, Timing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -61,17 +61,17 @@ class Obstacles:
     untried: frozenset[Link] = frozenset()
 
     def severs(self, follower: BrokerId, leader: BrokerId | None) -> bool:
-        """Tell whether no fetch of one broker reaches another."""
+        """Return whether no fetch of one broker reaches another."""
         return (follower, leader) in self.cuts or not self.isolated.isdisjoint((follower, leader))
 
     def stops(self, follower: BrokerId, leader: BrokerId | None, stage: FetchStage | None) -> bool:
-        """Tell whether a follower's request, at some stage or not sent yet, can make no half-step."""
+        """Return whether a follower's request, at some stage or not sent yet, can make no half-step."""
         next_to_act = follower if stage in _AT_FOLLOWER else leader
         return next_to_act in self.paused or self.severs(follower, leader)
 
     @property
-    def deaf(self) -> frozenset[BrokerId]:
-        """The brokers that hear no decision, and that the controller does not hear."""
+    def unreachable(self) -> frozenset[BrokerId]:
+        """Return the brokers that hear no decision, and that the controller does not hear."""
         return self.paused | self.isolated
 
     def with_paused(self, broker: BrokerId) -> Obstacles:
@@ -123,7 +123,7 @@ class World:
     rules: RuleSet
     checkpointing: HighWatermarkCheckpoint
     order: tuple[BrokerId, ...]
-    gate: Gate = field(default_factory=Gate)
+    gate: ModelledGate = field(default_factory=ModelledGate)
     timing: Timing = Timing.SESSION
     obstacles: Obstacles = field(default_factory=Obstacles)
 
@@ -163,14 +163,20 @@ class World:
         told = self.state if is_first else after
         return {b: len(told.replica(b).undelivered) for b in after.controller.registered}
 
-    def _without_closed_connection(self, gate: Gate, before: ReplicaState, after: PartitionState) -> Gate:
+    def _without_closed_connection(
+        self, gate: ModelledGate, before: ReplicaState, after: PartitionState
+    ) -> ModelledGate:
         """Lose what the connection to a follower's former leader carried, if a decision has ended its fetcher.
 
         Raises:
             ImpossibleEventError: the release does not close it, and waits for what is held.
         """
         replica = after.replica(before.broker)
-        is_ended = before.role is Role.FOLLOWER and replica.role is not Role.NONE and replica.leader != before.leader
+        is_ended = (
+            before.role is ReplicaRole.FOLLOWER
+            and replica.role is not ReplicaRole.NONE
+            and replica.leader != before.leader
+        )
         if not is_ended or before.leader is None or not gate.blocks(before.broker, before.leader):
             return gate
         if self.rules.closes_former_fetch:
@@ -182,14 +188,14 @@ class World:
         raise ImpossibleEventError(message)
 
     def blocks_decisions(self, broker: BrokerId) -> bool:
-        """Tell whether a broker hears no decision of the controller."""
-        return broker in self.obstacles.deaf or self.gate.blocks_decisions(broker)
+        """Return whether a broker hears no decision of the controller."""
+        return broker in self.obstacles.unreachable or self.gate.blocks_decisions(broker)
 
     def blocks_isr_changes(self, leader: BrokerId) -> bool:
-        """Tell whether a leader's wish to change the ISR, or its answer, does not get through."""
-        return leader in self.obstacles.deaf or self.gate.blocks_isr_changes(leader)
+        """Return whether a leader's wish to change the ISR, or its answer, does not get through."""
+        return leader in self.obstacles.unreachable or self.gate.blocks_isr_changes(leader)
 
-    def _gate_after(self, event: Event) -> Gate:
+    def _gate_after(self, event: Event) -> ModelledGate:
         if not isinstance(event, BrokerReturned) or self.state.replica(event.broker).alive:
             return self.gate
         if self.gate.waits_for_running(event.broker):
@@ -211,8 +217,8 @@ class World:
 
 
 def _fetches(state: PartitionState, replica: ReplicaState) -> bool:
-    """Tell whether a follower fetches from a leader that runs."""
-    is_follower = replica.alive and replica.role is Role.FOLLOWER and not replica.stuck
+    """Return whether a follower fetches from a leader that runs."""
+    is_follower = replica.alive and replica.role is ReplicaRole.FOLLOWER and not replica.stuck
     return is_follower and replica.leader is not None and state.replica(replica.leader).alive
 
 
@@ -248,7 +254,7 @@ def _is_blocked(world: World, follower: BrokerId) -> bool:
     return world.gate.blocks(follower, replica.leader) or world.obstacles.stops(follower, replica.leader, stage)
 
 
-def _fetch_at(world: World, follower: BrokerId, stage: FetchStage) -> Fetch | None:
+def _fetch_at(world: World, follower: BrokerId, stage: FetchStage) -> FetchInFlight | None:
     fetch = world.state.replica(follower).fetch
     return fetch if fetch is not None and fetch.stage is stage else None
 
@@ -270,7 +276,7 @@ def _respond(world: World, follower: BrokerId) -> World:
 def _request(world: World, follower: BrokerId) -> World:
     """Let an idle follower send its next request; a hold may catch it on its way."""
     replica = world.state.replica(follower)
-    is_idle = replica.alive and replica.role is Role.FOLLOWER and replica.fetch is None and not replica.stuck
+    is_idle = replica.alive and replica.role is ReplicaRole.FOLLOWER and replica.fetch is None and not replica.stuck
     if not is_idle or replica.leader is None or world.state.presumed_leader(replica.leader) is None:
         return world
     world = world.apply(RequestSent(follower))
@@ -335,7 +341,7 @@ def _removals(world: World) -> Iterator[tuple[Event | None, World]]:
 
 def _caught_at_once(world: World) -> World | None:
     """Let a hold have the metadata fetch of a broker, or the UpdateMetadata that it is sent."""
-    live = frozenset(r.broker for r in world.state.replicas if r.alive) - world.obstacles.deaf
+    live = frozenset(r.broker for r in world.state.replicas if r.alive) - world.obstacles.unreachable
     gate = world.gate.with_metadata_fetches(live).with_updates_sent(live)
     return None if gate == world.gate else replace(world, gate=gate)
 

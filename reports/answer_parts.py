@@ -60,7 +60,7 @@ class Part:
 
     @property
     def differs(self) -> bool:
-        """Whether the part speaks against the brokers."""
+        """Return whether the part speaks against the brokers."""
         return self.agrees is False
 
 
@@ -120,7 +120,7 @@ def _fits(tree: Tree, names: Sequence[str]) -> bool:
 
 
 def _is_of_groups(tree: Tree, names: Sequence[str]) -> bool:
-    """Tell whether an answer is a list of groups, each of which has every name."""
+    """Return whether an answer is a list of groups, each of which has every name."""
     if len(names) < 2 or not isinstance(tree, list) or not tree:
         return len(names) > 1 and tree in ([], "none")
     return all(isinstance(one, list) and len(one) == len(names) for one in tree)

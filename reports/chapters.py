@@ -51,7 +51,7 @@ class Tally:
 
     @property
     def is_failing(self) -> bool:
-        """Whether a run needs to be looked at."""
+        """Return whether a run needs to be looked at."""
         return any(run.verdict.conformance in FAILING for run in self.runs)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from reports.model import CheckpointView, Comparison
+    from reports.model import CheckpointView, ComparisonView
 
 _SHORT = (
     (re.compile(r"^broker (\d+) (.+)$"), r"broker \1"),
@@ -32,7 +32,7 @@ class CheckpointRow:
     """One checkpoint with its comparisons in column order; None where it says nothing."""
 
     view: CheckpointView
-    cells: tuple[Comparison | None, ...]
+    cells: tuple[ComparisonView | None, ...]
 
     @property
     def differs(self) -> int:
@@ -67,7 +67,7 @@ def checkpoint_table(checkpoints: Sequence[CheckpointView], *, has_elr: bool = T
 
 
 def _is_anybody_eligible(checkpoints: Sequence[CheckpointView]) -> bool:
-    """Tell whether there are eligible leader replicas at some checkpoint, predicted or measured."""
+    """Return whether there are eligible leader replicas at some checkpoint, predicted or measured."""
     values = [(row.predicted, row.measured) for each in checkpoints for row in each.rows if row.what == _ELR]
     return any(value != _NOBODY for pair in values for value in pair)
 

@@ -22,7 +22,7 @@ from reports.answer_parts import by_step, parts_of
 from reports.chapters import FAILING, Tally, chapters_of
 from reports.checkpoint_table import checkpoint_table
 from reports.operators import operator_rows
-from reports.overview import GLOSSARY, imposed_besides, imposed_on_all, place_words, tally_words
+from reports.overview import GLOSSARY, imposed_on_all, imposed_on_run, place_words, tally_words
 from reports.picture.cells import draw_cells, log_caption, log_sentences
 from reports.picture.legend import patterns
 from reports.picture_table import picture_table
@@ -109,7 +109,7 @@ def _environment(folder: Path) -> Environment:
     environment.filters["timeline"] = _timeline
     environment.filters["cells"] = _cells
     environment.filters["log_sentences"] = log_sentences
-    environment.filters |= {"parts": parts_of, "lines": _lines, "imposed_besides": imposed_besides}
+    environment.filters |= {"parts": parts_of, "lines": _lines, "imposed_besides": imposed_on_run}
     environment.filters |= {"breakable": breakable, "place_words": place_words, "tally_words": tally_words}
     environment.filters |= {"source_link": source_link, "log_caption": log_caption}
     environment.globals |= {"glossary": GLOSSARY, "conforms_means": CONFORMS_MEANS, "dash": DASH}

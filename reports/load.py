@@ -26,7 +26,7 @@ from oracle.vocabulary import ELIGIBLE_LEADER_REPLICAS
 from reports.load_records import final_logs, records_of
 from reports.load_story import race_of, raced_steps, story_of
 from reports.load_verdict import checkpoint_views, verdict_view, wire_of
-from reports.model import Evidence, Files, QuestionView, RunView, VerdictView
+from reports.model import EvidenceFile, Files, QuestionView, RunView, VerdictView
 from reports.version_matrix import metadata_words
 
 if TYPE_CHECKING:
@@ -250,9 +250,9 @@ _FILES: Mapping[str, str] = {
 """Which files a doubting reader can open: those of the run directory that exist, with what they say."""
 
 
-def load_evidence(path: Path) -> tuple[Evidence, ...]:
+def load_evidence(path: Path) -> tuple[EvidenceFile, ...]:
     """Return the run's files that exist, in reading order, the brokers' own logs last."""
-    fixed = [Evidence(name, path / name, says) for name, says in _FILES.items() if (path / name).exists()]
+    fixed = [EvidenceFile(name, path / name, says) for name, says in _FILES.items() if (path / name).exists()]
     logs = sorted((path / "brokers").glob("*/server.log"))
-    brokers = [Evidence(str(log.relative_to(path)), log, f"what broker {log.parent.name} logged") for log in logs]
+    brokers = [EvidenceFile(str(log.relative_to(path)), log, f"what broker {log.parent.name} logged") for log in logs]
     return (*fixed, *brokers)

@@ -10,13 +10,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from conformance.record.timeline import Event
-from reports.story import Proof
+from reports.story import ProofView
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from conformance.record.timeline import FrameOfFault, Mark
-    from reports.story import Step
+    from conformance.record.timeline import FrameOfFault, TimelineMark
+    from reports.story import StepView
 
 INJECTING = frozenset(
     {"kill", "kill_together", "stop", "pause", "cut", "isolate", "lose_tail", "lose_checkpoint", "hold", "delay"}
@@ -31,7 +31,7 @@ TAKING_BACK: Mapping[str, tuple[Event, frozenset[str]]] = {
 """The steps that take a fault back, with the mark that shows it, and of which faults."""
 
 
-def proofs_of(timeline: Sequence[Mark], steps: Sequence[Step], partition: str) -> tuple[Proof, ...]:
+def proofs_of(timeline: Sequence[TimelineMark], steps: Sequence[StepView], partition: str) -> tuple[ProofView, ...]:
     """Return what shows of every fault that it fired, or was taken back, in the order of the steps.
 
     Args:
@@ -40,7 +40,7 @@ def proofs_of(timeline: Sequence[Mark], steps: Sequence[Step], partition: str) -
         partition: the partition as faults name it, which a reader need not be told.
     """
     fired = {mark.number: mark for mark in timeline if mark.event is Event.FAULT_FIRED}
-    found: list[Proof] = []
+    found: list[ProofView] = []
     for step in steps:
         if step.taken.word in INJECTING:
             armed = [mark for mark in timeline if mark.event is Event.FAULT_ARMED and mark.step == step.index]
@@ -53,29 +53,29 @@ def proofs_of(timeline: Sequence[Mark], steps: Sequence[Step], partition: str) -
     return tuple(found) if not partition else tuple(proof.without(partition) for proof in found)
 
 
-def _held(timeline: Sequence[Mark], step: Step) -> list[Proof]:
+def _held(timeline: Sequence[TimelineMark], step: StepView) -> list[ProofView]:
     """Return which frames the holds caught that a step armed."""
     armed = [mark.subject for mark in timeline if mark.event is Event.HOLD_ARMED and mark.step == step.index]
     caught = {mark.subject: mark for mark in timeline if mark.event is Event.HOLD_CAUGHT and mark.frame is not None}
     return [_proof(step, caught.get(name)) for name in armed]
 
 
-def _taken_back(timeline: Sequence[Mark], step: Step) -> Iterable[Mark]:
+def _taken_back(timeline: Sequence[TimelineMark], step: StepView) -> Iterable[TimelineMark]:
     event, faults = TAKING_BACK[step.taken.word]
     in_step = (mark for mark in timeline if mark.event is event and mark.step == step.index)
     return (mark for mark in in_step if not faults or mark.subject in faults)
 
 
-def _missing(step: Step) -> list[Proof]:
+def _missing(step: StepView) -> list[ProofView]:
     """Return that nothing proves a step that was taken."""
-    return [] if step.finished_ns is None else [Proof(step.index)]
+    return [] if step.finished_ns is None else [ProofView(step.index)]
 
 
-def _proof(step: Step, shown: Mark | None) -> Proof:
+def _proof(step: StepView, shown: TimelineMark | None) -> ProofView:
     if shown is None:
-        return Proof(step.index)
+        return ProofView(step.index)
     at_ns = shown.t_ns if shown.at_ns is None else shown.at_ns
-    return Proof(step.index, shown.text if shown.frame is None else _frame_words(shown.frame), at_ns)
+    return ProofView(step.index, shown.text if shown.frame is None else _frame_words(shown.frame), at_ns)
 
 
 def _frame_words(frame: FrameOfFault) -> str:

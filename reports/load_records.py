@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from conformance.record.observations import OutcomeSeen
-from reports.model import ClassCount, EntryView, FinalLogs, Ghost, Records, RecordView, ReplicaLog
+from reports.model import ClassCount, EntryView, FinalLogs, Ghost, Records, RecordView, ReplicaLogView
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -111,13 +111,13 @@ def final_logs(about: Run, files: Files, records: Records) -> FinalLogs:
 
 def _measured_logs(
     entries: Sequence[LogEntry], labels: Mapping[int, str], base: int, brokers: set[int]
-) -> tuple[ReplicaLog, ...]:
+) -> tuple[ReplicaLogView, ...]:
     """Return every replica's log; a replica that was read and holds nothing is among ``brokers`` alone."""
     logs = []
     for broker in sorted({entry.broker for entry in entries} | brokers):
         own = sorted((entry for entry in entries if entry.broker == broker), key=lambda entry: entry.offset)
         shown = tuple(_entry(entry, labels, base) for entry in own)
-        logs.append(ReplicaLog(broker, shown, own[0].high_watermark if own else None))
+        logs.append(ReplicaLogView(broker, shown, own[0].high_watermark if own else None))
     return tuple(logs)
 
 
@@ -128,12 +128,12 @@ def _entry(entry: LogEntry, labels: Mapping[int, str], base: int) -> EntryView:
     return EntryView(entry.offset, label, None if entry.leader_epoch == -1 else entry.leader_epoch, is_known)
 
 
-def _predicted_logs(prediction: FrozenPrediction | None) -> tuple[ReplicaLog, ...]:
+def _predicted_logs(prediction: FrozenPrediction | None) -> tuple[ReplicaLogView, ...]:
     if prediction is None:
         return ()
     last = prediction.steps[-1].replicas if prediction.steps else {}
     return tuple(
-        ReplicaLog(
+        ReplicaLogView(
             broker=broker,
             entries=tuple(EntryView(entry.offset, entry.label, entry.leadership) for entry in entries),
             high_watermark=last[broker].high_watermark if broker in last else None,
@@ -142,7 +142,7 @@ def _predicted_logs(prediction: FrozenPrediction | None) -> tuple[ReplicaLog, ..
     )
 
 
-def _diverged(logs: Sequence[ReplicaLog]) -> frozenset[int]:
+def _diverged(logs: Sequence[ReplicaLogView]) -> frozenset[int]:
     """Return the offsets at which two replicas hold different records."""
     seen: dict[int, set[str]] = {}
     for log in logs:

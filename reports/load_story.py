@@ -6,11 +6,22 @@ from bisect import bisect_right
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from conformance.record.observations import Numbers
+from conformance.record.observations import MeasuredNumbers
 from conformance.record.timeline import HOLD_ENDS, Event
 from oracle.vocabulary import PointName, frame_words
 from reports.load_faults import proofs_of
-from reports.story import CONTROLLER, HeldFrame, Instant, MarkView, Moment, NumbersView, OpenRace, Outcome, Step, Story
+from reports.story import (
+    CONTROLLER,
+    HeldFrameView,
+    Instant,
+    MarkView,
+    MomentView,
+    NumbersView,
+    OpenRace,
+    OutcomeView,
+    StepView,
+    Story,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,7 +29,7 @@ if TYPE_CHECKING:
     from conformance.record.observations import Observation
     from conformance.record.prediction import FrozenPrediction, PredictedMoment, PredictedRecord
     from conformance.record.schedule import ScheduleInWords, StepInWords
-    from conformance.record.timeline import Mark
+    from conformance.record.timeline import TimelineMark
     from reports.model import Files
 
 _MARK_KINDS = {
@@ -61,7 +72,7 @@ def story_of(files: Files, partition: str = "") -> Story:
     )
 
 
-def instant_of(noted: Mark, steps: Sequence[Step]) -> Instant:
+def instant_of(noted: TimelineMark, steps: Sequence[StepView]) -> Instant:
     """Return when an event happened; an event outside any step belongs to the last one begun."""
     if noted.step is not None:
         return Instant(noted.step, noted.t_ns)
@@ -69,41 +80,41 @@ def instant_of(noted: Mark, steps: Sequence[Step]) -> Instant:
     return Instant(max(0, bisect_right(begun, noted.t_ns) - 1), noted.t_ns)
 
 
-def _replicas(schedule: ScheduleInWords | None, measured: Sequence[Moment]) -> tuple[int, ...]:
+def _replicas(schedule: ScheduleInWords | None, measured: Sequence[MomentView]) -> tuple[int, ...]:
     if schedule is not None and schedule.replicas:
         return schedule.replicas
     return tuple(sorted(measured[0].replicas)) if measured else ()
 
 
-def _steps(schedule: ScheduleInWords | None, timeline: Sequence[Mark]) -> tuple[Step, ...]:
+def _steps(schedule: ScheduleInWords | None, timeline: Sequence[TimelineMark]) -> tuple[StepView, ...]:
     started = {noted.step: noted.t_ns for noted in timeline if noted.event is Event.STEP_STARTED}
     finished = {noted.step: noted.t_ns for noted in timeline if noted.event is Event.STEP_FINISHED}
     taken = () if schedule is None else schedule.steps
-    return tuple(Step(index, step, started.get(index), finished.get(index)) for index, step in enumerate(taken))
+    return tuple(StepView(index, step, started.get(index), finished.get(index)) for index, step in enumerate(taken))
 
 
-def _moments(observations: Sequence[Observation]) -> tuple[Moment, ...]:
-    probed = (seen for seen in observations if isinstance(seen, Numbers))
+def _moments(observations: Sequence[Observation]) -> tuple[MomentView, ...]:
+    probed = (seen for seen in observations if isinstance(seen, MeasuredNumbers))
     by_step = {seen.step: _measured(seen.step, seen) for seen in probed if seen.step is not None}
     return tuple(by_step[step] for step in sorted(by_step))
 
 
-def _measured(step: int, seen: Numbers) -> Moment:
+def _measured(step: int, seen: MeasuredNumbers) -> MomentView:
     replicas = {
         broker: NumbersView(one.log_end_offset, one.high_watermark, one.alive) for broker, one in seen.replicas.items()
     }
-    return Moment(step, replicas, seen.leader, seen.leader_epoch, seen.isr)
+    return MomentView(step, replicas, seen.leader, seen.leader_epoch, seen.isr)
 
 
-def _predicted(moment: PredictedMoment) -> Moment:
+def _predicted(moment: PredictedMoment) -> MomentView:
     replicas = {
         broker: NumbersView(one.log_end_offset, one.high_watermark, one.alive)
         for broker, one in moment.replicas.items()
     }
-    return Moment(moment.step, replicas, moment.leader, None, moment.isr)
+    return MomentView(moment.step, replicas, moment.leader, None, moment.isr)
 
 
-def _mark(noted: Mark, steps: Sequence[Step]) -> MarkView:
+def _mark(noted: TimelineMark, steps: Sequence[StepView]) -> MarkView:
     kind, at = _MARK_KINDS[noted.event], instant_of(noted, steps)
     if noted.event is Event.ELECTION_REQUESTED:
         return MarkView(kind, CONTROLLER, at, noted.text, detail=noted.subject)
@@ -111,7 +122,7 @@ def _mark(noted: Mark, steps: Sequence[Step]) -> MarkView:
     return MarkView(kind, broker, at, noted.text, _lost_offsets(noted) if noted.event is Event.TAIL_LOST else "")
 
 
-def _lost_offsets(noted: Mark) -> str:
+def _lost_offsets(noted: TimelineMark) -> str:
     """Return which offsets a disk forgot, as words; of a run of format 1, from where on."""
     if noted.last_offset is None:
         return f"{noted.offset} on"
@@ -119,7 +130,7 @@ def _lost_offsets(noted: Mark) -> str:
 
 
 def _unmarked_elections(
-    measured: Sequence[Moment], marks: Sequence[MarkView], steps: Sequence[Step]
+    measured: Sequence[MomentView], marks: Sequence[MarkView], steps: Sequence[StepView]
 ) -> tuple[MarkView, ...]:
     """Return a mark for every new leader that no event announced: elected by the end of that step."""
     announced = {(mark.broker, mark.at.step) for mark in marks if mark.kind == "elected"}
@@ -132,7 +143,7 @@ def _unmarked_elections(
     return tuple(found)
 
 
-def load_held_frames(timeline: Sequence[Mark], steps: Sequence[Step]) -> tuple[HeldFrame, ...]:
+def load_held_frames(timeline: Sequence[TimelineMark], steps: Sequence[StepView]) -> tuple[HeldFrameView, ...]:
     """Return every frame that was caught, named by the schedule; one that never ended is held to the end of the run."""
     armed = {step.taken.subject: (step.index, step.taken) for step in steps if step.taken.word == "hold"}
     frames = []
@@ -144,13 +155,15 @@ def load_held_frames(timeline: Sequence[Mark], steps: Sequence[Step]) -> tuple[H
     return tuple(frame for frame in frames if frame is not None)
 
 
-def _frame(caught: Mark, ended: Mark | None, armed_in: int | None, hold: StepInWords | None) -> HeldFrame | None:
+def _frame(
+    caught: TimelineMark, ended: TimelineMark | None, armed_in: int | None, hold: StepInWords | None
+) -> HeldFrameView | None:
     follower, leader = _ends(caught, hold)
     if follower is None or leader is None:
         return None
     point = (None if hold is None else hold.point) or caught.point or PointName.FETCH_REQUEST.value
     offset = hold.fetch_offset if hold is not None and caught.offset is None else caught.offset
-    return HeldFrame(
+    return HeldFrameView(
         name=caught.subject,
         point=point,
         label=f"{frame_words(point, offset)} held",
@@ -164,7 +177,7 @@ def _frame(caught: Mark, ended: Mark | None, armed_in: int | None, hold: StepInW
     )
 
 
-def _ends(caught: Mark, hold: StepInWords | None) -> tuple[int | None, int | None]:
+def _ends(caught: TimelineMark, hold: StepInWords | None) -> tuple[int | None, int | None]:
     """Return follower and leader; of a controller's channel the broker and the controller."""
     armed = (None, None, None) if hold is None else (hold.broker, hold.follower, hold.leader)
     seen = (caught.broker, caught.follower, caught.leader)
@@ -180,7 +193,7 @@ def race_of(prediction: FrozenPrediction | None) -> OpenRace | None:
     ends = _differing_ends([alternative.records for alternative in prediction.alternatives])
     return OpenRace(
         outcomes=tuple(
-            Outcome(number, alternative.race, ends[number - 1], number == measured, alternative.raced_steps)
+            OutcomeView(number, alternative.race, ends[number - 1], number == measured, alternative.raced_steps)
             for number, alternative in enumerate(prediction.alternatives, start=1)
         ),
         values=prediction.races,

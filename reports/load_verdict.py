@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from conformance.record.verdict import Conformance, Finding
-from reports.model import CheckpointView, Comparison, VerdictView
+from reports.model import CheckpointView, ComparisonView, VerdictView
 from reports.version_matrix import metadata_words
 from reports.wire import Wire, WireFrame, WireInvariant, WireViolation
 
@@ -77,7 +77,7 @@ def checkpoint_views(compared: Iterable[ComparedCheckpoint]) -> tuple[Checkpoint
             number,
             one.name,
             tuple(
-                Comparison(row.what, number_words(row.predicted), number_words(row.measured), agrees=row.agrees)
+                ComparisonView(row.what, number_words(row.predicted), number_words(row.measured), agrees=row.agrees)
                 for row in one.rows
             ),
         )

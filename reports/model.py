@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from conformance.record.reconciliation import ComparedCheckpoint, Counts, RecordClass
     from conformance.record.replica_logs import LogEntry
     from conformance.record.schedule import ScheduleInWords
-    from conformance.record.timeline import Mark
-    from conformance.record.verdict import Conformance, Finding, HeldInRun, Loss, PromiseKept, Verdict
+    from conformance.record.timeline import TimelineMark
+    from conformance.record.verdict import Conformance, Finding, HeldInRun, PromiseKept, RecordLoss, Verdict
     from reports.story import OpenRace
     from reports.wire import Wire
 
@@ -34,7 +34,7 @@ class Files:
     schedule: ScheduleInWords | None = None
     prediction: FrozenPrediction | None = None
     verdict: Verdict | None = None
-    timeline: Sequence[Mark] = ()
+    timeline: Sequence[TimelineMark] = ()
     observations: Sequence[Observation] = ()
     counts: Counts | None = None
     classes: Sequence[RecordClass] = ()
@@ -43,7 +43,7 @@ class Files:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class ComparisonView:
     """One number of a checkpoint: what was predicted, what was measured, whether they agree."""
 
     what: str
@@ -58,7 +58,7 @@ class CheckpointView:
 
     number: int
     name: str
-    rows: tuple[Comparison, ...]
+    rows: tuple[ComparisonView, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ class EntryView:
 
 
 @dataclass(frozen=True, slots=True)
-class ReplicaLog:
+class ReplicaLogView:
     """One replica's final log and the high watermark it ended with."""
 
     broker: int
@@ -114,7 +114,7 @@ class FinalLogs:
     where it is from.
     """
 
-    logs: tuple[ReplicaLog, ...] = ()
+    logs: tuple[ReplicaLogView, ...] = ()
     ghosts: tuple[Ghost, ...] = ()
     diverged_offsets: frozenset[int] = frozenset()
     measured: bool = False
@@ -162,13 +162,13 @@ class VerdictView:
     promise: PromiseKept | None
     reason: str
     findings: tuple[Finding, ...] = ()
-    losses: tuple[Loss, ...] = ()
+    losses: tuple[RecordLoss, ...] = ()
     promise_reason: str = ""
     is_cut_short: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class EvidenceFile:
     """A file or folder of the run directory that a reader may want to open."""
 
     name: str
@@ -223,7 +223,7 @@ class RunView:
     checkpoints: tuple[CheckpointView, ...] = ()
     records: Records = field(default_factory=Records)
     final_logs: FinalLogs = field(default_factory=FinalLogs)
-    evidence: tuple[Evidence, ...] = ()
+    evidence: tuple[EvidenceFile, ...] = ()
     wire: Wire | None = None
     every_run: tuple[HeldInRun, ...] = ()
     is_examination: bool = False
@@ -273,5 +273,5 @@ class QuestionView:
 
     @property
     def differs(self) -> bool:
-        """Whether the answer speaks against the brokers."""
+        """Return whether the answer speaks against the brokers."""
         return self.agrees is False

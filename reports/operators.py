@@ -139,7 +139,7 @@ def _lost_with_all(run: RunView) -> bool:
 
 
 def _lost_without_all(runs: Sequence[RunView]) -> str:
-    """Say what was lost where no record of acks=all was, and that those were kept if there were any."""
+    """Return what was lost where no record of acks=all was, and that those were kept if there were any."""
     sent = {row.acks for run in runs for row in run.records.rows if row.label in lost_records(run)}
     if not sent:
         return ""

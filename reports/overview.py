@@ -175,7 +175,7 @@ def imposed_on_all(runs: Sequence[RunView]) -> dict[str, str]:
     return {name: value for name, value in settings[0].items() if all(one.get(name) == value for one in settings)}
 
 
-def imposed_besides(run: RunView, on_all: Mapping[str, str]) -> dict[str, str]:
+def imposed_on_run(run: RunView, on_all: Mapping[str, str]) -> dict[str, str]:
     """Return what is imposed on a run besides that."""
     return {name: value for name, value in run.imposed_settings.items() if name not in on_all}
 

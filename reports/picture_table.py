@@ -9,7 +9,7 @@ from reports.picture.marks import mark_words, proof_words
 from reports.picture.status import status_of
 
 if TYPE_CHECKING:
-    from reports.story import Instant, Moment, Story
+    from reports.story import Instant, MomentView, Story
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ def picture_table(story: Story) -> tuple[PictureRow, ...]:
     )
 
 
-def _replica_words(story: Story, moment: Moment | None, broker: int) -> str:
+def _replica_words(story: Story, moment: MomentView | None, broker: int) -> str:
     numbers = moment.replicas.get(broker) if moment else None
     if moment is None or numbers is None:
         return "not measured"

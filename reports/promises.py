@@ -54,7 +54,7 @@ def lost_records(run: RunView) -> tuple[str, ...]:
 
 
 def broken_words(broken: Sequence[BrokenPromise]) -> str:
-    """Say how many promises were broken and by which releases; of one also which records it cost; empty for none."""
+    """Return how many promises were broken and by which releases; of one also which records it cost; empty for none."""
     if not broken:
         return ""
     lines = list(dict.fromkeys(one.line for one in broken))

@@ -24,7 +24,7 @@ class Instant:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class StepView:
     """One step of the schedule, with the time it took."""
 
     index: int
@@ -34,7 +34,7 @@ class Step:
 
     @property
     def sentence(self) -> str:
-        """The step as a sentence."""
+        """Return the step as a sentence."""
         words = self.taken.sentence
         return f"{words[0].upper()}{words[1:]}."
 
@@ -49,7 +49,7 @@ class NumbersView:
 
 
 @dataclass(frozen=True, slots=True)
-class Moment:
+class MomentView:
     """All numbers at rest after one step, measured or predicted."""
 
     step: int
@@ -60,7 +60,7 @@ class Moment:
 
 
 @dataclass(frozen=True, slots=True)
-class Proof:
+class ProofView:
     """What shows that a fault fired, or was taken back.
 
     Attributes:
@@ -75,10 +75,10 @@ class Proof:
 
     @property
     def words(self) -> str:
-        """The proof, or that there is none."""
+        """Return the proof, or that there is none."""
         return f"proof: {self.text}" if self.text else "no proof: nothing that was written down shows it"
 
-    def without(self, partition: str) -> Proof:
+    def without(self, partition: str) -> ProofView:
         """Return the proof with the partition called so: a run has one, and its topic a long name."""
         return replace(self, text=self.text.replace(partition, "the partition"))
 
@@ -99,7 +99,7 @@ class MarkView:
 
 
 @dataclass(frozen=True, slots=True)
-class HeldFrame:
+class HeldFrameView:
     """A frame that the gate froze, from caught to released or discharged.
 
     Attributes:
@@ -138,15 +138,15 @@ class Story:
     """Everything the picture of a run shows over time."""
 
     replicas: tuple[int, ...] = ()
-    steps: tuple[Step, ...] = ()
-    measured: tuple[Moment, ...] = ()
-    predicted: tuple[Moment, ...] = ()
+    steps: tuple[StepView, ...] = ()
+    measured: tuple[MomentView, ...] = ()
+    predicted: tuple[MomentView, ...] = ()
     marks: tuple[MarkView, ...] = ()
-    held_frames: tuple[HeldFrame, ...] = ()
+    held_frames: tuple[HeldFrameView, ...] = ()
     raced_steps: tuple[int, ...] = ()
-    proofs: tuple[Proof, ...] = ()
+    proofs: tuple[ProofView, ...] = ()
 
-    def proofs_of(self, step: int | None) -> tuple[Proof, ...]:
+    def proofs_of(self, step: int | None) -> tuple[ProofView, ...]:
         """Return what proves the faults of a step."""
         return tuple(proof for proof in self.proofs if proof.step == step)
 
@@ -156,7 +156,7 @@ class Story:
 
     @property
     def shows_controller(self) -> bool:
-        """Say whether the controller takes part: a frame of its own was held, or an election was asked for."""
+        """Return whether the controller takes part: a frame of its own was held, or an election was asked for."""
         return any(frame.leader == CONTROLLER for frame in self.held_frames) or any(
             mark.broker == CONTROLLER for mark in self.marks
         )
@@ -166,7 +166,7 @@ class Story:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class OutcomeView:
     """One of several ways an open race can end.
 
     Attributes:
@@ -192,11 +192,11 @@ class OpenRace:
         assumed: the steps that only some outcomes bring about.
     """
 
-    outcomes: tuple[Outcome, ...]
+    outcomes: tuple[OutcomeView, ...]
     values: tuple[str, ...]
     assumed: tuple[str, ...]
 
     @property
-    def measured(self) -> Outcome | None:
+    def measured(self) -> OutcomeView | None:
         """Return the outcome that was measured, if any was."""
         return next((outcome for outcome in self.outcomes if outcome.is_measured), None)

@@ -26,7 +26,7 @@ from reports.svg import element, group, label, titled
 if TYPE_CHECKING:
     from reports.model import FinalLogs
     from reports.picture.layout import Lane
-    from reports.story import Step, Story
+    from reports.story import StepView, Story
 
 
 def draw_timeline(story: Story, final: FinalLogs, prefix: str) -> Markup:
@@ -112,7 +112,7 @@ def draw_axis(scale: TimeScale, top: float) -> Markup:
     return group(*rows)
 
 
-def seconds_words(scale: TimeScale, step: Step) -> str:
+def seconds_words(scale: TimeScale, step: StepView) -> str:
     """Return when a step began, in seconds since the first; empty if nobody wrote it down."""
     begun = [other.started_ns for other in scale.steps if other.started_ns is not None]
     if step.started_ns is None or not begun:
@@ -121,7 +121,7 @@ def seconds_words(scale: TimeScale, step: Step) -> str:
     return f"{seconds:.1f} s" if scale.column >= 38 else f"{seconds:.0f}"
 
 
-def _heading(scale: TimeScale, step: Step, top: float) -> Markup:
+def _heading(scale: TimeScale, step: StepView, top: float) -> Markup:
     x, left = scale.middle_of(step.index) - 2, scale.left_of(step.index)
     words = label(0, 0, heading_words(step), f"heading heading-{step.taken.word.replace('_', '-')}")
     return group(

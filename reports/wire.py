@@ -76,7 +76,7 @@ class Wire:
 
     @property
     def answer(self) -> WireAnswer:
-        """Whether all frames are such as the rules allow."""
+        """Return whether all frames are such as the rules allow."""
         if self.violation is not None:
             return WireAnswer.VIOLATED
         return WireAnswer.NOT_CHECKED if self.why_not else WireAnswer.ALLOWED
@@ -88,12 +88,12 @@ class Wire:
 
     @property
     def held(self) -> tuple[WireInvariant, ...]:
-        """The invariants that the run exercised."""
+        """Return the invariants that the run exercised."""
         return tuple(invariant for invariant in self.invariants if invariant.held)
 
     @property
     def sentence(self) -> str:
-        """The answer in one sentence."""
+        """Return the answer in one sentence."""
         if self.violation is not None:
             return f"{self.violation.where}: {self.violation.observed}; allowed: {self.violation.allowed}."
         if self.why_not:

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from conformance.catalogue.questions import STALL_ALLOWANCE_MS, Answer, NotSeenError, agrees, in_words
+from conformance.catalogue.questions import STALL_ALLOWANCE_MS, NotSeenError, QuestionAnswer, agrees, in_words
 from conformance.record.answers import (
-    Asked,
     Between,
+    ComparedAnswer,
     MeasuredAnswer,
     read_measured,
     read_predicted,
@@ -25,7 +25,7 @@ from conformance.stalls import touches
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from conformance.catalogue.questions import Expected, Question
+    from conformance.catalogue.questions import Expected, ScheduleQuestion
     from conformance.record.answers import Value
     from conformance.record.directory import RunDirectory
     from conformance.record.prediction import FrozenPrediction
@@ -34,13 +34,13 @@ if TYPE_CHECKING:
 
 
 def predicted_answers(
-    questions: Iterable[Question], rules: RuleSet, prediction: FrozenPrediction
-) -> tuple[Answer, ...]:
+    questions: Iterable[ScheduleQuestion], rules: RuleSet, prediction: FrozenPrediction
+) -> tuple[QuestionAnswer, ...]:
     """Predict the answer to every question of a scenario, given what the model says of its records and numbers."""
-    return tuple(Answer(question.what, question.predict(rules, prediction)) for question in questions)
+    return tuple(QuestionAnswer(question.what, question.predict(rules, prediction)) for question in questions)
 
 
-def measure(run: RunDirectory, questions: Iterable[Question]) -> None:
+def measure(run: RunDirectory, questions: Iterable[ScheduleQuestion]) -> None:
     """Answer every question of a scenario from its run's files; what was answered before stays until all are.
 
     Raises:
@@ -49,14 +49,16 @@ def measure(run: RunDirectory, questions: Iterable[Question]) -> None:
     replace_measured(run, [_measured(run, question) for question in questions])
 
 
-def _measured(run: RunDirectory, question: Question) -> MeasuredAnswer:
+def _measured(run: RunDirectory, question: ScheduleQuestion) -> MeasuredAnswer:
     try:
-        return Answer(question.what, question.measure(run)).measured
+        return QuestionAnswer(question.what, question.measure(run)).measured
     except NotSeenError as unseen:
         return MeasuredAnswer(question.what, why_not=str(unseen))
 
 
-def compare_answers(run: RunDirectory, *, is_complete: bool, told: Sequence[Asked] = ()) -> list[Asked]:
+def compare_answers(
+    run: RunDirectory, *, is_complete: bool, told: Sequence[ComparedAnswer] = ()
+) -> list[ComparedAnswer]:
     """Compare every predicted answer with the measured one and write reconciliation/questions.json.
 
     Args:
@@ -76,7 +78,7 @@ def compare_answers(run: RunDirectory, *, is_complete: bool, told: Sequence[Aske
     return asked
 
 
-def _questions(run: RunDirectory, predicted: Mapping[str, Expected], *, is_complete: bool) -> list[Asked]:
+def _questions(run: RunDirectory, predicted: Mapping[str, Expected], *, is_complete: bool) -> list[ComparedAnswer]:
     if not predicted:
         return []
     answers = read_measured(run)
@@ -85,23 +87,27 @@ def _questions(run: RunDirectory, predicted: Mapping[str, Expected], *, is_compl
     asked = [_compared(answer, predicted, times[answer.what], stalls) for answer in answers]
     if is_complete:
         missing = ((what, value) for what, value in predicted.items() if what not in times)
-        asked += [Asked(what, in_words(value), None, None, agrees=False) for what, value in missing]
+        asked += [ComparedAnswer(what, in_words(value), None, None, agrees=False) for what, value in missing]
     return asked
 
 
-def _compared(answer: MeasuredAnswer, predicted: Mapping[str, Expected], times: int, stalls: Sequence[Stall]) -> Asked:
+def _compared(
+    answer: MeasuredAnswer, predicted: Mapping[str, Expected], times: int, stalls: Sequence[Stall]
+) -> ComparedAnswer:
     what = answer.what
     expected = in_words(predicted[what]) if what in predicted else None
     if times > 1:
-        return Asked(what, expected, None, f"answered {times} times", agrees=False)
+        return ComparedAnswer(what, expected, None, f"answered {times} times", agrees=False)
     if answer.why_not is not None:
-        return Asked(what, expected, None, answer.why_not, agrees=False)
+        return ComparedAnswer(what, expected, None, answer.why_not, agrees=False)
     expectation = predicted.get(what)
     unit = f" {expectation.unit}" if isinstance(expectation, Between) else ""
     is_right = what in predicted and agrees(predicted[what], answer.value)
     excuse = None if is_right else _stall_behind(expectation, answer, stalls)
     parts = _parts(expectation, answer.value)
-    return Asked(what, expected, in_words(answer.value) + unit, None, agrees=is_right, stall_ms=excuse, parts=parts)
+    return ComparedAnswer(
+        what, expected, in_words(answer.value) + unit, None, agrees=is_right, stall_ms=excuse, parts=parts
+    )
 
 
 def _parts(expected: Expected, value: Value) -> tuple[bool, ...]:

@@ -17,8 +17,8 @@ from conformance.catalogue.where import EVERYWHERE, Where
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from conformance.catalogue.questions import Answer
-    from conformance.examining.room import Room
+    from conformance.catalogue.questions import QuestionAnswer
+    from conformance.examining.context import ExaminationContext
     from oracle.rules.rule_set import RuleSet
 
 
@@ -33,16 +33,16 @@ class Basis(StrEnum):
     """They are written down from Kafka's documentation and source: the subject lies outside replication."""
 
 
-class Subject(Protocol):
+class ExaminationSubject(Protocol):
     """What an examination is about."""
 
     def steps(self) -> tuple[str, ...]:
         """Return what is done, line by line, in prose."""
 
-    def predict(self, rules: RuleSet) -> tuple[Answer, ...]:
+    def predict(self, rules: RuleSet) -> tuple[QuestionAnswer, ...]:
         """Predict every answer; pure, called before any broker starts."""
 
-    def conduct(self, room: Room) -> Iterator[Answer]:
+    def conduct(self, context: ExaminationContext) -> Iterator[QuestionAnswer]:
         """Examine real brokers and yield each answer as soon as it is measured.
 
         A missing answer deviates; an exception is a failure of the tester, unless it is a ``NotSeenError``.
@@ -71,14 +71,14 @@ class Examination:
     requirement: str
     sources: tuple[str, ...]
     explanation: str
-    examined: Callable[[], Subject]
+    examined: Callable[[], ExaminationSubject]
     basis: Basis = Basis.PREDICTED
     where: Where = EVERYWHERE
     variant: str | None = None
     profiles: tuple[str, ...] = FULL
 
     @property
-    def subject(self) -> Subject:
+    def subject(self) -> ExaminationSubject:
         """What it is about, imported when it is asked for: the catalogue is read without clients and faults."""
         return self.examined()
 
@@ -87,16 +87,16 @@ class Examination:
         return requirements_among(self.sources)
 
 
-def by(place: str) -> Callable[[], Subject]:
+def by(place: str) -> Callable[[], ExaminationSubject]:
     """Return what imports a subject when it is called.
 
     Args:
         place: the module below ``conformance.examining`` and the name there, such as ``fetchers.lag:LAG_GAUGE``.
     """
 
-    def imported() -> Subject:
+    def imported() -> ExaminationSubject:
         module, _, name = place.partition(":")
-        subject: Subject = getattr(import_module(f"conformance.examining.{module}"), name)
+        subject: ExaminationSubject = getattr(import_module(f"conformance.examining.{module}"), name)
         return subject
 
     return imported

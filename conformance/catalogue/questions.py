@@ -54,7 +54,7 @@ class Took:
 
     @property
     def ms(self) -> int:
-        """The answer: whole milliseconds."""
+        """Return the answer: whole milliseconds."""
         return (self.to_ns - self.from_ns) // NS_PER_MS
 
 
@@ -63,7 +63,7 @@ Measured: TypeAlias = "Value | Took"
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class QuestionAnswer:
     """What is asked and its answer: predicted, then a range is allowed, or measured.
 
     Attributes:
@@ -76,13 +76,13 @@ class Answer:
 
     @property
     def predicted(self) -> PredictedAnswer:
-        """The answer as it is frozen."""
+        """Return the answer as it is frozen."""
         assert not isinstance(self.value, Took), "a time is predicted as a range"
         return PredictedAnswer(self.what, self.value, in_words(self.value))
 
     @property
     def measured(self) -> MeasuredAnswer:
-        """The answer as it is noted."""
+        """Return the answer as it is noted."""
         if isinstance(self.value, Took):
             return MeasuredAnswer(self.what, self.value.ms, from_ns=self.value.from_ns, to_ns=self.value.to_ns)
         assert not isinstance(self.value, Between), "what is measured is one value"
@@ -90,7 +90,7 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class ScheduleQuestion:
     """One question of a scenario.
 
     Attributes:
@@ -106,7 +106,7 @@ class Question:
 
 
 def agrees(expected: Expected, measured: Value) -> bool:
-    """Tell whether a measured answer is the predicted one; a truth value is no number."""
+    """Return whether a measured answer is the predicted one; a truth value is no number."""
     if isinstance(expected, Between):
         return expected.holds(measured)
     return expected == measured and isinstance(expected, bool) == isinstance(measured, bool)

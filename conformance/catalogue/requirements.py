@@ -96,7 +96,7 @@ class Requirement:
 
     @property
     def area(self) -> str:
-        """The title of its area."""
+        """Return the title of its area."""
         return AREAS[self.id.partition("-")[0]]
 
 

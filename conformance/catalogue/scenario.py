@@ -11,7 +11,7 @@ from conformance.catalogue.where import EVERYWHERE, Where
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from conformance.catalogue.questions import Question
+    from conformance.catalogue.questions import ScheduleQuestion
     from oracle.schedule import Schedule
 
 REQUIREMENT_ID = re.compile(r"^(HW|TR|LE|IS|AC|EL|RM|FE|RC)-\d\d$")
@@ -46,11 +46,11 @@ class Scenario:
     variant: str | None = None
     profiles: tuple[str, ...] = FULL
     where: Where = EVERYWHERE
-    questions: tuple[Question, ...] = ()
+    questions: tuple[ScheduleQuestion, ...] = ()
 
     @property
     def id(self) -> str:
-        """The schedule's id: area and sentence."""
+        """Return the schedule's id: area and sentence."""
         return self.schedule.id
 
     @property

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from conformance.catalogue.scenario import Scenario
-from conformance.laboratory import brokers_for, cluster_kind
+from conformance.cluster_pool import brokers_for, cluster_kind
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence

@@ -35,7 +35,7 @@ class Sign(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Promise:
+class PromiseSign:
     """Whether the durability promise of the settings is kept."""
 
     @property

@@ -6,39 +6,39 @@ brokers of both releases.
 
 from __future__ import annotations
 
-from conformance.catalogue.signs import Answered, HighWatermark, Isr, Leader, LogEndOffset, Promise, Several
+from conformance.catalogue.signs import Answered, HighWatermark, Isr, Leader, LogEndOffset, PromiseSign, Several
 from conformance.examining.regressions import fenced_leader, lookups_with_puppets, with_puppets
 from conformance.examining.regressions.followers_with_puppets import APPENDED, RUNS
 from conformance.scenarios.regressions import frames_asked
-from conformance.scenarios.regressions.defect import KRAFT, ZOOKEEPER, Defect, Kind
+from conformance.scenarios.regressions.defect import KRAFT, ZOOKEEPER, Kind, KnownDefect
 from conformance.scenarios.regressions.high_watermark import HELD_BY_THE_DEAD
 
 LOST, KEPT = "BROKEN_AS_PREDICTED", "KEPT"
 
-TRACK_RECORD: tuple[Defect, ...] = (
-    Defect(
+TRACK_RECORD: tuple[KnownDefect, ...] = (
+    KnownDefect(
         "KAFKA-1211",
         "an in-sync follower cuts a committed record to its stale high watermark and is elected cleanly",
         "0.10.2.2",
         "0.11.0.3",
         ZOOKEEPER,
-        Promise(),
+        PromiseSign(),
         there=LOST,
         here=KEPT,
         rules=("truncate-by-leader-epoch",),
     ),
-    Defect(
+    KnownDefect(
         "KAFKA-6857",
         "a leader asked where no epoch ends answers with its log end, and its follower keeps what the leader never had",
         "1.1.0",
         "1.1.1",
         ZOOKEEPER,
-        Promise(),
+        PromiseSign(),
         there=LOST,
         here=KEPT,
         rules=("tells-end-of-no-epoch",),
     ),
-    Defect(
+    KnownDefect(
         "KAFKA-5758",
         "an immediate fetch answer carries the high watermark that this very fetch has raised",
         "1.1.0",
@@ -49,51 +49,51 @@ TRACK_RECORD: tuple[Defect, ...] = (
         here=1,
         rules=("immediate-response-carries-new-high-watermark",),
     ),
-    Defect(
+    KnownDefect(
         "KAFKA-6361",
         "after three fast failovers a follower keeps a record that its leader never had",
         "1.1.1",
         "2.0.1",
         ZOOKEEPER,
-        Promise(),
+        PromiseSign(),
         there=LOST,
         here=KEPT,
         rules=("truncate-to-common-epoch",),
     ),
-    Defect(
+    KnownDefect(
         "KAFKA-7415",
         "a leader without an entry for its own epoch cannot tell its follower where to cut",
         "2.0.0",
         "2.0.1",
         ZOOKEEPER,
-        Promise(),
+        PromiseSign(),
         there=LOST,
         here=KEPT,
         rules=("epoch-entry-on-election",),
     ),
-    Defect(
+    KnownDefect(
         "KAFKA-7128",
         "a replica joins the ISR below the start of its leader's epoch and is elected without a committed record",
         "2.0.0",
         "2.0.1",
         ZOOKEEPER,
-        Promise(),
+        PromiseSign(),
         there=LOST,
         here=KEPT,
         rules=("join-isr-at-epoch-start",),
     ),
-    Defect(
+    KnownDefect(
         "KAFKA-7164",
         "a follower that missed leaderships does not truncate when the leader is the one it knew",
         "2.0.0",
         "2.0.1",
         ZOOKEEPER,
-        Promise(),
+        PromiseSign(),
         there=LOST,
         here=KEPT,
         rules=("same-leader-skips-truncation",),
     ),
-    Defect(
+    KnownDefect(
         "KAFKA-7414",
         "a broker whose log ends after its leader's exits",
         "2.0.0",
@@ -104,7 +104,7 @@ TRACK_RECORD: tuple[Defect, ...] = (
         here=True,
         rules=("ahead-of-leader-gives-up",),
     ),
-    Defect(
+    KnownDefect(
         "KAFKA-7395",
         "a record is committed by fetches of a follower in another epoch (KAFKA-6880)",
         "2.0.1",
@@ -115,7 +115,7 @@ TRACK_RECORD: tuple[Defect, ...] = (
         here=1,
         rules=("fence-leader-epoch",),
     ),
-    Defect(
+    KnownDefect(
         "KAFKA-7786",
         "a follower whose late lookup is fenced does not fetch until the leader epoch changes again",
         "2.1.0",
@@ -126,7 +126,7 @@ TRACK_RECORD: tuple[Defect, ...] = (
         here=True,
         rules=("lookup-of-another-epoch-is-dropped",),
     ),
-    Defect(
+    KnownDefect(
         "KAFKA-9491",
         "a replica whose log begins late takes the leadership, and every record it is sent, with out of range",
         "2.4.0",
@@ -137,7 +137,7 @@ TRACK_RECORD: tuple[Defect, ...] = (
         here=[0, 5],
         rules=("high-watermark-left-below-log-start",),
     ),
-    Defect(
+    KnownDefect(
         "KAFKA-9952",
         "every rise of the high watermark answers the followers' waiting fetches (KAFKA-9731)",
         "2.5.1",
@@ -148,7 +148,7 @@ TRACK_RECORD: tuple[Defect, ...] = (
         here=False,
         rules=("high-watermark-is-pushed",),
     ),
-    Defect(
+    KnownDefect(
         "KAFKA-10706",
         "a former leader whose last epoch has no record never ends its truncation",
         "2.6.0",
@@ -159,18 +159,18 @@ TRACK_RECORD: tuple[Defect, ...] = (
         here=True,
         rules=("epoch-entry-kept-without-cut",),
     ),
-    Defect(
+    KnownDefect(
         "KAFKA-13141",
         "the leader counts a diverging follower's offset, which lets it into the ISR and be elected",
         "2.8.0",
         "2.8.1",
         ZOOKEEPER,
-        Promise(),
+        PromiseSign(),
         there=LOST,
         here=KEPT,
         rules=("diverging-fetch-is-counted",),
     ),
-    Defect(
+    KnownDefect(
         "KAFKA-13091",
         "the high watermark waits for a replica that has left the ISR",
         "3.0.2",
@@ -181,7 +181,7 @@ TRACK_RECORD: tuple[Defect, ...] = (
         here=2,
         rules=("shrink-does-not-raise-high-watermark",),
     ),
-    Defect(
+    KnownDefect(
         "KAFKA-14140",
         "with ZooKeeper a replica whose broker is dead enters the ISR",
         "3.2.3",
@@ -192,7 +192,7 @@ TRACK_RECORD: tuple[Defect, ...] = (
         here=[1, 2],
         rules=("only-unfenced-replica-joins-isr",),
     ),
-    Defect(
+    KnownDefect(
         "KAFKA-14704",
         "a follower takes its leader's high watermark before it cuts what that leader never had",
         "3.4.0",
@@ -203,18 +203,18 @@ TRACK_RECORD: tuple[Defect, ...] = (
         here=0,
         rules=("high-watermark-before-cut",),
     ),
-    Defect(
+    KnownDefect(
         "KAFKA-14617",
         "a replica enters the ISR by what it had before it restarted, and is elected without it",
         "3.4.1",
         "3.5.2",
         KRAFT,
-        Promise(),
+        PromiseSign(),
         there=LOST,
         here=KEPT,
         rules=("only-replica-of-this-start-joins-isr",),
     ),
-    Defect(
+    KnownDefect(
         "KAFKA-15021",
         "a replica that leaves the ISR raises the leader epoch, and one that is dead holds the high watermark back",
         "3.5.2",
@@ -225,7 +225,7 @@ TRACK_RECORD: tuple[Defect, ...] = (
         here=[5, 2],
         rules=("eligible-caught-up-replica-holds-high-watermark", "kraft-controller"),
     ),
-    Defect(
+    KnownDefect(
         "KAFKA-15510",
         "an answer without records makes a follower forget the epoch of its last record",
         "3.6.2",
@@ -236,7 +236,7 @@ TRACK_RECORD: tuple[Defect, ...] = (
         here=0,
         rules=("empty-answer-forgets-last-epoch",),
     ),
-    Defect(
+    KnownDefect(
         "KAFKA-15583",
         "records are visible although fewer replicas than min.insync.replicas have them",
         "3.6.2",
@@ -248,7 +248,7 @@ TRACK_RECORD: tuple[Defect, ...] = (
         rules=("high-watermark-needs-min-isr",),
         kind=Kind.BUILT,
     ),
-    Defect(
+    KnownDefect(
         "KAFKA-12670",
         "unclean.leader.election.enable can be set in KRaft mode and has no effect",
         "3.8.1",
@@ -260,7 +260,7 @@ TRACK_RECORD: tuple[Defect, ...] = (
         rules=("unclean-election-on-request-only",),
         kind=Kind.BUILT,
     ),
-    Defect(
+    KnownDefect(
         "KAFKA-18991",
         "a follower takes the records in the answer to a fetch of an earlier leader epoch of its leader",
         "3.9.0",
@@ -271,19 +271,19 @@ TRACK_RECORD: tuple[Defect, ...] = (
         here=1,
         rules=("fetch-of-another-epoch-is-dropped",),
     ),
-    Defect(
+    KnownDefect(
         "KIP-966",
         "the last replica in sync loses its page cache, is elected again, and acknowledged records are gone",
         "3.9.2",
         "4.3.1",
         KRAFT,
-        Promise(),
+        PromiseSign(),
         there=LOST,
         here=KEPT,
         rules=("eligible-leader-replicas",),
         kind=Kind.BUILT,
     ),
-    Defect(
+    KnownDefect(
         "KAFKA-19522",
         "with eligible leader replicas a last known leader is elected whose broker is down",
         "4.0.1",

@@ -47,7 +47,7 @@ class Where:
 
     @property
     def limits(self) -> tuple[str, ...]:
-        """The limits in words; none if every release will do."""
+        """Return the limits in words; none if every release will do."""
         limits = (
             f"Kafka {self.since} and newer" if self.since is not None else "",
             f"Kafka before {self.before}" if self.before is not None else "",
@@ -57,7 +57,7 @@ class Where:
 
     @property
     def text(self) -> str:
-        """The limits and the reason for them in words."""
+        """Return the limits and the reason for them in words."""
         whys = "; ".join(why for why in (self.why_since, self.why) if why)
         return _because(", ".join(self.limits) or "every release", whys)
 

@@ -19,13 +19,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from conformance.clients.outcomes import outcome_of
-from conformance.clients.producer import Delivery
+from conformance.clients.producer import DeliveryReport
 from conformance.clients.records import key_of, value_of
 from conformance.probes.connection import BrokerConnection, MemoryRecordsBuilder, ProbeError, ProduceRequest
 from fault_injection.puppets.schema import API_VERSIONS, CLIENT_MESSAGES, PRODUCE, request_frame
 from fault_injection.waiting import DeadlineExceededError, until
 from oracle.error_codes import error_name
-from oracle.vocabulary import Acks, Outcome
+from oracle.vocabulary import Acks, ProduceOutcome
 
 CLIENT_ID = "kafka-conformance-produce"
 BATCH_BYTES_MAX = 1 << 20
@@ -39,7 +39,7 @@ _LENGTH = struct.Struct(">i")
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class ProduceAnswer:
     """What the producer was told.
 
     Attributes:
@@ -74,7 +74,7 @@ class OneRecord:
     value_length: int
 
 
-def produce_once(address: str, topic: str, record: OneRecord) -> Told:
+def produce_once(address: str, topic: str, record: OneRecord) -> ProduceAnswer:
     """Send one record to partition 0 at a broker, once, and say what came.
 
     Raises:
@@ -102,22 +102,22 @@ class DirectSending:
         self._acks = Acks(record.acks)
         self._is_appended = False
 
-    def poll(self) -> Delivery | None:
+    def poll(self) -> DeliveryReport | None:
         """Return the delivery if it is known; returns at once."""
         told = self._request.poll()
         if told is None:
             return None
         if not told.is_answered:
-            return Delivery(Outcome.INDETERMINATE, None, None)
+            return DeliveryReport(ProduceOutcome.INDETERMINATE, None, None)
         is_refused = told.error == NOT_LEADER and not self._is_appended
-        outcome = Outcome.REFUSED if is_refused else outcome_of(self._acks, told.error)
-        return Delivery(outcome, told.error, told.offset)
+        outcome = ProduceOutcome.REFUSED if is_refused else outcome_of(self._acks, told.error)
+        return DeliveryReport(outcome, told.error, told.offset)
 
     def appended(self) -> None:
         """Take note that the broker has appended the record: an error that comes now does not undo that."""
         self._is_appended = True
 
-    def await_delivery(self, deadline_s: float) -> Delivery:
+    def await_delivery(self, deadline_s: float) -> DeliveryReport:
         """Wait until the delivery is known.
 
         Raises:
@@ -146,7 +146,7 @@ class _Request:
             produce += request_frame(CLIENT_MESSAGES[API_VERSIONS], 0, {}, API_VERSIONS_ID, CLIENT_ID)
         host, _, port = address.rpartition(":")
         self._received = bytearray()
-        self._told: Told | None = None
+        self._told: ProduceAnswer | None = None
         self._is_closed = False
         try:
             with ExitStack() as unless_it_is_sent:
@@ -157,7 +157,7 @@ class _Request:
             raise ProbeError(address, f"no Produce can be sent: {str(failed) or type(failed).__name__}") from failed
         self._socket.setblocking(False)  # noqa: FBT003 - the standard library's argument has no name
 
-    def poll(self) -> Told | None:
+    def poll(self) -> ProduceAnswer | None:
         """Return what the broker has told; None while it has told nothing."""
         if self._told is None and not self._is_closed:
             self._told = self._read()
@@ -167,7 +167,7 @@ class _Request:
         self._is_closed = True
         self._socket.close()
 
-    def _read(self) -> Told | None:
+    def _read(self) -> ProduceAnswer | None:
         try:
             while part := self._socket.recv(BATCH_BYTES_MAX):
                 self._received += part
@@ -177,7 +177,7 @@ class _Request:
             return None
         except OSError:
             pass  # it ended as a connection does whose other end is gone
-        return Told(is_answered=False, is_closed=True)
+        return ProduceAnswer(is_answered=False, is_closed=True)
 
     def _frame(self) -> bytes | None:
         """Return the first whole answer, or None."""
@@ -187,10 +187,10 @@ class _Request:
         end = _LENGTH.size + length
         return bytes(self._received[_LENGTH.size : end]) if len(self._received) >= end else None
 
-    def _read_answer(self, frame: bytes) -> Told:
+    def _read_answer(self, frame: bytes) -> ProduceAnswer:
         (correlation_id,) = _LENGTH.unpack_from(frame)
         if correlation_id != PRODUCE_ID:
-            return Told(is_answered=False)
+            return ProduceAnswer(is_answered=False)
         return _told(CLIENT_MESSAGES[PRODUCE].response.decode(frame, version=self._version, header=True))
 
 
@@ -202,10 +202,10 @@ def _version(address: str) -> int:
     return version
 
 
-def _told(answer: Any) -> Told:  # noqa: ANN401 - kafka-python is untyped
+def _told(answer: Any) -> ProduceAnswer:  # noqa: ANN401 - kafka-python is untyped
     part = answer.responses[0].partition_responses[0]
     error = error_name(part.error_code) if part.error_code else None
-    return Told(is_answered=True, error=error, offset=int(part.base_offset) if error is None else None)
+    return ProduceAnswer(is_answered=True, error=error, offset=int(part.base_offset) if error is None else None)
 
 
 def _values(topic: str, record: OneRecord, version: int) -> dict[str, Any]:

@@ -9,7 +9,7 @@ with the partition's error *after* its append), librdkafka's message states (a m
 was never part of a request).
 """
 
-from oracle.vocabulary import Acks, Outcome
+from oracle.vocabulary import Acks, ProduceOutcome
 
 LEADER_NOT_AVAILABLE = "LEADER_NOT_AVAILABLE"
 """The error given to a record that waited for a leader and was never part of a request."""
@@ -69,7 +69,7 @@ def kafka_error_name(client_name: str) -> str:
     return _KAFKA_NAMES.get(client_name, client_name)
 
 
-def outcome_of(acks: Acks, error: str | None) -> Outcome:
+def outcome_of(acks: Acks, error: str | None) -> ProduceOutcome:
     """Classify what a producer was told about the only attempt to send a record.
 
     Args:
@@ -77,9 +77,9 @@ def outcome_of(acks: Acks, error: str | None) -> Outcome:
         error: None for success, else the name of the error as ``kafka_error_name`` gives it.
     """
     if error is None:
-        return Outcome.INDETERMINATE if acks is Acks.NONE else Outcome.ACKNOWLEDGED
+        return ProduceOutcome.INDETERMINATE if acks is Acks.NONE else ProduceOutcome.ACKNOWLEDGED
     if error in NEVER_APPENDED or error in NEVER_SENT:
-        return Outcome.REFUSED
+        return ProduceOutcome.REFUSED
     if error in NEVER_APPENDED_UNLESS_PARKED and acks is not Acks.ALL:
-        return Outcome.REFUSED
-    return Outcome.INDETERMINATE
+        return ProduceOutcome.REFUSED
+    return ProduceOutcome.INDETERMINATE

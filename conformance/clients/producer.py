@@ -21,7 +21,7 @@ from conformance.clients.configuration import quiet_configuration
 from conformance.clients.outcomes import LEADER_NOT_AVAILABLE, kafka_error_name, outcome_of
 from conformance.clients.records import VALUE_LENGTH_DEFAULT, key_of, value_of
 from fault_injection.waiting import until
-from oracle.vocabulary import Acks, Outcome
+from oracle.vocabulary import Acks, ProduceOutcome
 
 TIMEOUT_MS_DEFAULT = 30_000
 QUEUE_TIMEOUT_MS_DEFAULT = 3_000
@@ -37,7 +37,7 @@ FLUSH_S_MAX = 1.0
 
 
 @dataclass(frozen=True, slots=True)
-class Delivery:
+class DeliveryReport:
     """What the producer was told about a record.
 
     Attributes:
@@ -46,7 +46,7 @@ class Delivery:
         offset: the offset as acknowledged; None when none was given.
     """
 
-    outcome: Outcome
+    outcome: ProduceOutcome
     error: str | None
     offset: int | None
 
@@ -59,7 +59,7 @@ class _ReportedError(Protocol):
     def name(self) -> str: ...
 
 
-class Sending:
+class RecordInFlight:
     """One record on its way; close it when its delivery is known or no longer of interest."""
 
     def __init__(self, producer: Any, acks: Acks, queue_timeout_ms: int) -> None:  # noqa: ANN401 - untyped client
@@ -68,9 +68,9 @@ class Sending:
         self._purge_at = time.monotonic() + queue_timeout_ms / 1000
         self._has_purged = False
         self._is_appended = False
-        self._delivery: Delivery | None = None
+        self._delivery: DeliveryReport | None = None
 
-    def poll(self) -> Delivery | None:
+    def poll(self) -> DeliveryReport | None:
         """Serve the client's events and give the delivery if it is known; returns at once."""
         if self._delivery is None:
             self._purge_if_due()
@@ -81,7 +81,7 @@ class Sending:
         """Take note that the leader has appended the record: it must not be sent a second time."""
         self._is_appended = True
 
-    def await_delivery(self, deadline_s: float) -> Delivery:
+    def await_delivery(self, deadline_s: float) -> DeliveryReport:
         """Wait until the delivery is known.
 
         Raises:
@@ -145,7 +145,7 @@ def send(  # noqa: PLR0913 - a request has this many settings, each with a name
     value_length: int = VALUE_LENGTH_DEFAULT,
     queue_timeout_ms: int = QUEUE_TIMEOUT_MS_DEFAULT,
     timestamp_ms: int = 0,
-) -> Sending:
+) -> RecordInFlight:
     """Send one record in one request, once.
 
     Args:
@@ -161,14 +161,14 @@ def send(  # noqa: PLR0913 - a request has this many settings, each with a name
         timestamp_ms: the record's timestamp; 0 for the time of day.
     """
     producer = Producer(_configuration(address, acks, timeout_ms))
-    sending = Sending(producer, acks, queue_timeout_ms)
+    sending = RecordInFlight(producer, acks, queue_timeout_ms)
     sending._produce(topic, partition, _Record(record_id, value_length, timestamp_ms))  # noqa: SLF001 - the two are one unit
     return sending
 
 
-def _delivery(acks: Acks, error: str | None, offset: int | None) -> Delivery:
+def _delivery(acks: Acks, error: str | None, offset: int | None) -> DeliveryReport:
     is_known = offset is not None and offset >= 0 and acks is not Acks.NONE
-    return Delivery(outcome_of(acks, error), error, offset if is_known else None)
+    return DeliveryReport(outcome_of(acks, error), error, offset if is_known else None)
 
 
 def _configuration(address: str, acks: Acks, timeout_ms: int) -> dict[str, str | int | bool]:

@@ -18,7 +18,7 @@ from fault_injection.puppets.connection import PuppetConnection, PuppetError
 from fault_injection.puppets.schema import FETCH, LIST_OFFSETS, OFFSETS_FOR_LEADER_EPOCH
 from oracle.asking import newest_asked
 from oracle.error_codes import error_name
-from oracle.vocabulary import Request
+from oracle.vocabulary import ClientRequest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,9 +29,9 @@ FETCH_BYTES_MAX = 1 << 20
 CLIENT_ID = "kafka-conformance-question"
 CONSUMER, NOTHING, NO_EPOCH = -1, -1, -1
 API_KEYS = {
-    Request.FETCH: FETCH,
-    Request.LIST_OFFSETS: LIST_OFFSETS,
-    Request.OFFSETS_FOR_LEADER_EPOCH: OFFSETS_FOR_LEADER_EPOCH,
+    ClientRequest.FETCH: FETCH,
+    ClientRequest.LIST_OFFSETS: LIST_OFFSETS,
+    ClientRequest.OFFSETS_FOR_LEADER_EPOCH: OFFSETS_FOR_LEADER_EPOCH,
 }
 
 
@@ -84,7 +84,7 @@ class Listed:
 
 
 @dataclass(frozen=True, slots=True)
-class EpochEnd:
+class EpochEndAnswer:
     """What OffsetsForLeaderEpoch brought."""
 
     error: str | None
@@ -131,7 +131,7 @@ class Questioner:
             "rack_id": limits.rack,
             "topics": [{"topic": self._topic, "partitions": [part]}],
         }
-        told = self._ask(Request.FETCH, values).responses[0].partitions[0]
+        told = self._ask(ClientRequest.FETCH, values).responses[0].partitions[0]
         content = bytes(told.records or b"")
         found = (record for record in records_of(content) if record.offset >= offset)
         ids = tuple(record.record_id for record in found)
@@ -157,10 +157,10 @@ class Questioner:
             "isolation_level": int(reads_committed),
             "topics": [{"name": self._topic, "partitions": [part]}],
         }
-        told = self._ask(Request.LIST_OFFSETS, values).topics[0].partitions[0]
+        told = self._ask(ClientRequest.LIST_OFFSETS, values).topics[0].partitions[0]
         return Listed(_name(told.error_code), _number(told.offset))
 
-    def epoch_end(self, leader_epoch: int, current_leader_epoch: int | None) -> EpochEnd:
+    def epoch_end(self, leader_epoch: int, current_leader_epoch: int | None) -> EpochEndAnswer:
         """Ask where a leader epoch ends, claiming another one to be the current one if the version has room for it.
 
         Raises:
@@ -169,10 +169,10 @@ class Questioner:
         claimed = NO_EPOCH if current_leader_epoch is None else current_leader_epoch
         part = {"partition": 0, "current_leader_epoch": claimed, "leader_epoch": leader_epoch}
         values = {"replica_id": CONSUMER, "topics": [{"topic": self._topic, "partitions": [part]}]}
-        told = self._ask(Request.OFFSETS_FOR_LEADER_EPOCH, values).topics[0].partitions[0]
-        return EpochEnd(_name(told.error_code), _number(told.leader_epoch), _number(told.end_offset))
+        told = self._ask(ClientRequest.OFFSETS_FOR_LEADER_EPOCH, values).topics[0].partitions[0]
+        return EpochEndAnswer(_name(told.error_code), _number(told.leader_epoch), _number(told.end_offset))
 
-    def _ask(self, request: Request, values: Values) -> Any:  # noqa: ANN401 - kafka-python is untyped
+    def _ask(self, request: ClientRequest, values: Values) -> Any:  # noqa: ANN401 - kafka-python is untyped
         key = API_KEYS[request]
         with self._connected() as connection:
             newest = min(connection.newest_version(key), newest_asked(request))

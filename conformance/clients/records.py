@@ -66,7 +66,7 @@ def record_id_of(value: bytes | None) -> int | None:
 
 
 def value_matches(record_id: int, value: bytes | None) -> bool:
-    """Say whether this is, byte for byte, the value of this record (at the length that it has)."""
+    """Return whether this is, byte for byte, the value of this record (at the length that it has)."""
     if value is None or len(value) < VALUE_LENGTH_MIN or not 0 <= record_id <= RECORD_ID_MAX:
         return False
     return value == _value(key_of(record_id), len(value))

@@ -16,7 +16,7 @@ from conformance.run_options import run_options_in_pytest
 from conformance.schedules import SUFFIXES
 from conformance.schedules.schedule_file import ScheduleFileError, locate, read_schedule
 from conformance.spark_extra import SparkMissingError
-from conformance.stages.foretelling import foretell
+from conformance.stages.predicting import predict_entry
 from fault_injection.releases import UsageError, find_release
 from oracle.steps.step import ScheduleError
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from conformance.line import Line
     from conformance.record.directory import RunDirectory
     from conformance.run_options import OwnKafka
-    from conformance.stages.foretelling import Foretold
+    from conformance.stages.predicting import EntryPrediction
     from oracle.rules.rule_set import RuleSet
 
 
@@ -156,7 +156,7 @@ def check_predictable(choice: Choice, entries: Iterable[Entry], rules: RuleSet) 
         ScheduleFileError: a schedule that no rule of the release can satisfy.
     """
     for entry in entries:
-        foretold(entry, rules, choice)
+        entry_prediction(entry, rules, choice)
 
 
 def locate_error(choice: Choice, scenario: Entry, error: ScheduleError) -> ScheduleFileError:
@@ -168,14 +168,14 @@ def locate_error(choice: Choice, scenario: Entry, error: ScheduleError) -> Sched
     return ScheduleFileError(f"{scenario.name}:{step} {error}")
 
 
-def foretold(entry: Entry, rules: RuleSet, choice: Choice | None = None) -> Foretold:
+def entry_prediction(entry: Entry, rules: RuleSet, choice: Choice | None = None) -> EntryPrediction:
     """Return what the model says of an entry; the choice has the files of schedules of the user's.
 
     Raises:
         ScheduleFileError: no rule of the release satisfies its schedule.
     """
     try:
-        return foretell(entry, rules)
+        return predict_entry(entry, rules)
     except ScheduleError as error:
         raise locate_error(choice or Choice(), entry, error) from error
 
@@ -220,6 +220,6 @@ def line_that_runs(entry: Entry) -> RuleSet | None:
     """
     for line in reversed(LADDER):
         rules = line.rules
-        if foretold(entry, rules).not_run is None:
+        if entry_prediction(entry, rules).not_run is None:
             return rules
     return None

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 from conformance.catalogue.examination import BASIS_WORDS, Examination, basis_of
 from conformance.catalogue.requirements import REQUIREMENTS
 from conformance.catalogue.where import EVERYWHERE
-from conformance.commands.choosing import Choice, foretold, line_that_runs, release_options, rules_of
-from conformance.commands.foretold_promise import promise_line, promise_words
+from conformance.commands.choosing import Choice, entry_prediction, line_that_runs, release_options, rules_of
 from conformance.commands.listing import count_words, entry_as_json
 from conformance.commands.parser import add_json, refuse, table_lines
+from conformance.commands.predicted_promise import promise_line, promise_words
 from conformance.commands.prediction import answer_lines
 from conformance.judgement.broker_answers import answer_words
 from conformance.registry import file_of, select
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from conformance.catalogue.examination import Entry
     from conformance.commands.parser import Parser
     from conformance.console import Console
-    from conformance.stages.foretelling import Foretold
+    from conformance.stages.predicting import EntryPrediction
     from oracle.prediction import Moment, Prediction
     from oracle.rules.rule_set import RuleSet
     from oracle.schedule import Schedule
@@ -67,7 +67,7 @@ def explain(console: Console, choice: Choice, *, in_full: bool = False) -> int:
     """
     rules = rules_of(choice)
     entries = select(choice.globs)
-    told = [foretold(entry, rules) for entry in entries]
+    told = [entry_prediction(entry, rules) for entry in entries]
     if console.as_json:
         console.answer_json([entry_as_json(entry) | _steps_as_json(entry) for entry in entries])
     elif len(told) == 1 or in_full:
@@ -86,7 +86,7 @@ def _steps_as_json(entry: Entry) -> dict[str, Any]:
     return {"explanation": entry.explanation, "file": file_of(entry), "schedule": schedule, "questions": questions}
 
 
-def _explained(told: Foretold) -> Iterable[str]:
+def _explained(told: EntryPrediction) -> Iterable[str]:
     entry = told.entry
     yield f"{entry.name} — {entry.id}"
     yield ""
@@ -124,7 +124,7 @@ def _settings(schedule: Schedule) -> Iterable[str]:
     yield f"Settings:    {', '.join(f'{key}={value}' for key, value in topic_configs(schedule).items())}"
 
 
-def _predicted(told: Foretold) -> Iterable[str]:
+def _predicted(told: EntryPrediction) -> Iterable[str]:
     """Yield small tables: numbers and answers of a scenario's steps, and what is asked besides."""
     on = f"Kafka {told.rules.version} ({told.rules.metadata.value})"
     if told.not_run is not None:
@@ -171,7 +171,7 @@ def _cells(moment: Moment) -> tuple[str, ...]:
 SENTENCES = {requirement.id: requirement.sentence for requirement in REQUIREMENTS}
 
 
-def family_lines(told: Sequence[Foretold]) -> Iterable[str]:
+def family_lines(told: Sequence[EntryPrediction]) -> Iterable[str]:
     """Yield every family: what its scenarios share once, then a table; last how to read a whole text."""
     for family, group in groupby(told, lambda one: family_of(one.entry.name)):
         yield from _family(family, list(group))
@@ -184,7 +184,7 @@ def family_of(name: str) -> str:
     return name.split("/", maxsplit=1)[0]
 
 
-def _family(family: str, told: Sequence[Foretold]) -> Iterable[str]:
+def _family(family: str, told: Sequence[EntryPrediction]) -> Iterable[str]:
     entries = [one.entry for one in told]
     sentence = f": {SENTENCES[family]}" if family in SENTENCES else ""
     yield f"{family}, {count_words(len(entries))}{sentence}"
@@ -211,7 +211,7 @@ def _steps(entry: Entry) -> int:
     return len(entry.subject.steps() if isinstance(entry, Examination) else entry.schedule.steps)
 
 
-def _variant_predicted(told: Foretold) -> str:
+def _variant_predicted(told: EntryPrediction) -> str:
     """Return what becomes of the promise of a schedule, how much is asked, or that it is not run."""
     if told.not_run is not None:
         return "not run"
@@ -229,7 +229,7 @@ def _requirements(entries: Sequence[Entry]) -> Iterable[str]:
         yield from (f"  {line}" for line in table_lines([(_variant(one), (one.requirement,)) for one in entries]))
 
 
-def _not_run(told: Sequence[Foretold]) -> Iterable[str]:
+def _not_run(told: Sequence[EntryPrediction]) -> Iterable[str]:
     """Yield why some are not run, each reason once."""
     reasons = list(dict.fromkeys(one.not_run for one in told if one.not_run is not None))
     if reasons:

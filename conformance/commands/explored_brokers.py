@@ -14,12 +14,12 @@ from conformance.commands.parser import whole_number
 from conformance.schedules.schedule_file import schedule_text
 from fault_injection.releases import UsageError
 from oracle.brokers.answers import schedule_of
-from oracle.brokers.bounds import Bounds
+from oracle.brokers.bounds import SearchBounds
 from oracle.brokers.model import Brokers
-from oracle.explorer.model import Always, Sometimes, Subject
+from oracle.explorer.model import Always, SearchSubject, Sometimes
 from oracle.properties import ALWAYS, ASKED, SOMETIMES
 from oracle.rules import kip_966
-from oracle.schedule import Settings
+from oracle.schedule import TopicSettings
 from oracle.vocabulary import Acks, HighWatermarkCheckpoint
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from oracle.explorer.model import Exploration
-    from oracle.state import Fetch, PartitionState, ReplicaState
+    from oracle.state import FetchInFlight, PartitionState, ReplicaState
 
 NAMES = ("Brokers",)
 SWITCHES = (
@@ -56,7 +56,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     options.add_argument("--write-schedule", type=Path, metavar="F", help="write what is found as a schedule for `run`")
 
 
-def subject(parsed: argparse.Namespace) -> Subject[PartitionState]:
+def subject(parsed: argparse.Namespace) -> SearchSubject[PartitionState]:
     """Return the brokers to search.
 
     Raises:
@@ -70,19 +70,21 @@ def subject(parsed: argparse.Namespace) -> Subject[PartitionState]:
         if parsed.write_schedule is not None:
             yield _written(brokers, found, parsed.write_schedule)
 
-    return Subject(
+    return SearchSubject(
         brokers,
         _constants(brokers),
         tuple(Always(name, holds) for name, holds in ALWAYS.items()),
         _lines,
         lambda state: list(_lines(state)),
         further=tuple(Always(name, ASKED[name]) for name in ASKED if name not in ALWAYS),
-        sometimes=tuple(Sometimes(name, SOMETIMES[name]) for name in SOMETIMES if name not in excluded_places(brokers)),
+        sometimes=tuple(
+            Sometimes(name, SOMETIMES[name]) for name in SOMETIMES if name not in excluded_coverage(brokers)
+        ),
         conclude=conclude,
     )
 
 
-def excluded_places(brokers: Brokers) -> frozenset[str]:
+def excluded_coverage(brokers: Brokers) -> frozenset[str]:
     """Return the places that the release's rules or the settings exclude: that they are never seen is no warning."""
     rules, bounds = brokers.rules, brokers.bounds
     settings, truncation = bounds.settings, rules.truncation
@@ -103,18 +105,18 @@ class _Brokers(Brokers):
 
     def occurrences(self) -> dict[str, int]:  # type: ignore[explicit-override]  # from Python 3.12 on
         """Return the model's own counts without those of excluded places."""
-        excluded = excluded_places(self)
+        excluded = excluded_coverage(self)
         return {name: times for name, times in super().occurrences().items() if name not in excluded}
 
 
-def _bounds(parsed: argparse.Namespace) -> Bounds:
+def _bounds(parsed: argparse.Namespace) -> SearchBounds:
     without = parsed.without_checkpoint
-    return Bounds(
+    return SearchBounds(
         replicas=parsed.replicas,
         records=parsed.records,
         epochs=parsed.epochs,
         acks=ACKS[parsed.acks or "all"],
-        settings=Settings(parsed.min_isr or 1, bool(parsed.unclean)),
+        settings=TopicSettings(parsed.min_isr or 1, bool(parsed.unclean)),
         checkpointing=HighWatermarkCheckpoint.NEVER if without else HighWatermarkCheckpoint.PROMPT,
         stops=bool(parsed.stops),
         power_failure=bool(parsed.power_failure),
@@ -152,7 +154,7 @@ def _replica_line(replica: ReplicaState) -> str:
     return f"broker {replica.broker}: [{records}] high watermark {replica.high_watermark}, {state}"
 
 
-def _link(fetch: Fetch | None) -> str:
+def _link(fetch: FetchInFlight | None) -> str:
     return "no request" if fetch is None else f"{fetch.kind.value} at {fetch.offset} {fetch.stage.value}"
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from conformance.commands.parser import Parser
     from conformance.console import Console
-    from oracle.explorer.model import Subject
+    from oracle.explorer.model import SearchSubject
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,12 +36,12 @@ class Family:
     """
 
     names: Sequence[str]
-    build: Callable[[argparse.Namespace], Subject[Any]]
+    build: Callable[[argparse.Namespace], SearchSubject[Any]]
     add_options: Callable[[argparse.ArgumentParser], None] = lambda _parser: None
     options: Sequence[str] = ()
 
 
-def _published(parsed: argparse.Namespace) -> Subject[int]:
+def _published(parsed: argparse.Namespace) -> SearchSubject[int]:
     constants = Constants(parsed.replicas, parsed.log_size, parsed.records, parsed.epochs)
     return subject(parsed.model, constants, with_symmetry=parsed.symmetry)
 
@@ -52,7 +52,7 @@ FAMILIES: tuple[Family, ...] = (
 )
 
 
-def subject_of(parsed: argparse.Namespace) -> Subject[Any]:
+def subject_of(parsed: argparse.Namespace) -> SearchSubject[Any]:
     """Return what the command line asks to search.
 
     Raises:

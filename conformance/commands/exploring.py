@@ -12,26 +12,26 @@ from typing import TYPE_CHECKING, Any
 from conformance.judgement.verdicts import EXIT_CODES
 from conformance.record.verdict import Conformance
 from fault_injection.releases import UsageError
-from oracle.explorer.model import Always, Exploration, Progress, Verdict
+from oracle.explorer.model import Always, Exploration, SearchProgress, SearchVerdict
 from oracle.explorer.search import Limits, explore
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from conformance.console import Console
-    from oracle.explorer.model import Subject
+    from oracle.explorer.model import SearchSubject
 
 INTERRUPTED = 130
-NOTHING_YET = Progress(0, 0, 0, 0)
+NOTHING_YET = SearchProgress(0, 0, 0, 0)
 BY_HAND = "interrupted"
 """What stopped a search that was interrupted."""
 
 PROGRESS_EVERY_S = 5.0
 STATES_TO_MEASURE_MEMORY = 50_000  # below, what the interpreter itself takes hides what a state takes
 EXITS = {
-    Verdict.HOLDS: EXIT_CODES[Conformance.CONFORMS],
-    Verdict.VIOLATED: EXIT_CODES[Conformance.DEVIATES],
-    Verdict.UNFINISHED: EXIT_CODES[Conformance.INCONCLUSIVE],
+    SearchVerdict.HOLDS: EXIT_CODES[Conformance.CONFORMS],
+    SearchVerdict.VIOLATED: EXIT_CODES[Conformance.DEVIATES],
+    SearchVerdict.UNFINISHED: EXIT_CODES[Conformance.INCONCLUSIVE],
 }
 
 
@@ -61,14 +61,14 @@ class Meter:
     started_s: float = field(default_factory=time.monotonic)
     memory_before: int = field(default_factory=peak_memory_bytes)
     told_s: float = field(default_factory=time.monotonic)
-    latest: Progress = NOTHING_YET
+    latest: SearchProgress = NOTHING_YET
 
     @property
     def seconds(self) -> float:
         """Seconds since the start."""
         return time.monotonic() - self.started_s
 
-    def tell(self, progress: Progress) -> None:
+    def tell(self, progress: SearchProgress) -> None:
         """Keep how far the search is, and say it every few seconds."""
         self.latest = progress
         if time.monotonic() - self.told_s >= PROGRESS_EVERY_S:
@@ -104,7 +104,7 @@ def no_garbage_collection() -> Iterator[None]:
             gc.enable()
 
 
-def explore_model(console: Console, subject: Subject[Any], options: ExploreOptions) -> int:
+def explore_model(console: Console, subject: SearchSubject[Any], options: ExploreOptions) -> int:
     """Search, print what was found, and return the exit code."""
     invariants = chosen_invariants(subject, options.invariants)
     meter = Meter(console)
@@ -127,7 +127,7 @@ def explore_model(console: Console, subject: Subject[Any], options: ExploreOptio
 
 
 def _found(
-    subject: Subject[Any], invariants: tuple[Always[Any], ...], options: ExploreOptions, meter: Meter
+    subject: SearchSubject[Any], invariants: tuple[Always[Any], ...], options: ExploreOptions, meter: Meter
 ) -> Exploration[Any]:
     """Search; an interrupt leaves the figures so far, even while the way to what broke is still being rebuilt."""
     broken: list[str] = []
@@ -150,10 +150,10 @@ def _noting(one: Always[Any], broken: list[str]) -> Always[Any]:
     return Always(one.name, holds)
 
 
-def _without_path(subject: Subject[Any], broken: list[str], latest: Progress) -> Exploration[Any]:
+def _without_path(subject: SearchSubject[Any], broken: list[str], latest: SearchProgress) -> Exploration[Any]:
     return Exploration(
         model=subject.model.name,
-        verdict=Verdict.VIOLATED if broken else Verdict.UNFINISHED,
+        verdict=SearchVerdict.VIOLATED if broken else SearchVerdict.UNFINISHED,
         property_name=broken[0] if broken else None,
         generated=latest.generated,
         distinct=latest.distinct,
@@ -163,7 +163,7 @@ def _without_path(subject: Subject[Any], broken: list[str], latest: Progress) ->
     )
 
 
-def chosen_invariants(subject: Subject[Any], names: tuple[str, ...]) -> tuple[Always[Any], ...]:
+def chosen_invariants(subject: SearchSubject[Any], names: tuple[str, ...]) -> tuple[Always[Any], ...]:
     """Return the invariants of these names, or the model's usual ones.
 
     Raises:
@@ -176,7 +176,7 @@ def chosen_invariants(subject: Subject[Any], names: tuple[str, ...]) -> tuple[Al
     return tuple(offered[name] for name in dict.fromkeys(names)) or subject.invariants
 
 
-def _value(subject: Subject[Any], named: str, found: Exploration[Any], figures: dict[str, Any]) -> dict[str, Any]:
+def _value(subject: SearchSubject[Any], named: str, found: Exploration[Any], figures: dict[str, Any]) -> dict[str, Any]:
     return {
         "model": found.model,
         "constants": dict(subject.constants),
@@ -196,7 +196,7 @@ def _value(subject: Subject[Any], named: str, found: Exploration[Any], figures: 
     }
 
 
-def _lines(subject: Subject[Any], named: str, found: Exploration[Any], figures: dict[str, Any]) -> Iterator[str]:
+def _lines(subject: SearchSubject[Any], named: str, found: Exploration[Any], figures: dict[str, Any]) -> Iterator[str]:
     constants = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in subject.constants.items())
     yield f"{found.model}: {constants}"
     yield f"{named} {_sentence(found, are_several=', ' in named)}"
@@ -210,11 +210,11 @@ def _lines(subject: Subject[Any], named: str, found: Exploration[Any], figures: 
         + (f", {memory} bytes a state" if memory else "")
     )
     yield "seen: " + ", ".join(f"{name} {times}" for name, times in found.sometimes.items())
-    if found.never_seen and found.verdict is not Verdict.VIOLATED:
+    if found.never_seen and found.verdict is not SearchVerdict.VIOLATED:
         yield f"NEVER SEEN, so nothing is proved about it: {', '.join(found.never_seen)}"
 
 
-def _told(subject: Subject[Any], found: Exploration[Any]) -> Iterator[str]:
+def _told(subject: SearchSubject[Any], found: Exploration[Any]) -> Iterator[str]:
     before: tuple[str, ...] = ()
     for number, step in enumerate(found.path, start=1):
         yield f"{number:3}  {step.label or 'the start'}"
@@ -225,10 +225,10 @@ def _told(subject: Subject[Any], found: Exploration[Any]) -> Iterator[str]:
 
 
 def _sentence(found: Exploration[Any], *, are_several: bool) -> str:
-    if found.verdict is Verdict.VIOLATED and not found.path:
+    if found.verdict is SearchVerdict.VIOLATED and not found.path:
         return f"is VIOLATED; {found.stopped_by} before the shortest way there was rebuilt"
-    if found.verdict is Verdict.VIOLATED:
+    if found.verdict is SearchVerdict.VIOLATED:
         return f"is VIOLATED; the shortest way there has {found.trace_length} states"
-    if found.verdict is Verdict.HOLDS:
+    if found.verdict is SearchVerdict.HOLDS:
         return f"{'hold' if are_several else 'holds'} in every reachable state"
     return f"{'are' if are_several else 'is'} unfinished: {found.stopped_by}; nothing broke until then"

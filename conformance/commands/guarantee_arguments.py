@@ -17,7 +17,7 @@ from conformance.commands.guarantees import (
 )
 from conformance.commands.parser import add_json, check_file, is_given, refuse, whole_number
 from fault_injection.releases import UsageError
-from oracle.brokers.questions import Cell, Faults
+from oracle.brokers.questions import Faults, GuaranteeCell
 from oracle.vocabulary import Acks
 
 if TYPE_CHECKING:
@@ -131,6 +131,6 @@ def _choices(releases: tuple[str, ...], parsed: argparse.Namespace) -> Choices:
     return Choices(rules, cells, kept_answers(rules, cells))
 
 
-def _cells(parsed: argparse.Namespace, *kinds: Faults) -> tuple[Cell, ...]:
+def _cells(parsed: argparse.Namespace, *kinds: Faults) -> tuple[GuaranteeCell, ...]:
     acks, min_isr, replicas = ACKS[parsed.acks or "all"], parsed.min_isr or 1, parsed.replicas or 2
-    return tuple(Cell(acks, min_isr, parsed.unclean == "on", replicas, faults) for faults in kinds)
+    return tuple(GuaranteeCell(acks, min_isr, parsed.unclean == "on", replicas, faults) for faults in kinds)

@@ -6,12 +6,12 @@ import textwrap
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from conformance.commands.choosing import foretold, release_options
-from conformance.commands.foretold_promise import promise_line
+from conformance.commands.choosing import entry_prediction, release_options
 from conformance.commands.parser import table_lines
+from conformance.commands.predicted_promise import promise_line
 from conformance.registry import select
 from conformance.scenarios.election.el_03_settings import WITH_POWER_FAILURE
-from conformance.scenarios.election.el_03_settings import Cell as InCatalogue
+from conformance.scenarios.election.el_03_settings import SettingsCombination as InCatalogue
 from oracle.brokers.answers import shown
 from oracle.brokers.guarantee_table import MAX_STATES, release_name
 from oracle.brokers.questions import Faults, cells, question
@@ -19,16 +19,16 @@ from oracle.guarantees import PromiseVerdict, promise_of
 from oracle.predict import predict
 from oracle.rules.release import age
 from oracle.rules.unclean_setting import heeded, why_unheeded
-from oracle.vocabulary import Acks, MetadataMode, Outcome
+from oracle.vocabulary import Acks, MetadataMode, ProduceOutcome
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from conformance.catalogue.examination import Entry
     from conformance.console import Console
-    from oracle.brokers.answers import Answer
-    from oracle.brokers.guarantee_table import Row
-    from oracle.brokers.questions import Cell
+    from oracle.brokers.answers import SearchAnswer
+    from oracle.brokers.guarantee_table import GuaranteeRow
+    from oracle.brokers.questions import GuaranteeCell
     from oracle.rules.rule_set import RuleSet
 
 
@@ -46,22 +46,22 @@ class Choices:
     """
 
     rules: RuleSet
-    cells: Sequence[Cell]
-    answers: Mapping[Cell, Answer]
+    cells: Sequence[GuaranteeCell]
+    answers: Mapping[GuaranteeCell, SearchAnswer]
 
     @property
-    def one(self) -> Cell:
+    def one(self) -> GuaranteeCell:
         """Any of the cells: they differ in their faults only."""
         return self.cells[0]
 
     @property
     def is_unclean_unheeded(self) -> bool:
-        """Whether unclean election is allowed by a setting that the release never looks at."""
+        """Return whether unclean election is allowed by a setting that the release never looks at."""
         return self.one.unclean and heeded(self.rules.election) is not self.rules.election
 
     @property
     def in_catalogue(self) -> InCatalogue:
-        """The cell of EL-03 with these settings."""
+        """Return the cell of EL-03 with these settings."""
         return InCatalogue(acks_word(self.one.acks), self.one.min_isr, self.one.unclean, self.one.replicas)
 
     @property
@@ -75,7 +75,7 @@ class Choices:
 
     @property
     def options(self) -> str:
-        """The options that name the settings on the command line."""
+        """Return the options that name the settings on the command line."""
         unclean = "on" if self.one.unclean else "off"
         one = self.one
         return f"--acks {acks_word(one.acks)} --min-isr {one.min_isr} --unclean {unclean} --replicas {one.replicas}"
@@ -133,7 +133,7 @@ def _as_json(choices: Choices) -> dict[str, Any]:
     }
 
 
-def _fault_as_json(choices: Choices, cell: Cell) -> dict[str, Any]:
+def _fault_as_json(choices: Choices, cell: GuaranteeCell) -> dict[str, Any]:
     """Return what the table has for a kind of faults, and the schedule that shows it."""
     story = _story(choices, cell)
     return {**asdict(choices.answers[cell]), "shown": None if story is None else asdict(story)}
@@ -167,17 +167,17 @@ def _lines(choices: Choices) -> Iterator[str]:
 
 
 def _promise(choices: Choices) -> str:
-    return promise_of(choices.one.acks, Outcome.ACKNOWLEDGED) or NO_PROMISE
+    return promise_of(choices.one.acks, ProduceOutcome.ACKNOWLEDGED) or NO_PROMISE
 
 
 def _predicted(entry: Entry, choices: Choices) -> str:
     """Return what becomes of the promise in an entry of the catalogue."""
-    told = foretold(entry, choices.rules)
+    told = entry_prediction(entry, choices.rules)
     return promise_line(told.prediction) if told.prediction is not None else f"not run: {told.not_run}"
 
 
-def _extent(cell: Cell, found: Answer) -> str:
-    """Say whether an acknowledged record can be lost, and whether that is allowed."""
+def _extent(cell: GuaranteeCell, found: SearchAnswer) -> str:
+    """Return whether an acknowledged record can be lost, and whether that is allowed."""
     if found.lost is None:
         return "nothing is acknowledged"
     if found.lost.actions is None:
@@ -190,7 +190,7 @@ def _extent(cell: Cell, found: Answer) -> str:
     return f"an acknowledged record can be lost{', as acks=1 allows' if cell.acks is Acks.LEADER else ''}"
 
 
-def _story(choices: Choices, cell: Cell) -> _Story | None:
+def _story(choices: Choices, cell: GuaranteeCell) -> _Story | None:
     """Return the schedule that shows the worst that a search finds, and what is lost by it; None if nothing is."""
     found = choices.answers[cell]
     if found.lost is None or found.lost.actions is None:
@@ -203,7 +203,7 @@ def _story(choices: Choices, cell: Cell) -> _Story | None:
     return _Story(tuple(step.sentence() for step in schedule.steps), tuple(why), promise_line(prediction))
 
 
-def _command(choices: Choices, cell: Cell) -> Iterator[str]:
+def _command(choices: Choices, cell: GuaranteeCell) -> Iterator[str]:
     """Yield the commands that show on brokers what was told."""
     faults = "" if cell.faults is Faults.KILLS else f" --faults {faults_word(cell.faults)}"
     release = release_options(choices.rules)
@@ -219,7 +219,7 @@ WIDTH = 120  # of a heading
 NO_BREAK = "\N{NO-BREAK SPACE}"  # within the name of a release
 
 
-def short_tables(rows: Iterable[Row]) -> Iterator[str]:
+def short_tables(rows: Iterable[GuaranteeRow]) -> Iterator[str]:
     """Yield what releases can lose: one table for all that can lose the same, however many states were searched."""
     alike: dict[tuple[str, ...], list[str]] = {}
     for row in rows:
@@ -234,7 +234,7 @@ def _age(release: str) -> tuple[bool, tuple[int, ...]]:
     return age(version, MetadataMode(mode))
 
 
-def _short_lines(row: Row) -> Iterator[str]:
+def _short_lines(row: GuaranteeRow) -> Iterator[str]:
     """Yield a line for each group of settings that can lose the same, whatever else they say."""
     for replicas in (2, 3):
         yield ""
@@ -243,31 +243,31 @@ def _short_lines(row: Row) -> Iterator[str]:
     yield ""
 
 
-def _rows(row: Row, replicas: int) -> list[tuple[str, tuple[str, ...]]]:
-    answered: dict[tuple[Acks, tuple[str, ...]], list[Cell]] = {}
+def _rows(row: GuaranteeRow, replicas: int) -> list[tuple[str, tuple[str, ...]]]:
+    answered: dict[tuple[Acks, tuple[str, ...]], list[GuaranteeCell]] = {}
     for settings in _choices(replicas):
         found = tuple(answer_words(row.answers[cell]) for cell in settings)
         answered.setdefault((settings[0].acks, found), []).append(settings[0])
     return [(_named(part), found) for (_, found), same in answered.items() for part in _parts(same)]
 
 
-def _parts(same: list[Cell]) -> list[list[Cell]]:
+def _parts(same: list[GuaranteeCell]) -> list[list[GuaranteeCell]]:
     """Part cells with the same answers until each part is every choice of some minimums and some elections."""
     if len(same) == len({cell.min_isr for cell in same}) * len({cell.unclean for cell in same}):
         return [same]
     return [[cell for cell in same if cell.unclean is unclean] for unclean in (False, True)]
 
 
-def _choices(replicas: int) -> Iterator[tuple[Cell, ...]]:
+def _choices(replicas: int) -> Iterator[tuple[GuaranteeCell, ...]]:
     """Yield the cells of every choice of settings, one for each kind of fault."""
-    found: dict[str, list[Cell]] = {}
+    found: dict[str, list[GuaranteeCell]] = {}
     for cell in cells():
         if cell.replicas == replicas:
             found.setdefault(cell.settings, []).append(cell)
     yield from map(tuple, found.values())
 
 
-def _named(same: Sequence[Cell]) -> str:
+def _named(same: Sequence[GuaranteeCell]) -> str:
     """Return the settings of cells with the same answers: those that all have in common, and the choices left."""
     acks = same[0].acks
     words = [f"acks={'all' if acks is Acks.ALL else int(acks)}"]
@@ -278,7 +278,7 @@ def _named(same: Sequence[Cell]) -> str:
     return " ".join(words)
 
 
-def answer_words(found: Answer) -> str:
+def answer_words(found: SearchAnswer) -> str:
     """Return an answer in a few words: what is lost, whether that is allowed, and in how many steps."""
     if found.lost is None:
         return "nothing acknowledged"

@@ -38,9 +38,9 @@ if TYPE_CHECKING:
 
     from conformance.console import Console
     from fault_injection.releases import Release
-    from oracle.brokers.answers import Answer
-    from oracle.brokers.guarantee_table import Row
-    from oracle.brokers.questions import Cell
+    from oracle.brokers.answers import SearchAnswer
+    from oracle.brokers.guarantee_table import GuaranteeRow
+    from oracle.brokers.questions import GuaranteeCell
     from oracle.rules.rule_set import RuleSet
 
 FILE = files("oracle.brokers") / "guarantee_table.json"
@@ -80,7 +80,7 @@ class CellOptions:
 
     release: str
     metadata: str | None
-    cell: Cell
+    cell: GuaranteeCell
     out: Path
 
 
@@ -111,7 +111,7 @@ def show_table(console: Console, options: TableOptions) -> int:
     return 0
 
 
-def _long(table: GuaranteeTable, form: Callable[[Row], Iterator[str]]) -> Iterator[str]:
+def _long(table: GuaranteeTable, form: Callable[[GuaranteeRow], Iterator[str]]) -> Iterator[str]:
     return ("\n".join(form(row)) for row in table.rows)
 
 
@@ -132,7 +132,7 @@ def kept_table() -> GuaranteeTable:
     return decode(json.loads(FILE.read_text(encoding="utf-8")))
 
 
-def kept_answers(rules: RuleSet, cells: Sequence[Cell]) -> dict[Cell, Answer]:
+def kept_answers(rules: RuleSet, cells: Sequence[GuaranteeCell]) -> dict[GuaranteeCell, SearchAnswer]:
     """Return what the kept table has for cells of a release; what it does not have is searched."""
     table = kept_table()
     like = (one for one in known_releases() if questions(one) == questions(rules))
@@ -186,20 +186,20 @@ def _rules_like(release: Release, mode: str | None, known: list[RuleSet]) -> lis
 def _searched(console: Console, options: TableOptions) -> GuaranteeTable:
     caps = MAX_STATES if options.max_states is None else dict.fromkeys(MAX_STATES, options.max_states)
 
-    def tell(row: Row) -> None:
+    def tell(row: GuaranteeRow) -> None:
         console.progress(f"{', '.join(row.releases)}: {len(row.answers)} cells")
 
     return build(chosen_rules(options), caps, on_row=tell)
 
 
-def _lines(row: Row) -> Iterator[str]:
+def _lines(row: GuaranteeRow) -> Iterator[str]:
     yield f"{', '.join(row.releases)}"
     for settings, answers in _by_settings(row):
         yield f"  {settings}"
         yield from (f"    {name + ':':28}{found.words}" for name, found in zip(columns(), answers, strict=True))
 
 
-def _markdown(row: Row) -> Iterator[str]:
+def _markdown(row: GuaranteeRow) -> Iterator[str]:
     yield f"### {', '.join(row.releases)}\n"
     yield f"| settings | {' | '.join(columns())} |"
     yield f"|---|{'---|' * len(columns())}"
@@ -208,7 +208,7 @@ def _markdown(row: Row) -> Iterator[str]:
     yield ""
 
 
-def _by_settings(row: Row) -> Iterator[tuple[str, list[Answer]]]:
+def _by_settings(row: GuaranteeRow) -> Iterator[tuple[str, list[SearchAnswer]]]:
     settings = dict.fromkeys(cell.settings for cell in cells())
     for line in settings:
         yield line, [found for cell, found in row.answers.items() if cell.settings == line]
@@ -243,7 +243,7 @@ def write_schedule(console: Console, options: CellOptions) -> int:
     return 0
 
 
-def _other_faults(rules: RuleSet, cell: Cell) -> str:
+def _other_faults(rules: RuleSet, cell: GuaranteeCell) -> str:
     """Name the faults by which a cell does lose a record."""
     answers = kept_answers(rules, [replace(cell, faults=faults) for faults in Faults])
     losing = [one.faults for one, found in answers.items() if found.lost is not None and found.lost.actions is not None]

@@ -30,7 +30,7 @@ from conformance.registry import CATALOGUE
 from conformance.run_options import DEFAULT_MASTER, add_accept
 from conformance.spark_extra import require_spark
 from conformance.spark_master import check_master
-from conformance.spark_room import SparkRoom
+from conformance.spark_thread import SparkThread
 from conformance.stages.judging import judge_run, of_run, require_finished
 from conformance.stages.repredict import own_rules, repredict, repredict_answers
 from oracle.predict import PointUnavailableError
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     import argparse
 
     from conformance.catalogue.examination import Entry
-    from conformance.catalogue.questions import Question
+    from conformance.catalogue.questions import ScheduleQuestion
     from conformance.commands.parser import Parser
     from conformance.console import Console
     from conformance.expectations import AcceptedFinding
@@ -140,7 +140,7 @@ def _judged(run: RunDirectory, options: JudgeOptions) -> Verdict:
     check_master(options.spark_master)
     if about.harness_failure is None:
         require_evidence(run)
-    with SparkRoom(options.spark_master) as spark:
+    with SparkThread(options.spark_master) as spark:
         spark.start()
         if is_predicted_anew:
             return repredict(run, spark, rules, questions_of(run))[1]
@@ -202,7 +202,7 @@ def require_evidence(run: RunDirectory) -> None:
 
 
 def _has_records(run: RunDirectory, about: Run) -> bool:
-    """Tell whether a run came as far as its records; one that a failure of ours ended before says so itself."""
+    """Return whether a run came as far as its records; one that a failure of ours ended before says so itself."""
     if about.end_offset is None:
         return False
     return about.harness_failure is None or any((run.path / "topic").glob("*.parquet"))
@@ -287,7 +287,7 @@ def ended_otherwise(run: RunDirectory, result: TraceResult) -> str | None:
 # Which entry of the catalogue was run? The one of that name, if it still does and asks the same.
 
 
-def questions_of(run: RunDirectory) -> tuple[Question, ...]:
+def questions_of(run: RunDirectory) -> tuple[ScheduleQuestion, ...]:
     """Return the questions that a scenario's run was asked, to be measured or predicted again.
 
     Raises:

@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from conformance.catalogue.examination import BASIS_WORDS, Basis, Examination, basis_of
-from conformance.commands.choosing import Choice, foretold, rules_of
+from conformance.commands.choosing import Choice, entry_prediction, rules_of
 from conformance.commands.parser import add_json
 from conformance.registry import CATALOGUE, select
 from fault_injection.releases import UsageError
@@ -91,7 +91,7 @@ def entry_as_json(entry: Entry) -> dict[str, Any]:
 
 def _not_run(entries: Iterable[Entry], rules: RuleSet) -> NotRun:
     """Return what a release does not run."""
-    reasons = {entry.name: foretold(entry, rules).not_run for entry in entries}
+    reasons = {entry.name: entry_prediction(entry, rules).not_run for entry in entries}
     return {name: reason for name, reason in reasons.items() if reason is not None}
 
 

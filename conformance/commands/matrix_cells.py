@@ -1,8 +1,8 @@
 """Which cells of the matrix are finished, and which are still to be run?
 
 A cell is one catalogue entry in one round on one release; its run lies in ``LINE/round-N/``. It is finished when it
-has a verdict that is not the tester's own failure, by the same seed and schedule as now, and was foretold as it is
-foretold now. Anything else that lies there for a cell, or cannot be read, is put aside into ``LINE/run-again/``, so
+has a verdict that is not the tester's own failure, by the same seed and schedule as now, and was predicted as it is
+predicted now. Anything else that lies there for a cell, or cannot be read, is put aside into ``LINE/run-again/``, so
 that nothing is counted twice and no evidence is thrown away.
 """
 
@@ -18,7 +18,7 @@ from conformance.record.prediction import frozen_form, read_prediction
 from conformance.record.run import read_run
 from conformance.record.schedule import read_schedule
 from conformance.record.verdict import Conformance, read_verdict
-from conformance.stages.foretelling import foretell
+from conformance.stages.predicting import predict_entry
 from fault_injection.releases import jars_of
 from oracle.steps.step import ScheduleError
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from conformance.catalogue.examination import Entry
     from conformance.line import Line
-    from conformance.stages.foretelling import Foretold
+    from conformance.stages.predicting import EntryPrediction
 
 
 ASIDE = "run-again"
@@ -37,7 +37,7 @@ UNREADABLE = "a run that cannot be read"
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class MatrixCell:
     """One catalogue entry in one round, from 1 on."""
 
     entry: Entry
@@ -55,7 +55,7 @@ class Unfinished:
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class LineProgress:
     """How far one line of the matrix is.
 
     Attributes:
@@ -65,15 +65,15 @@ class Progress:
     """
 
     finished: tuple[Path, ...]
-    pending: tuple[Cell, ...]
+    pending: tuple[MatrixCell, ...]
     unfinished: tuple[Unfinished, ...]
 
 
-def progress_of(folder: Path, entries: Sequence[Entry], rounds: int, seed: int, line: Line) -> Progress:
+def progress_of(folder: Path, entries: Sequence[Entry], rounds: int, seed: int, line: Line) -> LineProgress:
     """Return what of the entries is finished in the folder of a line, and what is not."""
     today = Today(line)
     finished: list[Path] = []
-    pending: list[Cell] = []
+    pending: list[MatrixCell] = []
     unfinished: list[Unfinished] = []
     for number in range(1, rounds + 1):
         runs = runs_by_scenario(round_folder(folder, number))
@@ -82,7 +82,7 @@ def progress_of(folder: Path, entries: Sequence[Entry], rounds: int, seed: int, 
             reasons = {path: _why_not(path, entry, seed, today) for path in runs.get(entry.name, [])}
             counting = next((path for path, why in reasons.items() if why is None), None)
             if counting is None:
-                pending.append(Cell(entry, number))
+                pending.append(MatrixCell(entry, number))
             else:
                 finished.append(counting)
             unfinished += (
@@ -90,7 +90,7 @@ def progress_of(folder: Path, entries: Sequence[Entry], rounds: int, seed: int, 
                 for path, why in reasons.items()
                 if path != counting
             )
-    return Progress(tuple(finished), tuple(pending), tuple(unfinished))
+    return LineProgress(tuple(finished), tuple(pending), tuple(unfinished))
 
 
 def round_folder(line: Path, number: int) -> Path:
@@ -133,7 +133,7 @@ def runs_by_scenario(folder: Path) -> dict[str | None, list[Path]]:
 
 
 def _why_not(path: Path, entry: Entry, seed: int, today: Today) -> str | None:
-    """Say why a run does not count for a cell, or return None if it does."""
+    """Return why a run does not count for a cell, or return None if it does."""
     run = RunDirectory(path)
     try:
         about, verdict = read_run(run), read_verdict(run)
@@ -160,7 +160,7 @@ BACKENDS = ("process", "docker")
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class RequestedRuns:
     """What one line was to run.
 
     Attributes:
@@ -180,7 +180,7 @@ class Asked:
     problems: list[str] = field(default_factory=list)
 
     @classmethod
-    def read(cls, folder: Path) -> Asked | None:
+    def read(cls, folder: Path) -> RequestedRuns | None:
         """Return what was asked of the line in a folder; None if that is not known."""
         try:
             return RunDirectory(folder).read(FILE, cls)
@@ -192,7 +192,7 @@ class Asked:
         RunDirectory(folder).write(FILE, self)
 
     def missing(self, folder: Path) -> str | None:
-        """Say which cells have no run in the folder of the line, or return None if all have one."""
+        """Return which cells have no run in the folder of the line, or return None if all have one."""
         cells = []
         for number in range(1, self.rounds + 1):
             there = runs_by_scenario(round_folder(folder, number))
@@ -205,28 +205,28 @@ class Asked:
 
 
 def _on(folder: Path) -> str:
-    """Say the backend that a line's folder is named after: a matrix may have the line once on each."""
+    """Return the backend that a line's folder is named after: a matrix may have the line once on each."""
     backend = folder.name.rpartition("-")[2]
     return f" on the {backend} backend" if backend in BACKENDS else ""
 
 
 # Did a finished run do and expect what its catalogue entry says today?
 #
-# The entry is foretold again, which is pure and cheap, and compared with what was frozen in the run: a run that was
+# The entry is predicted again, which is pure and cheap, and compared with what was frozen in the run: a run that was
 # left out for a reason of yesterday, or was never asked today's question, is no answer to today's catalogue.
 
 
 class Today:
-    """What is run on a line today, and what the model says of catalogue entries there, each foretold once."""
+    """What is run on a line today, and what the model says of catalogue entries there, each predicted once."""
 
     def __init__(self, line: Line) -> None:
         self._rules = line.rules
         self._build = line.release.build
         self._jars = None if line.own is None or line.own.home is None else jars_of(line.release, line.own.home).digest
-        self._foretold: dict[str, Foretold | None] = {}
+        self._predicted: dict[str, EntryPrediction | None] = {}
 
     def difference(self, run: RunDirectory, entry: Entry) -> str | None:
-        """Say in what a run is not of today, in words that follow its name; None if it is."""
+        """Return in what a run is not of today, in words that follow its name; None if it is."""
         try:
             return self._difference(run, entry)
         except RunDirectoryError:
@@ -238,26 +238,26 @@ class Today:
             return "is of another build of your own Kafka"
         if _done(run, entry) != _to_do(entry):
             return "is of another schedule"
-        foretold = self._of(entry)
-        if foretold is None:
+        predicted = self._of(entry)
+        if predicted is None:
             return "cannot be predicted any more"
-        if about.not_run != foretold.not_run:
+        if about.not_run != predicted.not_run:
             return "applied to other releases when it was run"
-        if foretold.not_run is not None:
+        if predicted.not_run is not None:
             return None
-        if foretold.prediction is not None and read_prediction(run) != frozen_form(foretold.prediction.as_json()):
+        if predicted.prediction is not None and read_prediction(run) != frozen_form(predicted.prediction.as_json()):
             return "was predicted otherwise"
-        asked = tuple(answer.predicted for answer in foretold.answers)
+        asked = tuple(answer.predicted for answer in predicted.answers)
         return None if (read_predicted(run) or ()) == asked else "was asked something else"
 
-    def _of(self, entry: Entry) -> Foretold | None:
-        """Foretell an entry; None if no rule of the release satisfies its schedule any more."""
-        if entry.name not in self._foretold:
+    def _of(self, entry: Entry) -> EntryPrediction | None:
+        """Predict an entry; None if no rule of the release satisfies its schedule any more."""
+        if entry.name not in self._predicted:
             try:
-                self._foretold[entry.name] = foretell(entry, self._rules)
+                self._predicted[entry.name] = predict_entry(entry, self._rules)
             except ScheduleError:
-                self._foretold[entry.name] = None
-        return self._foretold[entry.name]
+                self._predicted[entry.name] = None
+        return self._predicted[entry.name]
 
 
 def _to_do(entry: Entry) -> object:

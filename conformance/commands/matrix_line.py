@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from conformance.catalogue.shared_clusters import in_running_order
 from conformance.commands.choosing import check_predictable
-from conformance.commands.matrix_cells import Asked, Progress, progress_of, put_aside, round_folder
+from conformance.commands.matrix_cells import LineProgress, RequestedRuns, progress_of, put_aside, round_folder
 from conformance.commands.versions import jars_text
 from conformance.schedules.schedule_file import ScheduleFileError
 from conformance.session import Task, session_on
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from conformance.catalogue.examination import Entry
     from conformance.commands.choosing import Choice
-    from conformance.commands.matrix_cells import Cell
+    from conformance.commands.matrix_cells import MatrixCell
     from conformance.console import Console
     from conformance.line import Line
     from conformance.run_options import RunOptions
@@ -46,10 +46,10 @@ class LineOptions:
         """Return where a line's runs and report are."""
         return line_folder(self.runs, line, self.options.backend)
 
-    def asked_of(self, line: Line) -> Asked:
+    def asked_of(self, line: Line) -> RequestedRuns:
         """Return what a line is to run."""
         names = tuple(entry.name for entry in self.entries)
-        return Asked(line.words, self.seed, names, self.rounds, self.options.fetch_sessions)
+        return RequestedRuns(line.words, self.seed, names, self.rounds, self.options.fetch_sessions)
 
 
 def line_folder(runs: Path, line: Line, backend: str) -> Path:
@@ -84,18 +84,20 @@ def run_line(console: Console, lines: LineOptions, line: Line, problems: list[st
         return
     words = f"{line.words}: seed {lines.seed}."
     with session_on(line, lines.options, lines.seed, console.progress, words) as session:
-        if session.laboratory.jars.files:
-            console.progress(f"{line.words}: {jars_text(session.laboratory.jars)}")
+        if session.cluster_pool.jars.files:
+            console.progress(f"{line.words}: {jars_text(session.cluster_pool.jars)}")
         put_aside(folder, progress.unfinished)
         session.run_all(tasks_of(folder, pending), f"{line.words} ", failed, console.begin)
 
 
-def tasks_of(folder: Path, cells: Sequence[Cell]) -> list[Task]:
+def tasks_of(folder: Path, cells: Sequence[MatrixCell]) -> list[Task]:
     """Return what is to be run for cells of a line."""
     return [Task(one.entry, round_folder(folder, one.round), f"{one.entry.name}, round {one.round}") for one in cells]
 
 
-def _predictable(choice: Choice, line: Line, cells: Sequence[Cell], failed: Callable[[str, str], None]) -> list[Cell]:
+def _predictable(
+    choice: Choice, line: Line, cells: Sequence[MatrixCell], failed: Callable[[str, str], None]
+) -> list[MatrixCell]:
     """Return the cells whose schedules the line's rules satisfy, and tell of each entry that has another."""
     unpredictable: set[str] = set()
     for entry in {cell.entry.name: cell.entry for cell in cells}.values():
@@ -107,7 +109,7 @@ def _predictable(choice: Choice, line: Line, cells: Sequence[Cell], failed: Call
     return [cell for cell in cells if cell.entry.name not in unpredictable]
 
 
-def _announce(console: Console, line: Line, progress: Progress) -> None:
+def _announce(console: Console, line: Line, progress: LineProgress) -> None:
     total, finished = len(progress.finished) + len(progress.pending), len(progress.finished)
     skipped = f", {finished} finished and skipped" if finished else ""
     console.leave_out(finished)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from conformance.catalogue.requirements import REQUIREMENTS
-from conformance.commands.matrix_cells import FILE, Asked, runs_of, runs_put_aside
+from conformance.commands.matrix_cells import FILE, RequestedRuns, runs_of, runs_put_aside
 from conformance.commands.versions import folder_text
 from conformance.judgement.verdicts import exit_code
 from conformance.record.directory import RunDirectory, RunDirectoryError
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-    from reports.requirement_table.table import Table
+    from reports.requirement_table.table import RequirementTable
 
 Answer = tuple[Conformance, PromiseKept | None]
 
@@ -42,8 +42,8 @@ class MatrixTable:
     expected: Mapping[Path, str] = field(default_factory=dict)
     _pages: dict[Path, ReleasePage] = field(default_factory=dict)
     _unreadable: dict[Path, str] = field(default_factory=dict)
-    _asked: dict[Path, Asked] = field(default_factory=dict)
-    _table: Table | None = None
+    _asked: dict[Path, RequestedRuns] = field(default_factory=dict)
+    _table: RequirementTable | None = None
 
     @classmethod
     def over(cls, folder: Path, seed: int | None = None, expected: Mapping[Path, str] | None = None) -> MatrixTable:
@@ -73,7 +73,7 @@ class MatrixTable:
 
     @property
     def file(self) -> Path:
-        """The table as JSON."""
+        """Return the table as JSON."""
         return self.folder / TABLE_NAME
 
     @property
@@ -88,7 +88,7 @@ class MatrixTable:
         return tuple(dict.fromkeys(told))
 
     def _mixed(self) -> Iterator[str]:
-        """Say which lines fetch in which way, if they do not all fetch in one."""
+        """Return which lines fetch in which way, if they do not all fetch in one."""
         for way in (True, False):
             lines = [asked.line for asked in self._asked.values() if asked.fetch_sessions is way]
             if 0 < len(lines) < len(self._asked):
@@ -97,7 +97,7 @@ class MatrixTable:
 
     def read(self, line: Path) -> None:
         """Write the report of one line, and take its runs into the table; a line that has none says why."""
-        asked, runs = Asked.read(line), runs_of(line)
+        asked, runs = RequestedRuns.read(line), runs_of(line)
         self._unreadable.pop(line, None)
         if asked is not None:
             self._asked[line] = asked
@@ -114,7 +114,7 @@ class MatrixTable:
         self._table = write_table(pages, REQUIREMENTS, self.folder, self.seed, self.problems)
 
     def words_of(self, line: Path) -> str:
-        """Say what a line came to, and how much room it takes."""
+        """Return what a line came to, and how much room it takes."""
         page = self._pages.get(line)
         if page is None or self._table is None:
             return "no runs"
@@ -157,16 +157,16 @@ def line_folders(folder: Path) -> list[Path]:
 
 def seeds_of_lines(folder: Path) -> list[int]:
     """Return the seeds that the lines of a matrix are run with; several if they were put together."""
-    return sorted({asked.seed for asked in map(Asked.read, line_folders(folder)) if asked is not None})
+    return sorted({asked.seed for asked in map(RequestedRuns.read, line_folders(folder)) if asked is not None})
 
 
 def sessions_of_lines(folder: Path) -> set[bool]:
     """Return whether the lines of a matrix are run with fetch sessions; both if they were put together."""
-    return {asked.fetch_sessions for asked in map(Asked.read, line_folders(folder)) if asked is not None}
+    return {asked.fetch_sessions for asked in map(RequestedRuns.read, line_folders(folder)) if asked is not None}
 
 
 def sessions_text(*, fetch_sessions: bool) -> str:
-    """Say how followers fetch."""
+    """Return how followers fetch."""
     return "fetch sessions as brokers have them" if fetch_sessions else "fetch sessions switched off"
 
 

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from conformance.catalogue.questions import in_words
 from conformance.commands.choosing import Choice, add_choice, choice_given, locate_error, rules_of, scenarios_of
-from conformance.commands.foretold_promise import foretold_promise, promise_line, story_lines
 from conformance.commands.parser import add_json, table_lines
+from conformance.commands.predicted_promise import predicted_promise, promise_line, story_lines
 from conformance.judgement.broker_answers import answer_words
-from conformance.stages.foretelling import Foretold, foretell
+from conformance.stages.predicting import EntryPrediction, predict_entry
 from oracle.predicting.explaining import explain
 from oracle.predicting.races import open_values
 from oracle.steps.step import ScheduleError
@@ -17,7 +17,7 @@ from oracle.steps.step import ScheduleError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from conformance.catalogue.questions import Answer
+    from conformance.catalogue.questions import QuestionAnswer
     from conformance.commands.parser import Parser
     from conformance.console import Console
     from oracle.prediction import Moment, Prediction
@@ -45,40 +45,40 @@ def add_predict(parser: Parser) -> None:
 
 def predict_scenarios(console: Console, choice: Choice, *, with_story: bool = False) -> int:
     """Print the prediction of the chosen scenarios and examinations, and why it is so if asked for."""
-    told = list(_foretold(choice))
+    told = list(_predictions(choice))
     if console.as_json:
         values = [_as_json(one, with_story=with_story) for one in told]
         console.answer_json(values[0] if len(values) == 1 else values)
         return 0
     for one in told:
-        console.answer("\n".join(foretold_lines(one)))
+        console.answer("\n".join(prediction_lines(one)))
         if with_story and one.prediction is not None:
             console.answer("\n".join(_stories(one.prediction)))
     return 0
 
 
-def _foretold(choice: Choice) -> Iterable[Foretold]:
+def _predictions(choice: Choice) -> Iterable[EntryPrediction]:
     rules = rules_of(choice)
     for entry in scenarios_of(choice):
         try:
-            yield foretell(entry, rules)
+            yield predict_entry(entry, rules)
         except ScheduleError as error:
             raise locate_error(choice, entry, error) from error
 
 
-def foretold_lines(foretold: Foretold) -> Iterable[str]:
+def prediction_lines(predicted: EntryPrediction) -> Iterable[str]:
     """Yield what is predicted of an entry, or why it is not run."""
-    if foretold.prediction is not None:
-        yield from _lines(foretold.prediction)
+    if predicted.prediction is not None:
+        yield from _lines(predicted.prediction)
     else:
-        yield f"{foretold.entry.id} on Kafka {foretold.rules.version} ({foretold.rules.metadata.value})"
-        yield "" if foretold.not_run is None else f"not run: {foretold.not_run}"
-    yield from answer_lines(foretold.answers)
-    if foretold.answers:
+        yield f"{predicted.entry.id} on Kafka {predicted.rules.version} ({predicted.rules.metadata.value})"
+        yield "" if predicted.not_run is None else f"not run: {predicted.not_run}"
+    yield from answer_lines(predicted.answers)
+    if predicted.answers:
         yield ""
 
 
-def answer_lines(answers: Sequence[Answer], steps: Sequence[str] = ()) -> Iterable[str]:
+def answer_lines(answers: Sequence[QuestionAnswer], steps: Sequence[str] = ()) -> Iterable[str]:
     """Yield a table of what is asked and what is predicted; nothing if nothing is asked.
 
     Args:
@@ -97,9 +97,9 @@ def _without_step(what: str, steps: Sequence[str]) -> str:
     return what
 
 
-def _as_json(foretold: Foretold, *, with_story: bool) -> dict[str, Any]:
+def _as_json(predicted: EntryPrediction, *, with_story: bool) -> dict[str, Any]:
     """Return the machine format; promise and explanation stand beside the numbers that they are about."""
-    value, prediction = foretold.as_json(), foretold.prediction
+    value, prediction = predicted.as_json(), predicted.prediction
     if prediction is None:
         return value
     if not prediction.alternatives:
@@ -109,7 +109,7 @@ def _as_json(foretold: Foretold, *, with_story: bool) -> dict[str, Any]:
 
 
 def _about_numbers(prediction: Prediction, *, with_story: bool) -> dict[str, Any]:
-    promise, reason = foretold_promise(prediction)
+    promise, reason = predicted_promise(prediction)
     about = {"promise": promise.value, "promise_reason": reason}
     return about | ({"explanation": explain(prediction).as_json()} if with_story else {})
 

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from conformance.catalogue.scenario import Scenario
 from conformance.catalogue.shared_clusters import in_running_order
+from conformance.cluster_pool import brokers_for, cluster_kind
 from conformance.commands.choosing import check_predictable, line_of, scenarios_of
 from conformance.commands.parser import check_file, check_writable
 from conformance.judgement.verdicts import exit_code
-from conformance.laboratory import brokers_for, cluster_kind
 from conformance.record.run import read_run
 from conformance.run_options import RunOptions, check_options
 from conformance.session import Task, new_seed, session_on
@@ -81,8 +81,8 @@ def _run_all(console: Console, asked: RunRequest, line: Line, scenarios: Sequenc
     with session_on(line, asked.options, seed, console.progress, words, shared) as session:
         with console.entries(len(tasks)):
             finished = session.run_all(tasks, begin=console.begin)
-        if asked.keep_cluster and session.laboratory.running is not None:
-            keep_until_interrupted(console, session.laboratory.running.bootstrap)
+        if asked.keep_cluster and session.cluster_pool.running is not None:
+            keep_until_interrupted(console, session.cluster_pool.running.bootstrap)
     return finished
 
 
@@ -101,7 +101,7 @@ def brokers_of_all(choice: Choice, scenarios: Sequence[Entry]) -> frozenset[int]
 
 
 def _brokers_source(line: Line) -> str:
-    """Say where the brokers come from."""
+    """Return where the brokers come from."""
     version = line.release.version
     if line.own is not None:
         build = line.release.build

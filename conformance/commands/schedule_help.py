@@ -86,7 +86,7 @@ def _step_text(word: str, step: type[Any]) -> list[str]:
 
 
 def _type_name(hint: Any) -> str:  # noqa: ANN401 - a type annotation
-    """Say what a field takes in the words of a schedule file."""
+    """Return what a field takes in the words of a schedule file."""
     inner = get_args(hint)
     if NoneType in inner:
         return f"{_type_name(inner[0])} or none"

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from conformance.commands.choosing import other_rules
 from conformance.commands.judgement import ended_otherwise
 from conformance.commands.parser import add_json, refuse
-from conformance.commands.trace_telling import Telling
+from conformance.commands.trace_lines import TraceLines
 from conformance.judgement.verdicts import EXIT_CODES
 from conformance.observation.check import begin_replay, check_again, rules_of_run
 from conformance.observation.errors import TraceUnreadableError
@@ -157,7 +157,7 @@ def _exit_code(result: TraceResult) -> int:
 
 
 def _tell(console: Console, run: RunDirectory, replay: Replay, options: TraceOptions) -> None:
-    notes, telling = _Notes(run), Telling()
+    notes, telling = _Notes(run), TraceLines()
     for event, violation in replay.replayed():
         for heading in notes.made_by(event.at):
             for line in telling.rest():
@@ -195,7 +195,7 @@ def _is_told(event: Event) -> bool:
 
 
 def verdict_lines(result: TraceResult) -> Iterator[str]:
-    """Tell what came out, line by line."""
+    """Return what came out, line by line."""
     checked = ", ".join(f"{count} {api}" for api, count in result.checked.items())
     yield f"\n{result.frames} frames, of which the model was shown {checked or 'none'}; {result.events} events"
     yield f"by the rules of {result.rules_of}:"

@@ -6,7 +6,7 @@ import textwrap
 from typing import TYPE_CHECKING, Any
 
 from conformance.catalogue.questions import in_words
-from conformance.catalogue.signs import Promise
+from conformance.catalogue.signs import PromiseSign
 from conformance.catalogue.track_record import TRACK_RECORD
 from conformance.commands.parser import add_json, refuse, table_lines
 from conformance.line import Line, line_named, release_named
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from conformance.commands.parser import Parser
     from conformance.console import Console
     from conformance.record.answers import Value
-    from conformance.scenarios.regressions.defect import Defect
+    from conformance.scenarios.regressions.defect import KnownDefect
     from fault_injection.releases import JarSet, Release
     from oracle.rules.rule import Rule
 
@@ -97,7 +97,7 @@ def _short() -> Iterable[str]:
 
 
 def _quirks() -> Iterable[str]:
-    """Say which lines run with a jar that is not the release's own."""
+    """Return which lines run with a jar that is not the release's own."""
     quirks = dict.fromkeys(quirk for one in RELEASES for quirk in one.quirks)
     return [f"{', '.join(one.line for one in RELEASES if quirk in one.quirks)}: {quirk}" for quirk in quirks]
 
@@ -172,21 +172,21 @@ def record_in_markdown() -> Iterable[str]:
     yield from (f"| {_linked(one.issue)} | {one.symptom} | {one.reason} |" for one in UNREACHED)
 
 
-def _cells(defect: Defect) -> list[str]:
+def _cells(defect: KnownDefect) -> list[str]:
     releases = [_with_mode(defect, version) for version in (defect.broken, defect.fixed)]
     shown = [_shown(defect, value) for value in (defect.there, defect.here)]
     return [_linked(defect.issue), defect.kind.value, defect.symptom, *releases, f"`{defect.scenario}`", *shown]
 
 
-def _with_mode(defect: Defect, version: str) -> str:
+def _with_mode(defect: KnownDefect, version: str) -> str:
     """Return a release as commands take it, with its mode where it has two."""
     has_both = all(has_mode(version, mode) for mode in MetadataMode)
     return f"{version}/{defect.metadata.value}" if has_both else version
 
 
-def _shown(defect: Defect, value: Value) -> str:
+def _shown(defect: KnownDefect, value: Value) -> str:
     """Return what a run that conforms has shown."""
-    says = str(value) if isinstance(defect.sign, Promise) else f"{defect.sign.text}: {in_words(value)}"
+    says = str(value) if isinstance(defect.sign, PromiseSign) else f"{defect.sign.text}: {in_words(value)}"
     return f"CONFORMS, {says}"
 
 
@@ -194,7 +194,7 @@ def _linked(issues: str) -> str:
     return ", ".join(f"[{one}]({source_link(one).address})" for one in issues.split(", "))
 
 
-def _told(defect: Defect, width: int) -> list[str]:
+def _told(defect: KnownDefect, width: int) -> list[str]:
     mode = defect.metadata.value
     return [
         f"  {defect.issue}, {defect.kind.value}",
@@ -211,7 +211,7 @@ def _wrapped(text: str, width: int) -> list[str]:
     return [f"      {line}" for line in textwrap.wrap(text, width - 6, subsequent_indent="  ")]
 
 
-def _defect_as_json(defect: Defect) -> dict[str, Any]:
+def _defect_as_json(defect: KnownDefect) -> dict[str, Any]:
     return {
         "issue": defect.issue,
         "kind": defect.kind.value,
@@ -232,18 +232,18 @@ MEBIBYTE = 2**20
 
 
 def jars_text(jars: JarSet) -> str:
-    """Say how many jars there are and how large."""
+    """Return how many jars there are and how large."""
     return f"{len(jars.files)} jars, {mebibytes(sum(file.stat().st_size for file in jars.files))}"
 
 
 def cached_text(line: Line) -> str:
-    """Say whether a release's jars are in the cache, and how large they are."""
+    """Return whether a release's jars are in the cache, and how large they are."""
     directory = cache_directory() / line.release.version
     return jars_text(jar_set(directory)) if directory.is_dir() else "jars not fetched yet"
 
 
 def ladder_text(lines: Sequence[Line]) -> str:
-    """Say how much room the jars of several lines take together; modes of one release share them."""
+    """Return how much room the jars of several lines take together; modes of one release share them."""
     directories = {cache_directory() / line.release.version for line in lines}
     files = [file for directory in directories for file in directory.glob("*.jar")]
     there = sum(directory.is_dir() for directory in directories)
@@ -253,7 +253,7 @@ def ladder_text(lines: Sequence[Line]) -> str:
 
 
 def folder_text(folder: Path) -> str:
-    """Say how large a folder is, with all that is in it."""
+    """Return how large a folder is, with all that is in it."""
     files = [path for path in folder.rglob("*") if path.is_file() and not path.is_symlink()]
     return f"{len(files)} files, {mebibytes(sum(path.stat().st_size for path in files))}"
 

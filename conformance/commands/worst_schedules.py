@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from conformance.commands.guarantee_cell import GONE
 from conformance.commands.guarantees import kept_table
-from conformance.scenarios.election.el_03_settings import ACKS, CELLS, COUNTS_AT_MOST_THE_REPLICAS, Cell
+from conformance.scenarios.election.el_03_settings import ACKS, CELLS, COUNTS_AT_MOST_THE_REPLICAS, SettingsCombination
 from oracle.brokers import questions
 from oracle.brokers.answers import shown
 from oracle.brokers.guarantee_table import MAX_STATES
@@ -29,7 +29,7 @@ from oracle.vocabulary import Expectation, MetadataMode
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from oracle.brokers.guarantee_table import Row
+    from oracle.brokers.guarantee_table import GuaranteeRow
     from oracle.rules.rule_set import RuleSet
     from oracle.schedule import Schedule
     from oracle.steps.step import Step
@@ -44,20 +44,20 @@ def main() -> None:
     out.write_text(as_text(found), encoding="utf-8")
 
 
-def is_lost_to_power_alone(cell: Cell) -> bool:
-    """Tell whether on some release a power failure loses what kills cannot, although every replica is waited for."""
+def is_lost_to_power_alone(cell: SettingsCombination) -> bool:
+    """Return whether on some release a power failure loses what kills cannot, although every replica is waited for."""
     return cell.acks == "all" and any(
         is_lost(row, cell, Faults.POWER_FAILURE) and not is_lost(row, cell, Faults.KILLS) for row in kept_table().rows
     )
 
 
-def is_lost(row: Row, cell: Cell, faults: Faults) -> bool:
-    """Tell whether the table has a loss for a cell."""
+def is_lost(row: GuaranteeRow, cell: SettingsCombination, faults: Faults) -> bool:
+    """Return whether the table has a loss for a cell."""
     lost = row.answers[_asked(cell, faults)].lost
     return lost is not None and lost.actions is not None
 
 
-def worst(cell: Cell) -> Schedule:
+def worst(cell: SettingsCombination) -> Schedule:
     """Return the schedule that a cell's entry takes.
 
     Raises:
@@ -74,8 +74,8 @@ def worst(cell: Cell) -> Schedule:
     raise LookupError(f"no release has a schedule that is the worst for {cell.words} on every release")
 
 
-def is_worst(schedule: Schedule, cell: Cell) -> bool:
-    """Tell whether a schedule loses an acknowledged record wherever the table has a loss, and nowhere else."""
+def is_worst(schedule: Schedule, cell: SettingsCombination) -> bool:
+    """Return whether a schedule loses an acknowledged record wherever the table has a loss, and nowhere else."""
     try:
         return all(
             loses(schedule, rules) == is_lost(row, cell, Faults.POWER_FAILURE) for row, rules in where_it_applies(cell)
@@ -84,7 +84,7 @@ def is_worst(schedule: Schedule, cell: Cell) -> bool:
         return False
 
 
-def where_it_applies(cell: Cell) -> Iterator[tuple[Row, RuleSet]]:
+def where_it_applies(cell: SettingsCombination) -> Iterator[tuple[GuaranteeRow, RuleSet]]:
     """Yield every release on which producers of a cell are ever told that a record is there."""
     for row in kept_table().rows:
         for name in row.releases:
@@ -95,7 +95,7 @@ def where_it_applies(cell: Cell) -> Iterator[tuple[Row, RuleSet]]:
 
 
 def loses(schedule: Schedule, rules: RuleSet) -> bool:
-    """Tell whether an acknowledged record is predicted to be gone in the end."""
+    """Return whether an acknowledged record is predicted to be gone in the end."""
     return any(record.promise.verdict in GONE for record in predict(schedule, rules).records)
 
 
@@ -115,11 +115,11 @@ def _lines(steps: tuple[Step, ...]) -> str:
     return ",\n".join(f"    {json.dumps(encode_step(step))}" for step in steps)
 
 
-def _asked(cell: Cell, faults: Faults) -> questions.Cell:
-    return questions.Cell(ACKS[cell.acks], cell.min_isr, cell.unclean, cell.replicas, faults)
+def _asked(cell: SettingsCombination, faults: Faults) -> questions.GuaranteeCell:
+    return questions.GuaranteeCell(ACKS[cell.acks], cell.min_isr, cell.unclean, cell.replicas, faults)
 
 
-def _shortest(rules: RuleSet, cell: Cell) -> Schedule | None:
+def _shortest(rules: RuleSet, cell: SettingsCombination) -> Schedule | None:
     schedule = shown(question(rules, _asked(cell, Faults.POWER_FAILURE)), MAX_STATES[cell.replicas])
     if schedule is None:
         return None

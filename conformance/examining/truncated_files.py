@@ -13,9 +13,9 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from conformance.catalogue.questions import Answer
+from conformance.catalogue.questions import QuestionAnswer
+from conformance.examining.examination_cluster import DEADLINE_S, examination_cluster
 from conformance.examining.segment_files import SegmentFiles, segment_files
-from conformance.examining.stand import DEADLINE_S, stand
 from conformance.probes.checkpoints import HIGH_WATERMARK_FILE, high_watermark_checkpoint
 from conformance.probes.connection import BrokerConnection
 from conformance.probes.replica import served_records
@@ -29,8 +29,8 @@ from oracle.vocabulary import Acks, ElectionKind
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from conformance.examining.room import Room
-    from conformance.examining.stand import Stand
+    from conformance.examining.context import ExaminationContext
+    from conformance.examining.examination_cluster import ExaminationCluster
     from conformance.record.answers import Value
     from oracle.rules.rule_set import RuleSet
 
@@ -60,29 +60,29 @@ class TruncatedFiles:
             f"start broker 1, produce record {LATER}, let broker 1 lead again and fetch everything that it serves",
         )
 
-    def predict(self, rules: RuleSet) -> tuple[Answer, ...]:  # noqa: ARG002 - the same on every release
+    def predict(self, rules: RuleSet) -> tuple[QuestionAnswer, ...]:  # noqa: ARG002 - the same on every release
         """Predict every file's content, as offsets."""
         before, after = [*range(RECORDS)], [*LEFT]
         parted: list[Value] = [[o, [o], [], [o]] for o in LEFT]
         return (
-            Answer(_files(ONE, "before"), [[0, [*before], [*before[1:]], [*before[1:]]]]),
-            Answer(_positions(ONE, "before"), value=True),
-            Answer(_files(ONE, "after"), [[0, [*after], [*after[1:]], [*after[1:]]]]),
-            Answer(_positions(ONE, "after"), value=True),
-            Answer(_files(MANY, "after"), [*parted, [CUT_AT, [], [], []]]),
-            *(Answer(f"record ids that broker 1 serves of {topic}", [*after, LATER]) for topic in (ONE, MANY)),
+            QuestionAnswer(_files(ONE, "before"), [[0, [*before], [*before[1:]], [*before[1:]]]]),
+            QuestionAnswer(_positions(ONE, "before"), value=True),
+            QuestionAnswer(_files(ONE, "after"), [[0, [*after], [*after[1:]], [*after[1:]]]]),
+            QuestionAnswer(_positions(ONE, "after"), value=True),
+            QuestionAnswer(_files(MANY, "after"), [*parted, [CUT_AT, [], [], []]]),
+            *(QuestionAnswer(f"record ids that broker 1 serves of {topic}", [*after, LATER]) for topic in (ONE, MANY)),
         )
 
-    def conduct(self, room: Room) -> Iterator[Answer]:
+    def conduct(self, context: ExaminationContext) -> Iterator[QuestionAnswer]:
         """Truncate on real brokers."""
-        with _topics(room) as place:
+        with _topics(context) as place:
             _produce_what_is_left(place)
             _produce_what_is_cut(place)
             yield from _answers(place, ONE, "before")
             _depose(place)
             place.cluster.stop(OLD_LEADER)
             yield from _answers(place, ONE, "after")
-            yield Answer(_files(MANY, "after"), _as_offsets(_decoded(place, MANY)))
+            yield QuestionAnswer(_files(MANY, "after"), _as_offsets(_decoded(place, MANY)))
             await_unregistered(place.cluster, OLD_LEADER)
             _start(place)
             for topic in (ONE, MANY):
@@ -90,26 +90,26 @@ class TruncatedFiles:
                 _lead_again(place, topic)
                 with BrokerConnection(place.cluster.client_address(OLD_LEADER)) as connection:
                     served = served_records(connection, topic, 0)
-                yield Answer(
+                yield QuestionAnswer(
                     f"record ids that broker 1 serves of {topic}",
                     [record.record_id if record.value_matches else None for record in served],
                 )
 
 
 @contextmanager
-def _topics(room: Room) -> Iterator[Stand]:
-    """Have both topics on a stand."""
-    with stand(room, ClusterSpec(room.release, room.metadata)) as place, ExitStack() as topics:
+def _topics(context: ExaminationContext) -> Iterator[ExaminationCluster]:
+    """Have both topics."""
+    with examination_cluster(context, ClusterSpec(context.release, context.metadata)) as place, ExitStack() as topics:
         for topic, configs in CONFIGS.items():
             topics.enter_context(place.topic(topic, [(OLD_LEADER, NEW_LEADER)], configs))
         yield place
 
 
-def _produce(place: Stand, leader: int, topic: str, record_id: int, acks: Acks) -> None:
+def _produce(place: ExaminationCluster, leader: int, topic: str, record_id: int, acks: Acks) -> None:
     place.produce(leader, topic, record_id, acks, value_length=VALUE_BYTES[topic])
 
 
-def _produce_what_is_left(place: Stand) -> None:
+def _produce_what_is_left(place: ExaminationCluster) -> None:
     """Produce the records that both have, and wait until the leader has noted that they are committed."""
     for topic in CONFIGS:
         for record_id in LEFT:
@@ -122,7 +122,7 @@ def _produce_what_is_left(place: Stand) -> None:
     until(is_noted, deadline_s=DEADLINE_S, what="the high watermarks to be checkpointed")
 
 
-def _produce_what_is_cut(place: Stand) -> None:
+def _produce_what_is_cut(place: ExaminationCluster) -> None:
     place.gate.arm(HOLD, Point("fetch_request", NEW_LEADER, OLD_LEADER, ONE, 0, CUT_AT))
     place.await_caught(HOLD)
     for topic in CONFIGS:
@@ -130,7 +130,7 @@ def _produce_what_is_cut(place: Stand) -> None:
             _produce(place, OLD_LEADER, topic, record_id, Acks.LEADER)
 
 
-def _depose(place: Stand) -> None:
+def _depose(place: ExaminationCluster) -> None:
     """Kill the leader, let the other one lead, and have the old one back as a follower in sync."""
     place.cluster.kill(OLD_LEADER)
     for topic in CONFIGS:
@@ -139,14 +139,14 @@ def _depose(place: Stand) -> None:
     _start(place)
 
 
-def _start(place: Stand) -> None:
+def _start(place: ExaminationCluster) -> None:
     place.cluster.start_broker(OLD_LEADER)
     await_registered(place.cluster, OLD_LEADER)
     for topic in CONFIGS:
         place.await_leads(NEW_LEADER, topic, (OLD_LEADER, NEW_LEADER))
 
 
-def _lead_again(place: Stand, topic: str) -> None:
+def _lead_again(place: ExaminationCluster, topic: str) -> None:
     """Let the old leader lead, and wait until it knows that everything in its log is committed."""
     request_election(place.cluster, NEW_LEADER, topic, ElectionKind.PREFERRED)
     place.await_leads(OLD_LEADER, topic, (OLD_LEADER, NEW_LEADER))
@@ -158,15 +158,15 @@ def _lead_again(place: Stand, topic: str) -> None:
     until(is_committed, deadline_s=DEADLINE_S, what=f"all records of {topic} to be committed")
 
 
-def _decoded(place: Stand, topic: str) -> tuple[SegmentFiles, ...]:
+def _decoded(place: ExaminationCluster, topic: str) -> tuple[SegmentFiles, ...]:
     files = place.cluster.files(OLD_LEADER)
     return segment_files(files, lambda path: place.cluster.read_file(OLD_LEADER, path), topic, 0)
 
 
-def _answers(place: Stand, topic: str, when: str) -> Iterator[Answer]:
+def _answers(place: ExaminationCluster, topic: str, when: str) -> Iterator[QuestionAnswer]:
     decoded = _decoded(place, topic)
-    yield Answer(_files(topic, when), _as_offsets(decoded))
-    yield Answer(_positions(topic, when), all(segment.points_right for segment in decoded))
+    yield QuestionAnswer(_files(topic, when), _as_offsets(decoded))
+    yield QuestionAnswer(_positions(topic, when), all(segment.points_right for segment in decoded))
 
 
 def _as_offsets(decoded: tuple[SegmentFiles, ...]) -> Value:

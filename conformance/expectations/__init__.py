@@ -68,7 +68,7 @@ class AcceptedFinding:
         return f"{self.issue}: {self.reason}"
 
     def concerns(self, finding: str, release: str, metadata: str) -> bool:
-        """Say whether it is about a finding on a release."""
+        """Return whether it is about a finding on a release."""
         return (self.finding, self.release) == (finding, release) and self.metadata in (None, metadata)
 
 

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from conformance.judgement.comparison import Row
+from conformance.judgement.comparison import ComparedRow
 from conformance.judgement.deviation_codes import QUESTION
-from conformance.record.answers import Asked
+from conformance.record.answers import ComparedAnswer
 from conformance.record.observations import BrokerAnswer
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 NEVER_ASKED = "the step was never taken"
 
 
-def answer_rows(prediction: PredictedNumbers, observations: Iterable[Observation]) -> Iterator[Row]:
+def answer_rows(prediction: PredictedNumbers, observations: Iterable[Observation]) -> Iterator[ComparedRow]:
     """Yield every value of every answer that was measured beside the predicted one."""
     measured = _measured(observations)
     for predicted in prediction.answers:
@@ -31,12 +31,12 @@ def answer_rows(prediction: PredictedNumbers, observations: Iterable[Observation
             what = _what(predicted)
             names = dict.fromkeys((*predicted.answer, *seen))
             for name in names:
-                yield Row(f"{what}: {name}", predicted.answer.get(name), seen.get(name), QUESTION, QUESTION)
+                yield ComparedRow(f"{what}: {name}", predicted.answer.get(name), seen.get(name), QUESTION, QUESTION)
 
 
 def compare_broker_answers(
     prediction: PredictedNumbers, observations: Iterable[Observation], *, is_complete: bool
-) -> list[Asked]:
+) -> list[ComparedAnswer]:
     """Compare the answers of a run's steps; what an interrupted run never asked speaks against nobody."""
     measured = _measured(observations)
     return [
@@ -46,11 +46,11 @@ def compare_broker_answers(
     ]
 
 
-def _compared(predicted: PredictedBrokerAnswer, seen: Mapping[str, AnswerValue] | None) -> Asked:
+def _compared(predicted: PredictedBrokerAnswer, seen: Mapping[str, AnswerValue] | None) -> ComparedAnswer:
     expected = answer_words(predicted.answer)
     if seen is None:
-        return Asked(_what(predicted), expected, None, NEVER_ASKED, agrees=False)
-    return Asked(_what(predicted), expected, answer_words(seen), None, agrees=predicted.answer == seen)
+        return ComparedAnswer(_what(predicted), expected, None, NEVER_ASKED, agrees=False)
+    return ComparedAnswer(_what(predicted), expected, answer_words(seen), None, agrees=predicted.answer == seen)
 
 
 def answer_words(answer: Mapping[str, AnswerValue]) -> str:

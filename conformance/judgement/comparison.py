@@ -10,7 +10,7 @@ import itertools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from conformance.record.observations import Checkpoint, Numbers, OutcomeSeen
+from conformance.record.observations import MeasuredCheckpoint, MeasuredNumbers, OutcomeSeen
 from conformance.record.reconciliation import ComparedNumber
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ComparedRow:
     """One compared number.
 
     Attributes:
@@ -37,67 +37,69 @@ class Row:
 
     @property
     def agrees(self) -> bool:
-        """Whether prediction and measurement are the same."""
+        """Return whether prediction and measurement are the same."""
         return bool(self.predicted == self.measured)
 
     @property
     def recorded(self) -> ComparedNumber:
-        """The row as reconciliation/checkpoints.json has it."""
+        """Return the row as reconciliation/checkpoints.json has it."""
         return ComparedNumber(self.what, self.predicted, self.measured, self.agrees)
 
 
-def checkpoint_rows(predicted: PredictedMoment, measured: Checkpoint) -> list[Row]:
+def checkpoint_rows(predicted: PredictedMoment, measured: MeasuredCheckpoint) -> list[ComparedRow]:
     """Compare one checkpoint: every replica's numbers, leader, ISR, remote log end offsets."""
-    rows: list[Row] = []
+    rows: list[ComparedRow] = []
     for broker, numbers in predicted.replicas.items():
         rows += _replica_rows(broker, numbers, measured.replicas.get(broker))
-    rows.append(Row("leader", predicted.leader, measured.leader, code="leader"))
-    rows.append(Row("isr", sorted(predicted.isr), sorted(measured.isr), code="isr"))
+    rows.append(ComparedRow("leader", predicted.leader, measured.leader, code="leader"))
+    rows.append(ComparedRow("isr", sorted(predicted.isr), sorted(measured.isr), code="isr"))
     if measured.elr is not None:
-        rows.append(Row("elr", sorted(predicted.elr), sorted(measured.elr), code="elr"))
+        rows.append(ComparedRow("elr", sorted(predicted.elr), sorted(measured.elr), code="elr"))
     for follower, offset in predicted.remote_log_end_offsets.items():
         seen = measured.remote_log_end_offsets.get(follower)
         instead = measured.or_if_diverging_counts.get(follower)
         seen = instead if instead is not None and instead == offset else seen  # no frame tells which
         what = f"remote log end offset of broker {follower} (derived)"
-        rows.append(Row(what, offset, seen, code="remote_log_end_offset"))
+        rows.append(ComparedRow(what, offset, seen, code="remote_log_end_offset"))
     return rows
 
 
-def _replica_rows(broker: int, numbers: PredictedReplica, seen: ReplicaSeen | None) -> list[Row]:
+def _replica_rows(broker: int, numbers: PredictedReplica, seen: ReplicaSeen | None) -> list[ComparedRow]:
     names = ["log_end_offset", "high_watermark", "alive"]
     if numbers.log_start_offset or (seen is not None and seen.log_start_offset):
         names.append("log_start_offset")
     return [
-        Row(f"broker {broker} {name.replace('_', ' ')}", getattr(numbers, name), getattr(seen, name, None), code=name)
+        ComparedRow(
+            f"broker {broker} {name.replace('_', ' ')}", getattr(numbers, name), getattr(seen, name, None), code=name
+        )
         for name in names
     ]
 
 
-def unexplained_probes(prediction: PredictedNumbers, observations: Iterable[Observation]) -> Iterator[Row]:
+def unexplained_probes(prediction: PredictedNumbers, observations: Iterable[Observation]) -> Iterator[ComparedRow]:
     """Yield what a probe between checkpoints saw that was neither predicted around it nor seen by the one before.
 
     A follower may be a step late; what no moment near a probe has is a contradiction.
     """
-    before: Numbers | None = None
+    before: MeasuredNumbers | None = None
     for seen in observations:
-        if not isinstance(seen, Numbers) or seen.step is None or seen.step >= len(prediction.steps):
+        if not isinstance(seen, MeasuredNumbers) or seen.step is None or seen.step >= len(prediction.steps):
             continue
         near = prediction.steps[max(seen.step - 1, 0) : seen.step + 2]
-        sides: list[Numbers | PredictedMoment] = [*near, *([before] if before is not None else [])]
-        if not isinstance(seen, Checkpoint):
+        sides: list[MeasuredNumbers | PredictedMoment] = [*near, *([before] if before is not None else [])]
+        if not isinstance(seen, MeasuredCheckpoint):
             yield from _unexplained(seen, prediction.steps[seen.step], sides)
         before = seen
 
 
 def _unexplained(
-    seen: Numbers, predicted: PredictedMoment, sides: Sequence[Numbers | PredictedMoment]
-) -> Iterator[Row]:
+    seen: MeasuredNumbers, predicted: PredictedMoment, sides: Sequence[MeasuredNumbers | PredictedMoment]
+) -> Iterator[ComparedRow]:
     where = f"after step {predicted.step + 1}"
     if seen.leader not in [side.leader for side in sides]:
-        yield Row(f"{where}: leader", predicted.leader, seen.leader, code="leader")
+        yield ComparedRow(f"{where}: leader", predicted.leader, seen.leader, code="leader")
     if sorted(seen.isr) not in [sorted(side.isr) for side in sides]:
-        yield Row(f"{where}: isr", sorted(predicted.isr), sorted(seen.isr), code="isr")
+        yield ComparedRow(f"{where}: isr", sorted(predicted.isr), sorted(seen.isr), code="isr")
     for broker, numbers in seen.replicas.items():
         for name in ("log_end_offset", "high_watermark", "alive", "log_start_offset"):
             told, known = (
@@ -106,18 +108,18 @@ def _unexplained(
             )
             if known and not min(known) <= told <= max(known):
                 expected = getattr(predicted.replicas.get(broker), name, None)
-                yield Row(f"{where}: broker {broker} {name.replace('_', ' ')}", expected, told, code=name)
+                yield ComparedRow(f"{where}: broker {broker} {name.replace('_', ' ')}", expected, told, code=name)
 
 
-def outcome_rows(predicted: Iterable[PredictedRecord], measured: Mapping[str, OutcomeSeen]) -> list[Row]:
+def outcome_rows(predicted: Iterable[PredictedRecord], measured: Mapping[str, OutcomeSeen]) -> list[ComparedRow]:
     """Compare every produce's outcome, and its error where the model names one."""
-    rows: list[Row] = []
+    rows: list[ComparedRow] = []
     for record in predicted:
         seen = measured.get(record.label)
         told, error = (None, None) if seen is None else (seen.outcome, seen.error)
-        rows.append(Row(f"outcome of {record.label}", record.outcome, told, "outcome"))
+        rows.append(ComparedRow(f"outcome of {record.label}", record.outcome, told, "outcome"))
         if record.error is not None:
-            rows.append(Row(f"error of {record.label}", record.error, error, "outcome"))
+            rows.append(ComparedRow(f"error of {record.label}", record.error, error, "outcome"))
     return rows
 
 
@@ -159,7 +161,7 @@ def leadership_conflicts(observations: Iterable[Observation]) -> list[str]:
     conflicts: list[str] = []
     highest = -1
     for seen in observations:
-        if isinstance(seen, Numbers):
+        if isinstance(seen, MeasuredNumbers):
             if seen.leader_epoch < highest:
                 conflicts.append(f"the leader epoch fell from {highest} to {seen.leader_epoch}")
             highest = max(highest, seen.leader_epoch)

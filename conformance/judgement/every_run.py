@@ -14,7 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from conformance.record.observations import Checkpoint, Numbers
+from conformance.record.observations import MeasuredCheckpoint, MeasuredNumbers
 from conformance.record.verdict import EVERY_RUN, HeldInRun
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def held_in_run(observations: Iterable[Observation], trace: TraceResult | None) 
     """Return for each requirement of every run how often it held in one run, and where it did not."""
     count = _Count()
     for seen in observations:
-        if isinstance(seen, Numbers):
+        if isinstance(seen, MeasuredNumbers):
             _note_replicas(count, seen)
             _note_leader(count, seen)
     return tuple(
@@ -89,7 +89,7 @@ def _violated(trace: TraceResult | None, requirement: str) -> list[str]:
     return [trace.violation.text]
 
 
-def _note_replicas(count: _Count, seen: Numbers) -> None:
+def _note_replicas(count: _Count, seen: MeasuredNumbers) -> None:
     for broker, numbers in seen.replicas.items():
         if numbers.alive:
             end, mark = numbers.log_end_offset, numbers.high_watermark
@@ -97,7 +97,7 @@ def _note_replicas(count: _Count, seen: Numbers) -> None:
             count.note(LOG_END, words, holds=mark <= end)
 
 
-def _note_leader(count: _Count, seen: Numbers) -> None:
+def _note_leader(count: _Count, seen: MeasuredNumbers) -> None:
     numbers = _alive(seen, seen.leader)
     if seen.leader is None or numbers is None:
         return
@@ -116,7 +116,7 @@ def _note_leader(count: _Count, seen: Numbers) -> None:
             epoch.known[broker] = epoch.last.get(broker)
 
 
-def _epoch_of(count: _Count, seen: Numbers, broker: int, numbers: ReplicaSeen) -> _Epoch:
+def _epoch_of(count: _Count, seen: MeasuredNumbers, broker: int, numbers: ReplicaSeen) -> _Epoch:
     leader = (broker, seen.leader_epoch)
     if count.epoch is None or count.epoch.leader != leader:
         is_first = seen.leader_epoch == 0
@@ -125,7 +125,7 @@ def _epoch_of(count: _Count, seen: Numbers, broker: int, numbers: ReplicaSeen) -
     return count.epoch
 
 
-def _note_order(count: _Count, seen: Numbers, epoch: _Epoch, follower: int, remote: int | None) -> None:
+def _note_order(count: _Count, seen: MeasuredNumbers, epoch: _Epoch, follower: int, remote: int | None) -> None:
     there, led = _alive(seen, follower), _alive(seen, seen.leader)
     if there is None or led is None or follower not in seen.isr:
         return
@@ -137,13 +137,13 @@ def _note_order(count: _Count, seen: Numbers, epoch: _Epoch, follower: int, remo
     count.note(ORDER, words, holds=list(order) == sorted(order, reverse=True))
 
 
-def _alive(seen: Numbers, broker: int | None) -> ReplicaSeen | None:
+def _alive(seen: MeasuredNumbers, broker: int | None) -> ReplicaSeen | None:
     """Return the numbers of a replica that runs, or None."""
     numbers = None if broker is None else seen.replicas.get(broker)
     return numbers if numbers is not None and numbers.alive else None
 
 
-def _where(seen: Numbers) -> str:
-    if isinstance(seen, Checkpoint):
+def _where(seen: MeasuredNumbers) -> str:
+    if isinstance(seen, MeasuredCheckpoint):
         return f"checkpoint {seen.name}"
     return f"after step {-1 if seen.step is None else seen.step + 1}"

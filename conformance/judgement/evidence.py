@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING
 
 from conformance.judgement.evidence_of_frames import frame_complaints
 from conformance.judgement.evidence_of_steps import step_complaints
-from conformance.record.observations import BrokerAnswer, Numbers, OutcomeSeen
+from conformance.record.observations import BrokerAnswer, MeasuredNumbers, OutcomeSeen
 from conformance.record.timeline import Event
 from conformance.schedules.topic_settings import user_settings
 from oracle.steps.produce import Produce
 from oracle.steps.questions import SendTo
 from oracle.steps.waits import Checkpoint as CheckpointStep
-from oracle.vocabulary import Outcome
+from oracle.vocabulary import ProduceOutcome
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator, Sequence
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from conformance.record.reconciliation import Counts
     from conformance.record.replica_logs import LogEntry
     from conformance.record.run import Run
-    from conformance.record.timeline import Mark
-    from conformance.record.topic import TopicRecord
+    from conformance.record.timeline import TimelineMark
+    from conformance.record.topic import RecordRead
     from oracle.schedule import Schedule
 
 
@@ -51,11 +51,11 @@ class Evidence:
     about: Run
     schedule: Schedule
     prediction: FrozenPrediction
-    timeline: Sequence[Mark]
+    timeline: Sequence[TimelineMark]
     observations: Sequence[Observation]
     attempts: Sequence[Attempt]
     outcomes: Sequence[OutcomeEntry]
-    topic: Sequence[TopicRecord] | None
+    topic: Sequence[RecordRead] | None
     replica_logs: Sequence[LogEntry]
     frames: Frames | None = None
     counts: Counts | None = None
@@ -64,7 +64,7 @@ class Evidence:
 
     @property
     def is_complete(self) -> bool:
-        """Whether the run took its course."""
+        """Return whether the run took its course."""
         return self.about.harness_failure is None
 
 
@@ -130,7 +130,7 @@ def _of_replicas(evidence: Evidence) -> Iterator[str]:
     """Look whether every probe measured the replicas that there are after its step, in some outcome."""
     outcomes = evidence.prediction.alternatives or (evidence.prediction,)
     for seen in evidence.observations:
-        if isinstance(seen, Numbers) and seen.step is not None:
+        if isinstance(seen, MeasuredNumbers) and seen.step is not None:
             moments = [outcome.steps[seen.step] for outcome in outcomes if seen.step < len(outcome.steps)]
             if all(seen.replicas.keys() != moment.replicas.keys() for moment in moments):
                 yield f"step {seen.step + 1} was measured at brokers {sorted(seen.replicas)}, not at every replica"
@@ -160,8 +160,8 @@ def _of_ledger(evidence: Evidence) -> Iterator[str]:
 
 
 def _of_outcome(attempt: Attempt, entry: OutcomeEntry) -> Iterator[str]:
-    is_acknowledged = entry.outcome == Outcome.ACKNOWLEDGED
-    if entry.error is not None if is_acknowledged else entry.error is None and entry.outcome == Outcome.REFUSED:
+    is_acknowledged = entry.outcome == ProduceOutcome.ACKNOWLEDGED
+    if entry.error is not None if is_acknowledged else entry.error is None and entry.outcome == ProduceOutcome.REFUSED:
         yield f"the outcome of {attempt.label} is {entry.outcome} with error {entry.error}"
     if is_acknowledged and attempt.acks != 0 and entry.offset is None:
         yield f"{attempt.label} was acknowledged without an offset"
@@ -220,7 +220,7 @@ def _of_topic(evidence: Evidence) -> Iterator[str]:
         return
     yield from (f"the topic has a record in partition {row.partition}" for row in topic if row.partition != 0)
     yield from _twice((f"{row.offset}" for row in topic), "the topic's offset")
-    last = next((seen for seen in reversed(evidence.observations) if isinstance(seen, Numbers)), None)
+    last = next((seen for seen in reversed(evidence.observations) if isinstance(seen, MeasuredNumbers)), None)
     leader = None if last is None else last.replicas.get(-1 if last.leader is None else last.leader)
     if last is None or leader is None:
         return
@@ -232,7 +232,7 @@ def _of_topic(evidence: Evidence) -> Iterator[str]:
 
 def _of_logs(evidence: Evidence) -> Iterator[str]:
     """Look at every replica's log: each offset once, and its end where the last probe saw it."""
-    last = next((seen for seen in reversed(evidence.observations) if isinstance(seen, Numbers)), None)
+    last = next((seen for seen in reversed(evidence.observations) if isinstance(seen, MeasuredNumbers)), None)
     if last is None:
         return
     for broker in {row.broker for row in evidence.replica_logs} - last.replicas.keys():
@@ -260,7 +260,7 @@ def _of_counts(evidence: Evidence) -> Iterator[str]:
     for name, counted, found in (
         ("produced", totals.produced, len(evidence.attempts)),
         ("read", totals.read, len(evidence.topic)),
-        *((outcome.value, getattr(totals, outcome.value), told[outcome.value]) for outcome in Outcome),
+        *((outcome.value, getattr(totals, outcome.value), told[outcome.value]) for outcome in ProduceOutcome),
     ):
         if counted != found:
             yield f"{counted} records were counted as {name}, the files have {found}"

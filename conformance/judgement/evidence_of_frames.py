@@ -5,18 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from conformance.record.observations import Numbers
+from conformance.record.observations import MeasuredNumbers
 from conformance.record.timeline import Event
 from conformance.record.wire import FETCH
 from oracle.steps.brokers import Isolate
-from oracle.steps.frames import Cut, Delay, Hold
+from oracle.steps.frames import CutLink, DelayFrame, Hold
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from conformance.record.observations import Observation
-    from conformance.record.timeline import FrameOfFault, Mark
-    from conformance.record.wire import Frame
+    from conformance.record.timeline import FrameOfFault, TimelineMark
+    from conformance.record.wire import TracedFrame
     from oracle.schedule import Schedule
 
 OUTCOMES = {
@@ -39,15 +39,15 @@ class Frames:
         unasked: answers that no request before them on their connection asked for, or another one.
     """
 
-    held: Sequence[Frame]
+    held: Sequence[TracedFrame]
     last_fetch_ns: Mapping[int, int]
     topic_ids: frozenset[str] = frozenset()
     unasked: Sequence[int] = ()
 
 
-def frames_that_matter(frames: Iterable[Frame], topic: str | None) -> Frames:
+def frames_that_matter(frames: Iterable[TracedFrame], topic: str | None) -> Frames:
     """Return what is to be compared of a wire trace."""
-    held: list[Frame] = []
+    held: list[TracedFrame] = []
     ids: set[str] = set()
     pairs = _Pairs()
     last: dict[int, int] = {}
@@ -66,11 +66,11 @@ class _Pairs:
     """Ties each answer to its request: by connection and correlation id, and then they are of one api and version."""
 
     def __init__(self) -> None:
-        self._requests: dict[tuple[int, int | None], Frame] = {}
-        self._answers: list[Frame] = []
+        self._requests: dict[tuple[int, int | None], TracedFrame] = {}
+        self._answers: list[TracedFrame] = []
         self._first: dict[int, int] = {}
 
-    def take(self, frame: Frame) -> None:
+    def take(self, frame: TracedFrame) -> None:
         """Take note of a frame; lines are in the order of their fate, not of their arrival."""
         if frame.direction == "request":
             self._requests[frame.connection, frame.correlation_id] = frame
@@ -86,23 +86,23 @@ class _Pairs:
             if answer.seq > self._first.get(answer.connection, answer.seq) and not self._is_asked(answer)
         )
 
-    def _is_asked(self, answer: Frame) -> bool:
+    def _is_asked(self, answer: TracedFrame) -> bool:
         request = self._requests.get((answer.connection, answer.correlation_id))
         return request is not None and _kind(request) == _kind(answer)
 
 
-def _kind(frame: Frame) -> tuple[object, ...]:
+def _kind(frame: TracedFrame) -> tuple[object, ...]:
     ends = frame.source, frame.destination, frame.link, frame.client_id
     return frame.api_key, frame.api, frame.api_version, *ends
 
 
 def frame_complaints(
-    schedule: Schedule, timeline: Sequence[Mark], observations: Sequence[Observation], frames: Frames
+    schedule: Schedule, timeline: Sequence[TimelineMark], observations: Sequence[Observation], frames: Frames
 ) -> Iterator[str]:
     """Yield what the wire trace and the timeline of a whole run tell differently."""
     names = {step.name for step in schedule.steps if isinstance(step, Hold)}
-    names |= {f"delay {number}" for number, step in enumerate(schedule.steps) if isinstance(step, Delay)}
-    may_be_cut = any(isinstance(step, Cut | Isolate) for step in schedule.steps)
+    names |= {f"delay {number}" for number, step in enumerate(schedule.steps) if isinstance(step, DelayFrame)}
+    may_be_cut = any(isinstance(step, CutLink | Isolate) for step in schedule.steps)
     for frame in frames.held:
         if frame.hold is None and (frame.outcome == "held" or (may_be_cut and frame.outcome == "closed")):
             continue  # one that waits behind others, or whose link is cut
@@ -125,7 +125,7 @@ def frame_complaints(
     yield from _of_end(observations, frames)
 
 
-def _proofs(timeline: Iterable[Mark]) -> dict[str, FrameOfFault]:
+def _proofs(timeline: Iterable[TimelineMark]) -> dict[str, FrameOfFault]:
     """Return the frame that each hold caught; in a run of old the fault that was armed right before it says so."""
     armed: dict[int | None, int | None] = {}
     holds: dict[int | None, str] = {}
@@ -142,18 +142,18 @@ def _proofs(timeline: Iterable[Mark]) -> dict[str, FrameOfFault]:
     return proofs
 
 
-def _is_proven_by(frame: Frame, proof: FrameOfFault) -> bool:
+def _is_proven_by(frame: TracedFrame, proof: FrameOfFault) -> bool:
     told = (proof.connection, proof.api, proof.correlation_id, proof.direction)
     return (frame.connection, frame.api, frame.correlation_id, frame.direction) == told
 
 
-def _end_of(name: str, timeline: Iterable[Mark]) -> Event | None:
+def _end_of(name: str, timeline: Iterable[TimelineMark]) -> Event | None:
     return next((m.event for m in timeline if m.subject == name and m.event in OUTCOMES), None)
 
 
 def _of_end(observations: Sequence[Observation], frames: Frames) -> Iterator[str]:
     """Look whether a follower that was in sync at the last probe went on fetching: the trace ends after it."""
-    last = next((seen for seen in reversed(observations) if isinstance(seen, Numbers)), None)
+    last = next((seen for seen in reversed(observations) if isinstance(seen, MeasuredNumbers)), None)
     if last is None:
         return
     alive = {broker for broker, numbers in last.replicas.items() if numbers.alive}

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from conformance.record.observations import BrokerAnswer, Checkpoint, Numbers, OutcomeSeen
+from conformance.record.observations import BrokerAnswer, MeasuredCheckpoint, MeasuredNumbers, OutcomeSeen
 from conformance.record.timeline import HOLD_ENDS, Event
 from oracle.steps.brokers import (
     Isolate,
@@ -24,7 +24,7 @@ from oracle.steps.brokers import (
     Start,
     Stop,
 )
-from oracle.steps.frames import Close, Cut, Delay, Drop, Heal, Hold, Release
+from oracle.steps.frames import Close, CutLink, DelayFrame, Drop, Heal, Hold, ReleaseHold
 from oracle.steps.produce import Produce
 from oracle.steps.questions import Consume, EndOffsetOfEpoch, ListOffsets, SendTo
 from oracle.steps.topic import AddPartitions, Alter, CreateTopic, DeleteRecords, DeleteTopic, Elect, Reassign
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from conformance.record.observations import Observation
-    from conformance.record.timeline import Mark
+    from conformance.record.timeline import TimelineMark
     from oracle.schedule import Schedule
     from oracle.steps.step import Step
 
@@ -67,7 +67,7 @@ DEEDS: dict[type[Step], Deeds] = {
     Rejoin: _broker(Event.BROKER_REJOINED),
     LoseTail: _broker(Event.TAIL_LOST),
     LoseCheckpoint: _broker(Event.CHECKPOINT_LOST),
-    Cut: _link(Event.LINK_CUT),
+    CutLink: _link(Event.LINK_CUT),
     Heal: _link(Event.LINK_HEALED),
     Elect: lambda step: [(Event.ELECTION_REQUESTED, step.kind.value)],
     Reassign: lambda step: [(Event.REASSIGNMENT_REQUESTED, ", ".join(map(str, step.replicas)))],
@@ -87,15 +87,19 @@ _OWN_DEEDS = frozenset(
         Event.RECORDS_DELETED,
     }
 )
-FAULTS = (Kill, KillTogether, Stop, LoseTail, LoseCheckpoint, Pause, Cut, Isolate)
+FAULTS = (Kill, KillTogether, Stop, LoseTail, LoseCheckpoint, Pause, CutLink, Isolate)
 """Steps that inject a fault which ``fault_`` events tell of; ``hold_`` events tell of holds."""
 ASKING = (Consume, ListOffsets, EndOffsetOfEpoch, SendTo)
 """Steps that a broker answers."""
-ENDINGS: dict[type[Step], Event] = {Release: Event.HOLD_RELEASED, Drop: Event.HOLD_DROPPED, Close: Event.HOLD_CLOSED}
+ENDINGS: dict[type[Step], Event] = {
+    ReleaseHold: Event.HOLD_RELEASED,
+    Drop: Event.HOLD_DROPPED,
+    Close: Event.HOLD_CLOSED,
+}
 
 
 def step_complaints(
-    schedule: Schedule, timeline: Sequence[Mark], observations: Sequence[Observation], *, is_complete: bool
+    schedule: Schedule, timeline: Sequence[TimelineMark], observations: Sequence[Observation], *, is_complete: bool
 ) -> Iterator[str]:
     """Yield what is wrong with timeline and observations, given the schedule whose steps were taken."""
     yield from _of_order(schedule, timeline, is_complete=is_complete)
@@ -111,7 +115,7 @@ def step_complaints(
         yield from _of_holds(schedule, timeline)
 
 
-def _of_order(schedule: Schedule, timeline: Sequence[Mark], *, is_complete: bool) -> Iterator[str]:
+def _of_order(schedule: Schedule, timeline: Sequence[TimelineMark], *, is_complete: bool) -> Iterator[str]:
     bounds = (Event.STEP_STARTED, Event.STEP_FINISHED)
     told = [mark for mark in timeline if mark.event in bounds]
     wanted = [(event, number, step.word) for number, step in enumerate(schedule.steps) for event in bounds]
@@ -134,7 +138,7 @@ def _ended(event: Event) -> str:
     return "started" if event is Event.STEP_STARTED else "ended"
 
 
-def _of_deeds(taken: Sequence[tuple[int, Step]], timeline: Sequence[Mark], steps: int) -> Iterator[str]:
+def _of_deeds(taken: Sequence[tuple[int, Step]], timeline: Sequence[TimelineMark], steps: int) -> Iterator[str]:
     numbers = {number for number, _ in taken}
     wanted: Counter[tuple[Event, str | None, int | None]] = Counter(
         (event, subject, number)
@@ -161,7 +165,7 @@ def _called(event: Event, subject: str | None) -> str:
     return event.value.replace("_", " ") + ("" if subject is None else f" {subject}")
 
 
-def _of_times(timeline: Sequence[Mark], observations: Sequence[Observation]) -> Iterator[str]:
+def _of_times(timeline: Sequence[TimelineMark], observations: Sequence[Observation]) -> Iterator[str]:
     """Look whether everything that a step noted lies between its start and its end."""
     starts = {mark.step: mark.t_ns for mark in timeline if mark.event is Event.STEP_STARTED}
     ends = {mark.step: mark.t_ns for mark in timeline if mark.event is Event.STEP_FINISHED}
@@ -179,9 +183,9 @@ def _of_times(timeline: Sequence[Mark], observations: Sequence[Observation]) -> 
 
 
 def _of_probes(taken: Sequence[tuple[int, Step]], observations: Sequence[Observation]) -> Iterator[str]:
-    probes: dict[int | None, list[Numbers]] = {}
+    probes: dict[int | None, list[MeasuredNumbers]] = {}
     for seen in observations:
-        if isinstance(seen, Numbers):
+        if isinstance(seen, MeasuredNumbers):
             probes.setdefault(seen.step, []).append(seen)
     for number, step in taken:
         found = probes.get(number, [])
@@ -189,9 +193,9 @@ def _of_probes(taken: Sequence[tuple[int, Step]], observations: Sequence[Observa
         what = f"step {number + 1}" if name is None else f"checkpoint {name!r}"
         if len(found) != 1:
             yield f"{what} was measured {len(found)} times"
-        elif isinstance(found[0], Checkpoint) != (name is not None) or getattr(found[0], "name", None) != name:
+        elif isinstance(found[0], MeasuredCheckpoint) != (name is not None) or getattr(found[0], "name", None) != name:
             yield f"{what} was measured as something else"
-        elif isinstance(found[0], Checkpoint) and not found[0].settled:
+        elif isinstance(found[0], MeasuredCheckpoint) and not found[0].settled:
             yield f"{what} never settled"
     yield from (f"{len(them)} probes are of no step" for step, them in probes.items() if step is None)
     answered = Counter(seen.step for seen in observations if isinstance(seen, BrokerAnswer))
@@ -209,10 +213,10 @@ def _of_outcomes(schedule: Schedule, observations: Sequence[Observation], *, is_
         yield from (f"no outcome of {label} was observed" for label in labels if label not in seen)
 
 
-def _of_faults(timeline: Iterable[Mark], *, is_complete: bool) -> Iterator[str]:
+def _of_faults(timeline: Iterable[TimelineMark], *, is_complete: bool) -> Iterator[str]:
     """Look at each fault's own story: armed, fired, healed, once each and in this order."""
     stages = (Event.FAULT_ARMED, Event.FAULT_FIRED, Event.FAULT_HEALED)
-    stories: dict[int | None, list[Mark]] = {}
+    stories: dict[int | None, list[TimelineMark]] = {}
     for mark in timeline:
         if mark.event in stages:
             stories.setdefault(mark.number, []).append(mark)
@@ -230,10 +234,10 @@ def _of_faults(timeline: Iterable[Mark], *, is_complete: bool) -> Iterator[str]:
             yield f"fault {number} is not told in the order of time"
 
 
-def _of_injections(taken: Sequence[tuple[int, Step]], timeline: Iterable[Mark]) -> Iterator[str]:
+def _of_injections(taken: Sequence[tuple[int, Step]], timeline: Iterable[TimelineMark]) -> Iterator[str]:
     armed = Counter(mark.step for mark in timeline if mark.event is Event.FAULT_ARMED)
     for number, step in taken:
-        if isinstance(step, Hold | Delay):  # earlier testers told of these twice
+        if isinstance(step, Hold | DelayFrame):  # earlier testers told of these twice
             is_right = armed[number] <= 1
         else:
             is_right = armed[number] >= 1 if isinstance(step, Isolate) else armed[number] == isinstance(step, FAULTS)
@@ -241,11 +245,11 @@ def _of_injections(taken: Sequence[tuple[int, Step]], timeline: Iterable[Mark]) 
             yield f"step {number + 1} ({step.word}) injected {armed[number]} faults"
 
 
-def _of_holds(schedule: Schedule, timeline: Sequence[Mark]) -> Iterator[str]:
+def _of_holds(schedule: Schedule, timeline: Sequence[TimelineMark]) -> Iterator[str]:
     """Look at each hold's story: armed, caught, and ended as the schedule says, or with its connection."""
-    named: dict[str, Hold | Delay] = {step.name: step for step in schedule.steps if isinstance(step, Hold)}
-    named |= {f"delay {number}": step for number, step in enumerate(schedule.steps) if isinstance(step, Delay)}
-    endings = {s.name: ENDINGS[type(s)] for s in schedule.steps if isinstance(s, Release | Drop | Close)}
+    named: dict[str, Hold | DelayFrame] = {step.name: step for step in schedule.steps if isinstance(step, Hold)}
+    named |= {f"delay {number}": step for number, step in enumerate(schedule.steps) if isinstance(step, DelayFrame)}
+    endings = {s.name: ENDINGS[type(s)] for s in schedule.steps if isinstance(s, ReleaseHold | Drop | Close)}
     for name, step in named.items():
         story = [mark.event for mark in timeline if mark.subject == name and mark.event.value.startswith("hold_")]
         ended = [event for event in story if event in HOLD_ENDS]
@@ -260,7 +264,7 @@ def _of_holds(schedule: Schedule, timeline: Sequence[Mark]) -> Iterator[str]:
     yield from (f"the timeline tells of hold {name!r}, which no step arms" for name in sorted(others))
 
 
-def _of_place(step: Hold, mark: Mark) -> Iterator[str]:
+def _of_place(step: Hold, mark: TimelineMark) -> Iterator[str]:
     place = (None, None, step.broker) if step.broker is not None else (step.follower, step.leader, None)
     if (mark.follower, mark.leader, mark.broker, mark.point) != (*place, step.point.value):
         yield f"the timeline tells of hold {step.name!r} at another place than the schedule"

@@ -10,8 +10,8 @@ from conformance.record.reconciliation import Samples
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from conformance.judgement.comparison import Row
-    from conformance.record.answers import Asked
+    from conformance.judgement.comparison import ComparedRow
+    from conformance.record.answers import ComparedAnswer
     from conformance.record.prediction import FrozenPrediction
     from conformance.record.reconciliation import Counts
     from conformance.record.trace_check import TraceResult
@@ -35,11 +35,11 @@ class Facts:
     """
 
     prediction: FrozenPrediction
-    rows: Sequence[Row]
+    rows: Sequence[ComparedRow]
     conflicts: Sequence[str] = ()
     counts: Counts | None = None
     samples: Samples = field(default_factory=Samples)
     interruption: tuple[str, str] | None = None
     trace: TraceResult | None = None
-    asked: Sequence[Asked] = ()
+    asked: Sequence[ComparedAnswer] = ()
     every_run: Sequence[HeldInRun] = ()

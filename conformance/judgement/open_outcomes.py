@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from conformance.interruption import GIVEN_UP
 from conformance.judgement.broker_answers import answer_rows
-from conformance.judgement.comparison import Row, checkpoint_rows, learned_outcomes, outcome_rows
+from conformance.judgement.comparison import ComparedRow, checkpoint_rows, learned_outcomes, outcome_rows
 from conformance.record.observations import checkpoints, read_observations
 from conformance.record.prediction import OUTCOME_FILE, check_frozen, read_prediction, write_prediction
 from conformance.record.replica_logs import read_replica_logs
@@ -54,7 +54,7 @@ def write_measured_outcome(run: RunDirectory) -> None:
         write_prediction(run, prediction, read_run(run).record_id_base, OUTCOME_FILE)
 
 
-def _rows(run: RunDirectory, alternative: PredictedOutcome) -> Iterator[Row]:
+def _rows(run: RunDirectory, alternative: PredictedOutcome) -> Iterator[ComparedRow]:
     observations = observations_that_count(run)
     measured = checkpoints(observations)
     for checkpoint in alternative.checkpoints:
@@ -80,7 +80,7 @@ def observations_that_count(run: RunDirectory) -> list[Observation]:
     return [seen for seen in observations if seen.step in finished]
 
 
-def _log_rows(run: RunDirectory, alternative: PredictedOutcome) -> Iterator[Row]:
+def _log_rows(run: RunDirectory, alternative: PredictedOutcome) -> Iterator[ComparedRow]:
     base = read_run(run).record_id_base
     ids = {record.label: base + record.id for record in alternative.records}
     measured: dict[int, list[int | None]] = {}
@@ -88,4 +88,4 @@ def _log_rows(run: RunDirectory, alternative: PredictedOutcome) -> Iterator[Row]
         measured.setdefault(entry.broker, []).append(entry.record_id)
     for broker, log in measured.items():
         predicted = [ids[entry.label] for entry in alternative.logs[broker]]
-        yield Row(f"log of broker {broker}", predicted, log)
+        yield ComparedRow(f"log of broker {broker}", predicted, log)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from conformance.record.verdict import Loss, PromiseKept
+from conformance.record.verdict import PromiseKept, RecordLoss
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -71,10 +71,10 @@ def _divergence_text(prediction: FrozenPrediction) -> str:
     return "; ".join(places) + f" ({prediction.rules[0]})"
 
 
-def losses(facts: Facts) -> Iterable[Loss]:
+def losses(facts: Facts) -> Iterable[RecordLoss]:
     """Yield every record that was lost, with the promise it broke or the settings that allowed it."""
     for record in _lost(facts):
         if record.fate == "present":
-            yield Loss(record.label, "broken", f"not predicted: {record.decided_by}")
+            yield RecordLoss(record.label, "broken", f"not predicted: {record.decided_by}")
         elif record.promise in LOST_PROMISES:
-            yield Loss(record.label, record.promise, record.promise_reason or "")
+            yield RecordLoss(record.label, record.promise, record.promise_reason or "")

@@ -16,9 +16,9 @@ from conformance.record.verdict import Conformance, Finding, PromiseKept, Verdic
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from conformance.judgement.comparison import Row
+    from conformance.judgement.comparison import ComparedRow
     from conformance.judgement.facts import Facts
-    from conformance.record.answers import Asked
+    from conformance.record.answers import ComparedAnswer
     from conformance.record.prediction import FrozenPrediction
     from conformance.record.reconciliation import DeviationSample
 
@@ -90,7 +90,7 @@ def judge(facts: Facts) -> Verdict:
     return Verdict(conformance, promise, whole, findings, lost, codes=codes, every_run=held, promise_reason=why)
 
 
-def judge_answers(asked: Sequence[Asked], interruption: tuple[str, str] | None) -> Verdict:
+def judge_answers(asked: Sequence[ComparedAnswer], interruption: tuple[str, str] | None) -> Verdict:
     """Judge an examination: nothing was promised, every answer must be the predicted one.
 
     Args:
@@ -117,7 +117,7 @@ def not_run(reason: str) -> Verdict:
     return Verdict(Conformance.NOT_RUN, None, reason)
 
 
-def _row_findings(rows: Iterable[Row]) -> list[Finding]:
+def _row_findings(rows: Iterable[ComparedRow]) -> list[Finding]:
     return [
         Finding(row.kind, f"{row.what}: predicted {row.predicted}, measured {row.measured}", row.code)
         for row in rows
@@ -129,7 +129,7 @@ def _epoch_findings(facts: Facts) -> list[Finding]:
     return [Finding("epoch", conflict, LEADER_EPOCH) for conflict in facts.conflicts]
 
 
-def _question_findings(asked: Iterable[Asked]) -> tuple[Finding, ...]:
+def _question_findings(asked: Iterable[ComparedAnswer]) -> tuple[Finding, ...]:
     return tuple(
         Finding("question" if one.stall_ms is None else STALL, one.text, QUESTION) for one in asked if not one.agrees
     )
@@ -218,7 +218,7 @@ def _counted(count: int, noun: str) -> str:
 
 
 def _which_outcome(prediction: FrozenPrediction) -> str:
-    """Say which outcome of an open race was measured."""
+    """Return which outcome of an open race was measured."""
     measured = prediction.measured_outcome
     if measured is None:
         return ""

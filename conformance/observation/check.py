@@ -87,7 +87,7 @@ def _name(rules: RuleSet) -> str:
 
 
 def _not_followed(report: TraceReport) -> str | None:
-    """Say why nothing of the topic could be replayed; None if all of it was."""
+    """Return why nothing of the topic could be replayed; None if all of it was."""
     if report.not_followed:
         topic, partition = report.not_followed[0]
         return f"it does not show how {topic}-{partition} came to be"

@@ -23,8 +23,8 @@ from oracle.vocabulary import BrokerId, LeaderEpoch
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from conformance.observation.wire_moments import Moment
-    from conformance.record.wire import Entry, Frame, Said
+    from conformance.observation.wire_moments import WireMoment
+    from conformance.record.wire import FrameEntry, Said, TracedFrame
     from conformance.wire_trace.partition import TopicOfInterest
 
 
@@ -35,7 +35,7 @@ class ControllerEvents:
         self._topic = topic
         self._in_flight: InFlight[tuple[TopicPartition, ...]] = InFlight()
 
-    def of(self, moment: Moment) -> Iterator[LeadershipHeard | LeadershipApplied | ReplicaStopped | IsrAnnounced]:
+    def of(self, moment: WireMoment) -> Iterator[LeadershipHeard | LeadershipApplied | ReplicaStopped | IsrAnnounced]:
         """Return the events of one moment."""
         frame = moment.frame
         match frame.api_key, frame.direction, moment.is_delivery:
@@ -50,7 +50,7 @@ class ControllerEvents:
             case _:
                 return iter(())
 
-    def _told(self, frame: Frame) -> Iterator[tuple[TopicPartition, Entry]]:
+    def _told(self, frame: TracedFrame) -> Iterator[tuple[TopicPartition, FrameEntry]]:
         for entry in frame.said.entries:
             topic_id = entry.topic_id
             if entry.topic == self._topic.name and topic_id not in (None, NO_TOPIC_ID):
@@ -59,7 +59,7 @@ class ControllerEvents:
             if partition is not None:
                 yield partition, entry
 
-    def _heard(self, moment: Moment, frame: Frame) -> Iterator[LeadershipHeard]:
+    def _heard(self, moment: WireMoment, frame: TracedFrame) -> Iterator[LeadershipHeard]:
         key = request_key(frame)
         told = list(self._told(frame))
         self._in_flight.sent(key, tuple(partition for partition, _ in told))
@@ -78,7 +78,7 @@ class ControllerEvents:
                 key=key,
             )
 
-    def _applied(self, moment: Moment, frame: Frame) -> Iterator[LeadershipApplied]:
+    def _applied(self, moment: WireMoment, frame: TracedFrame) -> Iterator[LeadershipApplied]:
         key, said = request_key(frame), frame.said
         errors = {self._topic.partition_of(entry): entry.error for entry in said.entries}
         for partition in self._in_flight.delivered(key) or ():
@@ -91,7 +91,7 @@ class ControllerEvents:
                 error=said.error or errors.get(partition, 0),
             )
 
-    def _stopped(self, moment: Moment, frame: Frame) -> Iterator[ReplicaStopped]:
+    def _stopped(self, moment: WireMoment, frame: TracedFrame) -> Iterator[ReplicaStopped]:
         for partition, entry in self._told(frame):
             yield ReplicaStopped(
                 at=moment.at,
@@ -101,7 +101,7 @@ class ControllerEvents:
                 is_deleted=entry.is_deleted,
             )
 
-    def _announced(self, moment: Moment, frame: Frame) -> Iterator[IsrAnnounced]:
+    def _announced(self, moment: WireMoment, frame: TracedFrame) -> Iterator[IsrAnnounced]:
         for partition, entry in self._told(frame):
             yield IsrAnnounced(
                 at=moment.at,
@@ -147,7 +147,7 @@ class IsrEvents:
         self._topic = topic
         self._in_flight: InFlight[tuple[TopicPartition, ...]] = InFlight()
 
-    def of(self, moment: Moment) -> Iterator[IsrProposed | IsrAnswered | IsrDelivered]:
+    def of(self, moment: WireMoment) -> Iterator[IsrProposed | IsrAnswered | IsrDelivered]:
         """Return the events of one moment; that the controller received a proposal shows nothing."""
         frame = moment.frame
         key = request_key(frame)
@@ -155,7 +155,7 @@ class IsrEvents:
             return iter(()) if moment.is_delivery else self._proposed(moment, key, frame)
         return self._delivered(moment, key) if moment.is_delivery else self._answered(moment, key, frame.said)
 
-    def _proposed(self, moment: Moment, key: RequestKey, frame: Frame) -> Iterator[IsrProposed]:
+    def _proposed(self, moment: WireMoment, key: RequestKey, frame: TracedFrame) -> Iterator[IsrProposed]:
         said = frame.said
         asked = [(p, entry) for entry in said.entries if (p := self._topic.partition_of(entry)) is not None]
         self._in_flight.sent(key, tuple(partition for partition, _ in asked))
@@ -172,7 +172,7 @@ class IsrEvents:
                 api_version=frame.api_version or 0,
             )
 
-    def _answered(self, moment: Moment, key: RequestKey, said: Said) -> Iterator[IsrAnswered]:
+    def _answered(self, moment: WireMoment, key: RequestKey, said: Said) -> Iterator[IsrAnswered]:
         given = {self._topic.partition_of(entry): entry for entry in said.entries}
         for partition in self._in_flight.asked(key) or ():
             entry = given.get(partition)
@@ -193,6 +193,6 @@ class IsrEvents:
                 partition_epoch=entry.partition_epoch,
             )
 
-    def _delivered(self, moment: Moment, key: RequestKey) -> Iterator[IsrDelivered]:
+    def _delivered(self, moment: WireMoment, key: RequestKey) -> Iterator[IsrDelivered]:
         for partition in self._in_flight.delivered(key) or ():
             yield IsrDelivered(at=moment.at, frame=moment.seq, partition=partition, key=key)

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 from conformance.observation.errors import TraceUnreadableError
 from conformance.observation.event_text import event_text
 from conformance.observation.frame_events import FrameEvents
-from conformance.observation.story_events import BrokerLives, LedgerEvents, StoryEvents
-from conformance.observation.wire_moments import Moment, WireMoments
+from conformance.observation.run_events import BrokerLives, LedgerEvents, RunEvents
+from conformance.observation.wire_moments import WireMoment, WireMoments
 from conformance.record.run import read_run
 from conformance.record.trace_check import NearbyFrame
 from conformance.record.wire import WIRE_FILE
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from conformance.record.directory import RunDirectory
-    from conformance.record.wire import Frame
+    from conformance.record.wire import TracedFrame
     from oracle.tracing.observed import Event
 
 
@@ -53,7 +53,7 @@ class EventStream:
         self.frames = FrameEvents(topic, about.topic_id)
         self.moments = WireMoments(run.path / WIRE_FILE)
         self.nearby = NearbyFrames()
-        self._story = StoryEvents(run, topic)
+        self._story = RunEvents(run, topic)
         self._ledger = LedgerEvents(run.path / "ledger", topic)
         self._lives = BrokerLives()
 
@@ -68,7 +68,7 @@ class EventStream:
             if is_first:
                 yield self._story.initial_min_isr(item.at)
                 is_first = False
-            if isinstance(item, Moment):
+            if isinstance(item, WireMoment):
                 yield from self._shown(item)
             elif isinstance(item, BrokerEnded):
                 if self._lives.ended(item):
@@ -82,7 +82,7 @@ class EventStream:
         if is_first:
             raise TraceUnreadableError(f"{WIRE_FILE} holds no frame")
 
-    def _shown(self, moment: Moment) -> Iterator[Event]:
+    def _shown(self, moment: WireMoment) -> Iterator[Event]:
         started = self._lives.shown_by(moment)
         if started is not None:
             self.frames.broker_started(started.broker)
@@ -107,12 +107,12 @@ class NearbyFrames:
 
     def __init__(self) -> None:
         self._began_ns: int | None = None
-        self._kept: deque[tuple[Frame, list[Event]]] = deque(maxlen=2 * NEARBY)
+        self._kept: deque[tuple[TracedFrame, list[Event]]] = deque(maxlen=2 * NEARBY)
         self._still_wanted: int | None = None
 
     @property
     def are_enough(self) -> bool:
-        """Whether the frames after the violation are complete."""
+        """Return whether the frames after the violation are complete."""
         return self._still_wanted == 0
 
     def stop_soon(self, seq: int | None) -> None:
@@ -122,7 +122,7 @@ class NearbyFrames:
         place = next((index for index, (frame, _) in enumerate(kept) if frame.seq == seq), len(kept))
         self._kept = deque(kept[max(place - NEARBY, 0) :])
 
-    def shown(self, moment: Moment, events: Sequence[Event]) -> None:
+    def shown(self, moment: WireMoment, events: Sequence[Event]) -> None:
         """Take note of a moment and of the events that it shows."""
         if self._began_ns is None:
             self._began_ns = moment.at
@@ -156,8 +156,8 @@ ARRIVALS = (FetchReceived, FetchDelivered, LookupReceived, LookupDelivered, IsrD
 """They say no more than that the frame went on, and its fate says so too."""
 
 
-def frame_text(frame: Frame, shown: Sequence[Event]) -> str:
-    """Say what a frame is and which events it shows.
+def frame_text(frame: TracedFrame, shown: Sequence[Event]) -> str:
+    """Return what a frame is and which events it shows.
 
     Args:
         frame: a line of the wire trace.
@@ -174,7 +174,7 @@ def _node(node: int | None) -> str:
     return "somebody" if node is None else f"node {node}"
 
 
-def _fate(frame: Frame) -> str:
+def _fate(frame: TracedFrame) -> str:
     name = f" ({frame.hold!r})" if frame.hold is not None else ""
     if frame.outcome != "forwarded":
         return f" [{frame.outcome}{name}]"

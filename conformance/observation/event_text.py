@@ -10,7 +10,6 @@ from oracle.tracing.observed import (
     BrokerEnded,
     BrokerStarted,
     CheckpointLost,
-    EpochRun,
     Event,
     FetchAnswered,
     FetchDelivered,
@@ -27,6 +26,7 @@ from oracle.tracing.observed import (
     LookupReceived,
     LookupSent,
     MinIsrSet,
+    ObservedEpochRun,
     Refused,
     ReplicaMeasured,
     ReplicaStopped,
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 
 def event_text(event: Event) -> str:
-    """Say what an event says; what belongs to a request before it is indented."""
+    """Return what an event says; what belongs to a request before it is indented."""
     return _asking(event) or _answering(event) or _deciding(event) or _outside(event)
 
 
@@ -116,7 +116,7 @@ def _outside(event: Event) -> str:
 
 
 def answer_text(answer: FetchAnswered) -> str:
-    """Say what the answer to a fetch gives."""
+    """Return what the answer to a fetch gives."""
     if answer.error:
         return error_name(answer.error)
     parts = [f"high watermark {answer.high_watermark}"]
@@ -129,7 +129,7 @@ def answer_text(answer: FetchAnswered) -> str:
     return ", ".join(parts)
 
 
-def _run(run: EpochRun) -> str:
+def _run(run: ObservedEpochRun) -> str:
     epoch = "" if run.leader_epoch is None else f" of epoch {run.leader_epoch}"
     return f"records {_offsets(run.first_offset, run.last_offset)}{epoch}"
 

@@ -35,12 +35,11 @@ from conformance.observation.controller_events import ControllerEvents, IsrEvent
 from conformance.observation.errors import TraceUnreadableError
 from conformance.observation.metadata_events import MetadataEvents
 from conformance.observation.wire_moments import InFlight, request_key
-from conformance.record.wire import NONE, DivergingEpoch, Entry, Frame, Said
+from conformance.record.wire import NONE, DivergingEpoch, FrameEntry, Said, TracedFrame
 from conformance.record.wire import EpochRun as RunOfEpoch
 from conformance.wire_trace.partition import TopicOfInterest
 from oracle.log import EpochEnd
 from oracle.tracing.observed import (
-    EpochRun,
     FetchAnswered,
     FetchDelivered,
     FetchReceived,
@@ -49,6 +48,7 @@ from oracle.tracing.observed import (
     LookupDelivered,
     LookupReceived,
     LookupSent,
+    ObservedEpochRun,
     RequestKey,
     TopicPartition,
 )
@@ -57,7 +57,7 @@ from oracle.vocabulary import BrokerId, LeaderEpoch, Offset
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from conformance.observation.wire_moments import Moment
+    from conformance.observation.wire_moments import WireMoment
     from oracle.tracing.observed import Event
 
 
@@ -84,7 +84,7 @@ class FrameEvents:
         self._metadata = MetadataEvents(self._topic)
         self.checked: dict[str, int] = {}
 
-    def of(self, moment: Moment) -> Iterator[Event]:
+    def of(self, moment: WireMoment) -> Iterator[Event]:
         """Return the events of one moment.
 
         Raises:
@@ -108,7 +108,7 @@ class FrameEvents:
         """Take note that a broker begins anew: it reads its metadata log once more."""
         self._metadata.broker_started(broker)
 
-    def _events(self, moment: Moment, frame: Frame) -> Iterator[Event]:
+    def _events(self, moment: WireMoment, frame: TracedFrame) -> Iterator[Event]:
         match frame.api_key:
             case 1 if is_metadata_fetch(frame):
                 return self._metadata.of(moment)
@@ -122,18 +122,18 @@ class FrameEvents:
                 return self._controller.of(moment)
 
 
-def _is_acknowledgement(frame: Frame) -> bool:
-    """Tell whether it is a broker's answer to its controller, which names no partition unless one has an error."""
+def _is_acknowledgement(frame: TracedFrame) -> bool:
+    """Return whether it is a broker's answer to its controller, which names no partition unless one has an error."""
     return frame.direction == "response" and frame.api_key in (LEADER_AND_ISR, STOP_REPLICA, UPDATE_METADATA)
 
 
-def _unreadable(moment: Moment, why: str) -> TraceUnreadableError:
+def _unreadable(moment: WireMoment, why: str) -> TraceUnreadableError:
     frame = moment.frame
     return TraceUnreadableError(f"frame {moment.seq} ({frame.api} v{frame.api_version} {frame.direction}) {why}")
 
 
-def is_metadata_fetch(frame: Frame) -> bool:
-    """Tell whether a FETCH, or its answer, is about KRaft's metadata log."""
+def is_metadata_fetch(frame: TracedFrame) -> bool:
+    """Return whether a FETCH, or its answer, is about KRaft's metadata log."""
     return frame.link == "controller" or any(entry.topic == METADATA_TOPIC for entry in frame.said.entries)
 
 
@@ -147,7 +147,7 @@ class FetchEvents:
         self._topic = topic
         self._in_flight: InFlight[tuple[TopicPartition, ...]] = InFlight()
 
-    def of(self, moment: Moment) -> Iterator[FetchSent | FetchReceived | FetchAnswered | FetchDelivered]:
+    def of(self, moment: WireMoment) -> Iterator[FetchSent | FetchReceived | FetchAnswered | FetchDelivered]:
         """Return the events of one moment."""
         frame = moment.frame
         key = request_key(frame)
@@ -155,7 +155,7 @@ class FetchEvents:
             return self._received(moment, key) if moment.is_delivery else self._sent(moment, key, frame)
         return self._delivered(moment, key) if moment.is_delivery else self._answered(moment, key, frame.said)
 
-    def _sent(self, moment: Moment, key: RequestKey, frame: Frame) -> Iterator[FetchSent]:
+    def _sent(self, moment: WireMoment, key: RequestKey, frame: TracedFrame) -> Iterator[FetchSent]:
         said = frame.said
         if said.replica_id < 0:
             return
@@ -176,11 +176,11 @@ class FetchEvents:
                 api_version=frame.api_version or 0,
             )
 
-    def _received(self, moment: Moment, key: RequestKey) -> Iterator[FetchReceived]:
+    def _received(self, moment: WireMoment, key: RequestKey) -> Iterator[FetchReceived]:
         for partition in self._in_flight.asked(key) or ():
             yield FetchReceived(at=moment.at, frame=moment.seq, partition=partition, key=key)
 
-    def _answered(self, moment: Moment, key: RequestKey, said: Said) -> Iterator[FetchAnswered]:
+    def _answered(self, moment: WireMoment, key: RequestKey, said: Said) -> Iterator[FetchAnswered]:
         given = {self._topic.partition_of(entry): entry for entry in said.entries}
         for partition in self._in_flight.asked(key) or ():
             entry = given.get(partition, _SILENT)
@@ -198,12 +198,12 @@ class FetchEvents:
                 is_listed=entry.is_listed,
             )
 
-    def _delivered(self, moment: Moment, key: RequestKey) -> Iterator[FetchDelivered]:
+    def _delivered(self, moment: WireMoment, key: RequestKey) -> Iterator[FetchDelivered]:
         for partition in self._in_flight.delivered(key) or ():
             yield FetchDelivered(at=moment.at, frame=moment.seq, partition=partition, key=key)
 
 
-_SILENT = Entry(is_listed=False)
+_SILENT = FrameEntry(is_listed=False)
 
 
 def epoch_or_none(leader_epoch: int | None) -> LeaderEpoch | None:
@@ -215,9 +215,9 @@ def _epoch_end(said: DivergingEpoch) -> EpochEnd:
     return EpochEnd(epoch_or_none(said.leader_epoch), Offset(said.end_offset))
 
 
-def _run(said: RunOfEpoch) -> EpochRun:
+def _run(said: RunOfEpoch) -> ObservedEpochRun:
     leader_epoch, first, last = said.leader_epoch, said.first_offset, Offset(said.last_offset)
-    return EpochRun(epoch_or_none(leader_epoch), last if first is None else Offset(first), last)
+    return ObservedEpochRun(epoch_or_none(leader_epoch), last if first is None else Offset(first), last)
 
 
 # What do an OffsetsForLeaderEpoch request and its answer show? See the table of ``frame_events``.
@@ -230,7 +230,7 @@ class LookupEvents:
         self._topic = topic
         self._in_flight: InFlight[tuple[TopicPartition, ...]] = InFlight()
 
-    def of(self, moment: Moment) -> Iterator[LookupSent | LookupReceived | LookupAnswered | LookupDelivered]:
+    def of(self, moment: WireMoment) -> Iterator[LookupSent | LookupReceived | LookupAnswered | LookupDelivered]:
         """Return the events of one moment."""
         frame = moment.frame
         key = request_key(frame)
@@ -238,7 +238,7 @@ class LookupEvents:
             return self._received(moment, key) if moment.is_delivery else self._sent(moment, key, frame)
         return self._delivered(moment, key) if moment.is_delivery else self._answered(moment, key, frame.said)
 
-    def _sent(self, moment: Moment, key: RequestKey, frame: Frame) -> Iterator[LookupSent]:
+    def _sent(self, moment: WireMoment, key: RequestKey, frame: TracedFrame) -> Iterator[LookupSent]:
         source = frame.source
         if source is None or source < 0:
             return
@@ -258,11 +258,11 @@ class LookupEvents:
                 api_version=frame.api_version or 0,
             )
 
-    def _received(self, moment: Moment, key: RequestKey) -> Iterator[LookupReceived]:
+    def _received(self, moment: WireMoment, key: RequestKey) -> Iterator[LookupReceived]:
         for partition in self._in_flight.asked(key) or ():
             yield LookupReceived(at=moment.at, frame=moment.seq, partition=partition, key=key)
 
-    def _answered(self, moment: Moment, key: RequestKey, said: Said) -> Iterator[LookupAnswered]:
+    def _answered(self, moment: WireMoment, key: RequestKey, said: Said) -> Iterator[LookupAnswered]:
         given = {self._topic.partition_of(entry): entry for entry in said.entries}
         for partition in self._in_flight.asked(key) or ():
             entry = given.get(partition)
@@ -278,6 +278,6 @@ class LookupEvents:
                 end=EpochEnd(epoch_or_none(entry.leader_epoch), None if end_offset == NONE else Offset(end_offset)),
             )
 
-    def _delivered(self, moment: Moment, key: RequestKey) -> Iterator[LookupDelivered]:
+    def _delivered(self, moment: WireMoment, key: RequestKey) -> Iterator[LookupDelivered]:
         for partition in self._in_flight.delivered(key) or ():
             yield LookupDelivered(at=moment.at, frame=moment.seq, partition=partition, key=key)

@@ -21,13 +21,13 @@ from oracle.vocabulary import BrokerId, LeaderEpoch
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from conformance.observation.wire_moments import Moment
-    from conformance.record.wire import Entry
+    from conformance.observation.wire_moments import WireMoment
+    from conformance.record.wire import FrameEntry
     from conformance.wire_trace.partition import TopicOfInterest
 
 
 @dataclass(slots=True)
-class _Reader:
+class _MetadataLogReader:
     """How far one broker has read the log.
 
     Attributes:
@@ -45,10 +45,10 @@ class MetadataEvents:
     def __init__(self, topic: TopicOfInterest) -> None:
         self._topic = topic
         self._log = MetadataLog(topic)
-        self._readers: dict[int, _Reader] = {}
+        self._readers: dict[int, _MetadataLogReader] = {}
         self._in_flight: InFlight[int] = InFlight()
 
-    def of(self, moment: Moment) -> Iterator[IsrAnnounced | LeadershipHeard]:
+    def of(self, moment: WireMoment) -> Iterator[IsrAnnounced | LeadershipHeard]:
         """Return the events of one moment."""
         frame = moment.frame
         if frame.direction == "response":
@@ -60,9 +60,9 @@ class MetadataEvents:
 
     def broker_started(self, broker: int) -> None:
         """Take note that a broker begins anew."""
-        self._readers[broker] = _Reader(is_starting=True)
+        self._readers[broker] = _MetadataLogReader(is_starting=True)
 
-    def _answered(self, moment: Moment) -> Iterator[IsrAnnounced]:
+    def _answered(self, moment: WireMoment) -> Iterator[IsrAnnounced]:
         for entry in moment.frame.said.entries:
             records, epochs = entry.metadata, entry.epochs
             unread = next((record for record in records if record.record == "UnreadableRecord"), None)
@@ -82,19 +82,19 @@ class MetadataEvents:
                         partition_epoch=state.partition_epoch,
                     )
 
-    def _delivered(self, moment: Moment) -> Iterator[LeadershipHeard]:
+    def _delivered(self, moment: WireMoment) -> Iterator[LeadershipHeard]:
         broker = moment.frame.source
         if broker is None:
             return
         fetch_offset = self._in_flight.delivered(request_key(moment.frame)) or 0
-        reader = self._readers.setdefault(broker, _Reader())
+        reader = self._readers.setdefault(broker, _MetadataLogReader())
         for entry in moment.frame.said.entries:
             states = self._applied(reader, min(_fetched(entry, fetch_offset), entry.high_watermark))
             for state in _newest(states) if reader.is_starting else states:
                 yield self._heard(moment, broker, state)
         reader.is_starting = False
 
-    def _applied(self, reader: _Reader, below: int) -> list[Registration]:
+    def _applied(self, reader: _MetadataLogReader, below: int) -> list[Registration]:
         start = end = reader.applied
         history = self._log.history
         while end < len(history) and history[end].offset < below:
@@ -102,7 +102,7 @@ class MetadataEvents:
         reader.applied = end
         return history[start:end]
 
-    def _heard(self, moment: Moment, broker: int, state: Registration) -> LeadershipHeard:
+    def _heard(self, moment: WireMoment, broker: int, state: Registration) -> LeadershipHeard:
         return LeadershipHeard(
             at=moment.at,
             frame=moment.seq,
@@ -116,7 +116,7 @@ class MetadataEvents:
         )
 
 
-def _fetched(entry: Entry, fetch_offset: int) -> int:
+def _fetched(entry: FrameEntry, fetch_offset: int) -> int:
     epochs = entry.epochs
     return int(epochs[-1].last_offset) + 1 if epochs else fetch_offset
 
@@ -164,7 +164,7 @@ class MetadataLog:
     history: list[Registration] = field(default_factory=list)
     _newest: dict[int, Registration] = field(default_factory=dict)
 
-    def append(self, records: Sequence[Entry], last_offset: int) -> list[Registration]:
+    def append(self, records: Sequence[FrameEntry], last_offset: int) -> list[Registration]:
         """Take note of records up to an offset; give the states that were not seen before."""
         new = [record for record in records if record.offset >= self.end_offset]
         self.end_offset = max(self.end_offset, last_offset + 1)
@@ -172,7 +172,7 @@ class MetadataLog:
         self.history += states
         return states
 
-    def _state(self, record: Entry) -> Registration | None:
+    def _state(self, record: FrameEntry) -> Registration | None:
         if record.record == "TopicRecord" and record.topic == self.topic.name:
             self.topic.learn(record.topic_id or "")
         if not self.topic.is_named(record.topic_id or ""):
@@ -188,7 +188,7 @@ class MetadataLog:
         return state
 
 
-def _registered(record: Entry) -> Registration:
+def _registered(record: FrameEntry) -> Registration:
     return Registration(
         offset=record.offset,
         partition=record.partition,
@@ -200,7 +200,7 @@ def _registered(record: Entry) -> Registration:
     )
 
 
-def _merged(before: Registration, record: Entry) -> Registration:
+def _merged(before: Registration, record: FrameEntry) -> Registration:
     leader, isr, replicas = record.leader, record.isr, record.replicas
     return replace(
         before,

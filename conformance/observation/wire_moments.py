@@ -15,7 +15,7 @@ import heapq
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 from conformance.observation.errors import FramesMissingError, TraceUnreadableError
-from conformance.record.wire import NONE, Frame, TraceEnd, frame_of, trace_end_of
+from conformance.record.wire import NONE, TracedFrame, TraceEnd, frame_of, trace_end_of
 from oracle.tracing.observed import RequestKey
 
 if TYPE_CHECKING:
@@ -33,13 +33,13 @@ GONE_ON = ("forwarded", "fabricated")
 """Outcomes of frames that reached their receiver; the gate itself sent the fabricated ones."""
 
 
-class Moment(NamedTuple):
+class WireMoment(NamedTuple):
     """A frame was sent (it arrived at the gate) or delivered (it went on from there), at a monotonic time."""
 
     at: int
     seq: int
     is_delivery: bool
-    frame: Frame
+    frame: TracedFrame
 
 
 class WireMoments:
@@ -52,7 +52,7 @@ class WireMoments:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._end = trace_end(path)
-        self._waiting: list[tuple[int, int, bool, int, Frame]] = []
+        self._waiting: list[tuple[int, int, bool, int, TracedFrame]] = []
         self._held: set[int] = set()
         self._arrived: dict[int, int] = {}
         self._missing: set[int] = set()
@@ -61,7 +61,7 @@ class WireMoments:
         self._last_ns = 0
         self.lines = 0
 
-    def __iter__(self) -> Iterator[Moment]:
+    def __iter__(self) -> Iterator[WireMoment]:
         """Yield the moments in the order of time.
 
         Raises:
@@ -81,13 +81,13 @@ class WireMoments:
         while self._waiting:
             yield self._popped()
 
-    def _parsed(self, line: bytes) -> Frame | None:
+    def _parsed(self, line: bytes) -> TracedFrame | None:
         try:
             return frame_of(line)
         except ValueError as error:
             raise TraceUnreadableError(f"{self._path.name}, line {self.lines + 1}, is no frame") from error
 
-    def _take(self, frame: Frame) -> None:
+    def _take(self, frame: TracedFrame) -> None:
         self.lines += 1
         seq = frame.seq
         if seq in self._missing:
@@ -115,10 +115,10 @@ class WireMoments:
             self._frontier_ns = max(self._frontier_ns, self._arrived.pop(self._next))
             self._next += 1
 
-    def _popped(self) -> Moment:
+    def _popped(self) -> WireMoment:
         at, seq, is_delivery, _, frame = heapq.heappop(self._waiting)
         self._last_ns = max(self._last_ns, at)  # the line of a held frame is written a little after it went on
-        return Moment(self._last_ns, seq, is_delivery, frame)
+        return WireMoment(self._last_ns, seq, is_delivery, frame)
 
     def _require_whole(self) -> None:
         name = self._path.name
@@ -191,6 +191,6 @@ class InFlight(Generic[Asked]):
         return self._asked.pop(key, None)
 
 
-def request_key(frame: Frame) -> RequestKey:
+def request_key(frame: TracedFrame) -> RequestKey:
     """Return the key that a request and its answer share."""
     return RequestKey(frame.connection, NONE if frame.correlation_id is None else frame.correlation_id)

@@ -88,7 +88,7 @@ ISR_NOTICES = "/isr_change_notification"
 
 
 @dataclass(frozen=True, slots=True)
-class ControllerView:
+class CommittedPartition:
     """A partition's committed state.
 
     Attributes:
@@ -106,7 +106,7 @@ class ControllerView:
     last_known_elr: tuple[int, ...] = ()
 
 
-def zookeeper_view(session: ZooKeeperSession, topic: str, partition: int) -> ControllerView | None:
+def zookeeper_view(session: ZooKeeperSession, topic: str, partition: int) -> CommittedPartition | None:
     """Read a partition's state from ZooKeeper; None when there is no such partition.
 
     Raises:
@@ -117,7 +117,7 @@ def zookeeper_view(session: ZooKeeperSession, topic: str, partition: int) -> Con
     try:
         content, _ = session.client().get(path)
         state = json.loads(content)
-        return ControllerView(_broker(state["leader"]), int(state["leader_epoch"]), _ascending(state["isr"]))
+        return CommittedPartition(_broker(state["leader"]), int(state["leader_epoch"]), _ascending(state["isr"]))
     except NoNodeError:
         return None
     except (KazooException, TimeoutError) as failed:
@@ -158,7 +158,7 @@ def isr_notices(session: ZooKeeperSession) -> int:
     return int(stat.children_version)
 
 
-def broker_view(connection: BrokerConnection, topic: str, partition: int) -> ControllerView | None:
+def broker_view(connection: BrokerConnection, topic: str, partition: int) -> CommittedPartition | None:
     """Ask a KRaft broker for the partition state as it has applied it; None when it knows no such partition.
 
     Raises:
@@ -178,23 +178,23 @@ def broker_view(connection: BrokerConnection, topic: str, partition: int) -> Con
     return None if found is None else _view(found)
 
 
-def newest(views: Iterable[ControllerView | None]) -> ControllerView | None:
+def newest(views: Iterable[CommittedPartition | None]) -> CommittedPartition | None:
     """Return the view with the highest leader epoch; None when nobody knows the partition."""
     known = [view for view in views if view is not None]
     return max(known, key=lambda view: view.leader_epoch, default=None)
 
 
-def _view_of_metadata(connection: BrokerConnection, topic: str, partition: int) -> ControllerView | None:
+def _view_of_metadata(connection: BrokerConnection, topic: str, partition: int) -> CommittedPartition | None:
     seen = partition_metadata(connection, topic, partition)
     if seen is None:
         return None
     if seen.leader_epoch is None:
         raise ProbeError(connection.address, "a KRaft broker told no leader epoch")
-    return ControllerView(seen.leader, seen.leader_epoch, seen.isr)
+    return CommittedPartition(seen.leader, seen.leader_epoch, seen.isr)
 
 
-def _view(found: Any) -> ControllerView:  # noqa: ANN401 - kafka-python is untyped
-    return ControllerView(
+def _view(found: Any) -> CommittedPartition:  # noqa: ANN401 - kafka-python is untyped
+    return CommittedPartition(
         leader=_broker(found.leader_id),
         leader_epoch=int(found.leader_epoch),
         isr=_ascending(found.isr_nodes),

@@ -20,7 +20,7 @@ from conformance.probes.checkpoints import (
 )
 from conformance.probes.connection import BrokerConnection, PartitionMetadata, partition_metadata
 from conformance.probes.controller import (
-    ControllerView,
+    CommittedPartition,
     ZooKeeperSession,
     broker_view,
     isr_notices,
@@ -29,7 +29,7 @@ from conformance.probes.controller import (
     zookeeper_view,
 )
 from conformance.probes.replica import log_start_offset, replica_offsets
-from conformance.probes.segments import ReplicaLog, replica_log
+from conformance.probes.segments import LogOnDisk, replica_log
 from oracle.vocabulary import BrokerId
 
 
@@ -51,7 +51,7 @@ class ProbedCluster(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class ReplicaNumbers:
+class ProbedNumbers:
     """One replica's numbers.
 
     Attributes:
@@ -99,7 +99,7 @@ class ReplicaProbe:
     ) -> None:
         self.close()
 
-    def numbers(self, alive: Mapping[BrokerId, bool]) -> dict[BrokerId, ReplicaNumbers]:
+    def numbers(self, alive: Mapping[BrokerId, bool]) -> dict[BrokerId, ProbedNumbers]:
         """Read every replica's numbers.
 
         Args:
@@ -113,7 +113,7 @@ class ReplicaProbe:
             for broker, is_alive in alive.items()
         }
 
-    def live_numbers(self, broker: BrokerId) -> ReplicaNumbers:
+    def live_numbers(self, broker: BrokerId) -> ProbedNumbers:
         """Ask a running broker for the numbers of its replica.
 
         Raises:
@@ -121,16 +121,16 @@ class ReplicaProbe:
         """
         end, high_watermark = replica_offsets(self._connection(broker), self._topic, self._partition)
         start = log_start_offset(self._connection(broker), self._topic, self._partition)
-        return ReplicaNumbers(end, high_watermark, alive=True, log_start_offset=start)
+        return ProbedNumbers(end, high_watermark, alive=True, log_start_offset=start)
 
-    def resting_numbers(self, broker: BrokerId) -> ReplicaNumbers:
+    def resting_numbers(self, broker: BrokerId) -> ProbedNumbers:
         """Read the numbers of a replica whose broker is down from its files."""
         end = self.log(broker).log_end_offset
         high_watermark = min(self._checkpointed(broker, HIGH_WATERMARK_FILE) or 0, end)
         start = self._checkpointed(broker, LOG_START_FILE) or 0
-        return ReplicaNumbers(end, high_watermark, alive=False, log_start_offset=start)
+        return ProbedNumbers(end, high_watermark, alive=False, log_start_offset=start)
 
-    def log(self, broker: BrokerId) -> ReplicaLog:
+    def log(self, broker: BrokerId) -> LogOnDisk:
         """Decode a replica's segment files, whether its broker runs or not."""
         return replica_log(
             self._cluster.files(broker),
@@ -177,7 +177,7 @@ class ReplicaProbe:
         """
         return partition_metadata(self._connection(broker), self._topic, self._partition)
 
-    def controller_view(self, live_brokers: Sequence[BrokerId]) -> ControllerView | None:
+    def controller_view(self, live_brokers: Sequence[BrokerId]) -> CommittedPartition | None:
         """Read the committed partition state; None when nobody who can be asked knows the partition.
 
         Args:
@@ -204,7 +204,7 @@ class ReplicaProbe:
         asked = (self.metadata(broker) for broker in live_brokers)
         return frozenset(seen.replicas for seen in asked if seen is not None)
 
-    def broker_view(self, broker: BrokerId) -> ControllerView | None:
+    def broker_view(self, broker: BrokerId) -> CommittedPartition | None:
         """Ask one KRaft broker for the partition state as it has applied it.
 
         Raises:

@@ -39,7 +39,7 @@ class LogRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class ReplicaLog:
+class LogOnDisk:
     """A replica's log as its files show it.
 
     Attributes:
@@ -51,7 +51,7 @@ class ReplicaLog:
     log_end_offset: int
 
 
-def replica_log(files: Iterable[str], read: ReadFile, topic: str, partition: int) -> ReplicaLog:
+def replica_log(files: Iterable[str], read: ReadFile, topic: str, partition: int) -> LogOnDisk:
     """Decode one replica's segments.
 
     Args:
@@ -65,7 +65,7 @@ def replica_log(files: Iterable[str], read: ReadFile, topic: str, partition: int
     decoded = [_Segment.decoded(_base_offset(path), read(path)) for path in segments]
     held = _up_to_the_first_gap(decoded)
     records = tuple(chain.from_iterable(segment.records for segment in held))
-    return ReplicaLog(records, held[-1].end_offset if held else 0)
+    return LogOnDisk(records, held[-1].end_offset if held else 0)
 
 
 def records_of(content: bytes) -> tuple[LogRecord, ...]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from conformance.catalogue.questions import NotSeenError, Question
+from conformance.catalogue.questions import NotSeenError, ScheduleQuestion
 from conformance.notes import checkpoints
 from oracle.predict import initial_world, take
 from oracle.steps.waits import Checkpoint
@@ -30,12 +30,12 @@ FILE = "leader-epoch-checkpoint"
 HEADER_LINES = 2
 
 
-def epoch_files(schedule: Schedule) -> tuple[Question, ...]:
+def epoch_files(schedule: Schedule) -> tuple[ScheduleQuestion, ...]:
     """Ask, for each replica, for the pairs of its file at the end; none: it has no such file."""
     return tuple(_epoch_file(schedule, broker) for broker in schedule.brokers)
 
 
-def _epoch_file(schedule: Schedule, broker: BrokerId) -> Question:
+def _epoch_file(schedule: Schedule, broker: BrokerId) -> ScheduleQuestion:
     def predict(rules: RuleSet, _: FrozenPrediction) -> Expected:
         if not has_epochs(rules):
             return None
@@ -43,10 +43,10 @@ def _epoch_file(schedule: Schedule, broker: BrokerId) -> Question:
         return [[int(entry.leader_epoch), int(entry.start_offset)] for entry in log.epochs]
 
     what = f"pairs (leader epoch, first offset) that broker {broker} has on disk at the end"
-    return Question(what, predict, lambda run: pairs_on_disk(run, broker))
+    return ScheduleQuestion(what, predict, lambda run: pairs_on_disk(run, broker))
 
 
-def epoch_file_while_running(schedule: Schedule, broker: BrokerId, checkpoint: str) -> Question:
+def epoch_file_while_running(schedule: Schedule, broker: BrokerId, checkpoint: str) -> ScheduleQuestion:
     """Ask for the pairs that a running broker has on disk at a checkpoint, before any recovery could write them."""
     names = [step.name for step in schedule.steps if isinstance(step, Checkpoint)]
 
@@ -61,7 +61,7 @@ def epoch_file_while_running(schedule: Schedule, broker: BrokerId, checkpoint: s
         return [list(pair) for pair in files[broker]]
 
     what = f"pairs (leader epoch, first offset) that broker {broker} has on disk while it runs, when {checkpoint}"
-    return Question(what, predict, measure)
+    return ScheduleQuestion(what, predict, measure)
 
 
 def pairs_on_disk(run: RunDirectory, broker: int) -> Value:
@@ -82,13 +82,13 @@ def pairs_on_disk(run: RunDirectory, broker: int) -> Value:
         raise NotSeenError(f"{FILE} of broker {broker} is not what Kafka writes: {error}") from error
 
 
-def leader_epochs(schedule: Schedule) -> Question:
+def leader_epochs(schedule: Schedule) -> ScheduleQuestion:
     """Ask for the controller's leader epoch at each checkpoint."""
 
     def predict(rules: RuleSet, _: FrozenPrediction) -> Expected:
         return [int(world.state.controller.leader_epoch) for world in worlds_at_checkpoints(schedule, rules)]
 
-    return Question("leader epoch at each checkpoint", predict, epochs_at_checkpoints)
+    return ScheduleQuestion("leader epoch at each checkpoint", predict, epochs_at_checkpoints)
 
 
 def epochs_at_checkpoints(run: RunDirectory) -> Value:
@@ -114,5 +114,5 @@ def worlds_at_checkpoints(schedule: Schedule, rules: RuleSet) -> tuple[World, ..
 
 
 def has_epochs(rules: RuleSet) -> bool:
-    """Tell whether a release's logs have leader epochs (KIP-101)."""
+    """Return whether a release's logs have leader epochs (KIP-101)."""
     return not rules.truncation.cuts_to_high_watermark

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from conformance.catalogue.questions import NotSeenError, Question
+from conformance.catalogue.questions import NotSeenError, ScheduleQuestion
 from conformance.notes import first_at, step_began
 from conformance.questions.epoch_files import has_epochs, worlds
 from conformance.record.timeline import Event
@@ -34,11 +34,11 @@ if TYPE_CHECKING:
     from oracle.world import World
 
 
-def first_requests(schedule: Schedule, *, follower: int, leader: int) -> Question:
+def first_requests(schedule: Schedule, *, follower: int, leader: int) -> ScheduleQuestion:
     """Ask what a restarted follower asks its leader, up to its first fetch."""
     step = _start_of(schedule, follower)
     what = f"what broker {follower} asks broker {leader} after its start, up to its first fetch"
-    return Question(
+    return ScheduleQuestion(
         what,
         lambda rules, _: expected_requests(schedule, rules, follower),
         lambda run: measured_requests(run, follower, leader, step),
@@ -65,12 +65,12 @@ def expected_requests(schedule: Schedule, rules: RuleSet, follower: int) -> Expe
 
 
 def fetch_text(offset: int, epoch: int = -1) -> str:
-    """Say what a fetch asks for; epoch -1: it names none."""
+    """Return what a fetch asks for; epoch -1: it names none."""
     return f"fetch from {offset}" + (f", last epoch {epoch}" if epoch >= 0 else "")
 
 
 def lookup_text(epoch: int) -> str:
-    """Say what OffsetsForLeaderEpoch asks for."""
+    """Return what OffsetsForLeaderEpoch asks for."""
     return f"where does epoch {epoch} end"
 
 
@@ -96,7 +96,7 @@ def _text(mention: Mention) -> str:
     return lookup_text(entry.leader_epoch) if api == EPOCH_LOOKUP else str(api)
 
 
-def end_of_epoch_told(schedule: Schedule, *, follower: int, leader: int) -> Question:
+def end_of_epoch_told(schedule: Schedule, *, follower: int, leader: int) -> ScheduleQuestion:
     """Ask where the leader says that the restarted follower's last epoch ends; none: it is not asked."""
 
     def predict(rules: RuleSet, _: FrozenPrediction) -> Expected:
@@ -109,7 +109,7 @@ def end_of_epoch_told(schedule: Schedule, *, follower: int, leader: int) -> Ques
 
     step = _start_of(schedule, follower)
     what = f"where broker {leader} says that the last epoch of broker {follower} ends"
-    return Question(what, predict, lambda run: measured_end_of_epoch(run, follower, leader, step))
+    return ScheduleQuestion(what, predict, lambda run: measured_end_of_epoch(run, follower, leader, step))
 
 
 def measured_end_of_epoch(run: RunDirectory, follower: int, leader: int, step: int) -> Value:
@@ -123,7 +123,7 @@ def measured_end_of_epoch(run: RunDirectory, follower: int, leader: int, step: i
     return None
 
 
-def errors_of_a_zombie(schedule: Schedule, *, follower: int, leader: int, heard: str) -> Question:
+def errors_of_a_zombie(schedule: Schedule, *, follower: int, leader: int, heard: str) -> ScheduleQuestion:
     """Ask with which error codes a restarted leader answers a follower until the release of a hold.
 
     Others than "served", "fenced" and "unknown epoch" are left out: until the leader has heard that it leads, it has
@@ -138,7 +138,7 @@ def errors_of_a_zombie(schedule: Schedule, *, follower: int, leader: int, heard:
         return errors_between(run, (follower, leader), begin, heard)
 
     what = f"error codes that broker {leader}, elected again, answers fetches of broker {follower} with"
-    return Question(what, predict, measure)
+    return ScheduleQuestion(what, predict, measure)
 
 
 def errors_between(run: RunDirectory, link: tuple[int, int], step: int, released: str) -> Value:

@@ -14,7 +14,7 @@ from conformance.wire_trace.partition import mentions
 if TYPE_CHECKING:
     from conformance.record.answers import Value
     from conformance.record.directory import RunDirectory
-    from conformance.record.wire import Frame
+    from conformance.record.wire import TracedFrame
     from conformance.wire_trace.partition import Mention
 
 WRITTEN_AND_REMOVED = 2
@@ -65,7 +65,7 @@ def _asks_for_less(mention: Mention) -> bool:
     return is_wish and mention.entry.new_isr == SMALLER_ISR
 
 
-def _told(run: RunDirectory) -> Frame:
+def _told(run: RunDirectory) -> TracedFrame:
     since_ns = first_at(run, Event.HOLD_CAUGHT, "silence")
     for frame, entry in mentions(run):
         is_to_other = (frame.api == UPDATE_METADATA and frame.destination == OTHER) or (

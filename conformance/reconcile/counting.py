@@ -101,7 +101,7 @@ def _record_classes(parts: Parts) -> list[RecordClass]:
 
 
 def identity_holds(measured: Mapping[str, Any], rows: FileRows) -> bool:
-    """Say whether every row of every file is in the counts, and each produced record in one primary class."""
+    """Return whether every row of every file is in the counts, and each produced record in one primary class."""
     produced = sum(count for name, count in _primary(measured).items() if name not in _NEVER_PRODUCED)
     pairs = (
         (produced, rows.attempts),

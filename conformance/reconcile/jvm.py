@@ -74,7 +74,7 @@ def process_of(gateway: JavaGateway) -> subprocess.Popen[bytes]:
 
 
 def has_exited(gateway: JavaGateway, within_s: float = 0) -> bool:
-    """Say whether the JVM behind a gateway has exited, or does so within a moment."""
+    """Return whether the JVM behind a gateway has exited, or does so within a moment."""
     try:
         process_of(gateway).wait(within_s)
     except subprocess.TimeoutExpired:

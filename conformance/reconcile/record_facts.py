@@ -12,25 +12,25 @@ INDETERMINATE = "indeterminate"
 
 
 def is_attempted() -> Column:
-    """Whether the ledger knows of an attempt to send the record."""
+    """Return whether the ledger knows of an attempt to send the record."""
     return F.col("attempts") > 0
 
 
 def is_present() -> Column:
-    """Whether the record is in the topic, at least once."""
+    """Return whether the record is in the topic, at least once."""
     return F.col("copies") > 0
 
 
 def is_acknowledged() -> Column:
-    """Whether its producer was told that it is written."""
+    """Return whether its producer was told that it is written."""
     return F.col("outcome") == ACKNOWLEDGED
 
 
 def is_refused() -> Column:
-    """Whether its producer was told that it is not written."""
+    """Return whether its producer was told that it is not written."""
     return F.col("outcome") == REFUSED
 
 
 def is_true(condition: Column) -> Column:
-    """Whether a condition is known to be true: what depends on a missing fact is not."""
+    """Return whether a condition is known to be true: what depends on a missing fact is not."""
     return F.coalesce(condition, F.lit(col=False))

@@ -19,7 +19,7 @@ from conformance.record.prediction import read_prediction
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class RunTable:
     """A table of the run directory.
 
     Attributes:
@@ -55,12 +55,12 @@ class Table:
             raise ReconcileError(f"A file of {run_directory / self.files} is unreadable: {error}") from error
 
 
-ATTEMPTS = Table("ledger/attempts-*.parquet", schemas.ATTEMPTS)
-OUTCOMES = Table("ledger/outcomes-*.parquet", schemas.OUTCOMES)
-PREDICTED_RECORDS = Table("prediction/records.parquet", schemas.PREDICTED_RECORDS)
-PREDICTED_REPLICA_LOGS = Table("prediction/replica_logs.parquet", schemas.PREDICTED_REPLICA_LOGS)
-TOPIC = Table("topic/*.parquet", schemas.TOPIC)
-REPLICA_LOGS = Table("replica_logs/*.parquet", schemas.REPLICA_LOGS)
+ATTEMPTS = RunTable("ledger/attempts-*.parquet", schemas.ATTEMPTS)
+OUTCOMES = RunTable("ledger/outcomes-*.parquet", schemas.OUTCOMES)
+PREDICTED_RECORDS = RunTable("prediction/records.parquet", schemas.PREDICTED_RECORDS)
+PREDICTED_REPLICA_LOGS = RunTable("prediction/replica_logs.parquet", schemas.PREDICTED_REPLICA_LOGS)
+TOPIC = RunTable("topic/*.parquet", schemas.TOPIC)
+REPLICA_LOGS = RunTable("replica_logs/*.parquet", schemas.REPLICA_LOGS)
 
 
 def _folder(run_directory: Path, folder: str) -> str:

@@ -191,7 +191,7 @@ def _labels_in(path: Path, record_ids: list[int]) -> dict[int, str]:
 
 
 def has_undetermined(run_directory: Path) -> bool:
-    """Say whether the prediction leaves the fate of any record open."""
+    """Return whether the prediction leaves the fate of any record open."""
     for path in PREDICTED_RECORDS.paths(run_directory):
         if pq.read_table(path, columns=["fate"], filters=[("fate", "=", "undetermined")]).num_rows:
             return True

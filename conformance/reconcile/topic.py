@@ -95,7 +95,7 @@ def record_id_of(key: Column) -> Column:
 
 
 def value_matches(key: Column, value: Column) -> Column:
-    """Say whether a value is exactly the one its key prescribes for its length; never null."""
+    """Return whether a value is exactly the one its key prescribes for its length; never null."""
     length = F.length(value)
     seed = F.upper(F.sha2(F.concat(key, F.encode(length.cast("string"), "UTF-8")), 256))
     filler = F.repeat(seed, (length / _DIGEST_CHARACTERS).cast("int") + 1)

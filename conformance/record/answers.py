@@ -41,7 +41,7 @@ class Between:
     unit: str
 
     def holds(self, value: Value) -> bool:
-        """Tell whether a measured value lies within the range."""
+        """Return whether a measured value lies within the range."""
         return isinstance(value, int) and not isinstance(value, bool) and self.low <= value <= self.high
 
     def distance(self, value: Value) -> int | None:
@@ -83,7 +83,7 @@ class MeasuredAnswer:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ComparedAnswer:
     """One question with both answers, as a verdict and a report need them.
 
     Attributes:
@@ -106,7 +106,7 @@ class Asked:
 
     @property
     def text(self) -> str:
-        """The comparison in one sentence."""
+        """Return the comparison in one sentence."""
         if self.why_not is not None:
             return f"{self.what}: predicted {self.predicted}, {self.why_not}"
         if self.predicted is None:
@@ -122,7 +122,7 @@ class _Predicted:
 
 @dataclass(frozen=True, slots=True)
 class _Compared:
-    questions: tuple[Asked, ...]
+    questions: tuple[ComparedAnswer, ...]
 
 
 def write_predicted(run: RunDirectory, answers: Iterable[PredictedAnswer]) -> None:
@@ -161,12 +161,12 @@ def read_measured(run: RunDirectory) -> list[MeasuredAnswer]:
     return run.lines(ANSWERS_FILE, msgspec.json.Decoder(MeasuredAnswer).decode)
 
 
-def write_compared(run: RunDirectory, asked: Iterable[Asked]) -> None:
+def write_compared(run: RunDirectory, asked: Iterable[ComparedAnswer]) -> None:
     """Write every question with both answers."""
     run.write(COMPARED_FILE, _Compared(tuple(asked)))
 
 
-def read_compared(run: RunDirectory) -> tuple[Asked, ...]:
+def read_compared(run: RunDirectory) -> tuple[ComparedAnswer, ...]:
     """Read every question with both answers; empty of a run that asked nothing, or was not judged.
 
     Raises:

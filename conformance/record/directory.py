@@ -47,7 +47,7 @@ class RunDirectory:
         raise RunDirectoryError(f"{runs} holds too many runs named {name}")
 
     def has(self, name: str) -> bool:
-        """Tell whether a file exists."""
+        """Return whether a file exists."""
         return (self.path / name).exists()
 
     def read(self, name: str, form: type[T]) -> T:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from conformance.record.directory import RunDirectoryError
 from conformance.spark_extra import at_first_use
-from oracle.vocabulary import Acks, Outcome
+from oracle.vocabulary import Acks, ProduceOutcome
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -64,7 +64,7 @@ class OutcomeEntry:
     """
 
     record_id: int
-    outcome: Outcome
+    outcome: ProduceOutcome
     error: str | None
     offset: int | None
     completed_ns: int
@@ -113,7 +113,7 @@ class LedgerError(Exception):
 
 
 def ledger_files(directory: Path, prefix: str) -> tuple[Path, ...]:
-    """List the ledger's files of one kind, the first written first."""
+    """Return the ledger's files of one kind, the first written first."""
     return tuple(sorted(directory.glob(f"{prefix}[0-9]*.parquet")))
 
 
@@ -218,7 +218,7 @@ class Ledger:
     def outcome_entries(self) -> tuple[OutcomeEntry, ...]:
         """Return the outcomes as entries; for scenarios, not for millions of records."""
         rows = self.outcomes.to_pylist()
-        return tuple(OutcomeEntry(**{**row, "outcome": Outcome(row["outcome"])}) for row in rows)
+        return tuple(OutcomeEntry(**{**row, "outcome": ProduceOutcome(row["outcome"])}) for row in rows)
 
 
 def read_ledger(directory: Path) -> Ledger:
@@ -236,7 +236,7 @@ def read_ledger(directory: Path) -> Ledger:
     _require_unique(outcomes, "completed")
     _require_attempted(attempts, outcomes)
     _require_values(attempts, "acks", Acks)
-    _require_values(outcomes, "outcome", Outcome)
+    _require_values(outcomes, "outcome", ProduceOutcome)
     return Ledger(attempts, outcomes)
 
 

@@ -29,7 +29,7 @@ class ReplicaSeen:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Numbers:
+class MeasuredNumbers:
     """One probe of the partition at rest.
 
     Attributes:
@@ -54,7 +54,7 @@ class Numbers:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Checkpoint(Numbers):
+class MeasuredCheckpoint(MeasuredNumbers):
     """The numbers of a checkpoint: two probes with a round of fetches between them agree.
 
     Attributes:
@@ -80,7 +80,7 @@ class OutcomeSeen:
     Attributes:
         t_ns: when, monotonic nanoseconds.
         step: the step that was taken, from 0; None between the steps.
-        outcome: a value of ``oracle.vocabulary.Outcome``.
+        outcome: a value of ``oracle.vocabulary.ProduceOutcome``.
         error: its name in Kafka's ``Errors``; None of an acknowledgement.
         offset: as acknowledged; None when none was given.
     """
@@ -111,7 +111,7 @@ class BrokerAnswer:
     kind: Literal["answer"] = "answer"
 
 
-Observation: TypeAlias = Numbers | Checkpoint | OutcomeSeen | BrokerAnswer
+Observation: TypeAlias = MeasuredNumbers | MeasuredCheckpoint | OutcomeSeen | BrokerAnswer
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +119,7 @@ class _Kind:
     kind: Literal["numbers", "checkpoint", "outcome", "answer"]
 
 
-_FORMS = {"numbers": Numbers, "checkpoint": Checkpoint, "outcome": OutcomeSeen, "answer": BrokerAnswer}
+_FORMS = {"numbers": MeasuredNumbers, "checkpoint": MeasuredCheckpoint, "outcome": OutcomeSeen, "answer": BrokerAnswer}
 
 
 def read_observations(run: RunDirectory, *, may_be_cut: bool = False) -> list[Observation]:
@@ -137,6 +137,6 @@ def _observation(line: bytes) -> Observation:
     return seen
 
 
-def checkpoints(observations: Iterable[Observation]) -> dict[str, Checkpoint]:
+def checkpoints(observations: Iterable[Observation]) -> dict[str, MeasuredCheckpoint]:
     """Return what was measured at each checkpoint, by its name."""
-    return {seen.name: seen for seen in observations if isinstance(seen, Checkpoint)}
+    return {seen.name: seen for seen in observations if isinstance(seen, MeasuredCheckpoint)}

@@ -28,7 +28,7 @@ class Totals:
 
     @property
     def by_name(self) -> dict[str, int]:
-        """The counts by their names."""
+        """Return the counts by their names."""
         return asdict(self)
 
 
@@ -55,7 +55,7 @@ class Counts:
 
     @property
     def differing(self) -> frozenset[str]:
-        """The classes of which another number of records was measured than predicted."""
+        """Return the classes of which another number of records was measured than predicted."""
         return frozenset(name for name, count in self.classes.items() if self.predicted.get(name, count) != count)
 
 

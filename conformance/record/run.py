@@ -66,7 +66,7 @@ class Environment:
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class RunSettings:
     """A topic's and brokers' settings: the user's, and those that the tester imposes."""
 
     user: Mapping[str, str] = field(default_factory=dict)
@@ -156,7 +156,7 @@ class Run:
     topic_id: str | None = None
     brokers: tuple[int, ...] = ()
     controller: int | None = None
-    settings: Settings = field(default_factory=Settings)
+    settings: RunSettings = field(default_factory=RunSettings)
     prediction: Frozen | None = None
     build: str | None = None
     label: str | None = None
@@ -174,7 +174,7 @@ class Run:
 
     @property
     def is_examination(self) -> bool:
-        """Whether the run has answers and no records."""
+        """Return whether the run has answers and no records."""
         return self.kind == EXAMINATION
 
     @property

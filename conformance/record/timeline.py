@@ -107,7 +107,7 @@ class FileOfFault:
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class TimelineMark:
     """One thing that happened.
 
     Attributes:
@@ -149,10 +149,10 @@ class Mark:
     file: FileOfFault | None = None
 
 
-def read_timeline(run: RunDirectory, *, may_be_cut: bool = False) -> list[Mark]:
+def read_timeline(run: RunDirectory, *, may_be_cut: bool = False) -> list[TimelineMark]:
     """Read the timeline in order; empty if there is none.
 
     Raises:
         RunDirectoryError: a line cannot be read.
     """
-    return run.lines(TIMELINE_FILE, msgspec.json.Decoder(Mark).decode, may_be_cut=may_be_cut)
+    return run.lines(TIMELINE_FILE, msgspec.json.Decoder(TimelineMark).decode, may_be_cut=may_be_cut)

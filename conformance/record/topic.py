@@ -21,7 +21,7 @@ TOPIC_FOLDER = "topic"
 
 
 @dataclass(frozen=True, slots=True)
-class TopicRecord:
+class RecordRead:
     """One record of the topic.
 
     Attributes:
@@ -35,18 +35,18 @@ class TopicRecord:
     value_matches: bool
 
 
-def read_topic(run: RunDirectory) -> list[TopicRecord] | None:
+def read_topic(run: RunDirectory) -> list[RecordRead] | None:
     """Read the records in the order of their offsets; None of a run whose topic was never read.
 
     Raises:
         RunDirectoryError: a file is no Parquet file, or lacks a column.
     """
     paths = sorted((run.path / TOPIC_FOLDER).glob("[!.]*.parquet"))
-    found: list[TopicRecord] = []
+    found: list[RecordRead] = []
     for path in paths:
         try:
             rows = pq.read_table(path, partitioning=None).to_pylist()
-            found += [TopicRecord(**{one.name: row[one.name] for one in fields(TopicRecord)}) for row in rows]
+            found += [RecordRead(**{one.name: row[one.name] for one in fields(RecordRead)}) for row in rows]
         except (pa.ArrowException, OSError, KeyError) as error:
             raise RunDirectoryError(f"{path} cannot be read: {error}") from error
     return sorted(found, key=lambda record: (record.partition, record.offset)) if paths else None

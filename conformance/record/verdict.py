@@ -46,7 +46,7 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
-class Loss:
+class RecordLoss:
     """A record that was lost: the promise it broke, or the settings that allowed it."""
 
     label: str
@@ -101,7 +101,7 @@ class Verdict:
     promise: PromiseKept | None
     reason: str
     findings: tuple[Finding, ...] = ()
-    losses: tuple[Loss, ...] = ()
+    losses: tuple[RecordLoss, ...] = ()
     accepted: str | None = None
     codes: tuple[str, ...] = ()
     every_run: tuple[HeldInRun, ...] = ()

@@ -43,7 +43,7 @@ class DivergingEpoch:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class FrameEntry:
     """What a frame says of one partition, or one record of the metadata log.
 
     Fields that a kind of frame does not have keep their default: ``NONE``, None or nothing.
@@ -79,7 +79,7 @@ class Entry:
     new_isr: tuple[int, ...] = ()
     partition_epoch: int = NONE
     is_deleted: bool = False
-    metadata: tuple[Entry, ...] = ()
+    metadata: tuple[FrameEntry, ...] = ()
     api_key: int | None = None
     version: int | None = None
 
@@ -94,16 +94,16 @@ class Said:
     max_wait_ms: int = 0
     broker_id: int = NONE
     controller_epoch: int = NONE
-    partitions: tuple[Entry, ...] | None = None
+    partitions: tuple[FrameEntry, ...] | None = None
 
     @property
-    def entries(self) -> tuple[Entry, ...]:
+    def entries(self) -> tuple[FrameEntry, ...]:
         """What it says of partitions; nothing if its kind says nothing of any."""
         return self.partitions or ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Frame:
+class TracedFrame:
     """One frame.
 
     Attributes:
@@ -136,18 +136,18 @@ class Frame:
         return self.decoded or _NOTHING
 
     def is_request(self, api: str) -> bool:
-        """Tell whether it is a request of an api."""
+        """Return whether it is a request of an api."""
         return (self.api, self.direction) == (api, "request")
 
     def is_answer(self, api: str) -> bool:
-        """Tell whether it is the answer to a request of an api."""
+        """Return whether it is the answer to a request of an api."""
         return (self.api, self.direction) == (api, "response")
 
     def is_between(self, source: int, destination: int) -> bool:
-        """Tell whether it is a request of one node to another one, or the answer to such a request."""
+        """Return whether it is a request of one node to another one, or the answer to such a request."""
         return (self.source, self.destination) == (source, destination)
 
-    def entries(self) -> Iterator[Entry]:
+    def entries(self) -> Iterator[FrameEntry]:
         """Yield what it says of partitions: itself, and as records of the metadata log."""
         for entry in self.said.entries:
             yield entry
@@ -171,11 +171,11 @@ class TraceEnd:
 
 
 _NOTHING = Said()
-_FRAME, _END = msgspec.json.Decoder(Frame), msgspec.json.Decoder(TraceEnd)
+_FRAME, _END = msgspec.json.Decoder(TracedFrame), msgspec.json.Decoder(TraceEnd)
 _ENDS = b'"end":'
 
 
-def frame_of(line: bytes) -> Frame | None:
+def frame_of(line: bytes) -> TracedFrame | None:
     """Return the frame of a line; None of the line that ends the trace.
 
     Raises:
@@ -200,7 +200,7 @@ def _is_end(line: bytes) -> bool:
         return False
 
 
-def frames_of(run: RunDirectory) -> list[Frame]:
+def frames_of(run: RunDirectory) -> list[TracedFrame]:
     """Return the frames of a run in the order of their arrival, each once, with its fate.
 
     Raises:

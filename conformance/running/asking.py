@@ -17,7 +17,7 @@ from oracle.steps.questions import Consume, EndOffsetOfEpoch, ListOffsets, SendT
 from oracle.vocabulary import BrokerId, OffsetSpec
 
 if TYPE_CHECKING:
-    from conformance.running.producing import Producing
+    from conformance.running.producing import RecordSender
     from conformance.running.recorder import Recorder
     from conformance.running.rest import Rest
     from oracle.schedule import Schedule
@@ -31,7 +31,7 @@ FOREIGN = "?"
 class Asking:
     """Asks the brokers of one run, and knows which epochs its leaderships had."""
 
-    def __init__(self, schedule: Schedule, producing: Producing, rest: Rest, recorder: Recorder) -> None:
+    def __init__(self, schedule: Schedule, producing: RecordSender, rest: Rest, recorder: Recorder) -> None:
         self._producing, self._rest, self._recorder = producing, rest, recorder
         self._leaderships = Leaderships()
         self._needs_epochs = any(isinstance(step, EndOffsetOfEpoch) for step in schedule.steps)

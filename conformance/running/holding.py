@@ -1,7 +1,7 @@
 """Which frames does a run hold, and whom does that keep from what?
 
 A hold on a link keeps a follower from its leader. A hold on a broker's channel from the controller
-keeps it from every later decision: it is *deaf*. A hold on a leader's channel to the controller keeps
+keeps it from every later decision: it is *unreachable*. A hold on a leader's channel to the controller keeps
 its ISR change undecided or unheard: its wish is *pending*.
 
 The gate alone knows where a hold stands, the account of faults whether it is still ours. Here nothing of it is kept:
@@ -19,22 +19,22 @@ from fault_injection.faults.gate_faults import GateFault
 from fault_injection.waiting import DeadlineExceededError, until
 from fault_injection.wire.gate_events import HoldStatus
 from fault_injection.wire.points import Point
-from oracle.steps.frames import Drop, Release
+from oracle.steps.frames import Drop, ReleaseHold
 from oracle.vocabulary import FROM_CONTROLLER, TO_CONTROLLER, BrokerId, PointName
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from fault_injection.faults.account import Entry, FaultAccount
+    from fault_injection.faults.account import FaultAccount, FaultEntry
     from fault_injection.wire.gate_events import CaughtFrame
     from fault_injection.wire.proxy import GateProxy
-    from oracle.steps.frames import Close, Delay, Hold
+    from oracle.steps.frames import Close, DelayFrame, Hold
 
 CATCH_DEADLINE_S = 30.0
 _ASKED_ALL_THE_TIME = (PointName.CONTROLLER_FETCH_REQUEST, PointName.CONTROLLER_FETCH_RESPONSE)
 
 
-def point_of(step: Hold | Delay, topic: str) -> Point:
+def point_of(step: Hold | DelayFrame, topic: str) -> Point:
     """Return the protocol point that a step names, for a topic's only partition."""
     broker = getattr(step, "broker", None)
     if broker is None:
@@ -64,7 +64,7 @@ class Place:
 
     @property
     def brokers(self) -> tuple[int | None, ...]:
-        """The brokers whose end takes the connection with it."""
+        """Return the brokers whose end takes the connection with it."""
         return (self.follower, self.leader) if self.broker is None else (self.broker,)
 
 
@@ -96,16 +96,16 @@ class Holding:
         if step.point in _ASKED_ALL_THE_TIME and step.broker not in self.silent_brokers():
             self.await_caught(step.name)
 
-    def delay(self, name: str, step: Delay) -> None:
+    def delay(self, name: str, step: DelayFrame) -> None:
         """Arm a delay."""
         self._faults.inject(gate_faults.delay(self._gate, name, point_of(step, self._topic), step.delay_ms))
 
-    def end(self, step: Release | Drop | Close) -> None:
+    def end(self, step: ReleaseHold | Drop | Close) -> None:
         """End a hold as a step says. One whose frame is dropped stands on: the sender waits for its answer."""
         if isinstance(step, Drop):
             self._gate.drop(step.name)
             return
-        (self._gate.release if isinstance(step, Release) else self._gate.close_connection)(step.name)
+        (self._gate.release if isinstance(step, ReleaseHold) else self._gate.close_connection)(step.name)
         for fault, entry in self._ours():
             if fault.hold == step.name:
                 self._faults.heal(entry)
@@ -122,7 +122,7 @@ class Holding:
             raise HoldNeverCaughtError(f"{late}; {self._what_came(name)}") from late
 
     def _what_came(self, name: str) -> str:
-        """Say which frames did pass where a hold waits."""
+        """Return which frames did pass where a hold waits."""
         point = next((hold.point for hold, _ in self._ours() if hold.hold == name), None)
         if point is None:
             return "its connection was ended by a step"
@@ -136,7 +136,7 @@ class Holding:
             f"{point.fetch_offset}; last fetch offsets on that link: {offsets or 'none'}"
         )
 
-    def _ours(self) -> Iterator[tuple[GateFault, Entry]]:
+    def _ours(self) -> Iterator[tuple[GateFault, FaultEntry]]:
         """Yield the holds and delays that no step has ended."""
         for entry in self._faults.standing:
             if isinstance(entry.fault, GateFault):
@@ -156,7 +156,7 @@ class Holding:
             if place.follower is not None and place.leader is not None
         )
 
-    def deaf(self) -> frozenset[int]:
+    def unreachable(self) -> frozenset[int]:
         """Return the brokers that hear no decision of the controller."""
         return self._held_on(FROM_CONTROLLER)
 

@@ -21,7 +21,7 @@ from oracle.vocabulary import Timing
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from conformance.probes.controller import ControllerView
+    from conformance.probes.controller import CommittedPartition
     from conformance.running.rest import Rest
     from fault_injection.cluster.lifecycle import Cluster
     from oracle.vocabulary import BrokerId
@@ -75,7 +75,7 @@ class LagTime:
 
 
 def await_view(
-    cluster: Cluster, rest: Rest, deadline_s: float, what: str, holds: Callable[[ControllerView], bool]
+    cluster: Cluster, rest: Rest, deadline_s: float, what: str, holds: Callable[[CommittedPartition], bool]
 ) -> None:
     """Wait until the controller's committed state of the partition is as wanted.
 
@@ -83,7 +83,7 @@ def await_view(
         RunInterruption: it is not within the deadline, in seconds.
         NodeDiedError: a broker ended although nobody ended it.
     """
-    seen: list[ControllerView] = []
+    seen: list[CommittedPartition] = []
 
     def condition() -> bool:
         cluster.check_alive()
@@ -105,14 +105,14 @@ def await_view(
 
 
 def await_return(
-    cluster: Cluster, broker: int, *, deaf: Callable[[], frozenset[int]], unlisted: Callable[[], frozenset[int]]
+    cluster: Cluster, broker: int, *, unreachable: Callable[[], frozenset[int]], unlisted: Callable[[], frozenset[int]]
 ) -> None:
     """Wait until a broker that runs is registered again, and every live broker that hears the controller knows it.
 
     Args:
         cluster: the brokers.
         broker: the one that returns.
-        deaf: tells which brokers hear no decision.
+        unreachable: tells which brokers hear no decision.
         unlisted: tells which live brokers nobody need list: the controller cannot hear them.
 
     Raises:
@@ -120,6 +120,6 @@ def await_return(
         NodeDiedError: a node ended although nobody ended it.
     """
     try:
-        await_registered(cluster, broker, deadline_s=DEADLINE_S, deaf=deaf, unlisted=unlisted)
+        await_registered(cluster, broker, deadline_s=DEADLINE_S, unreachable=unreachable, unlisted=unlisted)
     except DeadlineExceededError as late:
         raise missed(late, causes_in(cluster)) from late

@@ -1,6 +1,6 @@
 """How are brokers paused, links cut, and both taken back? And whom does that keep from what meanwhile?
 
-A paused or isolated broker is *deaf*: no wait asks it what was decided. A paused one answers nobody at all; its
+A paused or isolated broker is *unreachable*: no wait asks it what was decided. A paused one answers nobody at all; its
 numbers are those of its files. Under ``timing: session`` the controller notices a pause as it does a death, and in
 KRaft mode an isolation too; ZooKeeper goes on hearing an isolated broker.
 """
@@ -16,9 +16,9 @@ from conformance.running.lag_time import await_return
 from fault_injection.faults import network, process
 from fault_injection.waiting import until
 from fault_injection.wire import impairments
-from fault_injection.wire.impairments import Way, around
+from fault_injection.wire.impairments import LinkDirection, around
 from oracle.steps.brokers import Isolate, Pause, Rejoin, Resume
-from oracle.steps.frames import Cut, Heal
+from oracle.steps.frames import CutLink, Heal
 from oracle.vocabulary import Timing
 
 if TYPE_CHECKING:
@@ -32,13 +32,13 @@ if TYPE_CHECKING:
     from fault_injection.wire.proxy import GateProxy
     from oracle.vocabulary import BrokerId
 
-    Obstacle = Pause | Resume | Cut | Heal | Isolate | Rejoin
+    Obstacle = Pause | Resume | CutLink | Heal | Isolate | Rejoin
 
 STANDSTILL_S = 0.7
 """How long a paused follower's last fetch may wait at its leader: longer than any replica.fetch.wait.max.ms imposed."""
 
 
-class Obstacles:
+class RaisedObstacles:
     """What stands between the brokers of one run.
 
     Args:
@@ -85,7 +85,7 @@ class Obstacles:
                 self._pause(broker)
             case Resume(broker):
                 self._resume(broker)
-            case Cut(follower, leader):
+            case CutLink(follower, leader):
                 self._cuts[follower, leader] = time.monotonic()
                 self._faults.inject(self._cut(follower, leader))
                 self._holding.discharge_link(follower, leader)
@@ -106,7 +106,7 @@ class Obstacles:
         """Return the links (follower, leader) that are cut."""
         return frozenset(self._cuts)
 
-    def deaf(self) -> frozenset[int]:
+    def unreachable(self) -> frozenset[int]:
         """Return the brokers that hear no decision."""
         return self.paused | self.isolated
 
@@ -129,8 +129,8 @@ class Obstacles:
 
     def _cut(self, follower: BrokerId, leader: BrokerId) -> network.ImpairedNetwork:
         """Return the fault that resets every connection by which a broker fetches from another one."""
-        way = Way(follower, leader, "replication", opened_by="sender")
-        return network.ImpairedNetwork("cut", self._gate, impairments.Cut((way,), "reset"))
+        way = LinkDirection(follower, leader, "replication", opened_by="sender")
+        return network.ImpairedNetwork("cut", self._gate, impairments.LinkCut((way,), "reset"))
 
     def _isolation(self, broker: BrokerId) -> tuple[network.ImpairedNetwork, ...]:
         """Return the faults that cut a broker off.
@@ -138,11 +138,11 @@ class Obstacles:
         Its connections to a KRaft controller stay, and nothing passes: from 3.9 on a broker that has to connect anew
         goes to the address that the controller has told it, past the gate (KIP-853).
         """
-        reset = impairments.Cut(around(broker, "replication"), "reset")
+        reset = impairments.LinkCut(around(broker, "replication"), "reset")
         links = network.ImpairedNetwork("isolate", self._gate, reset)
         if self._cluster.zookeeper_address is not None:
             return (links,)
-        silent = impairments.Cut(around(broker, "controller"), "blackhole")
+        silent = impairments.LinkCut(around(broker, "controller"), "blackhole")
         return links, network.ImpairedNetwork("isolate", self._gate, silent)
 
     def _heal(self, fault: Fault) -> None:
@@ -158,7 +158,7 @@ class Obstacles:
 
     def _pause(self, broker: BrokerId) -> None:
         self._silent_since[broker] = time.monotonic()
-        self._faults.inject(process.Pause(broker))
+        self._faults.inject(process.PauseProcess(broker))
         self.paused |= {broker}
         self._recorder.mark(Event.BROKER_PAUSED, broker, f"broker {broker} paused (SIGSTOP)")
         if self._is_session:
@@ -168,7 +168,7 @@ class Obstacles:
             until(lambda: time.monotonic() >= end, deadline_s=2 * STANDSTILL_S, what="its last fetch to be answered")
 
     def _resume(self, broker: BrokerId) -> None:
-        self._heal(process.Pause(broker))
+        self._heal(process.PauseProcess(broker))
         self.paused -= {broker}
         self._silent_since.pop(broker)
         self._recorder.mark(Event.BROKER_RESUMED, broker, f"broker {broker} resumed (SIGCONT)")
@@ -198,5 +198,5 @@ class Obstacles:
         """Wait until a broker that runs is registered; one that died, or is still in the way of it, is not."""
         is_kept = broker in self.paused | self.unlisted()
         if self._cluster.is_alive(broker) and not is_kept:
-            deaf = self.deaf() | self._holding.deaf()
-            await_return(self._cluster, broker, deaf=lambda: deaf, unlisted=self.unlisted)
+            unreachable = self.unreachable() | self._holding.unreachable()
+            await_return(self._cluster, broker, unreachable=lambda: unreachable, unlisted=self.unlisted)

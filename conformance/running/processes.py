@@ -18,7 +18,7 @@ from fault_injection.cluster.errors import NodeDiedError
 from fault_injection.cluster.readiness import DEADLINE_S, await_unregistered, is_hung, registered_brokers
 from fault_injection.faults import disk
 from fault_injection.faults import process as fault
-from fault_injection.faults.process import KillTogether as Together
+from fault_injection.faults.process import KillProcesses as Together
 from fault_injection.waiting import DeadlineExceededError, until
 from oracle.steps.brokers import Kill, KillTogether, LoseCheckpoint, LoseTail, Start, Stop
 from oracle.vocabulary import BrokerId, Timing
@@ -26,14 +26,14 @@ from oracle.vocabulary import BrokerId, Timing
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from conformance.probes.controller import ControllerView
+    from conformance.probes.controller import CommittedPartition
     from conformance.record.prediction import FrozenPrediction, PredictedMoment, PredictedNumbers
     from conformance.running.holding import Holding
     from conformance.running.recorder import Recorder
     from fault_injection.cluster.lifecycle import Cluster
-    from fault_injection.faults.account import Entry, FaultAccount
+    from fault_injection.faults.account import FaultAccount, FaultEntry
 
-    AwaitView = Callable[[str, Callable[[ControllerView], bool]], None]
+    AwaitView = Callable[[str, Callable[[CommittedPartition], bool]], None]
     from oracle.schedule import Schedule
     from oracle.steps.step import Step
 
@@ -57,10 +57,10 @@ class Processes:
 
     Attributes:
         gone_since: when (monotonic seconds) brokers fell silent that were killed or stopped.
-        deaf: tells which brokers hear no decision.
+        unreachable: tells which brokers hear no decision.
         unlisted: tells which brokers nobody need list among the live ones.
         on_death: told of each broker that is gone.
-        own_ends: who ends by itself in which step, by its index, as the model says.
+        fatal_exits: who ends by itself in which step, by its index, as the model says.
     """
 
     def __init__(
@@ -81,10 +81,10 @@ class Processes:
         self._holding = holding
         self._faults = faults
         self._await_view = await_view
-        self.own_ends: Mapping[int, OwnEnds] = {}
+        self.fatal_exits: Mapping[int, FatalExits] = {}
         self._ended: set[BrokerId] = set()
         self.gone_since: dict[BrokerId, float] = {}
-        self.deaf: Callable[[], frozenset[int]] = holding.deaf
+        self.unreachable: Callable[[], frozenset[int]] = holding.unreachable
         self.unlisted: Callable[[], frozenset[int]] = frozenset
         self.on_death: Callable[[BrokerId], None] = _ignore
 
@@ -96,7 +96,7 @@ class Processes:
             case KillTogether(brokers):
                 self._kill(*brokers)
             case Stop(broker):
-                self._end(fault.Stop(broker), broker, event=Event.BROKER_STOPPED, how="stopped (SIGTERM)")
+                self._end(fault.StopProcess(broker), broker, event=Event.BROKER_STOPPED, how="stopped (SIGTERM)")
                 self.await_reaction(broker)
             case Start(broker):
                 self._start(broker)
@@ -104,7 +104,7 @@ class Processes:
                 self._recorder.mark(Event.BROKER_STARTED, broker, f"broker {broker} started")
             case LoseTail(broker, offset):
                 self._cluster.end_hung(broker)
-                tail = disk.LoseTail(broker, offset, self._topic, PARTITION)
+                tail = disk.LoseLogTail(broker, offset, self._topic, PARTITION)
                 end = tail.log_end_offset(self._cluster)
                 lost = self._faults.inject(tail)
                 last = None if end is None else end - 1
@@ -118,12 +118,14 @@ class Processes:
 
     def _kill(self, *brokers: BrokerId) -> None:
         """End brokers, several at once: every signal is under way before any end is waited for."""
-        ending = fault.Kill(*brokers) if len(brokers) == 1 else Together(brokers)
+        ending = fault.KillProcess(*brokers) if len(brokers) == 1 else Together(brokers)
         self._end(ending, *brokers, event=Event.BROKER_KILLED, how="killed (kill -9)")
         if self._timing is Timing.SESSION:
             self.await_reaction(*brokers)
 
-    def _end(self, ending: fault.Stop | fault.Kill | Together, *brokers: BrokerId, event: Event, how: str) -> None:
+    def _end(
+        self, ending: fault.StopProcess | fault.KillProcess | Together, *brokers: BrokerId, event: Event, how: str
+    ) -> None:
         self.gone_since |= dict.fromkeys(brokers, time.monotonic())
         self._faults.inject(ending)
         for broker in brokers:
@@ -138,13 +140,13 @@ class Processes:
             fault.started(self._cluster, broker)
             self._faults.expect(broker)
             return
-        entry = self._faults.find(fault.Kill(broker)) or self._faults.find(fault.Stop(broker))
+        entry = self._faults.find(fault.KillProcess(broker)) or self._faults.find(fault.StopProcess(broker))
         if entry is None:
             entry = self._start_of_several(broker)
         if entry is not None:
             self._faults.heal(entry)
 
-    def _start_of_several(self, broker: BrokerId) -> Entry | None:
+    def _start_of_several(self, broker: BrokerId) -> FaultEntry | None:
         for entry in self._faults.standing:
             if isinstance(entry.fault, Together) and broker in entry.fault.brokers:
                 fault.started(self._cluster, broker)
@@ -157,26 +159,26 @@ class Processes:
             until(partial(self._has_come, broker), deadline_s=DEADLINE_S, what=f"broker {broker} to be registered")
             return
         try:
-            await_return(self._cluster, broker, deaf=self.deaf, unlisted=self.unlisted)
+            await_return(self._cluster, broker, unreachable=self.unreachable, unlisted=self.unlisted)
         except NodeDiedError:
             if broker not in self._ending_now().all:
                 raise
 
     def _has_come(self, broker: BrokerId) -> bool:
-        """Tell whether a broker is registered, whatever has become of it since."""
+        """Return whether a broker is registered, whatever has become of it since."""
         self._cluster.check_alive(broker)
         return broker in registered_brokers(self._cluster)
 
-    def _ending_now(self) -> OwnEnds:
+    def _ending_now(self) -> FatalExits:
         """Return who ends by itself in the step that is being taken."""
         step = self._recorder.step
-        return NOBODY if step is None else self.own_ends.get(step, NOBODY)
+        return NOBODY if step is None else self.fatal_exits.get(step, NOBODY)
 
     def expect_ends(self) -> None:
         """Tell whoever watches the nodes which brokers may end by themselves in the step that begins."""
         self._cluster.may_end = self._ending_now().all
 
-    def await_own_ends(self) -> None:
+    def await_fatal_exits(self) -> None:
         """Wait for the brokers that end by themselves in this step, and for what follows from that.
 
         Raises:
@@ -192,12 +194,12 @@ class Processes:
             self._note_own_end(broker)
 
     def _is_gone(self, broker: BrokerId) -> bool:
-        """Tell whether a broker has ended, or hangs where the model says that its end does."""
+        """Return whether a broker has ended, or hangs where the model says that its end does."""
         if broker in self._ending_now().hanging:
             return is_hung(self._cluster, broker)
         return not self._cluster.is_alive(broker)
 
-    def note_own_ends(self) -> None:
+    def note_fatal_exits(self) -> None:
         """Take note of those who have ended although only some of the open outcomes have it so."""
         for broker in sorted(self._ending_now().possible):
             if self._is_gone(broker):
@@ -236,7 +238,7 @@ class Processes:
     def await_reaction(self, *brokers: BrokerId) -> None:
         """Wait until the controller has noticed that brokers are gone, and has done something about it."""
         for broker in brokers:
-            await_unregistered(self._cluster, broker, DEADLINE_S, deaf=self.deaf)
+            await_unregistered(self._cluster, broker, DEADLINE_S, unreachable=self.unreachable)
         self._await_handed_over(*brokers)
 
     def _await_handed_over(self, *brokers: BrokerId) -> None:
@@ -262,7 +264,7 @@ def _ignore(_: BrokerId) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class OwnEnds:
+class FatalExits:
     """The brokers that end by themselves in one step.
 
     Attributes:
@@ -277,14 +279,14 @@ class OwnEnds:
 
     @property
     def all(self) -> frozenset[BrokerId]:
-        """Everybody whose end is no surprise."""
+        """Return everybody whose end is no surprise."""
         return self.certain | self.possible
 
 
-NOBODY = OwnEnds()
+NOBODY = FatalExits()
 
 
-def own_ends(schedule: Schedule, prediction: FrozenPrediction) -> dict[int, OwnEnds]:
+def fatal_exits(schedule: Schedule, prediction: FrozenPrediction) -> dict[int, FatalExits]:
     """Return who ends by itself by the index of the step, for steps in which anybody does.
 
     Args:
@@ -292,14 +294,14 @@ def own_ends(schedule: Schedule, prediction: FrozenPrediction) -> dict[int, OwnE
         prediction: what was predicted.
     """
     outcomes: Sequence[PredictedNumbers] = prediction.alternatives or (prediction,)
-    found: dict[int, OwnEnds] = {}
+    found: dict[int, FatalExits] = {}
     for index, step in enumerate(schedule.steps):
         ends = [_of_step(step, outcome.steps[:index], outcome.steps[index]) for outcome in outcomes]
         certain = frozenset.intersection(*ends)
         if any(ends):
             everybody = frozenset.union(*ends)
             hung = {BrokerId(broker) for outcome in outcomes for broker in outcome.steps[index].hung}
-            found[index] = OwnEnds(certain, everybody - certain, everybody & hung)
+            found[index] = FatalExits(certain, everybody - certain, everybody & hung)
     return found
 
 

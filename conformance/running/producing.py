@@ -11,17 +11,17 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from conformance.clients.one_produce import DirectSending, OneRecord, produce_once
-from conformance.clients.producer import Delivery, Sending, send
+from conformance.clients.producer import DeliveryReport, RecordInFlight, send
 from conformance.interruption import GIVEN_UP, HarnessError, missed
 from conformance.record.ledger import Attempt, OutcomeEntry
 from conformance.record.observations import OutcomeSeen
 from conformance.record.timeline import Event
 from fault_injection.waiting import DeadlineExceededError, until
 from oracle.steps.produce import Produce
-from oracle.vocabulary import Acks, BrokerId, Expectation, Label, Outcome
+from oracle.vocabulary import Acks, BrokerId, Expectation, Label, ProduceOutcome
 
 if TYPE_CHECKING:
-    from conformance.clients.one_produce import Told
+    from conformance.clients.one_produce import ProduceAnswer
     from conformance.probes.replica_probe import ReplicaProbe
     from conformance.record.ledger import LedgerWriter
     from conformance.running.recorder import Recorder
@@ -36,7 +36,7 @@ PURGED_IN_FLIGHT = "_PURGE_INFLIGHT"
 """librdkafka's word for a record that was given up while its request was under way: nothing that a broker said."""
 
 
-class Producing:
+class RecordSender:
     """Sends the records of one run and collects their outcomes.
 
     Attributes:
@@ -63,7 +63,7 @@ class Producing:
         self._recorder = recorder
         self.topic = topic
         self._ids = {label: record_id_base + index for index, label in enumerate(schedule.labels())}
-        self._sendings: dict[Label, Sending | DirectSending] = {}
+        self._sendings: dict[Label, RecordInFlight | DirectSending] = {}
         self._timestamps_ms: dict[Label, int] = {}
 
     def produce(self, step: Produce) -> None:
@@ -105,13 +105,13 @@ class Producing:
 
     def _sending(
         self, address: str, record: OneRecord, leader: int | None, *, is_named: bool
-    ) -> Sending | DirectSending:
+    ) -> RecordInFlight | DirectSending:
         """Send a record as a client does that looks for the leader.
 
         One that is sent to a broker by name goes there. So does one that is sent while a broker does not hear the
         controller: a client may ask any broker who leads, and that one names the leader of before.
         """
-        if leader is not None and (is_named or self._rest.deaf()):
+        if leader is not None and (is_named or self._rest.unreachable()):
             return DirectSending(address, self.topic, record)
         return send(
             address,
@@ -151,7 +151,7 @@ class Producing:
         self._timestamps_ms[label] = stamp
         return stamp
 
-    def send_to(self, step: SendTo) -> tuple[Told, bool]:
+    def send_to(self, step: SendTo) -> tuple[ProduceAnswer, bool]:
         """Send one record to a broker, whatever it is, and say what it told and whether its log grew.
 
         Raises:
@@ -163,7 +163,7 @@ class Producing:
         record = OneRecord(record_id, step.acks, step.timeout_ms, self._stamp(step.record), VALUE_BYTES)
         told = produce_once(self._cluster.client_address(step.broker), self.topic, record)
         is_written = (self._log_end_offset(step.broker) or 0) > (before or 0)
-        self._record_outcome(step.record, Delivery(_outcome_of(told, is_written), told.error, told.offset))
+        self._record_outcome(step.record, DeliveryReport(_outcome_of(told, is_written), told.error, told.offset))
         return told, is_written
 
     def _attempt(self, label: Label, acks: int, index: int) -> None:
@@ -193,7 +193,7 @@ class Producing:
         steps = (s for s in self._schedule.steps if isinstance(s, Produce) and label in s.records)
         return next(steps).timeout_ms / 1000
 
-    def _record_outcome(self, label: Label, delivery: Delivery) -> None:
+    def _record_outcome(self, label: Label, delivery: DeliveryReport) -> None:
         entry = OutcomeEntry(self._ids[label], delivery.outcome, delivery.error, delivery.offset, time.monotonic_ns())
         self._ledger.record_outcomes([entry])
         self._recorder.observe(
@@ -220,16 +220,16 @@ class Producing:
             sending.close()
             delivery = delivery or sending.poll()
             if delivery is None or delivery.error == PURGED_IN_FLIGHT:
-                delivery = Delivery(Outcome.INDETERMINATE, GIVEN_UP, None)
+                delivery = DeliveryReport(ProduceOutcome.INDETERMINATE, GIVEN_UP, None)
             self._record_outcome(label, delivery)
         self._sendings.clear()
 
 
-def _outcome_of(told: Told, is_written: bool) -> Outcome:  # noqa: FBT001 - measured
-    """Say what the producer knows; an error is a refusal if the log that it was sent to did not grow."""
+def _outcome_of(told: ProduceAnswer, is_written: bool) -> ProduceOutcome:  # noqa: FBT001 - measured
+    """Return what the producer knows; an error is a refusal if the log that it was sent to did not grow."""
     if not told.is_answered or (told.error is not None and is_written):
-        return Outcome.INDETERMINATE
-    return Outcome.ACKNOWLEDGED if told.error is None else Outcome.REFUSED
+        return ProduceOutcome.INDETERMINATE
+    return ProduceOutcome.ACKNOWLEDGED if told.error is None else ProduceOutcome.REFUSED
 
 
 def _acks(step: Produce) -> str:

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from conformance.record.directory import as_line
 from conformance.record.observations import OBSERVATIONS_FILE
-from conformance.record.timeline import TIMELINE_FILE, Event, FileOfFault, FrameOfFault, Mark, ProcessOfFault
+from conformance.record.timeline import TIMELINE_FILE, Event, FileOfFault, FrameOfFault, ProcessOfFault, TimelineMark
 from conformance.running.holding import place_of
-from fault_injection.faults.fault import Stage
+from fault_injection.faults.fault import FaultStage
 from fault_injection.faults.gate_faults import frame_of
 from fault_injection.wire.gate_events import HoldStatus
 
@@ -61,7 +61,7 @@ class Recorder:
         Raises:
             TypeError: a mark has no such field.
         """
-        self._write(self._timeline, Mark(event, str(subject), text, time.monotonic_ns(), self.step, **fields))
+        self._write(self._timeline, TimelineMark(event, str(subject), text, time.monotonic_ns(), self.step, **fields))
 
     def close(self) -> None:
         """Close both files."""
@@ -69,7 +69,7 @@ class Recorder:
             self._observations.close()
             self._timeline.close()
 
-    def _write(self, stream: TextIO, noted: Mark | Observation) -> None:
+    def _write(self, stream: TextIO, noted: TimelineMark | Observation) -> None:
         line = as_line(noted)
         with self._lock:
             if not stream.closed:
@@ -118,7 +118,7 @@ def fault_marks(recorder: Recorder) -> Callable[[FaultEvent], None]:
     """Return the function that puts a fault's stages on a run's timeline."""
 
     def mark(event: FaultEvent) -> None:
-        if event.hold is not None and event.stage is not Stage.HEAL_FAILED:
+        if event.hold is not None and event.stage is not FaultStage.HEAL_FAILED:
             return
         processes = () if event.proof is None else event.proof.processes
         file = None if event.proof is None else event.proof.file

@@ -17,15 +17,15 @@ from typing import TYPE_CHECKING
 from conformance.interruption import NeverAtRestError
 from conformance.probes.admission import Admission
 from conformance.probes.connection import ProbeError
-from conformance.record.observations import Checkpoint, Numbers, ReplicaSeen
+from conformance.record.observations import MeasuredCheckpoint, MeasuredNumbers, ReplicaSeen
 from fault_injection.waiting import DeadlineExceededError, NotYetError, until
 from oracle.vocabulary import BrokerId
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from conformance.probes.controller import ControllerView
-    from conformance.probes.replica_probe import ReplicaNumbers, ReplicaProbe
+    from conformance.probes.controller import CommittedPartition
+    from conformance.probes.replica_probe import ProbedNumbers, ReplicaProbe
     from fault_injection.cluster.lifecycle import Cluster
     from fault_injection.wire.proxy import GateProxy
     from fault_injection.wire.rounds import Round
@@ -69,7 +69,7 @@ class Rest:
         self.min_insync_replicas = min_insync_replicas
         self._is_kraft = cluster.zookeeper_address is None
         self.blocked: Callable[[], frozenset[tuple[int, int]]] = frozenset
-        self.deaf: Callable[[], frozenset[int]] = frozenset
+        self.unreachable: Callable[[], frozenset[int]] = frozenset
         self.idle: Callable[[], frozenset[int]] = frozenset
         self.paused: Callable[[], frozenset[int]] = frozenset
         self.pending: Callable[[], frozenset[int]] = frozenset
@@ -79,7 +79,7 @@ class Rest:
         self._wanted = wanted
 
     def has_begun(self) -> bool:
-        """Tell whether the brokers know of the reassignment: the wanted replicas come first, then the others."""
+        """Return whether the brokers know of the reassignment: the wanted replicas come first, then the others."""
         wanted = self._wanted or ()
         try:
             return self._assigned()[: len(wanted)] == wanted
@@ -88,8 +88,8 @@ class Rest:
 
     def _assigned(self) -> tuple[BrokerId, ...]:
         """Return the assigned replicas, on which all brokers that run and hear the controller agree."""
-        deaf = self.deaf()
-        named = self._probe.assigned([BrokerId(b) for b in self._cluster.live_brokers if b not in deaf])
+        unreachable = self.unreachable()
+        named = self._probe.assigned([BrokerId(b) for b in self._cluster.live_brokers if b not in unreachable])
         if len(named) != 1:
             raise NotYetError(f"brokers name the replicas {sorted(named)}")
         return tuple(map(BrokerId, *named))
@@ -103,15 +103,15 @@ class Rest:
         paused = self.paused()
         return {broker: alive and broker not in paused for broker, alive in self.alive().items()}
 
-    def view(self) -> ControllerView:
+    def view(self) -> CommittedPartition:
         """Return the controller's committed partition state.
 
         Raises:
             NotYetError: while nobody knows the partition.
         """
-        deaf = self.deaf()
-        live = [broker for broker, alive in self.alive().items() if alive and broker not in deaf]
-        others = [BrokerId(b) for b in self._cluster.live_brokers if b not in deaf]
+        unreachable = self.unreachable()
+        live = [broker for broker, alive in self.alive().items() if alive and broker not in unreachable]
+        others = [BrokerId(b) for b in self._cluster.live_brokers if b not in unreachable]
         view = self._probe.controller_view(live or others)
         if view is None:
             raise NotYetError("no broker knows the partition")
@@ -146,36 +146,38 @@ class Rest:
             self._require_calm(view, since)
             if self._checks_checkpoint_files:
                 self._require_checkpoints()
-            if time.monotonic() < grace_until and view.leader not in self.deaf() | self.pending():
+            if time.monotonic() < grace_until and view.leader not in self.unreachable() | self.pending():
                 self._require_joined(view, rounds)
                 self._require_obeyed(view)
         except ProbeError as unanswered:
             raise NotYetError(str(unanswered)) from unanswered
         return True
 
-    def _follow_reassignment(self, view: ControllerView, wanted: tuple[BrokerId, ...], grace_until: float) -> None:
+    def _follow_reassignment(self, view: CommittedPartition, wanted: tuple[BrokerId, ...], grace_until: float) -> None:
         """Look at the replicas assigned now; for a grace, wait for the end of a reassignment that nothing delays."""
         self.replicas = self._assigned()
         is_due = set(wanted) <= set(view.isr) and self.replicas != wanted
         if is_due and time.monotonic() < grace_until:
             raise NotYetError(f"the replicas are {self.replicas}, although all that are wanted are in sync")
 
-    def _require_one_leader(self, view: ControllerView) -> None:
-        deaf = self.deaf()
+    def _require_one_leader(self, view: CommittedPartition) -> None:
+        unreachable = self.unreachable()
         for broker, alive in self.alive().items():
-            seen = self._probe.metadata(broker) if alive and broker not in deaf else None
+            seen = self._probe.metadata(broker) if alive and broker not in unreachable else None
             if seen is not None and seen.leader != view.leader:
                 raise NotYetError(f"broker {broker} names leader {seen.leader}, the controller {view.leader}")
             if seen is not None and self._is_kraft and sorted(seen.isr) != sorted(view.isr):
                 raise NotYetError(f"broker {broker} names the ISR {sorted(seen.isr)}, another one {sorted(view.isr)}")
 
-    def _links(self, view: ControllerView) -> list[Link]:
+    def _links(self, view: CommittedPartition) -> list[Link]:
         alive = self.alive()
         leader = next((b for b, lives in alive.items() if lives and b == view.leader), None)
         if leader is None:
             return []
-        deaf = self.deaf()
-        links = [Link(b, leader) for b, lives in alive.items() if lives and b != leader and not {b, leader} & deaf]
+        unreachable = self.unreachable()
+        links = [
+            Link(b, leader) for b, lives in alive.items() if lives and b != leader and not {b, leader} & unreachable
+        ]
         return [link for link in links if (link.follower, link.leader) not in self.blocked()]
 
     def _quiet_rounds(self, link: Link, since: int) -> Round:
@@ -185,18 +187,18 @@ class Rest:
             raise NotYetError(f"broker {link.follower} has not fetched twice in vain from broker {link.leader}")
         return last[-1]
 
-    def _require_calm(self, view: ControllerView, since: int) -> None:
+    def _require_calm(self, view: CommittedPartition, since: int) -> None:
         """Let followers that may ask the wrong leader, or ask in vain, try a few times: records must not move.
 
-        A deaf broker goes on in its old role, on links that nobody has decided; a paused or isolated one has none.
+        An unreachable broker goes on in its old role, on links that nobody decided; a paused or isolated one has none.
         """
-        deaf = self.deaf() - self.idle()
-        if not deaf:
+        unreachable = self.unreachable() - self.idle()
+        if not unreachable:
             return
         if time.monotonic_ns() - since < DEAF_S * 1e9:
-            raise NotYetError(f"brokers {sorted(deaf)} hear no decision: waiting for what they do all the same")
+            raise NotYetError(f"brokers {sorted(unreachable)} hear no decision: waiting for what they do all the same")
         alive = [broker for broker, lives in self.alive().items() if lives]
-        involved = {b for b in alive if b in deaf or view.leader in deaf}
+        involved = {b for b in alive if b in unreachable or view.leader in unreachable}
         for follower in involved:
             last = self._gate.rounds_since(since, topic=self._topic, follower=follower)[-1:]
             if any(one.record_bytes for one in last):
@@ -216,12 +218,12 @@ class Rest:
             if on_disk != high_watermark:
                 raise NotYetError(f"broker {broker} has high watermark {high_watermark}, its checkpoint {on_disk}")
 
-    def _require_joined(self, view: ControllerView, rounds: dict[Link, Round]) -> None:
+    def _require_joined(self, view: CommittedPartition, rounds: dict[Link, Round]) -> None:
         for link, last in rounds.items():
             if link.follower not in view.isr and last.fetch_offset >= last.high_watermark:
                 raise NotYetError(f"broker {link.follower} is caught up but not in the ISR {list(view.isr)}")
 
-    def _require_obeyed(self, view: ControllerView) -> None:
+    def _require_obeyed(self, view: CommittedPartition) -> None:
         """Wait until the leader's partition obeys the leadership and ISR that its metadata already shows.
 
         Of an ISR of all replicas that is below the minimum releases differ (KAFKA-15583): there either answer will do.
@@ -236,14 +238,14 @@ class Rest:
         if not obeys[admission]:
             raise NotYetError(f"broker {leader} answers a produce with {admission.value} at ISR {list(view.isr)}")
 
-    def measure(self, name: str, deadline_s: float = REST_DEADLINE_S) -> Checkpoint:
+    def measure(self, name: str, deadline_s: float = REST_DEADLINE_S) -> MeasuredCheckpoint:
         """Probe, let one more round pass, probe again: equal twice is the measurement.
 
         Raises:
             NeverAtRestError: if the numbers never repeat.
         """
 
-        def equal_twice() -> Checkpoint:
+        def equal_twice() -> MeasuredCheckpoint:
             self.wait(deadline_s)
             first = self.numbers()
             self._await_another_round()
@@ -257,9 +259,9 @@ class Rest:
         except DeadlineExceededError as late:
             raise NeverAtRestError(str(late)) from late
 
-    def _checkpoint(self, name: str, numbers: Numbers) -> Checkpoint:
+    def _checkpoint(self, name: str, numbers: MeasuredNumbers) -> MeasuredCheckpoint:
         written = self._probe.written_down(self.answering())
-        return Checkpoint(
+        return MeasuredCheckpoint(
             name=name,
             settled=True,
             replicas=numbers.replicas,
@@ -275,7 +277,7 @@ class Rest:
         )
 
     def _told_leaders(self) -> dict[int, int | None]:
-        """Ask every live broker whom it believes to lead, the deaf and the witness too; who cannot say is left out."""
+        """Ask every live broker who leads, unreachable ones and the witness too; who cannot say is left out."""
         told: dict[int, int | None] = {}
         for broker in self._cluster.live_brokers:
             with suppress(ProbeError):
@@ -297,12 +299,12 @@ class Rest:
 
         until(has_passed, deadline_s=REST_DEADLINE_S, what="another fetch round on every free link")
 
-    def numbers(self) -> Numbers:
+    def numbers(self) -> MeasuredNumbers:
         """Read every replica's numbers and the controller's view."""
         view = until(self.view, deadline_s=REST_DEADLINE_S, what="the controller's view")
         numbers, alive = self._probe.numbers(self.answering()), self.alive()
         known, instead = self._remote_log_end_offsets(view, numbers)
-        return Numbers(
+        return MeasuredNumbers(
             replicas={
                 broker: ReplicaSeen(n.log_end_offset, n.high_watermark, alive[broker], n.log_start_offset)
                 for broker, n in numbers.items()
@@ -316,7 +318,7 @@ class Rest:
         )
 
     def _remote_log_end_offsets(
-        self, view: ControllerView, numbers: Mapping[BrokerId, ReplicaNumbers]
+        self, view: CommittedPartition, numbers: Mapping[BrokerId, ProbedNumbers]
     ) -> tuple[dict[int, int | None], dict[int, int]]:
         """Derive what the leader knows of its followers; its high watermark may show that a diverging fetch counted."""
         known: dict[int, int | None] = {}

@@ -15,9 +15,9 @@ from conformance.running.asking import Asking
 from conformance.running.election_requests import request_election, request_reassignment, request_settings
 from conformance.running.holding import Holding
 from conformance.running.lag_time import LagTime, await_view
-from conformance.running.obstacles import Obstacles
+from conformance.running.obstacles import RaisedObstacles
 from conformance.running.processes import Processes
-from conformance.running.producing import AWAIT_DEADLINE_S, Producing
+from conformance.running.producing import AWAIT_DEADLINE_S, RecordSender
 from conformance.running.topic_requests import TopicRequests
 from conformance.schedules.topic_settings import configs_of
 from fault_injection.waiting import DeadlineExceededError, until
@@ -33,7 +33,7 @@ from oracle.steps.brokers import (
     Start,
     Stop,
 )
-from oracle.steps.frames import AwaitHold, Close, Cut, Delay, Drop, Heal, Hold, Release
+from oracle.steps.frames import AwaitHold, Close, CutLink, DelayFrame, Drop, Heal, Hold, ReleaseHold
 from oracle.steps.produce import AwaitOutcome, Produce
 from oracle.steps.questions import Ask
 from oracle.steps.topic import AddPartitions, Alter, CreateTopic, DeleteRecords, DeleteTopic, Elect, Reassign
@@ -43,10 +43,10 @@ from oracle.vocabulary import BrokerId, ElectionKind
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from conformance.probes.controller import ControllerView
+    from conformance.probes.controller import CommittedPartition
     from conformance.probes.replica_probe import ReplicaProbe
     from conformance.record.ledger import LedgerWriter
-    from conformance.running.processes import OwnEnds
+    from conformance.running.processes import FatalExits
     from conformance.running.recorder import Recorder
     from conformance.running.rest import Rest
     from fault_injection.cluster.lifecycle import Cluster
@@ -77,7 +77,7 @@ class Runner:
         self._schedule, self._settings = schedule, schedule.settings
         self._cluster, self._rest, self._faults = cluster, rest, faults
         self._recorder, self._topic, self._progress = recorder, topic, progress
-        self._producing = Producing(
+        self._producing = RecordSender(
             schedule,
             cluster=cluster,
             probe=probe,
@@ -94,25 +94,25 @@ class Runner:
             cluster, recorder, topic, timing, holding=self._holding, faults=faults, await_view=self._await_view
         )
         reacted = self._processes.await_reaction
-        self._obstacles = Obstacles(
+        self._obstacles = RaisedObstacles(
             cluster, gate, recorder, timing, faults=faults, holding=self._holding, await_reaction=reacted
         )
         self._topics = TopicRequests(cluster, recorder, topic, hearing=self._hearing, replicas=lambda: rest.replicas)
         self._tell_of_silence(rest)
 
-    def expect_own_ends(self, ends: Mapping[int, OwnEnds]) -> None:
+    def expect_fatal_exits(self, ends: Mapping[int, FatalExits]) -> None:
         """Have it awaited that brokers end by themselves: who, by the index of the step."""
-        self._processes.own_ends = ends
+        self._processes.fatal_exits = ends
 
     def _tell_of_silence(self, rest: Rest) -> None:
         """Let everybody who waits for brokers know which of them are cut off, and how."""
-        self._processes.deaf = rest.deaf = self._deaf
+        self._processes.unreachable = rest.unreachable = self._unreachable
         self._processes.unlisted = self._obstacles.unlisted
         self._processes.on_death = self._obstacles.discharge
-        self._holding.silent_brokers = self._obstacles.deaf
+        self._holding.silent_brokers = self._obstacles.unreachable
         self._holding.leader = lambda: rest.view().leader
         rest.blocked = lambda: self._holding.blocked_links() | self._obstacles.severed()
-        rest.idle = self._obstacles.deaf
+        rest.idle = self._obstacles.unreachable
         rest.paused = lambda: self._obstacles.paused
         rest.pending = self._holding.pending
 
@@ -139,14 +139,14 @@ class Runner:
         self._progress(text)
         try:
             self._take(step)
-            self._processes.await_own_ends()
+            self._processes.await_fatal_exits()
             if isinstance(step, Checkpoint):
                 measured = self._rest.measure(step.name)
                 self._holding.require_undisturbed()
                 self._recorder.observe(measured)
             else:
                 self._rest.wait()
-                self._processes.note_own_ends()
+                self._processes.note_fatal_exits()
                 self._holding.require_undisturbed()
                 self._recorder.observe(self._rest.numbers())
         except AwaitedStateMissingError:
@@ -173,7 +173,7 @@ class Runner:
             case AwaitOutcome():
                 for label in step.records:
                     self._producing.collect(label, step.expect)
-            case Hold() | Delay() | AwaitHold() | Release() | Drop() | Close():
+            case Hold() | DelayFrame() | AwaitHold() | ReleaseHold() | Drop() | Close():
                 self._gate_frames(step)
             case Elect(kind):
                 self._elect(kind)
@@ -194,22 +194,22 @@ class Runner:
                 self._lag_time.let_pass()
             case Checkpoint():
                 pass
-            case Pause() | Resume() | Cut() | Heal() | Isolate() | Rejoin():
+            case Pause() | Resume() | CutLink() | Heal() | Isolate() | Rejoin():
                 self._obstacles.take(step)
             case Kill() | KillTogether() | Stop() | Start() | LoseTail() | LoseCheckpoint():
                 self._processes.take(step)
             case _:
                 raise HarnessError(f"the runner does not take {step.word!r}")
 
-    def _gate_frames(self, step: Hold | Delay | AwaitHold | Release | Drop | Close) -> None:
+    def _gate_frames(self, step: Hold | DelayFrame | AwaitHold | ReleaseHold | Drop | Close) -> None:
         match step:
             case Hold():
                 self._holding.arm(step)
-            case Delay():
+            case DelayFrame():
                 self._holding.delay(f"delay {self._recorder.step}", step)
             case AwaitHold(name):
                 self._holding.await_caught(name)
-            case Release() | Drop() | Close():
+            case ReleaseHold() | Drop() | Close():
                 self._holding.end(step)
 
     def _silent_since(self) -> dict[BrokerId, float]:
@@ -219,13 +219,13 @@ class Runner:
             since[follower] = frame.caught_ns / 1e9
         return since
 
-    def _deaf(self) -> frozenset[int]:
-        return self._holding.deaf() | self._obstacles.deaf()
+    def _unreachable(self) -> frozenset[int]:
+        return self._holding.unreachable() | self._obstacles.unreachable()
 
     def _hearing(self) -> list[BrokerId]:
         """Return the brokers that run and hear the controller, which an operator can ask."""
-        deaf = self._deaf()
-        return [BrokerId(broker) for broker in sorted(self._cluster.live_brokers) if broker not in deaf]
+        unreachable = self._unreachable()
+        return [BrokerId(broker) for broker in sorted(self._cluster.live_brokers) if broker not in unreachable]
 
     def _asked(self) -> BrokerId:
         """Return the broker that an operator asks; it is a failure of ours if none hears the controller."""
@@ -262,5 +262,5 @@ class Runner:
         self._recorder.mark(Event.SETTINGS_CHANGED, self._topic, step.sentence())
         self._rest.min_insync_replicas = self._settings.min_insync_replicas
 
-    def _await_view(self, what: str, holds: Callable[[ControllerView], bool]) -> None:
+    def _await_view(self, what: str, holds: Callable[[CommittedPartition], bool]) -> None:
         await_view(self._cluster, self._rest, AWAIT_DEADLINE_S, what, holds)

@@ -177,6 +177,6 @@ def remove_topic(cluster: Cluster, topic: str) -> None:
 
 
 def _is_of(topic: str, path: str) -> bool:
-    """Say whether a data file lies in the directory of one of the topic's partitions."""
+    """Return whether a data file lies in the directory of one of the topic's partitions."""
     folder, _, partition = path.partition("/")[0].rpartition("-")
     return folder == topic and partition.isdigit()

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from oracle.predict import initial_world, take
 from oracle.steps.brokers import Kill, LoseCheckpoint, LoseTail, Pause, Resume, Start, Stop
-from oracle.steps.frames import AwaitHold, Drop, Hold, Release
+from oracle.steps.frames import AwaitHold, Drop, Hold, ReleaseHold
 from oracle.steps.produce import AwaitOutcome, Produce
 from oracle.steps.questions import Consume, EndOffsetOfEpoch, ListOffsets, SendTo
 from oracle.steps.topic import Elect
@@ -66,9 +66,9 @@ def await_hold(name: str) -> AwaitHold:
     return AwaitHold(name)
 
 
-def release(name: str) -> Release:
+def release(name: str) -> ReleaseHold:
     """Let a held frame pass."""
-    return Release(name)
+    return ReleaseHold(name)
 
 
 def kill(broker: int) -> Kill:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from oracle.steps.topic import MESSAGE_FORMAT, MIN_ISR, UNCLEAN
 
 if TYPE_CHECKING:
-    from oracle.schedule import Schedule, Settings
+    from oracle.schedule import Schedule, TopicSettings
 
 
 def topic_configs(schedule: Schedule) -> dict[str, str]:
@@ -15,7 +15,7 @@ def topic_configs(schedule: Schedule) -> dict[str, str]:
     return configs_of(schedule.settings)
 
 
-def configs_of(settings: Settings) -> dict[str, str]:
+def configs_of(settings: TopicSettings) -> dict[str, str]:
     """Return durability settings as topic configurations."""
     written = {MIN_ISR: str(settings.min_insync_replicas), UNCLEAN: str(settings.unclean_leader_election).lower()}
     if settings.message_format_version is None:

@@ -1,1 +1,1 @@
-"""The stages of one run beside its steps: foretold, begun, examined, evidence collected, judged, judged again."""
+"""The stages of one run beside its steps: predicted, begun, examined, evidence collected, judged, judged again."""

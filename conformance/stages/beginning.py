@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from conformance.catalogue.examination import Examination, basis_of
 from conformance.record.directory import RunDirectory, run_name, slug
-from conformance.record.run import EXAMINATION, Digests, Environment, Run, Settings, write_run
+from conformance.record.run import EXAMINATION, Digests, Environment, Run, RunSettings, write_run
 from conformance.record.schedule import write_schedule
 from conformance.schedules.topic_settings import user_settings
 from fault_injection.releases import UsageError, find_java
@@ -20,16 +20,16 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from conformance.catalogue.examination import Entry
-    from conformance.laboratory import Laboratory
+    from conformance.cluster_pool import ClusterPool
 
 
 CONTROLLER = 100
 """The node id of the controller of every cluster."""
 
 
-def begin_run(runs: Path, lab: Laboratory, entry: Entry, seed: int, record_id_base: int) -> RunDirectory:
+def begin_run(runs: Path, pool: ClusterPool, entry: Entry, seed: int, record_id_base: int) -> RunDirectory:
     """Create the run directory of a catalogue entry and describe in it what is to be run, and on what."""
-    release, metadata = lab.line.release, lab.line.metadata.value
+    release, metadata = pool.line.release, pool.line.metadata.value
     run = RunDirectory.create(runs, run_name(release.version, metadata, entry.name))
     about = Run(
         run=run.path.name,
@@ -43,13 +43,13 @@ def begin_run(runs: Path, lab: Laboratory, entry: Entry, seed: int, record_id_ba
         kafka=release.version,
         metadata=metadata,
         build=release.build,
-        label=lab.line.label,
-        backend=lab.backend.name,
-        quirks=tuple(release.quirks) if lab.jars.files else (),
+        label=pool.line.label,
+        backend=pool.backend.name,
+        quirks=tuple(release.quirks) if pool.jars.files else (),
         seed=seed,
         record_id_base=record_id_base,
         started=datetime.now(UTC).isoformat(timespec="seconds"),
-        digests=Digests(jars=lab.jars.digest),
+        digests=Digests(jars=pool.jars.digest),
         environment=environment(),
     )
     write_run(run, _with_subject(about, entry))
@@ -67,7 +67,7 @@ def _with_subject(about: Run, entry: Entry) -> Run:
         topic=f"{slug(entry.name)}-{about.run[:15].lower()}",
         brokers=tuple(entry.schedule.brokers),
         controller=CONTROLLER,
-        settings=Settings(user=user_settings(entry.schedule)),
+        settings=RunSettings(user=user_settings(entry.schedule)),
     )
 
 

@@ -9,7 +9,7 @@ from conformance.record.replica_logs import LogEntry, write_replica_logs
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from conformance.probes.replica_probe import ReplicaNumbers, ReplicaProbe
+    from conformance.probes.replica_probe import ProbedNumbers, ReplicaProbe
     from conformance.record.directory import RunDirectory
     from fault_injection.cluster.lifecycle import Cluster
     from oracle.vocabulary import BrokerId
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 CHECKPOINTS = ("replication-offset-checkpoint", "recovery-point-offset-checkpoint")
 
 
-def keep_replica_logs(run: RunDirectory, probe: ReplicaProbe, numbers: Mapping[BrokerId, ReplicaNumbers]) -> None:
+def keep_replica_logs(run: RunDirectory, probe: ReplicaProbe, numbers: Mapping[BrokerId, ProbedNumbers]) -> None:
     """Decode the segment files of every replica into replica_logs/."""
     entries = [
         LogEntry(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from conformance.catalogue.answers import compare_answers
 from conformance.catalogue.questions import NotSeenError
-from conformance.examining.room import Room
+from conformance.examining.context import ExaminationContext
 from conformance.interruption import AwaitedStateMissingError
 from conformance.judgement.verdicts import judge_answers
 from conformance.record.answers import add_measured
@@ -20,20 +20,20 @@ from conformance.work_directory import work_directory
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from conformance.catalogue.examination import Subject
-    from conformance.catalogue.questions import Answer
-    from conformance.laboratory import Laboratory
+    from conformance.catalogue.examination import ExaminationSubject
+    from conformance.catalogue.questions import QuestionAnswer
+    from conformance.cluster_pool import ClusterPool
     from conformance.record.directory import RunDirectory
     from conformance.record.run import Run
     from conformance.record.verdict import Verdict
-    from conformance.spark_room import SparkRoom
+    from conformance.spark_thread import SparkThread
 
 
 def examine(
     run: RunDirectory,
-    subject: Subject,
-    laboratory: Laboratory,
-    spark: SparkRoom,
+    subject: ExaminationSubject,
+    cluster_pool: ClusterPool,
+    spark: SparkThread,
     *,
     seed: int,
     progress: Callable[[str], None],
@@ -44,16 +44,16 @@ def examine(
         AwaitedStateMissingError: the brokers did not do what had to be seen.
     """
     directory = work_directory("examination")
-    room = Room(laboratory, spark, run, directory, seed, progress)
+    context = ExaminationContext(cluster_pool, spark, run, directory, seed, progress)
     try:
-        _note_all(run, subject.conduct(room))
+        _note_all(run, subject.conduct(context))
     except NotSeenError as unseen:
         raise AwaitedStateMissingError(str(unseen)) from unseen
     finally:
         shutil.rmtree(directory, ignore_errors=True)
 
 
-def _note_all(run: RunDirectory, answers: Iterator[Answer]) -> None:
+def _note_all(run: RunDirectory, answers: Iterator[QuestionAnswer]) -> None:
     """Note every answer; whatever happens between two of them, the examination ends what it started."""
     try:
         for answer in answers:

@@ -15,7 +15,7 @@ from conformance.expectations import AcceptedFinding, accepted_for, our_findings
 from conformance.interruption import INTERRUPTED, HarnessError, NeverAtRestError
 from conformance.judgement.broker_answers import compare_broker_answers
 from conformance.judgement.comparison import (
-    Row,
+    ComparedRow,
     checkpoint_rows,
     epoch_conflicts,
     leadership_conflicts,
@@ -235,17 +235,17 @@ def _in_view_of_races(
 
 
 def _is_from_outside(failure: HarnessFailure) -> bool:
-    """Say whether somebody ended the tester or a node: what was awaited then might have come."""
+    """Return whether somebody ended the tester or a node: what was awaited then might have come."""
     return failure.lost_node or failure.message == INTERRUPTED
 
 
 def _interruption(
     failure: HarnessFailure | None,
     prediction: FrozenPrediction,
-    compared: Sequence[tuple[str, list[Row]]],
+    compared: Sequence[tuple[str, list[ComparedRow]]],
     about: Run,
 ) -> tuple[str, str] | None:
-    """Tell what ended the run early; what a whole run never measured is a failure of ours."""
+    """Return what ended the run early; what a whole run never measured is a failure of ours."""
     if failure is not None:
         return failure.kind, failure.message
     measured = {name for name, _ in compared}
@@ -254,7 +254,9 @@ def _interruption(
     return (HarnessError.verdict, f"never measured: {', '.join(missing)}") if missing else None
 
 
-def _outcome_rows(prediction: FrozenPrediction, observations: Sequence[Observation], *, is_complete: bool) -> list[Row]:
+def _outcome_rows(
+    prediction: FrozenPrediction, observations: Sequence[Observation], *, is_complete: bool
+) -> list[ComparedRow]:
     """Compare outcomes; of a run that ended early only those that its producers learned."""
     outcomes = learned_outcomes(observations, is_complete=is_complete)
     return outcome_rows((r for r in prediction.records if is_complete or r.label in outcomes), outcomes)
@@ -262,7 +264,7 @@ def _outcome_rows(prediction: FrozenPrediction, observations: Sequence[Observati
 
 def _compared_checkpoints(
     prediction: FrozenPrediction, observations: Sequence[Observation]
-) -> list[tuple[str, list[Row]]]:
+) -> list[tuple[str, list[ComparedRow]]]:
     measured = checkpoints(observations)
     return [
         (checkpoint.name, checkpoint_rows(checkpoint, measured[checkpoint.name]))
@@ -271,17 +273,17 @@ def _compared_checkpoints(
     ]
 
 
-def _named(name: str, rows: list[Row]) -> list[Row]:
+def _named(name: str, rows: list[ComparedRow]) -> list[ComparedRow]:
     return [replace(row, what=f"{name}: {row.what}") for row in rows]
 
 
-def _end_offset_row(prediction: FrozenPrediction, about: Run) -> list[Row]:
+def _end_offset_row(prediction: FrozenPrediction, about: Run) -> list[ComparedRow]:
     last = prediction.steps[-1]
     if about.end_offset is None:
         return []
     predicted = None if last.leader is None else last.replicas[last.leader].high_watermark
     what = "leader's high watermark before the topic was read"
-    return [Row(what, predicted, about.end_offset, code="high_watermark")]
+    return [ComparedRow(what, predicted, about.end_offset, code="high_watermark")]
 
 
 def _epoch_pairs(

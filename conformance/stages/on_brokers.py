@@ -15,7 +15,7 @@ from conformance.record.ledger import LedgerWriter
 from conformance.record.prediction import read_prediction
 from conformance.record.run import update_run
 from conformance.record.timeline import Event
-from conformance.running.processes import own_ends
+from conformance.running.processes import fatal_exits
 from conformance.running.recorder import hold_marks
 from conformance.running.runner import Runner
 from conformance.stages.evidence import keep_broker_files, keep_node_logs, keep_replica_logs
@@ -27,7 +27,7 @@ from fault_injection.wire.gate import GateError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from conformance.laboratory import Laboratory
+    from conformance.cluster_pool import ClusterPool
     from conformance.probes.replica_probe import ReplicaProbe
     from conformance.record.directory import RunDirectory
     from conformance.running.recorder import Recorder
@@ -51,7 +51,7 @@ END_DEADLINE_S = 20.0
 
 
 @dataclass(frozen=True, slots=True)
-class Stage:
+class BrokerRun:
     """Where one run takes place: on this cluster and topic, seen by this probe, written to this directory.
 
     Attributes:
@@ -69,12 +69,12 @@ class Stage:
     faults: FaultAccount
 
 
-def take_steps(stage: Stage, lab: Laboratory, record_id_base: int, progress: Callable[[str], None]) -> None:
+def take_steps(stage: BrokerRun, pool: ClusterPool, record_id_base: int, progress: Callable[[str], None]) -> None:
     """Take every step, and keep what the brokers wrote down.
 
     Args:
         stage: where.
-        lab: whose gate holds frames.
+        pool: whose gate holds frames.
         record_id_base: the id of the first record.
         progress: told of each step.
 
@@ -84,7 +84,7 @@ def take_steps(stage: Stage, lab: Laboratory, record_id_base: int, progress: Cal
     runner = Runner(
         stage.schedule,
         cluster=stage.cluster,
-        gate=lab.gate,
+        gate=pool.gate,
         probe=stage.probe,
         rest=stage.rest,
         ledger=LedgerWriter(stage.run.path / "ledger"),
@@ -94,11 +94,11 @@ def take_steps(stage: Stage, lab: Laboratory, record_id_base: int, progress: Cal
         record_id_base=record_id_base,
         progress=progress,
     )
-    runner.expect_own_ends(own_ends(stage.schedule, read_prediction(stage.run)))
-    lab.on_gate_event = hold_marks(stage.recorder)
+    runner.expect_fatal_exits(fatal_exits(stage.schedule, read_prediction(stage.run)))
+    pool.on_gate_event = hold_marks(stage.recorder)
     learned = stage.probe.metadata(stage.schedule.replicas[0])
     if learned is not None and learned.topic_id is not None:
-        lab.gate.learn_topic(learned.topic_id, stage.topic)
+        pool.gate.learn_topic(learned.topic_id, stage.topic)
         update_run(stage.run, topic_id=str(learned.topic_id))
     stage.rest.wait()
     try:
@@ -143,7 +143,7 @@ def _await_ends(cluster: Cluster) -> None:
         until(is_settled, deadline_s=END_DEADLINE_S, what="a broker that does not answer to end")
 
 
-def _keep_broker_files(stage: Stage) -> None:
+def _keep_broker_files(stage: BrokerRun) -> None:
     """Copy the brokers' files; a file that cannot be read must not hide how the run ended."""
     try:
         keep_broker_files(stage.run, stage.cluster, stage.topic, stage.schedule.brokers)
@@ -152,7 +152,7 @@ def _keep_broker_files(stage: Stage) -> None:
         stage.recorder.mark(Event.EVIDENCE_MISSING, "brokers", f"the brokers' files could not be kept: {error}")
 
 
-def note_replicas(stage: Stage) -> None:
+def note_replicas(stage: BrokerRun) -> None:
     """Note what the replicas hold at rest, and up to where the topic is to be read.
 
     Raises:

@@ -23,17 +23,17 @@ from conformance.record.schedule import SCHEDULE_FILE, read_schedule
 from conformance.record.timeline import TIMELINE_FILE
 from conformance.record.verdict import write_verdict
 from conformance.record.wire import WIRE_FILE
-from conformance.stages.foretelling import freeze_answers, freeze_prediction
 from conformance.stages.judging import judge_run
+from conformance.stages.predicting import freeze_answers, freeze_prediction
 from oracle.predict import predict
 from oracle.rules.by_version import rules_for
 from oracle.vocabulary import MetadataMode
 
 if TYPE_CHECKING:
-    from conformance.catalogue.examination import Subject
-    from conformance.catalogue.questions import Question
+    from conformance.catalogue.examination import ExaminationSubject
+    from conformance.catalogue.questions import ScheduleQuestion
     from conformance.record.verdict import Verdict
-    from conformance.spark_room import SparkRoom
+    from conformance.spark_thread import SparkThread
     from oracle.rules.rule_set import RuleSet
 
 EVIDENCE = ("ledger", "topic", "replica_logs", "reconciliation")
@@ -44,9 +44,9 @@ TRACED = (WIRE_FILE, TIMELINE_FILE)
 
 def repredict(
     run: RunDirectory,
-    spark: SparkRoom,
+    spark: SparkThread,
     rules: RuleSet | None = None,
-    questions: tuple[Question, ...] = (),
+    questions: tuple[ScheduleQuestion, ...] = (),
 ) -> tuple[RunDirectory, Verdict]:
     """Predict a run anew and judge it by that prediction.
 
@@ -70,7 +70,7 @@ def repredict(
 
 
 def repredict_answers(
-    run: RunDirectory, subject: Subject, rules: RuleSet | None = None
+    run: RunDirectory, subject: ExaminationSubject, rules: RuleSet | None = None
 ) -> tuple[RunDirectory, Verdict]:
     """Predict the answers of an examination anew and judge it by them; its arguments are those of ``repredict``."""
     rules = rules or own_rules(run)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from conformance.record.wire import EPOCH_LOOKUP, FETCH, Entry, Frame, frames_of
+from conformance.record.wire import EPOCH_LOOKUP, FETCH, FrameEntry, TracedFrame, frames_of
 from conformance.wire_trace.fetches import exchanges
 from conformance.wire_trace.partition import is_about, topic_of
 
@@ -75,7 +75,7 @@ def reached_between(rounds: Iterable[FetchRound], begin_ns: int, end_ns: int) ->
 
 def _asked(
     run: RunDirectory, api: str, follower: int, leader: int
-) -> Iterator[tuple[Frame, Entry, Frame | None, Entry | None]]:
+) -> Iterator[tuple[TracedFrame, FrameEntry, TracedFrame | None, FrameEntry | None]]:
     """Yield (request, what it asks of the partition, answer, what that tells of it)."""
     frames = frames_of(run)
     topic = topic_of(run, frames)
@@ -86,11 +86,11 @@ def _asked(
             yield request, asked, answer, None if answer is None else _entry(answer, topic)
 
 
-def _entry(frame: Frame, topic: TopicOfInterest) -> Entry | None:
+def _entry(frame: TracedFrame, topic: TopicOfInterest) -> FrameEntry | None:
     return next((entry for entry in frame.entries() if is_about(entry, topic)), None)
 
 
-def _round(request: Frame, asked: Entry, answer: Frame | None, told: Entry | None) -> FetchRound:
+def _round(request: TracedFrame, asked: FrameEntry, answer: TracedFrame | None, told: FrameEntry | None) -> FetchRound:
     about = (asked.fetch_offset, request.said.max_wait_ms, request.arrived_ns, request.forwarded_ns)
     if answer is None or told is None:
         return FetchRound(*about)

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from conformance.record.wire import FETCH, Entry, Frame, frames_of
+from conformance.record.wire import FETCH, FrameEntry, TracedFrame, frames_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -22,7 +22,7 @@ CLIENT_ID = re.compile(r"(?:broker-\d+-fetcher-(\d+)|ReplicaFetcherThread-(\d+)-
 
 
 @dataclass(frozen=True, slots=True)
-class Fetch:
+class FollowerFetch:
     """One fetch of a follower.
 
     Attributes:
@@ -50,7 +50,7 @@ class Fetch:
         return self.offsets[self.asked.index(partition)]
 
 
-def fetches(run: RunDirectory, topic_ids: Mapping[str, str]) -> tuple[Fetch, ...]:
+def fetches(run: RunDirectory, topic_ids: Mapping[str, str]) -> tuple[FollowerFetch, ...]:
     """Read the followers' fetches from a run's finished trace, in the order of their arrival.
 
     Args:
@@ -65,13 +65,15 @@ def fetches(run: RunDirectory, topic_ids: Mapping[str, str]) -> tuple[Fetch, ...
     )
 
 
-def _is_fetch(frame: Frame) -> bool:
+def _is_fetch(frame: TracedFrame) -> bool:
     return frame.api == FETCH and frame.link == "replication" and frame.outcome != "held" and bool(frame.said)
 
 
-def _fetch(follower: int, request: Frame, answer: Frame | None, topic_ids: Mapping[str, str]) -> Fetch:
+def _fetch(
+    follower: int, request: TracedFrame, answer: TracedFrame | None, topic_ids: Mapping[str, str]
+) -> FollowerFetch:
     asked, given = request.said.entries, answer.said.entries if answer is not None else ()
-    return Fetch(
+    return FollowerFetch(
         follower,
         request.destination,
         request.connection,
@@ -89,19 +91,19 @@ def fetcher_of(client_id: str) -> int | None:
     return None if named is None else int(named.group(1) or named.group(2))
 
 
-def _partition(entry: Entry, topic_ids: Mapping[str, str]) -> Partition:
+def _partition(entry: FrameEntry, topic_ids: Mapping[str, str]) -> Partition:
     topic = entry.topic or topic_ids.get(entry.topic_id or "", "?")
     return topic, entry.partition
 
 
-def _records(entry: Entry) -> int:
+def _records(entry: FrameEntry) -> int:
     runs = entry.epochs
     return sum(
         run.last_offset - (run.last_offset if run.first_offset is None else run.first_offset) + 1 for run in runs
     )
 
 
-def between(followed: Iterable[Fetch], begin_ns: int, end_ns: int) -> Iterator[Fetch]:
+def between(followed: Iterable[FollowerFetch], begin_ns: int, end_ns: int) -> Iterator[FollowerFetch]:
     """Return the fetches that arrived in a time."""
     return (fetch for fetch in followed if begin_ns <= fetch.arrived_ns < end_ns)
 
@@ -109,14 +111,14 @@ def between(followed: Iterable[Fetch], begin_ns: int, end_ns: int) -> Iterator[F
 # Which answer belongs to which request? The two share the connection and a correlation id.
 
 
-class Exchange(NamedTuple):
+class RequestAndAnswer(NamedTuple):
     """A request and the answer to it; None if none came."""
 
-    request: Frame
-    answer: Frame | None
+    request: TracedFrame
+    answer: TracedFrame | None
 
 
-def exchanges(frames: Iterable[Frame]) -> list[Exchange]:
+def exchanges(frames: Iterable[TracedFrame]) -> list[RequestAndAnswer]:
     """Return the requests among some frames with their answers, in the order of the requests."""
     requests, answers = [], {}
     for frame in frames:
@@ -124,4 +126,6 @@ def exchanges(frames: Iterable[Frame]) -> list[Exchange]:
             requests.append(frame)
         else:
             answers[frame.connection, frame.correlation_id] = frame
-    return [Exchange(request, answers.get((request.connection, request.correlation_id))) for request in requests]
+    return [
+        RequestAndAnswer(request, answers.get((request.connection, request.correlation_id))) for request in requests
+    ]

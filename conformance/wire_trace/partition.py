@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from conformance.record.run import read_run
-from conformance.record.wire import Entry, Frame, frames_of
+from conformance.record.wire import FrameEntry, TracedFrame, frames_of
 from oracle.tracing.observed import TopicPartition
 
 if TYPE_CHECKING:
@@ -21,8 +21,8 @@ PARTITION = 0
 class Mention(NamedTuple):
     """A frame, and one of the things that it says of the run's partition."""
 
-    frame: Frame
-    entry: Entry
+    frame: TracedFrame
+    entry: FrameEntry
 
 
 def mentions(run: RunDirectory) -> list[Mention]:
@@ -43,7 +43,7 @@ def requests(run: RunDirectory, *, source: int, destination: int, since_ns: int 
     ]
 
 
-def topic_of(run: RunDirectory, frames: Iterable[Frame]) -> TopicOfInterest:
+def topic_of(run: RunDirectory, frames: Iterable[TracedFrame]) -> TopicOfInterest:
     """Return a run's topic, with every id that the run or its frames know it by."""
     about = read_run(run)
     topic = TopicOfInterest(about.topic or "", about.topic_id)
@@ -54,8 +54,8 @@ def topic_of(run: RunDirectory, frames: Iterable[Frame]) -> TopicOfInterest:
     return topic
 
 
-def is_about(entry: Entry, topic: TopicOfInterest) -> bool:
-    """Tell whether an entry is about the run's partition; what names no partition is not."""
+def is_about(entry: FrameEntry, topic: TopicOfInterest) -> bool:
+    """Return whether an entry is about the run's partition; what names no partition is not."""
     return entry.partition == PARTITION and topic.partition_of(entry) is not None
 
 
@@ -75,10 +75,10 @@ class TopicOfInterest:
         self._ids.add(topic_id)
 
     def is_named(self, topic_id: str) -> bool:
-        """Tell whether an id is that of the topic."""
+        """Return whether an id is that of the topic."""
         return topic_id in self._ids
 
-    def partition_of(self, entry: Entry) -> TopicPartition | None:
+    def partition_of(self, entry: FrameEntry) -> TopicPartition | None:
         """Return the partition that an entry is about; None if it is another topic's."""
         topic = entry.topic
         if topic is None:

@@ -49,19 +49,19 @@ class ProcessState:
 
     @property
     def was_killed(self) -> bool:
-        """Whether SIGKILL ended it."""
+        """Return whether SIGKILL ended it."""
         return self.exit_code == _ENDED_BY_SIGNAL + SIGKILL
 
     @property
     def signal_number(self) -> int | None:
-        """The number of the signal that ended it; None if none did, as far as exit codes tell."""
+        """Return the number of the signal that ended it; None if none did, as far as exit codes tell."""
         if self.exit_code is None or self.exit_code <= _ENDED_BY_SIGNAL:
             return None
         return self.exit_code - _ENDED_BY_SIGNAL
 
     @property
     def text(self) -> str:
-        """The state in words."""
+        """Return the state in words."""
         if self.exit_code is None:
             return "stands still" if self.is_paused else "runs"
         return "ended by SIGKILL" if self.was_killed else f"ended with exit code {self.exit_code}"
@@ -77,27 +77,27 @@ class Backend(Protocol):
 
     @property
     def name(self) -> str:
-        """The name of the backend: ``process`` or ``docker``."""
+        """Return the name of the backend: ``process`` or ``docker``."""
         ...
 
     @property
     def bind_host(self) -> str:
-        """The address that a node listens on."""
+        """Return the address that a node listens on."""
         ...
 
     @property
     def host(self) -> str:
-        """The address of this machine as its nodes see it, where relays listen and node ports are reached."""
+        """Return the address of this machine as its nodes see it, where relays listen and node ports are reached."""
         ...
 
     @property
     def peers(self) -> tuple[str, ...]:
-        """The networks that nodes, and the tester, come to ``host`` from, as address/length; nobody else's."""
+        """Return the networks that nodes, and the tester, come to ``host`` from, as address/length; nobody else's."""
         ...
 
     @property
     def client_host(self) -> str:
-        """The address of this machine as the tester sees it, where client ports are reached."""
+        """Return the address of this machine as the tester sees it, where client ports are reached."""
         ...
 
     @property
@@ -117,7 +117,7 @@ class Backend(Protocol):
         ...
 
     def is_running(self, node: Node) -> bool:
-        """Say whether the node's process is there, also while it is paused."""
+        """Return whether the node's process is there, also while it is paused."""
         ...
 
     def terminate(self, node: Node) -> None:
@@ -125,7 +125,7 @@ class Backend(Protocol):
         ...
 
     def process_state(self, node: Node) -> ProcessState | None:
-        """Tell what became of the node's process; None when it was never started."""
+        """Return what became of the node's process; None when it was never started."""
         ...
 
     def kill(self, *nodes: Node) -> None:
@@ -151,7 +151,7 @@ class Backend(Protocol):
         ...
 
     def files(self, node: Node) -> list[str]:
-        """List the files of a node's directory, relative to it and sorted, whether the node runs or not."""
+        """Return the files of a node's directory, relative to it and sorted, whether the node runs or not."""
         ...
 
     def read(self, node: Node, relative: str) -> bytes:
@@ -175,7 +175,7 @@ class Backend(Protocol):
         ...
 
     def storage_obstacle(self) -> str | None:
-        """Say why a directory cannot be limited in size or made read-only here, in words; None if it can."""
+        """Return why a directory cannot be limited in size or made read-only here, in words; None if it can."""
         ...
 
     def limit_storage(self, node: Node, relative: str, room_bytes: int) -> None:

@@ -14,7 +14,7 @@ from fault_injection.cluster.launches import CONFIG_NAME, SETTINGS, logging_conf
 from fault_injection.cluster.plan import NodePlan
 from fault_injection.cluster.properties import Listeners, properties
 from fault_injection.cluster.relay import Address
-from fault_injection.cluster.spec import ClusterSpec, Node, Role
+from fault_injection.cluster.spec import ClusterSpec, Node, ProcessRole
 from fault_injection.releases import NO_JARS, MetadataMode, UsageError, find_release
 
 COMPOSE_FILE = "docker-compose.yaml"
@@ -83,11 +83,11 @@ def write_composed(spec: ClusterSpec, directory: Path) -> None:
 def _listeners(spec: ClusterSpec, node: Node) -> Listeners:
     keeper = (spec.metadata_node.name, CONTROLLER_PORT if spec.is_kraft else ZOOKEEPER_PORT)
     data = str(PurePosixPath(_DIRECTORY) / "data")
-    if node.role is Role.BROKER:
+    if node.role is ProcessRole.BROKER:
         ports = {"CLIENT": CLIENT_PORT, "REPLICATION": REPLICATION_PORT}
         advertised = {"CLIENT": client_address(node.id), "REPLICATION": (node.name, REPLICATION_PORT)}
         return Listeners(_EVERYWHERE, ports, advertised, keeper, data)
-    name = "CONTROLLER" if node.role is Role.CONTROLLER else ""
+    name = "CONTROLLER" if node.role is ProcessRole.CONTROLLER else ""
     return Listeners(_EVERYWHERE, {name: keeper[1]}, {}, keeper, data)
 
 
@@ -102,7 +102,7 @@ def _service(spec: ClusterSpec, node: Node) -> str:
     published = _published(node)
     if published is not None:
         text += f'    ports: ["{_HERE}:{published[0]}:{published[1]}"]\n'
-    if node.role is Role.BROKER:
+    if node.role is ProcessRole.BROKER:
         text += f"    depends_on: [{spec.metadata_node.name}]\n"
     return text
 
@@ -114,9 +114,9 @@ def _folded(command: str) -> str:
 
 def _published(node: Node) -> tuple[int, int] | None:
     """Return the port of this machine and that of the container, if the node has one that clients use."""
-    if node.role is Role.BROKER:
+    if node.role is ProcessRole.BROKER:
         return client_address(node.id)[1], CLIENT_PORT
-    return (ZOOKEEPER_PORT_HERE, ZOOKEEPER_PORT) if node.role is Role.ZOOKEEPER else None
+    return (ZOOKEEPER_PORT_HERE, ZOOKEEPER_PORT) if node.role is ProcessRole.ZOOKEEPER else None
 
 
 def _command(spec: ClusterSpec, node: Node) -> str:

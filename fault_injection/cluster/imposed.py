@@ -5,7 +5,7 @@ making. Topic-level promises (min.insync.replicas, unclean.leader.election.enabl
 imposed here.
 """
 
-from fault_injection.cluster.spec import ClusterSpec, HighWatermarkCheckpoint, Node, Role, Timing
+from fault_injection.cluster.spec import ClusterSpec, HighWatermarkCheckpoint, Node, ProcessRole, Timing
 
 _NEVER_MS = 2**31 - 1
 _LAG_MS = {Timing.SESSION: 120_000, Timing.LAG: 3_000}
@@ -15,9 +15,9 @@ _CHECKPOINT_MS = {HighWatermarkCheckpoint.PROMPT: 100, HighWatermarkCheckpoint.N
 
 def imposed_settings(spec: ClusterSpec, node: Node) -> dict[str, str]:
     """Return the settings that the tester imposes on a node."""
-    if node.role is Role.ZOOKEEPER:
+    if node.role is ProcessRole.ZOOKEEPER:
         return _zookeeper(spec)
-    if node.role is Role.CONTROLLER:
+    if node.role is ProcessRole.CONTROLLER:
         return _kraft(spec) | _topics() | {"num.network.threads": "1", "num.io.threads": "2"}
     settings = _replication(spec) | _topics() | _patience() | _internal_topics(spec) | _frugality(spec)
     return settings | (_kraft(spec) if spec.is_kraft else _zookeeper_client(spec))

@@ -10,7 +10,7 @@ from fault_injection.cluster.backend import NodeLaunch
 from fault_injection.cluster.plan import NodePlan
 from fault_injection.cluster.properties import NodeProperties
 from fault_injection.cluster.relay import Address
-from fault_injection.cluster.spec import ClusterSpec, Node, Role
+from fault_injection.cluster.spec import ClusterSpec, Node, ProcessRole
 from fault_injection.cluster.supervision import MARKER
 from fault_injection.releases import JarSet, Java, LogBinding
 from fault_injection.releases.cache import cache_directory
@@ -30,9 +30,9 @@ _JVM_OPTIONS = (
     "-Dzookeeper.jmx.log4j.disable=true",
 )
 _MAIN_CLASS = {
-    Role.ZOOKEEPER: "org.apache.zookeeper.server.ZooKeeperServerMain",
-    Role.CONTROLLER: "kafka.Kafka",
-    Role.BROKER: "kafka.Kafka",
+    ProcessRole.ZOOKEEPER: "org.apache.zookeeper.server.ZooKeeperServerMain",
+    ProcessRole.CONTROLLER: "kafka.Kafka",
+    ProcessRole.BROKER: "kafka.Kafka",
 }
 
 
@@ -147,7 +147,7 @@ class ClassArchive:
         return (f"-XX:SharedArchiveFile={self.path}", "-Xshare:auto") if self.path.is_file() else ()
 
     def is_wanted(self) -> bool:
-        """Say whether there is no archive and nobody is to write one yet."""
+        """Return whether there is no archive and nobody is to write one yet."""
         return self.writer is None and not self.path.is_file()
 
     def options_to_write(self, directory: Path) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from fault_injection.cluster.lost_nodes import LostNode
 from fault_injection.cluster.plan import ClusterPlan, NodePlan
 from fault_injection.cluster.properties import NodeProperties, properties
 from fault_injection.cluster.relay import Address, Relay
-from fault_injection.cluster.spec import ClusterSpec, Node, Role
+from fault_injection.cluster.spec import ClusterSpec, Node, ProcessRole
 from fault_injection.releases import JarSet
 from fault_injection.waiting import until
 
@@ -38,7 +38,9 @@ class Cluster:
         self.relay = relay
         self.directory = directory
         self._plan = ClusterPlan(spec, directory, backend, relay)
-        self._by_id = {node.id: plan for node, plan in self._plan.nodes.items() if node.role is not Role.ZOOKEEPER}
+        self._by_id = {
+            node.id: plan for node, plan in self._plan.nodes.items() if node.role is not ProcessRole.ZOOKEEPER
+        }
         self._ended_by_us: set[Node] = set(self._plan.nodes)
         self._paused: set[int] = set()
         self._hung: set[int] = set()
@@ -94,17 +96,17 @@ class Cluster:
 
     @property
     def plans(self) -> tuple[NodePlan, ...]:
-        """The plans of all nodes, in the order in which they are started."""
+        """Return the plans of all nodes, in the order in which they are started."""
         return tuple(self._plan.nodes.values())
 
     @property
     def bootstrap(self) -> str:
-        """The client addresses of all brokers that may hold replicas, live or not."""
+        """Return the client addresses of all brokers that may hold replicas, live or not."""
         return ",".join(map(self.client_address, self.spec.broker_ids))
 
     @property
     def live_brokers(self) -> tuple[int, ...]:
-        """The brokers, the witness among them, that run and are not paused."""
+        """Return the brokers, the witness among them, that run and are not paused."""
         return tuple(n.id for n in self.spec.broker_nodes if self.is_alive(n.id) and n.id not in self._paused)
 
     def client_address(self, broker: int) -> str:
@@ -128,15 +130,15 @@ class Cluster:
         return properties(self.spec, plan.node, plan.listeners)
 
     def is_alive(self, broker: int) -> bool:
-        """Say whether a broker's process is there, also while it is paused, and does not hang in its shutdown."""
+        """Return whether a broker's process is there, also while it is paused, and does not hang in its shutdown."""
         return broker not in self._hung and self.backend.is_running(self._by_id[broker].node)
 
     def process_state(self, broker: int) -> ProcessState | None:
-        """Tell what became of a broker's process; None when it was never started."""
+        """Return what became of a broker's process; None when it was never started."""
         return self.backend.process_state(self._by_id[broker].node)
 
     def is_paused(self, broker: int) -> bool:
-        """Say whether a broker was frozen and not resumed."""
+        """Return whether a broker was frozen and not resumed."""
         return broker in self._paused
 
     def check_alive(self, *brokers: int) -> None:
@@ -260,7 +262,7 @@ class Cluster:
         return self._by_id[broker].directory / DATA
 
     def files(self, broker: int) -> list[str]:
-        """List a node's data files, relative to its data directory, whether it runs or not."""
+        """Return a node's data files, relative to its data directory, whether it runs or not."""
         below = f"{DATA}/"
         files = self.backend.files(self._by_id[broker].node)
         return [name.removeprefix(below) for name in files if name.startswith(below)]

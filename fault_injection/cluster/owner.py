@@ -79,5 +79,5 @@ class Owner:
 
     @property
     def is_gone(self) -> bool:
-        """Whether it lived in this boot and this PID namespace, and lives no more."""
+        """Return whether it lived in this boot and this PID namespace, and lives no more."""
         return self.place == _place() and start_time(self.pid) != self.started

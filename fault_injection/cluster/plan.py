@@ -7,7 +7,7 @@ from pathlib import Path
 from fault_injection.cluster.backend import Backend
 from fault_injection.cluster.properties import Listeners
 from fault_injection.cluster.relay import Address, LinkName, Relay
-from fault_injection.cluster.spec import ClusterSpec, Node, Role
+from fault_injection.cluster.spec import ClusterSpec, Node, ProcessRole
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class ClusterPlan:
         self._node_ports.close()
 
     def _metadata_plan(self, node: Node) -> NodePlan:
-        name = "CONTROLLER" if node.role is Role.CONTROLLER else ""
+        name = "CONTROLLER" if node.role is ProcessRole.CONTROLLER else ""
         links = (self._metadata_link(broker) for broker in self._spec.broker_nodes)
         inbound = {link: self.metadata_address for link in links if link is not None}
         listeners = self._listeners(node, {name: self.metadata_address[1]}, {}, self.metadata_address)
@@ -84,7 +84,7 @@ class ClusterPlan:
         return Listeners(self._backend.bind_host, ports, advertised, metadata, data_directory)
 
     def _directory_of(self, node: Node) -> Path:
-        name = str(node.id) if node.role is Role.BROKER else node.name
+        name = str(node.id) if node.role is ProcessRole.BROKER else node.name
         return self._directory.absolute() / name
 
 

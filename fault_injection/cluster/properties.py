@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from fault_injection.cluster.imposed import imposed_settings
 from fault_injection.cluster.relay import Address
-from fault_injection.cluster.spec import ClusterSpec, Node, Role
+from fault_injection.cluster.spec import ClusterSpec, Node, ProcessRole
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,16 +46,16 @@ class NodeProperties:
         return {**self.identity, **self.imposed, **self.overrides}
 
     def text(self) -> str:
-        """The settings as a Java properties file."""
+        """Return the settings as a Java properties file."""
         return "".join(f"{key}={value}\n" for key, value in sorted(self.merged.items()))
 
 
 def properties(spec: ClusterSpec, node: Node, listeners: Listeners) -> NodeProperties:
     """Return the settings of one node of a cluster."""
-    if node.role is Role.ZOOKEEPER:
+    if node.role is ProcessRole.ZOOKEEPER:
         return NodeProperties(_zookeeper_identity(listeners), imposed_settings(spec, node), {})
     identity = _common_identity(listeners)
-    if node.role is Role.CONTROLLER:
+    if node.role is ProcessRole.CONTROLLER:
         identity |= _controller_identity(node)
     else:
         identity |= _broker_identity(spec, node, listeners)

@@ -31,7 +31,7 @@ DEADLINE_S = 90.0
 Views = dict[int, frozenset[int]]
 """For each broker that answers, the brokers that it takes for alive."""
 
-Deaf = Callable[[], frozenset[int]]
+Unreachable = Callable[[], frozenset[int]]
 """Tells which brokers hear nothing from the controller just now, and are therefore not asked."""
 
 _KAZOO_LOG = logging.getLogger("fault_injection.zookeeper")
@@ -48,12 +48,12 @@ def brokers_known_to(address: str, timeout_s: float = _ASK_TIMEOUT_S) -> frozens
 
 
 def is_serving(address: str) -> bool:
-    """Say whether a broker answers requests at an address."""
+    """Return whether a broker answers requests at an address."""
     return brokers_known_to(address) is not None
 
 
 def is_hung(cluster: "Cluster", broker: int) -> bool:
-    """Say whether a broker's process is there and registered, and its port is closed.
+    """Return whether a broker's process is there and registered, and its port is closed.
 
     A broker that starts opens its port before it registers; one whose shutdown hangs has closed it and not gone on.
     """
@@ -83,9 +83,9 @@ def registered_brokers(cluster: "Cluster") -> frozenset[int]:
 
 
 def await_unregistered(
-    cluster: "Cluster", broker: int, deadline_s: float = DEADLINE_S, *, deaf: Deaf = frozenset
+    cluster: "Cluster", broker: int, deadline_s: float = DEADLINE_S, *, unreachable: Unreachable = frozenset
 ) -> None:
-    """Wait until a broker's registration is gone and every live broker that is not deaf knows it.
+    """Wait until a broker's registration is gone and every live broker that is not unreachable knows it.
 
     Raises:
         DeadlineExceededError: it is still registered.
@@ -93,7 +93,7 @@ def await_unregistered(
     with _registry(cluster) as registered:
 
         def is_gone() -> bool:
-            views = _views(cluster, deaf)
+            views = _views(cluster, unreachable)
             if broker in registered(views) or any(broker in view for view in views.values()):
                 raise _not_yet(views)
             return True
@@ -105,10 +105,10 @@ def await_registered(
     cluster: "Cluster",
     *brokers: int,
     deadline_s: float = DEADLINE_S,
-    deaf: Deaf = frozenset,
-    unlisted: Deaf = frozenset,
+    unreachable: Unreachable = frozenset,
+    unlisted: Unreachable = frozenset,
 ) -> None:
-    """Wait until brokers are registered and every live broker that is not deaf lists every live broker.
+    """Wait until brokers are registered and every live broker that is not unreachable lists every live broker.
 
     A live broker that reaches no other node is *unlisted*: a KRaft controller fences it, so nobody need list it.
 
@@ -122,8 +122,8 @@ def await_registered(
             cluster.check_alive(*brokers)
             asked = frozenset(cluster.live_brokers) | frozenset(brokers)
             expected = (asked - unlisted()) | frozenset(brokers)
-            views = _views(cluster, deaf)
-            is_known = views.keys() == asked - deaf() and all(expected <= view for view in views.values())
+            views = _views(cluster, unreachable)
+            is_known = views.keys() == asked - unreachable() and all(expected <= view for view in views.values())
             if not is_known or not expected <= registered(views):
                 raise _not_yet(views)
             return True
@@ -131,8 +131,8 @@ def await_registered(
         until(is_complete, deadline_s=deadline_s, what=f"brokers {list(brokers)} to be registered")
 
 
-def _views(cluster: "Cluster", deaf: Deaf = frozenset) -> Views:
-    hearing = frozenset(cluster.live_brokers) - deaf()
+def _views(cluster: "Cluster", unreachable: Unreachable = frozenset) -> Views:
+    hearing = frozenset(cluster.live_brokers) - unreachable()
     asked = {broker: brokers_known_to(cluster.client_address(broker)) for broker in hearing}
     return {broker: known for broker, known in asked.items() if known is not None}
 

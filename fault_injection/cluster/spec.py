@@ -26,7 +26,7 @@ class HighWatermarkCheckpoint(Enum):
     NEVER = "never"
 
 
-class Role(Enum):
+class ProcessRole(Enum):
     """What a node of a cluster does."""
 
     ZOOKEEPER = "zookeeper"
@@ -38,12 +38,12 @@ class Role(Enum):
 class Node:
     """One process of a cluster."""
 
-    role: Role
+    role: ProcessRole
     id: int
 
     @property
     def name(self) -> str:
-        """The name that directories and containers carry, for example ``broker-1``."""
+        """Return the name that directories and containers carry, for example ``broker-1``."""
         return f"{self.role.value}-{self.id}"
 
 
@@ -96,27 +96,27 @@ class ClusterSpec:
 
     @property
     def is_kraft(self) -> bool:
-        """Whether KRaft controllers keep the metadata."""
+        """Return whether KRaft controllers keep the metadata."""
         return self.metadata_mode is MetadataMode.KRAFT
 
     @property
     def witness_id(self) -> int | None:
-        """The broker that is there only to be the ZooKeeper-era controller, if any."""
+        """Return the broker that is there only to be the ZooKeeper-era controller, if any."""
         return None if self.is_kraft else self.controller_id
 
     @property
     def broker_nodes(self) -> tuple[Node, ...]:
         """All nodes that run a broker, the witness first."""
-        witness = () if self.witness_id is None else (Node(Role.BROKER, self.witness_id),)
-        return witness + tuple(Node(Role.BROKER, broker) for broker in self.broker_ids)
+        witness = () if self.witness_id is None else (Node(ProcessRole.BROKER, self.witness_id),)
+        return witness + tuple(Node(ProcessRole.BROKER, broker) for broker in self.broker_ids)
 
     @property
     def metadata_node(self) -> Node:
-        """The node that keeps the metadata: ZooKeeper or the KRaft controller."""
+        """Return the node that keeps the metadata: ZooKeeper or the KRaft controller."""
         if self.is_kraft:
             assert self.controller_id is not None, "checked at construction"
-            return Node(Role.CONTROLLER, self.controller_id)
-        return Node(Role.ZOOKEEPER, 0)
+            return Node(ProcessRole.CONTROLLER, self.controller_id)
+        return Node(ProcessRole.ZOOKEEPER, 0)
 
     @property
     def nodes(self) -> tuple[Node, ...]:

@@ -33,7 +33,7 @@ class Supervision:
 
     @property
     def pid(self) -> int:
-        """The process id of the supervisor."""
+        """Return the process id of the supervisor."""
         return self._process.pid
 
     def start(self, argv: list[str], directory: Path, output: Path) -> int:
@@ -119,7 +119,7 @@ MARKER = "-Dkafka.conformance.node="
 
 
 def is_stopped(pid: int) -> bool:
-    """Say whether every thread of a process is stopped; where that cannot be seen, take it for granted."""
+    """Return whether every thread of a process is stopped; where that cannot be seen, take it for granted."""
     try:
         threads = [stat.read_text() for stat in Path("/proc", str(pid), "task").glob("*/stat")]
     except OSError:
@@ -188,7 +188,7 @@ def _kill(pid: int, started: str) -> bool:
 
 
 def is_node(pid: int) -> bool:
-    """Say whether a process of this machine is a node of some cluster."""
+    """Return whether a process of this machine is a node of some cluster."""
     try:
         return MARKER.encode() in Path("/proc", str(pid), "cmdline").read_bytes()
     except OSError:

@@ -24,10 +24,10 @@ from fault_injection.faults.fault import (
     Fault,
     FaultError,
     FaultEvent,
+    FaultStage,
     FiredFrame,
     Proof,
     Proven,
-    Stage,
     Waiting,
     require_untouched,
     termination_raises,
@@ -55,7 +55,7 @@ class NotHealedError(FaultAccountError):
 
 
 @dataclass(slots=True)
-class Entry:
+class FaultEntry:
     """One fault of an account, and whether it has fired and was healed.
 
     Attributes:
@@ -93,7 +93,7 @@ class FaultAccount:
         self._on_event = on_event
         self._checks_health = checks_health
         self._recovery_s = recovery_s
-        self._entries: list[Entry] = []
+        self._entries: list[FaultEntry] = []
         self._excused: set[int] = set()
         self._termination = ExitStack()
 
@@ -135,7 +135,7 @@ class FaultAccount:
 
     # What is done
 
-    def inject(self, fault: Fault) -> Entry:
+    def inject(self, fault: Fault) -> FaultEntry:
         """Inject a fault and keep account of it.
 
         Raises:
@@ -145,10 +145,10 @@ class FaultAccount:
         available = fault.available(self._cluster)
         if not available:
             raise FaultError(f"{fault.name} cannot be injected: {available.obstacle}")
-        entry = Entry(len(self._entries) + 1, fault)
+        entry = FaultEntry(len(self._entries) + 1, fault)
         self._entries.append(entry)
         what = f"awaits {fault.awaited()}" if isinstance(fault, Waiting) else repr(fault)
-        self._stamp(entry, Stage.ARMED, f"{fault.name} armed: {what}")
+        self._stamp(entry, FaultStage.ARMED, f"{fault.name} armed: {what}")
         entry.done = fault.inject(self._cluster)
         if isinstance(fault, Waiting):
             self.look()
@@ -157,7 +157,7 @@ class FaultAccount:
             self._fired(entry, entry.done if proof is None else f"{entry.done}; {proof.text}", proof=proof)
         return entry
 
-    def heal(self, entry: Entry) -> None:
+    def heal(self, entry: FaultEntry) -> None:
         """Take a fault back; does nothing if that was done. What keeps it from being healed is stamped and raised."""
         if entry.is_healed:
             return
@@ -182,15 +182,15 @@ class FaultAccount:
     # What is known
 
     @property
-    def standing(self) -> tuple[Entry, ...]:
-        """The faults that were injected and not healed, in the order of injection."""
+    def standing(self) -> tuple[FaultEntry, ...]:
+        """Return the faults that were injected and not healed, in the order of injection."""
         return tuple(entry for entry in self._entries if not entry.is_healed)
 
-    def find(self, fault: Fault) -> Entry | None:
+    def find(self, fault: Fault) -> FaultEntry | None:
         """Return the entry of a fault that stands, or None."""
         return next((entry for entry in self.standing if entry.fault == fault), None)
 
-    def _look_at(self, entry: Entry) -> None:
+    def _look_at(self, entry: FaultEntry) -> None:
         fault = entry.fault
         if entry.has_fired or not isinstance(fault, Waiting):
             return
@@ -199,15 +199,15 @@ class FaultAccount:
 
     # How it ends
 
-    def _take_back(self, entry: Entry) -> None:
+    def _take_back(self, entry: FaultEntry) -> None:
         try:
             healed = entry.fault.heal(self._cluster)
         except BaseException as error:
-            self._stamp(entry, Stage.HEAL_FAILED, f"{entry.fault.name} could not be healed: {error!r}")
+            self._stamp(entry, FaultStage.HEAL_FAILED, f"{entry.fault.name} could not be healed: {error!r}")
             raise
         entry.is_healed = True
         self._look_at(entry)  # a frame may have come since the look before
-        self._stamp(entry, Stage.HEALED, healed or f"{entry.fault.name}: there was nothing to take back")
+        self._stamp(entry, FaultStage.HEALED, healed or f"{entry.fault.name}: there was nothing to take back")
 
     def _unfired(self) -> list[str]:
         waited = [it.fault for it in self._entries if not it.has_fired and isinstance(it.fault, Waiting)]
@@ -247,12 +247,19 @@ class FaultAccount:
             raise FaultError(f"{done}, but nothing shows it: {fault.name} did not fire")
         return proof
 
-    def _fired(self, entry: Entry, text: str, *, frame: FiredFrame | None = None, proof: Proof | None = None) -> None:
+    def _fired(
+        self, entry: FaultEntry, text: str, *, frame: FiredFrame | None = None, proof: Proof | None = None
+    ) -> None:
         entry.has_fired = True
-        self._stamp(entry, Stage.FIRED, text, frame, proof)
+        self._stamp(entry, FaultStage.FIRED, text, frame, proof)
 
     def _stamp(
-        self, entry: Entry, stage: Stage, text: str, frame: FiredFrame | None = None, proof: Proof | None = None
+        self,
+        entry: FaultEntry,
+        stage: FaultStage,
+        text: str,
+        frame: FiredFrame | None = None,
+        proof: Proof | None = None,
     ) -> None:
         at_ns = time.monotonic_ns() if frame is None else frame.at_ns
         hold = entry.fault.hold if isinstance(entry.fault, GateFault) else None

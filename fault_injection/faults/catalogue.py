@@ -141,7 +141,7 @@ _OF_CLIENTS = frozenset({"produce_request", "produce_response", "client_fetch_re
 
 
 def why_no_point(name: str, spec: ClusterSpec) -> str:
-    """Say why no frame at a point can pass the relay of a cluster; empty if one can."""
+    """Return why no frame at a point can pass the relay of a cluster; empty if one can."""
     kind, release = POINTS[name], spec.release
     api = api_name(kind.api_key)
     if kind.api_key in _OF_ZOOKEEPER_MODE and spec.is_kraft:

@@ -31,7 +31,7 @@ SNAPSHOT_SUFFIX = ".snapshot"
 
 
 @dataclass(frozen=True, slots=True)
-class LoseTail:
+class LoseLogTail:
     """Lose the end of a replica's log, as a power cut does with what was not flushed.
 
     Attributes:
@@ -48,7 +48,7 @@ class LoseTail:
     partition: int = 0
 
     def available(self, cluster: Cluster) -> Availability:
-        """Say whether the broker is down and holds the replica."""
+        """Return whether the broker is down and holds the replica."""
         if cluster.is_alive(self.broker):
             return Availability(_runs(self.broker, self.name))
         return AVAILABLE if self._active_segment(cluster) is not None else Availability(self._no_replica())
@@ -149,7 +149,7 @@ class LoseHighWatermarkCheckpoint:
     partition: int = 0
 
     def available(self, cluster: Cluster) -> Availability:
-        """Say whether the broker is down."""
+        """Return whether the broker is down."""
         return Availability(_runs(self.broker, self.name)) if cluster.is_alive(self.broker) else AVAILABLE
 
     def high_watermark(self, cluster: Cluster) -> int | None:
@@ -184,12 +184,12 @@ class LoseHighWatermarkCheckpoint:
 
 
 def lose_tail(cluster: Cluster, broker: int, topic: str, partition: int, offset: int) -> str:
-    """Cut a dead broker's log back to an offset; see ``LoseTail``.
+    """Cut a dead broker's log back to an offset; see ``LoseLogTail``.
 
     Raises:
         FaultError: the broker runs, holds no such replica, or the offset is no place to cut at.
     """
-    return LoseTail(broker, offset, topic, partition).inject(cluster)
+    return LoseLogTail(broker, offset, topic, partition).inject(cluster)
 
 
 def lose_high_watermark_checkpoint(cluster: Cluster, broker: int, topic: str, partition: int) -> str:

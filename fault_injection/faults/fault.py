@@ -37,7 +37,7 @@ class Availability:
     obstacle: str = ""
 
     def __bool__(self) -> bool:
-        """Say whether it can be injected."""
+        """Return whether it can be injected."""
         return not self.obstacle
 
 
@@ -123,11 +123,11 @@ class Fault(Protocol):
 
     @property
     def name(self) -> str:
-        """The word for it, in schedules and on the timeline."""
+        """Return the word for it, in schedules and on the timeline."""
         ...
 
     def available(self, cluster: Cluster) -> Availability:
-        """Say whether the fault can be injected into the cluster as it is now, and if not, why."""
+        """Return whether the fault can be injected into the cluster as it is now, and if not, why."""
         ...
 
     def inject(self, cluster: Cluster) -> str:
@@ -178,7 +178,7 @@ class Waiting(Protocol):
 # All times are monotonic nanoseconds, of the same clock as the wire trace's.
 
 
-class Stage(StrEnum):
+class FaultStage(StrEnum):
     """How far a fault has come."""
 
     ARMED = "armed"
@@ -204,7 +204,7 @@ class FaultEvent:
 
     number: int
     fault: str
-    stage: Stage
+    stage: FaultStage
     at_ns: int
     text: str
     frame: FiredFrame | None = None

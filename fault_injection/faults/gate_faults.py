@@ -57,7 +57,7 @@ class GateFault:
 
     @property
     def name(self) -> str:
-        """The word for it, such as ``hold_frame``."""
+        """Return the word for it, such as ``hold_frame``."""
         return f"{self.action}_frame"
 
     @property
@@ -68,7 +68,7 @@ class GateFault:
         return f"{self.action}{with_error} at {self.point.text}{how_many}"
 
     def available(self, cluster: Cluster) -> Availability:
-        """Say whether the cluster has such frames, they pass this gate and the name is free."""
+        """Return whether the cluster has such frames, they pass this gate and the name is free."""
         if cluster.relay is not self.gate:
             return Availability("the cluster was not started with this relay")
         obstacle = why_no_point(self.point.name, cluster.spec)

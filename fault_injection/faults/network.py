@@ -18,14 +18,14 @@ from fault_injection.cluster.lifecycle import Cluster
 from fault_injection.cluster.relay import CLIENTS, ZOOKEEPER
 from fault_injection.faults.fault import AVAILABLE, Availability, FaultError, FiredFrame
 from fault_injection.wire.impairments import (
-    Cut,
-    Delay,
-    Evidence,
     Impairment,
     ImpairmentError,
+    ImpairmentEvidence,
+    LinkCut,
+    LinkDelay,
+    LinkDirection,
     Throttle,
     Touched,
-    Way,
     around,
     between,
 )
@@ -69,7 +69,7 @@ class ImpairedNetwork:
         return f"{self.name} {self.impairment.text}: {', '.join(way.text for way in self.impairment.ways)}"
 
     def available(self, cluster: Cluster) -> Availability:
-        """Say whether its ways lead through the relay and it is not imposed already."""
+        """Return whether its ways lead through the relay and it is not imposed already."""
         obstacle = _obstacle(cluster, self.gate, self.impairment.ways)
         if not obstacle and self.text in self.gate.network.imposed():
             obstacle = f"{self.text} is imposed already"
@@ -95,7 +95,7 @@ class ImpairedNetwork:
         met = "; ".join(touched.text for touched in evidence.touched) or "nothing came that way"
         return f"{self.text}: lifted; {met}"
 
-    def evidence(self) -> Evidence:
+    def evidence(self) -> ImpairmentEvidence:
         """Return what it did so far. Raises ImpairmentError if it was never injected."""
         return self.gate.network.evidence(self.text)
 
@@ -130,31 +130,31 @@ def cut(
 
     Nodes are named by id, ``CLIENTS`` and ``ZOOKEEPER`` by theirs in ``cluster.relay``.
     """
-    ways = between(sender, receiver, kind) if both_ways else (Way(sender, receiver, kind),)
-    return ImpairedNetwork("cut", gate, Cut(ways, by), at_heal)
+    ways = between(sender, receiver, kind) if both_ways else (LinkDirection(sender, receiver, kind),)
+    return ImpairedNetwork("cut", gate, LinkCut(ways, by), at_heal)
 
 
 def isolate(gate: GateProxy, broker: int, *, by: By = "blackhole", at_heal: AtHeal = "deliver") -> ImpairedNetwork:
     """Cut all that a broker sends and hears through the relay."""
-    return ImpairedNetwork("isolate", gate, Cut(around(broker), by), at_heal)
+    return ImpairedNetwork("isolate", gate, LinkCut(around(broker), by), at_heal)
 
 
 def delay(
     gate: GateProxy, sender: int | None, receiver: int | None, delay_ms: int, *, kind: LinkKind | None = None
 ) -> ImpairedNetwork:
     """Let what the sender sends arrive later."""
-    return ImpairedNetwork("delay", gate, Delay((Way(sender, receiver, kind),), delay_ms))
+    return ImpairedNetwork("delay", gate, LinkDelay((LinkDirection(sender, receiver, kind),), delay_ms))
 
 
 def throttle(
     gate: GateProxy, sender: int | None, receiver: int | None, bytes_per_s: int, *, kind: LinkKind | None = None
 ) -> ImpairedNetwork:
     """Let only so many bytes a second pass from the sender to the receiver, all connections together."""
-    return ImpairedNetwork("throttle", gate, Throttle((Way(sender, receiver, kind),), bytes_per_s))
+    return ImpairedNetwork("throttle", gate, Throttle((LinkDirection(sender, receiver, kind),), bytes_per_s))
 
 
-def _obstacle(cluster: Cluster, gate: GateProxy, ways: tuple[Way, ...]) -> str:
-    """Say why these ways cannot be impaired in a cluster; empty if they can."""
+def _obstacle(cluster: Cluster, gate: GateProxy, ways: tuple[LinkDirection, ...]) -> str:
+    """Return why these ways cannot be impaired in a cluster; empty if they can."""
     spec = cluster.spec
     if cluster.relay is not gate:
         return "the cluster was not started with this relay"

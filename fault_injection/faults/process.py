@@ -26,14 +26,14 @@ _SESSION_DEADLINE_S = 20.0
 
 
 @dataclass(frozen=True, slots=True)
-class Stop:
+class StopProcess:
     """Shut a broker down in order and wait for its end."""
 
     name: ClassVar[str] = "stop"
     broker: int
 
     def available(self, cluster: Cluster) -> Availability:
-        """Say whether the broker runs."""
+        """Return whether the broker runs."""
         return runs(cluster, self.broker)
 
     def inject(self, cluster: Cluster) -> str:
@@ -57,14 +57,14 @@ class Stop:
 
 
 @dataclass(frozen=True, slots=True)
-class Kill:
+class KillProcess:
     """End a broker without a warning."""
 
     name: ClassVar[str] = "kill"
     broker: int
 
     def available(self, cluster: Cluster) -> Availability:
-        """Say whether the broker's process is there; a paused one can be killed as well."""
+        """Return whether the broker's process is there; a paused one can be killed as well."""
         return is_there(cluster, self.broker)
 
     def inject(self, cluster: Cluster) -> str:
@@ -87,7 +87,7 @@ class Kill:
 
 
 @dataclass(frozen=True, slots=True)
-class KillTogether:
+class KillProcesses:
     """End brokers without a warning, all at once.
 
     Attributes:
@@ -100,7 +100,7 @@ class KillTogether:
     start_order: tuple[int, ...] = ()
 
     def available(self, cluster: Cluster) -> Availability:
-        """Say whether all the brokers' processes are there."""
+        """Return whether all the brokers' processes are there."""
         obstacles = [seen.obstacle for broker in self.brokers if not (seen := is_there(cluster, broker))]
         return Availability("; ".join(obstacles)) if obstacles else AVAILABLE
 
@@ -124,14 +124,14 @@ class KillTogether:
 
 
 @dataclass(frozen=True, slots=True)
-class Pause:
+class PauseProcess:
     """Freeze a broker: whoever is connected to it hears nothing, and no connection ends."""
 
     name: ClassVar[str] = "pause"
     broker: int
 
     def available(self, cluster: Cluster) -> Availability:
-        """Say whether the broker runs."""
+        """Return whether the broker runs."""
         return runs(cluster, self.broker)
 
     def inject(self, cluster: Cluster) -> str:
@@ -157,12 +157,12 @@ class Pause:
 
 
 def is_there(cluster: Cluster, broker: int) -> Availability:
-    """Say whether a broker's process is there, paused or not."""
+    """Return whether a broker's process is there, paused or not."""
     return AVAILABLE if cluster.is_alive(broker) else Availability(f"broker {broker} does not run")
 
 
 def runs(cluster: Cluster, broker: int) -> Availability:
-    """Say whether a broker runs and is not paused."""
+    """Return whether a broker runs and is not paused."""
     if cluster.is_alive(broker) and cluster.is_paused(broker):
         return Availability(f"broker {broker} is paused")
     return is_there(cluster, broker)

@@ -38,7 +38,7 @@ class FullLogDirectory:
     directory: str = DATA
 
     def available(self, cluster: Cluster) -> Availability:
-        """Say whether the broker is down, its directory ordinary and the system lets a directory be limited."""
+        """Return whether the broker is down, its directory ordinary and the system lets a directory be limited."""
         return _available(cluster, self.broker, self.directory, self.name)
 
     def inject(self, cluster: Cluster) -> str:
@@ -74,7 +74,7 @@ class ReadOnlyLogDirectory:
     directory: str = DATA
 
     def available(self, cluster: Cluster) -> Availability:
-        """Say whether the broker is down, its directory ordinary and the system lets one be made read-only."""
+        """Return whether the broker is down, its directory ordinary and the system lets one be made read-only."""
         return _available(cluster, self.broker, self.directory, self.name)
 
     def inject(self, cluster: Cluster) -> str:

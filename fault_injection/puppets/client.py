@@ -26,7 +26,7 @@ BYTES_MAX = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class Fetch:
+class ConsumedFetch:
     """One fetch.
 
     Attributes:
@@ -75,7 +75,7 @@ class Fetch:
 
 
 def fetched(
-    connection: PuppetConnection, topic: PuppetTopic, fetch: Fetch, version: int | None = None
+    connection: PuppetConnection, topic: PuppetTopic, fetch: ConsumedFetch, version: int | None = None
 ) -> FetchedPartition:
     """Send one fetch, in the newest common version unless one is chosen, and give what came.
 
@@ -95,7 +95,7 @@ APPEND_TIMEOUT_MS = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class ListedOffset:
+class ListedOffsetAnswer:
     """The answer to ListOffsets: an error code, and the offset; -1 for none."""
 
     error: int
@@ -164,7 +164,7 @@ class ClientPuppet:
         given = self._connection.ask(WRITE_TXN_MARKERS, {"markers": [marker]})
         return int(given.markers[0].topics[0].partitions[0].error_code)
 
-    def fetch(self, topic: PuppetTopic, fetch: Fetch, version: int | None = None) -> FetchedPartition:
+    def fetch(self, topic: PuppetTopic, fetch: ConsumedFetch, version: int | None = None) -> FetchedPartition:
         """Fetch once, as a consumer unless the fetch names a replica.
 
         Raises:
@@ -174,7 +174,7 @@ class ClientPuppet:
 
     def list_offset(
         self, topic: PuppetTopic, timestamp: int, version: int | None = None, *, committed: bool = False
-    ) -> ListedOffset:
+    ) -> ListedOffsetAnswer:
         """Ask for the earliest (-2) or latest (-1) offset, or the first one with at least a timestamp (v1+).
 
         Args:
@@ -193,7 +193,7 @@ class ClientPuppet:
             "topics": [{"name": topic.name, "partitions": [asked]}],
         }
         given = self._connection.ask(LIST_OFFSETS, values, version).topics[0].partitions[0]
-        return ListedOffset(int(given.error_code), int(given.offset))
+        return ListedOffsetAnswer(int(given.error_code), int(given.offset))
 
     def close(self) -> None:
         """Close the connection."""

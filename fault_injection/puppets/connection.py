@@ -98,7 +98,7 @@ class PuppetConnection:
 
 
 def _has_ended(idle: socket.socket) -> bool:
-    """Tell whether the other side has closed a connection on which no answer is awaited: nothing else can be read."""
+    """Return whether the other side has closed a connection on which no answer is awaited: nothing else can be read."""
     readable = select.poll()
     readable.register(idle, select.POLLIN)
     return bool(readable.poll(0))

@@ -18,10 +18,10 @@ from typing import Any
 from fault_injection.cluster.relay import Address
 from fault_injection.puppets.announcements import LiveBroker, Sender, leader_and_isr, stop_replica, update_metadata
 from fault_injection.puppets.connection import PuppetConnection, PuppetError
-from fault_injection.puppets.office import Office
+from fault_injection.puppets.controller_znode import ControllerZnode
 from fault_injection.puppets.schema import ALTER_PARTITION, LEADER_AND_ISR, STOP_REPLICA, UPDATE_METADATA, Values
 from fault_injection.puppets.served_topics import PuppetTopic
-from fault_injection.puppets.server import Asked, PuppetServer
+from fault_injection.puppets.server import IncomingRequest, PuppetServer
 from fault_injection.wire import codec_controller
 from fault_injection.wire.codec_controller import alter_partition
 from fault_injection.wire.codec_schemas import Messages
@@ -47,7 +47,7 @@ class ControllerPuppet:
 
     def __init__(self, broker: LiveBroker, controller_id: int, zookeeper_address: str, messages: Messages) -> None:
         self.broker_id, self.controller_id = broker.id, controller_id
-        self._office = Office(zookeeper_address, controller_id)
+        self._office = ControllerZnode(zookeeper_address, controller_id)
         self.epoch = self._office.first_epoch
         self.isr_requests = IsrRequests(self._commit)
         self.server = PuppetServer({ALTER_PARTITION: self.isr_requests.answer}, messages)
@@ -164,7 +164,7 @@ class ControllerPuppet:
         self._office.unregister(self.broker_id)
 
     def is_broker_registered(self) -> bool:
-        """Say whether the real broker is registered in ZooKeeper."""
+        """Return whether the real broker is registered in ZooKeeper."""
         return self._office.is_registered(self.broker_id)
 
     def close(self) -> None:
@@ -224,7 +224,7 @@ class IsrRequests:
         with self._lock:
             return tuple(self._proposed)
 
-    def answer(self, asked: Asked) -> Values:
+    def answer(self, asked: IncomingRequest) -> Values:
         """Return the answer to one request."""
         view = alter_partition(asked.message)
         with self._lock:

@@ -7,12 +7,12 @@ Sources: ``ReplicaManager.fetchMessages``, ``Partition.updateFollowerFetchState`
 """
 
 from fault_injection.cluster.relay import Address
-from fault_injection.puppets.client import Fetch, fetched
+from fault_injection.puppets.client import ConsumedFetch, fetched
 from fault_injection.puppets.connection import PuppetConnection
 from fault_injection.puppets.schema import OFFSETS_FOR_LEADER_EPOCH
 from fault_injection.puppets.served_topics import PuppetTopic
 from fault_injection.wire.codec import epoch_response
-from fault_injection.wire.views import NONE, EpochAnswer, FetchedPartition
+from fault_injection.wire.views import NONE, EpochEndOffset, FetchedPartition
 
 
 class FollowerPuppet:
@@ -53,7 +53,7 @@ class FollowerPuppet:
         Raises:
             PuppetError: the broker does not answer.
         """
-        fetch = Fetch(
+        fetch = ConsumedFetch(
             offset,
             replica_id=self.broker,
             leader_epoch=leader_epoch,
@@ -64,7 +64,7 @@ class FollowerPuppet:
 
     def end_of_epoch(
         self, topic: PuppetTopic, leader_epoch: int, *, current_leader_epoch: int = NONE, version: int | None = None
-    ) -> EpochAnswer:
+    ) -> EpochEndOffset:
         """Ask the leader where an epoch ends (OffsetsForLeaderEpoch, 0.11+).
 
         Args:

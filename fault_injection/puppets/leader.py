@@ -15,7 +15,7 @@ from fault_injection.puppets.connection import PuppetError
 from fault_injection.puppets.records import magic_of_fetch
 from fault_injection.puppets.schema import FETCH, LIST_OFFSETS, OFFSETS_FOR_LEADER_EPOCH, Values
 from fault_injection.puppets.served_topics import OFFSET_OUT_OF_RANGE, Asking, PuppetTopic, Served, ServedTopics
-from fault_injection.puppets.server import Asked, PuppetServer
+from fault_injection.puppets.server import IncomingRequest, PuppetServer
 from fault_injection.waiting import DeadlineExceededError, NotYetError, until
 from fault_injection.wire.codec import epoch_request, fetch_request
 from fault_injection.wire.codec_schemas import SHIPPED
@@ -111,7 +111,7 @@ class LeaderPuppet:
         self.die()
         self.server.close()
 
-    def _fetch(self, asked: Asked) -> Values:
+    def _fetch(self, asked: IncomingRequest) -> Values:
         view, version = fetch_request(asked.message), asked.header.api_version
         for wanted in view.partitions:
             found = self._topics.find(wanted.topic, wanted.topic_id)
@@ -132,7 +132,7 @@ class LeaderPuppet:
         part = {"partition_index": wanted.partition, **_fetched(found, wanted, version)}
         return {"topic": wanted.topic or "", "topic_id": wanted.topic_id, "partitions": [part]}
 
-    def _epochs(self, asked: Asked) -> Values:
+    def _epochs(self, asked: IncomingRequest) -> Values:
         queries = epoch_request(asked.message).partitions
         for query in queries:
             found = self._topics.find(query.topic)
@@ -150,7 +150,7 @@ class LeaderPuppet:
             part = {"error_code": error, "leader_epoch": end.leader_epoch, "end_offset": end.end_offset}
         return {"topic": query.topic, "partitions": [{"partition": query.partition, **part}]}
 
-    def _offsets(self, asked: Asked) -> Values:
+    def _offsets(self, asked: IncomingRequest) -> Values:
         topics = [
             {"name": topic.name, "partitions": [self._offset(topic.name, part) for part in topic.partitions]}
             for topic in asked.message.topics

@@ -45,7 +45,7 @@ class Batch:
 
     @property
     def end_offset(self) -> int:
-        """The offset after the last record."""
+        """Return the offset after the last record."""
         return self.base_offset + len(self.values)
 
     def encoded(self, magic: int) -> bytes:

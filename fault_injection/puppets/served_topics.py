@@ -8,21 +8,21 @@ from uuid import UUID, uuid4
 from fault_injection.puppets.records import Batch
 from fault_injection.waiting import until
 from fault_injection.wire.controller_views import PartitionLeadership
-from fault_injection.wire.views import NONE, EpochEnd, EpochQuery, FetchPartition
+from fault_injection.wire.views import NONE, DivergingEpochView, EpochQuery, FetchPartition
 
 # What does a leader puppet tell its followers about one partition? All of it is the caller's choice.
 
 
-UNKNOWN_END = EpochEnd(-1, -1)
+UNKNOWN_END = DivergingEpochView(-1, -1)
 OFFSET_OUT_OF_RANGE = 1
 FENCED_LEADER_EPOCH, UNKNOWN_LEADER_EPOCH = 74, 75
 
 
-def _unknown(_leader_epoch: int) -> EpochEnd:
+def _unknown(_leader_epoch: int) -> DivergingEpochView:
     return UNKNOWN_END
 
 
-def _never_diverges(_last_fetched_epoch: int, _fetch_offset: int) -> EpochEnd | None:
+def _never_diverges(_last_fetched_epoch: int, _fetch_offset: int) -> DivergingEpochView | None:
     return None
 
 
@@ -43,8 +43,8 @@ class Served:
 
     log: tuple[Batch, ...]
     high_watermark: int
-    end_of_epoch: Callable[[int], EpochEnd] = _unknown
-    diverging: Callable[[int, int], EpochEnd | None] = _never_diverges
+    end_of_epoch: Callable[[int], DivergingEpochView] = _unknown
+    diverging: Callable[[int, int], DivergingEpochView | None] = _never_diverges
     leader_epoch: int | None = None
     error: int = 0
 
@@ -60,12 +60,12 @@ class Served:
 
     @property
     def log_start_offset(self) -> int:
-        """The first offset that is there."""
+        """Return the first offset that is there."""
         return self.log[0].base_offset if self.log else 0
 
     @property
     def log_end_offset(self) -> int:
-        """The offset after the last record."""
+        """Return the offset after the last record."""
         return self.log[-1].end_offset if self.log else 0
 
     def records_from(self, offset: int, magic: int) -> bytes:

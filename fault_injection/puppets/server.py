@@ -29,14 +29,14 @@ class NotServedError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class IncomingRequest:
     """A request that came in: its header and kafka-python's message."""
 
     header: RequestHeader
     message: Any
 
 
-Answer = Callable[[Asked], Values]
+Answer = Callable[[IncomingRequest], Values]
 """Gives the fields of the answer to a request; runs on the connection's thread."""
 
 
@@ -113,10 +113,10 @@ class PuppetServer:
             values = self._version_table(UNSUPPORTED_VERSION)
             return response_frame(message, 0, values, header.correlation_id)
         decoded = message.request.decode(frame[_LENGTH.size :], version=header.api_version, header=True)
-        values = self._answers[header.api_key](Asked(header, decoded))
+        values = self._answers[header.api_key](IncomingRequest(header, decoded))
         return response_frame(message, header.api_version, values, header.correlation_id)
 
-    def _versions(self, _asked: Asked) -> Values:
+    def _versions(self, _asked: IncomingRequest) -> Values:
         return self._version_table(0)
 
     def _version_table(self, error: int) -> Values:

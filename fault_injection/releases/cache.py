@@ -35,7 +35,7 @@ class JarSet:
 
     @property
     def class_path(self) -> str:
-        """The jars as a Java class path."""
+        """Return the jars as a Java class path."""
         return os.pathsep.join(map(str, self.files))
 
 

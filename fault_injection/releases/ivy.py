@@ -187,7 +187,7 @@ _REFUSED = r"CLIENT ERROR: ([^\n]*?) url="
 
 
 def _why(wanted: Coordinate, source: Repository, log: str) -> str:
-    """Say why the jars of a coordinate are not there: nobody answers, who answers refuses, or there are none."""
+    """Return why the jars of a coordinate are not there: nobody answers, who answers refuses, or there are none."""
     unreachable = re.search("|".join(_UNREACHABLE), log)
     if unreachable:
         return f"{wanted.text} is not cached and {source.url} cannot be reached ({unreachable[0].strip()})."

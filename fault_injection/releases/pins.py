@@ -24,7 +24,7 @@ def pins() -> Mapping[str, Mapping[str, str]]:
 
 
 def is_pinned(version: str) -> bool:
-    """Say whether the jars of a version are known; patches that the table does not name may not be."""
+    """Return whether the jars of a version are known; patches that the table does not name may not be."""
     return version in pins()
 
 

@@ -28,7 +28,7 @@ class Coordinate:
 
     @property
     def text(self) -> str:
-        """The coordinate as people write it."""
+        """Return the coordinate as people write it."""
         return f"{self.group}:{self.artifact}:{self.version}"
 
 
@@ -62,7 +62,7 @@ class Release:
 
     @property
     def line(self) -> str:
-        """The minor version as people write it, for example ``0.10.2`` or ``3.9``."""
+        """Return the minor version as people write it, for example ``0.10.2`` or ``3.9``."""
         return ".".join(map(str, self.minor))
 
     @property
@@ -72,11 +72,11 @@ class Release:
 
     @property
     def coordinate(self) -> Coordinate:
-        """The artifact whose dependencies make up a broker."""
+        """Return the artifact whose dependencies make up a broker."""
         return Coordinate("org.apache.kafka", f"kafka_{self.scala}", self.version)
 
     def is_at_least(self, *minor: int) -> bool:
-        """Say whether this release belongs to the line ``minor`` or to a later one."""
+        """Return whether this release belongs to the line ``minor`` or to a later one."""
         return self.minor >= minor
 
     def metadata_mode(self, requested: MetadataMode | None) -> MetadataMode:

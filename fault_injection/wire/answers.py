@@ -72,7 +72,7 @@ def error_answer(messages: Messages, header: RequestHeader, view: RequestView | 
 
 
 def can_answer(api_key: int) -> bool:
-    """Whether a request of that api can be answered with an error."""
+    """Return whether a request of that api can be answered with an error."""
     return api_key in _VALUES
 
 

@@ -14,12 +14,12 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from fault_injection.wire.answer_order import Word
 from fault_injection.wire.codec import api_name
-from fault_injection.wire.impairments import Evidence, Flow, FrameMark, Impairment
+from fault_injection.wire.impairments import Flow, FrameMark, Impairment, ImpairmentEvidence
 from fault_injection.wire.passage import ConnectionState, Passage
 from fault_injection.wire.points import Direction
 from fault_injection.wire.shaping import NS_PER_S, Load, Shaping
-from fault_injection.wire.turns import Word
 
 # Where do the threads of all connections learn that the network changed?
 #
@@ -49,7 +49,7 @@ class Valve:
             self.shaping.impose(name, impairment, time.monotonic_ns())
             self._turn()
 
-    def lift(self, name: str) -> Evidence:
+    def lift(self, name: str) -> ImpairmentEvidence:
         """End an impairment and give what it did. Raises ImpairmentError if none of that name is imposed."""
         with self.changed:
             evidence = self.shaping.lift(name, time.monotonic_ns())
@@ -69,7 +69,7 @@ class Valve:
             self._turn()
 
     def refuses(self, passage: Passage, source: int | None) -> bool:
-        """Whether a request came over a way that is cut by resets; its connection is to be closed."""
+        """Return whether a request came over a way that is cut by resets; its connection is to be closed."""
         state = passage.connection
         flow = Flow(state.link.kind, source, state.link.destination, "request")
         with self.changed:
@@ -80,7 +80,7 @@ class Valve:
         return is_reset
 
     def was_reset(self, state: ConnectionState) -> bool:
-        """Whether a connection may not live now; if so it is taken for reset."""
+        """Return whether a connection may not live now; if so it is taken for reset."""
         flow = Flow(state.link.kind, state.source, state.link.destination, "request")
         with self.changed:
             now_ns = time.monotonic_ns()
@@ -158,7 +158,7 @@ class Channel:
 
     @property
     def is_empty(self) -> bool:
-        """Whether no frame waits in the line."""
+        """Return whether no frame waits in the line."""
         return not self._line
 
     def carry(self, size: int, frame: FrameMark | None, go: Go) -> bool:

@@ -24,8 +24,8 @@ from fault_injection.wire.points import FETCH_KEY, METADATA_TOPIC, METADATA_TOPI
 from fault_injection.wire.views import (
     NONE,
     AppendedPartition,
-    EpochAnswer,
-    EpochEnd,
+    DivergingEpochView,
+    EpochEndOffset,
     EpochQuery,
     EpochRequestView,
     EpochResponseView,
@@ -95,7 +95,7 @@ def _given(topic: Any, given: Any) -> FetchedPartition:
         log_start_offset=given.log_start_offset,
         record_bytes=len(given.records or b""),
         epochs=epoch_runs(given.records or b""),
-        diverging_epoch=EpochEnd(diverging.epoch, diverging.end_offset) if diverging is not None else None,
+        diverging_epoch=DivergingEpochView(diverging.epoch, diverging.end_offset) if diverging is not None else None,
         leader_id=leader.leader_id if leader is not None else -1,
         leader_epoch=leader.leader_epoch if leader is not None else -1,
         metadata=metadata_records(given.records or b"") if is_metadata else (),
@@ -119,7 +119,7 @@ def epoch_response(message: Any) -> EpochResponseView:
     return EpochResponseView(
         throttle_time_ms=message.throttle_time_ms or 0,
         partitions=tuple(
-            EpochAnswer(topic.topic, given.partition, given.error_code, given.leader_epoch, given.end_offset)
+            EpochEndOffset(topic.topic, given.partition, given.error_code, given.leader_epoch, given.end_offset)
             for topic in message.topics
             for given in topic.partitions
         ),
@@ -281,7 +281,7 @@ class Codec:
         return error_answer(self._messages, header, view, error)
 
     def can_answer(self, api_key: int) -> bool:
-        """Whether requests of an api can be answered with an error."""
+        """Return whether requests of an api can be answered with an error."""
         return can_answer(api_key) and api_key in self._messages
 
     def _known_version(self, message: Message | None, api_key: int, api_version: int) -> int | None:

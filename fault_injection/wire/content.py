@@ -35,7 +35,7 @@ from fault_injection.wire.controller_views import (
 from fault_injection.wire.messages import RequestView, ResponseView
 from fault_injection.wire.views import (
     AppendedPartition,
-    EpochAnswer,
+    EpochEndOffset,
     EpochQuery,
     EpochRequestView,
     EpochResponseView,
@@ -103,13 +103,13 @@ class Content:
 
     @property
     def wanted(self) -> dict[str, Any]:
-        """The conditions by the name of their field."""
+        """Return the conditions by the name of their field."""
         named = ((field.name, getattr(self, field.name)) for field in fields(self))
         return {name: value for name, value in named if value is not None}
 
     @property
     def text(self) -> str:
-        """The conditions in words, empty if there are none."""
+        """Return the conditions in words, empty if there are none."""
         shown = {**self.wanted, **({"isr": sorted(self.isr)} if self.isr is not None else {})}
         return ", ".join(f"{name} {value}" for name, value in shown.items())
 
@@ -189,7 +189,7 @@ RESPONSE_FORMS: Mapping[int, Form] = {
     5: (ErrorsView, PartitionError),
     6: (ErrorsView,),
     7: (ErrorsView,),
-    23: (EpochResponseView, EpochAnswer),
+    23: (EpochResponseView, EpochEndOffset),
     56: (AlterPartitionResponseView, CommittedIsr),
     62: (BrokerRegistrationResponseView,),
     63: (BrokerHeartbeatResponseView,),

@@ -93,7 +93,7 @@ class ProposedIsr:
 
     @property
     def isr(self) -> tuple[int, ...]:
-        """The in-sync replicas, named as in other messages."""
+        """Return the in-sync replicas, named as in other messages."""
         return self.new_isr
 
 

@@ -13,7 +13,7 @@ from uuid import UUID
 
 from fault_injection.wire.codec_metadata import metadata_records
 from fault_injection.wire.points import METADATA_TOPIC, METADATA_TOPIC_ID
-from fault_injection.wire.views import EpochEnd, EpochRun, FetchedPartition, FetchResponseView
+from fault_injection.wire.views import DivergingEpochView, EpochBatches, FetchedPartition, FetchResponseView
 
 VERSION_MAX = 18
 
@@ -43,10 +43,10 @@ def read_fetch_response(frame: bytes | bytearray | memoryview, offset: int, vers
     """
     if not 0 <= version <= VERSION_MAX:
         raise ValueError(f"FETCH v{version} does not exist")
-    return _Reader(memoryview(frame), offset, version).response()
+    return _ResponseReader(memoryview(frame), offset, version).response()
 
 
-class _Reader:
+class _ResponseReader:
     """Walks through one response; ``_at`` is where it is."""
 
     def __init__(self, frame: memoryview, at: int, version: int) -> None:
@@ -125,13 +125,13 @@ class _Reader:
             self._taken(_ABORTED_BYTES)
             self._skip_tags()
 
-    def _tags(self) -> tuple[EpochEnd | None, tuple[int, int]]:
+    def _tags(self) -> tuple[DivergingEpochView | None, tuple[int, int]]:
         diverging_epoch, leader = None, (-1, -1)
         for _ in range(self._varint()):
             tag, size = self._varint(), self._varint()
             field = self._taken(size)
             if tag == _DIVERGING_EPOCH:
-                diverging_epoch = EpochEnd(*_EPOCH_END.unpack_from(field))
+                diverging_epoch = DivergingEpochView(*_EPOCH_END.unpack_from(field))
             elif tag == _CURRENT_LEADER:
                 leader = _LEADER.unpack_from(field)
         return diverging_epoch, leader
@@ -189,13 +189,13 @@ _BATCH = struct.Struct(">qi i b i h i")  # and leader epoch, magic, crc, attribu
 _MESSAGE = struct.Struct(">I b b")  # crc, magic, attributes
 
 
-def epoch_runs(records: bytes | memoryview) -> tuple[EpochRun, ...]:
+def epoch_runs(records: bytes | memoryview) -> tuple[EpochBatches, ...]:
     """Return the runs of equal leader epoch in fetched records; an unfinished last batch is left out.
 
     Raises:
         struct.error: a batch is shorter than its own header.
     """
-    runs: list[EpochRun] = []
+    runs: list[EpochBatches] = []
     run: tuple[int | None, int | None, int] | None = None
     position, length = 0, len(records)
     while position + _ENTRY.size + _MESSAGE.size <= length:
@@ -212,8 +212,8 @@ def epoch_runs(records: bytes | memoryview) -> tuple[EpochRun, ...]:
         if run is not None and run[0] == entry[0]:
             run = run[0], run[1], entry[2]
         else:
-            runs += [EpochRun(*run)] if run is not None else []
+            runs += [EpochBatches(*run)] if run is not None else []
             run = entry
         position = end
-    runs += [EpochRun(*run)] if run is not None else []
+    runs += [EpochBatches(*run)] if run is not None else []
     return tuple(runs)

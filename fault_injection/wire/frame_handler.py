@@ -30,7 +30,7 @@ class FrameHandler(Protocol):
         ...
 
     def may_begin(self, connection: ConnectionState, begun: memoryview) -> bool:
-        """Whether the first bytes of an answer may go on, because nobody can want the frame."""
+        """Return whether the first bytes of an answer may go on, because nobody can want the frame."""
         ...
 
     def unread(
@@ -56,7 +56,7 @@ class FrameHandler(Protocol):
         ...
 
     def is_answered(self, connection: ConnectionState) -> bool:
-        """Whether no request that was let through on a connection waits for its answer."""
+        """Return whether no request that was let through on a connection waits for its answer."""
         ...
 
     def fabricated(self, passage: Passage) -> tuple[Passage, bytearray]:

@@ -74,7 +74,7 @@ class FrameParser:
 
     @property
     def begun(self) -> memoryview:
-        """The bytes so far of a frame that is not complete; empty if there is none."""
+        """Return the bytes so far of a frame that is not complete; empty if there is none."""
         return memoryview(self._frame)[: self._filled] if self._frame is not None else _NOTHING
 
     def writable(self) -> memoryview:

@@ -28,7 +28,7 @@ from fault_injection.wire.gate_events import (
     FORWARD,
     Action,
     CaughtFrame,
-    Decision,
+    FrameDecision,
     GateEvent,
     HoldStatus,
 )
@@ -93,8 +93,8 @@ class Gate:
         self._all[name] = armed
         self._record(armed, name, armed.status, now_ns)
 
-    def on_request(self, request: ObservedRequest, now_ns: int) -> Decision:
-        """Say what to do with a request that arrived."""
+    def on_request(self, request: ObservedRequest, now_ns: int) -> FrameDecision:
+        """Return what to do with a request that arrived."""
         decision = FORWARD
         for armed in self._waiting("request"):
             if armed.wants(request) and decision is FORWARD:
@@ -108,8 +108,8 @@ class Gate:
         for armed in self._waiting("response"):
             armed.forwarded(request)
 
-    def on_response(self, request: ObservedRequest, response: ResponseView | None, now_ns: int) -> Decision:
-        """Say what to do with the answer to a request that was forwarded."""
+    def on_response(self, request: ObservedRequest, response: ResponseView | None, now_ns: int) -> FrameDecision:
+        """Return what to do with the answer to a request that was forwarded."""
         decision = FORWARD
         for armed in self._waiting("response"):
             if armed.wants_answer(request, response) and decision is FORWARD:
@@ -168,7 +168,7 @@ class Gate:
         return tuple(discharged)
 
     def status(self, name: str) -> HoldStatus:
-        """Tell where an action stands. Raises GateError for a name that was never armed."""
+        """Return where an action stands. Raises GateError for a name that was never armed."""
         return self._known(name).status
 
     def caught(self, name: str) -> CaughtFrame | None:
@@ -176,7 +176,7 @@ class Gate:
         return self._known(name).last
 
     def frames(self, name: str) -> int:
-        """Tell how many frames an action has caught so far. Raises GateError for an unknown name."""
+        """Return how many frames an action has caught so far. Raises GateError for an unknown name."""
         return self._known(name).frames
 
     def connections(self, name: str) -> frozenset[int]:
@@ -188,7 +188,7 @@ class Gate:
         return tuple(self._known(name).passed)
 
     def holds(self) -> dict[str, HoldStatus]:
-        """Tell where all actions stand, in the order of arming."""
+        """Return where all actions stand, in the order of arming."""
         return {name: armed.status for name, armed in self._all.items()}
 
     def take_events(self) -> list[GateEvent]:
@@ -205,7 +205,7 @@ class Gate:
 
     def _catch(
         self, armed: ArmedAction, request: ObservedRequest, response: ResponseView | None, now_ns: int
-    ) -> Decision:
+    ) -> FrameDecision:
         name, action = armed.next_frame_name, armed.action
         if action == "answer" and not expects_answer(request):
             action = "close"  # what a broker does when it cannot serve a request that nobody answers
@@ -219,7 +219,7 @@ class Gate:
         if action in _AT_ONCE:
             self._end_frame(armed, name, _AT_ONCE[action], now_ns)
         until_ns = now_ns + armed.delay_ms * NS_PER_MS if action == "delay" else None
-        return Decision(action, name, until_ns, armed.error if action == "answer" else None)
+        return FrameDecision(action, name, until_ns, armed.error if action == "answer" else None)
 
     def _end(self, name: str, status: HoldStatus, now_ns: int) -> tuple[str, ...]:
         armed = self._known_action(name)

@@ -56,7 +56,7 @@ COMPARED = ("leader_epoch", "fetch_offset", "last_fetched_epoch")
 
 
 def is_stutter(point: Point, request: ObservedRequest, response: ResponseView | None) -> bool:
-    """Whether an answer only tells the sender to try again, for all the partitions a point is about.
+    """Return whether an answer only tells the sender to try again, for all the partitions a point is about.
 
     A producer is a client: whatever it is told is an outcome, and a retry of its own is another attempt.
     """
@@ -95,7 +95,7 @@ class Retries:
         return True
 
     def is_retry(self, request: ObservedRequest) -> bool:
-        """Whether a request repeats what was just refused on its connection."""
+        """Return whether a request repeats what was just refused on its connection."""
         return self._refused.get(request.connection) == self._said(request)
 
     def connection_lost(self, connection: int) -> int:
@@ -154,21 +154,21 @@ class ArmedAction:
 
     @property
     def is_waiting(self) -> bool:
-        """Whether it lies in wait for a frame."""
+        """Return whether it lies in wait for a frame."""
         return self.status is HoldStatus.ARMED
 
     @property
     def is_single(self) -> bool:
-        """Whether it takes one frame only, so that the frame has its name."""
+        """Return whether it takes one frame only, so that the frame has its name."""
         return self.frames_max == 1
 
     @property
     def next_frame_name(self) -> str:
-        """The name of the next frame it takes."""
+        """Return the name of the next frame it takes."""
         return self.name if self.is_single else f"{self.name}#{self.frames + 1}"
 
     def wants(self, request: ObservedRequest) -> bool:
-        """Tell of a request that arrived whether it is one to take."""
+        """Return of a request that arrived whether it is one to take."""
         if not matches(self.point, request):
             self._pass_over(request, None)
             return False
@@ -198,7 +198,7 @@ class ArmedAction:
         self.retries.answered(request, response)
 
     def wants_answer(self, request: ObservedRequest, response: ResponseView | None) -> bool:
-        """Tell of an answer whether it is one to take."""
+        """Return of an answer whether it is one to take."""
         is_awaited = _key(request) in self._awaited
         self._awaited.discard(_key(request))
         is_counted = self.retries.answered(request, response)
@@ -234,7 +234,7 @@ class ArmedAction:
 
 
 def expects_answer(request: ObservedRequest) -> bool:
-    """Whether the sender of a request waits for an answer; a producer with acks=0 does not."""
+    """Return whether the sender of a request waits for an answer; a producer with acks=0 does not."""
     return not (isinstance(request.view, ProduceRequestView) and request.view.acks == 0)
 
 

@@ -50,12 +50,12 @@ class CaughtFrame:
 
     @property
     def partition(self) -> Any | None:  # noqa: ANN401 - an entry of any request
-        """The first entry of the request that the point is about, e.g. a ``FetchPartition``."""
+        """Return the first entry of the request that the point is about, e.g. a ``FetchPartition``."""
         return next(iter(matching_partitions(self.point, self.request)), None)
 
     @property
     def fetch_offset(self) -> int | None:
-        """The fetch offset of that entry: the follower's log end offset when it asked."""
+        """Return the fetch offset of that entry: the follower's log end offset when it asked."""
         return getattr(self.partition, "fetch_offset", None)
 
 
@@ -75,7 +75,7 @@ class GateEvent:
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
+class FrameDecision:
     """What is to be done with a frame now.
 
     Attributes:
@@ -91,4 +91,4 @@ class Decision:
     error: int | None = None
 
 
-FORWARD = Decision("forward")
+FORWARD = FrameDecision("forward")

@@ -44,12 +44,12 @@ class Flow:
 
     @property
     def sender(self) -> int | None:
-        """The node that these bytes come from."""
+        """Return the node that these bytes come from."""
         return self.source if self.direction == "request" else self.destination
 
     @property
     def receiver(self) -> int | None:
-        """The node that these bytes go to."""
+        """Return the node that these bytes go to."""
         return self.destination if self.direction == "request" else self.source
 
     @property
@@ -65,7 +65,7 @@ class Flow:
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class LinkDirection:
     """All flows between two nodes one way; None stands for any other node, any channel, either opener.
 
     Attributes:
@@ -81,7 +81,7 @@ class Way:
     opened_by: Opener | None = None
 
     def carries(self, flow: Flow) -> bool:
-        """Whether a flow goes this way."""
+        """Return whether a flow goes this way."""
         opener: Opener = "sender" if flow.direction == "request" else "receiver"
         return (
             flow.source != flow.destination
@@ -99,14 +99,14 @@ class Way:
         return f"{what}{_name(self.sender, 'any')}→{_name(self.receiver, 'any')}{channel}"
 
 
-def between(one: int | None, other: int | None, kind: LinkKind | None = None) -> tuple[Way, Way]:
+def between(one: int | None, other: int | None, kind: LinkKind | None = None) -> tuple[LinkDirection, LinkDirection]:
     """Return both ways between two nodes."""
-    return Way(one, other, kind), Way(other, one, kind)
+    return LinkDirection(one, other, kind), LinkDirection(other, one, kind)
 
 
-def around(node: int, kind: LinkKind | None = None) -> tuple[Way, Way]:
+def around(node: int, kind: LinkKind | None = None) -> tuple[LinkDirection, LinkDirection]:
     """Return all ways from and to a node."""
-    return Way(sender=node, kind=kind), Way(receiver=node, kind=kind)
+    return LinkDirection(sender=node, kind=kind), LinkDirection(receiver=node, kind=kind)
 
 
 def _name(node: int | None, unknown: str) -> str:
@@ -121,7 +121,7 @@ class ImpairmentError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Cut:
+class LinkCut:
     """Nothing passes on these ways.
 
     A *blackhole* is what a partition is: bytes stop, connections stay, also their ends are not heard of; a
@@ -130,7 +130,7 @@ class Cut:
     that have one of these ways, and every new one at its first frame.
     """
 
-    ways: tuple[Way, ...]
+    ways: tuple[LinkDirection, ...]
     by: Literal["blackhole", "reset"] = "blackhole"
 
     @property
@@ -140,10 +140,10 @@ class Cut:
 
 
 @dataclass(frozen=True, slots=True)
-class Delay:
+class LinkDelay:
     """Bytes arrive ``delay_ms`` later on these ways; as much can be under way as before."""
 
-    ways: tuple[Way, ...]
+    ways: tuple[LinkDirection, ...]
     delay_ms: int
 
     def __post_init__(self) -> None:
@@ -160,7 +160,7 @@ class Delay:
 class Throttle:
     """At most ``bytes_per_s`` bytes a second pass on these ways, all connections together."""
 
-    ways: tuple[Way, ...]
+    ways: tuple[LinkDirection, ...]
     bytes_per_s: int
 
     def __post_init__(self) -> None:
@@ -173,7 +173,7 @@ class Throttle:
         return f"to {self.bytes_per_s} bytes/s"
 
 
-Impairment = Cut | Delay | Throttle
+Impairment = LinkCut | LinkDelay | Throttle
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,7 +214,7 @@ class Touched:
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class ImpairmentEvidence:
     """What an impairment did so far.
 
     Attributes:
@@ -235,7 +235,7 @@ class Evidence:
 
     @property
     def has_fired(self) -> bool:
-        """Whether any traffic met it."""
+        """Return whether any traffic met it."""
         return bool(self.touched)
 
     @property

@@ -14,7 +14,7 @@ from ipaddress import ip_address, ip_network
 from fault_injection.cluster.plan import PortReservation
 from fault_injection.cluster.relay import Address, LinkName
 from fault_injection.wire.frame_handler import FrameHandler
-from fault_injection.wire.impairments import Cut, Evidence, Flow, Impairment, Touched, Way
+from fault_injection.wire.impairments import Flow, Impairment, ImpairmentEvidence, LinkCut, LinkDirection, Touched
 from fault_injection.wire.proxy_connection import Connection
 from fault_injection.wire.proxy_endpoint import RESET_ON_CLOSE, Endpoint
 
@@ -115,10 +115,10 @@ class Network:
             ImpairmentError: one of that name is imposed already.
         """
         self._valve.impose(name, impairment)
-        if isinstance(impairment, Cut) and impairment.by == "reset":
+        if isinstance(impairment, LinkCut) and impairment.by == "reset":
             abort([one for one in self.connections() if self._valve.was_reset(one.state)])
 
-    def lift(self, name: str) -> Evidence:
+    def lift(self, name: str) -> ImpairmentEvidence:
         """End an impairment and give what it did; what it stopped goes on.
 
         Raises:
@@ -126,7 +126,7 @@ class Network:
         """
         return self._valve.lift(name)
 
-    def evidence(self, name: str) -> Evidence:
+    def evidence(self, name: str) -> ImpairmentEvidence:
         """Return what an impairment did so far, also after it was lifted.
 
         Raises:
@@ -140,15 +140,15 @@ class Network:
         with self._valve.changed:
             return self._valve.shaping.imposed()
 
-    def reset(self, *ways: Way) -> tuple[Touched, ...]:
+    def reset(self, *ways: LinkDirection) -> tuple[Touched, ...]:
         """End the connections that have one of these ways, once, and tell which; held frames are discharged."""
         hit = {one: flow for one in self.connections() for flow in _flows(one) if _is_on(flow, ways)}
         abort(list(hit))
         now_ns = time.monotonic_ns()
         return tuple(Touched(one.state.number, flow, 0, 0, None, now_ns) for one, flow in hit.items())
 
-    def count(self, *ways: Way) -> int:
-        """Tell how many open connections have one of these ways."""
+    def count(self, *ways: LinkDirection) -> int:
+        """Return how many open connections have one of these ways."""
         return sum(any(_is_on(flow, ways) for flow in _flows(one)) for one in self.connections())
 
 
@@ -166,5 +166,5 @@ def _flows(connection: Connection) -> tuple[Flow, Flow]:
     return requests.reverse, requests
 
 
-def _is_on(flow: Flow, ways: tuple[Way, ...]) -> bool:
+def _is_on(flow: Flow, ways: tuple[LinkDirection, ...]) -> bool:
     return any(way.carries(flow) for way in ways)

@@ -4,14 +4,14 @@ from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 from fault_injection.cluster.relay import LinkName
+from fault_injection.wire.answer_order import ParkingSpace
 from fault_injection.wire.codec import api_name
 from fault_injection.wire.fetch_session import FetchSession
-from fault_injection.wire.gate_events import FORWARD, Decision
+from fault_injection.wire.gate_events import FORWARD, FrameDecision
 from fault_injection.wire.headers import RequestHeader
 from fault_injection.wire.messages import RequestView, ResponseView
 from fault_injection.wire.points import Direction, ObservedRequest
 from fault_injection.wire.trace import Outcome, TraceEntry
-from fault_injection.wire.turns import ParkingSpace
 
 # Which request does an answer on a connection belong to?
 
@@ -97,7 +97,7 @@ class Passage:
     header: RequestHeader | None = None
     request: ObservedRequest | None = None
     response: ResponseView | None = None
-    decision: Decision = FORWARD
+    decision: FrameDecision = FORWARD
     space: ParkingSpace | None = None
     is_fabricated: bool = False
 

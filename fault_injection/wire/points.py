@@ -120,7 +120,7 @@ class Point:
 
     @property
     def text(self) -> str:
-        """The point in words."""
+        """Return the point in words."""
         fields = ("source", "destination", "topic", "partition", "fetch_offset", "leader_epoch")
         named = [f"{name} {getattr(self, name)}" for name in fields if getattr(self, name) is not None]
         nth = [f"the {self.nth}. of them"] if self.nth > 1 else []
@@ -155,12 +155,12 @@ class ObservedRequest:
 
     @property
     def partitions(self) -> tuple[Any, ...]:
-        """The partitions the request is about; empty if it names none or is undecoded."""
+        """Return the partitions the request is about; empty if it names none or is undecoded."""
         return tuple(getattr(self.view, "partitions", ()))
 
 
 def fetch_kind(request: ObservedRequest) -> FetchKind:
-    """Tell who fetches what with a FETCH; without its content the channel tells."""
+    """Return who fetches what with a FETCH; without its content the channel tells."""
     if is_metadata_fetch(request):
         return "metadata"
     if not isinstance(request.view, FetchRequestView):
@@ -171,14 +171,14 @@ def fetch_kind(request: ObservedRequest) -> FetchKind:
 
 
 def is_metadata_fetch(request: ObservedRequest) -> bool:
-    """Whether a FETCH replicates the metadata log of KRaft."""
+    """Return whether a FETCH replicates the metadata log of KRaft."""
     return request.link_kind == "controller" or any(
         entry.topic == METADATA_TOPIC or entry.topic_id == METADATA_TOPIC_ID for entry in request.partitions
     )
 
 
 def is_on_link(point: Point, request: ObservedRequest) -> bool:
-    """Whether a request is of the point's kind and between its brokers, whatever it says."""
+    """Return whether a request is of the point's kind and between its brokers, whatever it says."""
     kind = point.kind
     if request.api_key != kind.api_key:
         return False
@@ -188,7 +188,7 @@ def is_on_link(point: Point, request: ObservedRequest) -> bool:
 
 
 def matches(point: Point, request: ObservedRequest) -> bool:
-    """Whether a request, or the request of a response, is the one a point names; ``nth`` is not counted."""
+    """Return whether a request, or the request of a response, is the one a point names; ``nth`` is not counted."""
     if not is_on_link(point, request):
         return False
     about = _about(point, request)
@@ -201,7 +201,7 @@ def matching_partitions(point: Point, request: ObservedRequest) -> tuple[Any, ..
 
 
 def matches_answer(point: Point, request: ObservedRequest, response: ResponseView | None) -> bool:
-    """Whether the answer to a matching request says what a point wants it to say."""
+    """Return whether the answer to a matching request says what a point wants it to say."""
     if point.answered == ANYTHING:
         return True
     entries = tuple(getattr(response, "partitions", ()))

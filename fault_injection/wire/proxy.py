@@ -18,12 +18,13 @@ from types import TracebackType
 from uuid import UUID
 
 from fault_injection.cluster.relay import LOOPBACK, Address, LinkName
+from fault_injection.wire.answer_order import ParkingSpace, Word
 from fault_injection.wire.answers import CannotAnswerError
 from fault_injection.wire.channel import Valve
 from fault_injection.wire.codec import Codec, load_schemas
 from fault_injection.wire.gate import Gate, GateError
 from fault_injection.wire.gate_armed import Exchange, expects_answer
-from fault_injection.wire.gate_events import Action, CaughtFrame, Decision, GateEvent, HoldStatus
+from fault_injection.wire.gate_events import Action, CaughtFrame, FrameDecision, GateEvent, HoldStatus
 from fault_injection.wire.headers import HeaderError, request_header, response_correlation_id
 from fault_injection.wire.network import Network, abort
 from fault_injection.wire.passage import ConnectionState, Passage, Sent
@@ -31,7 +32,6 @@ from fault_injection.wire.points import Direction, Point
 from fault_injection.wire.readings import Readings
 from fault_injection.wire.rounds import Round, Rounds
 from fault_injection.wire.trace import Outcome, Trace
-from fault_injection.wire.turns import ParkingSpace, Word
 from fault_injection.wire.unread import UnreadFrame, UnreadFrames
 
 TELLING_REQUESTS = 4  # who sends has named itself by then, or never will
@@ -222,7 +222,7 @@ class GateProxy:
 
     @property
     def rounds(self) -> Rounds:
-        """The fetch rounds up to the last frame that arrived."""
+        """Return the fetch rounds up to the last frame that arrived."""
         with self._lock:
             self.read()
             return self._readings.rounds
@@ -248,7 +248,7 @@ class GateProxy:
 
     @property
     def trace(self) -> Trace:
-        """The trace, which has been told of every frame that arrived."""
+        """Return the trace, which has been told of every frame that arrived."""
         self.read()
         return self._trace
 
@@ -293,7 +293,7 @@ class GateProxy:
             self._report()
 
     def may_begin(self, connection: ConnectionState, begun: memoryview) -> bool:
-        """Whether the first bytes of an answer may go on, because nobody can want the frame."""
+        """Return whether the first bytes of an answer may go on, because nobody can want the frame."""
         return self._is_free(connection) and self._readings.is_awaited(connection, begun)
 
     def unread(
@@ -349,7 +349,7 @@ class GateProxy:
             passage.header = header
             passage.request = request = self._readings.observed(connection, header, view, passage.arrived_ns)
             if connection.is_lost or (not self.valve.is_open and self.valve.refuses(passage, request.source)):
-                passage.decision = Decision("close")
+                passage.decision = FrameDecision("close")
             else:
                 self._decide(passage, self._gate.on_request(request, time.monotonic_ns()))
         return passage
@@ -365,7 +365,7 @@ class GateProxy:
             passage.header, passage.request = header, request
             passage.response = self._readings.completed(connection, request, view)
             if connection.is_lost:
-                passage.decision = Decision("close")
+                passage.decision = FrameDecision("close")
             else:
                 self._decide(passage, self._gate.on_response(request, passage.response, time.monotonic_ns()))
         return passage
@@ -375,7 +375,7 @@ class GateProxy:
         self._codec.note_undecodable()
 
     def is_answered(self, connection: ConnectionState) -> bool:
-        """Whether no request that was let through on a connection waits for its answer."""
+        """Return whether no request that was let through on a connection waits for its answer."""
         with self._lock:
             self.read()
             return not any(expects_answer(request) for _, request in connection.sent.waiting())
@@ -395,7 +395,7 @@ class GateProxy:
         answer.is_fabricated, answer.header, answer.request = True, header, request
         with self._lock:
             answer.response = self._readings.names.named(view) if view is not None else None
-        answer.decision = Decision("forward", passage.decision.name)
+        answer.decision = FrameDecision("forward", passage.decision.name)
         return answer, content
 
     def departs(self, passage: Passage) -> int:
@@ -437,11 +437,11 @@ class GateProxy:
                 self.ended(unread.passage, unread.arrived_ns, unread.outcome)
 
     def _is_free(self, connection: ConnectionState) -> bool:
-        """Whether nothing can want a frame that arrives now, and nothing new can be learned about its sender."""
+        """Return whether nothing can want a frame that arrives now, and nothing new can be learned about its sender."""
         is_watched = self._is_watched or not self.valve.is_open
         return not is_watched and connection.requests >= TELLING_REQUESTS and not connection.is_lost
 
-    def _decide(self, passage: Passage, decision: Decision) -> None:
+    def _decide(self, passage: Passage, decision: FrameDecision) -> None:
         passage.decision = decision
         if decision.action in ("hold", "delay") and decision.name is not None:
             passage.space = self._spaces[decision.name] = ParkingSpace()

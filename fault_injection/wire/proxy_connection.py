@@ -17,6 +17,7 @@ from collections.abc import Callable
 from functools import partial
 
 from fault_injection.cluster.relay import Address, LinkName
+from fault_injection.wire.answer_order import AnswerOrder, CutThrough, Word
 from fault_injection.wire.answers import CannotAnswerError
 from fault_injection.wire.channel import Channel, mark_of
 from fault_injection.wire.frame_handler import FrameHandler
@@ -27,7 +28,6 @@ from fault_injection.wire.passage import ConnectionState, Passage
 from fault_injection.wire.points import Direction
 from fault_injection.wire.proxy_endpoint import connected_to, has_hung_up, shut
 from fault_injection.wire.trace import Outcome
-from fault_injection.wire.turns import CutThrough, Turns, Word
 from fault_injection.wire.unread import UnreadFrame
 
 STUCK_S = 0.02
@@ -69,7 +69,7 @@ class Connection:
         self._valve = handler.valve
         self._request_channel = self._channel("request")
         self._response_channel = self._channel("response")
-        self._turns = Turns()
+        self._answer_order = AnswerOrder()
         name = f"wire-{state.link.kind}-{state.link.destination}-{state.number}"
         self._responses = threading.Thread(target=self._run_responses, name=f"{name}-responses", daemon=True)
         self._requests = threading.Thread(target=self._run_requests, name=f"{name}-requests", daemon=True)
@@ -144,14 +144,14 @@ class Connection:
             while count := source.recv_into(parser.writable()):
                 events = parser.received(count)
                 if is_answers:
-                    self._turns.begin()
+                    self._answer_order.begin()
                 while events:  # and no name for one that has gone on: it may be large
                     if not self._pass_on(events.pop(0), source, target, arrived, channel, through):
                         return
                 if is_answers:
                     if not through.advance(parser.begun):
                         return
-                    self._turns.end()
+                    self._answer_order.end()
             is_reset = parser.pending_bytes > 0
             self._draining(channel)
         except OSError:  # the peer is gone: the other side learns it by a reset
@@ -227,7 +227,7 @@ class Connection:
             self._handler.failed(unanswerable)
             self._handler.ended(passage, None, "closed")
             return False
-        if passage.direction == "request" and not self._turns.wait(self._client, self._is_answered):
+        if passage.direction == "request" and not self._answer_order.wait(self._client, self._is_answered):
             self._handler.ended(passage, None, "aborted")
             return False
         is_sent = self._forward(answer, content, self._client, self._response_channel)

@@ -108,7 +108,7 @@ def shut(side: socket.socket, *, is_reset: bool, is_stuck: bool) -> None:
 
 
 def has_hung_up(connection: socket.socket) -> bool:
-    """Whether the other end of a connection sends no more, also when bytes of it are still unread."""
+    """Return whether the other end of a connection sends no more, also when bytes of it are still unread."""
     poll = select.poll()
     poll.register(connection, getattr(select, "POLLRDHUP", 0))
     return any(flags & _HUNG_UP for _, flags in poll.poll(0))

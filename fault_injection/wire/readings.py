@@ -74,7 +74,7 @@ class Readings:
 
     @staticmethod
     def is_awaited(connection: ConnectionState, begun: memoryview) -> bool:
-        """Whether the first bytes of an answer belong to a request that went on unread."""
+        """Return whether the first bytes of an answer belong to a request that went on unread."""
         return _RESPONSE_START.unpack_from(begun, _LENGTH_BYTES)[0] in connection.asked
 
     def lighten(self, unread: UnreadFrame) -> None:

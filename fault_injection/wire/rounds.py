@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 
 from fault_injection.wire.points import ObservedRequest, fetch_kind
 from fault_injection.wire.views import (
-    EpochEnd,
+    DivergingEpochView,
     FetchedPartition,
     FetchPartition,
     FetchRequestView,
@@ -68,7 +68,7 @@ class Round:
     record_bytes: int
     first_offset: int | None
     last_offset: int | None
-    diverging_epoch: EpochEnd | None
+    diverging_epoch: DivergingEpochView | None
 
     @property
     def numbers(self) -> tuple[int, int, int]:
@@ -77,7 +77,7 @@ class Round:
 
     @property
     def is_empty(self) -> bool:
-        """Whether the answer had neither records nor an error nor a divergence."""
+        """Return whether the answer had neither records nor an error nor a divergence."""
         return self.record_bytes == 0 and self.error == 0 and self.diverging_epoch is None
 
 

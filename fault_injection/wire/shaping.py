@@ -12,13 +12,13 @@ from typing import Literal
 
 from fault_injection.wire.impairments import (
     NS_PER_MS,
-    Cut,
-    Delay,
-    Evidence,
     Flow,
     FrameMark,
     Impairment,
     ImpairmentError,
+    ImpairmentEvidence,
+    LinkCut,
+    LinkDelay,
     Throttle,
     Touched,
 )
@@ -45,9 +45,9 @@ class _Imposed:
     def carries(self, flow: Flow) -> bool:
         return any(way.carries(flow) for way in self.impairment.ways)
 
-    def evidence(self) -> Evidence:
+    def evidence(self) -> ImpairmentEvidence:
         touched = tuple(self.touched.values())
-        return Evidence(self.name, self.impairment, self.imposed_ns, self.lifted_ns, touched, self.untold)
+        return ImpairmentEvidence(self.name, self.impairment, self.imposed_ns, self.lifted_ns, touched, self.untold)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ class Shaping:
 
     @property
     def is_idle(self) -> bool:
-        """Whether nothing is imposed."""
+        """Return whether nothing is imposed."""
         return not self._imposed
 
     def impose(self, name: str, impairment: Impairment, now_ns: int) -> None:
@@ -80,7 +80,7 @@ class Shaping:
         self._lifted.pop(name, None)
         self._imposed[name] = _Imposed(name, impairment, now_ns)
 
-    def lift(self, name: str, now_ns: int) -> Evidence:
+    def lift(self, name: str, now_ns: int) -> ImpairmentEvidence:
         """End an impairment and give what it did. Raises ImpairmentError if none of that name is imposed."""
         if name not in self._imposed:
             raise ImpairmentError(f"no impairment {name!r} is imposed")
@@ -88,7 +88,7 @@ class Shaping:
         lifted.lifted_ns = now_ns
         return lifted.evidence()
 
-    def evidence(self, name: str) -> Evidence:
+    def evidence(self, name: str) -> ImpairmentEvidence:
         """Return what an impairment did, also after it was lifted. Raises ImpairmentError for an unknown name."""
         known = self._imposed.get(name) or self._lifted.get(name)
         if known is None:
@@ -100,17 +100,17 @@ class Shaping:
         return {name: imposed.impairment for name, imposed in self._imposed.items()}
 
     def verdict(self, load: Load) -> Verdict:
-        """Say whether bytes may go on now, have to wait for a change, or end their connection."""
+        """Return whether bytes may go on now, have to wait for a change, or end their connection."""
         if any(self._resets(load.flow)):
             return "close"
         return "wait" if any(self._stops(load)) else "forward"
 
     def is_reset(self, flow: Flow) -> bool:
-        """Whether a connection with this flow may not live."""
+        """Return whether a connection with this flow may not live."""
         return any(self._resets(flow))
 
     def is_unopened(self, load: Load) -> bool:
-        """Whether a connection could not be opened on a real network: one of its ways was cut already."""
+        """Return whether a connection could not be opened on a real network: one of its ways was cut already."""
         return any(
             load.opened_ns >= imposed.imposed_ns and (imposed.carries(load.flow) or imposed.carries(load.flow.reverse))
             for imposed in self._cuts("blackhole")
@@ -125,13 +125,13 @@ class Shaping:
         """Take note of bytes that are about to go, and say how many nanoseconds later they arrive."""
         delay_ms = 0
         for imposed in self._imposed.values():
-            if not isinstance(imposed.impairment, Cut) and imposed.carries(load.flow):
+            if not isinstance(imposed.impairment, LinkCut) and imposed.carries(load.flow):
                 _touch(imposed, load, now_ns)
-                delay_ms += imposed.impairment.delay_ms if isinstance(imposed.impairment, Delay) else 0
+                delay_ms += imposed.impairment.delay_ms if isinstance(imposed.impairment, LinkDelay) else 0
         return delay_ms * NS_PER_MS
 
     def piece_bytes(self, flow: Flow) -> int | None:
-        """Say how many bytes may be sent at once, so that they flow evenly; None without a throttle."""
+        """Return how many bytes may be sent at once, so that they flow evenly; None without a throttle."""
         rates = [throttle.bytes_per_s for _, throttle in self._throttles(flow)]
         return max(1, min(rates) // PIECES_PER_S) if rates else None
 
@@ -161,7 +161,7 @@ class Shaping:
 
     def _cuts(self, by: Literal["blackhole", "reset"]) -> Iterator[_Imposed]:
         for imposed in self._imposed.values():
-            if isinstance(imposed.impairment, Cut) and imposed.impairment.by == by:
+            if isinstance(imposed.impairment, LinkCut) and imposed.impairment.by == by:
                 yield imposed
 
 

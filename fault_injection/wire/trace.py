@@ -30,7 +30,7 @@ Json = dict[str, "Json"] | list["Json"] | str | int | bool | None
 
 
 @dataclass(frozen=True, slots=True)
-class TraceEnd:
+class TraceTrailer:
     """What the last line of a file says.
 
     Attributes:
@@ -168,7 +168,7 @@ class Trace:
         """
         if self._is_open:
             self._is_open = False
-            self._orders.put(TraceEnd(self._first_seq, next_seq))
+            self._orders.put(TraceTrailer(self._first_seq, next_seq))
         self.flush()
 
     def flush(self) -> None:
@@ -221,7 +221,7 @@ class _TraceFile:
             case TraceEntry() if self._file is not None:
                 self._file.write(line(order) + "\n")
                 self._lines += 1
-            case TraceEnd() if self._file is not None:
+            case TraceTrailer() if self._file is not None:
                 columns = {"end": True, **asdict(replace(order, lines=self._lines))}
                 self._file.write(json.dumps(columns, separators=(",", ":")) + "\n")
                 self.close()
@@ -242,4 +242,4 @@ class _TraceFile:
             self.close()
 
 
-_Order = TraceEntry | TraceEnd | TextIOBase | threading.Event | None
+_Order = TraceEntry | TraceTrailer | TextIOBase | threading.Event | None

@@ -15,7 +15,7 @@ NONE = -1
 
 
 @dataclass(frozen=True, slots=True)
-class EpochRun:
+class EpochBatches:
     """Consecutive record batches of one leader epoch; epoch None in message sets before v2."""
 
     leader_epoch: int | None
@@ -24,7 +24,7 @@ class EpochRun:
 
 
 @dataclass(frozen=True, slots=True)
-class EpochEnd:
+class DivergingEpochView:
     """The largest epoch the leader shares with the follower, and where it ends (KIP-595, Fetch v12)."""
 
     leader_epoch: int
@@ -57,7 +57,7 @@ class FetchPartition:
 
     @property
     def leader_epoch(self) -> int:
-        """The epoch that a protocol point compares."""
+        """Return the epoch that a protocol point compares."""
         return self.current_leader_epoch
 
 
@@ -90,8 +90,8 @@ class FetchedPartition:
     last_stable_offset: int = NONE
     log_start_offset: int = NONE
     record_bytes: int = 0
-    epochs: tuple[EpochRun, ...] = ()
-    diverging_epoch: EpochEnd | None = None
+    epochs: tuple[EpochBatches, ...] = ()
+    diverging_epoch: DivergingEpochView | None = None
     leader_id: int = NONE
     leader_epoch: int = NONE
     is_listed: bool = True
@@ -99,7 +99,7 @@ class FetchedPartition:
 
     @property
     def has_records(self) -> bool:
-        """Whether it carries any bytes of records."""
+        """Return whether it carries any bytes of records."""
         return self.record_bytes > 0
 
     @property
@@ -109,17 +109,17 @@ class FetchedPartition:
 
     @property
     def has_diverging_epoch(self) -> bool:
-        """Whether the leader tells the follower to truncate."""
+        """Return whether the leader tells the follower to truncate."""
         return self.diverging_epoch is not None
 
     @property
     def first_offset(self) -> int | None:
-        """The first offset of the first batch; None without records or if only decompression shows it."""
+        """Return the first offset of the first batch; None without records or if only decompression shows it."""
         return self.epochs[0].first_offset if self.epochs else None
 
     @property
     def last_offset(self) -> int | None:
-        """The last offset of the last whole batch."""
+        """Return the last offset of the last whole batch."""
         return self.epochs[-1].last_offset if self.epochs else None
 
 
@@ -152,7 +152,7 @@ class EpochRequestView:
 
 
 @dataclass(frozen=True, slots=True)
-class EpochAnswer:
+class EpochEndOffset:
     """Where an epoch ends: the largest epoch not above the asked one (v1+) and its end offset."""
 
     topic: str | None
@@ -167,7 +167,7 @@ class EpochResponseView:
     """An OffsetsForLeaderEpoch response."""
 
     throttle_time_ms: int
-    partitions: tuple[EpochAnswer, ...]
+    partitions: tuple[EpochEndOffset, ...]
     error: int = 0
 
 
@@ -202,7 +202,7 @@ class ProducedPartition:
 
     @property
     def has_records(self) -> bool:
-        """Whether there is anything to append."""
+        """Return whether there is anything to append."""
         return self.record_bytes > 0
 
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from oracle.brokers.defects import Defect
+from oracle.brokers.defects import PartitionDefect
 from oracle.brokers.model import Brokers
 from oracle.brokers.path_to_schedule import to_steps
 from oracle.brokers.shrinking import shrunk
-from oracle.explorer.model import INTERRUPTED, Always, Sometimes, Verdict
+from oracle.explorer.model import INTERRUPTED, Always, SearchVerdict, Sometimes
 from oracle.explorer.search import NO_LIMITS, Limits, explore
 from oracle.guarantees import PromiseVerdict
 from oracle.predict import predict
@@ -22,8 +22,8 @@ from oracle.vocabulary import Acks
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from oracle.brokers.model import Action
-    from oracle.brokers.questions import Question
+    from oracle.brokers.model import BrokerAction
+    from oracle.brokers.questions import SearchQuestion
     from oracle.explorer.model import Exploration
     from oracle.schedule import Schedule
     from oracle.state import PartitionState
@@ -34,7 +34,7 @@ BROKEN = "AcknowledgedSurvives"
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class SearchResult:
     """One search.
 
     Attributes:
@@ -55,7 +55,7 @@ class Finding:
 
     @property
     def words(self) -> str:
-        """The finding in words."""
+        """Return the finding in words."""
         if self.actions is not None:
             shown = "" if self.steps is None else f", schedule of {self.steps} steps: {self.decided_by}"
             return f"lost in {self.actions} actions{shown}"
@@ -64,7 +64,7 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class SearchAnswer:
     """The answer to a question.
 
     Attributes:
@@ -73,12 +73,12 @@ class Answer:
             (acks=1, or a disk that forgets), or where nothing is lost at all.
     """
 
-    lost: Finding | None
-    broken: Finding | None = None
+    lost: SearchResult | None
+    broken: SearchResult | None = None
 
     @property
     def words(self) -> str:
-        """The answer in words."""
+        """Return the answer in words."""
         if self.lost is None:
             return "nothing is acknowledged"
         if self.broken is None:
@@ -88,22 +88,22 @@ class Answer:
         return f"promise broken: {self.broken.words}"
 
 
-def answer(asked: Question, max_states: int | None) -> Answer:
+def answer(asked: SearchQuestion, max_states: int | None) -> SearchAnswer:
     """Search for a lost record, and for one whose loss breaks a promise.
 
     Raises:
         KeyboardInterrupt: if a search was interrupted: half an answer is none.
     """
     if asked.bounds.acks is Acks.NONE:
-        return Answer(None)
+        return SearchAnswer(None)
     brokers = Brokers(asked.rules, asked.bounds)
     lost = _searched(brokers, LOST, max_states)
     is_promised = asked.bounds.acks is Acks.ALL and not asked.bounds.power_failure
-    if lost.verdict is not Verdict.VIOLATED or not is_promised:
-        return Answer(_finding(brokers, lost))
+    if lost.verdict is not SearchVerdict.VIOLATED or not is_promised:
+        return SearchAnswer(_finding(brokers, lost))
     broken = _searched(brokers, BROKEN, max_states)
     is_same = broken.path == lost.path
-    return Answer(_finding(brokers, lost, has_schedule=not is_same), _finding(brokers, broken))
+    return SearchAnswer(_finding(brokers, lost, has_schedule=not is_same), _finding(brokers, broken))
 
 
 def _searched(brokers: Brokers, name: str, max_states: int | None) -> Exploration[PartitionState]:
@@ -113,15 +113,15 @@ def _searched(brokers: Brokers, name: str, max_states: int | None) -> Exploratio
     return found
 
 
-def _finding(brokers: Brokers, found: Exploration[PartitionState], *, has_schedule: bool = True) -> Finding:
+def _finding(brokers: Brokers, found: Exploration[PartitionState], *, has_schedule: bool = True) -> SearchResult:
     """Return a search's result, with the schedule that shows it."""
-    is_complete = found.verdict is not Verdict.UNFINISHED
+    is_complete = found.verdict is not SearchVerdict.UNFINISHED
     actions = len(found.path) - 1 if found.path else None
     schedule = schedule_of(brokers, found) if found.path and has_schedule else None
     if schedule is None:
-        return Finding(found.distinct, found.depth, is_complete, actions)
+        return SearchResult(found.distinct, found.depth, is_complete, actions)
     why = _why(schedule, brokers)
-    return Finding(found.distinct, found.depth, is_complete, actions, len(schedule.steps), why)
+    return SearchResult(found.distinct, found.depth, is_complete, actions, len(schedule.steps), why)
 
 
 def _why(schedule: Schedule, brokers: Brokers) -> str:
@@ -135,10 +135,10 @@ def _why(schedule: Schedule, brokers: Brokers) -> str:
 
 
 DEFECT_OF = {
-    "AcknowledgedSurvives": Defect.PROMISE_BROKEN,
-    "NothingAcknowledgedIsLost": Defect.ACKNOWLEDGED_LOST,
-    "CommittedSurvives": Defect.COMMITTED_LOST,
-    "InSyncLogsMatch": Defect.DIVERGED,
+    "AcknowledgedSurvives": PartitionDefect.PROMISE_BROKEN,
+    "NothingAcknowledgedIsLost": PartitionDefect.ACKNOWLEDGED_LOST,
+    "CommittedSurvives": PartitionDefect.COMMITTED_LOST,
+    "InSyncLogsMatch": PartitionDefect.DIVERGED,
 }
 """What a broken property still shows once everything is at rest; other properties show nothing then."""
 
@@ -152,7 +152,7 @@ def search(
     return explore(model, always, sometimes, limits=limits)
 
 
-def actions_of(found: Exploration[PartitionState]) -> tuple[tuple[Action, PartitionState], ...]:
+def actions_of(found: Exploration[PartitionState]) -> tuple[tuple[BrokerAction, PartitionState], ...]:
     """Return a counterexample's actions with the states they lead to."""
     return tuple((step.label, step.state) for step in found.path[1:])  # type: ignore[misc]
 
@@ -169,7 +169,7 @@ def schedule_of(model: Brokers, found: Exploration[PartitionState]) -> Schedule 
 # Which schedule shows what a cell loses? The one of a broken promise if there is one, else of an allowed loss.
 
 
-def shown(asked: Question, max_states: int) -> Schedule | None:
+def shown(asked: SearchQuestion, max_states: int) -> Schedule | None:
     """Return a shortest schedule that loses an acknowledged record, or None if the search finds none."""
     brokers = Brokers(asked.rules, asked.bounds)
     for name in (BROKEN, LOST):

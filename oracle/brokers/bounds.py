@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from oracle.schedule import Settings
+from oracle.schedule import TopicSettings
 from oracle.vocabulary import Acks, HighWatermarkCheckpoint
 
 
 @dataclass(frozen=True, slots=True)
-class Bounds:
+class SearchBounds:
     """What a partition under search is made of, and how much may happen to it.
 
     Attributes:
@@ -30,7 +30,7 @@ class Bounds:
     records: int = 2
     epochs: int = 3
     acks: Acks = Acks.ALL
-    settings: Settings = field(default_factory=Settings)
+    settings: TopicSettings = field(default_factory=TopicSettings)
     checkpointing: HighWatermarkCheckpoint = HighWatermarkCheckpoint.PROMPT
     kills: bool = True
     stops: bool = False

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from oracle.prediction import Prediction
 
 
-class Defect(StrEnum):
+class PartitionDefect(StrEnum):
     """What can be wrong with a partition that has come to rest."""
 
     PROMISE_BROKEN = "an acknowledged record is lost although the settings promise it"
@@ -21,19 +21,19 @@ class Defect(StrEnum):
     DIVERGED = "two replicas disagree below both their high watermarks"
 
 
-def defects(prediction: Prediction) -> frozenset[Defect]:
+def defects(prediction: Prediction) -> frozenset[PartitionDefect]:
     """Return everything that is wrong at the end of a predicted schedule."""
     promises = {record.promise.verdict for record in prediction.records}
     lost = {PromiseVerdict.BROKEN, PromiseVerdict.ALLOWED_BY_SETTINGS}
     found = {
-        Defect.PROMISE_BROKEN: PromiseVerdict.BROKEN in promises,
-        Defect.ACKNOWLEDGED_LOST: bool(promises & lost),
-        Defect.COMMITTED_LOST: any(record.fate is Fate.LOST for record in prediction.records),
-        Defect.DIVERGED: bool(prediction.diverged),
+        PartitionDefect.PROMISE_BROKEN: PromiseVerdict.BROKEN in promises,
+        PartitionDefect.ACKNOWLEDGED_LOST: bool(promises & lost),
+        PartitionDefect.COMMITTED_LOST: any(record.fate is Fate.LOST for record in prediction.records),
+        PartitionDefect.DIVERGED: bool(prediction.diverged),
     }
     return frozenset(defect for defect, is_there in found.items() if is_there)
 
 
 def is_determined(prediction: Prediction) -> bool:
-    """Tell whether the schedule leaves no race open."""
+    """Return whether the schedule leaves no race open."""
     return not prediction.races and all(record.fate is not Fate.UNDETERMINED for record in prediction.records)

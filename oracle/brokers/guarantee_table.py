@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from oracle.brokers.answers import Answer, Finding, answer
-from oracle.brokers.questions import Cell, Faults, cells, identity, question
+from oracle.brokers.answers import SearchAnswer, SearchResult, answer
+from oracle.brokers.questions import Faults, GuaranteeCell, cells, identity, question
 from oracle.vocabulary import Acks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Mapping
 
-    from oracle.brokers.questions import Question
+    from oracle.brokers.questions import SearchQuestion
     from oracle.rules.rule_set import RuleSet
 
 MAX_STATES = {2: 8000, 3: 2500}
@@ -20,7 +20,7 @@ MAX_STATES = {2: 8000, 3: 2500}
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class GuaranteeRow:
     """The answers for the releases that share a rule set.
 
     Attributes:
@@ -28,7 +28,7 @@ class Row:
     """
 
     releases: tuple[str, ...]
-    answers: Mapping[Cell, Answer]
+    answers: Mapping[GuaranteeCell, SearchAnswer]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,9 +36,9 @@ class GuaranteeTable:
     """The whole table, with the caps that its searches had by the number of replicas."""
 
     max_states: Mapping[int, int]
-    rows: tuple[Row, ...]
+    rows: tuple[GuaranteeRow, ...]
 
-    def row_of(self, release: str) -> Row | None:
+    def row_of(self, release: str) -> GuaranteeRow | None:
         """Return the row of a release such as ``3.9.2 kraft``, or None."""
         return next((row for row in self.rows if release in row.releases), None)
 
@@ -51,8 +51,8 @@ def release_name(rules: RuleSet) -> str:
 def build(
     releases: Iterable[RuleSet],
     max_states: Mapping[int, int] = MAX_STATES,
-    ask: Callable[[Question, int], Answer] = answer,
-    on_row: Callable[[Row], None] = lambda _row: None,
+    ask: Callable[[SearchQuestion, int], SearchAnswer] = answer,
+    on_row: Callable[[GuaranteeRow], None] = lambda _row: None,
 ) -> GuaranteeTable:
     """Answer every cell of the table.
 
@@ -65,10 +65,10 @@ def build(
     alike: dict[Hashable, list[RuleSet]] = {}
     for rules in releases:
         alike.setdefault(questions(rules), []).append(rules)
-    known: dict[Hashable, Answer] = {}
+    known: dict[Hashable, SearchAnswer] = {}
     rows = []
     for group in alike.values():
-        row = Row(tuple(map(release_name, group)), _answers(group[0], known, max_states, ask))
+        row = GuaranteeRow(tuple(map(release_name, group)), _answers(group[0], known, max_states, ask))
         rows.append(row)
         on_row(row)
     return GuaranteeTable(max_states, tuple(rows))
@@ -80,8 +80,11 @@ def questions(rules: RuleSet) -> Hashable:
 
 
 def _answers(
-    rules: RuleSet, known: dict[Hashable, Answer], max_states: Mapping[int, int], ask: Callable[[Question, int], Answer]
-) -> dict[Cell, Answer]:
+    rules: RuleSet,
+    known: dict[Hashable, SearchAnswer],
+    max_states: Mapping[int, int],
+    ask: Callable[[SearchQuestion, int], SearchAnswer],
+) -> dict[GuaranteeCell, SearchAnswer]:
     answers = {}
     for cell in cells():
         asked = question(rules, cell)
@@ -98,7 +101,7 @@ def encode(table: GuaranteeTable) -> dict[str, Any]:
     return {"max_states": {str(replicas): cap for replicas, cap in table.max_states.items()}, "rows": rows}
 
 
-def _encoded(answers: Mapping[Cell, Answer]) -> dict[str, dict[str, Any]]:
+def _encoded(answers: Mapping[GuaranteeCell, SearchAnswer]) -> dict[str, dict[str, Any]]:
     settings: dict[str, dict[str, Any]] = {}
     for cell, found in answers.items():
         if found.lost is not None:
@@ -112,19 +115,19 @@ def _encoded(answers: Mapping[Cell, Answer]) -> dict[str, dict[str, Any]]:
 
 def decode(document: Mapping[str, Any]) -> GuaranteeTable:
     """Return the table that ``encode`` has written."""
-    rows = tuple(Row(tuple(row["releases"]), _decoded(row["cells"])) for row in document["rows"])
+    rows = tuple(GuaranteeRow(tuple(row["releases"]), _decoded(row["cells"])) for row in document["rows"])
     return GuaranteeTable({int(replicas): cap for replicas, cap in document["max_states"].items()}, rows)
 
 
-def _decoded(settings: Mapping[str, Mapping[str, Any]]) -> dict[Cell, Answer]:
+def _decoded(settings: Mapping[str, Mapping[str, Any]]) -> dict[GuaranteeCell, SearchAnswer]:
     return {cell: _answer(cell, settings.get(cell.settings, {})) for cell in cells()}
 
 
-def _answer(cell: Cell, columns: Mapping[str, Any]) -> Answer:
+def _answer(cell: GuaranteeCell, columns: Mapping[str, Any]) -> SearchAnswer:
     if cell.acks is Acks.NONE:
-        return Answer(None)
-    findings = {name: Finding(**finding) for name, finding in columns[cell.faults.value].items()}
-    return Answer(findings["lost"], findings.get("broken"))
+        return SearchAnswer(None)
+    findings = {name: SearchResult(**finding) for name, finding in columns[cell.faults.value].items()}
+    return SearchAnswer(findings["lost"], findings.get("broken"))
 
 
 def columns() -> tuple[str, ...]:

@@ -18,10 +18,10 @@ from oracle.events import (
     BrokerReturned,
     JoinCommitted,
     JoinRefused,
+    LogTailLost,
     RecordSent,
     RequestReceived,
     ResponseReceived,
-    TailLost,
 )
 from oracle.predict import initial_world
 from oracle.schedule import Schedule
@@ -31,7 +31,7 @@ from oracle.vocabulary import Acks, BrokerId, Label, Offset, Timing
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from oracle.brokers.bounds import Bounds
+    from oracle.brokers.bounds import SearchBounds
     from oracle.events import Event
     from oracle.rules.rule_set import RuleSet
     from oracle.state import PartitionState, ReplicaState
@@ -52,7 +52,7 @@ class Brokers:
 
     name = "Brokers"
 
-    def __init__(self, rules: RuleSet, bounds: Bounds) -> None:
+    def __init__(self, rules: RuleSet, bounds: SearchBounds) -> None:
         self.rules = rules
         self.bounds = bounds
         self._keys = Keys()
@@ -71,7 +71,7 @@ class Brokers:
         """Return the assigned replicas."""
         return tuple(map(BrokerId, range(1, self.bounds.replicas + 1)))
 
-    def actions(self, state: PartitionState) -> Iterator[tuple[Action, PartitionState]]:
+    def actions(self, state: PartitionState) -> Iterator[tuple[BrokerAction, PartitionState]]:
         """Return every action with the state it leads to, in a fixed order."""
         for action in self.possible(state):
             after = advanced(state, action.events, self.rules, self.bounds)
@@ -83,7 +83,7 @@ class Brokers:
         return [successor for _, successor in self.actions(state)]
 
     def is_within_bounds(self, state: PartitionState) -> bool:
-        """Tell whether the search goes on from a state."""
+        """Return whether the search goes on from a state."""
         return state.controller.leader_epoch <= self.bounds.epochs
 
     def key(self, state: PartitionState) -> tuple[int, ...]:
@@ -98,7 +98,7 @@ class Brokers:
         """
         return dict(self._occurrences)
 
-    def possible(self, state: PartitionState) -> Iterator[Action]:
+    def possible(self, state: PartitionState) -> Iterator[BrokerAction]:
         """Return the actions that the rules allow in a state, in a fixed order."""
         yield from self._sends(state)
         yield from _link_moves(state)
@@ -109,7 +109,7 @@ class Brokers:
         for replica in state.replicas:
             yield from self._process_moves(replica, may_fail=may_fail)
 
-    def _sends(self, state: PartitionState) -> Iterable[Action]:
+    def _sends(self, state: PartitionState) -> Iterable[BrokerAction]:
         """Send the next record, unless it would be refused: then nothing would change."""
         leader = state.serving_leader()
         if leader is None or len(state.produces) >= self.bounds.records:
@@ -120,29 +120,29 @@ class Brokers:
             return ()
         return (_one(RecordSent(Label(f"m{len(state.produces)}"), self.bounds.acks)),)
 
-    def _process_moves(self, replica: ReplicaState, *, may_fail: bool) -> Iterator[Action]:
+    def _process_moves(self, replica: ReplicaState, *, may_fail: bool) -> Iterator[BrokerAction]:
         broker = replica.broker
         if not replica.alive:
             yield _one(BrokerReturned(broker, clean=replica.shut_down_cleanly))
             return
         if self.bounds.kills:
-            yield Action((BrokerDied(broker, graceful=False), BrokerRemoved(broker)))
+            yield BrokerAction((BrokerDied(broker, graceful=False), BrokerRemoved(broker)))
         if self.bounds.stops:
-            yield Action((BrokerDied(broker, graceful=True), BrokerRemoved(broker)))
+            yield BrokerAction((BrokerDied(broker, graceful=True), BrokerRemoved(broker)))
         for offset in range(replica.log.log_end_offset) if may_fail else ():
-            failure = (BrokerDied(broker, graceful=False), TailLost(broker, Offset(offset)), BrokerRemoved(broker))
-            yield Action(failure)
+            failure = (BrokerDied(broker, graceful=False), LogTailLost(broker, Offset(offset)), BrokerRemoved(broker))
+            yield BrokerAction(failure)
 
 
 def _has_regrown(before: PartitionState, after: PartitionState) -> bool:
     return len(before.controller.isr) < len(before.assignment) == len(after.controller.isr)
 
 
-def _one(event: Event) -> Action:
-    return Action((event,))
+def _one(event: Event) -> BrokerAction:
+    return BrokerAction((event,))
 
 
-def _link_moves(state: PartitionState) -> Iterator[Action]:
+def _link_moves(state: PartitionState) -> Iterator[BrokerAction]:
     for replica in state.replicas:
         fetch = replica.fetch
         if fetch is None:
@@ -157,7 +157,7 @@ def _link_moves(state: PartitionState) -> Iterator[Action]:
 
 
 @dataclass(frozen=True, slots=True)
-class Action:
+class BrokerAction:
     """One step of a path.
 
     Attributes:
@@ -168,7 +168,7 @@ class Action:
 
     @property
     def cause(self) -> Event:
-        """The event that the others follow from."""
+        """Return the event that the others follow from."""
         return self.events[0]
 
     def __str__(self) -> str:  # type: ignore[explicit-override] # typing has it from 3.12 on
@@ -176,7 +176,7 @@ class Action:
         return ", ".join(filter(None, map(_words, self.events)))
 
 
-def mover(action: Action) -> BrokerId | None:
+def mover(action: BrokerAction) -> BrokerId | None:
     """Return the follower whose link an action moves, or None."""
     match action.cause:
         case RequestReceived(follower) | ResponseReceived(follower) | JoinCommitted(follower) | JoinRefused(follower):
@@ -199,7 +199,7 @@ def _words(event: Event) -> str:
             return f"the controller does not let broker {follower} join the ISR"
         case BrokerDied(broker, graceful):
             return f"broker {broker} is {'stopped' if graceful else 'killed'}"
-        case TailLost(broker, offset):
+        case LogTailLost(broker, offset):
             return f"the disk of broker {broker} loses what is at offset {offset} and above"
         case BrokerReturned(broker):
             return f"broker {broker} starts"

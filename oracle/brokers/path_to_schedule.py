@@ -10,14 +10,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from oracle.brokers.model import mover
-from oracle.events import BrokerDied, BrokerReturned, RecordSent, TailLost
+from oracle.events import BrokerDied, BrokerReturned, LogTailLost, RecordSent
 from oracle.gate import POINTS
 from oracle.predict import initial_world
 from oracle.predicting.assumptions import UnmetAssumptionError
-from oracle.predicting.taking import take
+from oracle.predicting.step_effects import take
 from oracle.state import FetchKind, FetchStage
 from oracle.steps.brokers import Kill, LoseTail, Start, Stop
-from oracle.steps.frames import Hold, Release
+from oracle.steps.frames import Hold, ReleaseHold
 from oracle.steps.produce import Produce
 from oracle.vocabulary import Expectation, PointName
 from oracle.world import ImpossibleEventError
@@ -25,17 +25,19 @@ from oracle.world import ImpossibleEventError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from oracle.brokers.model import Action
+    from oracle.brokers.model import BrokerAction
     from oracle.events import Event
     from oracle.rules.rule_set import RuleSet
     from oracle.schedule import Schedule
-    from oracle.state import Fetch, PartitionState
+    from oracle.state import FetchInFlight, PartitionState
     from oracle.steps.step import Step
     from oracle.vocabulary import BrokerId, Offset
     from oracle.world import World
 
 
-def to_steps(path: Iterable[tuple[Action, PartitionState]], partition: Schedule, rules: RuleSet) -> tuple[Step, ...]:
+def to_steps(
+    path: Iterable[tuple[BrokerAction, PartitionState]], partition: Schedule, rules: RuleSet
+) -> tuple[Step, ...]:
     """Return the steps that lead real brokers along a path, as far as steps can.
 
     Args:
@@ -54,7 +56,7 @@ class _Standing:
     """A hold that stands for a frame of the path."""
 
     name: str
-    frame: HeldFrame
+    frame: FrameToHold
 
 
 class _Writing:
@@ -77,7 +79,7 @@ class _Writing:
         for follower in (*stretch.movers, *self._partition.replicas):
             standing = earlier.get(follower)
             if standing is not None and self._standing.get(follower) is not standing:
-                self._take(Release(standing.name))
+                self._take(ReleaseHold(standing.name))
 
     def _prepare(self, follower: BrokerId, stretch: Stretch) -> None:
         """Arm the hold at which a follower's link will stand, unless it stands there already."""
@@ -89,7 +91,7 @@ class _Writing:
             self._standing[follower] = _Standing(name, frame)
             self._take(Hold(name, frame.point, frame.follower, frame.leader, frame.fetch_offset))
 
-    def _name(self, frame: HeldFrame) -> str:
+    def _name(self, frame: FrameToHold) -> str:
         name = _WORDS[frame.point].format(follower=frame.follower, leader=frame.leader)
         count = self._names[name] = self._names.get(name, 0) + 1
         return name if count == 1 else f"{name}, {count}"
@@ -122,7 +124,7 @@ _POINT_OF = {where: point for point, where in POINTS.items()}
 
 
 @dataclass(frozen=True, slots=True)
-class HeldFrame:
+class FrameToHold:
     """A frame that a link must not get past.
 
     Attributes:
@@ -133,7 +135,7 @@ class HeldFrame:
     follower: BrokerId
     leader: BrokerId
     fetch_offset: Offset | None
-    fetch: Fetch
+    fetch: FetchInFlight
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,12 +150,12 @@ class Stretch:
 
     steps: tuple[Step, ...]
     movers: tuple[BrokerId, ...]
-    held: Mapping[BrokerId, HeldFrame]
+    held: Mapping[BrokerId, FrameToHold]
 
 
-def stretches(path: Iterable[tuple[Action, PartitionState]]) -> tuple[Stretch, ...]:
+def stretches(path: Iterable[tuple[BrokerAction, PartitionState]]) -> tuple[Stretch, ...]:
     """Cut a path into stretches; what happens before its first step needs none."""
-    found: list[tuple[tuple[Step, ...], list[Action], PartitionState]] = []
+    found: list[tuple[tuple[Step, ...], list[BrokerAction], PartitionState]] = []
     for action, state in path:
         steps = tuple(step for event in action.events if (step := _step_of(event)) is not None)
         if steps:
@@ -170,7 +172,7 @@ def _step_of(event: Event) -> Step | None:
             return Produce((label,), acks, Expectation.ANY)
         case BrokerDied(broker, graceful):
             return Stop(broker) if graceful else Kill(broker)
-        case TailLost(broker, offset):
+        case LogTailLost(broker, offset):
             return LoseTail(broker, offset)
         case BrokerReturned(broker):
             return Start(broker)
@@ -178,11 +180,11 @@ def _step_of(event: Event) -> Step | None:
             return None
 
 
-def _movers(moves: Iterable[Action]) -> tuple[BrokerId, ...]:
+def _movers(moves: Iterable[BrokerAction]) -> tuple[BrokerId, ...]:
     return tuple(dict.fromkeys(follower for action in moves if (follower := mover(action)) is not None))
 
 
-def _held(state: PartitionState) -> dict[BrokerId, HeldFrame]:
+def _held(state: PartitionState) -> dict[BrokerId, FrameToHold]:
     return {
         replica.broker: _frame(replica.broker, replica.fetch)
         for replica in state.replicas
@@ -190,6 +192,6 @@ def _held(state: PartitionState) -> dict[BrokerId, HeldFrame]:
     }
 
 
-def _frame(follower: BrokerId, fetch: Fetch) -> HeldFrame:
+def _frame(follower: BrokerId, fetch: FetchInFlight) -> FrameToHold:
     offset = fetch.offset if fetch.kind is FetchKind.FETCH else None
-    return HeldFrame(_POINT_OF[fetch.kind, fetch.stage], follower, fetch.leader, offset, fetch)
+    return FrameToHold(_POINT_OF[fetch.kind, fetch.stage], follower, fetch.leader, offset, fetch)

@@ -10,9 +10,9 @@ from dataclasses import dataclass, fields
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from oracle.brokers.bounds import Bounds
+from oracle.brokers.bounds import SearchBounds
 from oracle.rules.rule_set import RuleSet
-from oracle.schedule import Settings
+from oracle.schedule import TopicSettings
 from oracle.vocabulary import Acks, HighWatermarkCheckpoint
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class Faults(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class GuaranteeCell:
     """A choice of settings, and what may happen: one cell of the table.
 
     Attributes:
@@ -71,24 +71,24 @@ class Cell:
 
     @property
     def settings(self) -> str:
-        """The settings as one line, such as ``acks=all min.isr=2 unclean=off replicas=3``."""
+        """Return the settings as one line, such as ``acks=all min.isr=2 unclean=off replicas=3``."""
         acks = "all" if self.acks is Acks.ALL else int(self.acks)
         unclean = "on" if self.unclean else "off"
         return f"acks={acks} min.isr={self.min_isr} unclean={unclean} replicas={self.replicas}"
 
 
-def cells() -> Iterator[Cell]:
+def cells() -> Iterator[GuaranteeCell]:
     """Return every cell of one release, in the order of the table."""
     for replicas in (2, 3):
         for acks in (Acks.ALL, Acks.LEADER, Acks.NONE):
             for min_isr in (1, 2, 3):
                 for unclean in (False, True):
                     for faults in Faults:
-                        yield Cell(acks, min_isr, unclean, replicas, faults)
+                        yield GuaranteeCell(acks, min_isr, unclean, replicas, faults)
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class SearchQuestion:
     """What one search needs to know, and nothing else.
 
     Attributes:
@@ -96,31 +96,31 @@ class Question:
     """
 
     rules: RuleSet
-    bounds: Bounds
+    bounds: SearchBounds
 
 
-def question(rules: RuleSet, cell: Cell) -> Question:
+def question(rules: RuleSet, cell: GuaranteeCell) -> SearchQuestion:
     """Return the question that a cell asks about a release, within the table's bounds."""
-    bounds = Bounds(
+    bounds = SearchBounds(
         replicas=cell.replicas,
         records=2 if cell.replicas == 2 else 1,
         epochs=2 if cell.replicas > 2 and cell.faults is not Faults.POWER_FAILURE else 3,
         acks=cell.acks,
-        settings=Settings(_read_min_isr(rules, cell), cell.unclean),
+        settings=TopicSettings(_read_min_isr(rules, cell), cell.unclean),
         checkpointing=_checkpointing(cell.faults),
         kills=cell.faults is not Faults.POWER_FAILURE,
         stops=cell.faults is Faults.POWER_FAILURE,
         power_failure=cell.faults is Faults.POWER_FAILURE,
     )
-    return Question(rules, bounds)
+    return SearchQuestion(rules, bounds)
 
 
-def identity(asked: Question) -> Hashable:
+def identity(asked: SearchQuestion) -> Hashable:
     """Return what two questions with the same answer have in common."""
     return (*(getattr(asked.rules, field.name) for field in fields(RuleSet) if field.name not in UNREAD), asked.bounds)
 
 
-def _read_min_isr(rules: RuleSet, cell: Cell) -> int:
+def _read_min_isr(rules: RuleSet, cell: GuaranteeCell) -> int:
     """Return the minimum that the rules go by; 1 where they do not ask for it."""
     is_read = cell.acks is Acks.ALL or rules.high_watermark_needs_min_isr
     return rules.effective_min_isr(cell.min_isr, cell.replicas) if is_read else 1

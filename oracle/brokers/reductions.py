@@ -34,19 +34,19 @@ from oracle.replication.electing import awaiting, checkpoint_high_watermarks
 from oracle.replication.following import TAIL_LOST
 from oracle.state import ControllerView, FetchStage, PartitionState, ReplicaState
 from oracle.transitions import Refusal, step
-from oracle.vocabulary import HighWatermarkCheckpoint, Role
+from oracle.vocabulary import HighWatermarkCheckpoint, ReplicaRole
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
 
-    from oracle.brokers.bounds import Bounds
+    from oracle.brokers.bounds import SearchBounds
     from oracle.events import Event
     from oracle.rules.rule_set import RuleSet
-    from oracle.state import Fetch, ProduceState
+    from oracle.state import FetchInFlight, ProduceState
     from oracle.vocabulary import BrokerId
 
 
-def advanced(state: PartitionState, events: tuple[Event, ...], rules: RuleSet, bounds: Bounds) -> PartitionState:
+def advanced(state: PartitionState, events: tuple[Event, ...], rules: RuleSet, bounds: SearchBounds) -> PartitionState:
     """Return the state after some events that the rules allow, and after all that follows at once."""
     for event in events:
         state = _applied(state, event, rules)
@@ -94,7 +94,7 @@ def _at_once(state: PartitionState, follower: BrokerId, rules: RuleSet) -> Parti
     return _applied(state, RequestSent(replica.broker), rules) if _is_idle(state, replica) else state
 
 
-def _has_news(state: PartitionState, replica: ReplicaState, fetch: Fetch, rules: RuleSet) -> bool:
+def _has_news(state: PartitionState, replica: ReplicaState, fetch: FetchInFlight, rules: RuleSet) -> bool:
     leader = state.presumed_leader(fetch.leader)
     if leader is None or not rules.serves_epoch(fetch.leader_epoch, leader.leader_epoch):
         return True
@@ -104,7 +104,7 @@ def _has_news(state: PartitionState, replica: ReplicaState, fetch: Fetch, rules:
 
 
 def _is_idle(state: PartitionState, replica: ReplicaState) -> bool:
-    if not replica.alive or replica.role is not Role.FOLLOWER or replica.fetch is not None or replica.stuck:
+    if not replica.alive or replica.role is not ReplicaRole.FOLLOWER or replica.fetch is not None or replica.stuck:
         return False
     return replica.leader is not None and state.presumed_leader(replica.leader) is not None
 
@@ -136,7 +136,7 @@ class Keys:
 
 
 def has_lost_a_tail(state: PartitionState) -> bool:
-    """Tell whether a disk has forgotten records."""
+    """Return whether a disk has forgotten records."""
     return any(reason == TAIL_LOST for _, _, reason in state.history_truncations)
 
 

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 from oracle.brokers.defects import defects, is_determined
 from oracle.predict import initial_world, predict
 from oracle.predicting.assumptions import UnmetAssumptionError
-from oracle.predicting.taking import take
+from oracle.predicting.step_effects import take
 from oracle.steps.brokers import Start
-from oracle.steps.frames import AwaitHold, Hold, Release
+from oracle.steps.frames import AwaitHold, Hold, ReleaseHold
 from oracle.steps.produce import AwaitOutcome, Produce
 from oracle.steps.step import ScheduleError
 from oracle.steps.waits import AwaitIsr, Checkpoint
@@ -26,7 +26,7 @@ from oracle.world import ImpossibleEventError
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from oracle.brokers.defects import Defect
+    from oracle.brokers.defects import PartitionDefect
     from oracle.rules.rule_set import RuleSet
     from oracle.schedule import Schedule
     from oracle.steps.step import Step
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from oracle.world import World
 
 
-def shrunk(steps: tuple[Step, ...], partition: Schedule, rules: RuleSet, defect: Defect) -> Schedule | None:
+def shrunk(steps: tuple[Step, ...], partition: Schedule, rules: RuleSet, defect: PartitionDefect) -> Schedule | None:
     """Return the shortest schedule found with the defect, or None if the steps do not show it at all."""
     schedule = _shown(steps, partition, rules, defect)
     while schedule is not None:
@@ -46,7 +46,7 @@ def shrunk(steps: tuple[Step, ...], partition: Schedule, rules: RuleSet, defect:
 
 
 def _shorter(
-    steps: tuple[Step, ...], partition: Schedule, rules: RuleSet, defect: Defect
+    steps: tuple[Step, ...], partition: Schedule, rules: RuleSet, defect: PartitionDefect
 ) -> tuple[tuple[Step, ...], Schedule] | None:
     for fewer in _smaller(steps):
         schedule = _shown(fewer, partition, rules, defect)
@@ -55,7 +55,7 @@ def _shorter(
     return None
 
 
-def _shown(steps: tuple[Step, ...], partition: Schedule, rules: RuleSet, defect: Defect) -> Schedule | None:
+def _shown(steps: tuple[Step, ...], partition: Schedule, rules: RuleSet, defect: PartitionDefect) -> Schedule | None:
     """Return the whole schedule if it is possible, leaves no race open and shows the defect."""
     try:
         schedule = replace(partition, steps=with_awaits(_renamed(steps), partition, rules))
@@ -118,7 +118,7 @@ def with_awaits(steps: Sequence[Step], partition: Schedule, rules: RuleSet) -> t
         ImpossibleEventError: a step that the rules do not allow.
         UnmetAssumptionError: a step that assumes what does not come.
     """
-    endings = [_Telling(steps, partition, rules) for _ in range(2)]
+    endings = [_ScheduleSoFar(steps, partition, rules) for _ in range(2)]
     for telling, has_record in zip(endings, (False, True), strict=True):
         telling.finish(has_record=has_record)
         if telling.is_whole():
@@ -126,7 +126,7 @@ def with_awaits(steps: Sequence[Step], partition: Schedule, rules: RuleSet) -> t
     return tuple(endings[0].steps)
 
 
-class _Telling:
+class _ScheduleSoFar:
     """The steps told so far, and where the model stands after them."""
 
     def __init__(self, steps: Sequence[Step], partition: Schedule, rules: RuleSet) -> None:
@@ -149,7 +149,7 @@ class _Telling:
         self.steps += [AwaitIsr(tuple(sorted(self._world.state.controller.isr))), Checkpoint("end")]
 
     def is_whole(self) -> bool:
-        """Tell whether every replica is in sync."""
+        """Return whether every replica is in sync."""
         return len(self._world.state.controller.isr) == len(self._replicas)
 
     def _take(self, step: Step) -> None:
@@ -180,4 +180,4 @@ class _Telling:
 
     def _release_all(self) -> None:
         while held := next((armed for armed in self._world.gate.holds if armed.caught), None):
-            self._take(Release(held.hold.name))
+            self._take(ReleaseHold(held.hold.name))

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Generic
 
-from oracle.explorer.model import Eventually, Model, State, Step
+from oracle.explorer.model import Eventually, Model, PathStep, State
 from oracle.explorer.paths import key_of
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ class Behaviour(Generic[State]):
     """
 
     avoids: str
-    path: tuple[Step[State], ...]
+    path: tuple[PathStep[State], ...]
     loop_start: int | None
 
 
@@ -48,7 +48,7 @@ class Edge:
 
 
 @dataclass(slots=True)
-class Graph(Generic[State]):
+class AvoidingGraph(Generic[State]):
     """The states that avoid a property and are reached without it, numbered breadth first."""
 
     states: list[State] = field(default_factory=list)
@@ -71,8 +71,8 @@ def find_avoiding_behaviour(model: Model[State], wanted: Eventually[State]) -> B
     return None
 
 
-def _avoiding_graph(model: Model[State], wanted: Eventually[State]) -> Graph[State]:
-    graph: Graph[State] = Graph()
+def _avoiding_graph(model: Model[State], wanted: Eventually[State]) -> AvoidingGraph[State]:
+    graph: AvoidingGraph[State] = AvoidingGraph()
     numbers: dict[Hashable, int] = {}
 
     def number_of(state: State, found_by: tuple[int, object] | None) -> int | None:
@@ -100,7 +100,7 @@ def _leaving(model: Model[State], state: State) -> Iterator[tuple[object, State]
 
 
 def _expand(
-    graph: Graph[State],
+    graph: AvoidingGraph[State],
     number: int,
     steps: list[tuple[object, State]],
     wanted: Eventually[State],
@@ -117,46 +117,46 @@ def _expand(
     graph.enabled.append({wanted.fair_action(label) for label, _ in steps} - {None})
 
 
-def _path(graph: Graph[State], number: int) -> tuple[Step[State], ...]:
+def _path(graph: AvoidingGraph[State], number: int) -> tuple[PathStep[State], ...]:
     steps = []
     found_by = graph.found_by[number]
     while found_by is not None:
         parent, label = found_by
-        steps.append(Step(label, graph.states[number]))
+        steps.append(PathStep(label, graph.states[number]))
         number, found_by = parent, graph.found_by[parent]
-    return (Step(None, graph.states[number]), *steps[::-1])
+    return (PathStep(None, graph.states[number]), *steps[::-1])
 
 
-def _is_fair(graph: Graph[State], component: Collection[int]) -> bool:
+def _is_fair(graph: AvoidingGraph[State], component: Collection[int]) -> bool:
     always_enabled = set.intersection(*(graph.enabled[number] for number in component))
     return always_enabled <= {edge.action for number in component for edge in _inside(graph, number, component)}
 
 
-def _inside(graph: Graph[State], number: int, component: Collection[int]) -> list[Edge]:
+def _inside(graph: AvoidingGraph[State], number: int, component: Collection[int]) -> list[Edge]:
     return [edge for edge in graph.edges[number] if edge.target in component]
 
 
-def _round(graph: Graph[State], component: Collection[int]) -> Iterator[Step[State]]:
+def _round(graph: AvoidingGraph[State], component: Collection[int]) -> Iterator[PathStep[State]]:
     """Yield a walk from the component's first state through what makes the component fair, and back."""
     start = at = min(component)
     closes: Callable[[Edge], bool] = lambda edge: edge.target == start  # noqa: E731
     for is_due in (*_obligations(graph, component), closes):
         for edge in next(walk for walk in _walks(graph, at, component) if is_due(walk[-1])):
             at = edge.target
-            yield Step(edge.label, graph.states[at])
+            yield PathStep(edge.label, graph.states[at])
 
 
-def _obligations(graph: Graph[State], component: Collection[int]) -> Iterator[Callable[[Edge], bool]]:
+def _obligations(graph: AvoidingGraph[State], component: Collection[int]) -> Iterator[Callable[[Edge], bool]]:
     actions = set().union(*(graph.enabled[number] for number in component))
     for action in sorted(actions, key=str):
         yield partial(_serves, graph, action)
 
 
-def _serves(graph: Graph[State], action: Hashable, edge: Edge) -> bool:
+def _serves(graph: AvoidingGraph[State], action: Hashable, edge: Edge) -> bool:
     return edge.action == action or action not in graph.enabled[edge.target]
 
 
-def _walks(graph: Graph[State], start: int, component: Collection[int]) -> Iterator[list[Edge]]:
+def _walks(graph: AvoidingGraph[State], start: int, component: Collection[int]) -> Iterator[list[Edge]]:
     """Yield walks inside the component, shortest first; each of its steps ends one, so what is sought is found."""
     walks: dict[int, list[Edge]] = {start: []}
     queue = deque([start])

@@ -17,7 +17,7 @@ Asks: TypeAlias = "tuple[Callable[[Any], bool] | None, ...]"
 
 
 @dataclass(frozen=True, slots=True)
-class Action:
+class SpecAction:
     """A step that reads some parts and yields them as they are afterwards, once for each way to take it.
 
     Attributes:
@@ -38,7 +38,7 @@ class Action:
 
     @property
     def label(self) -> str:
-        """The action and its brokers, for people."""
+        """Return the action and its brokers, for people."""
         return f"{self.name} ({self.who})" if self.who else self.name
 
 
@@ -58,7 +58,7 @@ class JointAction:
     Like any other, the action itself reads within one group; its vetoes may read in others.
     """
 
-    action: Action
+    action: SpecAction
     vetoes: tuple[Veto, ...]
 
 
@@ -106,7 +106,7 @@ class Factored:
 
     name: str
     fields: tuple[Field, ...]
-    actions: tuple[Action, ...]
+    actions: tuple[SpecAction, ...]
     joint_actions: tuple[JointAction, ...]
     checks: tuple[Check, ...]
     groups: tuple[frozenset[int], ...]

@@ -51,7 +51,7 @@ class Model(Protocol[State]):
         """Return the same steps with what happened: a label whose ``str`` is readable. Rebuilds paths only."""
 
     def is_within_bounds(self, state: State) -> bool:
-        """Tell whether to go on from a state; one out of bounds is checked, but not counted nor expanded."""
+        """Return whether to go on from a state; one out of bounds is checked, but not counted nor expanded."""
 
     def occurrences(self) -> Mapping[str, int]:
         """Return how often named things happened so far, if the model counts them while it makes successors."""
@@ -107,7 +107,7 @@ class Eventually(Generic[S]):
 
 
 @dataclass(frozen=True, slots=True)
-class Subject(Generic[State]):
+class SearchSubject(Generic[State]):
     """Something to search, ready for a search.
 
     Attributes:
@@ -138,7 +138,7 @@ INTERRUPTED = "interrupted"
 """Why a search is unfinished that a KeyboardInterrupt has ended."""
 
 
-class Verdict(Enum):
+class SearchVerdict(Enum):
     """What a search says about the properties that it checked."""
 
     HOLDS = "holds"
@@ -147,7 +147,7 @@ class Verdict(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Step(Generic[State]):
+class PathStep(Generic[State]):
     """One step of a path.
 
     Attributes:
@@ -160,7 +160,7 @@ class Step(Generic[State]):
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class SearchProgress:
     """How far a search is: states generated and distinct, levels reached, states still to expand."""
 
     generated: int
@@ -187,12 +187,12 @@ class Exploration(Generic[State]):
     """
 
     model: str
-    verdict: Verdict
+    verdict: SearchVerdict
     property_name: str | None
     generated: int
     distinct: int
     depth: int
-    path: tuple[Step[State], ...] = ()
+    path: tuple[PathStep[State], ...] = ()
     loop_start: int | None = None
     sometimes: Mapping[str, int] = field(default_factory=dict)
     stopped_by: str | None = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from oracle.explorer.model import Step
+from oracle.explorer.model import PathStep
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator, Mapping
@@ -12,7 +12,9 @@ if TYPE_CHECKING:
     from oracle.explorer.model import Model, State
 
 
-def path_to(model: Model[State], parents: Mapping[Hashable, Hashable | None], key: Hashable) -> tuple[Step[State], ...]:
+def path_to(
+    model: Model[State], parents: Mapping[Hashable, Hashable | None], key: Hashable
+) -> tuple[PathStep[State], ...]:
     """Return the path from an initial state to the state with this key.
 
     Args:
@@ -39,10 +41,10 @@ def _back_to_start(parents: Mapping[Hashable, Hashable | None], key: Hashable) -
         at = parents[at]
 
 
-def _step_to(steps: Iterable[tuple[object | None, State]], model: Model[State], key: Hashable) -> Step[State]:
+def _step_to(steps: Iterable[tuple[object | None, State]], model: Model[State], key: Hashable) -> PathStep[State]:
     for label, state in steps:
         if key_of(model, state) == key:
-            return Step(label, state)
+            return PathStep(label, state)
     raise LookupError(f"{model.name}: no action leads to {key!r}, though it is a successor")
 
 

@@ -19,11 +19,11 @@ from oracle.explorer.model import (
     Eventually,
     Exploration,
     Model,
-    Progress,
+    PathStep,
+    SearchProgress,
+    SearchVerdict,
     Sometimes,
     State,
-    Step,
-    Verdict,
 )
 from oracle.explorer.paths import key_of, path_to
 
@@ -44,7 +44,7 @@ class Limits:
     """
 
     max_states: int | None = None
-    on_progress: Callable[[Progress], None] = lambda _progress: None
+    on_progress: Callable[[SearchProgress], None] = lambda _progress: None
     should_stop: Callable[[], bool] = lambda: False
 
 
@@ -79,7 +79,7 @@ def explore(
         return found
     return replace(
         found,
-        verdict=Verdict.VIOLATED,
+        verdict=SearchVerdict.VIOLATED,
         property_name=behaviour.avoids,
         path=behaviour.path,
         loop_start=behaviour.loop_start,
@@ -121,7 +121,7 @@ class _Search(Generic[State]):
             self._expand(states[start:end], keys[start:end])
             queued = max(0, len(states) - end) + len(self.states)
             depth = self.levels_expanded + 1 + bool(self.states)
-            self.limits.on_progress(Progress(self.generated, len(self.parents), depth, queued))
+            self.limits.on_progress(SearchProgress(self.generated, len(self.parents), depth, queued))
             if not self._may_go_on():
                 return
 
@@ -160,18 +160,18 @@ class _Search(Generic[State]):
 
     @property
     def may_conclude(self) -> bool:
-        """Whether every reachable state was visited and found sound."""
+        """Return whether every reachable state was visited and found sound."""
         return self.broken is None and self.stopped_by is None
 
     def result(self) -> Exploration[State]:
         """Return what has been found so far."""
-        verdict, name = Verdict.HOLDS, None
-        path: tuple[Step[State], ...] = ()
+        verdict, name = SearchVerdict.HOLDS, None
+        path: tuple[PathStep[State], ...] = ()
         if self.broken is not None:
             name, key = self.broken
-            verdict, path = Verdict.VIOLATED, path_to(self.model, self.parents, key)
+            verdict, path = SearchVerdict.VIOLATED, path_to(self.model, self.parents, key)
         elif self.stopped_by is not None:
-            verdict = Verdict.UNFINISHED
+            verdict = SearchVerdict.UNFINISHED
         return Exploration(
             model=self.model.name,
             verdict=verdict,
@@ -181,5 +181,5 @@ class _Search(Generic[State]):
             depth=len(path) or self.levels_expanded + bool(self.states),
             path=path,
             sometimes={**self.model.occurrences(), **self.seen},
-            stopped_by=self.stopped_by if verdict is Verdict.UNFINISHED else None,
+            stopped_by=self.stopped_by if verdict is SearchVerdict.UNFINISHED else None,
         )

@@ -19,7 +19,7 @@ from oracle.explorer.numbering import numberings
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from oracle.explorer.factored import Action, Asks, Factored, Parts
+    from oracle.explorer.factored import Asks, Factored, Parts, SpecAction
     from oracle.explorer.numbering import Numbering
 
 
@@ -104,7 +104,7 @@ class Tabulated:
                 yield effects.action.label, state + effect.difference
 
     def is_within_bounds(self, state: int) -> bool:
-        """Tell whether to expand a state."""
+        """Return whether to expand a state."""
         return not self._bounds or all(bound[state & bound.mask] for bound in self._bounds)
 
     def occurrences(self) -> Mapping[str, int]:
@@ -119,7 +119,7 @@ class Tabulated:
                     counted.update(dict.fromkeys(effect.counted, situation.visits))
         return counted
 
-    def _declared_actions(self) -> list[Action]:
+    def _declared_actions(self) -> list[SpecAction]:
         return [*self.factored.actions, *(joint.action for joint in self.factored.joint_actions)]
 
     def invariant(self, name: str) -> Always[int]:
@@ -161,7 +161,7 @@ class Effects(dict[int, tuple[Effect, ...]]):
     Not remembered here (``is_remembered``) if the action reads all of its group: then the group remembers it.
     """
 
-    def __init__(self, action: Action, numberings: Sequence[Numbering], bit: int) -> None:
+    def __init__(self, action: SpecAction, numberings: Sequence[Numbering], bit: int) -> None:
         super().__init__()
         self.action = action
         self.read = [numberings[number] for number in action.reads]

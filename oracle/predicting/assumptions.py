@@ -77,7 +77,7 @@ def _check_hold(world: World, name: str) -> None:
 
 
 def what_passes(world: World, armed: ArmedHold) -> str:
-    """Say what there is on the hold's link instead."""
+    """Return what there is on the hold's link instead."""
     if armed.hold.broker is not None:
         return _what_is_decided(world.state, armed.hold.broker)
     follower, leader = armed.hold.follower, armed.hold.leader

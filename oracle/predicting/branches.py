@@ -10,13 +10,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from oracle.asking import Answer, answer
+from oracle.asking import StepAnswer, answer
 from oracle.predicting.assumptions import UnmetAssumptionError, check
-from oracle.predicting.comparing import Comparison
+from oracle.predicting.comparing import StateChange
 from oracle.predicting.interleavings import TooManyStatesError, explore, identity
 from oracle.predicting.outcome import moment
 from oracle.predicting.races import decisions, shared
-from oracle.predicting.taking import strokes
+from oracle.predicting.step_effects import strokes
 from oracle.predicting.wording import Chronicle, step_words
 from oracle.prediction import Assumption, Decision
 from oracle.steps.brokers import LoseTail
@@ -29,7 +29,7 @@ from oracle.world import ImpossibleEventError
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from oracle.predicting.taking import Stroke
+    from oracle.predicting.step_effects import Stroke
     from oracle.prediction import Moment
     from oracle.steps.step import Step
     from oracle.world import World
@@ -39,7 +39,7 @@ WAYS_MAX = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class Branch:
     """One way through the schedule so far.
 
     Attributes:
@@ -54,14 +54,14 @@ class Way:
     moments: tuple[Moment, ...] = ()
     chronicle: Chronicle = ()
     race: tuple[Decision, ...] = ()
-    answers: tuple[Answer, ...] = ()
+    answers: tuple[StepAnswer, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Ways:
     """All ways through the schedule so far, and what was assumed to come this far."""
 
-    ways: tuple[Way, ...]
+    ways: tuple[Branch, ...]
     assumed: tuple[Assumption, ...] = ()
 
     def after(self, index: int, step: Step) -> Ways:
@@ -88,20 +88,20 @@ def _moment(world: World, index: int, name: str | None) -> Moment:
     return moment(world.state, index, name, world.obstacles.paused)
 
 
-def _answer(world: World, index: int, step: Ask) -> Answer:
-    return Answer(index, step.sentence(), answer(world, step))
+def _answer(world: World, index: int, step: Ask) -> StepAnswer:
+    return StepAnswer(index, step.sentence(), answer(world, step))
 
 
-def _taken(way: Way, index: int, step: Step) -> tuple[Way, ...]:
+def _taken(way: Branch, index: int, step: Step) -> tuple[Branch, ...]:
     """Return every way to do a step and come to rest."""
-    ways: tuple[Way, ...] = (way,)
+    ways: tuple[Branch, ...] = (way,)
     for stroke in strokes(step):
         reached = [after for before in ways for after in _after_stroke(before, stroke, index, step)]
         ways = _without_repetition(reached, index)
     return ways
 
 
-def _after_stroke(way: Way, stroke: Stroke, index: int, step: Step) -> Iterator[Way]:
+def _after_stroke(way: Branch, stroke: Stroke, index: int, step: Step) -> Iterator[Branch]:
     during = step_words(index, step)
     try:
         struck = stroke(way.world)
@@ -112,27 +112,27 @@ def _after_stroke(way: Way, stroke: Stroke, index: int, step: Step) -> Iterator[
         message = f"{error}: hold some links, or take fewer replicas"
         raise ScheduleError(message, step=index, field="steps") from error
     _check_number(len(graph.ends), index)
-    told = tuple(Comparison(index, during, None, way.world, struck).changes())
+    told = tuple(StateChange(index, during, None, way.world, struck).changes())
     deciding = decisions(graph)
     for end in graph.ends:
         moves = graph.moves_to(end)
-        changes = (c for m in moves for c in Comparison(index, during, m.event, m.before, m.after).changes())
+        changes = (c for m in moves for c in StateChange(index, during, m.event, m.before, m.after).changes())
         race = tuple(Decision(index, f"{during}: {decision}") for decision in deciding[end])
         chronicle = (*way.chronicle, *told, *changes)
         yield replace(way, world=graph.worlds[end], chronicle=chronicle, race=(*way.race, *race))
 
 
-def _in_a_race(message: str, way: Way) -> str:
+def _in_a_race(message: str, way: Branch) -> str:
     return f"{message}, if {_race(way)}; await it before" if way.race else message
 
 
-def _race(way: Way) -> str:
+def _race(way: Branch) -> str:
     return " and ".join(decision.text for decision in way.race)
 
 
-def _checked(ways: Sequence[Way], step: Step) -> tuple[list[Way], list[tuple[Way, UnmetAssumptionError]]]:
-    kept: list[Way] = []
-    unmet: list[tuple[Way, UnmetAssumptionError]] = []
+def _checked(ways: Sequence[Branch], step: Step) -> tuple[list[Branch], list[tuple[Branch, UnmetAssumptionError]]]:
+    kept: list[Branch] = []
+    unmet: list[tuple[Branch, UnmetAssumptionError]] = []
     for way in ways:
         try:
             kept.append(replace(way, world=check(way.world, step)))
@@ -141,7 +141,7 @@ def _checked(ways: Sequence[Way], step: Step) -> tuple[list[Way], list[tuple[Way
     return kept, unmet
 
 
-def _refused(unmet: Sequence[tuple[Way, UnmetAssumptionError]], index: int) -> ScheduleError:
+def _refused(unmet: Sequence[tuple[Branch, UnmetAssumptionError]], index: int) -> ScheduleError:
     way, error = unmet[0]
     rules = way.world.rules
     among = "" if len(unmet) == 1 else f" in none of the {len(unmet)} outcomes that are open"
@@ -150,7 +150,7 @@ def _refused(unmet: Sequence[tuple[Way, UnmetAssumptionError]], index: int) -> S
 
 
 def _assumption(
-    index: int, step: Step, kept: Sequence[Way], unmet: Sequence[tuple[Way, UnmetAssumptionError]]
+    index: int, step: Step, kept: Sequence[Branch], unmet: Sequence[tuple[Branch, UnmetAssumptionError]]
 ) -> Assumption:
     """Say which of the open outcomes a step assumes, and what the others would be."""
     otherwise = "; ".join(f"{str(error).rstrip(',')}, if {_race(way)}" for way, error in unmet)
@@ -158,10 +158,10 @@ def _assumption(
     return Assumption(index, f"{step_words(index, step)} assumes {outcomes}: else {otherwise}")
 
 
-def _without_repetition(ways: Sequence[Way], index: int) -> tuple[Way, ...]:
+def _without_repetition(ways: Sequence[Branch], index: int) -> tuple[Branch, ...]:
     if len(ways) == 1:
         return tuple(ways)
-    known: dict[object, Way] = {}
+    known: dict[object, Branch] = {}
     for way in ways:
         passed = repr([moment for moment in way.moments if moment.name is not None])
         key = identity(way.world), passed, way.answers

@@ -17,7 +17,7 @@ from oracle.predicting.wording import (
 )
 from oracle.replication.following import TAIL_LOST
 from oracle.rules import ahead_of_leader, base_protocol, isr_join, isr_shrink
-from oracle.vocabulary import Acks, Outcome, Role
+from oracle.vocabulary import Acks, ProduceOutcome, ReplicaRole
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class StateChange:
     """Two states with one event, or one step's own stroke, between them.
 
     Attributes:
@@ -77,7 +77,7 @@ class Comparison:
             yield self._change(ChangeKind.PROCESS, started, None, broker=new.broker)
 
     def _end(self, ended: ReplicaState) -> Change:
-        """Tell how a broker ended: by a step, or by itself when it had an answer."""
+        """Return how a broker ended: by a step, or by itself when it had an answer."""
         rule = None
         how = "stops gracefully" if ended.shut_down_cleanly else "is killed"
         if isinstance(self.event, ResponseReceived):
@@ -122,7 +122,7 @@ class Comparison:
             yield self._change(ChangeKind.CUT, text, rule, broker=new.broker, records=(label,))
         for offset in range(old.log.log_end_offset, new.log.log_end_offset):
             entry = new.log.entries[offset]
-            leads = new.role is Role.LEADER
+            leads = new.role is ReplicaRole.LEADER
             verb = "leader {} appends" if leads else "broker {} appends"
             text = f"{verb.format(new.broker)} {entry.label} at offset {offset}, leader epoch {entry.leader_epoch}"
             rule = base_protocol.LEADER_APPENDS if leads else base_protocol.FOLLOWER_APPENDS
@@ -134,10 +134,10 @@ class Comparison:
                 continue
             why, rule = why_high_watermark_moved(old, new, self.event, self.before)
             direction = "rises" if new.high_watermark > old.high_watermark else "falls"
-            whose = f"leader {new.broker}" if new.role is Role.LEADER else f"broker {new.broker}"
+            whose = f"leader {new.broker}" if new.role is ReplicaRole.LEADER else f"broker {new.broker}"
             text = f"high watermark of {whose} {direction} from {old.high_watermark} to {new.high_watermark}: {why}"
             yield self._change(ChangeKind.HIGH_WATERMARK, text, rule, broker=new.broker)
-            if new.role is Role.LEADER:
+            if new.role is ReplicaRole.LEADER:
                 yield from self._commits(new, why)
 
     def _commits(self, leader: ReplicaState, why: str) -> Iterator[Change]:
@@ -176,8 +176,8 @@ class Comparison:
 
 
 def is_deleted(old: ReplicaState, new: ReplicaState) -> bool:
-    """Tell whether a running broker has given a replica up."""
-    return old.alive and old.role is not Role.NONE and new.alive and new.role is Role.NONE
+    """Return whether a running broker has given a replica up."""
+    return old.alive and old.role is not ReplicaRole.NONE and new.alive and new.role is ReplicaRole.NONE
 
 
 _REFUSING: dict[str | None, Rule] = {
@@ -190,9 +190,9 @@ _REFUSING: dict[str | None, Rule] = {
 def _answer(produce: ProduceState) -> tuple[str, Rule]:
     acks = "all" if produce.acks is Acks.ALL else str(int(produce.acks))
     match produce.outcome:
-        case Outcome.ACKNOWLEDGED:
+        case ProduceOutcome.ACKNOWLEDGED:
             return f"the producer of {produce.label} is acknowledged (acks={acks})", base_protocol.ACKNOWLEDGED
-        case Outcome.REFUSED:
+        case ProduceOutcome.REFUSED:
             rule = _REFUSING.get(produce.error, base_protocol.REFUSED)
             return f"the producer of {produce.label} is refused: {produce.error}", rule
         case _:

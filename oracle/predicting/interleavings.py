@@ -37,12 +37,12 @@ from oracle.world import controller_moves, half_step, unnoticed
 
 if TYPE_CHECKING:
     from oracle.events import Event
-    from oracle.gate import Gate
-    from oracle.state import Fetch, PartitionState
+    from oracle.gate import ModelledGate
+    from oracle.state import FetchInFlight, PartitionState
     from oracle.vocabulary import BrokerId
     from oracle.world import World
 
-    Identity = tuple[PartitionState, Gate]
+    Identity = tuple[PartitionState, ModelledGate]
 
 STATES_MAX = 50_000
 ROUND_HALF_STEPS = 8
@@ -63,7 +63,7 @@ class Move:
 
 
 @dataclass(slots=True)
-class Graph:
+class InterleavingGraph:
     """The states between two rest points, in the order they were met; the first is where it begins.
 
     Attributes:
@@ -92,13 +92,13 @@ class Graph:
         )
 
 
-def explore(world: World, states_max: int = STATES_MAX) -> Graph:
+def explore(world: World, states_max: int = STATES_MAX) -> InterleavingGraph:
     """Explore every order in which the links can move until nothing moves any more.
 
     Raises:
         TooManyStatesError: after ``states_max`` states.
     """
-    graph = Graph([world], [[]])
+    graph = InterleavingGraph([world], [[]])
     known = {identity(world): 0}
     number = 0
     while number < len(graph.worlds):
@@ -143,7 +143,7 @@ def _moves(world: World) -> list[tuple[Event | None, World]]:
 
 
 def _is_calm(world: World) -> bool:
-    """Tell whether every broker has heard every decision that no hold keeps back, and none is to come.
+    """Return whether every broker has heard every decision that no hold keeps back, and none is to come.
 
     Then both reductions hold.
     """
@@ -153,7 +153,7 @@ def _is_calm(world: World) -> bool:
     return not is_shrinking and not unnoticed(world) and all(heard)
 
 
-def _event(follower: BrokerId, fetch: Fetch | None) -> Event:
+def _event(follower: BrokerId, fetch: FetchInFlight | None) -> Event:
     if fetch is None:
         return RequestSent(follower)
     if fetch.stage is FetchStage.REQUESTED:
@@ -161,8 +161,8 @@ def _event(follower: BrokerId, fetch: Fetch | None) -> Event:
     return FetchCompleted(follower) if fetch.stage is FetchStage.PARKED else ResponseReceived(follower)
 
 
-def _is_seen_by_its_follower_only(fetch: Fetch | None) -> bool:
-    """Tell whether the next half-step neither reads what other links change nor changes what they read.
+def _is_seen_by_its_follower_only(fetch: FetchInFlight | None) -> bool:
+    """Return whether the next half-step neither reads what other links change nor changes what they read.
 
     An answer that the offset is out of range makes the follower ask for the leader's end.
     """
@@ -173,12 +173,12 @@ def _is_seen_by_its_follower_only(fetch: Fetch | None) -> bool:
     return fetch.stage is FetchStage.REQUESTED and fetch.kind is FetchKind.EPOCH_LOOKUP
 
 
-def _may_be_idle(fetch: Fetch | None) -> bool:
+def _may_be_idle(fetch: FetchInFlight | None) -> bool:
     return fetch is None or fetch.stage is FetchStage.PARKED
 
 
 def _is_idle(world: World, follower: BrokerId) -> bool:
-    """Tell whether this follower's next round, taken alone, ends where it began."""
+    """Return whether this follower's next round, taken alone, ends where it began."""
     after = world
     for _ in range(ROUND_HALF_STEPS):
         after = half_step(after, follower)

@@ -12,21 +12,21 @@ from oracle.prediction import Divergence, LoggedRecord, Moment, Prediction, Reco
 from oracle.replication.following import forgot
 from oracle.rules import diverging_fetch, eligible_index, isr_join, kip_966, strict_min_isr
 from oracle.steps.step import ScheduleError
-from oracle.vocabulary import Fate, Leadership, Offset, Outcome, Role
+from oracle.vocabulary import Fate, Leadership, Offset, ProduceOutcome, ReplicaRole
 
 if TYPE_CHECKING:
     from oracle.predicting.wording import Change, Chronicle
     from oracle.rules.rule import Rule
     from oracle.rules.rule_set import RuleSet
     from oracle.schedule import Schedule
-    from oracle.state import Loss, PartitionState, ProduceState, ReplicaState
+    from oracle.state import LostRecord, PartitionState, ProduceState, ReplicaState
     from oracle.vocabulary import BrokerId, Label, LeaderEpoch
 
 
 def moment(state: PartitionState, step: int, name: str | None, paused: frozenset[BrokerId] = frozenset()) -> Moment:
     """Read the numbers of every replica at rest; those of a paused broker are what its disk shows."""
     leader = state.serving_leader()
-    followers = [r for r in state.assigned() if r.alive and r.role is Role.FOLLOWER]
+    followers = [r for r in state.assigned() if r.alive and r.role is ReplicaRole.FOLLOWER]
     remote = {r.broker: leader.remote_log_end_offset(r.broker) for r in followers} if leader else {}
     return Moment(
         step=step,
@@ -107,7 +107,7 @@ def _record(
 ) -> RecordPrediction:
     label = produce.label
     labels = [entry.label for entry in leader.log.entries]
-    outcome = produce.outcome or Outcome.INDETERMINATE
+    outcome = produce.outcome or ProduceOutcome.INDETERMINATE
     fate, why = decided(produce, state, leader, rules, chronicle)
     offset = Offset(labels.index(label)) if fate is Fate.PRESENT else None
     return RecordPrediction(
@@ -125,14 +125,16 @@ def _record(
     )
 
 
-def _promise(produce: ProduceState, outcome: Outcome, state: PartitionState, rules: RuleSet, fate: Fate) -> Promise:
+def _promise(
+    produce: ProduceState, outcome: ProduceOutcome, state: PartitionState, rules: RuleSet, fate: Fate
+) -> Promise:
     loss = next((loss for loss in state.history_losses if loss.label == produce.label), None)
     if fate in (Fate.PRESENT, Fate.UNDETERMINED) or loss is None:
-        return Promise(PromiseVerdict.KEPT if outcome is Outcome.ACKNOWLEDGED else PromiseVerdict.NONE)
+        return Promise(PromiseVerdict.KEPT if outcome is ProduceOutcome.ACKNOWLEDGED else PromiseVerdict.NONE)
     return judge_loss(produce.acks, outcome, state.settings, loss, _rule_behind(loss, state, rules).source)
 
 
-def _rule_behind(loss: Loss, state: PartitionState, rules: RuleSet) -> Rule:
+def _rule_behind(loss: LostRecord, state: PartitionState, rules: RuleSet) -> Rule:
     """Return the rule that let a replica be elected without the record: it lost it, or joined the ISR too early."""
     if forgot(state, loss.new_leader, loss.label):
         return kip_966.LAST_REPLICA_STANDING

@@ -18,7 +18,7 @@ from oracle.vocabulary import BrokerId, Fate
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from oracle.predicting.interleavings import Graph
+    from oracle.predicting.interleavings import InterleavingGraph
     from oracle.prediction import Moment, Prediction, RecordPrediction
 
 
@@ -26,7 +26,7 @@ NO_REPLICA = "none, as it has no replica"
 """What a broker's number is where a reassignment has taken the partition from it."""
 
 
-def decisions(graph: Graph) -> dict[int, tuple[str, ...]]:
+def decisions(graph: InterleavingGraph) -> dict[int, tuple[str, ...]]:
     """Return for every end the moves that decide for it and against others, in words; nothing if there is one end.
 
     A move decides between two ends if it is the one, on a shortest way to an end, after which the other cannot
@@ -42,7 +42,7 @@ def decisions(graph: Graph) -> dict[int, tuple[str, ...]]:
     }
 
 
-def _excluding(graph: Graph, reachable: Sequence[set[int]], end: int, other: int) -> str:
+def _excluding(graph: InterleavingGraph, reachable: Sequence[set[int]], end: int, other: int) -> str:
     """Return the move on the way to an end after which another cannot be reached, in words; none if it is the same."""
     for here, there in pairwise(graph.way_to(end)):
         if other not in reachable[there]:
@@ -50,7 +50,7 @@ def _excluding(graph: Graph, reachable: Sequence[set[int]], end: int, other: int
     return ""
 
 
-def _reachable_ends(graph: Graph) -> list[set[int]]:
+def _reachable_ends(graph: InterleavingGraph) -> list[set[int]]:
     """Return for every state the ends that can be reached from it."""
     sources: list[list[int]] = [[] for _ in graph.worlds]
     for number, edges in enumerate(graph.edges):

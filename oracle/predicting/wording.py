@@ -21,14 +21,14 @@ from oracle.events import (
 )
 from oracle.rules import base_protocol
 from oracle.state import FetchAnswer, FetchKind
-from oracle.vocabulary import Role
+from oracle.vocabulary import ReplicaRole
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from oracle.events import Event
     from oracle.rules.rule import Rule
-    from oracle.state import Fetch, ReplicaState
+    from oracle.state import FetchInFlight, ReplicaState
     from oracle.steps.step import Step
     from oracle.vocabulary import BrokerId, Label, PointName
     from oracle.world import World
@@ -45,7 +45,7 @@ def brokers(ids: Iterable[BrokerId]) -> str:
     return f"broker{'s' if len(listed) > 1 else ''} {', '.join(map(str, listed))}"
 
 
-def request(fetch: Fetch) -> str:
+def request(fetch: FetchInFlight) -> str:
     """Return a request in words."""
     if fetch.kind is FetchKind.EPOCH_LOOKUP:
         return f"lookup of epoch {fetch.last_epoch}"
@@ -101,7 +101,7 @@ def _join_words(event: JoinCommitted | JoinAnswered | JoinRefused) -> str:
             return f"the controller refuses to add broker {event.follower} to the ISR"
 
 
-def _link_words(event: Event, follower: BrokerId, fetch: Fetch) -> str:
+def _link_words(event: Event, follower: BrokerId, fetch: FetchInFlight) -> str:
     match event:
         case RequestReceived():
             return f"broker {follower}'s {request(fetch)} reaches leader {fetch.leader}"
@@ -123,7 +123,7 @@ def why_high_watermark_moved(
         return "restored from its checkpoint file", base_protocol.HIGH_WATERMARK_RESTORED
     if not new.alive:
         return "its disk forgets", base_protocol.HIGH_WATERMARK_RESTORED
-    if new.role is not Role.LEADER:
+    if new.role is not ReplicaRole.LEADER:
         is_cut = new.high_watermark < old.high_watermark and new.high_watermark == new.log.log_end_offset
         why = f"its log ends at {new.log.log_end_offset}" if is_cut else f"leader {new.leader} tells it"
         return why, base_protocol.HIGH_WATERMARK_OF_FOLLOWER
@@ -131,7 +131,7 @@ def why_high_watermark_moved(
 
 
 def _occasion(old: ReplicaState, new: ReplicaState, event: Event | None, before: World) -> str:
-    if old.role is not Role.LEADER:
+    if old.role is not ReplicaRole.LEADER:
         return f"broker {new.broker} becomes leader"
     gone = old.maximal_isr() - new.maximal_isr()
     if gone:

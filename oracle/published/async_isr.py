@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
-from oracle.explorer.factored import Action, Bound, Check, Factored, Field, JointAction, Veto
+from oracle.explorer.factored import Bound, Check, Factored, Field, JointAction, SpecAction, Veto
 from oracle.rules import isr_join
 from oracle.vocabulary import BrokerId, Offset
 
@@ -136,7 +136,7 @@ class Candidate:
     counted: Counted
 
     def is_outside(self, leader: LeaderState) -> bool:
-        """Tell whether the replica is not a known member."""
+        """Return whether the replica is not a known member."""
         return self.broker not in leader.known.isr
 
     def joins(self, leader: LeaderState, requests: Requests) -> Iterator[tuple[LeaderState, Requests]]:
@@ -145,14 +145,14 @@ class Candidate:
         yield leader.ask(wanted.isr), requests | {wanted}
 
     def is_behind(self, leader: LeaderState, offsets: Offsets) -> bool:
-        """Tell whether the replica must not join yet, by the rule that predicts brokers."""
+        """Return whether the replica must not join yet, by the rule that predicts brokers."""
         reached = high_watermark(self.counted(leader), offsets)
         return not isr_join.at_high_watermark(offsets[self.broker - 1], reached, Offset(0))
 
     def asks_to_expand(self) -> JointAction:
         """Return the leader's wish to add the replica, and what forbids it."""
         reads = (LEADER_STATE, REQUESTS)
-        wish = Action("LeaderRequestExpandIsr", f"broker {self.broker}", reads, self.joins, (self.is_outside, None))
+        wish = SpecAction("LeaderRequestExpandIsr", f"broker {self.broker}", reads, self.joins, (self.is_outside, None))
         return JointAction(wish, (Veto((LEADER_STATE, OFFSETS), self.is_behind),))
 
 
@@ -176,12 +176,12 @@ def async_isr(constants: Constants, name: str = NAME, counted: Counted = maximal
             Field("offsets", constants.part_bits, tuple(Offset(0) for _ in constants.brokers)),
         ),
         actions=(
-            Action("ControllerShrinkIsr", "", (CONTROLLER,), controller_shrinks_isr),
-            Action("ControllerHandleRequest", "", (CONTROLLER, REQUESTS), controller_grants),
-            Action("LeaderRequestShrinkIsr", "", (LEADER_STATE, REQUESTS), leader_asks_to_shrink),
-            Action("LeaderWrite", "", (OFFSETS,), leader_writes),
-            Action("LeaderHandleUpdate", "", (CONTROLLER, LEADER_STATE), leader_hears),
-            Action("FollowerReplicate", "", (OFFSETS,), followers_fetch),
+            SpecAction("ControllerShrinkIsr", "", (CONTROLLER,), controller_shrinks_isr),
+            SpecAction("ControllerHandleRequest", "", (CONTROLLER, REQUESTS), controller_grants),
+            SpecAction("LeaderRequestShrinkIsr", "", (LEADER_STATE, REQUESTS), leader_asks_to_shrink),
+            SpecAction("LeaderWrite", "", (OFFSETS,), leader_writes),
+            SpecAction("LeaderHandleUpdate", "", (CONTROLLER, LEADER_STATE), leader_hears),
+            SpecAction("FollowerReplicate", "", (OFFSETS,), followers_fetch),
         ),
         joint_actions=tuple(candidate.asks_to_expand() for candidate in candidates),
         checks=(Check(VALID_HIGH_WATERMARK, reads, partial(exposes_too_much, counted)),),

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
-from oracle.explorer.model import Subject
+from oracle.explorer.model import SearchSubject
 from oracle.explorer.symmetry import Symmetry
 from oracle.explorer.tabulated import Tabulated
-from oracle.published import async_isr, showing, symmetries
+from oracle.published import async_isr, state_values, symmetries
 from oracle.published.modules import KIP_320, MODULES
-from oracle.published.parts import Layout
+from oracle.published.parts import StateLayout
 from oracle.published.specification import FOLLOWER_IS_PREFIX, STRONG_ISR, WEAK_ISR, specification
 from oracle.published.truncations import cuts_by_kip_101, cuts_in_two_ways, cuts_to_high_watermark
 from oracle.rules import isr_join, kip_320
@@ -62,7 +62,7 @@ PUBLISHED = (*(module.name for module in MODULES), async_isr.NAME)
 NAMES = (*ROWS, async_isr.NAME, WITHOUT_MAXIMAL_ISR)
 
 
-def subject(name: str, constants: Constants, *, with_symmetry: bool = False) -> Subject[int]:
+def subject(name: str, constants: Constants, *, with_symmetry: bool = False) -> SearchSubject[int]:
     """Return a published model or a variant of one, ready to be searched.
 
     Args:
@@ -75,29 +75,29 @@ def subject(name: str, constants: Constants, *, with_symmetry: bool = False) -> 
     return _async_isr(name, constants, with_symmetry=with_symmetry)
 
 
-def _replication(module: Module, constants: Constants, *, with_symmetry: bool) -> Subject[int]:
-    model, layout = Tabulated(specification(module, constants)), Layout(constants)
+def _replication(module: Module, constants: Constants, *, with_symmetry: bool) -> SearchSubject[int]:
+    model, layout = Tabulated(specification(module, constants)), StateLayout(constants)
     if with_symmetry:
         model.key = Symmetry(model.numberings, *symmetries.of_replication(constants)).key
-    return Subject(
+    return SearchSubject(
         model=model,
         constants=asdict(constants),
         invariants=(model.invariant(WEAK_ISR), model.invariant(STRONG_ISR)),
         further=tuple(map(model.invariant, set(model.factored.invariants) & {FOLLOWER_IS_PREFIX})),
-        lines=lambda state: showing.replication_lines(showing.replication_value(layout, model.parts(state))),
-        value=lambda state: showing.replication_value(layout, model.parts(state)),
+        lines=lambda state: state_values.replication_lines(state_values.replication_value(layout, model.parts(state))),
+        value=lambda state: state_values.replication_value(layout, model.parts(state)),
     )
 
 
-def _async_isr(name: str, constants: Constants, *, with_symmetry: bool) -> Subject[int]:
+def _async_isr(name: str, constants: Constants, *, with_symmetry: bool) -> SearchSubject[int]:
     counted = async_isr.known_isr if name == WITHOUT_MAXIMAL_ISR else async_isr.maximal_isr
     model = Tabulated(async_isr.async_isr(constants, name, counted))
     if with_symmetry:
         model.key = Symmetry(model.numberings, *symmetries.of_async_isr(constants)).key
-    return Subject(
+    return SearchSubject(
         model=model,
         constants=asdict(constants),
         invariants=(model.invariant(async_isr.VALID_HIGH_WATERMARK),),
-        lines=lambda state: showing.async_isr_lines(showing.async_isr_value(model.parts(state))),
-        value=lambda state: showing.async_isr_value(model.parts(state)),
+        lines=lambda state: state_values.async_isr_lines(state_values.async_isr_value(model.parts(state))),
+        value=lambda state: state_values.async_isr_value(model.parts(state)),
     )

@@ -25,7 +25,7 @@ class Constants:
 
     @property
     def brokers(self) -> tuple[BrokerId, ...]:
-        """The brokers, numbered from 1."""
+        """Return the brokers, numbered from 1."""
         return tuple(BrokerId(number) for number in range(1, self.replicas + 1))
 
     @property

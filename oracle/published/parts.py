@@ -2,11 +2,11 @@
 
 The specification's state, part by part:
 
-    leaderAndIsrRequests    one `Request` for each leader epoch, None while it has not been sent; none is ever lost
+    leaderAndIsrRequests    one `LeaderAndIsrRequest` for each leader epoch, None until it is sent; none is ever lost
     quorumState             `Quorum`; the next leader epoch is its epoch plus one
     nextRecordId            a number
-    replicaLog[r]           `Replica.log`
-    replicaState[r]         the rest of `Replica`
+    replicaLog[r]           `SpecReplica.log`
+    replicaState[r]         the rest of `SpecReplica`
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ LOG_START = Offset(0)
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class LeaderAndIsrRequest:
     """A LeaderAndIsr request, named by its leader epoch: who leads, and who is in sync."""
 
     leader: BrokerId | None
@@ -46,7 +46,7 @@ class Quorum:
 
 
 @dataclass(frozen=True, slots=True)
-class Replica:
+class SpecReplica:
     """One replica: its log and what it believes.
 
     Attributes:
@@ -62,7 +62,7 @@ class Replica:
     log: ReplicaLog = field(default_factory=ReplicaLog)
     high_watermark: Offset = LOG_START
     leader_epoch: LeaderEpoch = NO_EPOCH
-    request: Request | None = None
+    request: LeaderAndIsrRequest | None = None
     isr: Isr = frozenset()
 
     @property
@@ -72,7 +72,7 @@ class Replica:
 
     @property
     def presumes_leadership(self) -> bool:
-        """Whether it accepts writes: it believes to be the leader, rightly or not."""
+        """Return whether it accepts writes: it believes to be the leader, rightly or not."""
         return self.leader == self.broker
 
     @property
@@ -87,8 +87,8 @@ class Replica:
         return Offset(next(own, self.log_end_offset))
 
 
-def is_true_leader(quorum: Quorum, replica: Replica) -> bool:
-    """Tell whether a replica that presumes to lead does so by the quorum's last word."""
+def is_true_leader(quorum: Quorum, replica: SpecReplica) -> bool:
+    """Return whether a replica that presumes to lead does so by the quorum's last word."""
     return quorum.leader == replica.broker and quorum.leader_epoch == replica.leader_epoch
 
 
@@ -96,7 +96,7 @@ def is_true_leader(quorum: Quorum, replica: Replica) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class StateLayout:
     """The fields of a state: every replica, the next record, the quorum, and the request of each epoch."""
 
     constants: Constants
@@ -116,12 +116,12 @@ class Layout:
 
     @property
     def next_record(self) -> int:
-        """The field of the next record."""
+        """Return the field of the next record."""
         return self.constants.replicas
 
     @property
     def quorum(self) -> int:
-        """The field of the quorum's state."""
+        """Return the field of the quorum's state."""
         return self.constants.replicas + 1
 
     def request(self, epoch: int) -> int:
@@ -130,7 +130,7 @@ class Layout:
 
     @property
     def requests(self) -> frozenset[int]:
-        """The fields of all requests."""
+        """Return the fields of all requests."""
         return frozenset(map(self.request, self.epochs))
 
     def fields(self) -> Iterator[Field]:
@@ -138,7 +138,7 @@ class Layout:
         brokers = self.constants.brokers
         requests = (len(brokers) + 1) << len(brokers)  # a leader or none, and a set of members
         for broker in brokers:
-            yield Field(f"replica {broker}", self.constants.part_bits, Replica(broker))
+            yield Field(f"replica {broker}", self.constants.part_bits, SpecReplica(broker))
         yield Field("next record", self.constants.records.bit_length(), 0)
         yield Field("quorum", (requests * (len(self.epochs) + 1)).bit_length(), Quorum(frozenset(brokers)))
         for epoch in self.epochs:

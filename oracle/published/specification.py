@@ -11,9 +11,9 @@ from functools import partial
 from itertools import combinations, permutations
 from typing import TYPE_CHECKING
 
-from oracle.explorer.factored import Action, Check, Factored, JointAction, Veto
+from oracle.explorer.factored import Check, Factored, JointAction, SpecAction, Veto
 from oracle.published import replication
-from oracle.published.parts import Layout, Quorum, Replica, is_true_leader
+from oracle.published.parts import Quorum, SpecReplica, StateLayout, is_true_leader
 from oracle.published.replication import Replication
 from oracle.vocabulary import BrokerId, LeaderEpoch
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from oracle.explorer.factored import Parts
     from oracle.published.constants import Constants
     from oracle.published.module import Module
-    from oracle.published.parts import Request
+    from oracle.published.parts import LeaderAndIsrRequest
 
 
 ZOMBIE_WRITES = "a zombie writes"
@@ -32,7 +32,7 @@ RECORDS_CUT = "records are cut"
 
 def specification(module: Module, constants: Constants) -> Factored:
     """Return a module as a model."""
-    layout = Layout(constants)
+    layout = StateLayout(constants)
     bound = _Bound(module, layout, Replication(module))
     return Factored(
         name=module.name,
@@ -48,7 +48,7 @@ def specification(module: Module, constants: Constants) -> Factored:
 @dataclass(frozen=True, slots=True)
 class _Bound:
     module: Module
-    layout: Layout
+    layout: StateLayout
     rules: Replication
 
     @property
@@ -67,7 +67,7 @@ class _Bound:
             if not self.module.fences_truncation:
                 yield replicas | requests
 
-    def actions(self) -> Iterator[Action]:
+    def actions(self) -> Iterator[SpecAction]:
         for epoch in self.layout.epochs:
             yield from self._controller_actions(epoch)
         for broker in self.brokers:
@@ -75,58 +75,60 @@ class _Bound:
         for leader, follower in permutations(self.brokers, 2):
             yield from self._pair_actions(leader, follower)
 
-    def _controller_actions(self, epoch: int) -> Iterator[Action]:
+    def _controller_actions(self, epoch: int) -> Iterator[SpecAction]:
         reads = (self.layout.quorum, self.layout.request(epoch))
         asks = (partial(_is_in_epoch, epoch - 1), None)
-        yield Action("ControllerElectLeader", "", reads, replication.elects_leader, asks)
-        yield Action("ControllerShrinkIsr", "", reads, replication.shrinks_isr, asks)
+        yield SpecAction("ControllerElectLeader", "", reads, replication.elects_leader, asks)
+        yield SpecAction("ControllerShrinkIsr", "", reads, replication.shrinks_isr, asks)
         if self.module.elects_uncleanly:
             elects = partial(replication.elects_uncleanly, self.brokers)
-            yield Action("ControllerElectUnclean", "", reads, elects, asks)
+            yield SpecAction("ControllerElectUnclean", "", reads, elects, asks)
 
-    def _own_actions(self, broker: BrokerId) -> Iterator[Action]:
+    def _own_actions(self, broker: BrokerId) -> Iterator[SpecAction]:
         who, replica = f"broker {broker}", self.layout.replica(broker)
         has_room = partial(_may_write, self.layout.constants.log_size)
         is_unwritten = partial(_is_below, self.layout.constants.records)
         written = (self.layout.quorum, self.layout.next_record, replica)
-        yield Action("LeaderWrite", who, written, self.rules.writes, (None, is_unwritten, has_room), _tells_zombie)
+        yield SpecAction("LeaderWrite", who, written, self.rules.writes, (None, is_unwritten, has_room), _tells_zombie)
         for epoch in map(LeaderEpoch, self.layout.epochs):
             reads, is_older = (self.layout.request(epoch), replica), partial(_is_before, epoch)
             becomes = partial(self.rules.becomes_leader, epoch)
-            yield Action("BecomeLeader", who, reads, becomes, (partial(_names, broker), is_older))
+            yield SpecAction("BecomeLeader", who, reads, becomes, (partial(_names, broker), is_older))
             if self.module.checks_last_epoch:
                 becomes = partial(self.rules.begins_to_fetch, epoch)
-                yield Action("BecomeFollower", who, reads, becomes, (partial(_names_another, broker), is_older))
+                yield SpecAction("BecomeFollower", who, reads, becomes, (partial(_names_another, broker), is_older))
 
-    def _pair_actions(self, leader: BrokerId, follower: BrokerId) -> Iterator[Action]:
+    def _pair_actions(self, leader: BrokerId, follower: BrokerId) -> Iterator[SpecAction]:
         who, rules = f"broker {follower}, leader {leader}", self.rules
         pair, with_quorum = (
             self.layout.pair(leader, follower),
             (self.layout.quorum, *self.layout.pair(leader, follower)),
         )
         asks = (_presumes_leadership, partial(_follows, leader))
-        yield Action("FollowerFetch", who, pair, rules.fetches, asks)
-        yield Action("LeaderShrinkIsr", who, with_quorum, rules.shrinks_isr, (None, _presumes_leadership, None))
-        yield Action("LeaderExpandIsr", who, with_quorum, rules.expands_isr, (None, *asks))
+        yield SpecAction("FollowerFetch", who, pair, rules.fetches, asks)
+        yield SpecAction("LeaderShrinkIsr", who, with_quorum, rules.shrinks_isr, (None, _presumes_leadership, None))
+        yield SpecAction("LeaderExpandIsr", who, with_quorum, rules.expands_isr, (None, *asks))
         if self.module.checks_last_epoch:
-            yield Action("FollowerTruncate", who, pair, rules.truncates, asks, _tells_truncation)
+            yield SpecAction("FollowerTruncate", who, pair, rules.truncates, asks, _tells_truncation)
         elif self.module.fences_truncation:
             asks_leader = (_presumes_leadership, None)
-            yield Action("BecomeFollower", who, pair, rules.joins_epoch, asks_leader, _tells_truncation)
+            yield SpecAction("BecomeFollower", who, pair, rules.joins_epoch, asks_leader, _tells_truncation)
         else:
             yield from self._unfenced_followings(leader, follower)
 
-    def _unfenced_followings(self, leader: BrokerId, follower: BrokerId) -> Iterator[Action]:
+    def _unfenced_followings(self, leader: BrokerId, follower: BrokerId) -> Iterator[SpecAction]:
         who = f"broker {follower}, leader {leader}"
         for epoch in map(LeaderEpoch, self.layout.epochs):
             reads = (self.layout.request(epoch), *self.layout.pair(leader, follower))
             asks = (partial(_names, leader), None, partial(_is_before, epoch))
             becomes = partial(self.rules.becomes_follower, epoch)
-            yield Action("BecomeFollower", who, reads, becomes, asks, _tells_truncation)
+            yield SpecAction("BecomeFollower", who, reads, becomes, asks, _tells_truncation)
 
     def high_watermark_rises(self, leader: BrokerId) -> JointAction:
         replica, asks = self.layout.replica(leader), (_may_raise_high_watermark,)
-        rises = Action("LeaderIncHighWatermark", f"broker {leader}", (replica,), self.rules.raises_high_watermark, asks)
+        rises = SpecAction(
+            "LeaderIncHighWatermark", f"broker {leader}", (replica,), self.rules.raises_high_watermark, asks
+        )
         others = [broker for broker in self.brokers if broker != leader]
         vetoes = (Veto(self.layout.pair(leader, other), self.rules.withholds, (*asks, None)) for other in others)
         return JointAction(rises, tuple(vetoes))
@@ -154,31 +156,31 @@ def _is_below(bound: int, number: int) -> bool:
     return number < bound
 
 
-def _names(broker: BrokerId, request: Request | None) -> bool:
+def _names(broker: BrokerId, request: LeaderAndIsrRequest | None) -> bool:
     return request is not None and request.leader == broker
 
 
-def _names_another(broker: BrokerId, request: Request | None) -> bool:
+def _names_another(broker: BrokerId, request: LeaderAndIsrRequest | None) -> bool:
     return request is not None and request.leader not in {None, broker}
 
 
-def _is_before(epoch: int, replica: Replica) -> bool:
+def _is_before(epoch: int, replica: SpecReplica) -> bool:
     return replica.leader_epoch < epoch
 
 
-def _presumes_leadership(replica: Replica) -> bool:
+def _presumes_leadership(replica: SpecReplica) -> bool:
     return replica.presumes_leadership
 
 
-def _follows(leader: BrokerId, replica: Replica) -> bool:
+def _follows(leader: BrokerId, replica: SpecReplica) -> bool:
     return replica.leader == leader
 
 
-def _may_write(log_size: int, replica: Replica) -> bool:
+def _may_write(log_size: int, replica: SpecReplica) -> bool:
     return replica.presumes_leadership and replica.log_end_offset < log_size
 
 
-def _may_raise_high_watermark(replica: Replica) -> bool:
+def _may_raise_high_watermark(replica: SpecReplica) -> bool:
     return replica.presumes_leadership and replica.high_watermark < replica.log_end_offset
 
 
@@ -203,40 +205,40 @@ STRONG_ISR = "StrongIsr"
 FOLLOWER_IS_PREFIX = "FollowerIsPrefix"
 
 
-def exposes_records(leader: Replica) -> bool:
-    """Tell whether consumers may read from a replica that presumes to lead: what both published invariants ask."""
+def exposes_records(leader: SpecReplica) -> bool:
+    """Return whether consumers may read from a replica that presumes to lead: what both published invariants ask."""
     return leader.presumes_leadership and leader.high_watermark > 0
 
 
-def breaks_weak_isr(leader: Replica, member: Replica) -> bool:
+def breaks_weak_isr(leader: SpecReplica, member: SpecReplica) -> bool:
     """Break WeakIsr: a member of a presumed leader's own ISR lacks what lies below that leader's high watermark."""
     return member.broker in leader.isr and lacks_committed(leader, member)
 
 
-def breaks_own_weak_isr(leader: Replica) -> bool:
+def breaks_own_weak_isr(leader: SpecReplica) -> bool:
     """Break WeakIsr alone: the leader itself lacks it."""
     return breaks_weak_isr(leader, leader)
 
 
-def breaks_strong_isr(quorum: Quorum, leader: Replica, member: Replica) -> bool:
+def breaks_strong_isr(quorum: Quorum, leader: SpecReplica, member: SpecReplica) -> bool:
     """Break StrongIsr: a member of the quorum's ISR lacks what lies below some presumed leader's high watermark."""
     return member.broker in quorum.isr and lacks_committed(leader, member)
 
 
-def breaks_own_strong_isr(quorum: Quorum, leader: Replica) -> bool:
+def breaks_own_strong_isr(quorum: Quorum, leader: SpecReplica) -> bool:
     """Break StrongIsr alone: the leader itself lacks it."""
     return breaks_strong_isr(quorum, leader, leader)
 
 
-def breaks_follower_is_prefix(leader: Replica, follower: Replica) -> bool:
+def breaks_follower_is_prefix(leader: SpecReplica, follower: SpecReplica) -> bool:
     """Break FollowerIsPrefix: a follower has records that its leader of the same epoch has not."""
     entries = follower.log.entries
     is_following = follower.leader == leader.broker and follower.leader_epoch == leader.leader_epoch
     return is_following and leader.log.entries[: len(entries)] != entries
 
 
-def lacks_committed(leader: Replica, member: Replica) -> bool:
-    """Tell whether two logs differ below the leader's high watermark, or do not reach it."""
+def lacks_committed(leader: SpecReplica, member: SpecReplica) -> bool:
+    """Return whether two logs differ below the leader's high watermark, or do not reach it."""
     high_watermark = leader.high_watermark
     committed = leader.log.entries[:high_watermark]
     return len(committed) < high_watermark or member.log.entries[:high_watermark] != committed

@@ -8,25 +8,25 @@ from typing import TYPE_CHECKING, Any
 
 from oracle.explorer.symmetry import Renaming
 from oracle.published import async_isr
-from oracle.published.parts import Layout
+from oracle.published.parts import StateLayout
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 
     from oracle.published.async_isr import ControllerState, IsrAt, LeaderState, Offsets, Requests
     from oracle.published.constants import Constants
-    from oracle.published.parts import Isr, Quorum, Replica, Request
+    from oracle.published.parts import Isr, LeaderAndIsrRequest, Quorum, SpecReplica
     from oracle.vocabulary import BrokerId
 
 
 def of_replication(constants: Constants) -> tuple[tuple[Renaming, ...], frozenset[int]]:
     """Return the renamings of a replication module, and the fields to compare first."""
-    layout = Layout(constants)
+    layout = StateLayout(constants)
     names = all_names(constants.brokers)
     return tuple(_of_replicas(layout, one) for one in names), layout.requests | {layout.quorum, layout.next_record}
 
 
-def _of_replicas(layout: Layout, names: Names) -> Renaming:
+def _of_replicas(layout: StateLayout, names: Names) -> Renaming:
     replicas = {layout.replica(broker): layout.replica(other) for broker, other in names.of.items()}
     return Renaming(
         moves=replicas,
@@ -72,7 +72,7 @@ class Names:
         """Rename a leader, if there is one."""
         return None if leader is None else self.of[leader]
 
-    def request(self, request: Request | None) -> Request | None:
+    def request(self, request: LeaderAndIsrRequest | None) -> LeaderAndIsrRequest | None:
         """Rename the brokers of a request, if it has been sent."""
         return request and replace(request, leader=self.leader(request.leader), isr=self.isr(request.isr))
 
@@ -80,7 +80,7 @@ class Names:
         """Rename the brokers of the quorum's state."""
         return replace(quorum, leader=self.leader(quorum.leader), isr=self.isr(quorum.isr))
 
-    def replica(self, replica: Replica) -> Replica:
+    def replica(self, replica: SpecReplica) -> SpecReplica:
         """Rename a replica and the brokers that it knows."""
         isr, request = self.isr(replica.isr), self.request(replica.request)
         return replace(replica, broker=self.of[replica.broker], request=request, isr=isr)

@@ -61,7 +61,7 @@ def cuts_in_two_ways(leader: ReplicaLog, follower: ReplicaLog, high_watermark: O
 
 @cache
 def last_epoch_agrees(leader: ReplicaLog, follower: ReplicaLog, offset: Offset) -> bool:
-    """Tell whether both logs have a record of the same epoch right before an offset (Kip320FirstTry).
+    """Return whether both logs have a record of the same epoch right before an offset (Kip320FirstTry).
 
     Brokers compare the last fetched epoch with where that epoch ends on the leader, so they can only be asked if the
     epoch is known to begin before the offset.
@@ -86,12 +86,12 @@ def diverges(leader: ReplicaLog, follower: ReplicaLog) -> bool:
 
 
 def has_epoch_cache(log: ReplicaLog) -> bool:
-    """Tell whether epochs never go down along the log, as an epoch cache takes for granted."""
+    """Return whether epochs never go down along the log, as an epoch cache takes for granted."""
     return all(before.leader_epoch <= after.leader_epoch for before, after in pairwise(log.entries))
 
 
 def has_common_history(one: ReplicaLog, other: ReplicaLog) -> bool:
-    """Tell whether the last epoch that both logs hold starts at the same offset in both."""
+    """Return whether the last epoch that both logs hold starts at the same offset in both."""
     if not has_epoch_cache(one) or not has_epoch_cache(other):
         return False
     starts, others = ({line.leader_epoch: line.start_offset for line in log.epochs} for log in (one, other))

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from oracle.log import UNDEFINED, EpochEnd
-from oracle.vocabulary import Offset, OffsetSpec, Role
+from oracle.vocabulary import Offset, OffsetSpec, ReplicaRole
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -46,7 +46,7 @@ class Consumed:
 
 
 @dataclass(frozen=True, slots=True)
-class ListedOffset:
+class ListOffsetsAnswer:
     """An answer to ListOffsets, read uncommitted: both None if no record is that late."""
 
     offset: Offset | None
@@ -54,7 +54,7 @@ class ListedOffset:
 
 
 @dataclass(frozen=True, slots=True)
-class EpochAnswer:
+class EpochLookupAnswer:
     """An answer to OffsetsForLeaderEpoch."""
 
     end: EpochEnd = UNDEFINED
@@ -64,7 +64,7 @@ class EpochAnswer:
 def consume(replica: ReplicaState, offset: Offset, version: int, rules: RuleSet) -> Consumed:
     """Answer a consumer's Fetch with what is below the replica's own high watermark (HW-02)."""
     is_served = rules.followers_serve_consumers and version >= FETCH_FOLLOWERS_ANSWER
-    if replica.role is not Role.LEADER and not is_served:
+    if replica.role is not ReplicaRole.LEADER and not is_served:
         return Consumed(error=NOT_LEADER)
     if not replica.log_start_offset <= offset <= replica.log.log_end_offset:
         return Consumed(error="OFFSET_OUT_OF_RANGE")
@@ -75,7 +75,7 @@ def consume(replica: ReplicaState, offset: Offset, version: int, rules: RuleSet)
 def preferred_read_replica(
     asked: ReplicaState, offset: Offset, rack: str, racks: Mapping[BrokerId, str]
 ) -> BrokerId | None:
-    """Tell which follower a rack-aware leader sends a consumer to; None if it answers itself (HW-02, KIP-392).
+    """Return which follower a rack-aware leader sends a consumer to; None if it answers itself (HW-02, KIP-392).
 
     Args:
         asked: the replica whose broker is asked; a follower names nobody.
@@ -83,7 +83,7 @@ def preferred_read_replica(
         rack: of the consumer.
         racks: of the brokers; every selector but ``RackAwareReplicaSelector`` has none of this.
     """
-    if asked.role is not Role.LEADER or racks.get(asked.broker) == rack:
+    if asked.role is not ReplicaRole.LEADER or racks.get(asked.broker) == rack:
         return None
     near = [remote for remote in asked.remotes if racks.get(remote.broker) == rack]
     ends = {remote.broker: remote.log_end_offset for remote in near if remote.log_end_offset is not None}
@@ -93,7 +93,7 @@ def preferred_read_replica(
 
 def list_offset(
     replica: ReplicaState, spec: OffsetSpec, version: int, rules: RuleSet, late_enough: Collection[Label] = ()
-) -> ListedOffset:
+) -> ListOffsetsAnswer:
     """Answer ListOffsets; a timestamp is found only below the high watermark (RM-06, HW-14).
 
     Args:
@@ -103,17 +103,17 @@ def list_offset(
         rules: of its release.
         late_enough: with a timestamp the records that are not older.
     """
-    if replica.role is not Role.LEADER:
-        return ListedOffset(None, NOT_LEADER)
+    if replica.role is not ReplicaRole.LEADER:
+        return ListOffsetsAnswer(None, NOT_LEADER)
     if spec is OffsetSpec.EARLIEST:
-        return ListedOffset(replica.log_start_offset, None)
+        return ListOffsetsAnswer(replica.log_start_offset, None)
     found = replica.high_watermark if spec is OffsetSpec.LATEST else _first_of(replica, late_enough)
     if spec is OffsetSpec.TIMESTAMP and found is not None and found < replica.high_watermark:
-        return ListedOffset(found, None)
+        return ListOffsetsAnswer(found, None)
     if not rules.tells_latest_offset(replica.high_watermark, replica.epoch_start_offset):
         knows_error = version >= LIST_OFFSETS_WITH_OWN_ERROR
-        return ListedOffset(None, "OFFSET_NOT_AVAILABLE" if knows_error else "LEADER_NOT_AVAILABLE")
-    return ListedOffset(found if _is_allowed(replica, spec, found, rules) else None, None)
+        return ListOffsetsAnswer(None, "OFFSET_NOT_AVAILABLE" if knows_error else "LEADER_NOT_AVAILABLE")
+    return ListOffsetsAnswer(found if _is_allowed(replica, spec, found, rules) else None, None)
 
 
 def _is_allowed(replica: ReplicaState, spec: OffsetSpec, found: Offset | None, rules: RuleSet) -> bool:
@@ -132,12 +132,12 @@ def _first_of(replica: ReplicaState, labels: Collection[Label]) -> Offset | None
 
 def end_offset_of_epoch(
     replica: ReplicaState, epoch: LeaderEpoch, current: LeaderEpoch | None, version: int, rules: RuleSet
-) -> EpochAnswer:
+) -> EpochLookupAnswer:
     """Answer OffsetsForLeaderEpoch from the replica's epoch cache (LE-03); only versions from 2 on claim an epoch."""
     if current is not None and not rules.serves_epoch(current, replica.leader_epoch):
         is_old = current < replica.leader_epoch
-        return EpochAnswer(error="FENCED_LEADER_EPOCH" if is_old else "UNKNOWN_LEADER_EPOCH")
-    if replica.role is not Role.LEADER:
-        return EpochAnswer(error=NOT_LEADER)
+        return EpochLookupAnswer(error="FENCED_LEADER_EPOCH" if is_old else "UNKNOWN_LEADER_EPOCH")
+    if replica.role is not ReplicaRole.LEADER:
+        return EpochLookupAnswer(error=NOT_LEADER)
     end = rules.truncation.end_offset_for(replica.log, epoch)
-    return EpochAnswer(end if version >= EPOCH_ANSWERS_NAME_EPOCH else EpochEnd(None, end.end_offset))
+    return EpochLookupAnswer(end if version >= EPOCH_ANSWERS_NAME_EPOCH else EpochEnd(None, end.end_offset))

@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING
 from oracle.replication.following import become_follower
 from oracle.replication.leading import advance_high_watermark
 from oracle.replication.remote import RemoteReplica
-from oracle.state import Loss, ReplicaState
-from oracle.vocabulary import Outcome, Role
+from oracle.state import LostRecord, ReplicaState
+from oracle.vocabulary import ProduceOutcome, ReplicaRole
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from oracle.rules.rule_set import RuleSet
-    from oracle.state import Decision, PartitionState, ProduceState
+    from oracle.state import ControllerDecision, PartitionState, ProduceState
     from oracle.vocabulary import BrokerId
 
 
@@ -31,7 +31,7 @@ def receive(state: PartitionState, replica: ReplicaState, rules: RuleSet) -> Par
     replica = replace(replica, undelivered=tuple(later))
     if decision.leader == replica.broker:
         return _make_leader(state, replica, decision, rules)
-    if replica.role is Role.LEADER:
+    if replica.role is ReplicaRole.LEADER:
         state = with_losses(step_down(state, replica.broker))
     if decision.deletes:
         return state.with_replica(ReplicaState(replica.broker, history_appended=replica.history_appended))
@@ -40,7 +40,9 @@ def receive(state: PartitionState, replica: ReplicaState, rules: RuleSet) -> Par
     return become_follower(state, replica, decision.leader, decision.leader_epoch, rules)
 
 
-def _make_leader(state: PartitionState, replica: ReplicaState, decision: Decision, rules: RuleSet) -> PartitionState:
+def _make_leader(
+    state: PartitionState, replica: ReplicaState, decision: ControllerDecision, rules: RuleSet
+) -> PartitionState:
     if replica.leader_epoch == decision.leader_epoch:
         replica = replace(replica, isr=decision.isr, joining=frozenset(), leaving=frozenset(), isr_answer=None)
         return advance_high_watermark(state.with_replica(replica), replica.broker, rules)
@@ -48,7 +50,7 @@ def _make_leader(state: PartitionState, replica: ReplicaState, decision: Decisio
     leader = replace(
         replica,
         log=log,
-        role=Role.LEADER,
+        role=ReplicaRole.LEADER,
         leader=replica.broker,
         leader_epoch=decision.leader_epoch,
         epoch_start_offset=replica.log.log_end_offset,
@@ -67,24 +69,24 @@ def _make_leader(state: PartitionState, replica: ReplicaState, decision: Decisio
 
 
 def _remotes(
-    state: PartitionState, replica: ReplicaState, decision: Decision, rules: RuleSet
+    state: PartitionState, replica: ReplicaState, decision: ControllerDecision, rules: RuleSet
 ) -> Iterator[RemoteReplica]:
     """Return what the leader of a new epoch knows: nothing yet, unless it led before."""
     trusts = rules.trusts_last_fetch_on_re_election
     for broker in sorted(set(state.assignment) - {replica.broker}):
         in_sync = broker in decision.isr
-        if replica.role is Role.LEADER:
+        if replica.role is ReplicaRole.LEADER:
             end = replica.log.log_end_offset
             yield replica.remote(broker).in_new_epoch(end, is_in_sync=in_sync, trusts_last_fetch=trusts)
         else:
             yield RemoteReplica(broker, is_caught_up=in_sync)
 
 
-def _without_leader(replica: ReplicaState, decision: Decision) -> ReplicaState:
+def _without_leader(replica: ReplicaState, decision: ControllerDecision) -> ReplicaState:
     """Return a replica that follows nobody in the decision's epoch."""
     return replace(
         replica,
-        role=Role.FOLLOWER,
+        role=ReplicaRole.FOLLOWER,
         leader=None,
         leader_epoch=decision.leader_epoch,
         isr=frozenset(),
@@ -105,7 +107,7 @@ def step_down(state: PartitionState, broker: BrokerId) -> PartitionState:
     def ended(produce: ProduceState) -> ProduceState:
         if produce.outcome is not None or produce.leader != broker:
             return produce
-        return replace(produce, outcome=Outcome.INDETERMINATE, error="NOT_LEADER_OR_FOLLOWER")
+        return replace(produce, outcome=ProduceOutcome.INDETERMINATE, error="NOT_LEADER_OR_FOLLOWER")
 
     return replace(state, produces=tuple(map(ended, state.produces)))
 
@@ -122,7 +124,9 @@ def with_losses(state: PartitionState) -> PartitionState:
     was_clean = view.leaderships[-1][2]
     served = {entry.label for entry in leader.log.entries}
     known = {loss.label for loss in state.history_losses}
-    acknowledged = {p.label for p in state.produces if p.outcome is Outcome.ACKNOWLEDGED}
+    acknowledged = {p.label for p in state.produces if p.outcome is ProduceOutcome.ACKNOWLEDGED}
     missing = (state.history_committed | acknowledged) - served - known
-    losses = (Loss(label, leader.broker, was_clean, label in leader.history_appended) for label in sorted(missing))
+    losses = (
+        LostRecord(label, leader.broker, was_clean, label in leader.history_appended) for label in sorted(missing)
+    )
     return replace(state, history_losses=(*state.history_losses, *losses))

@@ -12,13 +12,13 @@ from oracle.replication.decisions import with_losses
 from oracle.replication.following import truncate
 from oracle.rules import controller_epoch, eligible_index, requested_election
 from oracle.rules.ahead_of_leader import WhenAhead
-from oracle.rules.election import Partition
-from oracle.state import Decision, Reassignment, ReplicaState
-from oracle.vocabulary import Acks, Offset, Outcome, Role
+from oracle.rules.election import ElectedPartition
+from oracle.state import ControllerDecision, Reassignment, ReplicaState
+from oracle.vocabulary import Acks, Offset, ProduceOutcome, ReplicaRole
 
 if TYPE_CHECKING:
     from oracle.rules.rule_set import RuleSet
-    from oracle.schedule import Settings
+    from oracle.schedule import TopicSettings
     from oracle.state import ControllerView, PartitionState, ProduceState
     from oracle.vocabulary import BrokerId, ElectionKind
 
@@ -64,7 +64,7 @@ def die(state: PartitionState, broker: BrokerId, *, graceful: bool) -> Partition
     )
     others = tuple(_without(other, broker) for other in state.replicas)
     produces = tuple(_cut_off(produce, broker) for produce in state.produces)
-    was_zombie = replica.role is Role.LEADER and state.controller.leader != broker
+    was_zombie = replica.role is ReplicaRole.LEADER and state.controller.leader != broker
     state = replace(state, replicas=others, produces=produces).with_replica(dead)
     return with_losses(state) if was_zombie else state
 
@@ -83,13 +83,13 @@ def _as_another_incarnation(replica: ReplicaState, broker: BrokerId) -> ReplicaS
 
 def _cut_off(produce: ProduceState, broker: BrokerId) -> ProduceState:
     if produce.outcome is None and produce.leader == broker:
-        return replace(produce, outcome=Outcome.INDETERMINATE)
+        return replace(produce, outcome=ProduceOutcome.INDETERMINATE)
     return produce
 
 
 def remove(state: PartitionState, broker: BrokerId, rules: RuleSet) -> PartitionState:
     """Let the controller react to a broker that is gone, or that it believes to be gone."""
-    partition = Partition(state.assignment, state.settings)
+    partition = ElectedPartition(state.assignment, state.settings)
     return notify(state, rules.election.removed(state.controller, partition, broker), rules)
 
 
@@ -103,7 +103,7 @@ def return_broker(state: PartitionState, broker: BrokerId, rules: RuleSet, *, cl
     if not state.replica(broker).alive:
         others = tuple(_as_another_incarnation(other, broker) for other in state.replicas)
         state = replace(state, replicas=others).with_replica(replace(state.replica(broker), alive=True, stuck=False))
-    partition = Partition(state.assignment, state.settings)
+    partition = ElectedPartition(state.assignment, state.settings)
     return notify(state, rules.election.returned(state.controller, partition, broker, clean), rules)
 
 
@@ -112,22 +112,22 @@ def request_election(state: PartitionState, kind: ElectionKind, rules: RuleSet) 
     missing = requested_election.why_missing(kind, rules)
     if missing is not None:
         return missing
-    partition = Partition(state.assignment, state.settings)
+    partition = ElectedPartition(state.assignment, state.settings)
     elected = requested_election.BY_KIND[kind](state.controller, partition, rules.election)
     return elected if isinstance(elected, str) else notify(state, elected, rules)
 
 
-def change_settings(state: PartitionState, settings: Settings, rules: RuleSet) -> PartitionState:
+def change_settings(state: PartitionState, settings: TopicSettings, rules: RuleSet) -> PartitionState:
     """Return the topic other durability settings and let the controller react; brokers obey them at once."""
     old, state = state.settings, replace(state, settings=settings)
-    partition = Partition(state.assignment, settings)
+    partition = ElectedPartition(state.assignment, settings)
     return notify(state, rules.settings_changed(state.controller, old, partition, rules.election), rules)
 
 
 def notify(state: PartitionState, decided: ControllerView, rules: RuleSet) -> PartitionState:
     """Send the controller's decision to every broker to which it is news; each hears it in its own time."""
     decided = rules.marks_recovery(state.controller, decided)
-    decision = Decision(decided.leader, decided.leader_epoch, frozenset(decided.isr))
+    decision = ControllerDecision(decided.leader, decided.leader_epoch, frozenset(decided.isr))
     replicas = tuple(
         _told(replica, decision, rules)
         if replica.broker in state.assignment and _is_reached(replica, decided, rules)
@@ -138,13 +138,13 @@ def notify(state: PartitionState, decided: ControllerView, rules: RuleSet) -> Pa
 
 
 def _is_reached(replica: ReplicaState, decided: ControllerView, rules: RuleSet) -> bool:
-    """Tell whether a decision is sent to a broker at all."""
+    """Return whether a decision is sent to a broker at all."""
     is_known = replica.broker in decided.registered or rules.delivery.reaches_unregistered
-    has_news = decided.leader is not None or (rules.delivery.tells_leaderless and replica.role is not Role.NONE)
+    has_news = decided.leader is not None or (rules.delivery.tells_leaderless and replica.role is not ReplicaRole.NONE)
     return replica.alive and is_known and has_news
 
 
-def _told(replica: ReplicaState, decision: Decision, rules: RuleSet) -> ReplicaState:
+def _told(replica: ReplicaState, decision: ControllerDecision, rules: RuleSet) -> ReplicaState:
     last = replica.undelivered[-1] if replica.undelivered else None
     epoch, isr = (last.leader_epoch, last.isr) if last else (replica.leader_epoch, replica.isr)
     is_new_to_leader = decision.leader == replica.broker and decision.isr != isr
@@ -163,7 +163,7 @@ def awaiting(state: PartitionState) -> tuple[BrokerId, ...]:
 def time_out(produce: ProduceState) -> ProduceState:
     """End a parked acks=all produce by its timeout; its record stays in the log (AC-03)."""
     assert produce.acks is Acks.ALL
-    return replace(produce, outcome=Outcome.INDETERMINATE, error="REQUEST_TIMED_OUT")
+    return replace(produce, outcome=ProduceOutcome.INDETERMINATE, error="REQUEST_TIMED_OUT")
 
 
 def checkpoint_high_watermarks(state: PartitionState) -> PartitionState:
@@ -205,7 +205,7 @@ def advanced(state: PartitionState, rules: RuleSet) -> PartitionState:
     target = reassignment.target
     removed = tuple(broker for broker in state.assignment if broker not in target)
     state = replace(state, assignment=target, reassignment=None)
-    partition = Partition(target, state.settings)
+    partition = ElectedPartition(target, state.settings)
     for decided in rules.reassignment.completed(state.controller, partition, removed, rules.election):
         state = notify(state, decided, rules)
     replicas = tuple(_told_to_stop(r, rules) if r.broker in removed and r.alive else r for r in state.replicas)
@@ -214,6 +214,6 @@ def advanced(state: PartitionState, rules: RuleSet) -> PartitionState:
 
 def _told_to_stop(replica: ReplicaState, rules: RuleSet) -> ReplicaState:
     """Return a replica on its way to which is the decision that it is not assigned any more."""
-    stop = Decision(None, replica.leader_epoch, frozenset(), deletes=True)
+    stop = ControllerDecision(None, replica.leader_epoch, frozenset(), deletes=True)
     earlier = () if rules.delivery.merges else replica.undelivered
     return replace(replica, undelivered=(*earlier, stop))

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from oracle.log import UNDEFINED, EpochEnd, ReplicaLog
 from oracle.rules.ahead_of_leader import WhenAhead
-from oracle.state import Fetch, FetchAnswer, FetchKind, FetchStage
-from oracle.vocabulary import Offset, Role
+from oracle.state import FetchAnswer, FetchInFlight, FetchKind, FetchStage
+from oracle.vocabulary import Offset, ReplicaRole
 
 if TYPE_CHECKING:
     from oracle.rules.rule_set import RuleSet
@@ -31,7 +31,7 @@ def become_follower(
     is_same_leader = replica.fetch is not None and replica.fetch.leader == leader
     replica = replace(
         replica,
-        role=Role.FOLLOWER,
+        role=ReplicaRole.FOLLOWER,
         leader=leader,
         leader_epoch=epoch,
         isr=frozenset(),
@@ -63,7 +63,7 @@ def truncate(state: PartitionState, replica: ReplicaState, offset: Offset, reaso
 def send_request(state: PartitionState, replica: ReplicaState, leader: BrokerId) -> PartitionState:
     """Send the follower's next request: a lookup while it is truncating, else a fetch at its end."""
     kind = FetchKind.EPOCH_LOOKUP if replica.truncating else FetchKind.FETCH
-    fetch = Fetch(
+    fetch = FetchInFlight(
         kind=kind,
         stage=FetchStage.REQUESTED,
         leader=leader,
@@ -74,7 +74,7 @@ def send_request(state: PartitionState, replica: ReplicaState, leader: BrokerId)
     return state.with_replica(replace(replica, fetch=fetch))
 
 
-def receive(state: PartitionState, replica: ReplicaState, fetch: Fetch, rules: RuleSet) -> PartitionState:
+def receive(state: PartitionState, replica: ReplicaState, fetch: FetchInFlight, rules: RuleSet) -> PartitionState:
     """Handle the leader's answer: drop it, cut, or append and take the high watermark (HW-06)."""
     is_dropped = _is_stale(replica, fetch, rules)
     replica = replace(replica, fetch=None)
@@ -86,8 +86,8 @@ def receive(state: PartitionState, replica: ReplicaState, fetch: Fetch, rules: R
     return _receive_fetch(state, replica, fetch.answer, rules)
 
 
-def _is_stale(replica: ReplicaState, fetch: Fetch, rules: RuleSet) -> bool:
-    """Tell whether an answer is dropped: a new epoch began since the request was sent (FE-04)."""
+def _is_stale(replica: ReplicaState, fetch: FetchInFlight, rules: RuleSet) -> bool:
+    """Return whether an answer is dropped: a new epoch began since the request was sent (FE-04)."""
     is_of_this_epoch = fetch.leader_epoch == replica.leader_epoch
     if fetch.kind is FetchKind.EPOCH_LOOKUP:
         return not is_of_this_epoch and rules.drops_stale_lookups
@@ -178,7 +178,7 @@ def lose_high_watermark(state: PartitionState, broker: BrokerId) -> PartitionSta
 
 
 def forgot(state: PartitionState, broker: BrokerId, label: Label) -> bool:
-    """Tell whether a broker's disk has once forgotten a record."""
+    """Return whether a broker's disk has once forgotten a record."""
     return (broker, label, TAIL_LOST) in state.history_truncations
 
 

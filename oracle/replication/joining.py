@@ -13,8 +13,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from oracle.rules.election import Partition
-from oracle.state import Decision
+from oracle.rules.election import ElectedPartition
+from oracle.state import ControllerDecision
 
 if TYPE_CHECKING:
     from oracle.rules.rule_set import RuleSet
@@ -53,12 +53,12 @@ def commit(state: PartitionState, leader: ReplicaState, follower: BrokerId, rule
 
 
 def is_eligible(state: PartitionState, leader: ReplicaState, follower: BrokerId, rules: RuleSet) -> bool:
-    """Tell whether the controller lets a replica join that its leader believes to be in sync."""
+    """Return whether the controller lets a replica join that its leader believes to be in sync."""
     return rules.may_join(follower in state.controller.registered, leader.remote(follower))
 
 
 def _committed(state: PartitionState, follower: BrokerId, rules: RuleSet) -> PartitionState:
-    partition = Partition(state.assignment, state.settings)
+    partition = ElectedPartition(state.assignment, state.settings)
     joined = rules.election.joined(state.controller, partition, follower)
     return replace(state, controller=replace(joined, is_recovering=False))
 
@@ -66,11 +66,11 @@ def _committed(state: PartitionState, follower: BrokerId, rules: RuleSet) -> Par
 def answer_later(state: PartitionState, leader: BrokerId) -> PartitionState:
     """Send a leader what was committed for it; it hears it in its own time."""
     replica = state.replica(leader)
-    answer = Decision(leader, replica.leader_epoch, frozenset(state.controller.isr))
+    answer = ControllerDecision(leader, replica.leader_epoch, frozenset(state.controller.isr))
     return state.with_replica(replace(replica, isr_answer=answer))
 
 
-def hear_late_answer(state: PartitionState, leader: ReplicaState, answer: Decision) -> PartitionState:
+def hear_late_answer(state: PartitionState, leader: ReplicaState, answer: ControllerDecision) -> PartitionState:
     """Tell the leader what was committed when its request was; the metadata log has no news in it any more."""
     known = tuple(decision for decision in leader.undelivered if decision != answer)
     none: frozenset[BrokerId] = frozenset()

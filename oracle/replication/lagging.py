@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from oracle.replication.electing import notify
 from oracle.replication.joining import answer_later, refusal
 from oracle.replication.leading import advance_high_watermark
-from oracle.rules.election import Partition
+from oracle.rules.election import ElectedPartition
 
 if TYPE_CHECKING:
     from oracle.rules.rule_set import RuleSet
@@ -52,7 +52,7 @@ def commit_shrink(state: PartitionState, rules: RuleSet, *, is_answered: bool = 
     """Remove the replicas that the leader asked to remove from the committed ISR (IS-05, KAFKA-13091)."""
     leader = state.serving_leader()
     assert leader is not None
-    partition = Partition(state.assignment, state.settings)
+    partition = ElectedPartition(state.assignment, state.settings)
     decided = rules.election.left(state.controller, partition, leader.leaving)
     if decided.leader_epoch != leader.leader_epoch:
         return notify(state.with_replica(replace(leader, leaving=frozenset())), decided, rules)

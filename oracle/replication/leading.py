@@ -8,11 +8,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from oracle.log import NO_EPOCH, Entry, EpochEnd
+from oracle.log import NO_EPOCH, EpochEnd, ModelRecord
 from oracle.replication import joining
 from oracle.rules import eligible_index
-from oracle.state import Fetch, FetchAnswer, FetchKind, FetchStage, ProduceState, ReplicaState
-from oracle.vocabulary import Acks, Offset, Outcome
+from oracle.state import FetchAnswer, FetchInFlight, FetchKind, FetchStage, ProduceState, ReplicaState
+from oracle.vocabulary import Acks, Offset, ProduceOutcome
 
 if TYPE_CHECKING:
     from oracle.events import RecordSent, RecordTurnedAway
@@ -30,7 +30,7 @@ def append(state: PartitionState, event: RecordSent, rules: RuleSet) -> Partitio
         return _refused(state, event, "OFFSET_OUT_OF_RANGE")
     if event.acks is Acks.ALL and len(leader.isr) < _min_isr(state, rules):
         return _refused(state, event, "NOT_ENOUGH_REPLICAS")
-    log = leader.log.append([Entry(event.label, leader.leader_epoch, rules.truncation.stamps_epochs)])
+    log = leader.log.append([ModelRecord(event.label, leader.leader_epoch, rules.truncation.stamps_epochs)])
     outcome = _OUTCOME_AFTER_APPEND[event.acks]
     end, epoch = log.log_end_offset, leader.leader_epoch
     produce = ProduceState(event.label, event.acks, leader.broker, end, epoch, outcome)
@@ -45,21 +45,21 @@ def can_lead(replica: ReplicaState) -> bool:
 
 
 _OUTCOME_AFTER_APPEND = {
-    Acks.NONE: Outcome.INDETERMINATE,
-    Acks.LEADER: Outcome.ACKNOWLEDGED,
+    Acks.NONE: ProduceOutcome.INDETERMINATE,
+    Acks.LEADER: ProduceOutcome.ACKNOWLEDGED,
     Acks.ALL: None,
 }
 
 
 def _refused(state: PartitionState, event: RecordSent, error: str) -> PartitionState:
-    produce = ProduceState(event.label, event.acks, None, None, None, Outcome.REFUSED, error)
+    produce = ProduceState(event.label, event.acks, None, None, None, ProduceOutcome.REFUSED, error)
     return replace(state, produces=(*state.produces, produce))
 
 
 def turn_away(state: PartitionState, event: RecordTurnedAway) -> PartitionState:
     """Refuse one record whose request no log has seen (AC-01, AC-07); with acks=0 its producer hears nothing."""
     heard = event.acks != Acks.NONE
-    outcome = Outcome.REFUSED if heard else Outcome.INDETERMINATE
+    outcome = ProduceOutcome.REFUSED if heard else ProduceOutcome.INDETERMINATE
     error = event.error if heard else None
     produce = ProduceState(event.label, event.acks, None, None, None, outcome, error)
     return replace(state, produces=(*state.produces, produce))
@@ -109,14 +109,14 @@ def _completed_produces(
         if high_watermark < produce.required_offset:
             return produce
         if enough:
-            return replace(produce, outcome=Outcome.ACKNOWLEDGED)
+            return replace(produce, outcome=ProduceOutcome.ACKNOWLEDGED)
         error = "NOT_ENOUGH_REPLICAS_AFTER_APPEND"
-        return replace(produce, outcome=Outcome.INDETERMINATE, error=error)
+        return replace(produce, outcome=ProduceOutcome.INDETERMINATE, error=error)
 
     return replace(state, produces=tuple(completed(produce) for produce in state.produces))
 
 
-def receive(state: PartitionState, follower: ReplicaState, fetch: Fetch, rules: RuleSet) -> PartitionState:
+def receive(state: PartitionState, follower: ReplicaState, fetch: FetchInFlight, rules: RuleSet) -> PartitionState:
     """Handle a follower's request: refuse it, look an epoch up, or record its end offset and answer or park it."""
     leader = _serving(state, fetch, rules)
     if leader is None:
@@ -127,7 +127,7 @@ def receive(state: PartitionState, follower: ReplicaState, fetch: Fetch, rules: 
     return _receive_fetch(state, follower, fetch, leader, rules)
 
 
-def _serving(state: PartitionState, fetch: Fetch, rules: RuleSet) -> ReplicaState | None:
+def _serving(state: PartitionState, fetch: FetchInFlight, rules: RuleSet) -> ReplicaState | None:
     """Return the leader that serves a request: the one it was sent to, in the request's epoch."""
     leader = state.presumed_leader(fetch.leader)
     if leader is None:
@@ -135,7 +135,7 @@ def _serving(state: PartitionState, fetch: Fetch, rules: RuleSet) -> ReplicaStat
     return leader if rules.serves_epoch(fetch.leader_epoch, leader.leader_epoch) else None
 
 
-def _turned_away(state: PartitionState, follower: ReplicaState, fetch: Fetch, rules: RuleSet) -> PartitionState:
+def _turned_away(state: PartitionState, follower: ReplicaState, fetch: FetchInFlight, rules: RuleSet) -> PartitionState:
     """Refuse a request: the follower asks anew, or it has stopped until the next decision (KAFKA-7786).
 
     A fenced follower waits for the decision that it has not heard; one that has heard it meanwhile waits for another
@@ -148,7 +148,7 @@ def _turned_away(state: PartitionState, follower: ReplicaState, fetch: Fetch, ru
 
 
 def _receive_fetch(
-    state: PartitionState, follower: ReplicaState, fetch: Fetch, leader: ReplicaState, rules: RuleSet
+    state: PartitionState, follower: ReplicaState, fetch: FetchInFlight, leader: ReplicaState, rules: RuleSet
 ) -> PartitionState:
     before = leader.high_watermark
     diverging = _diverging(leader, fetch, rules)
@@ -168,7 +168,7 @@ def _receive_fetch(
     return _answered(state, follower, fetch, answer)
 
 
-def complete(state: PartitionState, follower: ReplicaState, fetch: Fetch, rules: RuleSet) -> PartitionState:
+def complete(state: PartitionState, follower: ReplicaState, fetch: FetchInFlight, rules: RuleSet) -> PartitionState:
     """Read a parked fetch again and answer it with what the leader has now (HW-11)."""
     leader = _serving(state, fetch, rules)
     if leader is None:
@@ -179,13 +179,13 @@ def complete(state: PartitionState, follower: ReplicaState, fetch: Fetch, rules:
 
 
 def _answered(
-    state: PartitionState, follower: ReplicaState, fetch: Fetch, answer: FetchAnswer | EpochEnd
+    state: PartitionState, follower: ReplicaState, fetch: FetchInFlight, answer: FetchAnswer | EpochEnd
 ) -> PartitionState:
     answered = replace(fetch, stage=FetchStage.ANSWERED, answer=answer)
     return state.with_replica(replace(follower, fetch=answered))
 
 
-def _diverging(leader: ReplicaState, fetch: Fetch, rules: RuleSet) -> EpochEnd | None:
+def _diverging(leader: ReplicaState, fetch: FetchInFlight, rules: RuleSet) -> EpochEnd | None:
     if not rules.truncation.checks_on_fetch or fetch.last_epoch == NO_EPOCH:
         return None
     end = rules.truncation.end_offset_for(leader.log, fetch.last_epoch)
@@ -195,7 +195,7 @@ def _diverging(leader: ReplicaState, fetch: Fetch, rules: RuleSet) -> EpochEnd |
 
 
 def _recorded(
-    state: PartitionState, leader: ReplicaState, fetch: Fetch, follower: ReplicaState, rules: RuleSet
+    state: PartitionState, leader: ReplicaState, fetch: FetchInFlight, follower: ReplicaState, rules: RuleSet
 ) -> PartitionState:
     """Record a follower's end offset; let it join the ISR if it may; raise the high watermark."""
     end_before = leader.remote_log_end_offset(follower.broker)

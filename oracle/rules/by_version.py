@@ -54,7 +54,7 @@ from oracle.rules import (
 )
 from oracle.rules.base import BASE
 from oracle.rules.release import (
-    Release,
+    RuleKey,
     before,
     every_release,
     has_mode,
@@ -77,7 +77,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class RuleRow:
     """One change of the protocol.
 
     Attributes:
@@ -87,7 +87,7 @@ class Row:
     """
 
     rule: Rule
-    applies: Callable[[Release], bool]
+    applies: Callable[[RuleKey], bool]
     change: Callable[[RuleSet], RuleSet]
 
 
@@ -108,175 +108,185 @@ def same(rules: RuleSet) -> RuleSet:
     return rules
 
 
-TABLE: tuple[Row, ...] = (
-    Row(truncate_to_high_watermark.RULE, before("0.11.0.0"), same),
-    Row(kip_101.RULE, within(since("0.11.0.0"), before("2.0.0")), having(truncation=kip_101.TRUNCATION)),
-    Row(kip_279.RULE, within(since("2.0.0"), before("2.8.0")), having(truncation=kip_279.TRUNCATION)),
-    Row(
+TABLE: tuple[RuleRow, ...] = (
+    RuleRow(truncate_to_high_watermark.RULE, before("0.11.0.0"), same),
+    RuleRow(kip_101.RULE, within(since("0.11.0.0"), before("2.0.0")), having(truncation=kip_101.TRUNCATION)),
+    RuleRow(kip_279.RULE, within(since("2.0.0"), before("2.8.0")), having(truncation=kip_279.TRUNCATION)),
+    RuleRow(
         kip_279.WITHIN_CACHE,
         within(since("2.0.0"), before("2.0.1")),
         having(truncation=kip_279.TRUNCATION_BEFORE_KAFKA_7415),
     ),
-    Row(
+    RuleRow(
         kip_101.ASKS_WITHOUT_EPOCHS,
         within(since("0.11.0.0"), before("2.1.0")),
         lambda rules: replace(rules, truncation=replace(rules.truncation, asks_without_epochs=True)),
     ),
-    Row(message_format.TELLS_END_WITHOUT_EPOCHS, tells_end_without_epochs, message_format.telling_end),
-    Row(truncation_on_fetch.RULE, since("2.8.0"), having(truncation=truncation_on_fetch.TRUNCATION)),
-    Row(
+    RuleRow(message_format.TELLS_END_WITHOUT_EPOCHS, tells_end_without_epochs, message_format.telling_end),
+    RuleRow(truncation_on_fetch.RULE, since("2.8.0"), having(truncation=truncation_on_fetch.TRUNCATION)),
+    RuleRow(
         message_format.RULE, within(within(since("0.11.0.0"), before("3.0.0")), unless(tells_end_without_epochs)), same
     ),
-    Row(message_format.NOTES_EPOCH, within(since("0.11.0.0"), before("2.1.1")), having(notes_epoch_in_any_format=True)),
-    Row(message_format.IGNORED, since("3.0.0"), having(heeds_message_format=False)),
-    Row(same_leader.SKIPS, before("2.0.1"), having(skips_truncation=same_leader.skips)),
-    Row(
+    RuleRow(
+        message_format.NOTES_EPOCH, within(since("0.11.0.0"), before("2.1.1")), having(notes_epoch_in_any_format=True)
+    ),
+    RuleRow(message_format.IGNORED, since("3.0.0"), having(heeds_message_format=False)),
+    RuleRow(same_leader.SKIPS, before("2.0.1"), having(skips_truncation=same_leader.skips)),
+    RuleRow(
         same_leader.SKIPS_ONE_EPOCH,
         within(since("2.0.1"), before("2.1.0")),
         having(skips_truncation=same_leader.skips_one_epoch),
     ),
-    Row(ahead_of_leader.GIVES_UP, before("2.0.1"), having(when_ahead=ahead_of_leader.WhenAhead.BROKER_ENDS)),
-    Row(ahead_of_leader.HANGS, before("0.11.0.0"), having(when_ahead=ahead_of_leader.WhenAhead.BROKER_HANGS)),
-    Row(epoch_entry.ON_ELECTION, since("2.0.1"), having(writes_epoch_on_election=True)),
-    Row(epoch_entry.KEPT_WITHOUT_CUT, within(since("0.11.0.0"), before("2.6.1")), having(keeps_epoch_without_cut=True)),
-    Row(stale_answer.CONNECTION_CLOSED, since("1.1.0"), having(closes_former_fetch=True)),
-    Row(isr_join.AT_HIGH_WATERMARK, before("2.0.1"), same),
-    Row(isr_join.AT_EPOCH_START, since("2.0.1"), having(joins_isr=isr_join.at_epoch_start)),
-    Row(isr_eligibility.ANY, before("3.3.0"), same),
-    Row(
+    RuleRow(ahead_of_leader.GIVES_UP, before("2.0.1"), having(when_ahead=ahead_of_leader.WhenAhead.BROKER_ENDS)),
+    RuleRow(ahead_of_leader.HANGS, before("0.11.0.0"), having(when_ahead=ahead_of_leader.WhenAhead.BROKER_HANGS)),
+    RuleRow(epoch_entry.ON_ELECTION, since("2.0.1"), having(writes_epoch_on_election=True)),
+    RuleRow(
+        epoch_entry.KEPT_WITHOUT_CUT, within(since("0.11.0.0"), before("2.6.1")), having(keeps_epoch_without_cut=True)
+    ),
+    RuleRow(stale_answer.CONNECTION_CLOSED, since("1.1.0"), having(closes_former_fetch=True)),
+    RuleRow(isr_join.AT_HIGH_WATERMARK, before("2.0.1"), same),
+    RuleRow(isr_join.AT_EPOCH_START, since("2.0.1"), having(joins_isr=isr_join.at_epoch_start)),
+    RuleRow(isr_eligibility.ANY, before("3.3.0"), same),
+    RuleRow(
         isr_eligibility.UNFENCED,
         within(since("3.3.0"), unless(knows_starts)),
         having(may_join=isr_eligibility.unfenced),
     ),
-    Row(isr_eligibility.THIS_START, knows_starts, having(may_join=isr_eligibility.of_this_start)),
-    Row(kip_320.RULE, since("2.1.0"), having(serves_epoch=kip_320.is_served)),
-    Row(stale_answer.LOOKUP_DROPPED, within(since("2.1.1"), before("2.8.0")), having(drops_stale_lookups=True)),
-    Row(stale_answer.FETCH_DROPPED, since("4.0.1", "3.9.1"), having(drops_stale_fetches=True)),
-    Row(
+    RuleRow(isr_eligibility.THIS_START, knows_starts, having(may_join=isr_eligibility.of_this_start)),
+    RuleRow(kip_320.RULE, since("2.1.0"), having(serves_epoch=kip_320.is_served)),
+    RuleRow(stale_answer.LOOKUP_DROPPED, within(since("2.1.1"), before("2.8.0")), having(drops_stale_lookups=True)),
+    RuleRow(stale_answer.FETCH_DROPPED, since("4.0.1", "3.9.1"), having(drops_stale_fetches=True)),
+    RuleRow(
         last_fetched_epoch.FORGOTTEN,
         within(since("3.5.1"), before("3.7.0")),
         having(last_epoch_after_empty_answer=last_fetched_epoch.forgotten),
     ),
-    Row(
+    RuleRow(
         full_truncation.LEFT_BELOW,
         within(since("2.4.0"), before("2.4.1")),
         having(high_watermark_at_new_start=full_truncation.left_below),
     ),
-    Row(diverging_fetch.COUNTED, within(since("2.8.0"), before("2.8.1")), having(counts_diverging_fetch=True)),
-    Row(
+    RuleRow(diverging_fetch.COUNTED, within(since("2.8.0"), before("2.8.1")), having(counts_diverging_fetch=True)),
+    RuleRow(
         diverging_fetch.HIGH_WATERMARK_FIRST,
         within(since("2.8.0"), before("3.4.1")),
         having(takes_high_watermark_before_cut=True),
     ),
-    Row(
+    RuleRow(
         kafka_5758.AFTER_UPDATE,
         within(since("1.0.0"), before("2.0.0", "1.0.2", "1.1.1")),
         having(answers_new_high_watermark=True),
     ),
-    Row(kip_497.RULE, since("2.7.0"), having(asks_controller_to_join=True)),
-    Row(isr_shrink.SILENT, before("2.1.0"), having(leaves_isr=isr_shrink.silent)),
-    Row(isr_shrink.BEHIND, since("2.1.0"), same),
-    Row(
+    RuleRow(kip_497.RULE, since("2.7.0"), having(asks_controller_to_join=True)),
+    RuleRow(isr_shrink.SILENT, before("2.1.0"), having(leaves_isr=isr_shrink.silent)),
+    RuleRow(isr_shrink.BEHIND, since("2.1.0"), same),
+    RuleRow(
         high_watermark_checks.NOT_ON_SHRINK,
         within(since("2.7.0"), before("3.1.0")),
         having(raises_high_watermark_on_shrink=False),
     ),
-    Row(high_watermark_checks.ON_EVERY_FETCH, before("2.4.0"), having(checks_every_fetch=True)),
-    Row(kip_207.RULE, since("2.2.0"), having(tells_latest_offset=kip_207.from_epoch_start)),
-    Row(kip_392.RULE, since("2.4.0"), having(followers_serve_consumers=True)),
-    Row(kip_392.PUSHED, within(since("2.4.0"), before("2.6.0")), having(wakes_waiting_fetch=kip_392.wakes_for_news)),
-    Row(timestamp_lookup.RULE, before("0.11.0.0"), having(finds_time_at_high_watermark=True)),
-    Row(
+    RuleRow(high_watermark_checks.ON_EVERY_FETCH, before("2.4.0"), having(checks_every_fetch=True)),
+    RuleRow(kip_207.RULE, since("2.2.0"), having(tells_latest_offset=kip_207.from_epoch_start)),
+    RuleRow(kip_392.RULE, since("2.4.0"), having(followers_serve_consumers=True)),
+    RuleRow(
+        kip_392.PUSHED, within(since("2.4.0"), before("2.6.0")), having(wakes_waiting_fetch=kip_392.wakes_for_news)
+    ),
+    RuleRow(timestamp_lookup.RULE, before("0.11.0.0"), having(finds_time_at_high_watermark=True)),
+    RuleRow(
         strict_min_isr.RULE,
         since("3.7.0"),
         having(high_watermark_needs_min_isr=True, effective_min_isr=strict_min_isr.at_most_all),
     ),
-    Row(caught_up.TRUSTED_ON_RE_ELECTION, before("3.3.0"), having(trusts_last_fetch_on_re_election=True)),
-    Row(caught_up.EVERY, before("3.6.0"), same),
-    Row(
+    RuleRow(caught_up.TRUSTED_ON_RE_ELECTION, before("3.3.0"), having(trusts_last_fetch_on_re_election=True)),
+    RuleRow(caught_up.EVERY, before("3.6.0"), same),
+    RuleRow(
         caught_up.REGISTERED,
         within(in_zookeeper_mode, since("3.6.0")),
         having(waits_for_caught_up=caught_up.registered),
     ),
-    Row(caught_up.ELIGIBLE, counts_eligible_only, having(waits_for_caught_up=caught_up.eligible)),
-    Row(
+    RuleRow(caught_up.ELIGIBLE, counts_eligible_only, having(waits_for_caught_up=caught_up.eligible)),
+    RuleRow(
         zookeeper_controller.RULE_EMPTYING_ISR,
         before("1.1.0"),
         having(election=zookeeper_controller.ELECTION_EMPTYING_ISR),
     ),
-    Row(zookeeper_controller.RULE, within(in_zookeeper_mode, since("1.1.0")), same),
-    Row(
+    RuleRow(zookeeper_controller.RULE, within(in_zookeeper_mode, since("1.1.0")), same),
+    RuleRow(
         kraft_controller.RULE_BUMPING,
         within(in_kraft_mode, before("3.6.0")),
         having(election=kraft_controller.ELECTION_BUMPING),
     ),
-    Row(
+    RuleRow(
         kraft_controller.RULE,
         within(counts_eligible_only, unless(with_elr)),
         having(election=kraft_controller.ELECTION),
     ),
-    Row(delivery.LEADER_AND_ISR.rule, in_zookeeper_mode, same),
-    Row(delivery.METADATA_LOG.rule, in_kraft_mode, having(delivery=delivery.METADATA_LOG)),
-    Row(controlled_shutdown.CUTS, before("0.11.0.0"), having(stopping_leader_cuts=True)),
-    Row(controlled_shutdown.KEEPS, since("0.11.0.0"), same),
-    Row(controller_epoch.RULE, in_zookeeper_mode, same),
-    Row(
+    RuleRow(delivery.LEADER_AND_ISR.rule, in_zookeeper_mode, same),
+    RuleRow(delivery.METADATA_LOG.rule, in_kraft_mode, having(delivery=delivery.METADATA_LOG)),
+    RuleRow(controlled_shutdown.CUTS, before("0.11.0.0"), having(stopping_leader_cuts=True)),
+    RuleRow(controlled_shutdown.KEEPS, since("0.11.0.0"), same),
+    RuleRow(controller_epoch.RULE, in_zookeeper_mode, same),
+    RuleRow(
         stop_replica.NEWER_EPOCH,
         within(in_zookeeper_mode, within(since("2.6.0"), before("3.4.1"))),
         having(stops_replica=stop_replica.in_a_newer_epoch),
     ),
-    Row(
+    RuleRow(
         stop_replica.SAME_EPOCH,
         within(in_zookeeper_mode, since("3.4.1")),
         having(stops_replica=stop_replica.in_the_same_epoch),
     ),
-    Row(recovery.RULE, since("3.2.0"), having(marks_recovery=recovery.marked)),
-    Row(reassignment.IN_STEPS.rule, in_zookeeper_mode, same),
-    Row(
+    RuleRow(recovery.RULE, since("3.2.0"), having(marks_recovery=recovery.marked)),
+    RuleRow(reassignment.IN_STEPS.rule, in_zookeeper_mode, same),
+    RuleRow(
         reassignment.ADDED_ONLY.rule,
         within(in_kraft_mode, before("3.8.0")),
         having(reassignment=reassignment.ADDED_ONLY),
     ),
-    Row(
+    RuleRow(
         reassignment.IN_ONE_RECORD.rule,
         within(in_kraft_mode, since("3.8.0")),
         having(reassignment=reassignment.IN_ONE_RECORD),
     ),
-    Row(requested_election.PREFERRED, every_release, same),
-    Row(requested_election.UNCLEAN, since("2.4.0"), having(elects_uncleanly_on_request=True)),
-    Row(settings_change.WAITS, unless(settings_change.elects_once_allowed), same),
-    Row(settings_change.AT_ONCE, settings_change.elects_once_allowed, having(settings_changed=settings_change.elects)),
-    Row(settings_change.CLEARS_ELIGIBLE, with_elr, same),
-    Row(eligible_index.KEPT, with_elr, eligible_index.keeping_index),
-    Row(kip_966.RULE, with_elr, having(election=kip_966.ELECTION)),
-    Row(kip_966.ELECTS_THE_ABSENT, within(with_elr, before("4.1.0")), having(election=kip_966.ELECTION_OF_THE_ABSENT)),
-    Row(
+    RuleRow(requested_election.PREFERRED, every_release, same),
+    RuleRow(requested_election.UNCLEAN, since("2.4.0"), having(elects_uncleanly_on_request=True)),
+    RuleRow(settings_change.WAITS, unless(settings_change.elects_once_allowed), same),
+    RuleRow(
+        settings_change.AT_ONCE, settings_change.elects_once_allowed, having(settings_changed=settings_change.elects)
+    ),
+    RuleRow(settings_change.CLEARS_ELIGIBLE, with_elr, same),
+    RuleRow(eligible_index.KEPT, with_elr, eligible_index.keeping_index),
+    RuleRow(kip_966.RULE, with_elr, having(election=kip_966.ELECTION)),
+    RuleRow(
+        kip_966.ELECTS_THE_ABSENT, within(with_elr, before("4.1.0")), having(election=kip_966.ELECTION_OF_THE_ABSENT)
+    ),
+    RuleRow(
         unclean_setting.RULE,
         within(in_kraft_mode, before("3.9.0")),
         lambda rules: replace(rules, election=unclean_setting.unheeded(rules.election)),
     ),
-    Row(kip_966.LAST_REPLICA_STANDING, unless(with_elr), same),
-    Row(kip_966.OFF_BY_DEFAULT, within(has_feature, unless(has_feature_by_default)), same),
-    Row(kip_966.ON_BY_DEFAULT, has_feature_by_default, having(has_eligible_by_default=True)),
-    Row(
+    RuleRow(kip_966.LAST_REPLICA_STANDING, unless(with_elr), same),
+    RuleRow(kip_966.OFF_BY_DEFAULT, within(has_feature, unless(has_feature_by_default)), same),
+    RuleRow(kip_966.ON_BY_DEFAULT, has_feature_by_default, having(has_eligible_by_default=True)),
+    RuleRow(
         unclean_setting.ALLOWED_UNLESS_SET,
         before("0.11.0.0"),
         having(allows_unclean_election=unclean_setting.allowed_unless_set),
     ),
-    Row(unclean_setting.FORBIDDEN_UNLESS_SET, since("0.11.0.0"), same),
-    Row(
+    RuleRow(unclean_setting.FORBIDDEN_UNLESS_SET, since("0.11.0.0"), same),
+    RuleRow(
         broker_epoch.RULE,
         within(in_zookeeper_mode, since("2.2.0")),
         having(takes_request_of_start=broker_epoch.for_this_start),
     ),
-    Row(fetch_beyond_end.RULE, since("3.8.0"), having(answers_fetch_at_once=fetch_beyond_end.answered_at_once)),
-    Row(
+    RuleRow(fetch_beyond_end.RULE, since("3.8.0"), having(answers_fetch_at_once=fetch_beyond_end.answered_at_once)),
+    RuleRow(
         fetch_session.EVERY_ANSWERED,
         within(since("1.1.0"), before("3.0.0")),
         having(moves_in_session=fetch_session.every_answered),
     ),
-    Row(fetch_session.GAVE_RECORDS, since("3.0.0"), same),
-    *(Row(*change) for change in request_versions.CHANGES),
+    RuleRow(fetch_session.GAVE_RECORDS, since("3.0.0"), same),
+    *(RuleRow(*change) for change in request_versions.CHANGES),
 )
 
 
@@ -295,9 +305,9 @@ def rules_for(version: str, metadata: MetadataMode, *, eligible_leader_replicas:
     return replace(rules, rules=tuple(row.rule for row in rows))
 
 
-def _release(numbers: Version, metadata: MetadataMode, elr: bool | None) -> Release:  # noqa: FBT001 - three-valued
+def _release(numbers: Version, metadata: MetadataMode, elr: bool | None) -> RuleKey:  # noqa: FBT001 - three-valued
     """Return the release as its cluster runs it, with the feature that it has by default or is formatted with."""
-    plain = Release(numbers, metadata, has_elr=False)
+    plain = RuleKey(numbers, metadata, has_elr=False)
     return replace(plain, has_elr=has_feature(plain) and (has_feature_by_default(plain) if elr is None else elr))
 
 

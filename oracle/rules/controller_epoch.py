@@ -28,10 +28,10 @@ RULE = Rule(
 
 
 def is_obeyed(request_epoch: int, highest_seen: int) -> bool:
-    """Tell whether a broker takes a request of a controller with this epoch."""
+    """Return whether a broker takes a request of a controller with this epoch."""
     return request_epoch >= highest_seen
 
 
 def is_news(decided: LeaderEpoch, known: LeaderEpoch) -> bool:
-    """Tell whether a partition's decision counts for a broker that knows a leader epoch."""
+    """Return whether a partition's decision counts for a broker that knows a leader epoch."""
     return decided > known

@@ -27,7 +27,7 @@ from oracle.rules.rule import Rule
 
 
 @dataclass(frozen=True, slots=True)
-class Delivery:
+class DecisionDelivery:
     """How decisions travel.
 
     Attributes:
@@ -46,7 +46,7 @@ class Delivery:
     tells_metadata_first: bool
 
 
-LEADER_AND_ISR = Delivery(
+LEADER_AND_ISR = DecisionDelivery(
     Rule(
         name="leader-and-isr-requests",
         source="ControllerChannelManager, ReplicaManager.becomeLeaderOrFollower",
@@ -58,7 +58,7 @@ LEADER_AND_ISR = Delivery(
     tells_joins=False,
     tells_metadata_first=True,
 )
-METADATA_LOG = Delivery(
+METADATA_LOG = DecisionDelivery(
     Rule(
         name="metadata-log",
         source="KIP-500, MetadataLoader, ReplicaManager.applyDelta",

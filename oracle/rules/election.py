@@ -14,17 +14,17 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
     from oracle.rules.rule import Rule
-    from oracle.schedule import Settings
+    from oracle.schedule import TopicSettings
     from oracle.state import ControllerView
     from oracle.vocabulary import BrokerId
 
 
 @dataclass(frozen=True, slots=True)
-class Partition:
+class ElectedPartition:
     """What a controller decides about: the assignment and the topic's settings."""
 
     assignment: tuple[BrokerId, ...]
-    settings: Settings
+    settings: TopicSettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +41,11 @@ class ElectionRules:
     """
 
     rule: Rule
-    removed: Callable[[ControllerView, Partition, BrokerId], ControllerView]
-    returned: Callable[[ControllerView, Partition, BrokerId, bool], ControllerView]
-    joined: Callable[[ControllerView, Partition, BrokerId], ControllerView]
-    left: Callable[[ControllerView, Partition, Collection[BrokerId]], ControllerView]
-    elect: Callable[[ControllerView, Partition], ControllerView]
+    removed: Callable[[ControllerView, ElectedPartition, BrokerId], ControllerView]
+    returned: Callable[[ControllerView, ElectedPartition, BrokerId, bool], ControllerView]
+    joined: Callable[[ControllerView, ElectedPartition, BrokerId], ControllerView]
+    left: Callable[[ControllerView, ElectedPartition, Collection[BrokerId]], ControllerView]
+    elect: Callable[[ControllerView, ElectedPartition], ControllerView]
     heeding: ElectionRules | None = None
 
 
@@ -62,8 +62,8 @@ def bumped(view: ControllerView) -> ControllerView:
 
 def re_elected(
     view: ControllerView,
-    partition: Partition,
-    elect: Callable[[ControllerView, Partition], ControllerView],
+    partition: ElectedPartition,
+    elect: Callable[[ControllerView, ElectedPartition], ControllerView],
 ) -> ControllerView:
     """Return the view after its leader is gone: with another one, or with none, one epoch on."""
     view = replace(view, leader=None)
@@ -71,7 +71,7 @@ def re_elected(
     return bumped(view) if elected.leader is None else elected
 
 
-def first_live(partition: Partition, view: ControllerView, among: Collection[BrokerId]) -> BrokerId | None:
+def first_live(partition: ElectedPartition, view: ControllerView, among: Collection[BrokerId]) -> BrokerId | None:
     """Return the first registered replica in assignment order that is ``among`` (EL-04)."""
     live = (b for b in partition.assignment if b in view.registered and b in among)
     return next(live, None)

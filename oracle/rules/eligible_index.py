@@ -24,9 +24,9 @@ from oracle.rules.rule import Rule
 from oracle.rules.settings_change import clears_and_elects
 
 if TYPE_CHECKING:
-    from oracle.rules.election import ElectionRules, Partition
+    from oracle.rules.election import ElectedPartition, ElectionRules
     from oracle.rules.rule_set import RuleSet
-    from oracle.schedule import Settings
+    from oracle.schedule import TopicSettings
     from oracle.state import ControllerView
     from oracle.vocabulary import BrokerId
 
@@ -38,7 +38,7 @@ KEPT = Rule(
 
 
 def clears_but_keeps_index(
-    view: ControllerView, old: Settings, partition: Partition, rules: ElectionRules
+    view: ControllerView, old: TopicSettings, partition: ElectedPartition, rules: ElectionRules
 ) -> ControllerView:
     """Clear who is eligible as ``clears_and_elects`` does, and leave in the index who was."""
     cleared = clears_and_elects(view, old, partition, rules)
@@ -70,5 +70,5 @@ def unregistrable(view: ControllerView) -> frozenset[BrokerId]:
 
 
 def registers(view: ControllerView, broker: BrokerId, *, clean: bool) -> bool:
-    """Tell whether the controller can register a broker when the topic of its partition is gone."""
+    """Return whether the controller can register a broker when the topic of its partition is gone."""
     return clean or broker not in view.left_in_index

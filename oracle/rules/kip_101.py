@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from oracle.log import UNDEFINED, EpochEnd, ReplicaLog
 from oracle.rules import truncate_to_high_watermark
 from oracle.rules.rule import Rule
-from oracle.rules.truncation import Cut, Truncation
+from oracle.rules.truncation import Truncation, TruncationPoint
 
 if TYPE_CHECKING:
     from oracle.vocabulary import LeaderEpoch, Offset
@@ -40,11 +40,11 @@ def end_offset_only(log: ReplicaLog, epoch: LeaderEpoch) -> EpochEnd:
     return UNDEFINED if answer.leader_epoch is None else EpochEnd(None, answer.end_offset)
 
 
-def cut_to_end_offset(log: ReplicaLog, high_watermark: Offset, answer: EpochEnd) -> Cut:
+def cut_to_end_offset(log: ReplicaLog, high_watermark: Offset, answer: EpochEnd) -> TruncationPoint:
     """Cut to the leader's end offset for the epoch; to the high watermark if it has none."""
     if answer.end_offset is None:
         return truncate_to_high_watermark.cut_to_high_watermark(log, high_watermark, answer)
-    return Cut(min(answer.end_offset, log.log_end_offset))
+    return TruncationPoint(min(answer.end_offset, log.log_end_offset))
 
 
 TRUNCATION = Truncation(

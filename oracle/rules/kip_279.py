@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from oracle.log import UNDEFINED, EpochEnd, ReplicaLog
 from oracle.rules import kip_101
 from oracle.rules.rule import Rule
-from oracle.rules.truncation import Cut, Truncation
+from oracle.rules.truncation import Truncation, TruncationPoint
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -56,25 +56,25 @@ def end_offset_within_cache(log: ReplicaLog, epoch: LeaderEpoch) -> EpochEnd:
     return UNDEFINED if answer.leader_epoch is None else answer
 
 
-def cut_to_common_epoch(log: ReplicaLog, high_watermark: Offset, answer: EpochEnd) -> Cut:
+def cut_to_common_epoch(log: ReplicaLog, high_watermark: Offset, answer: EpochEnd) -> TruncationPoint:
     """Cut to the end of the leader's epoch if the follower has it, else of the next lower, and ask again."""
     return _cut(log, high_watermark, answer, end_offset_of_largest_epoch)
 
 
-def cut_within_cache(log: ReplicaLog, high_watermark: Offset, answer: EpochEnd) -> Cut:
+def cut_within_cache(log: ReplicaLog, high_watermark: Offset, answer: EpochEnd) -> TruncationPoint:
     """Cut as 2.0.0 does: to the leader's end offset if the epoch is below the follower's first."""
     return _cut(log, high_watermark, answer, end_offset_within_cache)
 
 
-def _cut(log: ReplicaLog, high_watermark: Offset, answer: EpochEnd, end_offset_for: EndOffsetFor) -> Cut:
+def _cut(log: ReplicaLog, high_watermark: Offset, answer: EpochEnd, end_offset_for: EndOffsetFor) -> TruncationPoint:
     if answer.leader_epoch is None or answer.end_offset is None:
         return kip_101.cut_to_end_offset(log, high_watermark, answer)
     own = end_offset_for(log, answer.leader_epoch)
     if own.end_offset is None:
-        return Cut(min(answer.end_offset, log.log_end_offset))
+        return TruncationPoint(min(answer.end_offset, log.log_end_offset))
     if own.leader_epoch != answer.leader_epoch:
-        return Cut(own.end_offset, is_final=False)
-    return Cut(min(own.end_offset, answer.end_offset))
+        return TruncationPoint(own.end_offset, is_final=False)
+    return TruncationPoint(min(own.end_offset, answer.end_offset))
 
 
 TRUNCATION = Truncation(

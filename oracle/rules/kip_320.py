@@ -25,7 +25,7 @@ RULE = Rule(
 
 
 def is_served(request_epoch: LeaderEpoch, leader_epoch: LeaderEpoch) -> bool:
-    """Tell whether a leader in ``leader_epoch`` serves a request that carries ``request_epoch``."""
+    """Return whether a leader in ``leader_epoch`` serves a request that carries ``request_epoch``."""
     return request_epoch == leader_epoch
 
 

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 from oracle.rules.rule import Rule
 
 if TYPE_CHECKING:
-    from oracle.state import Decision, ReplicaState
+    from oracle.state import ControllerDecision, ReplicaState
 
 RULE = Rule(
     name="maximal-isr",
@@ -30,6 +30,6 @@ RULE = Rule(
 )
 
 
-def takes_answer(answer: Decision, leader: ReplicaState) -> bool:
-    """Tell whether a leader takes what the controller has decided on its request."""
+def takes_answer(answer: ControllerDecision, leader: ReplicaState) -> bool:
+    """Return whether a leader takes what the controller has decided on its request."""
     return answer.leader_epoch == leader.leader_epoch

@@ -20,7 +20,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from oracle.rules.election import ElectionRules, Partition, first_live, re_elected, with_leader
+from oracle.rules.election import ElectedPartition, ElectionRules, first_live, re_elected, with_leader
 from oracle.rules.rule import Rule
 from oracle.vocabulary import ELIGIBLE_LEADER_REPLICAS
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from oracle.state import ControllerView
     from oracle.vocabulary import BrokerId
 
-    Elect = Callable[[ControllerView, Partition], ControllerView]
+    Elect = Callable[[ControllerView, ElectedPartition], ControllerView]
 
 RULE = Rule(
     name=ELIGIBLE_LEADER_REPLICAS,
@@ -59,12 +59,12 @@ LAST_REPLICA_STANDING = Rule(
 )
 
 
-def removed(view: ControllerView, partition: Partition, broker: BrokerId) -> ControllerView:
+def removed(view: ControllerView, partition: ElectedPartition, broker: BrokerId) -> ControllerView:
     """Take the broker out of the ISR, which may become empty, and elect if it led."""
     return _removed(view, partition, broker, elect)
 
 
-def _removed(view: ControllerView, partition: Partition, broker: BrokerId, elected: Elect) -> ControllerView:
+def _removed(view: ControllerView, partition: ElectedPartition, broker: BrokerId, elected: Elect) -> ControllerView:
     view = replace(view, registered=view.registered - {broker})
     was_leader = view.leader == broker
     view = with_isr(view, partition, tuple(b for b in view.isr if b != broker))
@@ -75,7 +75,7 @@ def _removed(view: ControllerView, partition: Partition, broker: BrokerId, elect
     return re_elected(view, partition, elected)
 
 
-def with_isr(view: ControllerView, partition: Partition, isr: tuple[BrokerId, ...]) -> ControllerView:
+def with_isr(view: ControllerView, partition: ElectedPartition, isr: tuple[BrokerId, ...]) -> ControllerView:
     """Set the ISR; below min.insync.replicas those that leave it become eligible leader replicas."""
     minimum = min(partition.settings.min_insync_replicas, len(partition.assignment))
     if len(isr) >= minimum:
@@ -83,18 +83,18 @@ def with_isr(view: ControllerView, partition: Partition, isr: tuple[BrokerId, ..
     return replace(view, isr=isr, elr=(view.elr | set(view.isr)) - set(isr))
 
 
-def elect(view: ControllerView, partition: Partition) -> ControllerView:
+def elect(view: ControllerView, partition: ElectedPartition) -> ControllerView:
     """Elect from the ISR, else from the eligible ones, else the last known leader, else uncleanly."""
     known = _last_known_leader(view)
     return _elected(view, partition, known if known in view.registered else None)
 
 
-def elect_even_absent(view: ControllerView, partition: Partition) -> ControllerView:
+def elect_even_absent(view: ControllerView, partition: ElectedPartition) -> ControllerView:
     """Elect as 4.0 does: the last known leader although its broker is not there (KAFKA-19522)."""
     return _elected(view, partition, _last_known_leader(view))
 
 
-def _elected(view: ControllerView, partition: Partition, last_known: BrokerId | None) -> ControllerView:
+def _elected(view: ControllerView, partition: ElectedPartition, last_known: BrokerId | None) -> ControllerView:
     clean = first_live(partition, view, view.isr or view.elr)
     if clean is not None:
         isr = view.isr or (clean,)
@@ -113,13 +113,18 @@ def _last_known_leader(view: ControllerView) -> BrokerId | None:
     return None if view.isr or view.elr else view.last_known_leader
 
 
-def _any_live(view: ControllerView, partition: Partition) -> BrokerId | None:
+def _any_live(view: ControllerView, partition: ElectedPartition) -> BrokerId | None:
     if not partition.settings.unclean_leader_election:
         return None
     return first_live(partition, view, partition.assignment)
 
 
-def returned(view: ControllerView, partition: Partition, broker: BrokerId, clean: bool) -> ControllerView:  # noqa: FBT001 - shape of ElectionRules
+def returned(
+    view: ControllerView,
+    partition: ElectedPartition,
+    broker: BrokerId,
+    clean: bool,  # noqa: FBT001 - shape of ElectionRules
+) -> ControllerView:
     """Register the broker; after an unclean shutdown it is no longer eligible."""
     view = _registered(view, broker, clean=clean)
     return elect(view, partition) if view.leader is None else view
@@ -131,12 +136,12 @@ def _registered(view: ControllerView, broker: BrokerId, *, clean: bool) -> Contr
     return replace(view, registered=view.registered | {broker})
 
 
-def joined(view: ControllerView, partition: Partition, broker: BrokerId) -> ControllerView:
+def joined(view: ControllerView, partition: ElectedPartition, broker: BrokerId) -> ControllerView:
     """Add a replica to the ISR; at min.insync.replicas the eligible ones are cleared."""
     return with_isr(view, partition, (*view.isr, broker))
 
 
-def left(view: ControllerView, partition: Partition, brokers: Collection[BrokerId]) -> ControllerView:
+def left(view: ControllerView, partition: ElectedPartition, brokers: Collection[BrokerId]) -> ControllerView:
     """Remove lagging replicas from the ISR; below min.insync.replicas they become eligible."""
     return with_isr(view, partition, tuple(b for b in view.isr if b not in brokers))
 
@@ -144,11 +149,16 @@ def left(view: ControllerView, partition: Partition, brokers: Collection[BrokerI
 ELECTION = ElectionRules(rule=RULE, removed=removed, returned=returned, joined=joined, left=left, elect=elect)
 
 
-def _removed_in_4_0(view: ControllerView, partition: Partition, broker: BrokerId) -> ControllerView:
+def _removed_in_4_0(view: ControllerView, partition: ElectedPartition, broker: BrokerId) -> ControllerView:
     return _removed(view, partition, broker, elect_even_absent)
 
 
-def _returned_in_4_0(view: ControllerView, partition: Partition, broker: BrokerId, clean: bool) -> ControllerView:  # noqa: FBT001 - shape of ElectionRules
+def _returned_in_4_0(
+    view: ControllerView,
+    partition: ElectedPartition,
+    broker: BrokerId,
+    clean: bool,  # noqa: FBT001 - shape of ElectionRules
+) -> ControllerView:
     view = _registered(view, broker, clean=clean)
     return elect_even_absent(view, partition) if view.leader is None else view
 

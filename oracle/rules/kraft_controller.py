@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from oracle.rules import zookeeper_controller
-from oracle.rules.election import ElectionRules, Partition, bumped, re_elected
+from oracle.rules.election import ElectedPartition, ElectionRules, bumped, re_elected
 from oracle.rules.rule import Rule
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ RULE_BUMPING = Rule(
 )
 
 
-def removed(view: ControllerView, partition: Partition, broker: BrokerId) -> ControllerView:
+def removed(view: ControllerView, partition: ElectedPartition, broker: BrokerId) -> ControllerView:
     """Elect without the broker if it led; else take it out of the ISR in the same epoch."""
     view = replace(view, registered=view.registered - {broker})
     if view.leader == broker:
@@ -45,7 +45,7 @@ def removed(view: ControllerView, partition: Partition, broker: BrokerId) -> Con
     return replace(view, isr=remaining or view.isr)
 
 
-def left_bumping(view: ControllerView, partition: Partition, brokers: Collection[BrokerId]) -> ControllerView:
+def left_bumping(view: ControllerView, partition: ElectedPartition, brokers: Collection[BrokerId]) -> ControllerView:
     """Remove replicas from the ISR in a new leader epoch."""
     return bumped(zookeeper_controller.left(view, partition, brokers))
 

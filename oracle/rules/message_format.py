@@ -26,7 +26,7 @@ from oracle.rules.rule import Rule
 
 if TYPE_CHECKING:
     from oracle.rules.rule_set import RuleSet
-    from oracle.schedule import Settings
+    from oracle.schedule import TopicSettings
     from oracle.vocabulary import LeaderEpoch
 
 RULE = Rule(
@@ -55,11 +55,11 @@ WITHOUT_EPOCHS = ("0.8", "0.9", "0.10")
 
 
 def stamps_epochs(message_format_version: str | None) -> bool:
-    """Tell whether batches of a format carry the leader epoch they were written in; None is the release's own."""
+    """Return whether batches of a format carry the leader epoch they were written in; None is the release's own."""
     return message_format_version is None or not message_format_version.startswith(WITHOUT_EPOCHS)
 
 
-def adapted(rules: RuleSet, settings: Settings) -> RuleSet:
+def adapted(rules: RuleSet, settings: TopicSettings) -> RuleSet:
     """Return the rules that a release follows for a topic with these settings."""
     if stamps_epochs(settings.message_format_version) or rules.truncation.cuts_to_high_watermark:
         return rules

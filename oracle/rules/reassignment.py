@@ -29,11 +29,13 @@ from oracle.rules.zookeeper_controller import shrunk
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from oracle.rules.election import ElectionRules, Partition
+    from oracle.rules.election import ElectedPartition, ElectionRules
     from oracle.state import ControllerView, Reassignment
     from oracle.vocabulary import BrokerId
 
-    Completes = Callable[[ControllerView, Partition, tuple[BrokerId, ...], ElectionRules], tuple[ControllerView, ...]]
+    Completes = Callable[
+        [ControllerView, ElectedPartition, tuple[BrokerId, ...], ElectionRules], tuple[ControllerView, ...]
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,17 +60,17 @@ def unchanged(view: ControllerView) -> ControllerView:
 
 
 def wanted_in_sync(view: ControllerView, reassignment: Reassignment) -> bool:
-    """Tell whether every wanted replica is in the ISR."""
+    """Return whether every wanted replica is in the ISR."""
     return set(reassignment.target) <= set(view.isr)
 
 
 def added_in_sync(view: ControllerView, reassignment: Reassignment) -> bool:
-    """Tell whether every added replica is in the ISR, and somebody there stays."""
+    """Return whether every added replica is in the ISR, and somebody there stays."""
     return reassignment.added <= set(view.isr) and not set(reassignment.target).isdisjoint(view.isr)
 
 
 def completed_in_steps(
-    view: ControllerView, partition: Partition, removed: tuple[BrokerId, ...], _rules: ElectionRules
+    view: ControllerView, partition: ElectedPartition, removed: tuple[BrokerId, ...], _rules: ElectionRules
 ) -> tuple[ControllerView, ...]:
     """Move or confirm the leader, then take one replica after the other out of the ISR."""
     views = [_moved(view, partition)]
@@ -77,7 +79,7 @@ def completed_in_steps(
     return tuple(views)
 
 
-def _moved(view: ControllerView, partition: Partition) -> ControllerView:
+def _moved(view: ControllerView, partition: ElectedPartition) -> ControllerView:
     if view.leader in partition.assignment:
         return bumped(view)
     elected = first_live(partition, view, view.isr)
@@ -85,7 +87,7 @@ def _moved(view: ControllerView, partition: Partition) -> ControllerView:
 
 
 def completed_at_once(
-    view: ControllerView, partition: Partition, removed: tuple[BrokerId, ...], rules: ElectionRules
+    view: ControllerView, partition: ElectedPartition, removed: tuple[BrokerId, ...], rules: ElectionRules
 ) -> tuple[ControllerView, ...]:
     """Shrink the ISR to the wanted replicas and elect if the leader leaves, all in one record."""
     isr = tuple(broker for broker in view.isr if broker not in removed)

@@ -14,7 +14,7 @@ Version = tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Release:
+class RuleKey:
     """One Kafka release as a cluster runs it.
 
     Attributes:
@@ -38,13 +38,13 @@ def parse_version(text: str) -> Version:
 
 
 def has_mode(version: str, metadata: MetadataMode) -> bool:
-    """Tell whether a release has a metadata mode: ZooKeeper up to 3.9, KRaft fit for use from 3.3 on."""
+    """Return whether a release has a metadata mode: ZooKeeper up to 3.9, KRaft fit for use from 3.3 on."""
     numbers = parse_version(version)
     return numbers < (4, 0) if metadata is MetadataMode.ZOOKEEPER else numbers >= (3, 3)
 
 
 def is_older(version: str, than: str) -> bool:
-    """Tell whether a version comes before another one."""
+    """Return whether a version comes before another one."""
     return parse_version(version) < parse_version(than)
 
 
@@ -58,7 +58,7 @@ def first_patch(version: str) -> str:
     return f"{version.rpartition('.')[0]}.0"
 
 
-def since(first: str, *backports: str) -> Callable[[Release], bool]:
+def since(first: str, *backports: str) -> Callable[[RuleKey], bool]:
     """Match a release and everything newer; and its backports, each to the end of its own line.
 
     ``since("2.0.0", "1.0.2", "1.1.1")`` matches 1.0.2, 1.1.1 and 2.0.0, not 1.1.0.
@@ -66,49 +66,49 @@ def since(first: str, *backports: str) -> Callable[[Release], bool]:
     start = parse_version(first)
     lines = [parse_version(backport) for backport in backports]
 
-    def matches(release: Release) -> bool:
+    def matches(release: RuleKey) -> bool:
         numbers = release.numbers
         return numbers >= start or any(numbers >= line and numbers[:2] == line[:2] for line in lines)
 
     return matches
 
 
-def before(first_without: str, *backports: str) -> Callable[[Release], bool]:
+def before(first_without: str, *backports: str) -> Callable[[RuleKey], bool]:
     """Match every release that ``since`` with the same arguments does not."""
     return unless(since(first_without, *backports))
 
 
-def after_line(line: str) -> Callable[[Release], bool]:
+def after_line(line: str) -> Callable[[RuleKey], bool]:
     """Match every release of a newer line, such as 4.5.0 after 4.4."""
     known = parse_version(line)
     return lambda release: release.numbers[: len(known)] > known
 
 
-def unless(matches: Callable[[Release], bool]) -> Callable[[Release], bool]:
+def unless(matches: Callable[[RuleKey], bool]) -> Callable[[RuleKey], bool]:
     """Match what does not match."""
     return lambda release: not matches(release)
 
 
-def within(begins: Callable[[Release], bool], ends: Callable[[Release], bool]) -> Callable[[Release], bool]:
+def within(begins: Callable[[RuleKey], bool], ends: Callable[[RuleKey], bool]) -> Callable[[RuleKey], bool]:
     """Match releases that both match."""
     return lambda release: begins(release) and ends(release)
 
 
-def every_release(_release: Release) -> bool:
+def every_release(_release: RuleKey) -> bool:
     """Match every one."""
     return True
 
 
-def in_zookeeper_mode(release: Release) -> bool:
+def in_zookeeper_mode(release: RuleKey) -> bool:
     """Match clusters whose metadata ZooKeeper keeps."""
     return release.metadata is MetadataMode.ZOOKEEPER
 
 
-def in_kraft_mode(release: Release) -> bool:
+def in_kraft_mode(release: RuleKey) -> bool:
     """Match clusters that keep their own metadata."""
     return release.metadata is MetadataMode.KRAFT
 
 
-def with_elr(release: Release) -> bool:
+def with_elr(release: RuleKey) -> bool:
     """Match KRaft clusters with eligible leader replicas."""
     return in_kraft_mode(release) and release.has_elr

@@ -21,26 +21,26 @@ from typing import TYPE_CHECKING
 
 from oracle.rules.release import after_line, before, since, within
 from oracle.rules.rule import Rule
-from oracle.vocabulary import Request
+from oracle.vocabulary import ClientRequest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from oracle.rules.release import Release
+    from oracle.rules.release import RuleKey
     from oracle.rules.rule_set import RuleSet
 
     Versions = tuple[tuple[str, int], ...]
-    Change = tuple[Rule, Callable[[Release], bool], Callable[[RuleSet], RuleSet]]
+    Change = tuple[Rule, Callable[[RuleKey], bool], Callable[[RuleSet], RuleSet]]
 
-ANSWERED: Mapping[Request, Versions] = {
-    Request.FETCH: (
+ANSWERED: Mapping[ClientRequest, Versions] = {
+    ClientRequest.FETCH: (
         *(("0.10.1", 3), ("0.11.0", 5), ("1.0.0", 6), ("1.1.0", 7), ("2.0.0", 8)),
         *(("2.1.0", 10), ("2.3.0", 11), ("2.7.0", 12)),
     ),
-    Request.LIST_OFFSETS: (
+    ClientRequest.LIST_OFFSETS: (
         *(("0.10.1", 1), ("0.11.0", 2), ("2.0.0", 3), ("2.1.0", 4), ("2.2.0", 5), ("2.8.0", 6), ("3.0.0", 7)),
     ),
-    Request.OFFSETS_FOR_LEADER_EPOCH: (("0.11.0", 0), ("2.0.0", 1), ("2.1.0", 2), ("2.3.0", 3), ("2.8.0", 4)),
+    ClientRequest.OFFSETS_FOR_LEADER_EPOCH: (("0.11.0", 0), ("2.0.0", 1), ("2.1.0", 2), ("2.3.0", 3), ("2.8.0", 4)),
 }
 """The newest version, from its first release on."""
 
@@ -63,12 +63,16 @@ SENT: Mapping[Peer, Versions] = {
 }
 """The version that is sent, from its first release on; -1 from where it is sent no more."""
 
-OLDEST: Mapping[Request, int] = {Request.FETCH: 0, Request.LIST_OFFSETS: 1, Request.OFFSETS_FOR_LEADER_EPOCH: 0}
+OLDEST: Mapping[ClientRequest, int] = {
+    ClientRequest.FETCH: 0,
+    ClientRequest.LIST_OFFSETS: 1,
+    ClientRequest.OFFSETS_FOR_LEADER_EPOCH: 0,
+}
 """ListOffsets 0 answers another question (KIP-79)."""
-OLDEST_SINCE_KIP_896: Mapping[Request, int] = {
-    Request.FETCH: 4,
-    Request.LIST_OFFSETS: 1,
-    Request.OFFSETS_FOR_LEADER_EPOCH: 2,
+OLDEST_SINCE_KIP_896: Mapping[ClientRequest, int] = {
+    ClientRequest.FETCH: 4,
+    ClientRequest.LIST_OFFSETS: 1,
+    ClientRequest.OFFSETS_FOR_LEADER_EPOCH: 2,
 }
 OLDEST_DROPPED = Rule(
     name="oldest-requests-are-dropped",
@@ -89,12 +93,12 @@ DELETES_RECORDS = Rule(
 )
 
 
-def oldest(request: Request) -> int:
+def oldest(request: ClientRequest) -> int:
     """Return the first version that there is."""
     return OLDEST[request]
 
 
-def oldest_since_kip_896(request: Request) -> int:
+def oldest_since_kip_896(request: ClientRequest) -> int:
     """Return the first version that is left."""
     return OLDEST_SINCE_KIP_896[request]
 
@@ -111,14 +115,14 @@ class RequestVersions:
         deletes_records: they know DeleteRecords.
     """
 
-    answered: tuple[tuple[Request, int], ...] = ()
-    oldest: Callable[[Request], int] = oldest
+    answered: tuple[tuple[ClientRequest, int], ...] = ()
+    oldest: Callable[[ClientRequest], int] = oldest
     sent: tuple[tuple[Peer, int], ...] = ()
     may_be_newer: bool = False
     deletes_records: bool = False
 
 
-def answering(request: Request, versions: Versions) -> Iterator[Change]:
+def answering(request: ClientRequest, versions: Versions) -> Iterator[Change]:
     """Yield a change for each newest version that clients may ask in."""
     for applies, version in _spans(versions):
         says = f"A broker answers {request.value} up to version {version} to a client that names the topic."
@@ -134,7 +138,7 @@ def sending(peer: Peer, versions: Versions) -> Iterator[Change]:
         yield rule, applies, partial(_sending, peer, version)
 
 
-def _spans(versions: Versions) -> Iterator[tuple[Callable[[Release], bool], int]]:
+def _spans(versions: Versions) -> Iterator[tuple[Callable[[RuleKey], bool], int]]:
     """Yield the releases of each version: from its first one to the first one of the next version."""
     nexts = [before(first) for first, _ in versions[1:]]
     for (first, version), ends in zip(versions, (*nexts, None), strict=True):
@@ -146,7 +150,7 @@ def _kebab(name: str) -> str:
     return name.lower().replace("_", "-")
 
 
-def _answering(request: Request, version: int, rules: RuleSet) -> RuleSet:
+def _answering(request: ClientRequest, version: int, rules: RuleSet) -> RuleSet:
     return _with(rules, answered=(*rules.requests.answered, (request, version)))
 
 
@@ -168,7 +172,7 @@ CHANGES: tuple[Change, ...] = (
 """A row of ``by_version`` each."""
 
 
-def versions(request: Request, rules: RuleSet) -> range:
+def versions(request: ClientRequest, rules: RuleSet) -> range:
     """Return the versions of a request that a release answers; none if it does not know the request."""
     newest = dict(rules.requests.answered).get(request, -1)
     return range(rules.requests.oldest(request), newest + 1)

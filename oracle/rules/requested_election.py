@@ -18,7 +18,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from oracle.rules.election import ElectionRules, Partition, with_leader
+from oracle.rules.election import ElectedPartition, ElectionRules, with_leader
 from oracle.rules.rule import Rule
 from oracle.vocabulary import ElectionKind
 
@@ -46,7 +46,7 @@ def why_missing(kind: ElectionKind, rules: RuleSet) -> str | None:
     return None if has_it else f"Kafka {rules.version} holds no unclean election on request: 2.4 is the first that does"
 
 
-def preferred(view: ControllerView, partition: Partition, _rules: ElectionRules) -> ControllerView | str:
+def preferred(view: ControllerView, partition: ElectedPartition, _rules: ElectionRules) -> ControllerView | str:
     """Elect the first assigned replica if it is not the leader yet, lives and is in sync."""
     first = partition.assignment[0]
     if view.leader == first:
@@ -56,7 +56,7 @@ def preferred(view: ControllerView, partition: Partition, _rules: ElectionRules)
     return with_leader(view, first, clean=True)
 
 
-def unclean(view: ControllerView, partition: Partition, rules: ElectionRules) -> ControllerView | str:
+def unclean(view: ControllerView, partition: ElectedPartition, rules: ElectionRules) -> ControllerView | str:
     """Elect any live replica of a leaderless partition."""
     if view.leader is not None:
         return f"broker {view.leader} leads: an unclean election is for a partition without a leader"
@@ -65,7 +65,7 @@ def unclean(view: ControllerView, partition: Partition, rules: ElectionRules) ->
     return "no replica lives" if elected.leader is None else elected
 
 
-BY_KIND: dict[ElectionKind, Callable[[ControllerView, Partition, ElectionRules], ControllerView | str]] = {
+BY_KIND: dict[ElectionKind, Callable[[ControllerView, ElectedPartition, ElectionRules], ControllerView | str]] = {
     ElectionKind.PREFERRED: preferred,
     ElectionKind.UNCLEAN: unclean,
 }

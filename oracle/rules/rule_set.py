@@ -10,13 +10,13 @@ if TYPE_CHECKING:
 
     from oracle.replication.remote import RemoteReplica
     from oracle.rules.ahead_of_leader import WhenAhead
-    from oracle.rules.delivery import Delivery
-    from oracle.rules.election import ElectionRules, Partition
+    from oracle.rules.delivery import DecisionDelivery
+    from oracle.rules.election import ElectedPartition, ElectionRules
     from oracle.rules.reassignment import ReassignmentRules
     from oracle.rules.request_versions import RequestVersions
     from oracle.rules.rule import Rule
     from oracle.rules.truncation import Truncation
-    from oracle.schedule import Settings
+    from oracle.schedule import TopicSettings
     from oracle.state import ControllerView
     from oracle.vocabulary import BrokerId, LeaderEpoch, MetadataMode, Offset
 
@@ -107,12 +107,12 @@ class RuleSet:
     asks_controller_to_join: bool
     when_ahead: WhenAhead
     election: ElectionRules
-    delivery: Delivery
+    delivery: DecisionDelivery
     marks_recovery: Callable[[ControllerView, ControllerView], ControllerView]
     stopping_leader_cuts: bool
     reassignment: ReassignmentRules
     elects_uncleanly_on_request: bool
-    settings_changed: Callable[[ControllerView, Settings, Partition, ElectionRules], ControllerView]
+    settings_changed: Callable[[ControllerView, TopicSettings, ElectedPartition, ElectionRules], ControllerView]
     allows_unclean_election: Callable[[bool | None], bool]
     has_eligible_by_default: bool
     heeds_message_format: bool

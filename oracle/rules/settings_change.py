@@ -17,16 +17,16 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from oracle.rules.release import Release, in_zookeeper_mode, since
+from oracle.rules.release import RuleKey, in_zookeeper_mode, since
 from oracle.rules.rule import Rule
 
 if TYPE_CHECKING:
-    from oracle.rules.election import ElectionRules, Partition
-    from oracle.schedule import Settings
+    from oracle.rules.election import ElectedPartition, ElectionRules
+    from oracle.schedule import TopicSettings
     from oracle.state import ControllerView
 
 
-def elects_once_allowed(release: Release) -> bool:
+def elects_once_allowed(release: RuleKey) -> bool:
     """Match releases that elect uncleanly as soon as the topic's settings allow it."""
     return since("2.1.0")(release) if in_zookeeper_mode(release) else since("3.9.0")(release)
 
@@ -48,18 +48,22 @@ CLEARS_ELIGIBLE = Rule(
 )
 
 
-def waits(view: ControllerView, _old: Settings, _partition: Partition, _rules: ElectionRules) -> ControllerView:
+def waits(
+    view: ControllerView, _old: TopicSettings, _partition: ElectedPartition, _rules: ElectionRules
+) -> ControllerView:
     """Do nothing until a broker comes or goes."""
     return view
 
 
-def elects(view: ControllerView, _old: Settings, partition: Partition, rules: ElectionRules) -> ControllerView:
+def elects(
+    view: ControllerView, _old: TopicSettings, partition: ElectedPartition, rules: ElectionRules
+) -> ControllerView:
     """Elect for a partition without a leader, now that its settings may allow it."""
     return rules.elect(view, partition) if view.leader is None else view
 
 
 def clears_and_elects(
-    view: ControllerView, old: Settings, partition: Partition, rules: ElectionRules
+    view: ControllerView, old: TopicSettings, partition: ElectedPartition, rules: ElectionRules
 ) -> ControllerView:
     """Forget who is eligible if the minimum has changed; then elect for a partition without a leader."""
     if old.min_insync_replicas != partition.settings.min_insync_replicas:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from oracle.log import UNDEFINED, EpochEnd, ReplicaLog
 from oracle.rules.rule import Rule
-from oracle.rules.truncation import Cut, Truncation
+from oracle.rules.truncation import Truncation, TruncationPoint
 
 if TYPE_CHECKING:
     from oracle.vocabulary import LeaderEpoch, Offset
@@ -26,9 +26,9 @@ RULE = Rule(
 )
 
 
-def cut_to_high_watermark(log: ReplicaLog, high_watermark: Offset, _answer: EpochEnd) -> Cut:
+def cut_to_high_watermark(log: ReplicaLog, high_watermark: Offset, _answer: EpochEnd) -> TruncationPoint:
     """Cut to the replica's own high watermark, whatever a leader says."""
-    return Cut(min(high_watermark, log.log_end_offset))
+    return TruncationPoint(min(high_watermark, log.log_end_offset))
 
 
 def knows_no_epochs(_log: ReplicaLog, _epoch: LeaderEpoch) -> EpochEnd:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Cut:
+class TruncationPoint:
     """Where a follower cuts its log, and whether it may fetch afterwards or must ask again."""
 
     offset: Offset
@@ -41,13 +41,13 @@ class Truncation:
     asks_without_epochs: bool
     checks_on_fetch: bool
     end_offset_for: Callable[[ReplicaLog, LeaderEpoch], EpochEnd]
-    cut: Callable[[ReplicaLog, Offset, EpochEnd], Cut]
+    cut: Callable[[ReplicaLog, Offset, EpochEnd], TruncationPoint]
     stamps_epochs: bool = True
 
     def looks_up(self, log: ReplicaLog) -> bool:
-        """Tell whether a follower with this log asks before it fetches."""
+        """Return whether a follower with this log asks before it fetches."""
         return self.asks_leader and (self.asks_without_epochs or bool(log.epochs))
 
     def cuts_at_once(self, log: ReplicaLog) -> bool:
-        """Tell whether a follower with this log cuts to its high watermark, having no epoch to ask or tell about."""
+        """Return whether a follower with this log cuts to its high watermark, having no epoch to ask or tell about."""
         return self.cuts_to_high_watermark or not (self.stamps_epochs or self.asks_without_epochs or log.epochs)

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from oracle.rules.rule import Rule
 
 if TYPE_CHECKING:
-    from oracle.rules.election import ElectionRules, Partition
+    from oracle.rules.election import ElectedPartition, ElectionRules
     from oracle.state import ControllerView
     from oracle.vocabulary import BrokerId
 
@@ -56,10 +56,10 @@ def forbidden_unless_set(setting: bool | None) -> bool:  # noqa: FBT001 - the se
 def unheeded(election: ElectionRules) -> ElectionRules:
     """Return a controller's rules without unclean elections of its own accord; one on request stays possible."""
 
-    def removed(view: ControllerView, partition: Partition, broker: BrokerId) -> ControllerView:
+    def removed(view: ControllerView, partition: ElectedPartition, broker: BrokerId) -> ControllerView:
         return election.removed(view, _clean(partition), broker)
 
-    def returned(view: ControllerView, partition: Partition, broker: BrokerId, clean: bool) -> ControllerView:  # noqa: FBT001
+    def returned(view: ControllerView, partition: ElectedPartition, broker: BrokerId, clean: bool) -> ControllerView:  # noqa: FBT001
         return election.returned(view, _clean(partition), broker, clean)
 
     return replace(election, removed=removed, returned=returned, heeding=election)
@@ -71,9 +71,9 @@ def heeded(election: ElectionRules) -> ElectionRules:
 
 
 def why_unheeded(version: str) -> str:
-    """Say why a partition waits although its setting allows an unclean election."""
+    """Return why a partition waits although its setting allows an unclean election."""
     return f"Kafka {version} does not look at unclean.leader.election.enable in KRaft mode (KAFKA-12670: 3.9)"
 
 
-def _clean(partition: Partition) -> Partition:
+def _clean(partition: ElectedPartition) -> ElectedPartition:
     return replace(partition, settings=replace(partition.settings, unclean_leader_election=False))

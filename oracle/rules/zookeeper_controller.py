@@ -14,7 +14,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from oracle.rules.election import ElectionRules, Partition, bumped, first_live, re_elected, with_leader
+from oracle.rules.election import ElectedPartition, ElectionRules, bumped, first_live, re_elected, with_leader
 from oracle.rules.rule import Rule
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ RULE_EMPTYING_ISR = Rule(
 )
 
 
-def removed(view: ControllerView, partition: Partition, broker: BrokerId) -> ControllerView:
+def removed(view: ControllerView, partition: ElectedPartition, broker: BrokerId) -> ControllerView:
     """Elect without the broker if it led; else take it out of the ISR in a new epoch."""
     view = replace(view, registered=view.registered - {broker})
     if view.leader == broker:
@@ -44,7 +44,7 @@ def removed(view: ControllerView, partition: Partition, broker: BrokerId) -> Con
     return shrunk(view, broker)
 
 
-def removed_even_if_last(view: ControllerView, partition: Partition, broker: BrokerId) -> ControllerView:
+def removed_even_if_last(view: ControllerView, partition: ElectedPartition, broker: BrokerId) -> ControllerView:
     """As ``removed``; with unclean election the last member leaves the ISR too, which is then empty."""
     view = removed(view, partition, broker)
     if view.leader is None and view.isr == (broker,) and partition.settings.unclean_leader_election:
@@ -60,7 +60,7 @@ def shrunk(view: ControllerView, broker: BrokerId) -> ControllerView:
     return bumped(replace(view, isr=remaining))
 
 
-def elect(view: ControllerView, partition: Partition) -> ControllerView:
+def elect(view: ControllerView, partition: ElectedPartition) -> ControllerView:
     """Elect a live ISR member, else with unclean election any live replica, else nobody."""
     clean = first_live(partition, view, view.isr)
     if clean is not None:
@@ -72,18 +72,18 @@ def elect(view: ControllerView, partition: Partition) -> ControllerView:
     return view
 
 
-def returned(view: ControllerView, partition: Partition, broker: BrokerId, _clean: bool) -> ControllerView:  # noqa: FBT001 - shape of ElectionRules
+def returned(view: ControllerView, partition: ElectedPartition, broker: BrokerId, _clean: bool) -> ControllerView:  # noqa: FBT001 - shape of ElectionRules
     """Register the broker; a leaderless partition is elected anew."""
     view = replace(view, registered=view.registered | {broker})
     return elect(view, partition) if view.leader is None else view
 
 
-def joined(view: ControllerView, _partition: Partition, broker: BrokerId) -> ControllerView:
+def joined(view: ControllerView, _partition: ElectedPartition, broker: BrokerId) -> ControllerView:
     """Add a replica to the ISR; the leader epoch stays."""
     return replace(view, isr=(*view.isr, broker))
 
 
-def left(view: ControllerView, _partition: Partition, brokers: Collection[BrokerId]) -> ControllerView:
+def left(view: ControllerView, _partition: ElectedPartition, brokers: Collection[BrokerId]) -> ControllerView:
     """Remove replicas from the ISR as its leader wrote it; the leader epoch stays."""
     return replace(view, isr=tuple(b for b in view.isr if b not in brokers))
 

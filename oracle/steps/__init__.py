@@ -5,7 +5,7 @@ serve the catalogue (Python) and users' files (YAML).
 
 A new step without new physics:
 1. its class, in the module here that fits: fields, checks, sentence, short form;
-2. a case in ``oracle/predicting/taking.py``: what it changes in the model;
+2. a case in ``oracle/predicting/step_effects.py``: what it changes in the model;
 3. a case in ``conformance/running/runner.py``: what it asks of real brokers;
 4. a test of each, and a line in CHANGELOG.md.
 Schedule files, ``schedule-help``, progress lines, ``explain`` and reports follow from the class.

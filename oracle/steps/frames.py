@@ -35,7 +35,7 @@ class Hold(Step):
 
     @property
     def brokers(self) -> tuple[BrokerId | None, ...]:
-        """The brokers whose end discharges the hold."""
+        """Return the brokers whose end discharges the hold."""
         return (self.follower, self.leader) if self.broker is None else (self.broker,)
 
     @override
@@ -71,7 +71,7 @@ class Hold(Step):
 
 
 @step("delay", short="delay {delay_ms} ms")
-class Delay(Step):
+class DelayFrame(Step):
     """Pass the next matching frame on later: no state may change but the time it takes."""
 
     point: PointName = described(LINK_POINTS_HELP)
@@ -122,7 +122,7 @@ class AwaitHold(OfHold):
 
 
 @step("release", says="release the frame held by {name!r}, unchanged")
-class Release(OfHold):
+class ReleaseHold(OfHold):
     """Pass a held frame on, unchanged, as it was when it was caught."""
 
     name: str = described("name of a hold that has caught its frame")
@@ -147,7 +147,7 @@ class Close(OfHold):
     says="cut the link by which broker {follower} fetches from broker {leader}",
     short="cut {follower} from {leader}",
 )
-class Cut(OfLink):
+class CutLink(OfLink):
     """Let no fetch of one broker reach another one: connections are reset, and again whenever they are tried."""
 
     follower: BrokerId = described("the broker whose fetches are lost", written="from")
@@ -166,7 +166,7 @@ class Heal(OfLink):
     leader: BrokerId = described("as in the cut", written="to")
 
 
-def _check_link(so_far: SoFar, held: Hold | Delay) -> None:
+def _check_link(so_far: SoFar, held: Hold | DelayFrame) -> None:
     so_far.require_link(held.follower, held.leader, LINK)
     if held.point in LOOKUPS and held.fetch_offset is not None:
         message = f"fetch_offset does not go with {held.point.value}: a lookup asks about an epoch, and has no offset"
@@ -175,7 +175,7 @@ def _check_link(so_far: SoFar, held: Hold | Delay) -> None:
     so_far.require_at_least("fetch_offset", held.fetch_offset or 0, 0)
 
 
-def _frame(held: Hold | Delay, broker: BrokerId | None) -> str:
+def _frame(held: Hold | DelayFrame, broker: BrokerId | None) -> str:
     which = "next" if held.nth == 1 else f"{held.nth}th next"
     between = f"follower {held.follower} and leader {held.leader}"
     if broker is not None:

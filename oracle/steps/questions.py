@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from typing_extensions import override
 
 from oracle.steps.step import ACKS, LEADERSHIP, OFFSET, REQUEST_VERSION, TIMEOUT_MS, Step, described, step
-from oracle.vocabulary import BrokerId, Label, Leadership, Offset, OffsetSpec, Request
+from oracle.vocabulary import BrokerId, ClientRequest, Label, Leadership, Offset, OffsetSpec
 
 if TYPE_CHECKING:
     from oracle.steps.step import SoFar
@@ -129,10 +129,10 @@ class SendTo(Step):
 
 
 Ask = Consume | ListOffsets | EndOffsetOfEpoch | SendTo
-REQUESTS: dict[type[Step], Request] = {
-    Consume: Request.FETCH,
-    ListOffsets: Request.LIST_OFFSETS,
-    EndOffsetOfEpoch: Request.OFFSETS_FOR_LEADER_EPOCH,
+REQUESTS: dict[type[Step], ClientRequest] = {
+    Consume: ClientRequest.FETCH,
+    ListOffsets: ClientRequest.LIST_OFFSETS,
+    EndOffsetOfEpoch: ClientRequest.OFFSETS_FOR_LEADER_EPOCH,
 }
 
 

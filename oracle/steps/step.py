@@ -2,7 +2,7 @@
 
 A step is declared with :func:`step`, which puts it under its word in :data:`STEP_CLASSES`; schedule files,
 ``schedule-help``, progress lines and reports are derived from that. What it does to the model is in
-``oracle.predicting.taking``, what it does to brokers in ``conformance.running.runner``.
+``oracle.predicting.step_effects``, what it does to brokers in ``conformance.running.runner``.
 """
 
 from __future__ import annotations

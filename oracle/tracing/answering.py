@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from oracle.tracing.invariants import Judge
     from oracle.tracing.leadership import Leadership
     from oracle.tracing.possibility import Possibility
-    from oracle.tracing.replica import Replica
+    from oracle.tracing.replica import TracedReplica
     from oracle.vocabulary import Offset
 
 
@@ -31,7 +31,7 @@ class Answering:
         self._epochs = EpochAnswers(rules, judge)
         self._watermarks = Watermarks(rules, judge)
 
-    def receive(self, leader: Replica, exchange: Exchange, at: int) -> None:
+    def receive(self, leader: TracedReplica, exchange: Exchange, at: int) -> None:
         """Note what is known when a request reaches its leader; a fetch may be recorded from now on."""
         request = exchange.request
         exchange.received_at = at
@@ -62,7 +62,7 @@ class Answering:
             return False
         return self._rules.counts_diverging_fetch or is_prefix_possible(replica, request, self._rules)
 
-    def answer(self, leader: Replica, exchange: Exchange, answer: FetchAnswered | LookupAnswered) -> None:
+    def answer(self, leader: TracedReplica, exchange: Exchange, answer: FetchAnswered | LookupAnswered) -> None:
         """Check an answer."""
         _note_roles(exchange, leader.reachable(), leader)
         self._check_error(leader, exchange, answer.error)
@@ -73,7 +73,7 @@ class Answering:
         if self._settle(leader, exchange):
             self._check_served(leader, exchange, answer)
 
-    def _check_error(self, leader: Replica, exchange: Exchange, error: int) -> None:
+    def _check_error(self, leader: TracedReplica, exchange: Exchange, error: int) -> None:
         allowed = allowed_errors(leader, exchange, self._rules)
         if not self._judge.keeps(Invariant.ERROR_CODE, error in allowed):
             observed = f"broker {leader.broker} answers broker {exchange.request.follower} with error {error}"
@@ -81,7 +81,7 @@ class Answering:
             rule = "fence-leader-epoch" if exchange.request.current_leader_epoch is not None else "nobody-to-send-to"
             raise self._judge.refusal(Invariant.ERROR_CODE, observed, f"one of {listed}", rule)
 
-    def _settle(self, leader: Replica, exchange: Exchange) -> bool:
+    def _settle(self, leader: TracedReplica, exchange: Exchange) -> bool:
         """Drop what cannot have served the request's epoch: it was served; return whether anything is left."""
         epoch = exchange.request.current_leader_epoch
         serving = [
@@ -93,11 +93,11 @@ class Answering:
             leader.keep(serving)
         return bool(serving)
 
-    def _not_recorded(self, leader: Replica, exchange: Exchange) -> None:
+    def _not_recorded(self, leader: TracedReplica, exchange: Exchange) -> None:
         if leader.leadership is not None and isinstance(exchange.request, FetchSent):
             leader.leadership.not_recorded(exchange.request.follower, exchange.offset_before)
 
-    def _check_served(self, leader: Replica, exchange: Exchange, answer: FetchAnswered | LookupAnswered) -> None:
+    def _check_served(self, leader: TracedReplica, exchange: Exchange, answer: FetchAnswered | LookupAnswered) -> None:
         view, request = leader.leadership, exchange.request
         if isinstance(request, LookupSent):
             assert isinstance(answer, LookupAnswered)
@@ -120,7 +120,7 @@ class Answering:
         self._watermarks.check(view, exchange, answer)
 
 
-def _note_roles(exchange: Exchange, reachable: list[Possibility], leader: Replica) -> None:
+def _note_roles(exchange: Exchange, reachable: list[Possibility], leader: TracedReplica) -> None:
     """Note which epochs and roles the leader may have had while it handled the request."""
     exchange.epochs |= {replica.leader_epoch for replica in reachable}
     for replica in reachable:
@@ -152,7 +152,7 @@ WITH_SESSIONS = 7
 WITH_TOPIC_IDS = 13
 
 
-def allowed_errors(leader: Replica, exchange: Exchange, rules: RuleSet) -> frozenset[ErrorCode]:
+def allowed_errors(leader: TracedReplica, exchange: Exchange, rules: RuleSet) -> frozenset[ErrorCode]:
     """Return the errors that a broker may answer to this request, by the epochs and roles it may have had."""
     allowed = {ErrorCode.KAFKA_STORAGE_ERROR}
     epoch = exchange.request.current_leader_epoch
@@ -172,7 +172,7 @@ def allowed_errors(leader: Replica, exchange: Exchange, rules: RuleSet) -> froze
     return frozenset(allowed | _of_fetch(leader, exchange) | _of_stranger(leader, exchange))
 
 
-def _of_fetch(leader: Replica, exchange: Exchange) -> set[ErrorCode]:
+def _of_fetch(leader: TracedReplica, exchange: Exchange) -> set[ErrorCode]:
     """Return the errors of the fetch itself: its session, its topic ids, its offset."""
     request = exchange.request
     if not isinstance(request, FetchSent):
@@ -187,7 +187,7 @@ def _of_fetch(leader: Replica, exchange: Exchange) -> set[ErrorCode]:
     return allowed
 
 
-def _of_stranger(leader: Replica, exchange: Exchange) -> set[ErrorCode]:
+def _of_stranger(leader: TracedReplica, exchange: Exchange) -> set[ErrorCode]:
     """Return the errors for a follower that the leader may not know to be assigned."""
     if leader.leadership is None or exchange.request.follower in leader.leadership.replicas:
         return set()

@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from oracle.log import EpochEnd
     from oracle.rules.rule_set import RuleSet
     from oracle.tracing.invariants import Judge
-    from oracle.tracing.observed import EpochRun, FetchAnswered, FetchSent, LookupAnswered, LookupSent
-    from oracle.tracing.replica import Replica
+    from oracle.tracing.observed import FetchAnswered, FetchSent, LookupAnswered, LookupSent, ObservedEpochRun
+    from oracle.tracing.replica import TracedReplica
     from oracle.vocabulary import LeaderEpoch, Offset
 
 
 def is_prefix_possible(replica: Possibility, request: FetchSent, rules: RuleSet) -> bool:
-    """Tell whether the follower's log may be a prefix of the leader's, as far as the leader compares them."""
+    """Return whether the follower's log may be a prefix of the leader's, as far as the leader compares them."""
     epoch = request.last_fetched_epoch
     if epoch is None or not rules.truncation.checks_on_fetch:
         return True
@@ -37,7 +37,7 @@ class EpochAnswers:
         self._rules = rules
         self._judge = judge
 
-    def check_divergence(self, leader: Replica, request: FetchSent, answer: FetchAnswered) -> None:
+    def check_divergence(self, leader: TracedReplica, request: FetchSent, answer: FetchAnswered) -> None:
         """Check that the leader compared the follower's last epoch, and answered what its cache says."""
         fitting = [one for one in leader.possible if self._may_tell(one, request, answer.diverging_epoch)]
         if self._judge.keeps(Invariant.EPOCH_ANSWER, bool(fitting)):
@@ -70,7 +70,7 @@ class EpochAnswers:
         return not is_prefix and self._may_end(replica, asked, told)
 
     def _may_end(self, replica: Possibility, epoch: LeaderEpoch, told: EpochEnd) -> bool:
-        """Tell whether the leader's answer about an epoch may be this one."""
+        """Return whether the leader's answer about an epoch may be this one."""
         low, high = replica.log.ends_of(self._rules.truncation.end_offset_for, epoch)
         if told.end_offset is None or low.end_offset is None or high.end_offset is None:
             return told == low
@@ -84,7 +84,7 @@ class EpochAnswers:
             return replica
         return replica.with_log(replica.log.with_end_of(epoch, told.end_offset))
 
-    def check_lookup(self, leader: Replica, request: LookupSent, answer: LookupAnswered) -> None:
+    def check_lookup(self, leader: TracedReplica, request: LookupSent, answer: LookupAnswered) -> None:
         """Check that the leader answered a lookup with what its cache says."""
         fitting = [one for one in leader.possible if self._may_end(one, request.epoch, answer.end)]
         if self._judge.keeps(Invariant.EPOCH_ANSWER, bool(fitting)):
@@ -93,7 +93,7 @@ class EpochAnswers:
         observed = f"broker {leader.broker} answers {_shown(answer.end)} about the end of epoch {request.epoch}"
         raise self._refusal(observed, self._expected(leader, request.epoch))
 
-    def check_runs(self, leader: Replica, answer: FetchAnswered) -> None:
+    def check_runs(self, leader: TracedReplica, answer: FetchAnswered) -> None:
         """Check that the records lie in the leader's log, in the epochs they tell."""
         possible = leader.possible
         for run in answer.runs:
@@ -106,10 +106,10 @@ class EpochAnswers:
         if answer.runs:
             leader.keep(possible)
 
-    def _may_hold(self, replica: Possibility, run: EpochRun) -> bool:
+    def _may_hold(self, replica: Possibility, run: ObservedEpochRun) -> bool:
         return (run.leader_epoch is not None) == has_epochs(self._rules) and replica.log.may_hold(run)
 
-    def _expected(self, leader: Replica, epoch: LeaderEpoch | None) -> str:
+    def _expected(self, leader: TracedReplica, epoch: LeaderEpoch | None) -> str:
         if epoch is None:
             return "nothing, as the follower told no epoch"
         pairs = [one.log.ends_of(self._rules.truncation.end_offset_for, epoch) for one in leader.possible]

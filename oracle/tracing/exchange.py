@@ -52,5 +52,5 @@ class Exchange:
 
     @property
     def is_answered(self) -> bool:
-        """Whether the follower may have the answer by now."""
+        """Return whether the follower may have the answer by now."""
         return self.answer is not None and self.is_delivered

@@ -150,5 +150,5 @@ class TraceSettings:
 
     @property
     def lag_ns(self) -> int:
-        """The lag time in nanoseconds."""
+        """Return the lag time in nanoseconds."""
         return self.lag_time_max_ms * 1_000_000

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from oracle.log import EpochEnd
-    from oracle.tracing.observed import EpochRun
+    from oracle.tracing.observed import ObservedEpochRun
 
 START = Offset(0)
 """Where every log begins."""
@@ -67,7 +67,7 @@ class EpochLog(ReplicaLog):
             return self
         return replace(self, epochs=(*self.epochs, EpochEntry(epoch, self.end)))
 
-    def appended(self, run: EpochRun) -> Self:
+    def appended(self, run: ObservedEpochRun) -> Self:
         """Return the log with a run of records at its end."""
         log = self if run.leader_epoch is None else self.in_epoch(run.leader_epoch)
         return replace(log, end=Offset(max(log.end, run.last_offset + 1)))
@@ -184,15 +184,15 @@ class KnownLog:
         return self.both(lambda log: log.beginning_in(place, start))
 
     def is_end(self, offset: Offset) -> bool:
-        """Tell whether the log may end there."""
+        """Return whether the log may end there."""
         return self.low.end <= offset <= self.high.end
 
     def at_least(self, end: Offset) -> KnownLog:
         """Return a leader's log now that it is known to reach an offset."""
         return self if end <= self.low.end else replace(self, low=replace(self.low, end=end))
 
-    def may_hold(self, run: EpochRun) -> bool:
-        """Tell whether records of an epoch may lie at these offsets."""
+    def may_hold(self, run: ObservedEpochRun) -> bool:
+        """Return whether records of an epoch may lie at these offsets."""
         if run.leader_epoch is None or run.last_offset >= self.high.end:
             return run.leader_epoch is None
         place = self.low.place_of(run.leader_epoch)
@@ -203,7 +203,7 @@ class KnownLog:
         is_last = place + 1 == len(self.high.epochs)
         return is_last or self.high.epochs[place + 1].start_offset > run.last_offset
 
-    def holding(self, run: EpochRun) -> KnownLog:
+    def holding(self, run: ObservedEpochRun) -> KnownLog:
         """Return the log now that a run of its records was seen; ``may_hold`` must tell that it may."""
         log = self.at_least(Offset(run.last_offset + 1))
         place = None if run.leader_epoch is None else log.low.place_of(run.leader_epoch)

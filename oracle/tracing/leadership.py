@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from oracle.tracing.exchange import Exchange
     from oracle.tracing.invariants import TraceSettings
     from oracle.tracing.observed import LeadershipHeard
-    from oracle.tracing.possibility import Bounds
+    from oracle.tracing.possibility import OffsetBounds
     from oracle.vocabulary import BrokerId, LeaderEpoch, Offset
 
 
@@ -37,7 +37,7 @@ class Leadership:
     """What is known of a broker's time as leader, whatever its epochs in a row."""
 
     def __init__(
-        self, broker: BrokerId, rules: RuleSet, settings: TraceSettings, start: Bounds, *, is_from_follower: bool
+        self, broker: BrokerId, rules: RuleSet, settings: TraceSettings, start: OffsetBounds, *, is_from_follower: bool
     ) -> None:
         """Begin with the high watermark that the broker had as a follower, or 0 in a new partition."""
         self.broker = broker
@@ -123,7 +123,7 @@ class Leadership:
             self._small_until = at
 
     def was_small_since(self, moment: int | None) -> bool:
-        """Tell whether the ISR may have been too small for acks=all at some time since, and no longer is."""
+        """Return whether the ISR may have been too small for acks=all at some time since, and no longer is."""
         return moment is not None and self._small_until is not None and self._small_until >= moment
 
     def give_up(self) -> None:
@@ -142,7 +142,7 @@ class Leadership:
         return [isr | joined for isr in self.committed]
 
     def knows_start_only(self) -> bool:
-        """Tell whether a follower that leads now can have no other high watermark than it had before."""
+        """Return whether a follower that leads now can have no other high watermark than it had before."""
         return self.is_from_follower and (self.low, self.high) == (self.start.low, self.start.high)
 
     def hear(self, told: Offset) -> None:
@@ -212,7 +212,7 @@ class Leadership:
         return next((before for at, before in self._raises if at > moment), self.low)
 
     def _may_count(self, broker: BrokerId, sent_at: int, dead: Collection[BrokerId]) -> bool:
-        """Tell whether a replica may hold the high watermark back: in the ISR, or outside but caught up."""
+        """Return whether a replica may hold the high watermark back: in the ISR, or outside but caught up."""
         if any(broker in isr for isr in self.largest_isrs()):
             return True
         fetched_at = self.follower(broker).fetched_at
@@ -222,11 +222,11 @@ class Leadership:
         return self._rules.waits_for_caught_up(outside, broker not in dead)
 
     def may_suffice(self, isr: Collection[BrokerId]) -> bool:
-        """Tell whether an ISR may be as large as min.insync.replicas asks."""
+        """Return whether an ISR may be as large as min.insync.replicas asks."""
         return len(isr) >= min(self._minimums())
 
     def suffices(self, isr: Collection[BrokerId]) -> bool:
-        """Tell whether an ISR is as large as min.insync.replicas asks, whichever value the leader goes by."""
+        """Return whether an ISR is as large as min.insync.replicas asks, whichever value the leader goes by."""
         return len(isr) >= max(self._minimums())
 
     def _minimums(self) -> list[int]:
@@ -239,7 +239,7 @@ class Leadership:
         return is_strict and not all(self.suffices(isr) for isr in self.committed)
 
     def is_frozen(self) -> bool:
-        """Tell whether the high watermark stands still for certain (KAFKA-15583)."""
+        """Return whether the high watermark stands still for certain (KAFKA-15583)."""
         is_strict = self._rules.high_watermark_needs_min_isr
         return is_strict and not any(self.may_suffice(isr) for isr in self.committed)
 

@@ -46,7 +46,7 @@ class RequestKey(NamedTuple):
     correlation_id: int
 
 
-class EpochRun(NamedTuple):
+class ObservedEpochRun(NamedTuple):
     """Consecutive records of one leader epoch; None for batches that carry none (message formats 0 and 1)."""
 
     leader_epoch: LeaderEpoch | None
@@ -265,7 +265,6 @@ __all__ = [
     "BrokerEnded",
     "BrokerStarted",
     "CheckpointLost",
-    "EpochRun",
     "Event",
     "FetchAnswered",
     "FetchDelivered",
@@ -283,6 +282,7 @@ __all__ = [
     "LookupSent",
     "MinIsrSet",
     "Observed",
+    "ObservedEpochRun",
     "PartitionObserved",
     "Refused",
     "ReplicaMeasured",
@@ -337,7 +337,7 @@ class FetchAnswered(PartitionObserved):
     key: RequestKey
     error: int
     high_watermark: Offset
-    runs: tuple[EpochRun, ...] = ()
+    runs: tuple[ObservedEpochRun, ...] = ()
     diverging_epoch: EpochEnd | None = None
     log_start_offset: Offset | None = None
     is_listed: bool = True

@@ -31,10 +31,10 @@ from oracle.tracing.observed import (
     ReplicaStopped,
     TailLost,
 )
-from oracle.tracing.possibility import Bounds, lost
-from oracle.tracing.producing import IsrChanges, Measuring, Producing
-from oracle.tracing.replica import Replica
-from oracle.tracing.sending import Sending, speech_of
+from oracle.tracing.possibility import OffsetBounds, lost
+from oracle.tracing.producing import IsrChanges, Measuring, ProducingChecks
+from oracle.tracing.replica import TracedReplica
+from oracle.tracing.sending import SendingChecks, sent_versions
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -61,16 +61,16 @@ class PartitionReplay:
         self._partition_epoch = -1
         self._rules = rules
         self._settings = settings
-        self._replicas: dict[BrokerId, Replica] = {}
+        self._replicas: dict[BrokerId, TracedReplica] = {}
         self._exchanges: dict[RequestKey, Exchange] = {}
         self._proposals: dict[RequestKey, IsrProposed] = {}
         self._isr_answers: dict[RequestKey, IsrAnswered] = {}
         self._dead: set[BrokerId] = set()
-        speech = speech_of(rules, settings)
-        self._sending = Sending(rules, speech, judge)
+        speech = sent_versions(rules, settings)
+        self._sending = SendingChecks(rules, speech, judge)
         self._answering = Answering(rules, judge)
         self._isr_changes = IsrChanges(rules, speech, judge)
-        self._producing = Producing(judge)
+        self._producing = ProducingChecks(judge)
         self._measuring = Measuring(judge)
         self._replays: dict[type[Event], Callable[[Any], None]] = {
             FetchSent: self._sent,
@@ -125,11 +125,11 @@ class PartitionReplay:
     def lose_checkpoint(self, broker: BrokerId) -> None:
         """Let the disk of a broker that is down lose its high watermark checkpoint: it starts with 0."""
         replica = self._replica(broker)
-        replica.keep(replace(one, high_watermark=Bounds()) for one in replica.possible)
+        replica.keep(replace(one, high_watermark=OffsetBounds()) for one in replica.possible)
 
-    def _replica(self, broker: BrokerId) -> Replica:
+    def _replica(self, broker: BrokerId) -> TracedReplica:
         if broker not in self._replicas:
-            self._replicas[broker] = Replica(broker, self._rules)
+            self._replicas[broker] = TracedReplica(broker, self._rules)
         return self._replicas[broker]
 
     def _sent(self, sent: FetchSent | LookupSent) -> None:
@@ -174,10 +174,10 @@ class PartitionReplay:
                 self._producing.begin(heard.at)
             view.hear_isr(heard)
 
-    def _leadership(self, replica: Replica) -> Leadership:
+    def _leadership(self, replica: TracedReplica) -> Leadership:
         """Begin a leadership with the high watermark that the broker has as a follower."""
         watermarks = [one.high_watermark for one in replica.reachable()]
-        start = Bounds(min(one.low for one in watermarks), max(one.high for one in watermarks))
+        start = OffsetBounds(min(one.low for one in watermarks), max(one.high for one in watermarks))
         is_new = all(one.log.high.end == 0 for one in replica.possible)
         return Leadership(replica.broker, self._rules, self._settings, start, is_from_follower=not is_new)
 
@@ -194,7 +194,7 @@ class PartitionReplay:
         self._replica(stopped.broker).has_served = False
         if stopped.is_deleted:
             before = self._replica(stopped.broker).reachable()
-            self._replicas[stopped.broker] = Replica(stopped.broker, self._rules, before)
+            self._replicas[stopped.broker] = TracedReplica(stopped.broker, self._rules, before)
 
     def _announced(self, announced: IsrAnnounced) -> None:
         if announced.leader is None:

@@ -22,18 +22,18 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Bounds:
+class OffsetBounds:
     """An offset between two bounds."""
 
     low: Offset = START
     high: Offset = START
 
-    def at_most(self, low: Offset, high: Offset) -> Bounds:
+    def at_most(self, low: Offset, high: Offset) -> OffsetBounds:
         """Return the smaller of this offset and another one between two bounds."""
-        return Bounds(min(self.low, low), min(self.high, high))
+        return OffsetBounds(min(self.low, low), min(self.high, high))
 
     def has(self, offset: Offset) -> bool:
-        """Tell whether it may be that offset."""
+        """Return whether it may be that offset."""
         return self.low <= offset <= self.high
 
 
@@ -55,14 +55,14 @@ class Possibility:
     """
 
     log: KnownLog = field(default_factory=KnownLog)
-    high_watermark: Bounds = field(default_factory=Bounds)
+    high_watermark: OffsetBounds = field(default_factory=OffsetBounds)
     log_start: Offset = START
     leader: BrokerId | None = None
     leader_epoch: LeaderEpoch = NO_EPOCH
     heard: int = 0
     has_taken: bool = False
     truncating: bool = False
-    truncated_to: Bounds | None = None
+    truncated_to: OffsetBounds | None = None
     was_cut: bool = False
     is_out_of_range: bool = False
 
@@ -72,12 +72,12 @@ class Possibility:
 
 
 def has_epochs(rules: RuleSet) -> bool:
-    """Tell whether the records carry epochs, and the release has a cache for them."""
+    """Return whether the records carry epochs, and the release has a cache for them."""
     return rules.truncation.stamps_epochs and not rules.truncation.cuts_to_high_watermark
 
 
 def applied(
-    replica: Possibility, decision: LeadershipHeard, led: Bounds | None, rules: RuleSet
+    replica: Possibility, decision: LeadershipHeard, led: OffsetBounds | None, rules: RuleSet
 ) -> tuple[Possibility, ...]:
     """Return what the replica may be once it has applied a decision; who is no replica any more has no log.
 
@@ -158,7 +158,7 @@ def cut(replica: Possibility, answer: EpochEnd, rules: RuleSet) -> tuple[Possibi
     low = truncation.cut(replica.log.low, known_good.low, answer)
     high = truncation.cut(replica.log.high, known_good.high, answer)
     asks_again = truncation.asks_leader and not (low.is_final and high.is_final)
-    again = Bounds(low.offset, high.offset) if asks_again else None
+    again = OffsetBounds(low.offset, high.offset) if asks_again else None
     was_cut = replica.was_cut or low.offset < replica.log.high.end
     done = replace(replica, truncating=asks_again, truncated_to=again, was_cut=was_cut)
     if rules.keeps_epoch_without_cut and low.offset >= replica.log.high.end:
@@ -194,5 +194,5 @@ def fetching_at(replica: Possibility, offset: Offset) -> tuple[Possibility, ...]
     reset = replace(replica, is_out_of_range=False)
     if offset > replica.log.high.end:
         empty = EpochLog(end=offset)
-        return (replace(reset, log=KnownLog(empty, empty), high_watermark=Bounds(offset, offset)),)
+        return (replace(reset, log=KnownLog(empty, empty), high_watermark=OffsetBounds(offset, offset)),)
     return truncated(reset, offset, offset)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from oracle.tracing.answering import OF_FOLLOWER, OF_LEADER, STRICT
 from oracle.tracing.invariants import Invariant
-from oracle.tracing.possibility import Bounds
+from oracle.tracing.possibility import OffsetBounds
 from oracle.tracing.sending import in_words
 from oracle.vocabulary import Acks, Offset
 
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from oracle.tracing.invariants import Judge, TraceSettings
     from oracle.tracing.leadership import Leadership
     from oracle.tracing.observed import Acknowledged, IsrAnnounced, IsrProposed, Refused, ReplicaMeasured
-    from oracle.tracing.replica import Replica
-    from oracle.tracing.sending import Speech
+    from oracle.tracing.replica import TracedReplica
+    from oracle.tracing.sending import SentVersions
     from oracle.vocabulary import BrokerId
 
 
@@ -29,7 +29,7 @@ NOT_ENOUGH_REPLICAS = frozenset({"NOT_ENOUGH_REPLICAS", "NOT_ENOUGH_REPLICAS_AFT
 RULE = "acks-decides-when-the-producer-is-answered"
 
 
-class Producing:
+class ProducingChecks:
     """Checks what producers are told, and learns from it what leaders have."""
 
     def __init__(self, judge: Judge) -> None:
@@ -41,7 +41,7 @@ class Producing:
         """Take note that a broker may lead from now on: producers may be answered by it."""
         self._newest_began_at = at
 
-    def acknowledge(self, replicas: Iterable[Replica], told: Acknowledged, dead: Collection[BrokerId]) -> None:
+    def acknowledge(self, replicas: Iterable[TracedReplica], told: Acknowledged, dead: Collection[BrokerId]) -> None:
         """Check a success, and note what the leader must have appended."""
         leaders = [one for one in replicas if told.leader in (None, one.broker) and _led_already(one, told)]
         views = _views(leaders, told.at)
@@ -68,7 +68,7 @@ class Producing:
             observed = "acks=all is acknowledged below min.insync.replicas"
             raise self._refusal(observed, "NOT_ENOUGH_REPLICAS")
 
-    def refuse(self, replicas: Iterable[Replica], told: Refused) -> None:
+    def refuse(self, replicas: Iterable[TracedReplica], told: Refused) -> None:
         """Check an error: too few in-sync replicas is told only where the ISR may be too small.
 
         A record that was sent before the newest leadership began may have been refused by a leader of before, of which
@@ -90,8 +90,8 @@ class Producing:
         return self._judge.refusal(Invariant.ACKNOWLEDGEMENT, observed, allowed, RULE)
 
 
-def _led_already(replica: Replica, told: Acknowledged) -> bool:
-    """Tell whether a broker may lead, and may have when the records were sent."""
+def _led_already(replica: TracedReplica, told: Acknowledged) -> bool:
+    """Return whether a broker may lead, and may have when the records were sent."""
     return replica.leadership is not None and replica.leadership.began_at <= _sent_at(told)
 
 
@@ -100,7 +100,7 @@ def _sent_at(told: Acknowledged | Refused) -> int:
     return told.at if told.sent_at is None else told.sent_at
 
 
-def _views(replicas: Iterable[Replica], at: int) -> list[Leadership]:
+def _views(replicas: Iterable[TracedReplica], at: int) -> list[Leadership]:
     """Return what is known of the brokers that may lead, as of now."""
     views = [replica.leadership for replica in replicas if replica.leadership is not None]
     for view in views:
@@ -108,7 +108,7 @@ def _views(replicas: Iterable[Replica], at: int) -> list[Leadership]:
     return views
 
 
-def _note_end(leader: Replica, end: Offset) -> None:
+def _note_end(leader: TracedReplica, end: Offset) -> None:
     """Note that the log of a broker that leads reaches an offset, in whichever of its epochs."""
     reachable = leader.reachable()
     leader.keep(
@@ -128,17 +128,17 @@ class Measuring:
         """Report to a judge."""
         self._judge = judge
 
-    def check(self, replica: Replica, measured: ReplicaMeasured) -> None:
+    def check(self, replica: TracedReplica, measured: ReplicaMeasured) -> None:
         """Check one measurement."""
         reachable = replica.reachable()
         earlier = [held for held in replica.history if held.until >= measured.since]
-        ends = [Bounds(one.log.low.end, one.log.high.end) for one in reachable] + [held.end for held in earlier]
+        ends = [OffsetBounds(one.log.low.end, one.log.high.end) for one in reachable] + [held.end for held in earlier]
         watermarks = [one.high_watermark for one in reachable] + [held.high_watermark for held in earlier]
         invariant, rule = Invariant.HIGH_WATERMARK_OF_FOLLOWER, OF_FOLLOWER
         if replica.leadership is not None:
             replica.leadership.pass_time(measured.at)
             invariant, rule = self._of_leader(replica.leadership, measured.high_watermark)
-            watermarks.append(Bounds(replica.leadership.low_at(measured.since), replica.leadership.high))
+            watermarks.append(OffsetBounds(replica.leadership.low_at(measured.since), replica.leadership.high))
         end = "follower-appends-what-it-fetched"
         self._compare(
             Invariant.FETCH_OFFSET, f"broker {measured.broker} log end offset", measured.log_end_offset, ends, end
@@ -158,7 +158,7 @@ class Measuring:
         return Invariant.HIGH_WATERMARK_OF_LEADER, OF_LEADER
 
     def _compare(
-        self, invariant: Invariant, name: str, number: Offset | None, bounds: Iterable[Bounds], rule: str
+        self, invariant: Invariant, name: str, number: Offset | None, bounds: Iterable[OffsetBounds], rule: str
     ) -> None:
         if number is None:
             return
@@ -181,13 +181,13 @@ MS = 1_000_000
 class IsrChanges:
     """Checks what leaders make of the ISR."""
 
-    def __init__(self, rules: RuleSet, speech: Speech, judge: Judge) -> None:
+    def __init__(self, rules: RuleSet, speech: SentVersions, judge: Judge) -> None:
         """Check under a release's rules."""
         self._rules = rules
         self._speech = speech
         self._judge = judge
 
-    def propose(self, leader: Replica, proposed: IsrProposed, settings: TraceSettings) -> None:
+    def propose(self, leader: TracedReplica, proposed: IsrProposed, settings: TraceSettings) -> None:
         """Check a leader's wish."""
         versions = self._speech.alter_partition
         if not self._judge.keeps(Invariant.REQUEST_OF_RELEASE, proposed.api_version in versions):
@@ -202,7 +202,7 @@ class IsrChanges:
         self._check_shrink(view, removed, proposed.at, settings)
         view.propose(wished)
 
-    def announce(self, leader: Replica, announced: IsrAnnounced, settings: TraceSettings) -> None:
+    def announce(self, leader: TracedReplica, announced: IsrAnnounced, settings: TraceSettings) -> None:
         """Check a change that a leader has made itself: in its epoch, and before 2.7."""
         view = leader.leadership
         if self._rules.asks_controller_to_join or view is None:

@@ -16,7 +16,7 @@ from oracle.error_codes import ErrorCode
 from oracle.tracing.exchange import NO_ERROR
 from oracle.tracing.known_log import START, EpochLog
 from oracle.tracing.observed import FetchAnswered, FetchSent
-from oracle.tracing.possibility import Bounds, Possibility, applied, cut, with_first_record
+from oracle.tracing.possibility import OffsetBounds, Possibility, applied, cut, with_first_record
 from oracle.vocabulary import Offset
 
 if TYPE_CHECKING:
@@ -37,11 +37,11 @@ class Held(NamedTuple):
     """Numbers that a replica had until some moment."""
 
     until: int
-    end: Bounds
-    high_watermark: Bounds
+    end: OffsetBounds
+    high_watermark: OffsetBounds
 
 
-class Replica:
+class TracedReplica:
     """One broker's replica of one partition."""
 
     def __init__(self, broker: BrokerId, rules: RuleSet, earlier: Iterable[Possibility] = ()) -> None:
@@ -63,7 +63,7 @@ class Replica:
         self._rules = rules
 
     def is_of_earlier_life(self, key: RequestKey) -> bool:
-        """Tell whether a request went out on a connection from before the broker's last end; note it if not."""
+        """Return whether a request went out on a connection from before the broker's last end; note it if not."""
         self._last_connection = max(self._last_connection, key.connection)
         return key.connection <= self._connections_before
 
@@ -73,7 +73,7 @@ class Replica:
             self._decisions.append(decision)
 
     def _is_known(self, decision: LeadershipHeard) -> bool:
-        """Tell whether a decision says of leader and epoch what the broker has heard before: only the ISR changed."""
+        """Return whether a decision says of leader and epoch what the broker has heard before: only the ISR changed."""
         told = (decision.leader, decision.leader_epoch)
         if not self._decisions:
             return all((replica.leader, replica.leader_epoch) == told for replica in self.possible)
@@ -114,7 +114,7 @@ class Replica:
         return queue
 
     def _may_step(self) -> bool:
-        """Tell whether anything hidden may have happened."""
+        """Return whether anything hidden may have happened."""
         exchange = self.under_way
         if self._decisions or (exchange is not None and exchange.is_answered):
             return True
@@ -129,7 +129,7 @@ class Replica:
         merges = self._rules.delivery.merges
         until = len(self._decisions) if merges else min(replica.heard + 1, len(self._decisions))
         for place in range(replica.heard, until):
-            led = None if self.leadership is None else Bounds(self.leadership.low, self.leadership.high)
+            led = None if self.leadership is None else OffsetBounds(self.leadership.low, self.leadership.high)
             for after in applied(replica, self._decisions[place], led, self._rules):
                 yield replace(after, heard=place + 1)
 
@@ -158,10 +158,10 @@ class Replica:
         self.keep(possible)
         after = [(replica.log.low.end, replica.log.high.end, replica.high_watermark) for replica in self.possible]
         if before != after:
-            self.history.extend(Held(at, Bounds(low, high), watermark) for low, high, watermark in before)
+            self.history.extend(Held(at, OffsetBounds(low, high), watermark) for low, high, watermark in before)
 
     def may_lead(self) -> bool:
-        """Tell whether the broker may believe that it leads, now or once it applies what it was told."""
+        """Return whether the broker may believe that it leads, now or once it applies what it was told."""
         leads = any(replica.leader == self.broker for replica in self.possible)
         return leads or any(decision.leader == self.broker for decision in self._decisions)
 
@@ -185,8 +185,8 @@ class Replica:
         """Return the replica as it will start: at the high watermark of its end, or of some moment before."""
         current = replica.high_watermark
         if self.leadership is not None and replica.leader == self.broker:
-            current = Bounds(self.leadership.low, self.leadership.high)
-        start = current if clean else Bounds(Offset(0), max(self._highest_ever, current.high))
+            current = OffsetBounds(self.leadership.low, self.leadership.high)
+        start = current if clean else OffsetBounds(Offset(0), max(self._highest_ever, current.high))
         log_start = max(replica.log_start, self.log_start_offset)
         for log in replica.log.restarted(log_start, is_written=clean):
             watermark = start.at_most(log.low.end, log.high.end)
@@ -218,7 +218,7 @@ def taken(replica: Possibility, exchange: Exchange, rules: RuleSet) -> tuple[Pos
 
 
 def _awaits(replica: Possibility, exchange: Exchange) -> bool:
-    """Tell whether the follower still fetches where the request did."""
+    """Return whether the follower still fetches where the request did."""
     request = exchange.request
     assert isinstance(request, FetchSent)
     return not replica.truncating and replica.log.is_end(request.fetch_offset)
@@ -242,7 +242,7 @@ def _appended(replica: Possibility, answer: FetchAnswered) -> Iterator[Possibili
     is_new = epoch is not None and epoch > replica.log.low.latest_epoch
     for known in replica.log.settled() if is_new else (replica.log,):
         log = known.both(lambda bound: reduce(EpochLog.appended, answer.runs, bound)) if answer.runs else known
-        told = Bounds(answer.high_watermark, answer.high_watermark).at_most(log.low.end, log.high.end)
+        told = OffsetBounds(answer.high_watermark, answer.high_watermark).at_most(log.low.end, log.high.end)
         start = max(replica.log_start, answer.log_start_offset or START)
         for begun in log.starting_at(start) if replica.log_start < start <= log.low.end else (log,):
             yield replace(replica, log=begun, high_watermark=told, log_start=start)

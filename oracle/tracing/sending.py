@@ -20,23 +20,23 @@ if TYPE_CHECKING:
     from oracle.rules.rule_set import RuleSet
     from oracle.tracing.invariants import Judge, TraceSettings
     from oracle.tracing.observed import LookupSent
-    from oracle.tracing.replica import Replica
+    from oracle.tracing.replica import TracedReplica
 
 
 LATE_NS = 500_000_000
 """How long after the first request to a new leader one to the leader before may come: what a stall may take."""
 
 
-class Sending:
+class SendingChecks:
     """Checks what followers send, and so resolves what they may be."""
 
-    def __init__(self, rules: RuleSet, speech: Speech, judge: Judge) -> None:
+    def __init__(self, rules: RuleSet, speech: SentVersions, judge: Judge) -> None:
         """Check under a release's rules."""
         self._rules = rules
         self._speech = speech
         self._judge = judge
 
-    def fetch(self, follower: Replica, sent: FetchSent) -> Exchange:
+    def fetch(self, follower: TracedReplica, sent: FetchSent) -> Exchange:
         """Check a FETCH."""
         self._check_version("FETCH", sent, self._speech.fetch)
         if _is_late(follower, sent):
@@ -46,7 +46,7 @@ class Sending:
         replicas = self._at_last_epoch(replicas, sent)
         return self._sent(follower, sent, replicas)
 
-    def lookup(self, follower: Replica, sent: LookupSent) -> Exchange:
+    def lookup(self, follower: TracedReplica, sent: LookupSent) -> Exchange:
         """Check an OffsetsForLeaderEpoch request."""
         self._check_version("OffsetsForLeaderEpoch", sent, self._speech.lookup)
         if _is_late(follower, sent):
@@ -64,7 +64,7 @@ class Sending:
             observed = f"broker {sent.follower} sends {name} version {sent.api_version}"
             self._object_to(observed, in_words(versions))
 
-    def _in_role(self, follower: Replica, sent: FetchSent | LookupSent, *, truncating: bool) -> list[Possibility]:
+    def _in_role(self, follower: TracedReplica, sent: FetchSent | LookupSent, *, truncating: bool) -> list[Possibility]:
         """Return the possibilities that follow this leader, in this epoch, at this stage."""
         reachable = follower.reachable()
         self._check_epoch_told(sent)
@@ -128,7 +128,7 @@ class Sending:
             observed = f"broker {sent.follower} tells the epoch of its last record"
             self._object_to(observed, "no such field in this release")
 
-    def _sent(self, follower: Replica, sent: FetchSent | LookupSent, replicas: list[Possibility]) -> Exchange:
+    def _sent(self, follower: TracedReplica, sent: FetchSent | LookupSent, replicas: list[Possibility]) -> Exchange:
         is_fetch = isinstance(sent, FetchSent)
         _note_other_fetchers(follower, sent, replicas)
         follower.resolve(
@@ -138,7 +138,7 @@ class Sending:
         follower.under_way = Exchange(sent, epochs)
         return follower.under_way
 
-    def _late(self, follower: Replica, sent: FetchSent | LookupSent) -> Exchange:
+    def _late(self, follower: TracedReplica, sent: FetchSent | LookupSent) -> Exchange:
         """Let a request pass that the fetcher had made before its broker applied the last decision: one may.
 
         If the fetcher of another leader has a request under way, nothing of that changes: this one's answer is
@@ -158,7 +158,9 @@ class Sending:
         return self._judge.refusal(invariant, observed, allowed, self._rules.truncation.rule.name)
 
 
-def _after_answer(follower: Replica, sent: FetchSent | LookupSent, reachable: list[Possibility]) -> list[Possibility]:
+def _after_answer(
+    follower: TracedReplica, sent: FetchSent | LookupSent, reachable: list[Possibility]
+) -> list[Possibility]:
     """Leave out what has not handled the answer before: on one connection that comes first."""
     before = follower.under_way
     if before is None or not before.is_answered or before.request.key.connection != sent.key.connection:
@@ -166,7 +168,7 @@ def _after_answer(follower: Replica, sent: FetchSent | LookupSent, reachable: li
     return [replica for replica in reachable if replica.has_taken]
 
 
-def _note_other_fetchers(follower: Replica, sent: FetchSent | LookupSent, replicas: list[Possibility]) -> None:
+def _note_other_fetchers(follower: TracedReplica, sent: FetchSent | LookupSent, replicas: list[Possibility]) -> None:
     """Note as whom a follower may still send one late request: each leader has a fetcher of its own.
 
     Source: AbstractFetcherManager (a thread per leader), AbstractFetcherThread (builds a request under its lock and
@@ -182,8 +184,8 @@ def _note_other_fetchers(follower: Replica, sent: FetchSent | LookupSent, replic
         follower.late_until = None
 
 
-def _is_late(follower: Replica, sent: FetchSent | LookupSent) -> bool:
-    """Tell whether only the follower of before its last decision sends this, and no later than a stall explains."""
+def _is_late(follower: TracedReplica, sent: FetchSent | LookupSent) -> bool:
+    """Return whether only the follower of before its last decision sends this, and no later than a stall explains."""
     if not follower.earlier or any(_sends(replica, sent) for replica in follower.reachable()):
         return False
     is_in_time = follower.late_until is None or sent.at <= follower.late_until
@@ -191,7 +193,7 @@ def _is_late(follower: Replica, sent: FetchSent | LookupSent) -> bool:
 
 
 def _sends(replica: Possibility, sent: FetchSent | LookupSent) -> bool:
-    """Tell whether a follower sends this, as far as its role and the end of its log go."""
+    """Return whether a follower sends this, as far as its role and the end of its log go."""
     if replica.leader != sent.leader or sent.current_leader_epoch not in (None, replica.leader_epoch):
         return False
     if isinstance(sent, FetchSent):
@@ -212,7 +214,7 @@ def _in_epoch(sent: FetchSent | LookupSent) -> str:
 
 
 def _role(replica: Possibility) -> str:
-    """Say what the replica may do instead."""
+    """Return what the replica may do instead."""
     if replica.leader is None:
         return "nothing, as nobody leads"
     stage = "asks for the end of its last epoch" if replica.truncating else "fetches"
@@ -233,7 +235,7 @@ NEWEST_EVER = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class Speech:
+class SentVersions:
     """What a release sends.
 
     Attributes:
@@ -253,10 +255,10 @@ class Speech:
     may_forget_last_epoch: bool
 
 
-def speech_of(rules: RuleSet, settings: TraceSettings) -> Speech:
+def sent_versions(rules: RuleSet, settings: TraceSettings) -> SentVersions:
     """Return what the brokers of a release send to each other."""
     looked_up = _versions(Peer.OFFSETS_FOR_LEADER_EPOCH, rules, settings)
-    return Speech(
+    return SentVersions(
         fetch=_versions(Peer.FETCH, rules, settings),
         lookup=looked_up if rules.truncation.asks_leader else range(0),
         alter_partition=_versions(Peer.ALTER_PARTITION, rules, settings),
@@ -267,7 +269,7 @@ def speech_of(rules: RuleSet, settings: TraceSettings) -> Speech:
 
 
 def in_words(versions: range) -> str:
-    """Say which versions of a request a release sends."""
+    """Return which versions of a request a release sends."""
     if not versions:
         return "no such request in this release"
     return f"version {versions[-1]}" if len(versions) == 1 else f"version {versions[-1]} at most"

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from markupsafe import Markup
 
-    from reports.model import EntryView, FinalLogs, Ghost, ReplicaLog
+    from reports.model import EntryView, FinalLogs, Ghost, ReplicaLogView
 
 
 _LEFT = 128.0
@@ -86,7 +86,7 @@ def log_sentences(final: FinalLogs) -> tuple[str, ...]:
     return tuple(lost + split)
 
 
-def cell_of(final: FinalLogs, log: ReplicaLog, entry: EntryView | None) -> tuple[str, str]:
+def cell_of(final: FinalLogs, log: ReplicaLogView, entry: EntryView | None) -> tuple[str, str]:
     """Return the style and the word of one cell: kept, diverged, not committed, unknown, deleted or absent."""
     if entry is None:
         return "absent", "○ absent"
@@ -128,7 +128,7 @@ def _heads(columns: Sequence[Column]) -> Markup:
     )
 
 
-def _replica_row(final: FinalLogs, log: ReplicaLog, columns: Sequence[Column]) -> Markup:
+def _replica_row(final: FinalLogs, log: ReplicaLogView, columns: Sequence[Column]) -> Markup:
     entries = {entry.offset: entry for entry in log.entries}
     end, has_epochs = max(entries, default=-1) + 1, have_epochs(final)
     cells = [
@@ -146,7 +146,7 @@ def _replica_row(final: FinalLogs, log: ReplicaLog, columns: Sequence[Column]) -
     return group(*words, *cells)
 
 
-def _look(final: FinalLogs, log: ReplicaLog, entry: EntryView | None) -> _Cell:
+def _look(final: FinalLogs, log: ReplicaLogView, entry: EntryView | None) -> _Cell:
     css, words = cell_of(final, log, entry)
     return _Cell(css, words, f"broker {log.broker}: {entry.label if entry else 'no record'}, {words[2:]}")
 
@@ -210,7 +210,7 @@ WITHOUT_EPOCHS = f"{DECODED}. This format has no epochs: no record says under wh
 
 
 def have_epochs(final: FinalLogs) -> bool:
-    """Tell whether any record carries a leader epoch; up to message format 1 none does."""
+    """Return whether any record carries a leader epoch; up to message format 1 none does."""
     return any(entry.leader_epoch is not None for log in final.logs for entry in log.entries)
 
 

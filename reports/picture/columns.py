@@ -9,12 +9,12 @@ from reports.svg import element, group, label, titled
 if TYPE_CHECKING:
     from markupsafe import Markup
 
-    from reports.picture.layout import Layout
+    from reports.picture.layout import PictureLayout
     from reports.picture.scale import TimeScale
-    from reports.story import Step, Story
+    from reports.story import StepView, Story
 
 
-def draw_columns(story: Story, layout: Layout, scale: TimeScale) -> Markup:
+def draw_columns(story: Story, layout: PictureLayout, scale: TimeScale) -> Markup:
     """Return the bands of lag time and the signs of races."""
     lags = [step for step in story.steps if step.taken.word == "await_lag"]
     return group(
@@ -24,14 +24,14 @@ def draw_columns(story: Story, layout: Layout, scale: TimeScale) -> Markup:
     )
 
 
-def seconds_of(step: Step) -> str:
+def seconds_of(step: StepView) -> str:
     """Return how long a step took, as 4.6 s; empty if nobody wrote it down."""
     if step.started_ns is None or step.finished_ns is None:
         return ""
     return f"{(step.finished_ns - step.started_ns) / 1e9:.1f} s"
 
 
-def _lag(step: Step, layout: Layout, scale: TimeScale) -> Markup:
+def _lag(step: StepView, layout: PictureLayout, scale: TimeScale) -> Markup:
     left, top = scale.left_of(step.index), layout.top
     end = layout.lanes[-1].bottom
     middle = scale.middle_of(step.index)
@@ -44,7 +44,7 @@ def _lag(step: Step, layout: Layout, scale: TimeScale) -> Markup:
     )
 
 
-def _race(step: int, layout: Layout, scale: TimeScale) -> Markup:
+def _race(step: int, layout: PictureLayout, scale: TimeScale) -> Markup:
     return group(
         titled(f"Here a race was open: what step {step + 1} ends with depends on which frame came first"),
         label(scale.middle_of(step), layout.top - 5, "⇄ race", "race-words", text_anchor="middle"),

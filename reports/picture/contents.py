@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from reports.picture.scale import TimeScale, change_at
-from reports.picture.status import is_deaf
+from reports.picture.status import misses_leader_change
 from reports.svg import clipped, group, label
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from reports.model import FinalLogs
     from reports.picture.layout import Lane
-    from reports.story import Moment, Step, Story
+    from reports.story import MomentView, StepView, Story
 
 _OFFSETS_MAX = 5
 
@@ -83,13 +83,18 @@ def replaced_stays(story: Story, final: FinalLogs) -> list[Stay]:
     return found
 
 
-def _agreed(story: Story, logs: dict[int, list[str]], moment: Moment) -> list[Stay]:
+def _agreed(story: Story, logs: dict[int, list[str]], moment: MomentView) -> list[Stay]:
     """Replace what a follower in sync holds and its leader does not, and return what took its place."""
     stays: list[Stay] = []
     leader = logs.get(moment.leader, []) if moment.leader is not None else []
     for broker, log in logs.items():
         numbers = moment.replicas.get(broker)
-        if broker not in moment.isr or numbers is None or not numbers.alive or is_deaf(story, broker, moment.step):
+        if (
+            broker not in moment.isr
+            or numbers is None
+            or not numbers.alive
+            or misses_leader_change(story, broker, moment.step)
+        ):
             continue
         for offset, (own, other) in enumerate(zip(log, leader, strict=False)):
             if own != other:
@@ -98,7 +103,7 @@ def _agreed(story: Story, logs: dict[int, list[str]], moment: Moment) -> list[St
     return stays
 
 
-def _grown(logs: dict[int, list[str]], moment: Moment, step: Step) -> list[Stay]:
+def _grown(logs: dict[int, list[str]], moment: MomentView, step: StepView) -> list[Stay]:
     """Move every log to the moment's log end offset and return what was added.
 
     The first log is that of the broker that was sent records.
@@ -118,7 +123,7 @@ def _grown(logs: dict[int, list[str]], moment: Moment, step: Step) -> list[Stay]
     return stays
 
 
-def _source(logs: dict[int, list[str]], writer: int | None, broker: int, step: Step) -> list[str]:
+def _source(logs: dict[int, list[str]], writer: int | None, broker: int, step: StepView) -> list[str]:
     if broker == writer:
         return list(step.taken.records)
     return logs.get(writer, [])[len(logs[broker]) :] if writer is not None else []

@@ -13,7 +13,7 @@ from reports.svg import element, group, label, text_width, titled
 if TYPE_CHECKING:
     from reports.picture.layout import Lane
     from reports.picture.scale import TimeScale
-    from reports.story import Moment, Story
+    from reports.story import MomentView, Story
 
 
 class _Decision(NamedTuple):
@@ -50,13 +50,13 @@ def _decisions(story: Story, scale: TimeScale) -> list[_Decision]:
     return found
 
 
-def _change(story: Story, scale: TimeScale, moment: Moment) -> float:
+def _change(story: Story, scale: TimeScale, moment: MomentView) -> float:
     """Return where in its step a decision fell: at the election or what brought it about, or midway."""
     at = [scale.at(mark.at) for mark in story.marks if mark.at.step == moment.step and mark.kind == "elected"]
     return at[-1] if at else scale.middle_of(moment.step)
 
 
-def _forms(moment: Moment) -> tuple[str, ...]:
+def _forms(moment: MomentView) -> tuple[str, ...]:
     isr = "ISR {" + ", ".join(str(broker) for broker in moment.isr) + "}"
     if moment.leader is None:
         return f"no leader, {isr}", "no leader", "none"

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from reports.model import FinalLogs
     from reports.picture.layout import Lane
-    from reports.story import MarkView, Moment, Story
+    from reports.story import MarkView, MomentView, Story
 
 
 _NAMES = {"log_end_offset": "LEO", "high_watermark": "HW"}
@@ -40,7 +40,7 @@ def draw_differences(story: Story, lane: Lane, scale: TimeScale) -> Markup:
     return group(*drawn, class_="differences")
 
 
-def differing(measured: Moment, predicted: Moment | None, broker: int) -> dict[str, int]:
+def differing(measured: MomentView, predicted: MomentView | None, broker: int) -> dict[str, int]:
     """Return the predicted numbers that were not measured, by their short names."""
     replica, expected = measured.replicas.get(broker), predicted.replicas.get(broker) if predicted else None
     if replica is None or expected is None:
@@ -51,7 +51,7 @@ def differing(measured: Moment, predicted: Moment | None, broker: int) -> dict[s
 
 def _extent(story: Story, lane: Lane, scale: TimeScale, position: int) -> tuple[float, float]:
     """Return from where to where a moment's numbers are drawn."""
-    moments: Sequence[Moment] = story.measured
+    moments: Sequence[MomentView] = story.measured
     left = change_at(scale, story.marks, lane.broker, moments[position].step)
     if position + 1 == len(moments):
         return left, scale.right

@@ -16,18 +16,18 @@ from reports.story import CONTROLLER
 from reports.svg import element, group, label, titled
 
 if TYPE_CHECKING:
-    from reports.picture.layout import Bar, Layout
+    from reports.picture.layout import Bar, PictureLayout
     from reports.story import Story
 
 _THICK = 7.0
 
 
-def draw_held_frames(story: Story, layout: Layout) -> Markup:
+def draw_held_frames(story: Story, layout: PictureLayout) -> Markup:
     """Return every held frame of the sheet."""
     return group(*(_draw(bar, layout, story.said_of(bar.frame.armed_in)) for bar in layout.bars), class_="held-frames")
 
 
-def _draw(bar: Bar, layout: Layout, proof: str) -> Markup:
+def _draw(bar: Bar, layout: PictureLayout, proof: str) -> Markup:
     frame = bar.frame
     sender, receiver = frame.ends
     words = f"{frame.label} ({frame.name}): from {_named(sender)} to {_named(receiver)}, {frame.ending}{proof}"
@@ -53,14 +53,14 @@ def _named(end: int) -> str:
     return "the controller" if end == CONTROLLER else f"broker {end}"
 
 
-def _css(layout: Layout, start: float, end: float) -> str:
+def _css(layout: PictureLayout, start: float, end: float) -> str:
     """Return the style of an arrow: another one where it crosses a lane."""
     high, low = sorted((start, end))
     crosses = any(high < lane.top and lane.bottom < low for lane in layout.lanes)
     return "frame crossing" if crosses else "frame"
 
 
-def _edge(layout: Layout, broker: int, y: float) -> float:
+def _edge(layout: PictureLayout, broker: int, y: float) -> float:
     """Return the edge of a broker's lane that faces the bar."""
     lane = layout.lane_of(broker)
     if lane is None:
@@ -68,13 +68,13 @@ def _edge(layout: Layout, broker: int, y: float) -> float:
     return lane.bottom if lane.bottom <= y else lane.top
 
 
-def _arrow(bar: Bar, layout: Layout, start: float) -> Markup:
+def _arrow(bar: Bar, layout: PictureLayout, start: float) -> Markup:
     x, end = bar.left, bar.y + (_THICK / 2 if bar.y < start else -_THICK / 2)
     css = _css(layout, start, end)
     return element("line", x1=x, x2=x, y1=start, y2=end, class_=css, marker_end="url(#area-arrow)")
 
 
-def _end(bar: Bar, layout: Layout, edge: float) -> Markup:
+def _end(bar: Bar, layout: PictureLayout, edge: float) -> Markup:
     if bar.frame.ending == "released":
         return element(
             "line",

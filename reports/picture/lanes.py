@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from reports.picture.layout import Lane
-    from reports.story import Moment, Story
+    from reports.story import MomentView, Story
 
 Point = tuple[float, float]
 Corner = tuple[float, int]
@@ -36,7 +36,9 @@ def draw_lane(story: Story, lane: Lane, scale: TimeScale) -> Markup:
     )
 
 
-def corners(story: Story, moments: Sequence[Moment], broker: int, number: str, scale: TimeScale) -> tuple[Corner, ...]:
+def corners(
+    story: Story, moments: Sequence[MomentView], broker: int, number: str, scale: TimeScale
+) -> tuple[Corner, ...]:
     """Return where a number takes a new value: (x, value), from left to right."""
     found: list[Corner] = []
     for moment in moments:

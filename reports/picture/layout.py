@@ -11,7 +11,7 @@ from reports.story import CONTROLLER
 from reports.svg import clipped, text_width
 
 if TYPE_CHECKING:
-    from reports.story import HeldFrame, Step, Story
+    from reports.story import HeldFrameView, StepView, Story
 
 STRIP = 18.0
 EVENTS = 19.0
@@ -42,14 +42,14 @@ class Lane:
 class Bar:
     """A held frame with its place between two lanes."""
 
-    frame: HeldFrame
+    frame: HeldFrameView
     y: float
     left: float
     right: float
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class PictureLayout:
     """The sheet: lanes from top to bottom with the bars between them."""
 
     top: float
@@ -70,7 +70,7 @@ class Layout:
         return next((lane for lane in self.lanes if lane.broker == broker), None)
 
 
-def lay_out(story: Story, scale: TimeScale) -> Layout:
+def lay_out(story: Story, scale: TimeScale) -> PictureLayout:
     """Return the places of all lanes and bars."""
     highest = offset_max(story)
     plot = min(104.0, max(58.0, 24.0 * highest))
@@ -88,9 +88,9 @@ def lay_out(story: Story, scale: TimeScale) -> Layout:
         y = bottom + max(GAP, BAR_ROW * len(between) + 20 if between else 0)
     end = lanes[-1].bottom if lanes else top
     if not story.shows_controller:
-        return Layout(top, tuple(lanes), tuple(bars), end)
+        return PictureLayout(top, tuple(lanes), tuple(bars), end)
     controller = Lane(CONTROLLER, y, OffsetScale(y + STRIP, 0, 1), y + STRIP + EVENTS + 4)
-    return Layout(top, tuple(lanes), tuple(bars), controller.bottom, controller)
+    return PictureLayout(top, tuple(lanes), tuple(bars), controller.bottom, controller)
 
 
 def header_height(story: Story) -> float:
@@ -99,7 +99,7 @@ def header_height(story: Story) -> float:
     return 40.0 + longest * sin(radians(SLANT_DEGREES))
 
 
-def heading_words(step: Step) -> str:
+def heading_words(step: StepView) -> str:
     """Return the words over a step's column."""
     return clipped(step.taken.short, 26)
 
@@ -115,9 +115,9 @@ def offset_max(story: Story) -> int:
     return max([1, *numbers])
 
 
-def _rows(story: Story, scale: TimeScale) -> dict[int, list[list[HeldFrame]]]:
+def _rows(story: Story, scale: TimeScale) -> dict[int, list[list[HeldFrameView]]]:
     """Pack every gap's frames into rows in which neither bars nor labels overlap."""
-    rows: dict[int, list[list[HeldFrame]]] = {}
+    rows: dict[int, list[list[HeldFrameView]]] = {}
     ends: dict[tuple[int, int], float] = {}
     for frame in sorted(story.held_frames, key=lambda held: (held.caught.step, held.caught.t_ns or 0)):
         gap = _gap_of(frame, story.replicas)
@@ -134,12 +134,12 @@ def _rows(story: Story, scale: TimeScale) -> dict[int, list[list[HeldFrame]]]:
     return rows
 
 
-def bar_words(frame: HeldFrame) -> str:
+def bar_words(frame: HeldFrameView) -> str:
     """Return what is written on a held frame's bar."""
     return f"{frame.label}, {frame.ending}"
 
 
-def _gap_of(frame: HeldFrame, replicas: tuple[int, ...]) -> int | None:
+def _gap_of(frame: HeldFrameView, replicas: tuple[int, ...]) -> int | None:
     """Return the gap next to the follower, on the leader's side, as the index of the lane above it.
 
     The controller's lane is the lowest.
@@ -151,7 +151,7 @@ def _gap_of(frame: HeldFrame, replicas: tuple[int, ...]) -> int | None:
     return follower if leader > follower else follower - 1
 
 
-def _bar(frame: HeldFrame, y: float, scale: TimeScale) -> Bar:
+def _bar(frame: HeldFrameView, y: float, scale: TimeScale) -> Bar:
     left = scale.at(frame.caught)
     right = scale.at(frame.ended) if frame.ended else scale.right
     return Bar(frame, y, left, max(right, left + 6))

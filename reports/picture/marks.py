@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
     from reports.model import FinalLogs
-    from reports.picture.layout import Lane, Layout
+    from reports.picture.layout import Lane, PictureLayout
     from reports.picture.scale import TimeScale
     from reports.story import MarkView, Story
 
@@ -82,7 +82,7 @@ def mark_words(mark: MarkView) -> str:
     return f"broker {mark.broker} {said.get(mark.kind, mark.kind)}"
 
 
-def draw_checkpoints(story: Story, layout: Layout, scale: TimeScale) -> Markup:
+def draw_checkpoints(story: Story, layout: PictureLayout, scale: TimeScale) -> Markup:
     """Return the numbered dotted lines through all lanes, one a checkpoint."""
     top = layout.top - 1
     checkpoints = [step for step in story.steps if step.taken.word == "checkpoint"]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from reports.model import FinalLogs
-    from reports.story import Instant, MarkView, Step, Story
+    from reports.story import Instant, MarkView, StepView, Story
 
 
 SHEET_WIDTH = 1100.0
@@ -26,7 +26,7 @@ _EDGE = 0.12
 class TimeScale:
     """Equal columns, one a step."""
 
-    steps: tuple[Step, ...]
+    steps: tuple[StepView, ...]
     column: float
 
     @classmethod

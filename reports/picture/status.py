@@ -12,7 +12,7 @@ from reports.svg import element, group, label, text_width, titled
 
 if TYPE_CHECKING:
     from reports.picture.layout import Lane
-    from reports.story import HeldFrame, Moment, Story
+    from reports.story import HeldFrameView, MomentView, Story
 
 
 class Status(NamedTuple):
@@ -32,14 +32,14 @@ def draw_status(story: Story, lane: Lane, scale: TimeScale) -> Markup:
     return group(*(_veil(lane, span) for span in spans), *(_segment(lane, span) for span in spans))
 
 
-def status_of(story: Story, moment: Moment, broker: int) -> Status:
+def status_of(story: Story, moment: MomentView, broker: int) -> Status:
     """Return what a replica was at rest after a step: in its own eyes, if it has not heard of its successor."""
     status = _decided_status(moment, broker)
     is_up_and_follows = status.css in {"in-sync", "out-of-sync"}
     return _BELIEVES if is_up_and_follows and believes_to_lead(story, broker, moment.step) else status
 
 
-def _decided_status(moment: Moment, broker: int) -> Status:
+def _decided_status(moment: MomentView, broker: int) -> Status:
     numbers = moment.replicas.get(broker)
     if numbers is not None and not numbers.alive:
         suffix = ", still in ISR" if broker in moment.isr else ""
@@ -74,7 +74,7 @@ def _spans(story: Story, broker: int, scale: TimeScale) -> list[_Span]:
     return spans
 
 
-def _changes(story: Story, broker: int, moment: Moment, scale: TimeScale) -> list[tuple[float, Status]]:
+def _changes(story: Story, broker: int, moment: MomentView, scale: TimeScale) -> list[tuple[float, Status]]:
     """Return where in its step a status changes; a broker elected as it starts first only starts."""
     if status_of(story, moment, broker) is _BELIEVES:
         others = [scale.at(mark.at) for mark in story.marks if mark.kind == "elected" and mark.at.step == moment.step]
@@ -118,22 +118,25 @@ def _veil(lane: Lane, span: _Span) -> Markup:
 _TELL_OF_LEADERS = frozenset({"leader_and_isr", "controller_fetch_request", "controller_fetch_response"})
 
 
-def is_deaf(story: Story, broker: int, step: int) -> bool:
-    """Say whether a broker waits, at the end of a step, for a held frame that tells who leads."""
-    return any(_deafens(frame, broker, step) for frame in story.held_frames)
+def misses_leader_change(story: Story, broker: int, step: int) -> bool:
+    """Return whether a broker waits, at the end of a step, for a held frame that tells who leads."""
+    return any(_withholds_leader_change(frame, broker, step) for frame in story.held_frames)
 
 
 def believes_to_lead(story: Story, broker: int, step: int) -> bool:
-    """Say whether a broker led when the frame was caught that would tell it of its successor."""
-    return any(_deafens(frame, broker, step) and _led_before(story, broker, frame) for frame in story.held_frames)
+    """Return whether a broker led when the frame was caught that would tell it of its successor."""
+    return any(
+        _withholds_leader_change(frame, broker, step) and _led_before(story, broker, frame)
+        for frame in story.held_frames
+    )
 
 
-def _deafens(frame: HeldFrame, broker: int, step: int) -> bool:
+def _withholds_leader_change(frame: HeldFrameView, broker: int, step: int) -> bool:
     is_ended = frame.ended is not None and frame.ended.step <= step
     is_caught = frame.point in _TELL_OF_LEADERS and frame.caught.step <= step
     return frame.follower == broker and is_caught and not is_ended
 
 
-def _led_before(story: Story, broker: int, frame: HeldFrame) -> bool:
+def _led_before(story: Story, broker: int, frame: HeldFrameView) -> bool:
     leaders = [moment.leader for moment in story.measured if moment.step < frame.caught.step]
     return bool(leaders) and leaders[-1] == broker

@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from reports.requirement_table.examined import Column, Examined
-    from reports.requirement_table.table import Cell, EveryRunRow, Row, Table, Total
+    from reports.requirement_table.table import EveryRunRow, RequirementCell, RequirementRow, RequirementTable, Total
 
 
-def render_table_json(table: Table, link: Callable[[Path], str], seed: int | None) -> str:
+def render_table_json(table: RequirementTable, link: Callable[[Path], str], seed: int | None) -> str:
     """Return matrix.json; ``link`` says where a file lies, seen from the table."""
     document = {
         "says": headline(table),
@@ -62,7 +62,7 @@ def _every_run(row: EveryRunRow) -> dict[str, Any]:
     }
 
 
-def _row(row: Row, link: Callable[[Path], str]) -> dict[str, Any]:
+def _row(row: RequirementRow, link: Callable[[Path], str]) -> dict[str, Any]:
     return {
         "id": row.requirement.id,
         "area": row.requirement.area,
@@ -71,7 +71,7 @@ def _row(row: Row, link: Callable[[Path], str]) -> dict[str, Any]:
     }
 
 
-def _cell(cell: Cell, link: Callable[[Path], str]) -> dict[str, Any]:
+def _cell(cell: RequirementCell, link: Callable[[Path], str]) -> dict[str, Any]:
     return {
         "conformance": cell.word.value if cell.word else None,
         "broken_promises": cell.broken_promises,

@@ -45,7 +45,7 @@ class Column:
 
     @property
     def words(self) -> str:
-        """The column as people call it."""
+        """Return the column as people call it."""
         place = ", in containers" if self.backend == "docker" else ""
         return f"{column_words(self.kafka, self.metadata, self.own)}{place}"
 

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from reports.requirement_table.examined import Column, Examined
-    from reports.requirement_table.table import Requirement, Table
+    from reports.requirement_table.table import RequirementTable, RequirementText
 
 
 GLYPHS = {
@@ -50,7 +50,7 @@ GLYPHS = {
 """One sign a verdict, for the lists of runs: there are thousands."""
 
 
-def render_page(table: Table, link: Callable[[Path], str], seed: int | None) -> str:
+def render_page(table: RequirementTable, link: Callable[[Path], str], seed: int | None) -> str:
     """Return the page; ``link`` says where a file lies, seen from it."""
     return (
         _environment(link)
@@ -98,7 +98,7 @@ def _environment(link: Callable[[Path], str]) -> Environment:
     return environment
 
 
-def _facts(table: Table, seed: int | None) -> dict[str, str]:
+def _facts(table: RequirementTable, seed: int | None) -> dict[str, str]:
     rounds = max((total.rounds for total in table.totals), default=1)
     facts = {
         "Release lines": str(len(table.columns)),
@@ -113,7 +113,7 @@ def _facts(table: Table, seed: int | None) -> dict[str, str]:
     return facts | ({} if seed is None else {"Seed": str(seed)})
 
 
-def _reasons(table: Table) -> dict[str, dict[str, list[str]]]:
+def _reasons(table: RequirementTable) -> dict[str, dict[str, list[str]]]:
     """Return why entries were not run: of each entry every reason once, with the columns that it is about."""
     reasons: dict[str, dict[str, list[str]]] = {}
     for run in table.runs:
@@ -152,11 +152,11 @@ class ReleasePage:
 
 def write_table(
     pages: Sequence[ReleasePage],
-    requirements: Sequence[Requirement],
+    requirements: Sequence[RequirementText],
     folder: Path,
     seed: int | None = None,
     problems: Sequence[str] = (),
-) -> Table:
+) -> RequirementTable:
     """Write matrix.html, matrix.json and matrix.md into a folder.
 
     Args:

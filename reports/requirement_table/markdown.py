@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from reports.requirement_table.rows import ShownRow
-    from reports.requirement_table.table import Table
+    from reports.requirement_table.table import RequirementTable
 
 TO_BE_LOOKED_AT = (Conformance.DEVIATES, Conformance.HARNESS_ERROR, Conformance.INCONCLUSIVE)
 
 
-def render_markdown(table: Table) -> str:
+def render_markdown(table: RequirementTable) -> str:
     """Return the summary."""
     silent = without_runs(table)
     parts = [
@@ -48,7 +48,7 @@ def render_markdown(table: Table) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _releases(table: Table) -> str:
+def _releases(table: RequirementTable) -> str:
     shown = [word for word in Conformance if any(total.counts[word] for total in table.totals)]
     head = [
         "Kafka",
@@ -78,14 +78,14 @@ def _releases(table: Table) -> str:
     return _grid(head, rows)
 
 
-def _not_modelled(table: Table) -> Iterable[str]:
+def _not_modelled(table: RequirementTable) -> Iterable[str]:
     """Name the entries whose answers come from elsewhere."""
     told = {(run.basis, run.scenario) for run in table.runs if run.basis not in {"", "predicted"}}
     for basis in sorted({basis for basis, _ in told}):
         yield f"{basis}: {', '.join(sorted(name for its, name in told if its == basis))}"
 
 
-def _broken_promises(table: Table) -> Iterable[str]:
+def _broken_promises(table: RequirementTable) -> Iterable[str]:
     """Tell of every release line the first one, and how many more there are."""
     for total in table.totals:
         first = next((run.broken for run in total.breaking), None)
@@ -94,13 +94,13 @@ def _broken_promises(table: Table) -> Iterable[str]:
             yield f"{first.promise.value} {first.line}, {first.scenario}: {first.cause}{more}"
 
 
-def _runs_to_look_at(table: Table) -> Iterable[str]:
+def _runs_to_look_at(table: RequirementTable) -> Iterable[str]:
     for run in table.runs:
         if run.conformance in TO_BE_LOOKED_AT:
             yield f"{run.conformance.value} {run.place}: {run.reason}"
 
 
-def _grids(table: Table) -> Iterable[str]:
+def _grids(table: RequirementTable) -> Iterable[str]:
     for title, rows in groups_of(table):
         head = [title, *(column.words for column in table.columns)]
         cells = [

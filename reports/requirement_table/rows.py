@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 
     from conformance.record.verdict import HeldInRun
     from reports.requirement_table.examined import Examined
-    from reports.requirement_table.table import Cell, Requirement, Table
+    from reports.requirement_table.table import RequirementCell, RequirementTable, RequirementText
 
 
 EVERY_RUN = "Held against every replica and frame of every run of a schedule: observations and the runs of its entries"
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class EntryRuns:
     """One entry of the catalogue with its runs, one tuple a column, in the order of the rounds."""
 
     scenario: str
@@ -44,8 +44,8 @@ class ShownRow:
         held: for how many observations it held, one a column; none if it is not held against every run.
     """
 
-    requirement: Requirement
-    cells: tuple[Cell, ...]
+    requirement: RequirementText
+    cells: tuple[RequirementCell, ...]
     held: tuple[HeldInRun, ...] = ()
 
     @property
@@ -54,16 +54,16 @@ class ShownRow:
         return f"row-{self.requirement.id.lower()}"
 
     @property
-    def entries(self) -> tuple[Entry, ...]:
-        """The entries that make it up, by name."""
+    def entries(self) -> tuple[EntryRuns, ...]:
+        """Return the entries that make it up, by name."""
         names = {run.scenario for cell in self.cells for run in cell.runs}
         return tuple(
-            Entry(name, tuple(tuple(sorted(_of(cell, name), key=lambda run: run.round)) for cell in self.cells))
+            EntryRuns(name, tuple(tuple(sorted(_of(cell, name), key=lambda run: run.round)) for cell in self.cells))
             for name in sorted(names)
         )
 
 
-def groups_of(table: Table) -> tuple[tuple[str, tuple[ShownRow, ...]], ...]:
+def groups_of(table: RequirementTable) -> tuple[tuple[str, tuple[ShownRow, ...]], ...]:
     """Return the rows under their titles: what every run is held against, then area by area; every row once."""
     cells = {row.requirement.id: row.cells for row in table.rows}
     always = tuple(ShownRow(row.requirement, cells.get(row.requirement.id, ()), row.held) for row in table.every_run)
@@ -78,7 +78,7 @@ def groups_of(table: Table) -> tuple[tuple[str, tuple[ShownRow, ...]], ...]:
     return (*first, *((area, tuple(rows)) for area, rows in areas))
 
 
-def without_runs(table: Table) -> tuple[str, ...]:
+def without_runs(table: RequirementTable) -> tuple[str, ...]:
     """Return the ids of the requirements that no run is about."""
     held = {row.requirement.id for row in table.every_run}
     return tuple(
@@ -88,7 +88,7 @@ def without_runs(table: Table) -> tuple[str, ...]:
     )
 
 
-def _of(cell: Cell, scenario: str) -> Iterator[Examined]:
+def _of(cell: RequirementCell, scenario: str) -> Iterator[Examined]:
     return (run for run in cell.runs if run.scenario == scenario)
 
 
@@ -119,7 +119,7 @@ def told_problems(problems: Sequence[str]) -> tuple[str, ...]:
 
 
 def missing_words(problems: Sequence[str]) -> str:
-    """Say how many lines that were expected are missing; empty if none is."""
+    """Return how many lines that were expected are missing; empty if none is."""
     count = len(missing_lines(problems))
     if not count:
         return ""

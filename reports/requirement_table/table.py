@@ -30,7 +30,7 @@ WORST_FIRST = (
 )
 
 
-class Requirement(Protocol):
+class RequirementText(Protocol):
     """What the table says about a row."""
 
     @property
@@ -43,18 +43,18 @@ class Requirement(Protocol):
 
     @property
     def area(self) -> str:
-        """The title of its area."""
+        """Return the title of its area."""
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class RequirementCell:
     """One requirement on one release: every run that is about it, the worst first."""
 
     runs: tuple[Examined, ...]
 
     @property
     def word(self) -> Conformance | None:
-        """The worst verdict; None if no scenario is about it."""
+        """Return the worst verdict; None if no scenario is about it."""
         return self.runs[0].conformance if self.runs else None
 
     @property
@@ -69,18 +69,18 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class RequirementRow:
     """One requirement with a cell a column."""
 
-    requirement: Requirement
-    cells: tuple[Cell, ...]
+    requirement: RequirementText
+    cells: tuple[RequirementCell, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class EveryRunRow:
     """One requirement that every run is held against, with a count a column."""
 
-    requirement: Requirement
+    requirement: RequirementText
     held: tuple[HeldInRun, ...]
 
 
@@ -94,7 +94,7 @@ class Flake:
 
     @property
     def sentence(self) -> str:
-        """Say what each round gave."""
+        """Return what each round gave."""
         rounds = "; ".join(f"round {number}: {word}, {promise}" for number, word, promise in self.answers)
         return f"{self.scenario} on {self.column.words}: {rounds}"
 
@@ -137,7 +137,7 @@ class Total:
 
     @property
     def breaking(self) -> tuple[Examined, ...]:
-        """The runs in which a durability promise was broken, those that nobody predicted first."""
+        """Return the runs in which a durability promise was broken, those that nobody predicted first."""
         runs = [run for run in self.runs if run.broken is not None]
         return tuple(sorted(runs, key=lambda run: run.promise is not BROKEN[0]))
 
@@ -148,7 +148,7 @@ class Total:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class RequirementTable:
     """All of it.
 
     Attributes:
@@ -157,13 +157,13 @@ class Table:
 
     totals: tuple[Total, ...]
     every_run: tuple[EveryRunRow, ...]
-    rows: tuple[Row, ...]
+    rows: tuple[RequirementRow, ...]
     flakes: tuple[Flake, ...]
     problems: tuple[str, ...] = ()
 
     @property
     def columns(self) -> tuple[Column, ...]:
-        """The columns, oldest release first."""
+        """Return the columns, oldest release first."""
         return tuple(total.column for total in self.totals)
 
     @property
@@ -179,10 +179,10 @@ class Table:
 
 def requirement_table(
     examined: Sequence[Examined],
-    requirements: Sequence[Requirement],
+    requirements: Sequence[RequirementText],
     again: Mapping[Column, int],
     problems: Sequence[str] = (),
-) -> Table:
+) -> RequirementTable:
     """Return the table.
 
     Args:
@@ -193,9 +193,9 @@ def requirement_table(
     """
     columns = sorted({run.column for run in examined}, key=lambda column: column.age)
     runs = {column: tuple(run for run in examined if run.column == column) for column in columns}
-    rows = [Row(row, tuple(_cell(row.id, runs[column]) for column in columns)) for row in requirements]
+    rows = [RequirementRow(row, tuple(_cell(row.id, runs[column]) for column in columns)) for row in requirements]
     flakes = tuple(flake for column in columns for flake in _flakes(column, runs[column]))
-    return Table(
+    return RequirementTable(
         totals=tuple(_total(column, runs[column], flakes, again.get(column, 0)) for column in columns),
         every_run=tuple(
             EveryRunRow(row, tuple(_held(row.id, runs[column]) for column in columns))
@@ -213,9 +213,9 @@ def _uncounted(run: Examined) -> str:
     return f"{run.place}: it counts nowhere in {nowhere}: {run.uncounted}"
 
 
-def _cell(requirement: str, runs: Sequence[Examined]) -> Cell:
+def _cell(requirement: str, runs: Sequence[Examined]) -> RequirementCell:
     about = [run for run in runs if requirement in run.sources]
-    return Cell(tuple(sorted(about, key=lambda run: WORST_FIRST.index(run.conformance))))
+    return RequirementCell(tuple(sorted(about, key=lambda run: WORST_FIRST.index(run.conformance))))
 
 
 def _held(requirement: str, runs: Sequence[Examined]) -> HeldInRun:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from conformance.record.verdict import HeldInRun
-    from reports.requirement_table.table import Cell, Table, Total
+    from reports.requirement_table.table import RequirementCell, RequirementTable, Total
 
 
 NONE = "\N{EM DASH}"
@@ -26,11 +26,11 @@ MEANING = f"{CONFORMS_MEANS} The prediction of each run is in the report of its 
 
 
 def counted(counts: Mapping[Conformance, int]) -> str:
-    """Say how many runs have which verdict, as in ``conforms 3, deviates 1``."""
+    """Return how many runs have which verdict, as in ``conforms 3, deviates 1``."""
     return ", ".join(f"{CONFORMANCE_LOOKS[word].word.lower()} {counts[word]}" for word in Conformance if counts[word])
 
 
-def cell_words(cell: Cell) -> str:
+def cell_words(cell: RequirementCell) -> str:
     """Say a cell: how many runs, or what they are if they do not all conform."""
     if not cell.runs:
         return NONE
@@ -40,15 +40,15 @@ def cell_words(cell: Cell) -> str:
     return f"{words}; promise broken in {cell.broken_promises}" if cell.broken_promises else words
 
 
-def share_words(cell: Cell) -> str:
-    """Say how many runs have the worst verdict, and of how many that were taken if not all have it: 4, or 1/9."""
+def share_words(cell: RequirementCell) -> str:
+    """Return how many runs have the worst verdict, and of how many that were taken if not all have it: 4, or 1/9."""
     worst = 0 if cell.word is None else cell.counts[cell.word]
     taken = len(cell.runs) - cell.counts[Conformance.NOT_RUN]
     return str(worst) if worst >= taken else f"{worst}/{taken}"
 
 
 def time_words(total: Total) -> str:
-    """Say how long one column's runs took, and each round if there are several."""
+    """Return how long one column's runs took, and each round if there are several."""
     words = duration_words(total.seconds)
     if total.rounds < 2:
         return words
@@ -56,7 +56,7 @@ def time_words(total: Total) -> str:
 
 
 def flake_words(total: Total) -> str:
-    """Say how many entries had another verdict in another round; one round cannot tell."""
+    """Return how many entries had another verdict in another round; one round cannot tell."""
     return str(total.flakes) if total.rounds > 1 else NONE
 
 
@@ -67,13 +67,13 @@ def held_words(held: HeldInRun) -> str:
     return f"{held.observations:,}"
 
 
-def headline(table: Table) -> str:
+def headline(table: RequirementTable) -> str:
     """Say the whole table in one line: what behaved, which promises were broken, which lines should be there."""
     broken = broken_words([run.broken for run in table.runs if run.broken is not None])
     return "; ".join(words for words in (_behaved(table), broken, missing_words(table.problems)) if words)
 
 
-def _behaved(table: Table) -> str:
+def _behaved(table: RequirementTable) -> str:
     releases = len(table.columns)
     runs = [run for run in table.runs if run.conformance is not Conformance.NOT_RUN]
     good = sum(run.conformance is Conformance.CONFORMS for run in runs)
@@ -84,7 +84,7 @@ def _behaved(table: Table) -> str:
     return f"{share} runs behave as modelled on {releases} {noun}"
 
 
-def unlike_the_releases(table: Table) -> dict[str, str]:
+def unlike_the_releases(table: RequirementTable) -> dict[str, str]:
     """Return what brokers had that their release has not, each once, with the releases in their order."""
     releases: dict[str, dict[str, None]] = {}
     for total in table.totals:
@@ -94,7 +94,7 @@ def unlike_the_releases(table: Table) -> dict[str, str]:
 
 
 def total_words(total: Total) -> str:
-    """Say what one column's runs came to."""
+    """Return what one column's runs came to."""
     runs = "1 run" if len(total.runs) == 1 else f"{len(total.runs)} runs"
     parts = [runs, counted(total.counts), duration_words(total.seconds)]
     if total.rounds > 1:

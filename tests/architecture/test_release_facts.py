@@ -61,19 +61,19 @@ def _facts(node: ast.AST) -> Iterator[str]:
 
 
 def _compares_versions(node: ast.Compare) -> bool:
-    """Tell whether a tuple of numbers is put in order with something, or is equal to what is called a version."""
+    """Return whether a tuple of numbers is put in order with something, or is equal to what is called a version."""
     if not any(map(_is_version_tuple, (node.left, *node.comparators))):
         return False
     return any(isinstance(one, ORDER) for one in node.ops) or bool(OF_A_RELEASE.search(ast.unparse(node)))
 
 
 def _is_version(node: ast.expr) -> bool:
-    """Tell whether a value may be a version, or its first number: a duration of half a second is none."""
+    """Return whether a value may be a version, or its first number: a duration of half a second is none."""
     return _is_version_tuple(node) or (isinstance(node, ast.Constant) and isinstance(node.value, int | str))
 
 
 def _is_version_tuple(node: ast.expr) -> bool:
-    """Tell whether a tuple has two to four small numbers, of which the first may be Kafka's."""
+    """Return whether a tuple has two to four small numbers, of which the first may be Kafka's."""
     if not isinstance(node, ast.Tuple) or not 2 <= len(node.elts) <= 4:
         return False
     numbers = [one.value for one in node.elts if isinstance(one, ast.Constant) and type(one.value) is int]

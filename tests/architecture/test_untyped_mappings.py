@@ -29,7 +29,7 @@ def module_of(path: Path) -> str:
 
 
 def is_untyped(annotation: ast.expr | None, aliases: Iterable[str] = ()) -> bool:
-    """Tell whether an annotation has a mapping to Any or object in it."""
+    """Return whether an annotation has a mapping to Any or object in it."""
     if annotation is None:
         return False
     if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str):

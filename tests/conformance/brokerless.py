@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 from typing_extensions import override
 
 from conformance.catalogue.scenario import Scenario
-from conformance.laboratory import Laboratory
+from conformance.cluster_pool import ClusterPool
 from conformance.line import line_named
 from conformance.pipeline import Pipeline
 from conformance.scenarios.vocabulary import brokers, produce
@@ -46,7 +46,7 @@ class _Backend:
         """There is nothing to close."""
 
 
-class WithoutBrokers(Laboratory):
+class WithoutBrokers(ClusterPool):
     """A laboratory whose cluster never comes up."""
 
     failure: BaseException = AssertionError("no broker may start")
@@ -58,10 +58,10 @@ class WithoutBrokers(Laboratory):
 
 def brokerless_pipeline(directory: Path, version: str = "0.10.2.2") -> Pipeline:
     """Return a pipeline that can predict and judge, and whose runs end before the first broker starts."""
-    laboratory = WithoutBrokers(
+    cluster_pool = WithoutBrokers(
         line=line_named(version),
         jars=JarSet(directory, (), "0"),
         backend=cast("Any", _Backend()),
         progress=lambda _: None,
     )
-    return Pipeline(laboratory, cast("Any", None), directory / "runs", 5, lambda _: None)
+    return Pipeline(cluster_pool, cast("Any", None), directory / "runs", 5, lambda _: None)

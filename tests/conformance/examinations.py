@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from conformance.catalogue.examination import Examination
-from conformance.catalogue.questions import Answer
+from conformance.catalogue.questions import QuestionAnswer
 from conformance.catalogue.where import EVERYWHERE, Where
 from conformance.record.answers import Between
 
@@ -14,18 +14,18 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from conformance.examining.room import Room
+    from conformance.examining.context import ExaminationContext
     from oracle.rules.rule_set import RuleSet
 
 PREDICTED = (
-    Answer("connections of broker 2", 3),
-    Answer("milliseconds from the last fetch to the shrink", Between(10_000, 20_000, "ms")),
-    Answer("is the stale request refused", value=True),
+    QuestionAnswer("connections of broker 2", 3),
+    QuestionAnswer("milliseconds from the last fetch to the shrink", Between(10_000, 20_000, "ms")),
+    QuestionAnswer("is the stale request refused", value=True),
 )
 MEASURED = (
-    Answer("connections of broker 2", 3),
-    Answer("milliseconds from the last fetch to the shrink", 14_900),
-    Answer("is the stale request refused", value=True),
+    QuestionAnswer("connections of broker 2", 3),
+    QuestionAnswer("milliseconds from the last fetch to the shrink", 14_900),
+    QuestionAnswer("is the stale request refused", value=True),
 )
 
 
@@ -33,19 +33,19 @@ MEASURED = (
 class Table:
     """A subject that answers from a table, and then raises what it is told to."""
 
-    measured: tuple[Answer, ...] = MEASURED
+    measured: tuple[QuestionAnswer, ...] = MEASURED
     failure: BaseException | None = None
-    rooms: list[Path] = field(default_factory=list)
+    contexts: list[Path] = field(default_factory=list)
     closed: int = 0
 
     def steps(self) -> tuple[str, ...]:
         return ("start one broker", "count its connections")
 
-    def predict(self, rules: RuleSet) -> tuple[Answer, ...]:  # noqa: ARG002
+    def predict(self, rules: RuleSet) -> tuple[QuestionAnswer, ...]:  # noqa: ARG002
         return PREDICTED
 
-    def conduct(self, room: Room) -> Iterator[Answer]:
-        self.rooms.append(room.directory)
+    def conduct(self, context: ExaminationContext) -> Iterator[QuestionAnswer]:
+        self.contexts.append(context.directory)
         try:
             yield from self.measured
             if self.failure is not None:

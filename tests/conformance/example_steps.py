@@ -8,7 +8,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 from hypothesis import strategies as st
 
-from oracle.schedule import Schedule, Settings
+from oracle.schedule import Schedule, TopicSettings
 from oracle.schedule_format import BROKER_ID_MAX
 from oracle.steps.step import STEP_CLASSES, Step
 from oracle.vocabulary import BrokerId, HighWatermarkCheckpoint, Timing
@@ -59,7 +59,7 @@ SCHEDULES = st.builds(
     sources=st.lists(TEXTS, max_size=3).map(tuple),
     replicas=BROKERS,
     steps=st.lists(STEPS, max_size=8).map(tuple),
-    settings=st.builds(Settings, st.integers(1, 5), st.booleans()),
+    settings=st.builds(TopicSettings, st.integers(1, 5), st.booleans()),
     timing=st.sampled_from(Timing),
     checkpointing=st.sampled_from(HighWatermarkCheckpoint),
 )

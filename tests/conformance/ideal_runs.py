@@ -16,26 +16,26 @@ from conformance.record.ledger import Attempt, LedgerWriter, OutcomeEntry
 from conformance.record.observations import (
     OBSERVATIONS_FILE,
     BrokerAnswer,
-    Checkpoint,
-    Numbers,
+    MeasuredCheckpoint,
+    MeasuredNumbers,
     OutcomeSeen,
     ReplicaSeen,
 )
 from conformance.record.prediction import frozen_form
 from conformance.record.reconciliation import Counts, RecordClass, Totals, write_reconciliation
 from conformance.record.replica_logs import LogEntry, write_replica_logs
-from conformance.record.run import Run, Settings, write_run
+from conformance.record.run import Run, RunSettings, write_run
 from conformance.record.schedule import write_schedule
-from conformance.record.timeline import TIMELINE_FILE, Event, Mark
+from conformance.record.timeline import TIMELINE_FILE, Event, TimelineMark
 from conformance.record.topic import read_topic
 from conformance.running.holding import place_of, point_of
 from conformance.scenarios.truncation import RESTARTED_FOLLOWER
 from conformance.schedules.topic_settings import user_settings
-from conformance.stages.foretelling import freeze_prediction
+from conformance.stages.predicting import freeze_prediction
 from oracle.predict import predict
 from oracle.rules.by_version import rules_for
-from oracle.steps.frames import Delay, Hold
-from oracle.vocabulary import MetadataMode, Outcome
+from oracle.steps.frames import DelayFrame, Hold
+from oracle.vocabulary import MetadataMode, ProduceOutcome
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -104,7 +104,7 @@ def _about(run: RunDirectory, kafka: str, metadata: str, scenario: Scenario, end
         end_offset=end_offset,
         finished="2026-01-01T00:00:00+00:00",
         brokers=tuple(scenario.schedule.brokers),
-        settings=Settings(user=user_settings(scenario.schedule)),
+        settings=RunSettings(user=user_settings(scenario.schedule)),
     )
 
 
@@ -119,13 +119,13 @@ def _within(step: int) -> int:
 
 def _write_timeline(run: RunDirectory, schedule: Schedule) -> None:
     """Write what the steps did; every hold catches its frame at once, and every fault is healed at the end."""
-    marks: list[Mark] = []
+    marks: list[TimelineMark] = []
     faults: list[str] = []
     held: list[str] = []
     for number, step in enumerate(schedule.steps):
 
         def mark(event: Event, subject: str, at: int = _within(number), step: int = number, **fields: Any) -> None:  # noqa: ANN401
-            marks.append(Mark(event, subject, "", at, step, **fields))
+            marks.append(TimelineMark(event, subject, "", at, step, **fields))
 
         mark(Event.STEP_STARTED, step.word, (number + 1) * SECOND_NS)
         for _ in range(isinstance(step, FAULTS)):
@@ -134,7 +134,7 @@ def _write_timeline(run: RunDirectory, schedule: Schedule) -> None:
                 mark(event, step.word, number=len(faults), at_ns=_within(number))
         for event, subject in DEEDS.get(type(step), lambda _: [])(step):
             mark(event, subject or "t")
-        if isinstance(step, Hold | Delay):
+        if isinstance(step, Hold | DelayFrame):
             held.append(step.name if isinstance(step, Hold) else f"delay {number}")
             for event in (Event.HOLD_ARMED, Event.HOLD_CAUGHT):
                 mark(event, held[-1], **(fields_of(step) if isinstance(step, Hold) else {}))
@@ -143,8 +143,8 @@ def _write_timeline(run: RunDirectory, schedule: Schedule) -> None:
             mark(ENDINGS[type(step)], step.name, **fields_of(_hold(schedule, step.name)))
         mark(Event.STEP_FINISHED, step.word, (number + 2) * SECOND_NS - 1)
     end = _within(len(schedule.steps))
-    marks += [Mark(Event.HOLD_DISCHARGED, name, "", end, **fields_of(_hold(schedule, name))) for name in held]
-    marks += [Mark(Event.FAULT_HEALED, word, "", end, number=n + 1, at_ns=end) for n, word in enumerate(faults)]
+    marks += [TimelineMark(Event.HOLD_DISCHARGED, name, "", end, **fields_of(_hold(schedule, name))) for name in held]
+    marks += [TimelineMark(Event.FAULT_HEALED, word, "", end, number=n + 1, at_ns=end) for n, word in enumerate(faults)]
     (run.path / TIMELINE_FILE).write_text("".join(map(as_line, marks)), encoding="utf-8")
 
 
@@ -165,7 +165,7 @@ def _write_observations(run: RunDirectory, prediction: Prediction) -> None:
             label=r.label,
             outcome=r.outcome.value,
             error=r.error,
-            offset=_told_offset(prediction, r.label) if r.outcome is Outcome.ACKNOWLEDGED else None,
+            offset=_told_offset(prediction, r.label) if r.outcome is ProduceOutcome.ACKNOWLEDGED else None,
         )
         for r in prediction.records
     ]
@@ -180,7 +180,7 @@ def _told_offset(prediction: Prediction, label: Label) -> int:
     return next((entry.offset for entry in logs if entry.label == label), 0)
 
 
-def _observed(moment: Moment) -> Numbers:
+def _observed(moment: Moment) -> MeasuredNumbers:
     numbers = {
         "t_ns": _within(moment.step),
         "step": moment.step,
@@ -194,7 +194,11 @@ def _observed(moment: Moment) -> Numbers:
         "elr": moment.elr,
         "remote_log_end_offsets": moment.remote_log_end_offsets,
     }
-    return Numbers(**numbers) if moment.name is None else Checkpoint(name=moment.name, settled=True, **numbers)
+    return (
+        MeasuredNumbers(**numbers)
+        if moment.name is None
+        else MeasuredCheckpoint(name=moment.name, settled=True, **numbers)
+    )
 
 
 def epoch_of(leadership: int) -> int:
@@ -210,7 +214,7 @@ def _write_records(run: RunDirectory, prediction: Prediction, schedule: Schedule
         step, number = sent[r.label]
         attempt = Attempt(ids[r.label], r.label, "t", 0, int(getattr(step, "acks", 0)), number, 100, _within(number))
         ledger.record_attempts([attempt])
-        acknowledged = r.outcome is Outcome.ACKNOWLEDGED
+        acknowledged = r.outcome is ProduceOutcome.ACKNOWLEDGED
         offset = _told_offset(prediction, r.label) if acknowledged else None
         ledger.record_outcomes([OutcomeEntry(ids[r.label], r.outcome, r.error, offset, _within(number) + 1)])
     leader = prediction.moments[-1].replicas[_last_leader(prediction)]
@@ -242,7 +246,9 @@ def _write_reconciliation(run: RunDirectory, prediction: Prediction, end_offset:
     classes = {"kept": fates.count("present"), "lost": fates.count("lost"), "absent": fates.count("absent")}
     classes["diverged"] = len(prediction.diverged)
     told = [record.outcome.value for record in prediction.records]
-    totals = Totals(len(fates), len(fates), len(read_topic(run) or ()), **{o.value: told.count(o) for o in Outcome})
+    totals = Totals(
+        len(fates), len(fates), len(read_topic(run) or ()), **{o.value: told.count(o) for o in ProduceOutcome}
+    )
     counts = Counts(totals, classes, classes, deviations=0, identity_holds=True, end_offset_read=end_offset)
     lost = [{"label": r.label, "record_id": BASE + r.id} for r in prediction.records if r.fate.value == "lost"]
     ends = {"present": "kept"}

@@ -35,7 +35,7 @@ class Shown:
 
     @property
     def lines(self) -> list[str]:
-        """The lines without steering codes; of a line that was written over every state is one."""
+        """Return the lines without steering codes; of a line that was written over every state is one."""
         return re.split(r"\r\n|\r|\n", CODE.sub("", self.raw))
 
     @property

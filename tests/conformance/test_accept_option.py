@@ -65,7 +65,7 @@ def test_a_run_is_judged_in_view_of_the_file(
 
 
 def test_a_run_is_judged_in_view_of_the_file_when_it_ends(pipeline: Pipeline, tmp_path: Path) -> None:
-    (entry,) = read_accepted(accepting(tmp_path, pipeline.laboratory.line.release.version))
+    (entry,) = read_accepted(accepting(tmp_path, pipeline.cluster_pool.line.release.version))
     lost = AwaitedStateMissingError("broker 2 never led")
     name = failing(pipeline, lost).scenario
     entry = replace(entry, finding=name, expires=datetime.now(UTC).date() + timedelta(days=1))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from conformance.expectations import AcceptedFinding
-from conformance.judgement.comparison import Row
+from conformance.judgement.comparison import ComparedRow
 from conformance.judgement.verdicts import judge, not_run
 from conformance.record.reconciliation import DeviationSample
 from conformance.record.run import update_run
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from conformance.record.directory import RunDirectory
 
 CONFORMS, DEVIATES = Conformance.CONFORMS, Conformance.DEVIATES
-ISR = Row("end: isr", [1, 2], [1], code="isr")
+ISR = ComparedRow("end: isr", [1, 2], [1], code="isr")
 MOVED = DeviationSample("at offset 1", "at offset 2", anomaly="moved", label="m0")
 DEVIATING = judge(facts(M0, rows=[ISR]))
 CONFORMING = judge(facts(M0))
@@ -87,7 +87,7 @@ def test_an_unpredicted_loss_is_never_accepted(codes: tuple[str, ...]) -> None:
     [
         (facts(M0, rows=[ISR]), ("isr",)),
         (facts(M0, rows=[ISR, replace(ISR, code="leader")]), ("isr", "leader")),
-        (facts(M0, rows=[Row("outcome of m0", "acknowledged", "refused", "outcome")]), ("outcome",)),
+        (facts(M0, rows=[ComparedRow("outcome of m0", "acknowledged", "refused", "outcome")]), ("outcome",)),
         (facts(M0, conflicts=["epochs fall"]), ("leader_epoch",)),
         (facts(M0, deviations=1, deviating=[MOVED]), ("moved",)),
         (facts(M0, deviations=9, deviating=[MOVED]), ("moved", "unsampled")),

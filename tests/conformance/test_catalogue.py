@@ -25,7 +25,7 @@ from conformance.catalogue.scenario import REQUIREMENT_ID, Scenario
 from conformance.catalogue.where import EVERYWHERE
 from conformance.record.answers import PredictedAnswer
 from conformance.registry import CATALOGUE, EXAMINATIONS, SCENARIOS, select
-from conformance.stages.foretelling import foretell
+from conformance.stages.predicting import predict_entry
 from oracle.rules.by_version import rules_for
 from oracle.vocabulary import AREAS, MetadataMode
 
@@ -56,7 +56,7 @@ def lines_for(entry: Entry) -> list[Line]:
 @each_entry
 def test_it_is_predicted_or_left_out_for_a_reason(entry: Entry) -> None:
     for line in lines_for(entry):
-        told = foretell(entry, rules_for(line.release.version, MetadataMode(line.metadata.value)))
+        told = predict_entry(entry, rules_for(line.release.version, MetadataMode(line.metadata.value)))
         if told.not_run is not None:
             assert len(told.not_run) > 20, f"{line.text}: {told.not_run!r} is no reason"
             continue

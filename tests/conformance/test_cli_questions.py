@@ -11,7 +11,7 @@ from conformance.cli import main
 from conformance.commands.choosing import line_that_runs
 from conformance.judgement.broker_answers import answer_words
 from conformance.registry import CATALOGUE, EXAMINATIONS, SCENARIOS
-from conformance.stages.foretelling import foretell
+from conformance.stages.predicting import predict_entry
 
 if TYPE_CHECKING:
     from conformance.catalogue.examination import Examination
@@ -122,7 +122,9 @@ def test_the_ladder_runs_every_entry_somewhere() -> None:
     found = [(entry, line_that_runs(entry)) for entry in limited]
 
     assert len(limited) > 40
-    assert [entry.name for entry, rules in found if rules is None or foretell(entry, rules).not_run is not None] == []
+    assert [
+        entry.name for entry, rules in found if rules is None or predict_entry(entry, rules).not_run is not None
+    ] == []
 
 
 def test_what_no_release_runs_has_no_commands(

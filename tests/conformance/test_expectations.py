@@ -17,7 +17,7 @@ from conformance.expectations import (
 )
 from conformance.judgement.comparison import checkpoint_rows
 from conformance.judgement.deviation_codes import NUMBERS
-from conformance.record.observations import Checkpoint, ReplicaSeen
+from conformance.record.observations import MeasuredCheckpoint, ReplicaSeen
 from conformance.record.prediction import PredictedMoment, PredictedReplica
 from conformance.registry import CATALOGUE
 
@@ -93,7 +93,7 @@ def test_every_number_that_is_compared_has_a_code() -> None:
     replicas = {1: PredictedReplica(1, 1, alive=True, log_start_offset=1)}
     predicted = PredictedMoment(step=0, name="end", leadership=0, replicas=replicas, **numbers)
     seen = {1: ReplicaSeen(1, 1, alive=True, log_start_offset=1)}
-    measured = Checkpoint(name="end", settled=True, leader_epoch=0, replicas=seen, **numbers)
+    measured = MeasuredCheckpoint(name="end", settled=True, leader_epoch=0, replicas=seen, **numbers)
 
     assert {row.code for row in checkpoint_rows(predicted, measured)} == set(NUMBERS)
 

@@ -13,7 +13,7 @@ from conformance.cli import main
 from conformance.commands import exploring
 from conformance.console import Console
 from oracle.explorer import search
-from oracle.explorer.model import Progress
+from oracle.explorer.model import SearchProgress
 from oracle.published.catalogue import subject
 from oracle.published.constants import Constants
 
@@ -96,7 +96,7 @@ def test_a_search_that_gives_up_is_unfinished(run: Callable[..., tuple[int, str,
 def test_an_interrupt_leaves_the_figures_so_far(
     run: Callable[..., tuple[int, str, str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def interrupt(_meter: exploring.Meter, _progress: Progress) -> None:
+    def interrupt(_meter: exploring.Meter, _progress: SearchProgress) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(exploring.Meter, "tell", interrupt)
@@ -185,9 +185,9 @@ def test_help_shows_models_and_examples(run: Callable[..., tuple[int, str, str]]
 def test_progress_is_told_every_few_seconds(capsys: pytest.CaptureFixture[str]) -> None:
     meter = exploring.Meter(Console())
 
-    meter.tell(Progress(20, 10, 3, 4))
+    meter.tell(SearchProgress(20, 10, 3, 4))
     meter.told_s -= exploring.PROGRESS_EVERY_S
-    meter.tell(Progress(40, 20, 4, 8))
+    meter.tell(SearchProgress(40, 20, 4, 8))
 
     said = capsys.readouterr().err.splitlines()
     assert len(said) == 1

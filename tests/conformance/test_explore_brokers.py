@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 import pytest
 
 from conformance.cli import main
-from conformance.commands.explored_brokers import excluded_places
+from conformance.commands.explored_brokers import excluded_coverage
 from conformance.schedules.schedule_file import read_schedule
 from oracle.brokers.answers import search
-from oracle.brokers.bounds import Bounds
+from oracle.brokers.bounds import SearchBounds
 from oracle.brokers.model import Brokers
 from oracle.explorer.search import Limits
 from oracle.properties import ALWAYS, ASKED
 from oracle.rules.by_version import rules_for
-from oracle.schedule import Settings
+from oracle.schedule import TopicSettings
 from oracle.vocabulary import Acks, MetadataMode
 
 if TYPE_CHECKING:
@@ -63,19 +63,19 @@ def test_replicas_are_not_alike(capsys: pytest.CaptureFixture[str]) -> None:
 
 ZOOKEEPER, KRAFT = MetadataMode.ZOOKEEPER, MetadataMode.KRAFT
 NEVER = (
-    ("0.10.2.2", ZOOKEEPER, Bounds(), {"unclean election", "produce refused", "epoch lookup", "diverging fetch"}),
-    ("2.6.3", ZOOKEEPER, Bounds(settings=Settings(2, unclean_leader_election=True)), {"diverging fetch"}),
-    ("3.9.2", KRAFT, Bounds(), {"unclean election", "produce refused", "epoch lookup"}),
-    ("4.3.1", KRAFT, Bounds(acks=Acks.NONE), {"produce refused", "record acknowledged", "epoch lookup"}),
+    ("0.10.2.2", ZOOKEEPER, SearchBounds(), {"unclean election", "produce refused", "epoch lookup", "diverging fetch"}),
+    ("2.6.3", ZOOKEEPER, SearchBounds(settings=TopicSettings(2, unclean_leader_election=True)), {"diverging fetch"}),
+    ("3.9.2", KRAFT, SearchBounds(), {"unclean election", "produce refused", "epoch lookup"}),
+    ("4.3.1", KRAFT, SearchBounds(acks=Acks.NONE), {"produce refused", "record acknowledged", "epoch lookup"}),
 )
 
 
 @pytest.mark.parametrize(("version", "mode", "bounds", "excluded"), NEVER, ids=[version for version, *_ in NEVER])
 def test_a_place_that_rules_or_settings_exclude_is_not_asked_for_and_never_seen(
-    version: str, mode: MetadataMode, bounds: Bounds, excluded: set[str]
+    version: str, mode: MetadataMode, bounds: SearchBounds, excluded: set[str]
 ) -> None:
     brokers = Brokers(rules_for(version, mode), bounds)
-    assert excluded_places(brokers) == excluded
+    assert excluded_coverage(brokers) == excluded
     found = search(brokers, ("LeaderIsInSync",), Limits(max_states=6000))
     assert excluded <= set(found.never_seen)
 

@@ -15,16 +15,16 @@ from conformance.commands.guarantees import kept_answers, kept_table
 from conformance.registry import select
 from conformance.schedules.schedule_file import read_schedule
 from fault_injection.releases import find_release
-from oracle.brokers.answers import Answer, Finding
-from oracle.brokers.questions import Cell, Faults, cells
+from oracle.brokers.answers import SearchAnswer, SearchResult
+from oracle.brokers.questions import Faults, GuaranteeCell, cells
 from oracle.rules.by_version import rules_for
 from oracle.vocabulary import Acks, MetadataMode
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-NONE_OF_ALL, NONE_OF_SOME = Finding(10, 5, is_complete=True), Finding(10, 5, is_complete=False)
-FOUND = Finding(10, 5, is_complete=True, actions=4, steps=7, decided_by="it was cut")
+NONE_OF_ALL, NONE_OF_SOME = SearchResult(10, 5, is_complete=True), SearchResult(10, 5, is_complete=False)
+FOUND = SearchResult(10, 5, is_complete=True, actions=4, steps=7, decided_by="it was cut")
 
 
 def lines(capsys: pytest.CaptureFixture[str], *arguments: str) -> list[str]:
@@ -35,15 +35,15 @@ def lines(capsys: pytest.CaptureFixture[str], *arguments: str) -> list[str]:
 @pytest.mark.parametrize(
     ("found", "words"),
     [
-        (Answer(None), "nothing acknowledged"),
-        (Answer(NONE_OF_ALL), "none found"),
-        (Answer(NONE_OF_SOME), "none found in 10 states"),
-        (Answer(FOUND), "lost in 7 steps"),
-        (Answer(FOUND, NONE_OF_ALL), "lost in 7 steps, as allowed"),
-        (Answer(FOUND, FOUND), "PROMISE BROKEN in 7 steps"),
+        (SearchAnswer(None), "nothing acknowledged"),
+        (SearchAnswer(NONE_OF_ALL), "none found"),
+        (SearchAnswer(NONE_OF_SOME), "none found in 10 states"),
+        (SearchAnswer(FOUND), "lost in 7 steps"),
+        (SearchAnswer(FOUND, NONE_OF_ALL), "lost in 7 steps, as allowed"),
+        (SearchAnswer(FOUND, FOUND), "PROMISE BROKEN in 7 steps"),
     ],
 )
-def test_an_answer_is_told_in_few_words(found: Answer, words: str) -> None:
+def test_an_answer_is_told_in_few_words(found: SearchAnswer, words: str) -> None:
     assert answer_words(found) == words
 
 
@@ -96,11 +96,11 @@ def test_the_answer_says_that_a_power_failure_was_searched_for_losses_only(capsy
     assert "with acks=all it was not searched whether a power failure breaks the" in "\n".join(lines(capsys))
 
 
-def is_power_failure(cell: Cell) -> bool:
+def is_power_failure(cell: GuaranteeCell) -> bool:
     return cell.faults is Faults.POWER_FAILURE
 
 
-def _is_about(line: str, cell: Cell) -> bool:
+def _is_about(line: str, cell: GuaranteeCell) -> bool:
     acks = "all" if cell.acks is Acks.ALL else int(cell.acks)
     minimum = "any min.isr" in line or str(cell.min_isr) in line.partition("min.isr=")[2].partition(" ")[0]
     unclean = "unclean on or off" in line or f"unclean={'on' if cell.unclean else 'off'}" in line

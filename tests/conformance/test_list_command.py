@@ -11,7 +11,7 @@ import pytest
 from conformance.catalogue.examination import Basis, basis_of
 from conformance.cli import main
 from conformance.registry import CATALOGUE, select
-from conformance.stages.foretelling import foretell
+from conformance.stages.predicting import predict_entry
 from oracle.rules.by_version import rules_for
 from oracle.vocabulary import AREAS, MetadataMode
 
@@ -33,7 +33,7 @@ def told(capsys: pytest.CaptureFixture[str], *arguments: str) -> Any:  # noqa: A
 
 def not_run(names: Sequence[str], version: str, mode: MetadataMode) -> dict[str, str]:
     entries = select(names) if names else CATALOGUE
-    reasons = {entry.name: foretell(entry, rules_for(version, mode)).not_run for entry in entries}
+    reasons = {entry.name: predict_entry(entry, rules_for(version, mode)).not_run for entry in entries}
     return {name: reason for name, reason in reasons.items() if reason is not None}
 
 

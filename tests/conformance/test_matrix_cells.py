@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from conformance.catalogue.questions import Answer, Question
+from conformance.catalogue.questions import QuestionAnswer, ScheduleQuestion
 from conformance.catalogue.where import Where
 from conformance.commands.matrix_cells import progress_of, put_aside, runs_of, runs_put_aside
 from conformance.line import line_named
 from conformance.record.answers import write_predicted
 from conformance.record.directory import RunDirectory
 from conformance.registry import EXAMINATIONS
-from conformance.stages.foretelling import foretell
+from conformance.stages.predicting import predict_entry
 from oracle.schedule_format import encode
 from tests.conformance.run_files import change_run, write_json
 from tests.conformance.selected import select_scenarios
@@ -28,7 +28,7 @@ ENTRIES = select_scenarios(("HW-03", "TR-01"))
 SEED = 7
 LINE = line_named("4.3.1")
 RULES = LINE.rules
-QUESTION = Question("how many", lambda _rules, _prediction: 2, lambda _run: 2)
+QUESTION = ScheduleQuestion("how many", lambda _rules, _prediction: 2, lambda _run: 2)
 
 
 def write(line: Path, name: str, scenario: str, number: int = 1, **changed: Any) -> Path:  # noqa: ANN401 - JSON
@@ -55,7 +55,7 @@ def write(line: Path, name: str, scenario: str, number: int = 1, **changed: Any)
 
 
 def prediction_of(entry: Entry) -> dict[str, Any]:
-    prediction = foretell(entry, RULES).prediction
+    prediction = predict_entry(entry, RULES).prediction
     assert prediction is not None
     return prediction.as_json()
 
@@ -104,21 +104,21 @@ def write_examination(line: Path, examination: Examination, steps: list[str]) ->
     run = RunDirectory(line / "round-1" / "a")
     change_run(run, scenario=examination.name, seed=SEED, steps=steps)
     write_json(run, "verdict.json", {"conformance": "CONFORMS", "promise": None, "reason": ""})
-    write_predicted(run, [answer.predicted for answer in foretell(examination, RULES).answers])
+    write_predicted(run, [answer.predicted for answer in predict_entry(examination, RULES).answers])
     return run.path
 
 
 def test_an_examination_counts_while_its_steps_are_the_same(tmp_path: Path) -> None:
-    examination = next(one for one in EXAMINATIONS if foretell(one, RULES).not_run is None)
+    examination = next(one for one in EXAMINATIONS if predict_entry(one, RULES).not_run is None)
     for steps, counts in ((list(examination.subject.steps()), True), (["something else"], False)):
         path = write_examination(tmp_path, examination, steps)
         assert progress_of(tmp_path, [examination], 1, SEED, LINE).finished == ((path,) if counts else ())
 
 
 def test_an_examination_counts_while_it_is_asked_the_same(tmp_path: Path) -> None:
-    examination = next(one for one in EXAMINATIONS if foretell(one, RULES).not_run is None)
+    examination = next(one for one in EXAMINATIONS if predict_entry(one, RULES).not_run is None)
     path = write_examination(tmp_path, examination, list(examination.subject.steps()))
-    write_predicted(RunDirectory(path), [answer.predicted for answer in [Answer("something else", 1)]])
+    write_predicted(RunDirectory(path), [answer.predicted for answer in [QuestionAnswer("something else", 1)]])
     (one,) = progress_of(tmp_path, [examination], 1, SEED, LINE).unfinished
     assert one.why == "was asked something else"
 
@@ -127,7 +127,7 @@ def test_a_scenario_that_was_never_asked_its_question_is_run_again(tmp_path: Pat
     entry = replace(ENTRIES[0], questions=(QUESTION,))
     path = write(tmp_path, "a", "HW-03")
     assert [one.why for one in progress_of(tmp_path, [entry], 1, SEED, LINE).unfinished] == ["was asked something else"]
-    write_predicted(RunDirectory(path), [answer.predicted for answer in [Answer("how many", 2)]])
+    write_predicted(RunDirectory(path), [answer.predicted for answer in [QuestionAnswer("how many", 2)]])
     assert progress_of(tmp_path, [entry], 1, SEED, LINE).finished == (path,)
 
 
@@ -138,7 +138,7 @@ def test_what_was_left_out_is_run_when_the_entry_applies_now(tmp_path: Path) -> 
     (one,) = progress_of(tmp_path, ENTRIES[:1], 1, SEED, LINE).unfinished
     assert one.why == "applied to other releases when it was run"
     entry = replace(ENTRIES[0], where=Where(before="1.0"))
-    change_run(run, not_run=foretell(entry, RULES).not_run)
+    change_run(run, not_run=predict_entry(entry, RULES).not_run)
     assert progress_of(tmp_path, [entry], 1, SEED, LINE).finished == (path,)
 
 

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from conformance.cli import main
-from conformance.commands.matrix_cells import Asked, progress_of
+from conformance.commands.matrix_cells import RequestedRuns, progress_of
 from conformance.commands.matrix_table import MatrixTable
 from conformance.line import line_named
 from conformance.record.directory import RunDirectory
 from conformance.run_options import OwnKafka
-from conformance.stages.foretelling import foretell
+from conformance.stages.predicting import predict_entry
 from fault_injection.releases import find_release, jars_of
 from oracle.rules.by_version import rules_for
 from oracle.schedule_format import encode
@@ -103,7 +103,7 @@ def test_a_matrix_has_one_seed(tmp_path: Path, capsys: pytest.CaptureFixture[str
 def test_a_matrix_fetches_in_one_way(
     tmp_path: Path, there: bool, option: list[str], said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    Asked("4.3.1/kraft", 5, ("HW-03",), fetch_sessions=there).write(tmp_path / "4.3.1-kraft-process")
+    RequestedRuns("4.3.1/kraft", 5, ("HW-03",), fetch_sessions=there).write(tmp_path / "4.3.1-kraft-process")
     command = ["matrix", "HW-03", "--kafka", "0.10.2.2", "--backend", "process", "--runs-dir", str(tmp_path), *option]
     assert main(command) == 2
     assert said in capsys.readouterr().err
@@ -114,10 +114,10 @@ def test_lines_put_together_that_fetch_in_both_ways_are_no_matrix(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     write_run(tmp_path / LINE, "a")
-    Asked("4.3.1/kraft", 5, ("HW-03",)).write(tmp_path / "4.3.1-kraft-process")
+    RequestedRuns("4.3.1/kraft", 5, ("HW-03",)).write(tmp_path / "4.3.1-kraft-process")
     assert main(["matrix", "--only-table", "--runs-dir", str(tmp_path)]) == 0
     write_run(tmp_path / "3.9.2-kraft-process" / "round-1", "b", kafka="3.9.2")
-    Asked("3.9.2/kraft", 5, ("HW-03",), fetch_sessions=False).write(tmp_path / "3.9.2-kraft-process")
+    RequestedRuns("3.9.2/kraft", 5, ("HW-03",), fetch_sessions=False).write(tmp_path / "3.9.2-kraft-process")
     capsys.readouterr()
     assert main(["matrix", "--only-table", "--runs-dir", str(tmp_path)]) == 4
     said = capsys.readouterr().out
@@ -132,7 +132,7 @@ def test_the_way_to_fetch_reaches_the_brokers_of_every_line(tmp_path: Path, monk
     runs = tmp_path / "runs"
     command = ["matrix", "HW-03", "--kafka", "4.3.1", "--backend", "process", "--quiet", "--runs-dir", str(runs)]
     assert main([*command, "--no-fetch-sessions"]) == 4
-    asked = Asked.read(runs / "4.3.1-kraft-process")
+    asked = RequestedRuns.read(runs / "4.3.1-kraft-process")
     assert asked is not None
     assert not asked.fetch_sessions
     assert main(command) == 2
@@ -143,9 +143,9 @@ def test_what_is_finished_is_skipped_and_no_broker_starts(
 ) -> None:
     (scenario,) = select_scenarios(("HW-03",))
     run = write_run(tmp_path / LINE, "a")
-    foretold = foretell(scenario, rules_for("4.3.1", MetadataMode.KRAFT)).as_json()
+    predicted = predict_entry(scenario, rules_for("4.3.1", MetadataMode.KRAFT)).as_json()
     write_json(RunDirectory(run), "schedule.json", encode(scenario.schedule))
-    write_json(RunDirectory(run), "prediction/prediction.json", foretold)
+    write_json(RunDirectory(run), "prediction/prediction.json", predicted)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "no jars"))
     command = ["matrix", "HW-03", "--kafka", "4.3.1", "--backend", "process", "--runs-dir", str(tmp_path)]
     assert main([*command, "--seed", "5"]) == 0
@@ -162,9 +162,9 @@ def test_a_kafka_of_the_user_s_is_a_line_of_its_own_and_run_again_when_it_is_ano
     own = own_kafka(tmp_path / "own", "4.5.0-SNAPSHOT").home
     assert own is not None
     run = RunDirectory(write_run(tmp_path / "runs" / "4.3.1-kraft-fork-process" / "round-1", "a", scenario="HW-03"))
-    foretold = foretell(scenario, rules_for("4.3.1", MetadataMode.KRAFT)).as_json()
+    predicted = predict_entry(scenario, rules_for("4.3.1", MetadataMode.KRAFT)).as_json()
     write_json(run, "schedule.json", encode(scenario.schedule))
-    write_json(run, "prediction/prediction.json", foretold)
+    write_json(run, "prediction/prediction.json", predicted)
     digests = {"jars": jars_of(find_release("4.3.1"), own).digest}
     change_run(run, label="fork", build="4.5.0-SNAPSHOT", digests=digests)
     command = ["matrix", "HW-03", "--kafka-home", str(own), "--label", "fork", "--rules-of", "4.3.1", "--seed", "5"]
@@ -200,7 +200,9 @@ def test_a_release_whose_jars_cannot_be_had_leaves_the_others_to_be_run(
 
 def test_a_line_that_could_not_be_run_is_a_harness_error_on_the_page(tmp_path: Path) -> None:
     run = write_run(tmp_path / LINE, "a")
-    Asked("4.3.1/kraft", 5, ("HW-03",), problems=["4.3.1/kraft could not be run: no jars"]).write(run.parents[1])
+    RequestedRuns("4.3.1/kraft", 5, ("HW-03",), problems=["4.3.1/kraft could not be run: no jars"]).write(
+        run.parents[1]
+    )
     table = MatrixTable.over(tmp_path)
     table.write()
     assert table.exit_code(require_promise=False) == 4

@@ -9,7 +9,7 @@ import pytest
 
 from conformance.cli import main
 from conformance.commands import matrix
-from conformance.commands.matrix_cells import Asked
+from conformance.commands.matrix_cells import RequestedRuns
 from conformance.commands.matrix_table import MatrixTable
 from tests.reports.requirement_table.small_runs import write_run
 
@@ -27,7 +27,7 @@ MISSING = "4.3.1/kraft on the process backend is incomplete: 1 of 2 cells have n
 def half(tmp_path: Path) -> Path:
     """A matrix that was to run two entries on one line, and was interrupted after the first."""
     write_run(tmp_path / LINE / "round-1", "a")
-    Asked("4.3.1/kraft", 5, ("HW-03", "TR-01")).write(tmp_path / LINE)
+    RequestedRuns("4.3.1/kraft", 5, ("HW-03", "TR-01")).write(tmp_path / LINE)
     return tmp_path
 
 
@@ -47,7 +47,7 @@ def test_cells_that_have_no_run_are_said_and_fail_the_matrix(half: Path, capsys:
 
 def test_a_line_that_is_incomplete_on_both_backends_is_said_of_each(half: Path) -> None:
     for folder in (half / "4.3.1-kraft-docker", half / "put-together"):
-        Asked("4.3.1/kraft", 5, ("TR-01",)).write(folder)
+        RequestedRuns("4.3.1/kraft", 5, ("TR-01",)).write(folder)
     assert only_table(half) == 4
     problems = json.loads((half / "matrix.json").read_text())["problems"]
     assert [problem.partition(" is incomplete")[0] for problem in problems] == [
@@ -57,7 +57,7 @@ def test_a_line_that_is_incomplete_on_both_backends_is_said_of_each(half: Path) 
 
 def test_every_round_that_was_asked_for_must_be_there(tmp_path: Path) -> None:
     write_run(tmp_path / LINE / "round-1", "a")
-    Asked("4.3.1/kraft", 5, ("HW-03",), rounds=8).write(tmp_path / LINE)
+    RequestedRuns("4.3.1/kraft", 5, ("HW-03",), rounds=8).write(tmp_path / LINE)
     assert only_table(tmp_path) == 4
     (problem,) = json.loads((tmp_path / "matrix.json").read_text())["problems"]
     assert problem.endswith(
@@ -94,12 +94,12 @@ def test_writing_the_table_keeps_the_seed_and_what_could_not_be_run(
 
 def test_the_lines_know_the_seed_if_the_table_is_lost(half: Path) -> None:
     assert MatrixTable.seed_of(half) == 5
-    Asked("0.10.2.2/zookeeper", 6, ()).write(half / OTHER)
+    RequestedRuns("0.10.2.2/zookeeper", 6, ()).write(half / OTHER)
     assert MatrixTable.seed_of(half) is None
 
 
 def test_lines_of_several_seeds_are_not_all_run_again(half: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    Asked("0.10.2.2/zookeeper", 6, ()).write(half / OTHER)
+    RequestedRuns("0.10.2.2/zookeeper", 6, ()).write(half / OTHER)
     assert main(["matrix", "HW-03", "--kafka", "4.3.1", "--backend", "process", "--runs-dir", str(half)]) == 2
     assert "holds lines of several seeds" in capsys.readouterr().err
 

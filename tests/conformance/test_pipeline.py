@@ -23,7 +23,7 @@ from tests.conformance.run_files import read_json
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from conformance.laboratory import Laboratory
+    from conformance.cluster_pool import ClusterPool
     from conformance.pipeline import Finished, Pipeline
 
 
@@ -33,7 +33,7 @@ def pipeline(tmp_path: Path) -> Pipeline:
 
 
 def failing(pipeline: Pipeline, failure: BaseException) -> Finished:
-    cast("WithoutBrokers", pipeline.laboratory).failure = failure
+    cast("WithoutBrokers", pipeline.cluster_pool).failure = failure
     return pipeline.run(RESTARTED_FOLLOWER)
 
 
@@ -82,7 +82,7 @@ def test_an_interruption_before_the_prediction_is_frozen_is_written_down_too(
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("conformance.stages.foretelling.predict", interrupted)
+    monkeypatch.setattr("conformance.stages.predicting.predict", interrupted)
     with pytest.raises(KeyboardInterrupt):
         pipeline.run(RESTARTED_FOLLOWER)
 
@@ -132,7 +132,7 @@ def test_the_same_seed_gives_the_same_record_ids_and_another_seed_others(pipelin
 def test_a_cluster_that_cannot_be_ended_keeps_no_other_scenario_from_running(
     pipeline: Pipeline, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def stuck(_: Laboratory) -> None:
+    def stuck(_: ClusterPool) -> None:
         raise ClusterError("the supervisor is gone")
 
     monkeypatch.setattr(WithoutBrokers, "discard_cluster", stuck)

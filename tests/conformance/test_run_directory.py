@@ -9,7 +9,7 @@ import pytest
 from conformance.record.directory import RunDirectory, RunDirectoryError, as_line, run_name, slug
 from conformance.record.prediction import check_frozen
 from conformance.record.run import Run, open_run, read_run, update_run, write_run
-from conformance.record.timeline import Event, Mark, read_timeline
+from conformance.record.timeline import Event, TimelineMark, read_timeline
 from conformance.record.verdict import Verdict
 from tests.conformance.ideal_runs import write_ideal_run
 from tests.conformance.run_files import change_run, read_json
@@ -106,7 +106,7 @@ def test_lines_are_read_one_by_one_and_a_cut_off_one_is_named(run: RunDirectory)
     path = run.path / "timeline.ndjson"
     path.unlink()
     assert read_timeline(run) == []
-    marks = [Mark(Event.RECORD_SENT, label, "sent", 1, 2) for label in ("m0", "m1")]
+    marks = [TimelineMark(Event.RECORD_SENT, label, "sent", 1, 2) for label in ("m0", "m1")]
     path.write_text("\n".join(map(as_line, marks)))
     assert read_timeline(run) == marks
 

@@ -46,14 +46,14 @@ def looked_at(
     Args:
         is_kept: whether a run that ends early leaves its cluster to the next.
     """
-    look, lab = look or SecondLook(), pipeline.laboratory
+    look, pool = look or SecondLook(), pipeline.cluster_pool
     cluster = cast("Cluster", Failing(NO_FINDING, *failures))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(lab, "cluster_for", lambda _: cluster)
+        patch.setattr(pool, "cluster_for", lambda _: cluster)
         if is_kept:
             patch.setattr(type(pipeline), "_discard_cluster", lambda _: None)
         first = look.run(pipeline, RESTARTED_FOLLOWER)
-        lab.cluster_runs = [first.run.path.name] if is_used else []
+        pool.cluster_runs = [first.run.path.name] if is_used else []
         return look.run(pipeline, RESTARTED_FOLLOWER)
 
 
@@ -108,4 +108,4 @@ def test_predecessors_that_do_not_leave_their_cluster_to_the_next_are_said_not_t
 def test_the_runs_of_a_second_look_are_nobody_s_predecessors(pipeline: Pipeline) -> None:
     looked_at(pipeline, FINDING, FINDING)
 
-    assert pipeline.laboratory.cluster_runs == []
+    assert pipeline.cluster_pool.cluster_runs == []

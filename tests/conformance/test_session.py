@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 from typing_extensions import override
 
-from conformance.commands.matrix_cells import Cell, round_folder
+from conformance.commands.matrix_cells import MatrixCell, round_folder
 from conformance.commands.matrix_line import tasks_of
 from conformance.expectations import AcceptedFinding
 from conformance.scenarios.truncation import RESTARTED_FOLLOWER
@@ -37,8 +37,8 @@ class FullDisk(SecondLook):
 
 def session_of(directory: Path, told: list[str], looks: SecondLook | None = None) -> Session:
     """Return a session on 0.10.2.2, whose entries end before a broker starts."""
-    laboratory = brokerless_pipeline(directory).laboratory
-    return Session(laboratory, cast("Any", None), 5, told.append, looks or SecondLook())
+    cluster_pool = brokerless_pipeline(directory).cluster_pool
+    return Session(cluster_pool, cast("Any", None), 5, told.append, looks or SecondLook())
 
 
 def test_entries_are_run_in_order_each_where_it_is_asked_for(tmp_path: Path) -> None:
@@ -60,7 +60,7 @@ def test_a_cell_that_fails_is_said_and_is_no_reason_to_end(tmp_path: Path) -> No
     begun: list[str] = []
     failures: list[tuple[str, str]] = []
     session = session_of(tmp_path, told, FullDisk())
-    cells = [Cell(RESTARTED_FOLLOWER, 2), Cell(ASKS_THE_LEADER, 2)]
+    cells = [MatrixCell(RESTARTED_FOLLOWER, 2), MatrixCell(ASKS_THE_LEADER, 2)]
     session.run_all(
         tasks_of(tmp_path, cells), "line ", lambda place, problem: failures.append((place, problem)), begun.append
     )

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from conformance.catalogue.answers import compare_answers
-from conformance.catalogue.questions import STALL_ALLOWANCE_MS, Answer, Took, formula_ms
+from conformance.catalogue.questions import STALL_ALLOWANCE_MS, QuestionAnswer, Took, formula_ms
 from conformance.judgement.verdicts import judge_answers
 from conformance.record.answers import add_measured, write_predicted
 from conformance.record.directory import RunDirectory
@@ -28,9 +28,12 @@ def run_with(
     """Have the run of an examination: a time that may be 3.0 to 4.5 s, and a number that must be 0."""
     run = RunDirectory.create(tmp_path, "stalled")
     change_run(run, stalls=[{"at_ns": stalled_ns, "for_ms": stall} for stall in stalls_ms])
-    write_predicted(run, [answer.predicted for answer in (Answer(LATE, formula_ms(3_000, 4_500)), Answer(ERRORS, 0))])
-    add_measured(run, Answer(LATE, Took(BEGAN_NS, BEGAN_NS + late_ms * MS)).measured)
-    add_measured(run, Answer(ERRORS, errors).measured)
+    write_predicted(
+        run,
+        [answer.predicted for answer in (QuestionAnswer(LATE, formula_ms(3_000, 4_500)), QuestionAnswer(ERRORS, 0))],
+    )
+    add_measured(run, QuestionAnswer(LATE, Took(BEGAN_NS, BEGAN_NS + late_ms * MS)).measured)
+    add_measured(run, QuestionAnswer(ERRORS, errors).measured)
     return run
 
 
@@ -73,8 +76,8 @@ def test_a_stall_before_or_after_a_time_explains_nothing(stalled_ns: int, verdic
 def test_a_time_without_begin_and_end_has_no_excuse(tmp_path: Path) -> None:
     run = RunDirectory.create(tmp_path, "older")
     change_run(run, stalls=[{"at_ns": WITHIN_NS, "for_ms": 1_200}])
-    write_predicted(run, [answer.predicted for answer in (Answer(LATE, formula_ms(3_000, 4_500)),)])
-    add_measured(run, Answer(LATE, 5_900).measured)
+    write_predicted(run, [answer.predicted for answer in (QuestionAnswer(LATE, formula_ms(3_000, 4_500)),)])
+    add_measured(run, QuestionAnswer(LATE, 5_900).measured)
     assert judge_answers(compare_answers(run, is_complete=True), None).conformance is Conformance.DEVIATES
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from conformance.judgement.comparison import Row
+from conformance.judgement.comparison import ComparedRow
 from conformance.judgement.facts import Facts
 from conformance.record.prediction import FrozenPrediction, PredictedRecord
 from conformance.record.reconciliation import Counts, RecordSample, Samples, Totals
 from conformance.record.trace_check import TraceResult
 
-AGREES, DIFFERS = Row("leader", 1, 1), Row("end: isr", [1, 2], [1])
+AGREES, DIFFERS = ComparedRow("leader", 1, 1), ComparedRow("end: isr", [1, 2], [1])
 TRACED = TraceResult("0.10.2.2 zookeeper", frames=9, checked={"Fetch": 5, "LeaderAndIsr": 2})
 CUT = "broker 2 cut it (KAFKA-1211)"
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from conformance.spark_room import SparkRoom
+from conformance.spark_thread import SparkThread
 from tests.integration.real_runs import Releases
 
 if TYPE_CHECKING:
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture(scope="session")
-def spark_room() -> Iterator[SparkRoom]:
-    with SparkRoom() as spark:
+def spark_thread() -> Iterator[SparkThread]:
+    with SparkThread() as spark:
         yield spark
 
 
 @pytest.fixture(scope="module")
-def releases(spark_room: SparkRoom) -> Iterator[Releases]:
-    with closing(Releases(spark_room)) as releases:
+def releases(spark_thread: SparkThread) -> Iterator[Releases]:
+    with closing(Releases(spark_thread)) as releases:
         yield releases

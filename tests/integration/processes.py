@@ -33,7 +33,7 @@ def living(processes: set[Process]) -> set[Process]:
 
 
 def is_java(process: Process) -> bool:
-    """Tell whether a process is a JVM."""
+    """Return whether a process is a JVM."""
     try:
         return Path("/proc", str(process[0]), "cmdline").read_bytes().split(b"\0")[0].endswith(b"java")
     except OSError:

@@ -6,7 +6,7 @@ import shutil
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
-from conformance.laboratory import Laboratory
+from conformance.cluster_pool import ClusterPool
 from conformance.line import line_named
 from conformance.pipeline import Pipeline
 from conformance.record.digests import write_digests
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from conformance.record.verdict import Verdict
-    from conformance.spark_room import SparkRoom
+    from conformance.spark_thread import SparkThread
 
 SEED = 7
 
@@ -31,25 +31,25 @@ def ignore(_: str) -> None:
 class Releases:
     """Brokers of one release at a time, as one laboratory keeps them, and one Spark for all; to be closed."""
 
-    def __init__(self, spark: SparkRoom) -> None:
+    def __init__(self, spark: SparkThread) -> None:
         self._spark = spark
         self._stack = ExitStack()
-        self._laboratory: Laboratory | None = None
+        self._cluster_pool: ClusterPool | None = None
 
     def pipeline(self, version: str, runs: Path) -> Pipeline:
         """Return a pipeline on brokers of a release, in its default metadata mode."""
-        if self._laboratory is None or self._laboratory.line.release.version != version:
+        if self._cluster_pool is None or self._cluster_pool.line.release.version != version:
             self.close()
             line, backend = line_named(version), ProcessBackend()
-            self._laboratory = self._stack.enter_context(
-                Laboratory(line=line, jars=jars_of(line.release), backend=backend, progress=ignore)
+            self._cluster_pool = self._stack.enter_context(
+                ClusterPool(line=line, jars=jars_of(line.release), backend=backend, progress=ignore)
             )
         self._spark.start()
-        return Pipeline(self._laboratory, self._spark, runs, SEED, ignore)
+        return Pipeline(self._cluster_pool, self._spark, runs, SEED, ignore)
 
     def close(self) -> None:
         """End the brokers."""
-        self._laboratory = None
+        self._cluster_pool = None
         self._stack.close()
 
 
@@ -58,7 +58,7 @@ def copied(run: RunDirectory, folder: Path) -> RunDirectory:
     return RunDirectory(shutil.copytree(run.path, folder / run.path.name))
 
 
-def judged_again(run: RunDirectory, spark: SparkRoom) -> Verdict:
+def judged_again(run: RunDirectory, spark: SparkThread) -> Verdict:
     """Reconcile a run from its files, which may be doctored and their digests with them, and judge it."""
     write_digests(run)
     spark.reconcile_again(run)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from conformance.catalogue.examination import Examination
-    from conformance.catalogue.questions import Answer
+    from conformance.catalogue.questions import QuestionAnswer
     from conformance.record.answers import Value
 
 pytestmark = [pytest.mark.broker, pytest.mark.timeout(120)]
@@ -41,7 +41,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PuppetRun]:
         assert running.failures == ()
 
 
-def predicted(examination: Examination, version: str) -> tuple[Answer, ...]:
+def predicted(examination: Examination, version: str) -> tuple[QuestionAnswer, ...]:
     return examination.subject.predict(rules_for(version, MetadataMode.ZOOKEEPER))
 
 
@@ -89,6 +89,6 @@ def played(run: PuppetRun, examination: Examination) -> dict[str, Value]:
     return measured
 
 
-def otherwise(expected: tuple[Answer, ...], measured: dict[str, Value]) -> list[str]:
+def otherwise(expected: tuple[QuestionAnswer, ...], measured: dict[str, Value]) -> list[str]:
     """Name what was measured otherwise than predicted."""
     return [answer.what for answer in expected if not agrees(answer.value, measured[answer.what])]

@@ -12,7 +12,7 @@ import pytest
 from conformance.catalogue.scenario import Scenario
 from conformance.record.verdict import Conformance
 from conformance.scenarios.vocabulary import await_isr, brokers, checkpoint, kill, produce, start
-from oracle.schedule import Schedule, Settings
+from oracle.schedule import Schedule, TopicSettings
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,7 +32,7 @@ WATCHED = Scenario(
         requirement="Every node runs until the end.",
         sources=(),
         replicas=brokers(1, 2),
-        settings=Settings(min_insync_replicas=1, unclean_leader_election=False),
+        settings=TopicSettings(min_insync_replicas=1, unclean_leader_election=False),
         steps=(
             produce("m0"),
             checkpoint("m0 is committed"),
@@ -54,7 +54,7 @@ def pipeline(releases: Releases, tmp_path: Path) -> Pipeline:
 
 def disturbed(pipeline: Pipeline, at: str, disturb: Callable[[Cluster], None]) -> Finished:
     """Run the scenario, and do something to its cluster when a step begins, told by how its words begin."""
-    cluster_of = pipeline.laboratory
+    cluster_of = pipeline.cluster_pool
 
     def progress(text: str) -> None:
         if text.startswith(at) and cluster_of.running is not None:

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     from conformance.pipeline import Finished
     from conformance.record.directory import RunDirectory
-    from conformance.stages.on_brokers import Stage
+    from conformance.stages.on_brokers import BrokerRun
     from tests.integration.real_runs import Releases
 
 pytestmark = [pytest.mark.broker, pytest.mark.spark, pytest.mark.timeout(300)]
@@ -232,7 +232,7 @@ class _Meddling(Pipeline):
     """Produces a record behind the ledger's back, between the steps and the reading of the topic."""
 
     @override
-    def note_replicas(self, stage: Stage) -> None:
+    def note_replicas(self, stage: BrokerRun) -> None:
         leader = stage.rest.view().leader
         assert leader is not None
         sending = send(stage.cluster.client_address(leader), stage.topic, 0, FOREIGN_ID, Acks.ALL)
@@ -242,7 +242,7 @@ class _Meddling(Pipeline):
 
 
 def test_a_record_produced_behind_the_ledger_is_a_phantom(pipeline: Pipeline, real: Finished) -> None:
-    meddling = _Meddling(pipeline.laboratory, pipeline.spark, pipeline.runs, pipeline.seed, pipeline.progress)
+    meddling = _Meddling(pipeline.cluster_pool, pipeline.spark, pipeline.runs, pipeline.seed, pipeline.progress)
     verdict = meddling.run(RESTARTED_FOLLOWER).verdict
 
     assert real.verdict.conformance is CONFORMS

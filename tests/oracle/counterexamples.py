@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from oracle.rules.by_version import rules_for
-from oracle.schedule import Schedule, Settings
+from oracle.schedule import Schedule, TopicSettings
 from oracle.steps.brokers import Kill, Start
 from oracle.steps.frames import Hold
 from oracle.steps.produce import Produce
@@ -25,7 +25,7 @@ def produced(label: str) -> Produce:
     return Produce((Label(label),), Acks.ALL, Expectation.ANY)
 
 
-def _walk(version: str, replicas: tuple[BrokerId, ...], settings: Settings, *steps: Step) -> Walk:
+def _walk(version: str, replicas: tuple[BrokerId, ...], settings: TopicSettings, *steps: Step) -> Walk:
     schedule = Schedule("counterexample", "", (), replicas, steps, settings)
     return followed(schedule, rules_for(version, MetadataMode.ZOOKEEPER))
 
@@ -35,7 +35,7 @@ def committed_record_cut_by_an_in_sync_follower(version: str) -> Walk:
     return _walk(
         version,
         (ONE, TWO, THREE),
-        Settings(min_insync_replicas=1, unclean_leader_election=False),
+        TopicSettings(min_insync_replicas=1, unclean_leader_election=False),
         Hold("answer", PointName.FETCH_RESPONSE, THREE, ONE, Offset(1)),
         produced("m0"),
         Hold("refetch", PointName.FETCH_REQUEST, THREE, TWO),
@@ -48,7 +48,7 @@ def committed_record_lost_by_clean_elections(version: str) -> Walk:
     return _walk(
         version,
         (ONE, TWO, THREE),
-        Settings(min_insync_replicas=1, unclean_leader_election=False),
+        TopicSettings(min_insync_replicas=1, unclean_leader_election=False),
         Hold("answer to 2", PointName.FETCH_RESPONSE, TWO, ONE, Offset(1)),
         Hold("answer to 3", PointName.FETCH_RESPONSE, THREE, ONE, Offset(1)),
         produced("m0"),
@@ -65,7 +65,7 @@ def log_with_a_hole_of_another_epoch(version: str) -> Walk:
     return _walk(
         version,
         (ONE, TWO),
-        Settings(min_insync_replicas=1, unclean_leader_election=True),
+        TopicSettings(min_insync_replicas=1, unclean_leader_election=True),
         produced("m0"),
         Kill(TWO),
         produced("a1"),
@@ -85,7 +85,7 @@ def diverging_follower_elected_cleanly(version: str) -> Walk:
     return _walk(
         version,
         (ONE, TWO),
-        Settings(min_insync_replicas=1, unclean_leader_election=False),
+        TopicSettings(min_insync_replicas=1, unclean_leader_election=False),
         Hold("answer", PointName.FETCH_RESPONSE, TWO, ONE, Offset(1)),
         produced("m0"),
         produced("m1"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import combinations, pairwise
 from typing import TYPE_CHECKING
 
-from oracle.vocabulary import Acks, Outcome
+from oracle.vocabulary import Acks, ProduceOutcome
 
 if TYPE_CHECKING:
     from oracle.world import World
@@ -68,7 +68,7 @@ def acknowledged_records_survive(walk: Walk) -> bool:
     acknowledged = {
         produce.label
         for produce in walk.end.state.produces
-        if produce.acks is Acks.ALL and produce.outcome is Outcome.ACKNOWLEDGED
+        if produce.acks is Acks.ALL and produce.outcome is ProduceOutcome.ACKNOWLEDGED
     }
     return acknowledged <= served
 

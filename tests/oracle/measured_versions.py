@@ -23,7 +23,7 @@ from conformance.line import line_named
 from fault_injection.puppets.connection import PuppetConnection
 from fault_injection.puppets.schema import API_VERSIONS
 from oracle.rules.release import parse_version
-from oracle.vocabulary import Request
+from oracle.vocabulary import ClientRequest
 from tests.fault_injection.cluster.topics import await_isr, produce
 from tests.fault_injection.wire.real_cluster import TOPIC, cluster_of, create_topic, traced
 
@@ -88,7 +88,7 @@ def _taken(cluster: Cluster) -> dict[str, tuple[int, int] | None]:
     finally:
         connection.close()
     spans = {named.api_key: (named.min_version, named.max_version) for named in answer.api_keys}
-    return {request.value: spans.get(API_KEYS[request]) for request in Request}
+    return {request.value: spans.get(API_KEYS[request]) for request in ClientRequest}
 
 
 def write(names: list[str]) -> None:

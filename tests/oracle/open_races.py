@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from oracle.steps.brokers import Kill, Start
-from oracle.steps.frames import AwaitHold, Release
+from oracle.steps.frames import AwaitHold, ReleaseHold
 from oracle.steps.waits import Checkpoint
 from oracle.vocabulary import Acks, BrokerId, PointName
 from tests.oracle.schedules import ONE, THREE, TWO, hold, produce, schedule
@@ -20,7 +20,7 @@ ANSWER_OF_EITHER_SIDE = (
     produce("m0"),
     AwaitHold("answer"),
     hold("next", follower=TWO),
-    Release("answer"),
+    ReleaseHold("answer"),
     AwaitHold("next"),
     Checkpoint("broker 2 has m0"),
 )
@@ -58,8 +58,8 @@ def two_followers_report_to_a_new_leader() -> Schedule:
         hold("next of 4", follower=FOUR, leader=TWO, fetch_offset=3),
         Kill(ONE),
         Checkpoint("two followers of a new leader"),
-        Release("next of 3"),
-        Release("next of 4"),
+        ReleaseHold("next of 3"),
+        ReleaseHold("next of 4"),
         Checkpoint("end"),
         replicas=(ONE, TWO, THREE, FOUR),
     )

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from oracle.schedule import Schedule, Settings
+from oracle.schedule import Schedule, TopicSettings
 from oracle.steps.brokers import Kill, Start
-from oracle.steps.frames import AwaitHold, Close, Delay, Drop, Hold, Release
+from oracle.steps.frames import AwaitHold, Close, DelayFrame, Drop, Hold, ReleaseHold
 from oracle.steps.produce import AwaitOutcome, Produce
 from oracle.vocabulary import Acks, BrokerId, Expectation, HighWatermarkCheckpoint, Label, Offset, PointName, Timing
 
@@ -27,10 +27,10 @@ def schedule(
     unclean: bool = False,
     timing: Timing = Timing.SESSION,
     checkpointing: HighWatermarkCheckpoint = HighWatermarkCheckpoint.PROMPT,
-    settings: Settings | None = None,
+    settings: TopicSettings | None = None,
 ) -> Schedule:
     """Return a schedule of these steps."""
-    settings = settings or Settings(min_isr, unclean)
+    settings = settings or TopicSettings(min_isr, unclean)
     return Schedule("test", "A sentence.", (), replicas, steps, settings, timing, checkpointing)
 
 
@@ -59,7 +59,7 @@ def restarted_with_held_lookup() -> Schedule:
     return schedule(produce("m0"), Kill(TWO), hold("lookup", LOOKUP), Start(TWO), AwaitHold("lookup"))
 
 
-GATE_STEPS = (Hold, Delay, AwaitHold, Release, Drop, Close)
+GATE_STEPS = (Hold, DelayFrame, AwaitHold, ReleaseHold, Drop, Close)
 
 
 def without_holds(schedule: Schedule) -> Schedule:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from oracle.rules.by_version import rules_for
 from oracle.rules.request_versions import OLDEST, Peer, sent_version, versions
-from oracle.vocabulary import MetadataMode, Request
+from oracle.vocabulary import ClientRequest, MetadataMode
 from tests.oracle.measured_versions import measured
 from tests.oracle.mutants.mutant import same
 
@@ -17,7 +17,11 @@ if TYPE_CHECKING:
     from tests.oracle.measured_versions import Measured
 
 SEEN = measured()
-ASKED = {Request.FETCH: (0, 12), Request.LIST_OFFSETS: (1, 7), Request.OFFSETS_FOR_LEADER_EPOCH: (0, 4)}
+ASKED = {
+    ClientRequest.FETCH: (0, 12),
+    ClientRequest.LIST_OFFSETS: (1, 7),
+    ClientRequest.OFFSETS_FOR_LEADER_EPOCH: (0, 4),
+}
 """What the tester asks in, of all that brokers take: later versions of Fetch do not name the topic (KIP-516), later
 ones of ListOffsets find other offsets, and the first one of it answers another question (KIP-79)."""
 
@@ -36,7 +40,7 @@ def taken_otherwise(change: Callable[[RuleSet], RuleSet] = same) -> list[str]:
     return [
         f"{line} {request}"
         for line, seen, rules in _lines(change)
-        for request in Request
+        for request in ClientRequest
         if versions(request, rules) != _asked(request, seen.taken[request.value])
     ]
 
@@ -53,7 +57,7 @@ def _lines(change: Callable[[RuleSet], RuleSet]) -> Iterator[tuple[str, Measured
         yield line, seen, change(rules_for(version, MetadataMode(mode)))
 
 
-def _asked(request: Request, taken: tuple[int, int] | None) -> range:
+def _asked(request: ClientRequest, taken: tuple[int, int] | None) -> range:
     first, last = ASKED[request]
     if taken is None:
         return range(OLDEST[request], 0)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from oracle.vocabulary import Role
+from oracle.vocabulary import ReplicaRole
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from oracle.gate import ArmedHold
-    from oracle.state import ControllerView, Decision, ReplicaState
+    from oracle.state import ControllerDecision, ControllerView, ReplicaState
     from oracle.world import World
 
 
@@ -80,7 +80,7 @@ def _replica(replica: ReplicaState, *, has_epochs: bool) -> str:
     return " | ".join(parts)
 
 
-def _decision(decision: Decision) -> str:
+def _decision(decision: ControllerDecision) -> str:
     leader = "no leader" if decision.leader is None else f"leader {decision.leader}"
     return f"{leader}, epoch {decision.leader_epoch}"
 
@@ -88,7 +88,7 @@ def _decision(decision: Decision) -> str:
 def _role(replica: ReplicaState) -> str:
     if not replica.alive:
         return "is down"
-    return {Role.LEADER: "leads", Role.FOLLOWER: "follows", Role.NONE: "waits"}[replica.role]
+    return {ReplicaRole.LEADER: "leads", ReplicaRole.FOLLOWER: "follows", ReplicaRole.NONE: "waits"}[replica.role]
 
 
 def _offset(offset: int | None) -> str:

@@ -9,7 +9,7 @@ import pytest
 from oracle.predict import predict
 from oracle.rules.by_version import rules_for
 from oracle.steps.brokers import Kill, Start
-from oracle.steps.frames import AwaitHold, Release
+from oracle.steps.frames import AwaitHold, ReleaseHold
 from oracle.steps.questions import Consume, ListOffsets, SendTo
 from oracle.steps.topic import DeleteRecords
 from oracle.vocabulary import (
@@ -19,8 +19,8 @@ from oracle.vocabulary import (
     MetadataMode,
     Offset,
     OffsetSpec,
-    Outcome,
     PointName,
+    ProduceOutcome,
 )
 from tests.oracle.asked import EARLIEST, LATEST, TWICE, answers, claims, leadership, sent
 from tests.oracle.open_races import answer_before_or_after_the_second_fetch
@@ -41,7 +41,7 @@ def consumed(*records: str, high_watermark: int) -> dict[str, Any]:
 
 
 def test_a_consumer_sees_what_is_below_the_high_watermark_of_the_broker_it_asks() -> None:
-    told = answers(*HELD, PENDING, Consume(), Consume(TWO), Release("gap"), Consume(), Consume(TWO, Offset(1)))
+    told = answers(*HELD, PENDING, Consume(), Consume(TWO), ReleaseHold("gap"), Consume(), Consume(TWO, Offset(1)))
 
     assert told[:2] == [consumed("m0", high_watermark=1), consumed("m0", high_watermark=1)]
     assert told[2:] == [consumed("m0", "m1", high_watermark=2), consumed("m1", high_watermark=2)]
@@ -62,15 +62,15 @@ def test_offsets_beyond_the_log_and_before_its_start_are_out_of_range() -> None:
     refused: dict[str, Any] = {"error": "OFFSET_OUT_OF_RANGE", "records": [], "high_watermark": None}
     deleted = (produce("m0", "m1"), DeleteRecords(Offset(1)))
 
-    assert answers(*HELD, PENDING, Consume(offset=Offset(2)), Release("gap")) == [consumed(high_watermark=1)]
-    assert answers(*HELD, PENDING, Consume(offset=Offset(3)), Release("gap")) == [refused]
+    assert answers(*HELD, PENDING, Consume(offset=Offset(2)), ReleaseHold("gap")) == [consumed(high_watermark=1)]
+    assert answers(*HELD, PENDING, Consume(offset=Offset(3)), ReleaseHold("gap")) == [refused]
     assert answers(*deleted, Consume(), Consume(offset=Offset(1))) == [refused, consumed("m1", high_watermark=2)]
 
 
 def test_the_leader_lists_its_first_offset_and_its_high_watermark() -> None:
     told = answers(produce("m0", "m1"), DeleteRecords(Offset(1)), EARLIEST, LATEST)
     assert [answer["offset"] for answer in told] == [1, 2]
-    assert answers(*HELD, PENDING, LATEST, Release("gap"), LATEST) == [
+    assert answers(*HELD, PENDING, LATEST, ReleaseHold("gap"), LATEST) == [
         {"error": None, "offset": 1},
         {"error": None, "offset": 2},
     ]
@@ -83,7 +83,7 @@ def test_a_follower_lists_nothing() -> None:
 @pytest.mark.parametrize(("kafka", "at_high_watermark"), [("0.10.2.2", 1), ("0.11.0.3", None), ("4.3.1", None)])
 def test_a_lookup_by_time_finds_committed_records(kafka: str, at_high_watermark: int | None) -> None:
     by_time = [ListOffsets(OffsetSpec.TIMESTAMP, timestamp_of=label) for label in (M0, M1)]
-    told = answers(*HELD, PENDING, *by_time, Release("gap"), by_time[1], kafka=kafka)
+    told = answers(*HELD, PENDING, *by_time, ReleaseHold("gap"), by_time[1], kafka=kafka)
     assert [answer["offset"] for answer in told] == [0, at_high_watermark, 1]
 
 
@@ -115,7 +115,9 @@ def test_a_new_leader_does_not_tell_a_high_watermark_before_its_epoch(
 ) -> None:
     latest = ListOffsets(OffsetSpec.LATEST, version=version)
     by_time = ListOffsets(OffsetSpec.TIMESTAMP, timestamp_of=M0, version=version)
-    told = answers(*ELECTED, latest, by_time, Release("first fetch"), latest, kafka=kafka, replicas=(ONE, TWO, THREE))
+    told = answers(
+        *ELECTED, latest, by_time, ReleaseHold("first fetch"), latest, kafka=kafka, replicas=(ONE, TWO, THREE)
+    )
     expected_by_time = answer if answer["error"] else {"error": None, "offset": None}
     assert told == [answer, expected_by_time, {"error": None, "offset": 1}]
 
@@ -167,8 +169,10 @@ def test_what_a_broker_answers_to_a_producer(
 
     assert told["answer"] == {"answer": heard, "offset": offset, "written": is_written}
     assert record.fate is (Fate.PRESENT if is_written else Fate.ABSENT)
-    outcome = {"acknowledged": Outcome.ACKNOWLEDGED, "no answer": Outcome.INDETERMINATE}
-    assert record.outcome is (Outcome.INDETERMINATE if step.acks == 0 else outcome.get(heard, Outcome.REFUSED))
+    outcome = {"acknowledged": ProduceOutcome.ACKNOWLEDGED, "no answer": ProduceOutcome.INDETERMINATE}
+    assert record.outcome is (
+        ProduceOutcome.INDETERMINATE if step.acks == 0 else outcome.get(heard, ProduceOutcome.REFUSED)
+    )
     assert record.acks == step.acks
 
 
@@ -180,7 +184,7 @@ def test_why_nothing_was_written() -> None:
 
 def test_too_few_in_sync_replicas_and_a_timeout() -> None:
     refused = answers(Kill(TWO), sent("m0", 1, -1), Start(TWO), min_isr=2)
-    timed_out = answers(*HELD, SendTo(M1, ONE, -1, 1_000), Release("gap"))
+    timed_out = answers(*HELD, SendTo(M1, ONE, -1, 1_000), ReleaseHold("gap"))
 
     assert refused == [{"answer": "NOT_ENOUGH_REPLICAS", "offset": None, "written": False}]
     assert timed_out == [{"answer": "REQUEST_TIMED_OUT", "offset": None, "written": True}]

@@ -9,11 +9,11 @@ import pytest
 from oracle.predict import initial_world, predict, take
 from oracle.rules.by_version import rules_for
 from oracle.steps.brokers import Isolate, Kill, Pause, Rejoin, Resume, Start
-from oracle.steps.frames import AwaitHold, Close, Cut, Delay, Drop, Heal, Hold, Release
+from oracle.steps.frames import AwaitHold, Close, CutLink, DelayFrame, Drop, Heal, Hold, ReleaseHold
 from oracle.steps.step import ScheduleError, Step
 from oracle.steps.topic import Elect, Reassign
 from oracle.steps.waits import AwaitIsr, AwaitLeader, Checkpoint
-from oracle.vocabulary import Acks, ElectionKind, Expectation, MetadataMode, Offset, PointName, Role
+from oracle.vocabulary import Acks, ElectionKind, Expectation, MetadataMode, Offset, PointName, ReplicaRole
 from tests.oracle.schedules import LOOKUP, ONE, THREE, TWO, hold, produce, schedule
 
 if TYPE_CHECKING:
@@ -57,11 +57,11 @@ def test_a_hold_in_vain_is_refused_where_it_is_armed(case: str) -> None:
 
 def test_a_hold_that_was_let_go_is_not_in_vain() -> None:
     rules = rules_for("2.0.1", MetadataMode.ZOOKEEPER)
-    predict(schedule(hold("x"), AwaitHold("x"), Release("x"), hold("y"), Kill(TWO)), rules)
+    predict(schedule(hold("x"), AwaitHold("x"), ReleaseHold("x"), hold("y"), Kill(TWO)), rules)
 
 
 def test_a_cut_that_no_fetch_meets_is_refused_where_it_is_healed() -> None:
-    refused = refusal(Cut(TWO, THREE), produce("m0"), Heal(TWO, THREE))
+    refused = refusal(CutLink(TWO, THREE), produce("m0"), Heal(TWO, THREE))
     assert str(refused) == "broker 2 never fetches from broker 3 while that link is cut"
     assert refused.step == 2
 
@@ -69,11 +69,11 @@ def test_a_cut_that_no_fetch_meets_is_refused_where_it_is_healed() -> None:
 @pytest.mark.parametrize("kept", [(), (Kill(ONE), AwaitLeader(TWO))])
 def test_a_cut_that_a_fetch_meets_now_or_later_is_none_of_these(kept: tuple[Step, ...]) -> None:
     leader = TWO if kept else ONE
-    steps = (Cut(THREE, leader), *kept, Heal(THREE, leader), produce("m0"))
+    steps = (CutLink(THREE, leader), *kept, Heal(THREE, leader), produce("m0"))
     predict(schedule(*steps, replicas=THREE_REPLICAS), rules_for("2.0.1", MetadataMode.ZOOKEEPER))
 
 
-@pytest.mark.parametrize("step", [hold("x", LOOKUP, fetch_offset=1), Delay(LOOKUP, TWO, ONE, 1, Offset(1))])
+@pytest.mark.parametrize("step", [hold("x", LOOKUP, fetch_offset=1), DelayFrame(LOOKUP, TWO, ONE, 1, Offset(1))])
 def test_a_lookup_has_no_fetch_offset(step: Step) -> None:
     refused = refusal(produce("m0"), step)
     assert str(refused).startswith(f"fetch_offset does not go with {LOOKUP.value}")
@@ -88,7 +88,7 @@ def test_a_counted_frame_is_awaited_where_it_comes() -> None:
     assert "an await_hold of it must follow there" in str(refused)
     assert (refused.step, refused.field) == (0, "nth")
     alone = produce("m0", acks=Acks.LEADER)
-    steps = (COUNTED, Checkpoint("nothing changes"), AwaitHold("x"), alone, Release("x"))
+    steps = (COUNTED, Checkpoint("nothing changes"), AwaitHold("x"), alone, ReleaseHold("x"))
     predict(schedule(*steps, replicas=THREE_REPLICAS), rules_for("2.0.1", MetadataMode.ZOOKEEPER))
 
 
@@ -96,7 +96,7 @@ FOLLOWS_TWO = (Kill(ONE), AwaitLeader(TWO), Start(ONE), AwaitIsr(THREE_REPLICAS)
 HELD = hold("late", follower=THREE, leader=TWO)
 
 
-@pytest.mark.parametrize("end", [Release("late"), Close("late"), Drop("late"), AwaitHold("late")])
+@pytest.mark.parametrize("end", [ReleaseHold("late"), Close("late"), Drop("late"), AwaitHold("late")])
 @pytest.mark.parametrize("version", ["1.1.0", "2.0.0", "2.0.1", "3.9.2"])
 def test_a_held_fetch_goes_with_the_connection_to_a_former_leader(version: str, end: Step) -> None:
     refused = refusal(*FOLLOWS_TWO, HELD, AwaitHold("late"), PREFERRED, end, version=version)
@@ -108,7 +108,7 @@ def test_a_held_fetch_goes_with_the_connection_to_a_former_leader(version: str, 
 
 def test_a_follower_that_takes_the_lead_closes_it_too() -> None:
     held = hold("late", follower=ONE, leader=TWO)
-    refused = refusal(*FOLLOWS_TWO, held, AwaitHold("late"), PREFERRED, Release("late"))
+    refused = refusal(*FOLLOWS_TWO, held, AwaitHold("late"), PREFERRED, ReleaseHold("late"))
     assert "when broker 1 took another leader" in str(refused)
 
 
@@ -128,15 +128,15 @@ def test_a_replica_that_is_deleted_keeps_its_connection() -> None:
     """StopReplica ends no fetcher thread: what is held can be let go."""
     held = hold("late", follower=THREE)
     world = world_after("2.8.2", held, AwaitHold("late"), Reassign((ONE, TWO)))
-    assert world.state.replica(THREE).role is Role.NONE
-    assert not take(world, Release("late")).gate.holds
+    assert world.state.replica(THREE).role is ReplicaRole.NONE
+    assert not take(world, ReleaseHold("late")).gate.holds
 
 
 @pytest.mark.parametrize("version", ["1.1.1", "2.8.2", "3.9.2"])
 def test_a_leader_that_has_not_heard_of_its_election_turns_a_record_away(version: str) -> None:
     held = Hold("role", PointName.LEADER_AND_ISR, broker=TWO)
     turned_away = produce("m0", acks=Acks.LEADER, expect=Expectation.REFUSED, error="NOT_LEADER_OR_FOLLOWER")
-    world = world_after(version, held, Kill(ONE), AwaitHold("role"), turned_away, Release("role"))
+    world = world_after(version, held, Kill(ONE), AwaitHold("role"), turned_away, ReleaseHold("role"))
     assert world.state.replica(TWO).log.log_end_offset == 0
 
 
@@ -159,9 +159,9 @@ RETURNS = (Pause(ONE), AwaitLeader(TWO), Hold("metadata", UPDATE_METADATA, broke
 @pytest.mark.parametrize("version", RELEASES)
 def test_a_broker_that_returns_is_sent_metadata_before_its_role(version: str) -> None:
     world = world_after(version, *RETURNS, AwaitHold("metadata"))
-    assert world.state.replica(ONE).role is Role.LEADER
-    world = take(world, Release("metadata"))
-    assert world.state.replica(ONE).role is Role.FOLLOWER
+    assert world.state.replica(ONE).role is ReplicaRole.LEADER
+    world = take(world, ReleaseHold("metadata"))
+    assert world.state.replica(ONE).role is ReplicaRole.FOLLOWER
 
 
 @pytest.mark.parametrize("version", RELEASES)
@@ -177,7 +177,7 @@ def test_the_others_are_sent_metadata_too_when_a_broker_returns(version: str) ->
 @pytest.mark.parametrize("version", RELEASES)
 def test_metadata_follows_the_decision_that_it_tells(version: str) -> None:
     world = world_after(version, Hold("metadata", UPDATE_METADATA, broker=TWO), Kill(ONE), AwaitHold("metadata"))
-    assert world.state.replica(TWO).role is Role.LEADER
+    assert world.state.replica(TWO).role is ReplicaRole.LEADER
 
 
 def test_metadata_waits_behind_a_request_that_is_not_answered() -> None:
@@ -185,4 +185,4 @@ def test_metadata_waits_behind_a_request_that_is_not_answered() -> None:
     steps = (answer, Hold("metadata", UPDATE_METADATA, broker=TWO), Kill(ONE), AwaitHold("answer"))
     world = world_after("2.8.2", *steps)
     assert world.gate.met == {"answer"}
-    assert take(world, Release("answer")).gate.met == {"answer", "metadata"}
+    assert take(world, ReleaseHold("answer")).gate.met == {"answer", "metadata"}

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from oracle.predict import initial_world, take
-from oracle.replication.consuming import ListedOffset, preferred_read_replica
+from oracle.replication.consuming import ListOffsetsAnswer, preferred_read_replica
 from oracle.replication.remote import RemoteReplica
 from oracle.rules.by_version import rules_for
 from oracle.steps.brokers import Kill
-from oracle.steps.frames import Release
+from oracle.steps.frames import ReleaseHold
 from oracle.vocabulary import Acks, MetadataMode, Offset, PointName
 from tests.oracle.latest_offset import latest_offset
 from tests.oracle.schedules import ONE, THREE, TWO, hold, produce, schedule
@@ -32,7 +32,7 @@ ELECTED: tuple[Step, ...] = (
 """Broker 2 leads; it has m0, committed, but does not know that it is, and has not heard of broker 3 yet."""
 
 
-def told(version: str, *steps: Step, request_version: int = 5) -> ListedOffset | None:
+def told(version: str, *steps: Step, request_version: int = 5) -> ListOffsetsAnswer | None:
     rules = rules_for(version, MetadataMode.ZOOKEEPER)
     replicas = (ONE, TWO, THREE)
     world: World = initial_world(schedule(*steps, replicas=replicas), rules, replicas)
@@ -44,19 +44,19 @@ def told(version: str, *steps: Step, request_version: int = 5) -> ListedOffset |
 @pytest.mark.parametrize(
     ("version", "request_version", "answer"),
     [
-        ("2.1.1", 5, ListedOffset(0, None)),  # type: ignore[arg-type]
-        ("2.2.0", 5, ListedOffset(None, "OFFSET_NOT_AVAILABLE")),
-        ("2.2.0", 4, ListedOffset(None, "LEADER_NOT_AVAILABLE")),
-        ("3.9.2", 10, ListedOffset(None, "OFFSET_NOT_AVAILABLE")),
+        ("2.1.1", 5, ListOffsetsAnswer(0, None)),  # type: ignore[arg-type]
+        ("2.2.0", 5, ListOffsetsAnswer(None, "OFFSET_NOT_AVAILABLE")),
+        ("2.2.0", 4, ListOffsetsAnswer(None, "LEADER_NOT_AVAILABLE")),
+        ("3.9.2", 10, ListOffsetsAnswer(None, "OFFSET_NOT_AVAILABLE")),
     ],
 )
-def test_a_new_leader_that_lags_behind_its_epoch(version: str, request_version: int, answer: ListedOffset) -> None:
+def test_a_new_leader_that_lags_behind_its_epoch(version: str, request_version: int, answer: ListOffsetsAnswer) -> None:
     assert told(version, *ELECTED, request_version=request_version) == answer
 
 
 @pytest.mark.parametrize("version", ["2.1.1", "2.2.0"])
 def test_once_its_follower_has_fetched_it_answers(version: str) -> None:
-    assert told(version, *ELECTED, Release("first fetch")) == ListedOffset(1, None)  # type: ignore[arg-type]
+    assert told(version, *ELECTED, ReleaseHold("first fetch")) == ListOffsetsAnswer(1, None)  # type: ignore[arg-type]
 
 
 def test_nobody_answers_where_nobody_leads() -> None:

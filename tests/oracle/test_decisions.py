@@ -27,7 +27,7 @@ from oracle.replication import joining
 from oracle.replication.electing import awaiting
 from oracle.rules.by_version import rules_for
 from oracle.transitions import Refusal, Transition, step
-from oracle.vocabulary import Acks, ElectionKind, Label, MetadataMode, Outcome, Role
+from oracle.vocabulary import Acks, ElectionKind, Label, MetadataMode, ProduceOutcome, ReplicaRole
 from oracle.world import World, half_step
 from tests.oracle.schedules import ONE, THREE, TWO, produce, schedule
 
@@ -68,11 +68,11 @@ def session_lost(rules: RuleSet) -> PartitionState:
 def test_a_decision_reaches_each_broker_on_its_own(rules: RuleSet) -> None:
     state = after(world(rules).state, rules, BrokerDied(ONE, graceful=False), BrokerRemoved(ONE))
     assert awaiting(state) == (TWO, THREE)
-    assert state.replica(TWO).role is Role.FOLLOWER
+    assert state.replica(TWO).role is ReplicaRole.FOLLOWER
     state = after(state, rules, DecisionReceived(THREE))
     assert (state.replica(THREE).leader, state.replica(TWO).leader) == (TWO, ONE)
     state = after(state, rules, DecisionReceived(TWO))
-    assert (state.replica(TWO).role, awaiting(state)) == (Role.LEADER, ())
+    assert (state.replica(TWO).role, awaiting(state)) == (ReplicaRole.LEADER, ())
     assert refused(state, rules, DecisionReceived(TWO)) == "broker 2 has heard every decision"
 
 
@@ -83,7 +83,7 @@ def test_a_leader_without_a_session_is_told_by_the_log_only() -> None:
 
 def test_a_broker_whose_session_is_back_hears_who_leads() -> None:
     state = after(session_lost(ZOOKEEPER), ZOOKEEPER, BrokerReturned(ONE, clean=True), DecisionReceived(ONE))
-    assert (state.replica(ONE).role, state.replica(ONE).leader) == (Role.FOLLOWER, TWO)
+    assert (state.replica(ONE).role, state.replica(ONE).leader) == (ReplicaRole.FOLLOWER, TWO)
     assert refused(state, ZOOKEEPER, BrokerReturned(ONE, clean=True)) == "broker 1 runs already"
 
 
@@ -95,7 +95,7 @@ def test_only_the_log_tells_that_nobody_leads() -> None:
         assert state.controller.leader is None
         while awaiting(state):
             state = after(state, rules, DecisionReceived(awaiting(state)[0]))
-        assert (state.replica(ONE).role is Role.FOLLOWER) is heard
+        assert (state.replica(ONE).role is ReplicaRole.FOLLOWER) is heard
         assert (state.replica(THREE).leader is None) is heard
 
 
@@ -118,7 +118,10 @@ def test_a_zombie_leader_appends_but_cannot_commit() -> None:
     assert state.replica(ONE).log.log_end_offset == 1
     assert state.produces[0].outcome is None
     state = after(state, KRAFT, DecisionReceived(ONE))
-    assert (state.produces[0].outcome, state.produces[0].error) == (Outcome.INDETERMINATE, "NOT_LEADER_OR_FOLLOWER")
+    assert (state.produces[0].outcome, state.produces[0].error) == (
+        ProduceOutcome.INDETERMINATE,
+        "NOT_LEADER_OR_FOLLOWER",
+    )
 
 
 def test_what_a_zombie_leader_acknowledged_is_lost_when_it_hears_or_dies() -> None:
@@ -136,7 +139,7 @@ def test_a_zombie_leader_may_not_change_the_isr() -> None:
 def test_a_zombie_may_step_down_while_nobody_leads() -> None:
     state = after(zombie(KRAFT), KRAFT, RecordSent(M0, Acks.LEADER, leader=ONE))
     state = after(state, KRAFT, BrokerRemoved(THREE), BrokerRemoved(TWO), DecisionReceived(ONE))
-    assert state.replica(ONE).role is Role.FOLLOWER
+    assert state.replica(ONE).role is ReplicaRole.FOLLOWER
     assert state.history_losses == ()
 
 
@@ -242,8 +245,8 @@ def test_a_leader_that_is_behind_cannot_write_the_isr() -> None:
     rules = rules_for("2.6.3", MetadataMode.ZOOKEEPER)
     start = world(rules)
     gone = start.apply(BrokerDied(THREE, graceful=False)).apply(BrokerRemoved(THREE)).settle()
-    deaf = gone.apply(BrokerReturned(THREE, clean=False)).apply(BrokerDied(TWO, graceful=False))
-    state = after(deaf.state, rules, DecisionReceived(THREE), BrokerRemoved(TWO))
+    unreachable = gone.apply(BrokerReturned(THREE, clean=False)).apply(BrokerDied(TWO, graceful=False))
+    state = after(unreachable.state, rules, DecisionReceived(THREE), BrokerRemoved(TWO))
     assert awaiting(state) == (ONE, THREE)
     fenced = World(state, rules, start.checkpointing, start.order)
     for _ in range(4):

@@ -12,7 +12,7 @@ from oracle.steps.brokers import Kill, Pause, Resume
 from oracle.steps.step import ScheduleError, Step
 from oracle.steps.topic import CreateTopic, DeleteRecords, DeleteTopic, Reassign
 from oracle.steps.waits import Checkpoint
-from oracle.vocabulary import Fate, LeaderEpoch, MetadataMode, Offset, Outcome
+from oracle.vocabulary import Fate, LeaderEpoch, MetadataMode, Offset, ProduceOutcome
 from tests.oracle.schedules import ONE, THREE, TWO, hold, produce, schedule
 
 KRAFT = rules_for("4.3.1", MetadataMode.KRAFT)
@@ -23,7 +23,7 @@ def test_deleted_records_are_not_lost() -> None:
     steps = (produce("m0", "m1"), DELETED, Checkpoint("deleted"))
     prediction = predict(schedule(*steps), KRAFT)
     assert [record.fate for record in prediction.records] == [Fate.DELETED, Fate.PRESENT]
-    assert prediction.records[0].outcome is Outcome.ACKNOWLEDGED
+    assert prediction.records[0].outcome is ProduceOutcome.ACKNOWLEDGED
     assert prediction.checkpoints[0].as_json()["replicas"]["2"]["log_start_offset"] == 1
     assert len(prediction.logs[ONE]) == 2
 

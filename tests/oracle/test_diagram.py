@@ -10,7 +10,7 @@ import pytest
 from oracle.diagram import DOWN, RUNNING, arrows, mermaid, state_name
 from oracle.rules.by_version import rules_for
 from oracle.state import ReplicaState
-from oracle.vocabulary import BrokerId, MetadataMode, Role
+from oracle.vocabulary import BrokerId, MetadataMode, ReplicaRole
 
 PAGE = Path(__file__).parents[2] / "oracle" / "README.md"
 BEGIN, END = "<!-- diagram -->\n", "<!-- end of diagram -->\n"
@@ -43,4 +43,4 @@ def test_what_every_running_replica_does_is_drawn_once(found: frozenset[tuple[st
 
 
 def test_a_stopped_fetcher_has_a_name() -> None:
-    assert state_name(ReplicaState(BrokerId(1), role=Role.FOLLOWER, stuck=True)) == "follower: fetcher stopped"
+    assert state_name(ReplicaState(BrokerId(1), role=ReplicaRole.FOLLOWER, stuck=True)) == "follower: fetcher stopped"

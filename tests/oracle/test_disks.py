@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from oracle.events import BrokerDied, BrokerRemoved, HighWatermarkLost, RecordSent, TailLost
+from oracle.events import BrokerDied, BrokerRemoved, HighWatermarkLost, LogTailLost, RecordSent
 from oracle.predict import initial_world, predict
 from oracle.replication.following import TAIL_LOST
 from oracle.rules.by_version import rules_for
@@ -33,7 +33,7 @@ def stopped_follower() -> World:
 def test_a_lost_tail_takes_records_epochs_and_the_clean_shutdown_with_it() -> None:
     before = stopped_follower().state.replica(TWO)
     assert (before.log.log_end_offset, before.high_watermark, before.shut_down_cleanly) == (2, 2, True)
-    after = stopped_follower().apply(TailLost(TWO, Offset(0))).state
+    after = stopped_follower().apply(LogTailLost(TWO, Offset(0))).state
     replica = after.replica(TWO)
     assert (replica.log.entries, replica.log.epochs) == ((), ())
     assert (replica.high_watermark, replica.checkpointed_high_watermark) == (0, 2)
@@ -47,14 +47,14 @@ def test_a_lost_checkpoint_leaves_the_log() -> None:
     assert replica.shut_down_cleanly
 
 
-@pytest.mark.parametrize("event", [TailLost(ONE, Offset(0)), HighWatermarkLost(ONE)])
-def test_a_broker_that_runs_forgets_nothing(event: TailLost | HighWatermarkLost) -> None:
+@pytest.mark.parametrize("event", [LogTailLost(ONE, Offset(0)), HighWatermarkLost(ONE)])
+def test_a_broker_that_runs_forgets_nothing(event: LogTailLost | HighWatermarkLost) -> None:
     reason = "broker 1 runs: only a broker that is down can lose what its disk holds"
     assert step(stopped_follower().state, event, RULES) == Refusal(event, reason)
 
 
 def test_a_tail_that_is_not_there_cannot_be_lost() -> None:
-    event = TailLost(TWO, Offset(2))
+    event = LogTailLost(TWO, Offset(2))
     reason = "the log of broker 2 ends at 2: nothing is lost from 2 on"
     assert step(stopped_follower().state, event, RULES) == Refusal(event, reason)
 

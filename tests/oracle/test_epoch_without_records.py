@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from oracle.events import BrokerRemoved, BrokerReturned, RecordSent
-from oracle.gate import Gate
+from oracle.gate import ModelledGate
 from oracle.obstructing import end
 from oracle.predict import initial_world
 from oracle.rules.by_version import rules_for
@@ -31,7 +31,7 @@ def deposed_leader(version: str) -> World:
     world = world.apply(RecordSent(Label("m1"), Acks.LEADER)).settle()
     world = world.apply(BrokerRemoved(ONE)).settle().apply(BrokerReturned(ONE, clean=True)).settle()
     world = world.apply(BrokerRemoved(TWO)).settle().apply(BrokerReturned(TWO, clean=True))
-    return replace(world, gate=Gate()).settle()
+    return replace(world, gate=ModelledGate()).settle()
 
 
 @pytest.mark.parametrize(("version", "finishes"), [("2.6.0", False), ("2.6.1", True)])

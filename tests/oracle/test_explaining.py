@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from conformance.commands.foretold_promise import story_lines
+from conformance.commands.predicted_promise import story_lines
 from conformance.registry import select
 from oracle.predict import predict
 from oracle.predicting.explaining import explain
@@ -20,7 +20,7 @@ from oracle.predicting.wording import ChangeKind
 from oracle.rules import kip_279, truncate_to_high_watermark
 from oracle.rules.by_version import rules_for
 from oracle.steps.brokers import Kill, LoseCheckpoint, LoseTail, Start, Stop
-from oracle.steps.frames import AwaitHold, Release
+from oracle.steps.frames import AwaitHold, ReleaseHold
 from oracle.steps.waits import Checkpoint
 from oracle.vocabulary import Acks, Expectation, MetadataMode, Offset, PointName
 from tests.oracle.schedules import ONE, THREE, TWO, hold, produce, schedule
@@ -183,7 +183,7 @@ def test_processes_and_holds_are_told() -> None:
         produce("m0", expect=Expectation.PENDING),
         AwaitHold("request"),
         Checkpoint("held"),
-        Release("request"),
+        ReleaseHold("request"),
         Stop(TWO),
         Checkpoint("stopped"),
         Start(TWO),

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from oracle.predict import initial_world
 from oracle.predicting import interleavings
 from oracle.predicting.interleavings import explore, identity
-from oracle.predicting.taking import strokes
+from oracle.predicting.step_effects import strokes
 from oracle.rules.by_version import rules_for
 from oracle.vocabulary import MetadataMode
 from oracle.world import ImpossibleEventError, controller_moves, half_step

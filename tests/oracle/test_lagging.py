@@ -33,7 +33,7 @@ def at_rest(version: str = "3.9.2") -> World:
 
 
 def behind(version: str = "3.9.2") -> World:
-    """The same; the leader has a record that its followers have not fetched yet."""
+    """Return the same; the leader has a record that its followers have not fetched yet."""
     return at_rest(version).apply(RecordSent(Label("m0"), Acks.LEADER))
 
 

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 from oracle.events import RecordSent, ResponseReceived
-from oracle.log import NO_EPOCH, Entry, ReplicaLog
+from oracle.log import NO_EPOCH, ModelRecord, ReplicaLog
 from oracle.predict import initial_world
 from oracle.replication.leading import advance_high_watermark
 from oracle.rules import full_truncation, kip_392, last_fetched_epoch, stop_replica
 from oracle.rules.by_version import rules_for
 from oracle.state import FetchAnswer, FetchStage, PartitionState
 from oracle.transitions import Transition, step
-from oracle.vocabulary import Acks, Label, LeaderEpoch, MetadataMode, Offset, Outcome
+from oracle.vocabulary import Acks, Label, LeaderEpoch, MetadataMode, Offset, ProduceOutcome
 from tests.oracle.schedules import ONE, TWO, produce, schedule
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 RULES = rules_for("2.4.1", MetadataMode.ZOOKEEPER)
 LEFT_BELOW = rules_for("2.4.0", MetadataMode.ZOOKEEPER)
-LOG = ReplicaLog().append(Entry(Label(f"m{i}"), LeaderEpoch(0)) for i in range(3))
+LOG = ReplicaLog().append(ModelRecord(Label(f"m{i}"), LeaderEpoch(0)) for i in range(3))
 
 
 def out_of_range() -> PartitionState:
@@ -55,7 +55,7 @@ def test_a_leader_whose_high_watermark_is_below_its_log_takes_no_record_and_rais
 
     assert isinstance(result, Transition)
     (produce_state,) = result.state.produces
-    assert (produce_state.outcome, produce_state.error) == (Outcome.REFUSED, "OFFSET_OUT_OF_RANGE")
+    assert (produce_state.outcome, produce_state.error) == (ProduceOutcome.REFUSED, "OFFSET_OUT_OF_RANGE")
     assert advance_high_watermark(result.state, ONE, LEFT_BELOW) is result.state
 
 

@@ -13,12 +13,12 @@ import pytest
 from fault_injection.releases import RELEASES
 from oracle import asking
 from oracle.rules import by_version, request_versions
-from oracle.rules.by_version import TABLE, Row, rules_for
+from oracle.rules.by_version import TABLE, RuleRow, rules_for
 from oracle.rules.release import parse_version
 from oracle.rules.request_versions import ANSWERED, SENT, Peer, answering, sending
 from oracle.tracing.invariants import TraceSettings
-from oracle.tracing.sending import NEWEST_EVER, speech_of
-from oracle.vocabulary import MetadataMode, Request
+from oracle.tracing.sending import NEWEST_EVER, sent_versions
+from oracle.vocabulary import ClientRequest, MetadataMode
 from tests.oracle.spoken_versions import SEEN, sent_otherwise, taken_otherwise
 from tests.oracle.tracing.recording import recording
 
@@ -81,13 +81,13 @@ OTHERS_ANSWERED = [
     for changed, table in other_tables(rows)
 ]
 OTHER_OLDEST = [
-    (name, request, by) for name in ("OLDEST", "OLDEST_SINCE_KIP_896") for request in Request for by in (-1, 1)
+    (name, request, by) for name in ("OLDEST", "OLDEST_SINCE_KIP_896") for request in ClientRequest for by in (-1, 1)
 ]
 
 
-def with_rows_of(wanted: tuple[request_versions.Change, ...], prefix: str) -> tuple[Row, ...]:
+def with_rows_of(wanted: tuple[request_versions.Change, ...], prefix: str) -> tuple[RuleRow, ...]:
     """Return the table of releases with other rows of a request."""
-    return (*(row for row in TABLE if not row.rule.name.startswith(prefix)), *(Row(*change) for change in wanted))
+    return (*(row for row in TABLE if not row.rule.name.startswith(prefix)), *(RuleRow(*change) for change in wanted))
 
 
 def written(rows: tuple[tuple[Version, int], ...]) -> tuple[tuple[str, int], ...]:
@@ -106,7 +106,7 @@ def test_another_table_of_what_is_sent_is_noticed(
 
 @pytest.mark.parametrize(("request_name", "rows"), OTHERS_ANSWERED)
 def test_another_table_of_what_is_answered_is_noticed(
-    request_name: Request, rows: tuple[tuple[Version, int], ...], monkeypatch: pytest.MonkeyPatch
+    request_name: ClientRequest, rows: tuple[tuple[Version, int], ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     changes = tuple(answering(request_name, written(rows)))
     prefix = f"answers-{request_name.name.lower().replace('_', '-')}-up"
@@ -119,13 +119,13 @@ def test_the_same_rows_anew_say_the_same(monkeypatch: pytest.MonkeyPatch) -> Non
     changes += [change for request, rows in ANSWERED.items() for change in answering(request, rows)]
     prefixes = ("sends-", "answers-")
     other = tuple(row for row in TABLE if not row.rule.name.startswith(prefixes))
-    monkeypatch.setattr(by_version, "TABLE", (*other, *(Row(*change) for change in changes)))
+    monkeypatch.setattr(by_version, "TABLE", (*other, *(RuleRow(*change) for change in changes)))
     assert (sent_otherwise(), taken_otherwise()) == ([], [])
 
 
 @pytest.mark.parametrize(("name", "request_name", "by"), OTHER_OLDEST)
 def test_another_oldest_version_is_noticed(
-    name: str, request_name: Request, by: int, monkeypatch: pytest.MonkeyPatch
+    name: str, request_name: ClientRequest, by: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     table = getattr(request_versions, name)
     monkeypatch.setitem(table, request_name, table[request_name] + by)
@@ -133,12 +133,12 @@ def test_another_oldest_version_is_noticed(
 
 
 def test_a_release_newer_than_the_table_may_send_any_newer_version() -> None:
-    known, newer = (speech_of(rules_for(one, MetadataMode.KRAFT), TraceSettings()) for one in ("4.4.0", "4.5.0"))
+    known, newer = (sent_versions(rules_for(one, MetadataMode.KRAFT), TraceSettings()) for one in ("4.4.0", "4.5.0"))
     assert (known.fetch, newer.fetch) == (range(18, 19), range(18, NEWEST_EVER + 1))
 
 
 def test_where_an_older_protocol_is_configured_older_versions_may_be_sent() -> None:
-    said = speech_of(rules_for("2.1.1", MetadataMode.ZOOKEEPER), TraceSettings(has_own_protocol=False))
+    said = sent_versions(rules_for("2.1.1", MetadataMode.ZOOKEEPER), TraceSettings(has_own_protocol=False))
     assert (said.fetch, said.lookup, said.alter_partition) == (range(11), range(3), range(0))
 
 

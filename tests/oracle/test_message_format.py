@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from oracle.log import NO_EPOCH, UNDEFINED, Entry, EpochEnd, ReplicaLog
+from oracle.log import NO_EPOCH, UNDEFINED, EpochEnd, ModelRecord, ReplicaLog
 from oracle.predict import PointUnavailableError, predict
 from oracle.rules import message_format
 from oracle.rules.by_version import rules_for
-from oracle.schedule import Settings
+from oracle.schedule import TopicSettings
 from oracle.steps.topic import Alter
 from oracle.vocabulary import Label, LeaderEpoch, MetadataMode, Offset
 from tests.oracle.schedules import produce, schedule
@@ -18,8 +18,8 @@ from tests.oracle.schedules import produce, schedule
 if TYPE_CHECKING:
     from oracle.rules.rule_set import RuleSet
 
-OLD = Settings(message_format_version="0.10.2")
-UNSTAMPED = ReplicaLog().append(Entry(Label(f"m{i}"), LeaderEpoch(0), is_stamped=False) for i in range(3))
+OLD = TopicSettings(message_format_version="0.10.2")
+UNSTAMPED = ReplicaLog().append(ModelRecord(Label(f"m{i}"), LeaderEpoch(0), is_stamped=False) for i in range(3))
 
 
 def rules(version: str) -> RuleSet:
@@ -32,7 +32,11 @@ def adapted(version: str) -> RuleSet:
 
 @pytest.mark.parametrize("version", ["0.10.2.2", "0.11.0.3", "2.0.1", "2.8.2", "3.9.2"])
 def test_records_of_the_releases_own_format_change_nothing(version: str) -> None:
-    for settings in (Settings(), Settings(message_format_version="0.11.0"), Settings(message_format_version="2.8")):
+    for settings in (
+        TopicSettings(),
+        TopicSettings(message_format_version="0.11.0"),
+        TopicSettings(message_format_version="2.8"),
+    ):
         assert message_format.adapted(rules(version), settings) == rules(version)
 
 
@@ -64,7 +68,7 @@ def test_a_follower_without_epochs(version: str, asks: bool, cuts_at_once: bool,
 def test_the_end_of_no_epoch_is_told_by_kafka_6857(version: str) -> None:
     truncation = adapted(version).truncation
     assert truncation.end_offset_for(UNSTAMPED, NO_EPOCH) == EpochEnd(None, Offset(3))
-    stamped = UNSTAMPED.append([Entry(Label("m3"), LeaderEpoch(1))])
+    stamped = UNSTAMPED.append([ModelRecord(Label("m3"), LeaderEpoch(1))])
     assert truncation.end_offset_for(stamped, NO_EPOCH) == UNDEFINED
     assert message_format.TELLS_END_WITHOUT_EPOCHS.name in adapted(version).names()
 
@@ -77,11 +81,11 @@ def test_elsewhere_it_is_unknown(version: str) -> None:
 
 def test_a_batch_without_epoch_fills_no_cache() -> None:
     assert UNSTAMPED.epochs == ()
-    assert UNSTAMPED.append([Entry(Label("m3"), LeaderEpoch(1))]).latest_epoch == 1
+    assert UNSTAMPED.append([ModelRecord(Label("m3"), LeaderEpoch(1))]).latest_epoch == 1
 
 
 def test_another_setting_leaves_the_format() -> None:
-    assert OLD.altered(Alter(min_insync_replicas=2)) == Settings(2, message_format_version="0.10.2")
+    assert OLD.altered(Alter(min_insync_replicas=2)) == TopicSettings(2, message_format_version="0.10.2")
 
 
 @pytest.mark.parametrize(("version", "metadata"), [("3.0.0", "zookeeper"), ("3.9.2", "kraft"), ("4.3.1", "kraft")])

@@ -9,7 +9,7 @@ from oracle.predicting.wording import ChangeKind
 from oracle.rules.by_version import rules_for
 from oracle.schedule import check_structure
 from oracle.steps.brokers import Isolate, Kill, KillTogether, LoseTail, Pause, Rejoin, Resume, Start, Stop
-from oracle.steps.frames import AwaitHold, Cut, Heal, Release
+from oracle.steps.frames import AwaitHold, CutLink, Heal, ReleaseHold
 from oracle.steps.produce import Produce
 from oracle.steps.step import ScheduleError, Step
 from oracle.steps.topic import Alter, Elect, Reassign
@@ -24,7 +24,7 @@ from oracle.vocabulary import (
     Label,
     MetadataMode,
     Offset,
-    Outcome,
+    ProduceOutcome,
     Timing,
 )
 from tests.oracle.schedules import NINE, ONE, THREE, TWO, hold, produce, schedule
@@ -38,13 +38,13 @@ UNKNOWN: dict[str, tuple[Step, str]] = {
     "resume": (Resume(NINE), "broker"),
     "isolate": (Isolate(NINE), "broker"),
     "rejoin": (Rejoin(NINE), "broker"),
-    "cut from": (Cut(NINE, ONE), "from"),
-    "cut to": (Cut(ONE, NINE), "to"),
+    "cut from": (CutLink(NINE, ONE), "from"),
+    "cut to": (CutLink(ONE, NINE), "to"),
     "heal from": (Heal(NINE, ONE), "from"),
     "kill together": (KillTogether((ONE, NINE)), "brokers"),
     "kill one twice": (KillTogether((ONE, ONE)), "brokers"),
     "kill nobody": (KillTogether(()), "brokers"),
-    "cut from a broker to itself": (Cut(ONE, ONE), "to"),
+    "cut from a broker to itself": (CutLink(ONE, ONE), "to"),
 }
 
 
@@ -58,7 +58,7 @@ def test_a_step_about_brokers_that_are_not_there_is_refused(case: str) -> None:
 
 BLAMED: dict[str, tuple[tuple[Step, ...], str, str]] = {
     "pause of the dead": ((Kill(TWO), Pause(TWO)), "broker", "is not running"),
-    "cut twice": ((Cut(TWO, ONE), Cut(TWO, ONE)), "from", "reaches broker 1 already"),
+    "cut twice": ((CutLink(TWO, ONE), CutLink(TWO, ONE)), "from", "reaches broker 1 already"),
     "heal of what works": ((Heal(TWO, ONE),), "from", "is not cut"),
     "elect in vain": ((Elect(ElectionKind.PREFERRED),), "kind", "leads already"),
     "move while one is paused": ((Pause(TWO), Reassign((ONE, THREE))), "replicas", "paused: resume it"),
@@ -76,7 +76,7 @@ BLAMED: dict[str, tuple[tuple[Step, ...], str, str]] = {
     ),
     "no frame of the paused": ((Pause(TWO), hold("x"), AwaitHold("x")), "name", "one of these brokers is paused"),
     "a frame for the paused": ((hold("x"), Pause(ONE)), "broker", "which gives it up"),
-    "end with a cut": ((Cut(TWO, ONE),), "steps", "must end with every broker resumed"),
+    "end with a cut": ((CutLink(TWO, ONE),), "steps", "must end with every broker resumed"),
     "end paused": ((Pause(TWO),), "steps", "must end with every broker resumed"),
     "alter of nothing that a rule forbids": ((Alter(2), Isolate(TWO)), "steps", "must end with every broker"),
 }
@@ -102,7 +102,7 @@ def test_an_isolated_leader_hears_of_new_settings_from_zookeeper_only() -> None:
 
 def test_a_frame_of_a_paused_broker_is_not_let_go() -> None:
     with pytest.raises(ScheduleError, match="resume it before a frame of its links") as refused:
-        predict(schedule(hold("x"), Pause(TWO), Release("x"), replicas=ALL), KRAFT)
+        predict(schedule(hold("x"), Pause(TWO), ReleaseHold("x"), replicas=ALL), KRAFT)
     assert refused.value.field == "name"
 
 
@@ -133,7 +133,7 @@ def test_under_lag_a_paused_follower_keeps_a_record_from_being_committed() -> No
     steps = (Pause(TWO), produce("m0", expect=Expectation.PENDING), Checkpoint("paused"), Resume(TWO))
     prediction = predict(schedule(*steps, replicas=ALL, timing=Timing.LAG), ZOOKEEPER)
     assert prediction.checkpoints[0].replicas[ONE].high_watermark == 0
-    assert prediction.records[0].outcome is Outcome.ACKNOWLEDGED
+    assert prediction.records[0].outcome is ProduceOutcome.ACKNOWLEDGED
 
 
 def test_brokers_killed_together_are_noticed_in_any_order() -> None:
@@ -160,7 +160,7 @@ def test_a_broker_that_follows_nobody_can_be_isolated() -> None:
 
 
 def test_the_chronicle_tells_what_stood_in_the_way() -> None:
-    steps = (Cut(TWO, ONE), Heal(TWO, ONE), Pause(TWO), Resume(TWO), Isolate(THREE), Rejoin(THREE))
+    steps = (CutLink(TWO, ONE), Heal(TWO, ONE), Pause(TWO), Resume(TWO), Isolate(THREE), Rejoin(THREE))
     prediction = predict(schedule(produce("m0"), *steps, replicas=ALL), KRAFT)
     told = [change.text for change in prediction.chronicle if change.kind is ChangeKind.PROCESS]
     assert told == [

@@ -8,7 +8,7 @@ from oracle.points import check_points
 from oracle.predict import PointUnavailableError, predict
 from oracle.rules.by_version import rules_for
 from oracle.steps.brokers import Kill, Start
-from oracle.steps.frames import AwaitHold, Delay, Drop, Hold, Release
+from oracle.steps.frames import AwaitHold, DelayFrame, Drop, Hold, ReleaseHold
 from oracle.steps.step import ScheduleError
 from oracle.steps.topic import Elect
 from oracle.vocabulary import ElectionKind, MetadataMode, Offset, PointName
@@ -41,9 +41,9 @@ def test_a_hold_names_its_link(step: Hold, field: str, message: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "step", [Hold("x", PointName.STOP_REPLICA_RESPONSE, TWO, ONE), Delay(LEADER_AND_ISR, TWO, ONE, 1)]
+    "step", [Hold("x", PointName.STOP_REPLICA_RESPONSE, TWO, ONE), DelayFrame(LEADER_AND_ISR, TWO, ONE, 1)]
 )
-def test_what_the_model_cannot_predict_is_refused(step: Hold | Delay) -> None:
+def test_what_the_model_cannot_predict_is_refused(step: Hold | DelayFrame) -> None:
     with pytest.raises(ScheduleError, match="cannot be predicted; points: fetch_request") as refused:
         predict(schedule(produce("m0"), step), ZOOKEEPER)
     assert not isinstance(refused.value, PointUnavailableError)
@@ -67,7 +67,7 @@ def test_kraft_has_no_requests_of_the_controller(point: PointName) -> None:
 def test_zookeeper_mode_has_no_metadata_log(point: PointName) -> None:
     with pytest.raises(PointUnavailableError, match="brokers read no metadata log in ZooKeeper mode"):
         predict(schedule(produce("m0"), Hold("x", point, broker=TWO)), ZOOKEEPER)
-    predict(schedule(produce("m0"), Hold("x", point, broker=TWO), AwaitHold("x"), Release("x")), KRAFT)
+    predict(schedule(produce("m0"), Hold("x", point, broker=TWO), AwaitHold("x"), ReleaseHold("x")), KRAFT)
 
 
 @pytest.mark.parametrize("point", [PointName.ALTER_PARTITION_REQUEST, PointName.ALTER_PARTITION_RESPONSE])

@@ -12,7 +12,7 @@ from oracle.rules.by_version import rules_for
 from oracle.steps.brokers import Kill, Start
 from oracle.steps.topic import Alter
 from oracle.steps.waits import AwaitIsr
-from oracle.vocabulary import Fate, MetadataMode, Outcome
+from oracle.vocabulary import Fate, MetadataMode, ProduceOutcome
 from tests.conformance.selected import select_scenarios
 from tests.oracle.schedules import ONE, TWO, schedule
 
@@ -49,7 +49,7 @@ def test_values_are_of_their_kind(prediction: Prediction) -> None:
     assert [record["id"] for record in document["records"]] == list(range(len(labels)))
     for record in document["records"]:
         assert record["fate"] in set(Fate)
-        assert record["outcome"] in set(Outcome)
+        assert record["outcome"] in set(ProduceOutcome)
         assert record["acks"] in (-1, 0, 1)
         assert record["promise"] in PROMISES
         assert (record["offset"] is not None) == (record["fate"] == "present")

@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, settings
 
-from oracle.gate import Gate
+from oracle.gate import ModelledGate
 from oracle.predict import predict
 from oracle.rules.by_version import rules_for
 from oracle.steps.frames import Hold
@@ -135,7 +135,7 @@ def test_rest_is_a_fixed_point(walk: Walk) -> None:
 
 def test_a_world_that_still_moves_would_be_noticed() -> None:
     world = calm_walk().end
-    armed = Gate().arm(Hold("next", PointName.FETCH_REQUEST, BrokerId(3), BrokerId(2)))
+    armed = ModelledGate().arm(Hold("next", PointName.FETCH_REQUEST, BrokerId(3), BrokerId(2)))
     assert replace(world, gate=armed).settle() != replace(world, gate=armed)
 
 

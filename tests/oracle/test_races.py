@@ -7,20 +7,20 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from oracle.asking import Answer
+from oracle.asking import StepAnswer
 from oracle.guarantees import PromiseVerdict
 from oracle.predict import initial_world, predict
 from oracle.predicting import branches
 from oracle.predicting.interleavings import TooManyStatesError, explore
 from oracle.predicting.races import merged
-from oracle.predicting.taking import strokes
+from oracle.predicting.step_effects import strokes
 from oracle.prediction import Decision
 from oracle.rules.by_version import rules_for
 from oracle.steps.brokers import Kill, Start
-from oracle.steps.frames import AwaitHold, Release
+from oracle.steps.frames import AwaitHold, ReleaseHold
 from oracle.steps.step import ScheduleError
 from oracle.steps.waits import AwaitIsr, Checkpoint
-from oracle.vocabulary import BrokerId, Fate, MetadataMode, Offset, Outcome, PointName
+from oracle.vocabulary import BrokerId, Fate, MetadataMode, Offset, PointName, ProduceOutcome
 from tests.oracle.open_races import (
     answer_before_or_after_the_second_fetch,
     lost_or_kept,
@@ -122,7 +122,7 @@ def test_an_await_that_no_outcome_satisfies_is_refused() -> None:
 
 def test_a_step_that_only_some_outcomes_allow_is_refused() -> None:
     hopeful = answer_before_or_after_the_second_fetch(
-        Kill(TWO), hold("cut", follower=TWO, fetch_offset=0), Start(TWO), Release("cut")
+        Kill(TWO), hold("cut", follower=TWO, fetch_offset=0), Start(TWO), ReleaseHold("cut")
     )
     with pytest.raises(ScheduleError, match=r"caught nothing to let go, if step 2 .*; await it before") as refused:
         predicted(hopeful)
@@ -142,7 +142,7 @@ def test_a_race_that_no_longer_matters_decides_for_nothing_later() -> None:
         *(*lost_or_kept().steps[:2], Kill(TWO), Start(TWO)),
         hold("again", PointName.FETCH_RESPONSE, follower=TWO, fetch_offset=2),
         produce("m9"),
-        *(AwaitHold("again"), hold("then", follower=TWO), Release("again"), AwaitHold("then"), Checkpoint("end")),
+        *(AwaitHold("again"), hold("then", follower=TWO), ReleaseHold("again"), AwaitHold("then"), Checkpoint("end")),
     )
     prediction = predicted(schedule(*steps, replicas=(ONE, TWO, THREE)))
     races = [decision for one in prediction.alternatives for decision in one.race]
@@ -180,7 +180,7 @@ def test_equal_ends_are_no_race(one_end: Prediction) -> None:
 
 @pytest.mark.parametrize(
     "difference",
-    [{"fate": Fate.LOST}, {"offset": 7}, {"outcome": Outcome.INDETERMINATE}, {"error": "REQUEST_TIMED_OUT"}],
+    [{"fate": Fate.LOST}, {"offset": 7}, {"outcome": ProduceOutcome.INDETERMINATE}, {"error": "REQUEST_TIMED_OUT"}],
 )
 def test_record_whose_end_differs_is_undetermined(one_end: Prediction, difference: dict[str, object]) -> None:
     (record,) = one_end.records
@@ -234,8 +234,8 @@ def test_a_replica_that_only_one_end_has_is_named(one_end: Prediction) -> None:
 
 
 def test_an_answer_that_only_one_end_tells_is_named(one_end: Prediction) -> None:
-    told = replace(one_end, answers=(Answer(0, "latest offset", (("offset", 1),)),))
-    refused = replace(one_end, answers=(Answer(0, "latest offset", (("error", "NOT_LEADER_OR_FOLLOWER"),)),))
+    told = replace(one_end, answers=(StepAnswer(0, "latest offset", (("offset", 1),)),))
+    refused = replace(one_end, answers=(StepAnswer(0, "latest offset", (("error", "NOT_LEADER_OR_FOLLOWER"),)),))
     assert merged([(A, told), (B, refused)]).races == (
         "step 1 (latest offset): offset is 1 or not told",
         "step 1 (latest offset): error is not told or NOT_LEADER_OR_FOLLOWER",

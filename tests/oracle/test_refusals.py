@@ -7,7 +7,7 @@ import pytest
 from oracle.predict import predict
 from oracle.rules.by_version import rules_for
 from oracle.steps.brokers import Kill, Start, Stop
-from oracle.steps.frames import AwaitHold, Close, Drop, Release
+from oracle.steps.frames import AwaitHold, Close, Drop, ReleaseHold
 from oracle.steps.produce import AwaitOutcome
 from oracle.steps.step import ScheduleError, Step
 from oracle.steps.waits import AwaitIsr, AwaitLeader
@@ -80,8 +80,8 @@ REFUSED: dict[str, tuple[tuple[Step, ...], str, str]] = {
         "another hold has caught that link's frame",
     ),
     "a hold that a kill discharged": ((hold("x"), Kill(TWO), AwaitHold("x")), "name", "discharged when its"),
-    "release of nothing": ((hold("x", fetch_offset=5), Release("x")), "name", "'x' has caught nothing to let go"),
-    "release twice": ((hold("x"), Release("x"), Release("x")), "name", "'x' was let go, or discharged"),
+    "release of nothing": ((hold("x", fetch_offset=5), ReleaseHold("x")), "name", "'x' has caught nothing to let go"),
+    "release twice": ((hold("x"), ReleaseHold("x"), ReleaseHold("x")), "name", "'x' was let go, or discharged"),
     "close of what was dropped": ((hold("x"), Drop("x"), Close("x")), "name", "frame of hold 'x' was dropped"),
     "drop after a kill": ((hold("x"), Kill(TWO), Drop("x")), "name", "discharged when its"),
     "kill twice": ((Kill(TWO), Kill(TWO)), "broker", "broker 2 is not running"),
@@ -120,7 +120,7 @@ def test_any_outcome_is_taken_as_it_comes() -> None:
         hold("gap", fetch_offset=1),
         produce("m0", expect=Expectation.PENDING),
         AwaitOutcome(M0),
-        Release("gap"),
+        ReleaseHold("gap"),
         produce("m1", acks=Acks.NONE, expect=Expectation.ANY),
     )
     m0, m1 = predict(schedule(*steps), KRAFT).records

@@ -8,7 +8,7 @@ from oracle.predict import PointUnavailableError, predict
 from oracle.rules.by_version import rules_for
 from oracle.schedule import Schedule, check_structure
 from oracle.steps.brokers import Kill, LoseCheckpoint, LoseTail, Start, Stop
-from oracle.steps.frames import AwaitHold, Close, Delay, Drop, Release
+from oracle.steps.frames import AwaitHold, Close, DelayFrame, Drop, ReleaseHold
 from oracle.steps.produce import AwaitOutcome, Produce
 from oracle.steps.step import ScheduleError, Step
 from oracle.steps.topic import Alter, Reassign
@@ -27,7 +27,7 @@ from tests.oracle.schedules import (
 
 KRAFT = rules_for("4.3.1", MetadataMode.KRAFT)
 X = Label("x")
-DELAY = Delay(PointName.FETCH_REQUEST, TWO, ONE, 100)
+DELAY = DelayFrame(PointName.FETCH_REQUEST, TWO, ONE, 100)
 
 WRONG_STEPS: dict[str, tuple[Step, str, str]] = {
     "label twice in a step": (produce("x", "x"), "records", "label 'x' is produced twice"),
@@ -47,14 +47,14 @@ WRONG_STEPS: dict[str, tuple[Step, str, str]] = {
     "link to itself": (hold("x", follower=ONE), "leader", "the same broker"),
     "nth from 0": (hold("x", nth=0), "nth", "nth must be at least 1"),
     "offset below 0": (hold("x", fetch_offset=-1), "fetch_offset", "fetch_offset must be at least 0"),
-    "delay on an unknown link": (Delay(PointName.FETCH_REQUEST, NINE, ONE, 1), "follower", "does not have: 9"),
-    "delay backwards": (Delay(PointName.FETCH_REQUEST, TWO, ONE, -1), "delay_ms", "at least 0"),
+    "delay on an unknown link": (DelayFrame(PointName.FETCH_REQUEST, NINE, ONE, 1), "follower", "does not have: 9"),
+    "delay backwards": (DelayFrame(PointName.FETCH_REQUEST, TWO, ONE, -1), "delay_ms", "at least 0"),
     "alter nothing": (Alter(), "min.insync.replicas", "name one"),
     "alter to no minimum": (Alter(0), "min.insync.replicas", "must be at least 1"),
     "move to nobody": (Reassign(()), "replicas", "must be distinct"),
     "move twice to a broker": (Reassign((ONE, TWO, ONE)), "replicas", "must be distinct"),
     "await an unknown hold": (AwaitHold("x"), "name", "does not have: x"),
-    "release an unknown hold": (Release("x"), "name", "does not have: x"),
+    "release an unknown hold": (ReleaseHold("x"), "name", "does not have: x"),
     "drop an unknown hold": (Drop("x"), "name", "does not have: x"),
     "close an unknown hold": (Close("x"), "name", "does not have: x"),
     "kill an unknown broker": (Kill(NINE), "broker", "does not have: 9"),
@@ -122,7 +122,7 @@ def test_schedule_must_end_with_a_leader() -> None:
 @pytest.mark.parametrize("point", [LOOKUP, PointName.OFFSETS_FOR_LEADER_EPOCH_RESPONSE])
 def test_lookup_does_not_exist_everywhere(version: str, metadata: str, point: PointName) -> None:
     rules = rules_for(version, MetadataMode(metadata))
-    for step in (hold("x", point), Delay(point, TWO, ONE, 1)):
+    for step in (hold("x", point), DelayFrame(point, TWO, ONE, 1)):
         with pytest.raises(PointUnavailableError, match=f"Kafka {version} followers do not send") as refused:
             predict(schedule(produce("m0"), step), rules)
         assert (refused.value.step, refused.value.field) == (1, "point")

@@ -20,10 +20,10 @@ from oracle.log import ReplicaLog
 from oracle.predict import initial_world
 from oracle.rules import controller_epoch
 from oracle.rules.by_version import rules_for
-from oracle.schedule import Settings
+from oracle.schedule import TopicSettings
 from oracle.steps.topic import Reassign
 from oracle.transitions import Refusal, Transition, step
-from oracle.vocabulary import Acks, BrokerId, Label, LeaderEpoch, MetadataMode, Role
+from oracle.vocabulary import Acks, BrokerId, Label, LeaderEpoch, MetadataMode, ReplicaRole
 from tests.oracle.schedules import ONE, TWO, produce, schedule
 
 if TYPE_CHECKING:
@@ -54,21 +54,21 @@ def leaderless() -> tuple[Event, ...]:
     [("2.0.1", ZOOKEEPER, False), ("2.1.1", ZOOKEEPER, True), ("3.8.1", KRAFT, False), ("3.9.2", KRAFT, True)],
 )
 def test_unclean_election_begins_when_it_is_allowed(version: str, metadata: MetadataMode, *, elects: bool) -> None:
-    allowed = SettingsChanged(Settings(1, unclean_leader_election=True))
+    allowed = SettingsChanged(TopicSettings(1, unclean_leader_election=True))
     state = after(rules_for(version, metadata), 1, *leaderless(), allowed)
     assert (state.controller.leader == TWO) is elects
 
 
 def test_settings_that_allow_nothing_elect_nobody() -> None:
     rules = rules_for("2.8.2", ZOOKEEPER)
-    assert after(rules, 1, *leaderless(), SettingsChanged(Settings(2))).controller.leader is None
-    assert after(rules, 1, SettingsChanged(Settings(1, unclean_leader_election=True))).controller.leader == ONE
+    assert after(rules, 1, *leaderless(), SettingsChanged(TopicSettings(2))).controller.leader is None
+    assert after(rules, 1, SettingsChanged(TopicSettings(1, unclean_leader_election=True))).controller.leader == ONE
 
 
 @pytest.mark.parametrize(("minimum", "elr"), [(1, set()), (2, {ONE})])
 def test_a_new_minimum_clears_who_is_eligible(minimum: int, elr: set[int]) -> None:
     rules = rules_for("4.3.1", KRAFT)
-    state = after(rules, 2, *leaderless(), SettingsChanged(Settings(minimum)))
+    state = after(rules, 2, *leaderless(), SettingsChanged(TopicSettings(minimum)))
     assert state.controller.elr == elr
     assert (state.controller.last_known_leader is None) is (minimum == 1)
 
@@ -79,7 +79,9 @@ CRASH = (BrokerDied(ONE, graceful=False), BrokerRemoved(ONE))
 @pytest.mark.parametrize(("elr", "alive"), [(True, False), (False, True)])
 def test_a_broker_that_was_eligible_cannot_register_once_its_topic_is_deleted(*, elr: bool, alive: bool) -> None:
     rules = rules_for("4.4.0", KRAFT, eligible_leader_replicas=elr)
-    deleted = after(rules, 2, *CRASH, SettingsChanged(Settings(1)), TopicDeleted(), BrokerReturned(ONE, clean=False))
+    deleted = after(
+        rules, 2, *CRASH, SettingsChanged(TopicSettings(1)), TopicDeleted(), BrokerReturned(ONE, clean=False)
+    )
     assert deleted.replica(ONE).alive is alive
     assert (ONE in deleted.controller.registered) is alive
 
@@ -87,10 +89,10 @@ def test_a_broker_that_was_eligible_cannot_register_once_its_topic_is_deleted(*,
 @pytest.mark.parametrize(
     "events",
     [
-        (*CRASH, SettingsChanged(Settings(1)), TopicDeleted(), BrokerReturned(ONE, clean=True)),
-        (*CRASH, SettingsChanged(Settings(2, unclean_leader_election=True)), TopicDeleted()),
+        (*CRASH, SettingsChanged(TopicSettings(1)), TopicDeleted(), BrokerReturned(ONE, clean=True)),
+        (*CRASH, SettingsChanged(TopicSettings(2, unclean_leader_election=True)), TopicDeleted()),
         (*CRASH, TopicDeleted()),
-        (*CRASH, SettingsChanged(Settings(1))),
+        (*CRASH, SettingsChanged(TopicSettings(1))),
     ],
     ids=["clean shutdown", "same minimum", "still eligible", "topic still there"],
 )
@@ -108,7 +110,7 @@ def test_otherwise_it_registers(events: tuple[Event, ...]) -> None:
 def test_a_deleted_topic_is_nowhere() -> None:
     state = after(rules_for("4.4.0", KRAFT), 2, TopicDeleted())
     assert (state.assignment, state.controller.leader, state.controller.isr) == ((), None, ())
-    assert all(replica.role is Role.NONE and replica.log == ReplicaLog() for replica in state.replicas)
+    assert all(replica.role is ReplicaRole.NONE and replica.log == ReplicaLog() for replica in state.replicas)
     assert state.controller.registered == {ONE, TWO}
 
 
@@ -126,7 +128,7 @@ def test_what_a_deletion_does_to_those_who_wait_is_not_predicted(waiting: Event)
 @pytest.mark.parametrize(("version", "marked"), [("3.1.2", False), ("3.2.3", True)])
 def test_an_uncleanly_elected_leader_recovers_until_somebody_joins(version: str, *, marked: bool) -> None:
     rules = rules_for(version, ZOOKEEPER)
-    allowed = SettingsChanged(Settings(1, unclean_leader_election=True))
+    allowed = SettingsChanged(TopicSettings(1, unclean_leader_election=True))
     state = after(rules, 1, *leaderless(), allowed)
     assert state.controller.is_recovering is marked
     assert state.controller.isr == (TWO,)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 
-from oracle.predicting.taking import strokes
+from oracle.predicting.step_effects import strokes
 from oracle.schedule_format import decode_step
 from oracle.steps.step import STEP_CLASSES, Step
 from tests.conformance.example_steps import STEPS, Unknown

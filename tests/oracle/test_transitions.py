@@ -19,7 +19,7 @@ from oracle.events import (
     RequestSent,
     ResponseReceived,
 )
-from oracle.log import Entry, ReplicaLog
+from oracle.log import ModelRecord, ReplicaLog
 from oracle.predict import initial_world
 from oracle.rules.by_version import rules_for
 from oracle.state import FetchAnswer
@@ -48,7 +48,7 @@ def after(*events: Event) -> PartitionState:
     return state
 
 
-APPENDED = ReplicaLog().append([Entry(Label("m0"), LeaderEpoch(0))])
+APPENDED = ReplicaLog().append([ModelRecord(Label("m0"), LeaderEpoch(0))])
 
 REFUSED: list[tuple[PartitionState, Event, str]] = [
     (at_rest(), RequestSent(ONE), "broker 1 is not a running follower"),

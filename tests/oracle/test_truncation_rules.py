@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from oracle.log import UNDEFINED, Entry, EpochEnd, ReplicaLog
+from oracle.log import UNDEFINED, EpochEnd, ModelRecord, ReplicaLog
 from oracle.rules.by_version import rules_for
-from oracle.rules.truncation import Cut
+from oracle.rules.truncation import TruncationPoint
 from oracle.vocabulary import Label, LeaderEpoch, MetadataMode, Offset
 
 UNKNOWN = (None, None)
@@ -22,7 +22,7 @@ ANSWERS = {
 
 
 def log(*epochs: int) -> ReplicaLog:
-    return ReplicaLog().append(Entry(Label(f"m{i}"), LeaderEpoch(epoch)) for i, epoch in enumerate(epochs))
+    return ReplicaLog().append(ModelRecord(Label(f"m{i}"), LeaderEpoch(epoch)) for i, epoch in enumerate(epochs))
 
 
 def end(epoch: int | None, offset: int | None) -> EpochEnd:
@@ -40,20 +40,22 @@ def test_leader_answers_about_an_epoch(version: str, asked: int) -> None:
 
 CUTS = [
     # follower's epochs, its high watermark, the answer -> where it cuts
-    ("0.10.2.2", (0, 0, 0), 1, UNDEFINED, Cut(Offset(1))),
-    ("1.1.1", (0, 0, 0), 1, UNDEFINED, Cut(Offset(1))),
-    ("1.1.1", (0, 0, 0), 1, end(None, 2), Cut(Offset(2))),
-    ("1.1.1", (0, 0, 0), 1, end(None, 9), Cut(Offset(3))),
-    ("2.0.1", (0, 0, 0), 1, UNDEFINED, Cut(Offset(1))),
-    ("2.0.1", (0, 0, 2), 1, end(0, 1), Cut(Offset(1))),
-    ("2.0.1", (0, 0, 2), 1, end(0, 9), Cut(Offset(2))),
-    ("2.0.1", (0, 2, 2), 1, end(1, 3), Cut(Offset(1), is_final=False)),
-    ("2.0.0", (2, 2, 2), 1, end(1, 2), Cut(Offset(2))),
-    ("2.0.1", (2, 2, 2), 1, end(1, 2), Cut(Offset(0))),
+    ("0.10.2.2", (0, 0, 0), 1, UNDEFINED, TruncationPoint(Offset(1))),
+    ("1.1.1", (0, 0, 0), 1, UNDEFINED, TruncationPoint(Offset(1))),
+    ("1.1.1", (0, 0, 0), 1, end(None, 2), TruncationPoint(Offset(2))),
+    ("1.1.1", (0, 0, 0), 1, end(None, 9), TruncationPoint(Offset(3))),
+    ("2.0.1", (0, 0, 0), 1, UNDEFINED, TruncationPoint(Offset(1))),
+    ("2.0.1", (0, 0, 2), 1, end(0, 1), TruncationPoint(Offset(1))),
+    ("2.0.1", (0, 0, 2), 1, end(0, 9), TruncationPoint(Offset(2))),
+    ("2.0.1", (0, 2, 2), 1, end(1, 3), TruncationPoint(Offset(1), is_final=False)),
+    ("2.0.0", (2, 2, 2), 1, end(1, 2), TruncationPoint(Offset(2))),
+    ("2.0.1", (2, 2, 2), 1, end(1, 2), TruncationPoint(Offset(0))),
 ]
 
 
 @pytest.mark.parametrize(("version", "epochs", "high_watermark", "answer", "cut"), CUTS)
-def test_follower_cuts(version: str, epochs: tuple[int, ...], high_watermark: int, answer: EpochEnd, cut: Cut) -> None:
+def test_follower_cuts(
+    version: str, epochs: tuple[int, ...], high_watermark: int, answer: EpochEnd, cut: TruncationPoint
+) -> None:
     truncation = rules_for(version, MetadataMode.ZOOKEEPER).truncation
     assert truncation.cut(log(*epochs), Offset(high_watermark), answer) == cut

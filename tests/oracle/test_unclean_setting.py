@@ -5,7 +5,7 @@ import pytest
 from conformance.registry import select
 from oracle.predict import PointUnavailableError, predict
 from oracle.rules.by_version import rules_for
-from oracle.schedule import Schedule, Settings
+from oracle.schedule import Schedule, TopicSettings
 from oracle.steps.brokers import Kill, Start
 from oracle.steps.step import ScheduleError
 from oracle.steps.waits import AwaitLeader
@@ -16,7 +16,7 @@ ONE, TWO = BrokerId(1), BrokerId(2)
 
 def elects_the_one_that_left_first(*, unclean: bool) -> Schedule:
     steps = (Kill(TWO), Kill(ONE), Start(TWO), AwaitLeader(TWO))
-    settings = Settings(1, unclean_leader_election=unclean)
+    settings = TopicSettings(1, unclean_leader_election=unclean)
     return Schedule("t", "Needs the setting.", (), (ONE, TWO), steps, settings)
 
 

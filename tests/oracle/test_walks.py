@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from oracle.vocabulary import Outcome
+from oracle.vocabulary import ProduceOutcome
 from tests.oracle.walks import Walk, walks
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ PLACES: dict[str, Callable[[Walk], bool]] = {
     "eligible leader replicas": lambda w: any(world.state.controller.elr for world in w.worlds),
     "no leader": lambda w: any(world.state.controller.leader is None for world in w.worlds),
     "a held frame": lambda w: any(armed.caught for world in w.worlds for armed in world.gate.holds),
-    "a refused record": lambda w: any(p.outcome is Outcome.REFUSED for p in w.end.state.produces),
+    "a refused record": lambda w: any(p.outcome is ProduceOutcome.REFUSED for p in w.end.state.produces),
 }
 
 

@@ -23,7 +23,16 @@ from oracle.rules.by_version import rules_for
 from oracle.steps.brokers import Kill, Start
 from oracle.steps.frames import AwaitHold
 from oracle.steps.waits import AwaitLag, Checkpoint
-from oracle.vocabulary import Acks, Expectation, Fate, HighWatermarkCheckpoint, MetadataMode, Outcome, PointName, Timing
+from oracle.vocabulary import (
+    Acks,
+    Expectation,
+    Fate,
+    HighWatermarkCheckpoint,
+    MetadataMode,
+    PointName,
+    ProduceOutcome,
+    Timing,
+)
 from tests.oracle.schedules import LOOKUP, ONE, TWO, hold, produce, schedule
 
 if TYPE_CHECKING:
@@ -94,7 +103,7 @@ def test_a_record_above_the_high_watermark_is_undetermined(rules: RuleSet) -> No
     (record,) = predict(pending, rules).records
     why = "on leader 1 above the high watermark 0, which waits for broker 2"
     assert (record.fate, record.decided_by) == (Fate.UNDETERMINED, why)
-    assert record.outcome is Outcome.INDETERMINATE
+    assert record.outcome is ProduceOutcome.INDETERMINATE
 
 
 def test_a_high_watermark_that_stands_still_names_the_rule() -> None:

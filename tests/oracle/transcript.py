@@ -18,7 +18,7 @@ from oracle.predicting.assumptions import UnmetAssumptionError
 from oracle.predicting.outcome import conclude
 from oracle.rules import message_format
 from oracle.rules.by_version import rules_for
-from oracle.schedule import Schedule, Settings
+from oracle.schedule import Schedule, TopicSettings
 from oracle.schedule_format import decode_step
 from oracle.steps.produce import Produce
 from oracle.steps.topic import Reassign
@@ -74,7 +74,7 @@ class Session:
 
     def _begin(self, fields: dict[str, Any]) -> None:
         version, metadata = str(fields["kafka"]), MetadataMode(fields["metadata"])
-        settings = Settings(fields.get("min_isr", 1), fields.get("unclean", False), fields.get("message_format"))
+        settings = TopicSettings(fields.get("min_isr", 1), fields.get("unclean", False), fields.get("message_format"))
         rules = self._changed(rules_for(version, metadata, eligible_leader_replicas=fields.get("elr")))
         rules = message_format.adapted(rules, settings)
         self._schedule = Schedule(

@@ -17,9 +17,9 @@ from oracle.obstructing import silent_followers
 from oracle.predict import initial_world, take
 from oracle.predicting.assumptions import UnmetAssumptionError
 from oracle.rules.by_version import rules_for
-from oracle.schedule import Schedule, Settings
+from oracle.schedule import Schedule, TopicSettings
 from oracle.steps.brokers import Kill, Start, Stop
-from oracle.steps.frames import Close, Drop, Hold, Release
+from oracle.steps.frames import Close, Drop, Hold, ReleaseHold
 from oracle.steps.produce import Produce
 from oracle.steps.waits import AwaitLag
 from oracle.vocabulary import (
@@ -64,7 +64,7 @@ class Walk:
 
     @property
     def end(self) -> World:
-        """The world after the last step."""
+        """Return the world after the last step."""
         return self.worlds[-1]
 
 
@@ -88,7 +88,7 @@ class HoldMove:
 class LetGoMove:
     """Release, close or drop one of the latest holds."""
 
-    step: type[Release | Close | Drop]
+    step: type[ReleaseHold | Close | Drop]
     index: int
 
 
@@ -137,17 +137,17 @@ MOVES: st.SearchStrategy[Move] = st.one_of(
     ),
     st.sampled_from(Pattern),
     st.sampled_from(Pause),
-    st.builds(LetGoMove, st.sampled_from([Release, Release, Close, Drop]), st.integers(0, 2)),
+    st.builds(LetGoMove, st.sampled_from([ReleaseHold, ReleaseHold, Close, Drop]), st.integers(0, 2)),
 )
-SETTINGS = st.builds(Settings, st.integers(1, 4), st.booleans())
-SAFE_SETTINGS = st.builds(Settings, st.integers(1, 3), st.just(value=False))
+SETTINGS = st.builds(TopicSettings, st.integers(1, 4), st.booleans())
+SAFE_SETTINGS = st.builds(TopicSettings, st.integers(1, 3), st.just(value=False))
 
 
 @st.composite
 def walks(
     draw: st.DrawFn,
     rule_sets: Iterable[RuleSet] = RULE_SETS,
-    settings: st.SearchStrategy[Settings] = SETTINGS,
+    settings: st.SearchStrategy[TopicSettings] = SETTINGS,
 ) -> Walk:
     """Draw a walk; it ends with every broker started and every link free."""
     rules = draw(st.sampled_from(tuple(rule_sets)))
@@ -285,8 +285,8 @@ class _Walking:
         for broker in self._schedule.replicas:
             self.take(Start(broker))
         while held := next((a for a in self.worlds[-1].gate.holds if a.caught), None):
-            self.take(Release(held.hold.name))
+            self.take(ReleaseHold(held.hold.name))
         for _ in range(2):
             self.take(Produce((self._next_label(),), Acks.ALL, Expectation.ANY))
             while held := next((a for a in self.worlds[-1].gate.holds if a.caught), None):
-                self.take(Release(held.hold.name))
+                self.take(ReleaseHold(held.hold.name))

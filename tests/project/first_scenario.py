@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from conformance.scenarios.high_watermark import hw_08_lowest_end_offset
 from conformance.scenarios.vocabulary import hold_request
-from oracle.schedule import Settings
+from oracle.schedule import TopicSettings
 from tests.project.documents import CONTRIBUTING, blocks
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from conformance.catalogue.scenario import Scenario
 
 FILE = "my/slow-follower.yaml"
-IMPORTS = {"hold_request": hold_request, "Settings": Settings}
+IMPORTS = {"hold_request": hold_request, "Settings": TopicSettings}
 """What the page says is not imported yet in the file that it names."""
 
 

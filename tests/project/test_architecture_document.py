@@ -29,7 +29,7 @@ NAMES = tuple(dict.fromkeys(name for name in quoted_names(ARCHITECTURE) if DOTTE
 
 
 def exists(name: str) -> bool:
-    """Tell whether a dotted name is a module, or an attribute of one."""
+    """Return whether a dotted name is a module, or an attribute of one."""
     if importlib.util.find_spec(name.split(".", maxsplit=1)[0]) is None:
         return False
     module, _, attribute = name.rpartition(".")

@@ -19,11 +19,11 @@ from conformance.commands.choosing import Choice, rules_of
 from conformance.commands.exploring import EXITS
 from conformance.examining.regressions.one_broker import OneBroker
 from conformance.judgement.verdicts import EXIT_CODES
-from conformance.puppet_stage.script import PuppetScript
+from conformance.puppet_scripts.script import PuppetScript
 from conformance.record.verdict import Conformance, PromiseKept
 from conformance.registry import CATALOGUE, select
 from fault_injection.releases import RELEASES, MetadataMode
-from oracle.explorer.model import Verdict
+from oracle.explorer.model import SearchVerdict
 from oracle.points import check_points
 from oracle.predict import predict
 from oracle.properties import ALWAYS
@@ -139,7 +139,10 @@ def test_the_catalogue_says_which_lines_are_not_on_the_ladder() -> None:
 
 
 def test_the_readme_says_how_explore_ends() -> None:
-    for verdict, words in ((Verdict.VIOLATED, "an invariant is violated"), (Verdict.UNFINISHED, "unfinished")):
+    for verdict, words in (
+        (SearchVerdict.VIOLATED, "an invariant is violated"),
+        (SearchVerdict.UNFINISHED, "unfinished"),
+    ):
         assert re.search(rf"^\| {EXITS[verdict]} \|.*`explore`: {words}", TEXT, re.MULTILINE)
 
 
@@ -161,7 +164,7 @@ def checked(schedule: Schedule, rules: RuleSet) -> None:
 
 
 def can_predict(schedule: Schedule, check: Callable[[Schedule, RuleSet], object] = predict) -> bool:
-    """Tell whether any of a few very different releases can predict a schedule."""
+    """Return whether any of a few very different releases can predict a schedule."""
     for release in ("0.10.2.2", "0.11.0.3", "2.8.2", "4.3.1"):
         try:
             check(schedule, rules_of(Choice(kafka=release)))

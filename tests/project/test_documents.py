@@ -12,7 +12,7 @@ import pytest
 
 from conformance.cli import EPILOG, build_parser, main
 from conformance.commands.choosing import Choice, rules_of
-from conformance.commands.foretold_promise import foretold_promise
+from conformance.commands.predicted_promise import predicted_promise
 from fault_injection.releases import MetadataMode, find_release
 from oracle.predict import predict
 from tests.conformance.selected import select_scenarios
@@ -198,7 +198,7 @@ def test_shown_answers_are_what_is_answered(
 def test_shown_verdicts_are_of_the_quick_profile_and_as_predicted(shown: Shown) -> None:
     values = dict(word.split("=") for word in words(shown.command)[2:])
     rules = rules_of(Choice(kafka=values.get("KAFKA", "newest")))
-    predicted = {one.name: foretold_promise(predict(one.schedule, rules))[0].value for one in select_scenarios()}
+    predicted = {one.name: predicted_promise(predict(one.schedule, rules))[0].value for one in select_scenarios()}
     verdicts = [line.split()[:3] for line in shown.output if not line.startswith("seed ")]
     assert verdicts
     assert verdicts == [[name, "CONFORMS", predicted[name]] for name, *_ in verdicts]

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from conformance.commands.guarantees import kept_table
-from oracle.brokers.questions import Cell, Faults
+from oracle.brokers.questions import Faults, GuaranteeCell
 from oracle.vocabulary import Acks
 from tests.project.documents import page
 
@@ -19,9 +19,9 @@ SECTION = (
 )
 ROWS = tuple(tuple(cell.strip() for cell in line.strip("|").split("|")) for line in SECTION.splitlines()[2:])
 COLUMNS = (
-    Cell(Acks.ALL, 1, unclean=False, replicas=2, faults=Faults.KILLS),
-    Cell(Acks.ALL, 1, unclean=True, replicas=2, faults=Faults.KILLS),
-    Cell(Acks.ALL, 2, unclean=False, replicas=2, faults=Faults.POWER_FAILURE),
+    GuaranteeCell(Acks.ALL, 1, unclean=False, replicas=2, faults=Faults.KILLS),
+    GuaranteeCell(Acks.ALL, 1, unclean=True, replicas=2, faults=Faults.KILLS),
+    GuaranteeCell(Acks.ALL, 2, unclean=False, replicas=2, faults=Faults.POWER_FAILURE),
 )
 TABLE = kept_table()
 RELEASES = tuple(release for row in TABLE.rows for release in row.releases)
@@ -34,7 +34,7 @@ def numbers(version: str) -> tuple[int, ...]:
 
 
 def is_in(release: str, row: str) -> bool:
-    """Tell whether a release such as ``3.9.2 kraft`` is one of a row such as ``2.8.1 to 3.9 with ZooKeeper, 4.0``."""
+    """Return whether a release such as ``3.9.2 kraft`` is one of a row such as ``2.8.1 to 3.9 with ZooKeeper, 4.0``."""
     version, mode = release.split()
     for part in row.split(", "):
         found = RANGE.fullmatch(part)
@@ -46,7 +46,7 @@ def is_in(release: str, row: str) -> bool:
     return False
 
 
-def words_of(release: str, cell: Cell) -> str:
+def words_of(release: str, cell: GuaranteeCell) -> str:
     """Return an answer as the page words it."""
     row = TABLE.row_of(release)
     found = row.answers[cell] if row is not None else None

@@ -48,7 +48,7 @@ class Place:
         return self.says.format(version=version, line=line)
 
     def is_right(self, text: str, version: str) -> bool:
-        """Tell whether the place names a release, and no other."""
+        """Return whether the place names a release, and no other."""
         found = self.named(text)
         return bool(found) and set(found) == {self.wanted(version)}
 

@@ -66,13 +66,13 @@ def lost_checkpoint() -> GoldenRun:
 
 def zombie_leader() -> GoldenRun:
     """Broker 2 of 2.8.2 does not hear that broker 1 leads, and goes on: z0 is cut when it does."""
-    deaf = {"hold": {"name": "deaf", "point": "leader_and_isr", "broker": 2}}
+    unreachable = {"hold": {"name": "deaf", "point": "leader_and_isr", "broker": 2}}
     asked = (0.05, "election_requested", "preferred", "preferred election requested")
     elected = (0.6, "leader_elected", "1")
     both = [1, 2]
     steps = rows_to_steps(
         (
-            (deaf, 0.2, (up(0, 0), up(0, 0)), 2, 1, both, ()),
+            (unreachable, 0.2, (up(0, 0), up(0, 0)), 2, 1, both, ()),
             (
                 {"elect": "preferred"},
                 0.7,

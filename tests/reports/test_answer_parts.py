@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from conformance.puppet_stage import acts, client_acts, controller_acts, following_acts, leading_acts, transaction_acts
+from conformance.puppet_scripts import (
+    acts,
+    client_acts,
+    controller_acts,
+    following_acts,
+    leading_acts,
+    transaction_acts,
+)
 from reports.answer_parts import UNBRACKETED, Part, error_words, parts_of, tree_of
 from reports.model import QuestionView
 

@@ -14,7 +14,7 @@ from reports.load import load_run
 from reports.picture.contents import confirmed_stays, replaced_stays
 from reports.picture.layout import lay_out
 from reports.picture.scale import TimeScale
-from reports.picture.status import believes_to_lead, is_deaf
+from reports.picture.status import believes_to_lead, misses_leader_change
 from reports.picture_table import picture_table
 from reports.story import CONTROLLER
 from reports.timeline_svg import describe_story, draw_timeline
@@ -252,7 +252,7 @@ def test_only_the_deaf_broker_that_led_believes_it_leads(view: Callable[[GoldenR
     story = view(golden_faults.zombie_leader()).story
     assert [broker for broker in (1, 2) if believes_to_lead(story, broker, 2)] == [2]
     other = replace(story, held_frames=(replace(story.held_frames[0], follower=1),))
-    assert [broker for broker in (1, 2) if is_deaf(other, broker, 2)] == [1]
+    assert [broker for broker in (1, 2) if misses_leader_change(other, broker, 2)] == [1]
     assert not [broker for broker in (1, 2) if believes_to_lead(other, broker, 2)]
-    assert not is_deaf(story, 2, 0)
-    assert not is_deaf(story, 2, 5)
+    assert not misses_leader_change(story, 2, 0)
+    assert not misses_leader_change(story, 2, 5)

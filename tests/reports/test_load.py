@@ -12,7 +12,7 @@ import pytest
 from conformance.record.verdict import Conformance, PromiseKept
 from reports.checkpoint_table import checkpoint_table
 from reports.load import load_run, load_runs
-from reports.model import CheckpointView, Comparison, FinalLogs
+from reports.model import CheckpointView, ComparisonView, FinalLogs
 from reports.picture.cells import draw_cells
 
 if TYPE_CHECKING:
@@ -165,7 +165,7 @@ def test_a_variant_is_named_once(golden_paths: list[Path]) -> None:
 
 def test_the_judges_words_become_columns() -> None:
     whats = ("broker 1 log end offset", "broker 1 alive", "isr", "remote log end offset of broker 2 (derived)")
-    rows = tuple(Comparison(what, "1", "1", agrees=True) for what in whats)
+    rows = tuple(ComparisonView(what, "1", "1", agrees=True) for what in whats)
     table = checkpoint_table([CheckpointView(1, "end", rows)])
     assert [(head.title, head.columns) for head in table.heads] == [
         ("broker 1", ("LEO", "alive")),

@@ -10,7 +10,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from reports.load import load_run
-from reports.model import EntryView, FinalLogs, ReplicaLog
+from reports.model import EntryView, FinalLogs, ReplicaLogView
 from reports.picture.cells import cell_of, draw_cells, log_sentences
 from reports.picture.contents import confirmed_stays
 from reports.picture.layout import lay_out
@@ -113,7 +113,7 @@ def test_the_description_tells_the_story(views: list[RunView]) -> None:
 
 def test_cells_tell_kept_lost_diverged_absent_and_uncommitted_apart() -> None:
     entry = EntryView(1, "m1", 0)
-    log = ReplicaLog(1, (entry,), 2)
+    log = ReplicaLogView(1, (entry,), 2)
     final = FinalLogs((log,), diverged_offsets=frozenset({5}))
     words = {
         cell_of(final, log, entry),
@@ -142,7 +142,7 @@ def test_ghosts_and_divergence_are_said_in_words(views: list[RunView]) -> None:
 
 def test_long_logs_show_their_ends_and_what_is_remarkable() -> None:
     entries = tuple(EntryView(offset, f"r{offset}", 0) for offset in range(10_000))
-    final = FinalLogs((ReplicaLog(1, entries, 10_000),), diverged_offsets=frozenset({5_000}))
+    final = FinalLogs((ReplicaLogView(1, entries, 10_000),), diverged_offsets=frozenset({5_000}))
     shown = shown_offsets(final)
     offsets = [offset for offset, _ in shown if offset is not None]
     assert offsets == [0, 1, 4_999, 5_000, 5_001, 9_998, 9_999]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from conformance.record.verdict import Loss, PromiseKept
+from conformance.record.verdict import PromiseKept, RecordLoss
 from reports import write_report
 from reports.load import load_run, load_runs
 from reports.operators import operator_rows
@@ -133,7 +133,7 @@ def test_a_broken_promise_is_the_headline_with_record_cause_and_link(golden_path
 def test_the_cause_is_the_judges_not_a_loss_that_the_settings_allow(golden_paths: list[Path]) -> None:
     run = load_run(golden_paths[0])
     cause = "offset 1 holds m1 on broker 1, m3 on broker 3"
-    allowed = (Loss("m2", "allowed_by_settings", "never had the record"),)
+    allowed = (RecordLoss("m2", "allowed_by_settings", "never had the record"),)
     diverged = replace(run, verdict=replace(run.verdict, losses=allowed, promise_reason=cause))
     older = replace(run, verdict=replace(diverged.verdict, promise_reason=""))
     assert [one.cause for one in broken_promises([diverged, older])] == [cause, run.verdict.reason]

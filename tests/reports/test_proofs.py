@@ -9,14 +9,14 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from conformance.record.schedule import in_words
-from conformance.record.timeline import Event, Mark
+from conformance.record.timeline import Event, TimelineMark
 from oracle.schedule_format import decode_step
 from oracle.steps.step import STEP_CLASSES
 from reports import write_report
 from reports.load import load_run
 from reports.load_faults import INJECTING, TAKING_BACK, proofs_of
 from reports.picture_table import picture_table
-from reports.story import Proof, Step
+from reports.story import ProofView, StepView
 from reports.timeline_svg import describe_story, draw_timeline
 from tests.reports import golden_faults
 from tests.reports.golden_runs import loss
@@ -153,13 +153,13 @@ def test_a_hold_of_a_run_of_before_is_proven_by_its_fault(tmp_path: Path) -> Non
     ],
 )
 def test_obstacles_are_proven_and_their_end_as_well(step: dict[str, object], event: str, fault: str) -> None:
-    taken = Step(0, in_words(decode_step(0, step)), 1, 9)
-    shown = Mark(Event(event), fault, "seen", t_ns=3, step=0, number=1)
-    armed = Mark(Event.FAULT_ARMED, fault, "armed", t_ns=2, step=0, number=1)
-    another = Mark(Event.FAULT_HEALED, "hold_frame", "no matter", t_ns=3, step=0, number=2)
+    taken = StepView(0, in_words(decode_step(0, step)), 1, 9)
+    shown = TimelineMark(Event(event), fault, "seen", t_ns=3, step=0, number=1)
+    armed = TimelineMark(Event.FAULT_ARMED, fault, "armed", t_ns=2, step=0, number=1)
+    another = TimelineMark(Event.FAULT_HEALED, "hold_frame", "no matter", t_ns=3, step=0, number=2)
 
-    assert proofs_of([armed, shown, another], [taken], "") == (Proof(0, "seen", 3),)
-    assert proofs_of([another], [taken], "") == (Proof(0),)
+    assert proofs_of([armed, shown, another], [taken], "") == (ProofView(0, "seen", 3),)
+    assert proofs_of([another], [taken], "") == (ProofView(0),)
 
 
 def test_a_start_of_which_nothing_was_noted_has_no_proof(tmp_path: Path) -> None:

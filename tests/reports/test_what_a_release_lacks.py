@@ -12,7 +12,7 @@ from oracle.vocabulary import ELIGIBLE_LEADER_REPLICAS
 from reports.checkpoint_table import checkpoint_table
 from reports.html import render_html
 from reports.load import load_run
-from reports.model import CheckpointView, Comparison, EntryView, FinalLogs, ReplicaLog
+from reports.model import CheckpointView, ComparisonView, EntryView, FinalLogs, ReplicaLogView
 from reports.picture.cells import WITH_EPOCHS, WITHOUT_EPOCHS, draw_cells, log_caption
 from tests.reports.golden_runs import kept, loss
 from tests.reports.golden_writer import write_golden
@@ -25,7 +25,9 @@ def columns(*measured: str, has_elr: bool) -> tuple[str, ...]:
     """Return the columns of checkpoints at which nobody was predicted to be eligible, and these were measured."""
     views = [
         CheckpointView(
-            number, "", (Comparison("isr", "{1}", "{1}", agrees=True), Comparison("elr", "{}", elr, agrees=elr == "{}"))
+            number,
+            "",
+            (ComparisonView("isr", "{1}", "{1}", agrees=True), ComparisonView("elr", "{}", elr, agrees=elr == "{}")),
         )
         for number, elr in enumerate(measured, start=1)
     ]
@@ -61,7 +63,7 @@ def test_the_rules_of_the_prediction_tell_whether_there_is_an_elr(
 
 def test_the_page_asks_for_what_its_cluster_has(tmp_path: Path) -> None:
     run = load_run(write_golden(kept(), tmp_path))
-    elr = Comparison("elr", "{}", "{}", agrees=True)
+    elr = ComparisonView("elr", "{}", "{}", agrees=True)
     shown = replace(run, checkpoints=(replace(run.checkpoints[0], rows=(*run.checkpoints[0].rows, elr)),))
     assert '<th scope="col">ELR</th>' in render_html([replace(shown, has_elr=True)], tmp_path)
     assert '<th scope="col">ELR</th>' not in render_html([replace(shown, has_elr=False)], tmp_path)
@@ -69,7 +71,7 @@ def test_the_page_asks_for_what_its_cluster_has(tmp_path: Path) -> None:
 
 def logs(*epochs: int | None) -> FinalLogs:
     entries = tuple(EntryView(offset, f"m{offset}", epoch) for offset, epoch in enumerate(epochs))
-    return FinalLogs((ReplicaLog(1, entries, len(epochs)),), measured=True)
+    return FinalLogs((ReplicaLogView(1, entries, len(epochs)),), measured=True)
 
 
 def test_a_format_without_epochs_says_so_once() -> None:

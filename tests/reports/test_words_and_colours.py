@@ -10,7 +10,7 @@ from conformance.record.schedule import in_words
 from oracle.schedule_format import decode_step
 from oracle.vocabulary import PointName, frame_words
 from reports.html import TEMPLATES
-from reports.story import Step
+from reports.story import StepView
 
 CSS = (TEMPLATES / "report.css").read_text(encoding="utf-8")
 PAIRS = [
@@ -77,7 +77,7 @@ def test_every_colour_pair_has_enough_contrast(scheme: str, text: str, ground: s
     ],
 )
 def test_a_step_stands_in_the_list_as_a_sentence(written: dict[str, object], sentence: str) -> None:
-    assert Step(0, in_words(decode_step(0, written))).sentence == sentence
+    assert StepView(0, in_words(decode_step(0, written))).sentence == sentence
 
 
 @pytest.mark.parametrize("point", PointName)

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from conformance.catalogue.questions import Answer, NotSeenError, Took, formula_ms
+from conformance.catalogue.questions import NotSeenError, QuestionAnswer, Took, formula_ms
 from conformance.clients.one_produce import OneRecord, produce_once
 from conformance.clients.questions import Fetched, FetchLimits, Questioner
-from conformance.examining.stand import stand
+from conformance.examining.examination_cluster import examination_cluster
 from conformance.record.directory import slug
 from fault_injection.cluster.spec import ClusterSpec
 from fault_injection.waiting import DeadlineExceededError, until
@@ -20,7 +20,7 @@ from fault_injection.waiting import DeadlineExceededError, until
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from conformance.examining.room import Room
+    from conformance.examining.context import ExaminationContext
     from oracle.rules.rule_set import RuleSet
 
 LEADER = 1
@@ -63,29 +63,29 @@ class FetchLimitsKept:
             "fetch beyond the log end",
         )
 
-    def predict(self, rules: RuleSet) -> tuple[Answer, ...]:  # noqa: ARG002 - the same on every release
+    def predict(self, rules: RuleSet) -> tuple[QuestionAnswer, ...]:  # noqa: ARG002 - the same on every release
         """Predict what comes and how long it takes."""
         waits, at_once = formula_ms(SHORT_MS - CLOCK_MS, SHORT_MS), formula_ms(0, 0)
         return (
-            Answer(ALL, RECORDS),
-            Answer(ONE_BYTE, 1),
-            Answer(ONE_BYTE_OF_PARTITION, 1),
-            Answer(TWO_BATCHES, 2),
-            Answer(EMPTY, 0),
-            Answer(WAITED, waits),
-            Answer(WAITED_FOR_MORE, waits),
-            Answer(CAME_ANYWAY, RECORDS),
-            Answer(NOT_WAITED, at_once),
-            Answer(NOTHING_WANTED, at_once),
-            Answer(STILL_WAITS, value=True),
-            Answer(WOKEN, at_once),
-            Answer(WOKEN_WITH, 1),
-            Answer(BEYOND, OUT_OF_RANGE),
+            QuestionAnswer(ALL, RECORDS),
+            QuestionAnswer(ONE_BYTE, 1),
+            QuestionAnswer(ONE_BYTE_OF_PARTITION, 1),
+            QuestionAnswer(TWO_BATCHES, 2),
+            QuestionAnswer(EMPTY, 0),
+            QuestionAnswer(WAITED, waits),
+            QuestionAnswer(WAITED_FOR_MORE, waits),
+            QuestionAnswer(CAME_ANYWAY, RECORDS),
+            QuestionAnswer(NOT_WAITED, at_once),
+            QuestionAnswer(NOTHING_WANTED, at_once),
+            QuestionAnswer(STILL_WAITS, value=True),
+            QuestionAnswer(WOKEN, at_once),
+            QuestionAnswer(WOKEN_WITH, 1),
+            QuestionAnswer(BEYOND, OUT_OF_RANGE),
         )
 
-    def conduct(self, room: Room) -> Iterator[Answer]:
+    def conduct(self, context: ExaminationContext) -> Iterator[QuestionAnswer]:
         """Fetch from a real leader."""
-        with one_replica(room) as (address, topic):
+        with one_replica(context) as (address, topic):
             for record_id in range(RECORDS):
                 append(address, topic, record_id)
             yield from _sizes(Questioner(address, topic))
@@ -94,11 +94,11 @@ class FetchLimitsKept:
 
 
 @contextmanager
-def one_replica(room: Room) -> Iterator[tuple[str, str]]:
-    """Have a topic with one replica on a stand; give its leader's address and its name."""
-    topic = slug(room.run.path.name)
+def one_replica(context: ExaminationContext) -> Iterator[tuple[str, str]]:
+    """Have a topic with one replica; give its leader's address and its name."""
+    topic = slug(context.run.path.name)
     with (
-        stand(room, ClusterSpec(room.release, room.metadata)) as place,
+        examination_cluster(context, ClusterSpec(context.release, context.metadata)) as place,
         place.topic(topic, [[LEADER]], {"min.insync.replicas": "1"}),
     ):
         yield place.cluster.client_address(LEADER), topic
@@ -112,42 +112,42 @@ def append(address: str, topic: str, record_id: int) -> None:
         raise NotSeenError(f"record {record_id} was refused with {told.error}")
 
 
-def _sizes(questioner: Questioner) -> Iterator[Answer]:
+def _sizes(questioner: Questioner) -> Iterator[QuestionAnswer]:
     everything = questioner.fetch(0)
-    yield Answer(ALL, len(everything.record_ids))
-    yield Answer(ONE_BYTE, _records(questioner, FetchLimits(max_bytes=1)))
-    yield Answer(ONE_BYTE_OF_PARTITION, _records(questioner, FetchLimits(partition_max_bytes=1)))
+    yield QuestionAnswer(ALL, len(everything.record_ids))
+    yield QuestionAnswer(ONE_BYTE, _records(questioner, FetchLimits(max_bytes=1)))
+    yield QuestionAnswer(ONE_BYTE_OF_PARTITION, _records(questioner, FetchLimits(partition_max_bytes=1)))
     two_batches = everything.bytes // RECORDS * 2 + 1
-    yield Answer(TWO_BATCHES, _records(questioner, FetchLimits(partition_max_bytes=two_batches)))
-    yield Answer(BEYOND, questioner.fetch(RECORDS + 1).error)
+    yield QuestionAnswer(TWO_BATCHES, _records(questioner, FetchLimits(partition_max_bytes=two_batches)))
+    yield QuestionAnswer(BEYOND, questioner.fetch(RECORDS + 1).error)
 
 
 def _records(questioner: Questioner, limits: FetchLimits) -> int:
     return len(questioner.fetch(0, limits).record_ids)
 
 
-def _waits(questioner: Questioner) -> Iterator[Answer]:
+def _waits(questioner: Questioner) -> Iterator[QuestionAnswer]:
     fetched, waited = _timed(questioner, RECORDS, FetchLimits(SHORT_MS, 1))
-    yield Answer(EMPTY, len(fetched.record_ids))
-    yield Answer(WAITED, waited)
+    yield QuestionAnswer(EMPTY, len(fetched.record_ids))
+    yield QuestionAnswer(WAITED, waited)
     fetched, waited = _timed(questioner, 0, FetchLimits(SHORT_MS, MORE_THAN_THERE_IS))
-    yield Answer(WAITED_FOR_MORE, waited)
-    yield Answer(CAME_ANYWAY, len(fetched.record_ids))
-    yield Answer(NOT_WAITED, _timed(questioner, 0, FetchLimits(LONG_MS, 1))[1])
-    yield Answer(NOTHING_WANTED, _timed(questioner, RECORDS, FetchLimits(LONG_MS, 0))[1])
+    yield QuestionAnswer(WAITED_FOR_MORE, waited)
+    yield QuestionAnswer(CAME_ANYWAY, len(fetched.record_ids))
+    yield QuestionAnswer(NOT_WAITED, _timed(questioner, 0, FetchLimits(LONG_MS, 1))[1])
+    yield QuestionAnswer(NOTHING_WANTED, _timed(questioner, RECORDS, FetchLimits(LONG_MS, 0))[1])
 
 
-def _woken(address: str, topic: str) -> Iterator[Answer]:
+def _woken(address: str, topic: str) -> Iterator[QuestionAnswer]:
     with ThreadPoolExecutor(1) as pool:
         waiting = pool.submit(_timed, Questioner(address, topic), RECORDS, FetchLimits(LONG_MS, 1))
         with suppress(DeadlineExceededError):
             until(waiting.done, deadline_s=PARKED_S, what="an answer that has no reason to come")
-        yield Answer(STILL_WAITS, not waiting.done())
+        yield QuestionAnswer(STILL_WAITS, not waiting.done())
         appended_ns = time.monotonic_ns()
         append(address, topic, RECORDS)
         fetched, waited = waiting.result()
-    yield Answer(WOKEN, Took(appended_ns, waited.to_ns))
-    yield Answer(WOKEN_WITH, len(fetched.record_ids))
+    yield QuestionAnswer(WOKEN, Took(appended_ns, waited.to_ns))
+    yield QuestionAnswer(WOKEN_WITH, len(fetched.record_ids))
 
 
 def _timed(questioner: Questioner, offset: int, limits: FetchLimits) -> tuple[Fetched, Took]:

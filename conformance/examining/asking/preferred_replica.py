@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from conformance.catalogue.questions import Answer
+from conformance.catalogue.questions import QuestionAnswer
 from conformance.clients.questions import FetchLimits, Questioner
-from conformance.examining.stand import DEADLINE_S, stand
+from conformance.examining.examination_cluster import DEADLINE_S, examination_cluster
 from conformance.scenarios.vocabulary import await_hold, brokers, hold_request, hold_response, produce, release
 from fault_injection.cluster.properties import rack_of
 from fault_injection.cluster.spec import ClusterSpec
@@ -21,13 +21,13 @@ from oracle.asking import chosen
 from oracle.predict import initial_world, take
 from oracle.replication.consuming import consume, preferred_read_replica
 from oracle.schedule import Schedule
-from oracle.vocabulary import Acks, BrokerId, Offset, Request
+from oracle.vocabulary import Acks, BrokerId, ClientRequest, Offset
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from conformance.examining.room import Room
-    from conformance.examining.stand import Stand
+    from conformance.examining.context import ExaminationContext
+    from conformance.examining.examination_cluster import ExaminationCluster
     from conformance.record.answers import Value
     from oracle.rules.rule_set import RuleSet
     from oracle.steps.step import Step
@@ -52,7 +52,7 @@ class Fetching:
     offset: Offset
 
     def text(self, moment: str) -> str:
-        """Say what is asked, and what the answer is made of."""
+        """Return what is asked, and what the answer is made of."""
         where = f"in {self.rack}" if self.rack else "without a rack"
         asked = f"consumer {where} asks broker {self.broker} at {self.offset}"
         return f"{moment}: {asked}: [error, preferred replica, records]"
@@ -63,38 +63,38 @@ def _asked(*asked: tuple[BrokerId, str, int]) -> tuple[Fetching, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class Moment:
+class ReplicaChoice:
     """What is done, by the model and on brokers, and what consumers then ask."""
 
     name: str
     steps: tuple[Step, ...]
-    on_brokers: Callable[[Stand], None]
+    on_brokers: Callable[[ExaminationCluster], None]
     asked: tuple[Fetching, ...]
 
 
-def _commit_everywhere(place: Stand) -> None:
+def _commit_everywhere(place: ExaminationCluster) -> None:
     place.produce(LEADER, TOPIC, 0, Acks.ALL)
     _await_follower(place, (1, 1))
 
 
-def _keep_from_commitment(place: Stand) -> None:
+def _keep_from_commitment(place: ExaminationCluster) -> None:
     place.gate.arm(COMMITMENT, Point("fetch_response", FOLLOWER, LEADER, TOPIC, 0, 2))
     place.produce(LEADER, TOPIC, 1, Acks.ALL)
     place.await_caught(COMMITMENT)
 
 
-def _let_hear(place: Stand) -> None:
+def _let_hear(place: ExaminationCluster) -> None:
     place.gate.release(COMMITMENT)
     _await_follower(place, (2, 2))
 
 
-def _keep_from_record(place: Stand) -> None:
+def _keep_from_record(place: ExaminationCluster) -> None:
     place.gate.arm(REPLICATION, Point("fetch_request", FOLLOWER, LEADER, TOPIC, 0, 2))
     place.await_caught(REPLICATION)
     place.produce(LEADER, TOPIC, 2, Acks.LEADER)
 
 
-def _await_follower(place: Stand, numbers: tuple[int, int]) -> None:
+def _await_follower(place: ExaminationCluster, numbers: tuple[int, int]) -> None:
     """Wait until the follower has this log end offset and high watermark."""
     until(
         lambda: place.offsets(FOLLOWER, TOPIC) == numbers,
@@ -104,7 +104,7 @@ def _await_follower(place: Stand, numbers: tuple[int, int]) -> None:
 
 
 MOMENTS = (
-    Moment(
+    ReplicaChoice(
         "m0 is committed, and both replicas know it",
         (produce("m0"),),
         _commit_everywhere,
@@ -116,7 +116,7 @@ MOMENTS = (
             (FOLLOWER, NEAR_FOLLOWER, 0),
         ),
     ),
-    Moment(
+    ReplicaChoice(
         "m1 is committed, which broker 2 has not heard",
         (hold_response(COMMITMENT, FOLLOWER, LEADER, 2), produce("m1"), await_hold(COMMITMENT)),
         _keep_from_commitment,
@@ -127,8 +127,8 @@ MOMENTS = (
             (LEADER, NEAR_LEADER, 1),
         ),
     ),
-    Moment("broker 2 has heard it", (release(COMMITMENT),), _let_hear, _asked((FOLLOWER, NEAR_FOLLOWER, 1))),
-    Moment(
+    ReplicaChoice("broker 2 has heard it", (release(COMMITMENT),), _let_hear, _asked((FOLLOWER, NEAR_FOLLOWER, 1))),
+    ReplicaChoice(
         "m2 is on broker 1 alone",
         (
             hold_request(REPLICATION, FOLLOWER, LEADER, 2),
@@ -162,29 +162,29 @@ class RackAware:
             "hold broker 2's fetch at 2; produce m2 with acks=1; ask the leader at 2 and at 3, and broker 2 at 2",
         )
 
-    def predict(self, rules: RuleSet) -> tuple[Answer, ...]:
+    def predict(self, rules: RuleSet) -> tuple[QuestionAnswer, ...]:
         """Have the model's brokers answer."""
         world = initial_world(SCHEDULE, rules, SCHEDULE.replicas)
-        answers: list[Answer] = []
+        answers: list[QuestionAnswer] = []
         for moment in MOMENTS:
             for step in moment.steps:
                 world = take(world, step)
-            answers += [Answer(one.text(moment.name), _predicted(world, one)) for one in moment.asked]
+            answers += [QuestionAnswer(one.text(moment.name), _predicted(world, one)) for one in moment.asked]
         return tuple(answers)
 
-    def conduct(self, room: Room) -> Iterator[Answer]:
+    def conduct(self, context: ExaminationContext) -> Iterator[QuestionAnswer]:
         """Ask real brokers."""
-        spec = ClusterSpec(room.release, room.metadata, overrides=SELECTOR, racks=True)
-        with stand(room, spec) as place, place.topic(TOPIC, [REPLICAS], {"min.insync.replicas": "1"}):
+        spec = ClusterSpec(context.release, context.metadata, overrides=SELECTOR, racks=True)
+        with examination_cluster(context, spec) as place, place.topic(TOPIC, [REPLICAS], {"min.insync.replicas": "1"}):
             for moment in MOMENTS:
                 moment.on_brokers(place)
                 for one in moment.asked:
-                    yield Answer(one.text(moment.name), _measured(place, one))
+                    yield QuestionAnswer(one.text(moment.name), _measured(place, one))
             place.gate.release(REPLICATION)
 
 
 def _predicted(world: World, one: Fetching) -> Value:
-    replica, version = world.state.replica(one.broker), chosen(Request.FETCH, None, world.rules)
+    replica, version = world.state.replica(one.broker), chosen(ClientRequest.FETCH, None, world.rules)
     preferred = preferred_read_replica(replica, one.offset, one.rack, RACKS)
     told = consume(replica, one.offset, version, world.rules)
     labels = [produce.label for produce in world.state.produces]
@@ -192,7 +192,7 @@ def _predicted(world: World, one: Fetching) -> Value:
     return [told.error, preferred, records]
 
 
-def _measured(place: Stand, one: Fetching) -> Value:
+def _measured(place: ExaminationCluster, one: Fetching) -> Value:
     questioner = Questioner(place.cluster.client_address(one.broker), TOPIC)
     told = questioner.fetch(one.offset, FetchLimits(rack=one.rack))
     return [told.error, told.preferred_read_replica, list(told.record_ids)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from conformance.catalogue.questions import Answer
+from conformance.catalogue.questions import QuestionAnswer
 from conformance.clients.questions import FetchLimits, Questioner
 from conformance.clients.transactions import OpenTransaction
 from conformance.examining.asking.fetch_limits import append, one_replica
@@ -14,7 +14,7 @@ from fault_injection.waiting import until
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from conformance.examining.room import Room
+    from conformance.examining.context import ExaminationContext
     from oracle.rules.rule_set import RuleSet
 
 LATEST = -1
@@ -39,24 +39,24 @@ class LastStableOffset:
             "commit the transaction, which appends a marker; ask and fetch again",
         )
 
-    def predict(self, rules: RuleSet) -> tuple[Answer, ...]:  # noqa: ARG002 - the same on every release
+    def predict(self, rules: RuleSet) -> tuple[QuestionAnswer, ...]:  # noqa: ARG002 - the same on every release
         """Predict both offsets and the records below them: the open transaction begins at offset 1."""
         return (
-            Answer(f"{UNCOMMITTED}, {OPEN}", 3),
-            Answer(f"{COMMITTED}, {OPEN}", 1),
-            Answer(f"{SEEN_UNCOMMITTED}, {OPEN}", [0, 1, 2]),
-            Answer(f"{SEEN_COMMITTED}, {OPEN}", [0]),
-            Answer(f"{STABLE}, {OPEN}", 1),
-            Answer(f"{UNCOMMITTED}, {ENDED}", 4),
-            Answer(f"{COMMITTED}, {ENDED}", 4),
-            Answer(f"{SEEN_UNCOMMITTED}, {ENDED}", [0, 1, 2]),
-            Answer(f"{SEEN_COMMITTED}, {ENDED}", [0, 1, 2]),
-            Answer(f"{STABLE}, {ENDED}", 4),
+            QuestionAnswer(f"{UNCOMMITTED}, {OPEN}", 3),
+            QuestionAnswer(f"{COMMITTED}, {OPEN}", 1),
+            QuestionAnswer(f"{SEEN_UNCOMMITTED}, {OPEN}", [0, 1, 2]),
+            QuestionAnswer(f"{SEEN_COMMITTED}, {OPEN}", [0]),
+            QuestionAnswer(f"{STABLE}, {OPEN}", 1),
+            QuestionAnswer(f"{UNCOMMITTED}, {ENDED}", 4),
+            QuestionAnswer(f"{COMMITTED}, {ENDED}", 4),
+            QuestionAnswer(f"{SEEN_UNCOMMITTED}, {ENDED}", [0, 1, 2]),
+            QuestionAnswer(f"{SEEN_COMMITTED}, {ENDED}", [0, 1, 2]),
+            QuestionAnswer(f"{STABLE}, {ENDED}", 4),
         )
 
-    def conduct(self, room: Room) -> Iterator[Answer]:
+    def conduct(self, context: ExaminationContext) -> Iterator[QuestionAnswer]:
         """Ask a real leader."""
-        with one_replica(room) as (address, topic):
+        with one_replica(context) as (address, topic):
             append(address, topic, 0)
             with OpenTransaction(address, f"{topic}-transaction") as transaction:
                 transaction.produce(topic, 1)
@@ -72,13 +72,13 @@ def _await_marker(questioner: Questioner) -> None:
     until(lambda: (questioner.list_offset(LATEST).offset or 0) > RECORDS, deadline_s=DEADLINE_S, what="the marker")
 
 
-def _seen(questioner: Questioner, when: str) -> Iterator[Answer]:
+def _seen(questioner: Questioner, when: str) -> Iterator[QuestionAnswer]:
     for name, seen, reads_committed in ((UNCOMMITTED, SEEN_UNCOMMITTED, False), (COMMITTED, SEEN_COMMITTED, True)):
-        yield Answer(f"{name}, {when}", questioner.list_offset(LATEST, reads_committed=reads_committed).offset)
+        yield QuestionAnswer(f"{name}, {when}", questioner.list_offset(LATEST, reads_committed=reads_committed).offset)
         fetched = questioner.fetch(0, FetchLimits(reads_committed=reads_committed))
-        yield Answer(f"{seen}, {when}", [record for record in fetched.record_ids if record is not None])
+        yield QuestionAnswer(f"{seen}, {when}", [record for record in fetched.record_ids if record is not None])
         if reads_committed:
-            yield Answer(f"{STABLE}, {when}", fetched.last_stable_offset)
+            yield QuestionAnswer(f"{STABLE}, {when}", fetched.last_stable_offset)
 
 
 READ_COMMITTED = LastStableOffset()

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from conformance.puppet_stage.client_acts import AppendAt, Consume, ListByTime, ListEarliest, ListLatest
-from conformance.puppet_stage.leading_acts import Append, FetchAs, Lead
-from conformance.puppet_stage.script import PuppetScript
-from conformance.puppet_stage.transaction_acts import (
+from conformance.puppet_scripts.client_acts import AppendAt, ConsumerFetch, ListByTime, ListEarliest, ListLatest
+from conformance.puppet_scripts.leading_acts import Append, FetchAs, Lead
+from conformance.puppet_scripts.script import PuppetScript
+from conformance.puppet_scripts.transaction_acts import (
     AppendInTransaction,
     ConsumeCommitted,
     EndTransaction,
@@ -26,13 +26,13 @@ SHORT_MS, LONGER_MS, LONG_MS = 500, 3_000, 10_000
 FETCH = PuppetScript(
     (
         *THREE_OF_FOUR_COMMITTED,
-        Consume(0),
-        Consume(0, max_wait_ms=LONG_MS),
-        Consume(3, max_wait_ms=SHORT_MS),
-        Consume(4, max_wait_ms=LONGER_MS),
-        Consume(0, max_wait_ms=SHORT_MS, wants_more=True),
-        Consume(1, takes_one_byte=True),
-        Consume(5),
+        ConsumerFetch(0),
+        ConsumerFetch(0, max_wait_ms=LONG_MS),
+        ConsumerFetch(3, max_wait_ms=SHORT_MS),
+        ConsumerFetch(4, max_wait_ms=LONGER_MS),
+        ConsumerFetch(0, max_wait_ms=SHORT_MS, wants_more=True),
+        ConsumerFetch(1, takes_one_byte=True),
+        ConsumerFetch(5),
     )
 )
 

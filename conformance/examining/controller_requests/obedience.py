@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from conformance.puppet_stage.controller_acts import (
+from conformance.puppet_scripts.controller_acts import (
     AskLeader,
-    Office,
+    EpochOfBroker,
+    EpochOfController,
     SendLeaderAndIsr,
     SendUpdateMetadata,
     Sent,
-    Start,
     StopReplica,
 )
-from conformance.puppet_stage.leading_acts import Append, FetchAs, Lead
-from conformance.puppet_stage.script import PuppetScript
+from conformance.puppet_scripts.leading_acts import Append, FetchAs, Lead
+from conformance.puppet_scripts.script import PuppetScript
 
-REPLACED = Sent(Office.REPLACED)
-EARLIER, THIS = Sent(start=Start.EARLIER), Sent(start=Start.THIS)
+REPLACED = Sent(EpochOfController.REPLACED)
+EARLIER, THIS = Sent(start=EpochOfBroker.EARLIER), Sent(start=EpochOfBroker.THIS)
 
 REPLACED_CONTROLLER = PuppetScript(
     (

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from conformance.puppet_stage.controller_acts import AskLeader, SendLeaderAndIsr, SendUpdateMetadata, StopReplica
-from conformance.puppet_stage.following_acts import Follow, Watch
-from conformance.puppet_stage.leading_acts import Append, Lead
-from conformance.puppet_stage.script import PuppetScript
+from conformance.puppet_scripts.controller_acts import AskLeader, SendLeaderAndIsr, SendUpdateMetadata, StopReplica
+from conformance.puppet_scripts.following_acts import Follow, Watch
+from conformance.puppet_scripts.leading_acts import Append, Lead
+from conformance.puppet_scripts.script import PuppetScript
 
 FETCHERS = PuppetScript(
     (

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from conformance.examining.stand import DEADLINE_S, Stand, stand
+from conformance.examining.examination_cluster import DEADLINE_S, ExaminationCluster, examination_cluster
 from conformance.probes.connection import ProbeError
 from conformance.probes.replica_probe import ReplicaProbe
 from conformance.record.directory import slug
@@ -23,8 +23,8 @@ from oracle.vocabulary import Acks, BrokerId
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from conformance.examining.room import Room
-    from conformance.probes.controller import ControllerView
+    from conformance.examining.context import ExaminationContext
+    from conformance.probes.controller import CommittedPartition
     from fault_injection.cluster.spec import ClusterSpec
 
 SURE_S = 20.0
@@ -34,10 +34,10 @@ PATIENCE_S = 4.0
 
 
 @dataclass(frozen=True, slots=True)
-class Partition:
+class CrashedPartition:
     """A partition on real brokers that are killed and started."""
 
-    place: Stand
+    place: ExaminationCluster
     topic: str
     probe: ReplicaProbe
 
@@ -66,10 +66,10 @@ class Partition:
         self.place.cluster.start_broker(broker)
         await_registered(self.place.cluster, broker)
 
-    def await_view(self, holds: Callable[[ControllerView], bool], what: str) -> ControllerView:
+    def await_view(self, holds: Callable[[CommittedPartition], bool], what: str) -> CommittedPartition:
         """Wait until the controller has committed something."""
 
-        def seen() -> ControllerView | None:
+        def seen() -> CommittedPartition | None:
             try:
                 view = self.probe.controller_view([*map(BrokerId, self.place.cluster.live_brokers)])
             except ProbeError as unanswered:
@@ -92,13 +92,13 @@ class Partition:
 
 @contextmanager
 def partition(
-    room: Room, spec: ClusterSpec, replicas: Sequence[int], configs: Mapping[str, str] | None = None
-) -> Iterator[Partition]:
-    """Have a partition on some brokers of a stand."""
-    topic = slug(room.run.path.name)
+    context: ExaminationContext, spec: ClusterSpec, replicas: Sequence[int], configs: Mapping[str, str] | None = None
+) -> Iterator[CrashedPartition]:
+    """Have a partition on some brokers of an examination's cluster."""
+    topic = slug(context.run.path.name)
     with (
-        stand(room, spec) as place,
+        examination_cluster(context, spec) as place,
         place.topic(topic, [replicas], configs),
         ReplicaProbe(place.cluster, topic) as probe,
     ):
-        yield Partition(place, topic, probe)
+        yield CrashedPartition(place, topic, probe)

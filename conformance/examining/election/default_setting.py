@@ -5,18 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from conformance.catalogue.questions import Answer, NotSeenError
+from conformance.catalogue.questions import NotSeenError, QuestionAnswer
 from conformance.examining.election.crashing import partition
 from conformance.scenarios.vocabulary import await_isr, brokers, kill, produce, start
 from fault_injection.cluster.spec import ClusterSpec
 from oracle.predict import predict
-from oracle.schedule import Schedule, Settings
+from oracle.schedule import Schedule, TopicSettings
 from oracle.vocabulary import BrokerId
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from conformance.examining.room import Room
+    from conformance.examining.context import ExaminationContext
     from oracle.prediction import Moment
     from oracle.rules.rule_set import RuleSet
 
@@ -32,7 +32,7 @@ def _crashes(*, unclean: bool) -> Schedule:
         requirement="",
         sources=(),
         replicas=brokers(1, 2),
-        settings=Settings(min_insync_replicas=1, unclean_leader_election=unclean),
+        settings=TopicSettings(min_insync_replicas=1, unclean_leader_election=unclean),
         steps=(produce("m0"), kill(2), await_isr(1), produce("m1"), kill(1), start(2), start(1), await_isr(1, 2)),
     )
 
@@ -50,34 +50,34 @@ class DefaultSetting:
             "start broker 1, and wait until the ISR is {1, 2}",
         )
 
-    def predict(self, rules: RuleSet) -> tuple[Answer, ...]:
+    def predict(self, rules: RuleSet) -> tuple[QuestionAnswer, ...]:
         """Predict who leads, by what the release does without the setting."""
         predicted = predict(_crashes(unclean=rules.allows_unclean_election(None)), rules).moments
         alone, both = predicted[5], predicted[-1]
         assert both.leader is not None, "one of both was in sync"
         return (
-            Answer(LEADER_BEFORE, _number(alone)),
-            Answer(LEADER_AFTER, int(both.leader)),
-            Answer(END_AFTER, int(both.replicas[both.leader].log_end_offset)),
+            QuestionAnswer(LEADER_BEFORE, _number(alone)),
+            QuestionAnswer(LEADER_AFTER, int(both.leader)),
+            QuestionAnswer(END_AFTER, int(both.replicas[both.leader].log_end_offset)),
         )
 
-    def conduct(self, room: Room) -> Iterator[Answer]:
+    def conduct(self, context: ExaminationContext) -> Iterator[QuestionAnswer]:
         """Kill and start real brokers."""
-        with partition(room, ClusterSpec(room.release, room.metadata, (1, 2, 3)), (1, 2)) as crashing:
+        with partition(context, ClusterSpec(context.release, context.metadata, (1, 2, 3)), (1, 2)) as crashing:
             crashing.produce(0)
             crashing.kill(2)
             crashing.await_view(lambda view: view.isr == (1,), "the ISR to be {1}")
             crashing.produce(1)
             crashing.kill(1)
             crashing.start(2)
-            is_expected = room.rules.allows_unclean_election(None)
-            yield Answer(LEADER_BEFORE, crashing.leader_within_patience(is_expected=is_expected))
+            is_expected = context.rules.allows_unclean_election(None)
+            yield QuestionAnswer(LEADER_BEFORE, crashing.leader_within_patience(is_expected=is_expected))
             crashing.start(1)
             view = crashing.await_view(lambda view: view.isr == (1, 2), "the ISR to be {1, 2}")
             if view.leader is None:
                 raise NotSeenError("nobody leads, although two live brokers are in sync")
-            yield Answer(LEADER_AFTER, view.leader)
-            yield Answer(END_AFTER, crashing.probe.live_numbers(BrokerId(view.leader)).log_end_offset)
+            yield QuestionAnswer(LEADER_AFTER, view.leader)
+            yield QuestionAnswer(END_AFTER, crashing.probe.live_numbers(BrokerId(view.leader)).log_end_offset)
 
 
 def _number(moment: Moment) -> int | None:

@@ -11,11 +11,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from conformance.catalogue.questions import Answer
+from conformance.catalogue.questions import QuestionAnswer
 from conformance.clients.topics import create_spread_topic
-from conformance.examining.election.crashing import Partition
+from conformance.examining.election.crashing import CrashedPartition
 from conformance.examining.election.eligible_feature import FEATURE, other_level
-from conformance.examining.stand import DEADLINE_S, stand
+from conformance.examining.examination_cluster import DEADLINE_S, examination_cluster
 from conformance.probes.replica_probe import ReplicaProbe
 from conformance.record.directory import slug
 from conformance.running.election_requests import request_settings
@@ -26,7 +26,7 @@ from fault_injection.waiting import until
 from oracle.events import TopicDeleted
 from oracle.predict import initial_world, take
 from oracle.rules.by_version import rules_for
-from oracle.schedule import Schedule, Settings
+from oracle.schedule import Schedule, TopicSettings
 from oracle.steps.brokers import Kill, Start
 from oracle.steps.topic import Alter
 from oracle.steps.waits import Checkpoint
@@ -35,8 +35,8 @@ from oracle.vocabulary import BrokerId
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from conformance.examining.room import Room
-    from conformance.examining.stand import Stand
+    from conformance.examining.context import ExaminationContext
+    from conformance.examining.examination_cluster import ExaminationCluster
     from conformance.record.answers import Value
     from oracle.rules.rule_set import RuleSet
     from oracle.world import World
@@ -79,7 +79,7 @@ class DeletedTopic:
             "kill broker 1, start it, and wait until it is registered or has ended",
         )
 
-    def predict(self, rules: RuleSet) -> tuple[Answer, ...]:
+    def predict(self, rules: RuleSet) -> tuple[QuestionAnswer, ...]:
         """Let the model's brokers go the same way."""
         if self.is_switched:
             is_on = bool(other_level(rules))
@@ -89,32 +89,32 @@ class DeletedTopic:
         back = take(changed, Start(CRASHING))
         again = take(take(back.apply(TopicDeleted()).settle(), Kill(CRASHING)), Start(CRASHING))
         return (
-            Answer(ELIGIBLE, _eligible(world)),
-            Answer(CLEARED, _eligible(changed)),
-            Answer(REGISTERED, _is_registered(back)),
-            Answer(REGISTERED_AGAIN, _is_registered(again)),
-            Answer(ENDS, not again.state.replica(CRASHING).alive),
-            Answer(FAILS, not _is_registered(again)),
+            QuestionAnswer(ELIGIBLE, _eligible(world)),
+            QuestionAnswer(CLEARED, _eligible(changed)),
+            QuestionAnswer(REGISTERED, _is_registered(back)),
+            QuestionAnswer(REGISTERED_AGAIN, _is_registered(again)),
+            QuestionAnswer(ENDS, not again.state.replica(CRASHING).alive),
+            QuestionAnswer(FAILS, not _is_registered(again)),
         )
 
-    def conduct(self, room: Room) -> Iterator[Answer]:
+    def conduct(self, context: ExaminationContext) -> Iterator[QuestionAnswer]:
         """Kill and start real brokers, and delete their topic. The cluster is used for this alone."""
-        topic = slug(room.run.path.name)
-        with stand(room, self._spec(room)) as place:
+        topic = slug(context.run.path.name)
+        with examination_cluster(context, self._spec(context)) as place:
             create_spread_topic(place.addresses, topic, [REPLICAS], {"min.insync.replicas": str(OLD_MINIMUM)})
             with ReplicaProbe(place.cluster, topic) as probe:
-                yield from _before_deletion(Partition(place, topic, probe))
+                yield from _before_deletion(CrashedPartition(place, topic, probe))
             remove_topic(place.cluster, topic)
             yield from _after_deletion(place)
 
-    def _spec(self, room: Room) -> ClusterSpec:
-        features = {FEATURE: other_level(room.rules)} if self.is_switched else {}
+    def _spec(self, context: ExaminationContext) -> ClusterSpec:
+        features = {FEATURE: other_level(context.rules)} if self.is_switched else {}
         patience = {"initial.broker.registration.timeout.ms": str(GIVES_UP_S * 1000)}
-        return ClusterSpec(room.release, room.metadata, (1, 2), features=features, overrides=patience)
+        return ClusterSpec(context.release, context.metadata, (1, 2), features=features, overrides=patience)
 
 
 def _beginning(rules: RuleSet) -> World:
-    settings = Settings(min_insync_replicas=OLD_MINIMUM, unclean_leader_election=False)
+    settings = TopicSettings(min_insync_replicas=OLD_MINIMUM, unclean_leader_election=False)
     schedule = Schedule("deleted-topic", "", (), REPLICAS, (Checkpoint("start"),), settings=settings)
     return initial_world(schedule, rules, REPLICAS)
 
@@ -127,35 +127,35 @@ def _is_registered(world: World) -> bool:
     return CRASHING in world.state.controller.registered
 
 
-def _before_deletion(crashing: Partition) -> Iterator[Answer]:
+def _before_deletion(crashing: CrashedPartition) -> Iterator[QuestionAnswer]:
     """Make broker 1 eligible, clear that by a new minimum, and let it come back."""
     crashing.kill(CRASHING)
     view = crashing.await_view(lambda view: view.leader == REPLICAS[1] and CRASHING not in view.isr, "broker 2 alone")
-    yield Answer(ELIGIBLE, [*view.elr])
+    yield QuestionAnswer(ELIGIBLE, [*view.elr])
     request_settings(crashing.place.cluster, REPLICAS[1], crashing.topic, {"min.insync.replicas": str(NEW_MINIMUM)})
     view = crashing.await_view(lambda view: not view.elr, "nobody to be eligible")
-    yield Answer(CLEARED, [*view.elr])
-    yield Answer(REGISTERED, _starts(crashing.place))
+    yield QuestionAnswer(CLEARED, [*view.elr])
+    yield QuestionAnswer(REGISTERED, _starts(crashing.place))
     crashing.await_view(lambda view: set(view.isr) == set(REPLICAS), "both to be in sync")
 
 
-def _after_deletion(place: Stand) -> Iterator[Answer]:
+def _after_deletion(place: ExaminationCluster) -> Iterator[QuestionAnswer]:
     """Crash broker 1 once more, and see what becomes of it and of the controller."""
     place.cluster.kill(CRASHING)
     await_unregistered(place.cluster, CRASHING)
     is_registered = _starts(place)
-    yield Answer(REGISTERED_AGAIN, is_registered)
+    yield QuestionAnswer(REGISTERED_AGAIN, is_registered)
     has_ended = not place.cluster.is_alive(CRASHING)
     if has_ended:
         place.cluster.note_end(CRASHING)
-    yield Answer(ENDS, has_ended)
+    yield QuestionAnswer(ENDS, has_ended)
     controller = place.cluster.spec.metadata_node
     logged = place.cluster.log_text(controller.id)
     (place.run.path / "brokers" / f"{controller.name}.log").write_text(logged, encoding="utf-8")
-    yield Answer(FAILS, FAILURE in logged)
+    yield QuestionAnswer(FAILS, FAILURE in logged)
 
 
-def _starts(place: Stand) -> bool:
+def _starts(place: ExaminationCluster) -> bool:
     """Start broker 1, and tell which comes first: that it is registered, or its end."""
     place.cluster.start_broker(CRASHING)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from conformance.catalogue.questions import Answer, NotSeenError
+from conformance.catalogue.questions import NotSeenError, QuestionAnswer
 from conformance.examining.election.crashing import partition
 from conformance.scenarios.election.el_06_last_replica import CLEAN
 from fault_injection.cluster.spec import ClusterSpec
@@ -19,7 +19,7 @@ from oracle.vocabulary import BrokerId
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from conformance.examining.room import Room
+    from conformance.examining.context import ExaminationContext
     from oracle.prediction import Moment
     from oracle.rules.rule_set import RuleSet
 
@@ -51,19 +51,19 @@ class OtherLevel:
             "start broker 3, then broker 2, and wait until all three are in sync",
         )
 
-    def predict(self, rules: RuleSet) -> tuple[Answer, ...]:
+    def predict(self, rules: RuleSet) -> tuple[QuestionAnswer, ...]:
         """Predict EL-06 by the rules of the release with the feature at its other level."""
         is_on = bool(other_level(rules))
         other = rules_for(rules.version, rules.metadata, eligible_leader_replicas=is_on)
         moments = predict(CLEAN.schedule, other).moments
         return _answers(moments[BACK_FIRST], moments[ALL_BACK])
 
-    def conduct(self, room: Room) -> Iterator[Answer]:
+    def conduct(self, context: ExaminationContext) -> Iterator[QuestionAnswer]:
         """Stop, kill and start real brokers."""
-        level = other_level(room.rules)
+        level = other_level(context.rules)
         features = {FEATURE: level}
-        spec = ClusterSpec(room.release, room.metadata, (1, 2, 3, 4), features=features)
-        with partition(room, spec, (1, 2, 3), {"min.insync.replicas": "2"}) as crashing:
+        spec = ClusterSpec(context.release, context.metadata, (1, 2, 3, 4), features=features)
+        with partition(context, spec, (1, 2, 3), {"min.insync.replicas": "2"}) as crashing:
             for record_id in range(3):
                 crashing.produce(record_id)
             crashing.stop(2)
@@ -72,27 +72,27 @@ class OtherLevel:
             crashing.kill(1)
             crashing.lose_tail(1, 1)
             crashing.start(1)
-            yield Answer(LEADER_FIRST, crashing.leader_within_patience(is_expected=not level))
+            yield QuestionAnswer(LEADER_FIRST, crashing.leader_within_patience(is_expected=not level))
             view = crashing.await_view(lambda _: True, "the partition's state")
-            yield Answer(ISR_FIRST, [*view.isr])
-            yield Answer(ELIGIBLE_FIRST, [*view.elr])
+            yield QuestionAnswer(ISR_FIRST, [*view.isr])
+            yield QuestionAnswer(ELIGIBLE_FIRST, [*view.elr])
             crashing.start(3)
             crashing.start(2)
             view = crashing.await_view(lambda view: view.isr == (1, 2, 3), "the ISR to be {1, 2, 3}")
             if view.leader is None:
                 raise NotSeenError("nobody leads, although three live brokers are in sync")
-            yield Answer(LEADER_LAST, view.leader)
-            yield Answer(END_LAST, crashing.probe.live_numbers(BrokerId(view.leader)).log_end_offset)
+            yield QuestionAnswer(LEADER_LAST, view.leader)
+            yield QuestionAnswer(END_LAST, crashing.probe.live_numbers(BrokerId(view.leader)).log_end_offset)
 
 
-def _answers(first: Moment, last: Moment) -> tuple[Answer, ...]:
+def _answers(first: Moment, last: Moment) -> tuple[QuestionAnswer, ...]:
     assert last.leader is not None, "all are in sync"
     return (
-        Answer(LEADER_FIRST, None if first.leader is None else int(first.leader)),
-        Answer(ISR_FIRST, [*map(int, first.isr)]),
-        Answer(ELIGIBLE_FIRST, [*map(int, first.elr)]),
-        Answer(LEADER_LAST, int(last.leader)),
-        Answer(END_LAST, int(last.replicas[last.leader].log_end_offset)),
+        QuestionAnswer(LEADER_FIRST, None if first.leader is None else int(first.leader)),
+        QuestionAnswer(ISR_FIRST, [*map(int, first.isr)]),
+        QuestionAnswer(ELIGIBLE_FIRST, [*map(int, first.elr)]),
+        QuestionAnswer(LEADER_LAST, int(last.leader)),
+        QuestionAnswer(END_LAST, int(last.replicas[last.leader].log_end_offset)),
     )
 
 

@@ -9,18 +9,18 @@ from dataclasses import dataclass
 from itertools import pairwise, permutations
 from typing import TYPE_CHECKING
 
-from conformance.catalogue.questions import Answer
-from conformance.examining.fetchers.three_fetchers import BROKERS, FETCHERS, fetcher_id, fetcher_stand, followed_topic
-from conformance.examining.stand import DEADLINE_S
-from conformance.wire_trace.fetches import Fetch, between, fetches
+from conformance.catalogue.questions import QuestionAnswer
+from conformance.examining.examination_cluster import DEADLINE_S
+from conformance.examining.fetchers.three_fetchers import BROKERS, FETCHERS, fetcher_cluster, fetcher_id, followed_topic
+from conformance.wire_trace.fetches import FollowerFetch, between, fetches
 from fault_injection.waiting import DeadlineExceededError, until
-from fault_injection.wire.impairments import Way
+from fault_injection.wire.impairments import LinkDirection
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from conformance.examining.room import Room
-    from conformance.examining.stand import Stand
+    from conformance.examining.context import ExaminationContext
+    from conformance.examining.examination_cluster import ExaminationCluster
     from conformance.record.answers import Value
     from oracle.rules.rule_set import RuleSet
 
@@ -48,44 +48,49 @@ class ConnectionCounts:
             "count the connections on which each broker fetches, and those that are open at the gate",
         )
 
-    def predict(self, rules: RuleSet) -> tuple[Answer, ...]:  # noqa: ARG002 - the same on every release
+    def predict(self, rules: RuleSet) -> tuple[QuestionAnswer, ...]:  # noqa: ARG002 - the same on every release
         """Predict the counts from the rule that assigns partitions to fetchers."""
         everything = {(LONE, 0): (1, 2)} | {(TOPICS[0], p): pair for p, pair in enumerate(ASSIGNMENTS)}
         return (
-            *(Answer(f"connections of broker {b} while it follows nothing", 0) for b in BROKERS),
-            *(Answer(f"connections of broker {b} with {LONE} alone", int(b == 2)) for b in BROKERS),
-            *(Answer(f"connections of broker {b} with everything", _predicted(everything, b)) for b in BROKERS),
-            *(Answer(f"open from {f} to {leader} at the gate", FETCHERS) for leader, f in PAIRS),
+            *(QuestionAnswer(f"connections of broker {b} while it follows nothing", 0) for b in BROKERS),
+            *(QuestionAnswer(f"connections of broker {b} with {LONE} alone", int(b == 2)) for b in BROKERS),
+            *(QuestionAnswer(f"connections of broker {b} with everything", _predicted(everything, b)) for b in BROKERS),
+            *(QuestionAnswer(f"open from {f} to {leader} at the gate", FETCHERS) for leader, f in PAIRS),
         )
 
-    def conduct(self, room: Room) -> Iterator[Answer]:
+    def conduct(self, context: ExaminationContext) -> Iterator[QuestionAnswer]:
         """Count on real brokers."""
-        with fetcher_stand(room) as stand:
-            times = [*_idle(stand)]
-            with followed_topic(stand, LONE, [(1, 2)]):
+        with fetcher_cluster(context) as examination:
+            times = [*_idle(examination)]
+            with followed_topic(examination, LONE, [(1, 2)]):
                 times.append(time.monotonic_ns())
-                with followed_topic(stand, TOPICS[0], ASSIGNMENTS):
+                with followed_topic(examination, TOPICS[0], ASSIGNMENTS):
                     times.append(time.monotonic_ns())
                     opened = [
-                        Answer(f"open from {f} to {leader} at the gate", _open(stand, f, leader)) for leader, f in PAIRS
+                        QuestionAnswer(f"open from {f} to {leader} at the gate", _open(examination, f, leader))
+                        for leader, f in PAIRS
                     ]
-        followed = fetches(stand.run, stand.topic_ids)
+        followed = fetches(examination.run, examination.topic_ids)
         moments = ("while it follows nothing", f"with {LONE} alone", "with everything")
         for (begin_ns, end_ns), moment in zip(pairwise(times), moments, strict=True):
             seen = list(between(followed, begin_ns, end_ns))
             for broker in BROKERS:
-                yield Answer(f"connections of broker {broker} {moment}", len(_connections(seen, broker)))
+                yield QuestionAnswer(f"connections of broker {broker} {moment}", len(_connections(seen, broker)))
         yield from opened
 
 
-def _idle(stand: Stand) -> tuple[int, int]:
+def _idle(examination: ExaminationCluster) -> tuple[int, int]:
     """Let brokers that follow nothing any more be, several fetch waits long; give when that began and ended, in ns."""
-    links = [Way(f, leader, kind="replication", opened_by="sender") for leader, f in PAIRS]
+    links = [LinkDirection(f, leader, kind="replication", opened_by="sender") for leader, f in PAIRS]
     with suppress(DeadlineExceededError):
-        until(lambda: stand.gate.network.count(*links) == 0, deadline_s=DEADLINE_S, what="the fetchers before to end")
+        until(
+            lambda: examination.gate.network.count(*links) == 0,
+            deadline_s=DEADLINE_S,
+            what="the fetchers before to end",
+        )
     began_ns = time.monotonic_ns()
     with suppress(DeadlineExceededError):
-        until(lambda: bool(stand.gate.rounds_since(began_ns)), deadline_s=IDLE_S, what="a fetch of nobody")
+        until(lambda: bool(examination.gate.rounds_since(began_ns)), deadline_s=IDLE_S, what="a fetch of nobody")
     return began_ns, time.monotonic_ns()
 
 
@@ -99,12 +104,12 @@ def _predicted(partitions: dict[tuple[str, int], tuple[int, int]], broker: int) 
     )
 
 
-def _connections(seen: Iterable[Fetch], broker: int) -> set[int]:
+def _connections(seen: Iterable[FollowerFetch], broker: int) -> set[int]:
     return {fetch.connection for fetch in seen if fetch.follower == broker}
 
 
-def _open(stand: Stand, follower: int, leader: int) -> int:
-    return stand.gate.network.count(Way(follower, leader, kind="replication", opened_by="sender"))
+def _open(examination: ExaminationCluster, follower: int, leader: int) -> int:
+    return examination.gate.network.count(LinkDirection(follower, leader, kind="replication", opened_by="sender"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,38 +124,40 @@ class FetcherAssignment:
             "read from every fetch which fetcher sends it, on which connection, and which partitions it asks for",
         )
 
-    def predict(self, rules: RuleSet) -> tuple[Answer, ...]:  # noqa: ARG002 - the same on every release
+    def predict(self, rules: RuleSet) -> tuple[QuestionAnswer, ...]:  # noqa: ARG002 - the same on every release
         """Predict each partition's fetcher."""
         answers = [
-            Answer(_spread_of(topic, pair), [[p, fetcher_id(topic, p, FETCHERS)] for p in _partitions(pair)])
+            QuestionAnswer(_spread_of(topic, pair), [[p, fetcher_id(topic, p, FETCHERS)] for p in _partitions(pair)])
             for topic in TOPICS
             for pair in PAIRS
         ]
         return (
             *answers,
-            Answer("partitions that two connections ask for", []),
-            Answer("most connections of one fetcher to one leader", 1),
-            Answer("fetchers in all", len(PAIRS) * FETCHERS),
+            QuestionAnswer("partitions that two connections ask for", []),
+            QuestionAnswer("most connections of one fetcher to one leader", 1),
+            QuestionAnswer("fetchers in all", len(PAIRS) * FETCHERS),
         )
 
-    def conduct(self, room: Room) -> Iterator[Answer]:
+    def conduct(self, context: ExaminationContext) -> Iterator[QuestionAnswer]:
         """Read the fetches of real brokers."""
         with (
-            fetcher_stand(room) as stand,
-            followed_topic(stand, TOPICS[0], ASSIGNMENTS),
-            followed_topic(stand, TOPICS[1], ASSIGNMENTS),
+            fetcher_cluster(context) as examination,
+            followed_topic(examination, TOPICS[0], ASSIGNMENTS),
+            followed_topic(examination, TOPICS[1], ASSIGNMENTS),
         ):
             pass
-        seen = fetches(stand.run, stand.topic_ids)
+        seen = fetches(examination.run, examination.topic_ids)
         for topic in TOPICS:
             for pair in PAIRS:
-                yield Answer(_spread_of(topic, pair), _spread(seen, topic, pair))
+                yield QuestionAnswer(_spread_of(topic, pair), _spread(seen, topic, pair))
         connections, servants = _servants(seen)
-        yield Answer(
+        yield QuestionAnswer(
             "partitions that two connections ask for", [*sorted(p for p, by in servants.items() if len(by) > 1)]
         )
-        yield Answer("most connections of one fetcher to one leader", max(map(len, connections.values()), default=0))
-        yield Answer("fetchers in all", len(connections))
+        yield QuestionAnswer(
+            "most connections of one fetcher to one leader", max(map(len, connections.values()), default=0)
+        )
+        yield QuestionAnswer("fetchers in all", len(connections))
 
 
 def _spread_of(topic: str, pair: tuple[int, int]) -> str:
@@ -162,7 +169,7 @@ def _partitions(pair: tuple[int, int]) -> list[int]:
     return [partition for partition, assigned in enumerate(ASSIGNMENTS) if assigned == pair]
 
 
-def _spread(seen: Iterable[Fetch], topic: str, pair: tuple[int, int]) -> Value:
+def _spread(seen: Iterable[FollowerFetch], topic: str, pair: tuple[int, int]) -> Value:
     """Return every (partition, fetcher) that was seen on a link, each once."""
     return [
         [partition, fetcher]
@@ -178,7 +185,7 @@ def _spread(seen: Iterable[Fetch], topic: str, pair: tuple[int, int]) -> Value:
     ]
 
 
-def _servants(seen: Iterable[Fetch]) -> tuple[dict[tuple[int, int, int | None], set[int]], dict[str, set[int]]]:
+def _servants(seen: Iterable[FollowerFetch]) -> tuple[dict[tuple[int, int, int | None], set[int]], dict[str, set[int]]]:
     """Return the connections of every (follower, leader, fetcher), and those that ask for every partition."""
     connections: dict[tuple[int, int, int | None], set[int]] = defaultdict(set)
     servants: dict[str, set[int]] = defaultdict(set)

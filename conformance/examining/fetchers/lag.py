@@ -13,9 +13,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from conformance.catalogue.questions import Answer
-from conformance.examining.fetchers.three_fetchers import FETCHERS, append, fetcher_id, fetcher_stand, followed_topic
-from conformance.examining.stand import DEADLINE_S
+from conformance.catalogue.questions import QuestionAnswer
+from conformance.examining.examination_cluster import DEADLINE_S
+from conformance.examining.fetchers.three_fetchers import FETCHERS, append, fetcher_cluster, fetcher_id, followed_topic
 from conformance.interruption import NeverAtRestError
 from conformance.probes.jmx import GaugeReader
 from fault_injection.waiting import DeadlineExceededError, until
@@ -24,8 +24,8 @@ from fault_injection.wire.points import Point
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from conformance.examining.room import Room
-    from conformance.examining.stand import Stand
+    from conformance.examining.context import ExaminationContext
+    from conformance.examining.examination_cluster import ExaminationCluster
     from oracle.rules.rule_set import RuleSet
 
 TOPIC = "lag"
@@ -61,30 +61,30 @@ class LagGauge:
             "with the next fetch held the record is not committed: read the gauge once more",
         )
 
-    def predict(self, rules: RuleSet) -> tuple[Answer, ...]:  # noqa: ARG002 - the same on every release
+    def predict(self, rules: RuleSet) -> tuple[QuestionAnswer, ...]:  # noqa: ARG002 - the same on every release
         """Predict the gauge from the two numbers that it is the difference of."""
-        lags = (Answer(_after(offset), [RECORDS, offset, RECORDS - offset]) for offset in range(1, RECORDS + 1))
-        return (Answer("gauge at rest", 0), *lags, Answer(AHEAD, [RECORDS, RECORDS + 1, 0]))
+        lags = (QuestionAnswer(_after(offset), [RECORDS, offset, RECORDS - offset]) for offset in range(1, RECORDS + 1))
+        return (QuestionAnswer("gauge at rest", 0), *lags, QuestionAnswer(AHEAD, [RECORDS, RECORDS + 1, 0]))
 
-    def conduct(self, room: Room) -> Iterator[Answer]:
+    def conduct(self, context: ExaminationContext) -> Iterator[QuestionAnswer]:
         """Read the gauge of a real broker."""
         with (
-            fetcher_stand(room) as stand,
-            followed_topic(stand, TOPIC, [(LEADER, FOLLOWER)]),
+            fetcher_cluster(context) as examination,
+            followed_topic(examination, TOPIC, [(LEADER, FOLLOWER)]),
             GaugeReader() as reader,
         ):
-            yield Answer("gauge at rest", _gauge_at_rest(stand, reader))
-            _hold(stand, 0)
-            append(stand, LEADER, TOPIC, 1)
-            stand.await_leads(LEADER, TOPIC, (LEADER,))
-            append(stand, LEADER, TOPIC, RECORDS - 1)
+            yield QuestionAnswer("gauge at rest", _gauge_at_rest(examination, reader))
+            _hold(examination, 0)
+            append(examination, LEADER, TOPIC, 1)
+            examination.await_leads(LEADER, TOPIC, (LEADER,))
+            append(examination, LEADER, TOPIC, RECORDS - 1)
             for offset in range(1, RECORDS + 1):
-                _let_fetch(stand, offset)
-                yield Answer(_after(offset), [*_numbers(stand), _gauge(stand, reader)])
-            stand.gate.release(_name(RECORDS))
-            stand.await_leads(LEADER, TOPIC, (LEADER, FOLLOWER))
-            yield Answer(AHEAD, [*_one_ahead(stand), _gauge(stand, reader)])
-            stand.gate.release(_name(RECORDS + 1))
+                _let_fetch(examination, offset)
+                yield QuestionAnswer(_after(offset), [*_numbers(examination), _gauge(examination, reader)])
+            examination.gate.release(_name(RECORDS))
+            examination.await_leads(LEADER, TOPIC, (LEADER, FOLLOWER))
+            yield QuestionAnswer(AHEAD, [*_one_ahead(examination), _gauge(examination, reader)])
+            examination.gate.release(_name(RECORDS + 1))
 
 
 def _after(offset: int) -> str:
@@ -95,52 +95,52 @@ def _name(offset: int) -> str:
     return f"fetch at {offset}"
 
 
-def _arm(stand: Stand, offset: int) -> None:
-    stand.gate.arm(_name(offset), Point("fetch_request", FOLLOWER, LEADER, TOPIC, 0, offset))
+def _arm(examination: ExaminationCluster, offset: int) -> None:
+    examination.gate.arm(_name(offset), Point("fetch_request", FOLLOWER, LEADER, TOPIC, 0, offset))
 
 
-def _hold(stand: Stand, offset: int) -> None:
-    _arm(stand, offset)
-    stand.await_caught(_name(offset))
+def _hold(examination: ExaminationCluster, offset: int) -> None:
+    _arm(examination, offset)
+    examination.await_caught(_name(offset))
 
 
-def _let_fetch(stand: Stand, offset: int) -> None:
+def _let_fetch(examination: ExaminationCluster, offset: int) -> None:
     """Let the held fetch go on, and hold the one that asks for an offset."""
-    _arm(stand, offset)
-    stand.gate.release(_name(offset - 1))
-    stand.await_caught(_name(offset))
+    _arm(examination, offset)
+    examination.gate.release(_name(offset - 1))
+    examination.await_caught(_name(offset))
 
 
-def _one_ahead(stand: Stand) -> tuple[int, int]:
+def _one_ahead(examination: ExaminationCluster) -> tuple[int, int]:
     """Have the follower append a record that it has not reported; give the numbers of both replicas.
 
     Raises:
         NeverAtRestError: the tester was late, and the follower may have left the ISR because of that.
     """
     began = time.monotonic()
-    _hold(stand, RECORDS)
-    append(stand, LEADER, TOPIC, 1)
-    _let_fetch(stand, RECORDS + 1)
-    numbers = _numbers(stand)
+    _hold(examination, RECORDS)
+    append(examination, LEADER, TOPIC, 1)
+    _let_fetch(examination, RECORDS + 1)
+    numbers = _numbers(examination)
     if time.monotonic() - began > LAG_S - EARLIER_S:
         raise NeverAtRestError("the tester held a follower's fetches almost for the lag time")
     return numbers
 
 
-def _gauge_at_rest(stand: Stand, reader: GaugeReader) -> int | None:
+def _gauge_at_rest(examination: ExaminationCluster, reader: GaugeReader) -> int | None:
     """Return the gauge as soon as the follower has handled an answer and says nothing lags, else what it says last."""
     with suppress(DeadlineExceededError):
-        until(lambda: _gauge(stand, reader) == 0, deadline_s=DEADLINE_S, what="a gauge at rest")
-    return _gauge(stand, reader)
+        until(lambda: _gauge(examination, reader) == 0, deadline_s=DEADLINE_S, what="a gauge at rest")
+    return _gauge(examination, reader)
 
 
-def _numbers(stand: Stand) -> tuple[int, int]:
+def _numbers(examination: ExaminationCluster) -> tuple[int, int]:
     """Ask the leader for its high watermark and the follower for its log end offset."""
-    return stand.offsets(LEADER, TOPIC)[1], stand.offsets(FOLLOWER, TOPIC)[0]
+    return examination.offsets(LEADER, TOPIC)[1], examination.offsets(FOLLOWER, TOPIC)[0]
 
 
-def _gauge(stand: Stand, reader: GaugeReader) -> int | None:
-    return reader.number(stand.cluster.jmx_address(FOLLOWER), gauge_of(TOPIC, 0, LEADER))
+def _gauge(examination: ExaminationCluster, reader: GaugeReader) -> int | None:
+    return reader.number(examination.cluster.jmx_address(FOLLOWER), gauge_of(TOPIC, 0, LEADER))
 
 
 LAG_GAUGE = LagGauge()

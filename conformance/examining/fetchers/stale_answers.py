@@ -13,9 +13,9 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from conformance.catalogue.questions import Answer
-from conformance.examining.fetchers.three_fetchers import FETCHERS, append, fetcher_id, fetcher_stand, followed_topic
-from conformance.examining.stand import DEADLINE_S
+from conformance.catalogue.questions import QuestionAnswer
+from conformance.examining.examination_cluster import DEADLINE_S
+from conformance.examining.fetchers.three_fetchers import FETCHERS, append, fetcher_cluster, fetcher_id, followed_topic
 from conformance.probes.replica_probe import ReplicaProbe
 from conformance.probes.segments import replica_log
 from conformance.running.election_requests import request_election, request_reassignment
@@ -27,8 +27,8 @@ from oracle.vocabulary import BrokerId, ElectionKind
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from conformance.examining.room import Room
-    from conformance.examining.stand import Stand
+    from conformance.examining.context import ExaminationContext
+    from conformance.examining.examination_cluster import ExaminationCluster
     from conformance.record.answers import Value
     from oracle.rules.rule_set import RuleSet
 
@@ -58,44 +58,48 @@ class OvertakenAnswer:
             "produce record 2 and decode the logs of both",
         )
 
-    def predict(self, rules: RuleSet) -> tuple[Answer, ...]:  # noqa: ARG002 - the same on every release
+    def predict(self, rules: RuleSet) -> tuple[QuestionAnswer, ...]:  # noqa: ARG002 - the same on every release
         """Predict that nothing comes of the answer."""
         return (
-            Answer(HELD, [1, 1]),
-            Answer(BEFORE, 2),
-            Answer(AFTER, 2),
-            Answer(NEXT, [2, True]),
-            Answer(ENDS, [[0, 1, 2], [0, 1, 2]]),
+            QuestionAnswer(HELD, [1, 1]),
+            QuestionAnswer(BEFORE, 2),
+            QuestionAnswer(AFTER, 2),
+            QuestionAnswer(NEXT, [2, True]),
+            QuestionAnswer(ENDS, [[0, 1, 2], [0, 1, 2]]),
         )
 
-    def conduct(self, room: Room) -> Iterator[Answer]:
+    def conduct(self, context: ExaminationContext) -> Iterator[QuestionAnswer]:
         """Let real brokers overtake an answer."""
         with (
-            fetcher_stand(room) as stand,
-            followed_topic(stand, TOPIC, [BACK]),
-            followed_topic(stand, ANCHOR, _anchor()),
+            fetcher_cluster(context) as examination,
+            followed_topic(examination, TOPIC, [BACK]),
+            followed_topic(examination, ANCHOR, _anchor()),
         ):
-            connection = _hold_answer(stand)
-            _have_lead(stand, LEADER, TO_OTHER)
-            _have_lead(stand, OTHER, BACK)
-            yield Answer(BEFORE, stand.offsets(FOLLOWER, TOPIC)[0])
+            connection = _hold_answer(examination)
+            _have_lead(examination, LEADER, TO_OTHER)
+            _have_lead(examination, OTHER, BACK)
+            yield QuestionAnswer(BEFORE, examination.offsets(FOLLOWER, TOPIC)[0])
             released_ns = time.monotonic_ns()
-            stand.gate.release(ANSWER)
-            next_offset = _next_fetch_offset(stand, released_ns)
-            yield Answer(AFTER, stand.offsets(FOLLOWER, TOPIC)[0])
-            append(stand, LEADER, TOPIC, 1)
-            _await_end(stand, FOLLOWER, 3)
-            yield Answer(ENDS, [_log(stand, broker) for broker in (LEADER, FOLLOWER)])
-        seen = [f for f in fetches(stand.run, stand.topic_ids) if (TOPIC, 0) in f.asked and f.follower == FOLLOWER]
+            examination.gate.release(ANSWER)
+            next_offset = _next_fetch_offset(examination, released_ns)
+            yield QuestionAnswer(AFTER, examination.offsets(FOLLOWER, TOPIC)[0])
+            append(examination, LEADER, TOPIC, 1)
+            _await_end(examination, FOLLOWER, 3)
+            yield QuestionAnswer(ENDS, [_log(examination, broker) for broker in (LEADER, FOLLOWER)])
+        seen = [
+            f
+            for f in fetches(examination.run, examination.topic_ids)
+            if (TOPIC, 0) in f.asked and f.follower == FOLLOWER
+        ]
         held = next(
             fetch for fetch in reversed(seen) if fetch.arrived_ns < released_ns and fetch.connection == connection
         )
-        yield Answer(
+        yield QuestionAnswer(
             HELD,
             [held.offset((TOPIC, 0)), sum(records for partition, records in held.given if partition == (TOPIC, 0))],
         )
         follows = next(f for f in seen if f.arrived_ns >= released_ns and f.leader == LEADER)
-        yield Answer(NEXT, [next_offset, follows.connection == connection])
+        yield QuestionAnswer(NEXT, [next_offset, follows.connection == connection])
 
 
 def _anchor() -> list[tuple[int, int]]:
@@ -105,83 +109,85 @@ def _anchor() -> list[tuple[int, int]]:
     return [(LEADER, FOLLOWER)] * (last + 1)
 
 
-def _hold_answer(stand: Stand) -> int:
+def _hold_answer(examination: ExaminationCluster) -> int:
     """Hold the answer that has record 1; give the number of its connection."""
-    append(stand, LEADER, TOPIC, 1)
+    append(examination, LEADER, TOPIC, 1)
     for broker in (OTHER, FOLLOWER):
-        _await_end(stand, broker, 1)
-    stand.gate.arm(HOLD, Point("fetch_request", FOLLOWER, LEADER, TOPIC, 0, 1))
-    stand.await_caught(HOLD)
-    append(stand, LEADER, TOPIC, 1)
-    stand.gate.arm(ANSWER, Point("fetch_response", FOLLOWER, LEADER, TOPIC, 0))
-    stand.gate.release(HOLD)
-    stand.await_caught(ANSWER)
-    _await_end(stand, OTHER, 2)
-    caught = stand.gate.caught(ANSWER)
+        _await_end(examination, broker, 1)
+    examination.gate.arm(HOLD, Point("fetch_request", FOLLOWER, LEADER, TOPIC, 0, 1))
+    examination.await_caught(HOLD)
+    append(examination, LEADER, TOPIC, 1)
+    examination.gate.arm(ANSWER, Point("fetch_response", FOLLOWER, LEADER, TOPIC, 0))
+    examination.gate.release(HOLD)
+    examination.await_caught(ANSWER)
+    _await_end(examination, OTHER, 2)
+    caught = examination.gate.caught(ANSWER)
     assert caught is not None
     return caught.request.connection
 
 
-def _have_lead(stand: Stand, asked: int, replicas: tuple[int, int, int]) -> None:
+def _have_lead(examination: ExaminationCluster, asked: int, replicas: tuple[int, int, int]) -> None:
     """Make another replica the preferred leader and elect it; wait until every replica believes it to lead."""
-    request_reassignment(stand.cluster, asked, TOPIC, tuple(BrokerId(broker) for broker in replicas))
-    with ReplicaProbe(stand.cluster, TOPIC) as probe:
+    request_reassignment(examination.cluster, asked, TOPIC, tuple(BrokerId(broker) for broker in replicas))
+    with ReplicaProbe(examination.cluster, TOPIC) as probe:
         until(
             lambda: probe.assigned([BrokerId(asked)]) == {replicas},
             deadline_s=DEADLINE_S,
             what=f"{TOPIC} to be assigned to {list(replicas)}",
         )
-    request_election(stand.cluster, asked, TOPIC, ElectionKind.PREFERRED)
+    request_election(examination.cluster, asked, TOPIC, ElectionKind.PREFERRED)
     since_ns = time.monotonic_ns()
     until(
-        lambda: all(stand.metadata(broker, TOPIC).leader == replicas[0] for broker in replicas),
+        lambda: all(examination.metadata(broker, TOPIC).leader == replicas[0] for broker in replicas),
         deadline_s=DEADLINE_S,
         what=f"broker {replicas[0]} to lead",
     )
     if replicas[0] == OTHER:
-        _await_committed(stand, replicas, 2)
+        _await_committed(examination, replicas, 2)
     else:
-        _await_follower(stand, OTHER, since_ns)
+        _await_follower(examination, OTHER, since_ns)
 
 
-def _await_follower(stand: Stand, follower: int, since_ns: int) -> None:
+def _await_follower(examination: ExaminationCluster, follower: int, since_ns: int) -> None:
     """Wait until a follower has fetched from the first leader."""
     until(
-        lambda: any(r.leader == LEADER for r in stand.gate.rounds_since(since_ns, topic=TOPIC, follower=follower)),
+        lambda: any(
+            r.leader == LEADER for r in examination.gate.rounds_since(since_ns, topic=TOPIC, follower=follower)
+        ),
         deadline_s=DEADLINE_S,
         what=f"broker {follower} to follow broker {LEADER}",
     )
 
 
-def _await_committed(stand: Stand, replicas: tuple[int, ...], end: int) -> None:
+def _await_committed(examination: ExaminationCluster, replicas: tuple[int, ...], end: int) -> None:
     """Wait until every replica knows its whole log to be committed: 0.10.2 cuts to the high watermark (KAFKA-1211)."""
     until(
-        lambda: all(stand.offsets(broker, TOPIC) == (end, end) for broker in replicas),
+        lambda: all(examination.offsets(broker, TOPIC) == (end, end) for broker in replicas),
         deadline_s=DEADLINE_S,
         what=f"every replica's log and high watermark to be at {end}",
     )
 
 
-def _await_end(stand: Stand, broker: int, end: int) -> None:
+def _await_end(examination: ExaminationCluster, broker: int, end: int) -> None:
     until(
-        lambda: stand.offsets(broker, TOPIC)[0] == end,
+        lambda: examination.offsets(broker, TOPIC)[0] == end,
         deadline_s=DEADLINE_S,
         what=f"broker {broker}'s log to end at {end}",
     )
 
 
-def _next_fetch_offset(stand: Stand, since_ns: int) -> int:
+def _next_fetch_offset(examination: ExaminationCluster, since_ns: int) -> int:
     """Wait for the first whole fetch round of the follower at the first leader since a time; give its offset."""
 
     def first() -> tuple[int] | None:
-        rounds = stand.gate.rounds_since(since_ns, topic=TOPIC, follower=FOLLOWER)
+        rounds = examination.gate.rounds_since(since_ns, topic=TOPIC, follower=FOLLOWER)
         return next(((r.fetch_offset,) for r in rounds if r.leader == LEADER), None)
 
     return until(first, deadline_s=DEADLINE_S, what=f"broker {FOLLOWER} to fetch again")[0]
 
 
-def _log(stand: Stand, broker: int) -> Value:
-    cluster = stand.cluster
+def _log(examination: ExaminationCluster, broker: int) -> Value:
+    cluster = examination.cluster
     log = replica_log(cluster.files(broker), lambda path: cluster.read_file(broker, path), TOPIC, 0)
     return [record.offset for record in log.records]
 

@@ -10,7 +10,7 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from conformance.examining.stand import DEADLINE_S, stand
+from conformance.examining.examination_cluster import DEADLINE_S, examination_cluster
 from fault_injection.cluster.spec import ClusterSpec, Timing
 from fault_injection.waiting import until
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from contextlib import AbstractContextManager
 
-    from conformance.examining.room import Room
-    from conformance.examining.stand import Stand
+    from conformance.examining.context import ExaminationContext
+    from conformance.examining.examination_cluster import ExaminationCluster
 
 
 BROKERS = (1, 2, 3)
@@ -27,22 +27,24 @@ FETCHERS = 3
 OVERRIDES = {"num.replica.fetchers": str(FETCHERS), "replica.fetch.response.max.bytes": "1"}
 
 
-def fetcher_stand(room: Room, *, fetch_sessions: bool = True) -> AbstractContextManager[Stand]:
-    """Have a stand whose brokers show their gauges."""
+def fetcher_cluster(
+    context: ExaminationContext, *, fetch_sessions: bool = True
+) -> AbstractContextManager[ExaminationCluster]:
+    """Have a cluster whose brokers show their gauges."""
     spec = ClusterSpec(
-        room.release,
-        room.metadata,
+        context.release,
+        context.metadata,
         BROKERS,
         timing=Timing.LAG,
         fetch_sessions=fetch_sessions,
         overrides=OVERRIDES,
         jmx=True,
     )
-    return stand(room, spec)
+    return examination_cluster(context, spec)
 
 
 @contextmanager
-def followed_topic(place: Stand, name: str, assignments: Sequence[Sequence[int]]) -> Iterator[None]:
+def followed_topic(place: ExaminationCluster, name: str, assignments: Sequence[Sequence[int]]) -> Iterator[None]:
     """Have a topic, followed by all its followers when the block begins, and gone after it.
 
     A fetch that a leader refuses as it has not heard that it leads does not count: its partition pauses, and takes
@@ -64,7 +66,7 @@ def followed_topic(place: Stand, name: str, assignments: Sequence[Sequence[int]]
         yield
 
 
-def append(place: Stand, leader: int, topic: str, records: int, partition: int = 0) -> None:
+def append(place: ExaminationCluster, leader: int, topic: str, records: int, partition: int = 0) -> None:
     """Have the leader append records, one batch each; nobody else is waited for."""
     for record_id in range(records):
         place.produce(leader, topic, record_id, partition=partition)

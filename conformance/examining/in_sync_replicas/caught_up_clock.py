@@ -6,7 +6,7 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from conformance.catalogue.questions import Answer, Took
+from conformance.catalogue.questions import QuestionAnswer, Took
 from conformance.examining.in_sync_replicas.slow_follower import slow_follower
 from conformance.questions.shrink import LAG_MS, leaves_within
 from fault_injection.waiting import until
@@ -16,8 +16,8 @@ from oracle.vocabulary import BrokerId, Offset
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from conformance.examining.context import ExaminationContext
     from conformance.examining.in_sync_replicas.slow_follower import SlowFollower
-    from conformance.examining.room import Room
     from oracle.rules.rule_set import RuleSet
 
 LOOK_MS = 100
@@ -92,22 +92,22 @@ class NeverAtTheEnd:
             "read the ISR, and how long ago the follower last had what the leader had at the fetch before",
         )
 
-    def predict(self, rules: RuleSet) -> tuple[Answer, ...]:  # noqa: ARG002 - the same on every release
+    def predict(self, rules: RuleSet) -> tuple[QuestionAnswer, ...]:  # noqa: ARG002 - the same on every release
         """Predict the ISR of both halves by what the model's leader knows of its follower."""
         return (
-            Answer(self.kept, [*_in_sync(behind=0, records=1)]),
-            Answer(self.behind, 1),
-            Answer(self.left, [*_in_sync(behind=1, records=1)]),
-            Answer(FROM_LAST, LEFT),
-            Answer(ERRORS, [0]),
+            QuestionAnswer(self.kept, [*_in_sync(behind=0, records=1)]),
+            QuestionAnswer(self.behind, 1),
+            QuestionAnswer(self.left, [*_in_sync(behind=1, records=1)]),
+            QuestionAnswer(FROM_LAST, LEFT),
+            QuestionAnswer(ERRORS, [0]),
         )
 
-    def conduct(self, room: Room) -> Iterator[Answer]:
+    def conduct(self, context: ExaminationContext) -> Iterator[QuestionAnswer]:
         """Fetch from a real leader."""
-        with slow_follower(room) as follower:
+        with slow_follower(context) as follower:
             _keep_pace(follower, 1, 0.1)
-            yield Answer(self.kept, [*follower.isr()])
-            yield Answer(self.behind, follower.end - follower.high_watermark())
+            yield QuestionAnswer(self.kept, [*follower.isr()])
+            yield QuestionAnswer(self.behind, follower.end - follower.high_watermark())
             counts_until = follower.fetched_at[-2]
 
             def one_short() -> None:
@@ -117,9 +117,9 @@ class NeverAtTheEnd:
 
             _every(0.1, one_short, lambda: follower.isr() == [1], "the follower to leave the ISR")
             after = _since(counts_until)
-            yield Answer(self.left, [*follower.isr()])
-            yield Answer(FROM_LAST, after)
-            yield Answer(ERRORS, [*sorted(follower.errors)])
+            yield QuestionAnswer(self.left, [*follower.isr()])
+            yield QuestionAnswer(FROM_LAST, after)
+            yield QuestionAnswer(ERRORS, [*sorted(follower.errors)])
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,29 +141,29 @@ class FarBehind:
             "read the ISR, and how long ago the last fetch was",
         )
 
-    def predict(self, rules: RuleSet) -> tuple[Answer, ...]:  # noqa: ARG002 - the same on every release
+    def predict(self, rules: RuleSet) -> tuple[QuestionAnswer, ...]:  # noqa: ARG002 - the same on every release
         """Predict by what the model's leader knows of its follower, whatever the number of records."""
         return (
-            Answer(self.kept, [*_in_sync(behind=0, records=self.records)]),
-            Answer(self.behind, self.records),
-            Answer(self.left, [*_in_sync(behind=0, records=self.records, fetches=0)]),
-            Answer(FROM_LAST, LEFT),
-            Answer(ERRORS, [0]),
+            QuestionAnswer(self.kept, [*_in_sync(behind=0, records=self.records)]),
+            QuestionAnswer(self.behind, self.records),
+            QuestionAnswer(self.left, [*_in_sync(behind=0, records=self.records, fetches=0)]),
+            QuestionAnswer(FROM_LAST, LEFT),
+            QuestionAnswer(ERRORS, [0]),
         )
 
-    def conduct(self, room: Room) -> Iterator[Answer]:
+    def conduct(self, context: ExaminationContext) -> Iterator[QuestionAnswer]:
         """Fetch from a real leader."""
-        with slow_follower(room) as follower:
+        with slow_follower(context) as follower:
             _keep_pace(follower, self.records, 1.0)
-            yield Answer(self.kept, [*follower.isr()])
-            yield Answer(self.behind, follower.end - follower.high_watermark())
+            yield QuestionAnswer(self.kept, [*follower.isr()])
+            yield QuestionAnswer(self.behind, follower.end - follower.high_watermark())
             follower.fetch(follower.end)
             follower.append(1)
             until(lambda: follower.isr() == [1], deadline_s=LEAVING_S, what="the follower to leave the ISR")
             after = _since(follower.fetched_at[-1])
-            yield Answer(self.left, [*follower.isr()])
-            yield Answer(FROM_LAST, after)
-            yield Answer(ERRORS, [*sorted(follower.errors)])
+            yield QuestionAnswer(self.left, [*follower.isr()])
+            yield QuestionAnswer(FROM_LAST, after)
+            yield QuestionAnswer(ERRORS, [*sorted(follower.errors)])
 
 
 NEVER_AT_THE_END = NeverAtTheEnd()

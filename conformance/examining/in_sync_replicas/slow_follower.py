@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from conformance.catalogue.questions import NotSeenError
-from conformance.examining.stand import DEADLINE_S, stand
+from conformance.examining.examination_cluster import DEADLINE_S, examination_cluster
 from conformance.interruption import NeverAtRestError
 from conformance.probes.replica_probe import ReplicaProbe
 from conformance.record.directory import slug
@@ -26,12 +26,12 @@ from fault_injection.puppets.served_topics import PuppetTopic
 from fault_injection.waiting import until
 from fault_injection.wire.points import Point
 from oracle.rules.request_versions import versions
-from oracle.vocabulary import BrokerId, Request
+from oracle.vocabulary import BrokerId, ClientRequest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from conformance.examining.room import Room
+    from conformance.examining.context import ExaminationContext
     from fault_injection.cluster.relay import Address
 
 BROKERS = (1, 2, 3)
@@ -102,12 +102,12 @@ BROKER_IDS = tuple(map(BrokerId, BROKERS))
 
 
 @contextmanager
-def slow_follower(room: Room) -> Iterator[SlowFollower]:
-    """Have a partition with such a follower on a stand."""
-    spec = ClusterSpec(room.release, room.metadata, BROKERS, timing=Timing.LAG)
-    topic = PuppetTopic(slug(room.run.path.name), (LEADER, FOLLOWER))
+def slow_follower(context: ExaminationContext) -> Iterator[SlowFollower]:
+    """Have a partition with such a follower."""
+    spec = ClusterSpec(context.release, context.metadata, BROKERS, timing=Timing.LAG)
+    topic = PuppetTopic(slug(context.run.path.name), (LEADER, FOLLOWER))
     with (
-        stand(room, spec) as place,
+        examination_cluster(context, spec) as place,
         place.topic(topic.name, [topic.replicas], {"min.insync.replicas": "1"}),
         ReplicaProbe(place.cluster, topic.name) as probe,
     ):
@@ -116,7 +116,7 @@ def slow_follower(room: Room) -> Iterator[SlowFollower]:
         place.await_caught(HOLD)
         address = _address(place.cluster.client_address(LEADER))
         with closing(ClientPuppet(address)) as client, closing(FollowerPuppet(FOLLOWER, address)) as puppet:
-            has_version = WITHOUT_LAST_EPOCH in versions(Request.FETCH, room.rules)
+            has_version = WITHOUT_LAST_EPOCH in versions(ClientRequest.FETCH, context.rules)
             yield SlowFollower(topic, probe, client, puppet, WITHOUT_LAST_EPOCH if has_version else None)
         place.gate.release(HOLD)
 

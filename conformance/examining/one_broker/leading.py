@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from conformance.puppet_stage.client_acts import ListLatest
-from conformance.puppet_stage.following_acts import Follow
-from conformance.puppet_stage.leading_acts import Append, AskEpochEnd, FetchAs, Lead
-from conformance.puppet_stage.script import PuppetScript
+from conformance.puppet_scripts.client_acts import ListLatest
+from conformance.puppet_scripts.following_acts import Follow
+from conformance.puppet_scripts.leading_acts import Append, AskEpochEnd, FetchAs, Lead
+from conformance.puppet_scripts.script import PuppetScript
 
 HIGH_WATERMARK = PuppetScript(
     (

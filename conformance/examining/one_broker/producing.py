@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from conformance.puppet_stage.following_acts import Follow
-from conformance.puppet_stage.leading_acts import Append, FetchAs, Lead
-from conformance.puppet_stage.script import PuppetScript
+from conformance.puppet_scripts.following_acts import Follow
+from conformance.puppet_scripts.leading_acts import Append, FetchAs, Lead
+from conformance.puppet_scripts.script import PuppetScript
 
 ALL = -1
 SHORT_MS = 100

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from conformance.catalogue.questions import Answer
+from conformance.catalogue.questions import QuestionAnswer
 from conformance.examining.reconciliation import doctoring
 from conformance.examining.reconciliation.examined_run import EVERY_OUTCOME, doctored, examined, in_a_word, undoctored
 from conformance.record.reconciliation import Counts, read_counts
@@ -16,8 +16,8 @@ from oracle.predict import predict
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from conformance.examining.context import ExaminationContext
     from conformance.examining.reconciliation.examined_run import Doctor
-    from conformance.examining.room import Room
     from conformance.record.answers import Value
     from conformance.record.directory import RunDirectory
     from oracle.rules.rule_set import RuleSet
@@ -53,27 +53,27 @@ class EveryRecordIsJoined:
             "read from its files when the prediction was frozen, how many records were joined, and what of each",
         )
 
-    def predict(self, rules: RuleSet) -> tuple[Answer, ...]:
+    def predict(self, rules: RuleSet) -> tuple[QuestionAnswer, ...]:
         """Predict the counts from the predicted fates."""
         records = predict(EVERY_OUTCOME.schedule, rules).records
         fates = [record.fate.value for record in records]
         outcomes = [record.outcome.value for record in records]
         expected = {"produced": len(records), "predicted": len(records), "read": fates.count("present")}
         return (
-            Answer(FROZEN, value=True),
-            *(Answer(f"records {name}", expected.get(name, outcomes.count(name))) for name in TOTALS),
-            *(Answer(_in_class(name), fates.count(fate)) for fate, name in CLASS_OF.items()),
-            Answer(RECONCILED, len(records)),
+            QuestionAnswer(FROZEN, value=True),
+            *(QuestionAnswer(f"records {name}", expected.get(name, outcomes.count(name))) for name in TOTALS),
+            *(QuestionAnswer(_in_class(name), fates.count(fate)) for fate, name in CLASS_OF.items()),
+            QuestionAnswer(RECONCILED, len(records)),
         )
 
-    def conduct(self, room: Room) -> Iterator[Answer]:
+    def conduct(self, context: ExaminationContext) -> Iterator[QuestionAnswer]:
         """Run it on real brokers."""
-        run, _ = examined(room, EVERY_OUTCOME)
-        yield Answer(FROZEN, _is_frozen_before_reading(run))
+        run, _ = examined(context, EVERY_OUTCOME)
+        yield QuestionAnswer(FROZEN, _is_frozen_before_reading(run))
         counts = counted(run)
-        yield from (Answer(f"records {name}", getattr(counts.totals, name)) for name in TOTALS)
-        yield from (Answer(_in_class(name), counts.primary.get(name, 0)) for name in CLASS_OF.values())
-        yield Answer(RECONCILED, sum(counts.primary.values()) if counts.identity_holds else None)
+        yield from (QuestionAnswer(f"records {name}", getattr(counts.totals, name)) for name in TOTALS)
+        yield from (QuestionAnswer(_in_class(name), counts.primary.get(name, 0)) for name in CLASS_OF.values())
+        yield QuestionAnswer(RECONCILED, sum(counts.primary.values()) if counts.identity_holds else None)
 
 
 def counted(run: RunDirectory) -> Counts:
@@ -110,16 +110,16 @@ class AnomaliesAreCounted:
             ),
         )
 
-    def predict(self, rules: RuleSet) -> tuple[Answer, ...]:  # noqa: ARG002 - the same on every release
+    def predict(self, rules: RuleSet) -> tuple[QuestionAnswer, ...]:  # noqa: ARG002 - the same on every release
         """Predict which anomalies are counted."""
-        return tuple(Answer(_found(doctor), [*found]) for doctor, found in ANOMALIES.items())
+        return tuple(QuestionAnswer(_found(doctor), [*found]) for doctor, found in ANOMALIES.items())
 
-    def conduct(self, room: Room) -> Iterator[Answer]:
+    def conduct(self, context: ExaminationContext) -> Iterator[QuestionAnswer]:
         """Run it on real brokers, and doctor copies."""
-        run, _ = examined(room, EVERY_OUTCOME)
+        run, _ = examined(context, EVERY_OUTCOME)
         for doctor in ANOMALIES:
-            copy, _ = doctored(room, run, doctor)
-            yield Answer(_found(doctor), _anomalies(copy))
+            copy, _ = doctored(context, run, doctor)
+            yield QuestionAnswer(_found(doctor), _anomalies(copy))
 
 
 def _found(doctor: Doctor) -> str:

@@ -22,13 +22,13 @@ from conformance.scenarios.vocabulary import (
     start,
 )
 from conformance.stages.judging import judge_run
-from oracle.schedule import Schedule, Settings
+from oracle.schedule import Schedule, TopicSettings
 from oracle.vocabulary import Expectation
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from conformance.examining.room import Room
+    from conformance.examining.context import ExaminationContext
     from conformance.record.answers import Value
     from conformance.record.verdict import Verdict
 
@@ -42,7 +42,7 @@ EVERY_OUTCOME = Scenario(
         requirement="Acknowledged records are in the topic; a refused one and one that no follower had are not.",
         sources=("RC-01",),
         replicas=brokers(1, 2),
-        settings=Settings(min_insync_replicas=2, unclean_leader_election=False),
+        settings=TopicSettings(min_insync_replicas=2, unclean_leader_election=False),
         steps=(
             produce("m0", "m1"),
             hold_request("fetch of the torn record", follower=2, leader=1, fetch_offset=2),
@@ -61,20 +61,20 @@ EVERY_OUTCOME = Scenario(
 )
 
 
-def examined(room: Room, scenario: Scenario) -> tuple[RunDirectory, Verdict]:
-    """Run a scenario in the room, within the examination's own run; give its directory and verdict."""
-    runs = room.run.path / "examined"
+def examined(context: ExaminationContext, scenario: Scenario) -> tuple[RunDirectory, Verdict]:
+    """Run a scenario within the examination's own run; give its directory and verdict."""
+    runs = context.run.path / "examined"
     runs.mkdir(exist_ok=True)
-    finished = Pipeline(room.laboratory, room.spark, runs, room.seed, room.progress).run(scenario)
+    finished = Pipeline(context.cluster_pool, context.spark, runs, context.seed, context.progress).run(scenario)
     return finished.run, finished.verdict
 
 
-def doctored(room: Room, run: RunDirectory, doctor: Doctor) -> tuple[RunDirectory, Verdict]:
+def doctored(context: ExaminationContext, run: RunDirectory, doctor: Doctor) -> tuple[RunDirectory, Verdict]:
     """Doctor a copy of a run, reconcile and judge it again; give the copy and its verdict."""
-    copy = RunDirectory(shutil.copytree(run.path, room.directory / doctor.__name__))
+    copy = RunDirectory(shutil.copytree(run.path, context.directory / doctor.__name__))
     doctor(copy)
     write_digests(copy)  # what is to be seen is the change itself
-    room.spark.reconcile_again(copy)
+    context.spark.reconcile_again(copy)
     return copy, judge_run(copy)
 
 

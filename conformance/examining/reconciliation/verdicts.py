@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from conformance.catalogue.ladder import LADDER
-from conformance.catalogue.questions import Answer
+from conformance.catalogue.questions import QuestionAnswer
 from conformance.examining.reconciliation import doctoring
 from conformance.examining.reconciliation.examined_run import doctored, examined, in_a_word, undoctored, words_of
 from conformance.record.directory import RunDirectory, RunDirectoryError
@@ -17,8 +17,8 @@ from oracle.predict import predict
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from conformance.examining.context import ExaminationContext
     from conformance.examining.reconciliation.examined_run import Doctor
-    from conformance.examining.room import Room
     from conformance.record.answers import Value
     from oracle.rules.rule_set import RuleSet
 
@@ -48,31 +48,31 @@ class DoctoringIsSeen:
             f"judge a copy by the rules of {CUTTING.text}, or on that line by those of {LATER.text}",
         )
 
-    def predict(self, rules: RuleSet) -> tuple[Answer, ...]:
+    def predict(self, rules: RuleSet) -> tuple[QuestionAnswer, ...]:
         """Predict every verdict."""
         honest: list[Value] = ["CONFORMS", _promise(rules)]
         otherwise = "BROKEN" if _loses(rules) else "KEPT"
         return (
-            Answer("verdict of the run", honest),
-            Answer(_judged(undoctored), [*honest]),
-            *(Answer(_judged(doctor), [*verdict]) for doctor, verdict in RED.items()),
-            Answer(CHANGED, value=True),
-            Answer(OTHER_RULES, ["DEVIATES", otherwise]),
+            QuestionAnswer("verdict of the run", honest),
+            QuestionAnswer(_judged(undoctored), [*honest]),
+            *(QuestionAnswer(_judged(doctor), [*verdict]) for doctor, verdict in RED.items()),
+            QuestionAnswer(CHANGED, value=True),
+            QuestionAnswer(OTHER_RULES, ["DEVIATES", otherwise]),
         )
 
-    def conduct(self, room: Room) -> Iterator[Answer]:
+    def conduct(self, context: ExaminationContext) -> Iterator[QuestionAnswer]:
         """Run it on real brokers, and judge doctored copies."""
-        run, verdict = examined(room, CLEAN_ELECTIONS_ONLY)
-        yield Answer("verdict of the run", words_of(verdict))
+        run, verdict = examined(context, CLEAN_ELECTIONS_ONLY)
+        yield QuestionAnswer("verdict of the run", words_of(verdict))
         for doctor in (undoctored, *RED):
-            yield Answer(_judged(doctor), words_of(doctored(room, run, doctor)[1]))
-        yield Answer(CHANGED, _is_refused(room, run))
-        other = LATER if room.rules.truncation.cuts_to_high_watermark else CUTTING
-        yield Answer(OTHER_RULES, words_of(repredict(run, room.spark, other.rules)[1]))
+            yield QuestionAnswer(_judged(doctor), words_of(doctored(context, run, doctor)[1]))
+        yield QuestionAnswer(CHANGED, _is_refused(context, run))
+        other = LATER if context.rules.truncation.cuts_to_high_watermark else CUTTING
+        yield QuestionAnswer(OTHER_RULES, words_of(repredict(run, context.spark, other.rules)[1]))
 
 
 def _loses(rules: RuleSet) -> bool:
-    """Tell whether the release loses the record that TR-02 is about."""
+    """Return whether the release loses the record that TR-02 is about."""
     return any(record.fate.value == "lost" for record in predict(CLEAN_ELECTIONS_ONLY.schedule, rules).records)
 
 
@@ -84,10 +84,10 @@ def _judged(doctor: Doctor) -> str:
     return f"verdict when {in_a_word(doctor)}"
 
 
-def _is_refused(room: Room, run: RunDirectory) -> bool:
-    """Tell whether a copy is refused, one letter of whose frozen prediction has changed."""
+def _is_refused(context: ExaminationContext, run: RunDirectory) -> bool:
+    """Return whether a copy is refused, one letter of whose frozen prediction has changed."""
     try:
-        doctored(room, run, doctoring.prediction_changes_one_letter)
+        doctored(context, run, doctoring.prediction_changes_one_letter)
     except RunDirectoryError as refused:
         return "has changed since it was frozen" in str(refused)
     return False

@@ -5,19 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from conformance.catalogue.questions import Answer
+from conformance.catalogue.questions import QuestionAnswer
 from conformance.examining.election.crashing import partition
 from conformance.examining.election.eligible_feature import FEATURE
 from conformance.scenarios.vocabulary import brokers, kill, start, world_after
 from fault_injection.cluster.spec import ClusterSpec
 from oracle.rules.by_version import rules_for
-from oracle.schedule import Schedule, Settings
+from oracle.schedule import Schedule, TopicSettings
 from oracle.vocabulary import MetadataMode
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from conformance.examining.room import Room
+    from conformance.examining.context import ExaminationContext
     from oracle.rules.rule_set import RuleSet
 
 ISR_WITHOUT_LEADER = "in-sync replicas when broker 2 is back and the last known leader, broker 1, is not"
@@ -28,7 +28,7 @@ _CRASHES = Schedule(
     requirement="",
     sources=(),
     replicas=brokers(1, 2),
-    settings=Settings(min_insync_replicas=2),
+    settings=TopicSettings(min_insync_replicas=2),
     steps=(kill(2), kill(1), start(1), kill(1), start(2)),
 )
 """What is done, as the model goes by it."""
@@ -49,14 +49,14 @@ class FencedLeader:
             "start broker 1",
         )
 
-    def predict(self, rules: RuleSet) -> tuple[Answer, ...]:
+    def predict(self, rules: RuleSet) -> tuple[QuestionAnswer, ...]:
         """Predict the crashes by the rules of the release with the feature on."""
-        return (Answer(ISR_WITHOUT_LEADER, [*_isr_without_leader(rules.version, rules.metadata)]),)
+        return (QuestionAnswer(ISR_WITHOUT_LEADER, [*_isr_without_leader(rules.version, rules.metadata)]),)
 
-    def conduct(self, room: Room) -> Iterator[Answer]:
+    def conduct(self, context: ExaminationContext) -> Iterator[QuestionAnswer]:
         """Kill and start real brokers."""
-        spec = ClusterSpec(room.release, room.metadata, (1, 2, 3), features={FEATURE: 1})
-        with partition(room, spec, (1, 2), {"min.insync.replicas": "2"}) as crashing:
+        spec = ClusterSpec(context.release, context.metadata, (1, 2, 3), features={FEATURE: 1})
+        with partition(context, spec, (1, 2), {"min.insync.replicas": "2"}) as crashing:
             crashing.kill(2)
             crashing.await_view(lambda view: view.isr == (1,), "the ISR to be {1}")
             crashing.kill(1)
@@ -64,10 +64,10 @@ class FencedLeader:
             crashing.start(1)
             crashing.kill(1)
             crashing.start(2)
-            is_expected = bool(_isr_without_leader(room.release.version, MetadataMode.KRAFT))
+            is_expected = bool(_isr_without_leader(context.release.version, MetadataMode.KRAFT))
             crashing.leader_within_patience(is_expected=is_expected)
             view = crashing.await_view(lambda view: not view.elr, "nobody to be eligible")
-            yield Answer(ISR_WITHOUT_LEADER, [*view.isr])
+            yield QuestionAnswer(ISR_WITHOUT_LEADER, [*view.isr])
             crashing.start(1)
 
 

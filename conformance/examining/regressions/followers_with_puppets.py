@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING
 
 from typing_extensions import override
 
-from conformance.catalogue.questions import Answer
+from conformance.catalogue.questions import QuestionAnswer
 from conformance.examining.regressions.one_broker import LONG_S, REPLICAS, SHORT_S, OneBroker, expects, log_of
-from conformance.puppet_stage.modelled_broker import ModelledBroker
+from conformance.puppet_scripts.modelled_broker import ModelledBroker
 from fault_injection.puppets.connection import PuppetError
 from fault_injection.puppets.records import Batch, batches
 from fault_injection.puppets.served_topics import Served
 from fault_injection.waiting import DeadlineExceededError, until
 from fault_injection.wire.views import NONE, FetchPartition
 from oracle.error_codes import ErrorCode
-from oracle.log import Entry, ReplicaLog
+from oracle.log import ModelRecord, ReplicaLog
 from oracle.state import FetchKind
 from oracle.vocabulary import Label, LeaderEpoch
 
@@ -52,36 +52,38 @@ class _OffsetsOnly(Served):
         return ErrorCode.OFFSET_OUT_OF_RANGE
 
 
-def _takes_leadership(rules: RuleSet) -> tuple[Answer, ...]:
+def _takes_leadership(rules: RuleSet) -> tuple[QuestionAnswer, ...]:
     model = ModelledBroker(rules)
     model.begin_late(LEADER, EPOCH, log_of((EPOCH, LOG_START + len(RECORDS))), LOG_START)
     decided = model.decide(REAL, EPOCH + 1, isr=(REAL,))
     offset, appended = model.log_end_offset, model.append("d")
-    return Answer(DECIDED, decided), Answer(APPENDED, [appended, NONE if appended else offset])
+    return QuestionAnswer(DECIDED, decided), QuestionAnswer(APPENDED, [appended, NONE if appended else offset])
 
 
-def _lead_after_full_truncation(run: PuppetRun, topic: PuppetTopic) -> Iterator[Answer]:
+def _lead_after_full_truncation(run: PuppetRun, topic: PuppetTopic) -> Iterator[QuestionAnswer]:
     leader = run.leader(LEADER)
     leader.serve(topic, _OffsetsOnly((Batch(LOG_START, EPOCH, RECORDS),), LOG_START + len(RECORDS)))
     run.controller.decide(topic.led_by(LEADER, EPOCH))
     leader.await_fetch(topic, LOG_START)
     answer = run.controller.decide(topic.led_by(REAL, EPOCH + 1, isr=(REAL,)))
-    yield Answer(DECIDED, next((error for error in (answer.error, *(p.error for p in answer.partitions)) if error), 0))
-    yield Answer(APPENDED, list(run.client.append(topic, b"d")))
+    yield QuestionAnswer(
+        DECIDED, next((error for error in (answer.error, *(p.error for p in answer.partitions)) if error), 0)
+    )
+    yield QuestionAnswer(APPENDED, list(run.client.append(topic, b"d")))
 
 
-def _gives_up(rules: RuleSet) -> tuple[Answer, ...]:
+def _gives_up(rules: RuleSet) -> tuple[QuestionAnswer, ...]:
     model = ModelledBroker(rules)
     model.follow(LEADER, EPOCH, log_of((EPOCH, len(RECORDS))), high_watermark=len(RECORDS))
-    log = ReplicaLog((Entry(Label("r0"), LeaderEpoch(EPOCH)),))
+    log = ReplicaLog((ModelRecord(Label("r0"), LeaderEpoch(EPOCH)),))
     if rules.truncation.checks_on_fetch:  # such a leader knows the epoch that it leads in
         log = log.with_epoch(LeaderEpoch(EPOCH + 1))
     asked = model.follow(NEXT_LEADER, EPOCH + 1, log, high_watermark=1)
     goes_on = any(kind == FetchKind.FETCH and offset == 1 for kind, offset, _ in asked)
-    return Answer(GOES_ON, goes_on), Answer(RUNS, model.replica.alive or model.replica.stuck)
+    return QuestionAnswer(GOES_ON, goes_on), QuestionAnswer(RUNS, model.replica.alive or model.replica.stuck)
 
 
-def _follow_a_shorter_log(run: PuppetRun, topic: PuppetTopic) -> Iterator[Answer]:
+def _follow_a_shorter_log(run: PuppetRun, topic: PuppetTopic) -> Iterator[QuestionAnswer]:
     first, second = run.leader(LEADER), run.leader(NEXT_LEADER)
     first.serve(topic, Served(batches((EPOCH, RECORDS)), high_watermark=len(RECORDS)))
     run.controller.decide(topic.led_by(LEADER, EPOCH))
@@ -94,15 +96,15 @@ def _follow_a_shorter_log(run: PuppetRun, topic: PuppetTopic) -> Iterator[Answer
     try:
         second.await_fetch(topic, 1, LONG_S if goes_on else SHORT_S)
     except DeadlineExceededError:
-        yield Answer(GOES_ON, value=False)
-        yield Answer(RUNS, _runs_on(run))
+        yield QuestionAnswer(GOES_ON, value=False)
+        yield QuestionAnswer(RUNS, _runs_on(run))
     else:
-        yield Answer(GOES_ON, value=True)
-        yield Answer(RUNS, run.cluster.is_alive(REAL))
+        yield QuestionAnswer(GOES_ON, value=True)
+        yield QuestionAnswer(RUNS, run.cluster.is_alive(REAL))
 
 
 def _has_fetched_at(leader: LeaderPuppet, topic: PuppetTopic, offset: int) -> bool:
-    """Tell whether an offset was ever fetched at: the follower may have gone on before anybody looks."""
+    """Return whether an offset was ever fetched at: the follower may have gone on before anybody looks."""
     return any(isinstance(one, FetchPartition) and one.fetch_offset == offset for one in leader.asked(topic))
 
 

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from conformance.catalogue.questions import Answer
+from conformance.catalogue.questions import QuestionAnswer
 from conformance.examining.regressions.one_broker import LONG_S, REPLICAS, SHORT_S, OneBroker, expects, log_of
-from conformance.puppet_stage.modelled_broker import ModelledBroker
+from conformance.puppet_scripts.modelled_broker import ModelledBroker
 from fault_injection.puppets.records import batches
 from fault_injection.puppets.served_topics import Served
 from fault_injection.waiting import DeadlineExceededError, until
-from fault_injection.wire.views import EpochEnd
+from fault_injection.wire.views import DivergingEpochView
 from oracle.state import FetchKind
 from oracle.vocabulary import LeaderEpoch
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from conformance.puppet_stage.speech import Words
+    from conformance.puppet_scripts.replica_requests import FollowerRequest
     from fault_injection.puppets.leader import LeaderPuppet
     from fault_injection.puppets.run import PuppetRun
     from fault_injection.puppets.served_topics import PuppetTopic
@@ -30,16 +30,16 @@ FETCHES = "whether it ever comes to fetch"
 FETCHES_LATER = "whether it fetches once the leader epoch has changed again"
 
 
-def _comes_to_fetch(rules: RuleSet) -> tuple[Answer, ...]:
+def _comes_to_fetch(rules: RuleSet) -> tuple[QuestionAnswer, ...]:
     model = ModelledBroker(rules)
     model.follow(LEADER, OLD_EPOCH, log_of((OLD_EPOCH, 1)), high_watermark=1)
     model.decide(REAL, EPOCH, REPLICAS)
     led = log_of((OLD_EPOCH, 1), (MIDDLE_EPOCH, 1)).with_epoch(LeaderEpoch(EPOCH + 1))
     asked = model.follow(NEXT_LEADER, EPOCH + 1, led, high_watermark=1)
-    return (Answer(FETCHES, _has_fetch(asked)),)
+    return (QuestionAnswer(FETCHES, _has_fetch(asked)),)
 
 
-def _follow_after_an_empty_epoch(run: PuppetRun, topic: PuppetTopic) -> Iterator[Answer]:
+def _follow_after_an_empty_epoch(run: PuppetRun, topic: PuppetTopic) -> Iterator[QuestionAnswer]:
     first, second = run.leader(LEADER), run.leader(NEXT_LEADER)
     first.serve(topic, Served(batches((OLD_EPOCH, RECORDS[:1])), high_watermark=1))
     run.controller.decide(topic.led_by(LEADER, OLD_EPOCH))
@@ -47,22 +47,22 @@ def _follow_after_an_empty_epoch(run: PuppetRun, topic: PuppetTopic) -> Iterator
     run.controller.decide(topic.led_by(REAL, EPOCH))
     second.serve(topic, _with_another_epoch())
     run.controller.decide(topic.led_by(NEXT_LEADER, EPOCH + 1))
-    yield Answer(FETCHES, _fetches(second, topic, LONG_S if expects(run, _comes_to_fetch) else SHORT_S))
+    yield QuestionAnswer(FETCHES, _fetches(second, topic, LONG_S if expects(run, _comes_to_fetch) else SHORT_S))
 
 
-def _asks_again(rules: RuleSet) -> tuple[Answer, ...]:
+def _asks_again(rules: RuleSet) -> tuple[QuestionAnswer, ...]:
     model, log = ModelledBroker(rules), log_of((OLD_EPOCH, 1))
     model.follow(NEXT_LEADER, OLD_EPOCH, log, high_watermark=1)
     asked = model.follow_on(LEADER, EPOCH, log, high_watermark=1)
     again = model.follow(LEADER, EPOCH + 2, log, high_watermark=1)
-    return Answer(FETCHES, _has_fetch(asked)), Answer(FETCHES_LATER, _has_fetch([*asked, *again]))
+    return QuestionAnswer(FETCHES, _has_fetch(asked)), QuestionAnswer(FETCHES_LATER, _has_fetch([*asked, *again]))
 
 
-def _has_fetch(asked: Iterable[Words]) -> bool:
+def _has_fetch(asked: Iterable[FollowerRequest]) -> bool:
     return any(kind == FetchKind.FETCH for kind, *_ in asked)
 
 
-def _follow_on_with_a_fenced_lookup(run: PuppetRun, topic: PuppetTopic) -> Iterator[Answer]:
+def _follow_on_with_a_fenced_lookup(run: PuppetRun, topic: PuppetTopic) -> Iterator[QuestionAnswer]:
     first, leader = run.leader(NEXT_LEADER), run.leader(LEADER)
     first.serve(topic, _with_one_record(OLD_EPOCH))
     run.controller.decide(topic.led_by(NEXT_LEADER, OLD_EPOCH))
@@ -74,10 +74,10 @@ def _follow_on_with_a_fenced_lookup(run: PuppetRun, topic: PuppetTopic) -> Itera
     leader.serve(topic, _with_one_record(EPOCH + 1))
     run.controller.decide(topic.led_by(LEADER, EPOCH + 1))
     leader.release()
-    yield Answer(FETCHES, _fetches(leader, topic, LONG_S if expects(run, _asks_again) else SHORT_S))
+    yield QuestionAnswer(FETCHES, _fetches(leader, topic, LONG_S if expects(run, _asks_again) else SHORT_S))
     leader.serve(topic, _with_one_record(EPOCH + 2))
     run.controller.decide(topic.led_by(LEADER, EPOCH + 2))
-    yield Answer(FETCHES_LATER, _fetches(leader, topic, LONG_S))
+    yield QuestionAnswer(FETCHES_LATER, _fetches(leader, topic, LONG_S))
 
 
 def _with_one_record(leader_epoch: int) -> Served:
@@ -85,13 +85,13 @@ def _with_one_record(leader_epoch: int) -> Served:
     return Served(
         batches((OLD_EPOCH, RECORDS[:1])),
         high_watermark=1,
-        end_of_epoch=lambda _: EpochEnd(OLD_EPOCH, 1),
+        end_of_epoch=lambda _: DivergingEpochView(OLD_EPOCH, 1),
         leader_epoch=leader_epoch,
     )
 
 
 def _fetches(leader: LeaderPuppet, topic: PuppetTopic, deadline_s: float) -> bool:
-    """Tell whether a fetch ever comes."""
+    """Return whether a fetch ever comes."""
     try:
         leader.await_fetch(topic, deadline_s=deadline_s)
     except DeadlineExceededError:
@@ -102,8 +102,8 @@ def _fetches(leader: LeaderPuppet, topic: PuppetTopic, deadline_s: float) -> boo
 def _with_another_epoch() -> Served:
     """Return a leader with a record of an epoch in between, which broker 1 never had."""
 
-    def end_of(leader_epoch: int) -> EpochEnd:
-        return EpochEnd(MIDDLE_EPOCH, 2) if leader_epoch >= MIDDLE_EPOCH else EpochEnd(OLD_EPOCH, 1)
+    def end_of(leader_epoch: int) -> DivergingEpochView:
+        return DivergingEpochView(MIDDLE_EPOCH, 2) if leader_epoch >= MIDDLE_EPOCH else DivergingEpochView(OLD_EPOCH, 1)
 
     return Served(
         batches((OLD_EPOCH, RECORDS[:1]), (MIDDLE_EPOCH, RECORDS[1:2])),

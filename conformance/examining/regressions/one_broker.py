@@ -6,17 +6,17 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import TYPE_CHECKING
 
-from conformance.puppet_stage.script import puppets_of
+from conformance.puppet_scripts.script import puppets_of
 from conformance.record.directory import slug
-from oracle.log import Entry, ReplicaLog
+from oracle.log import ModelRecord, ReplicaLog
 from oracle.rules.by_version import rules_for
 from oracle.vocabulary import Label, LeaderEpoch, MetadataMode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from conformance.catalogue.questions import Answer
-    from conformance.examining.room import Room
+    from conformance.catalogue.questions import QuestionAnswer
+    from conformance.examining.context import ExaminationContext
     from fault_injection.puppets.run import PuppetRun
     from fault_injection.puppets.served_topics import PuppetTopic
     from oracle.rules.rule_set import RuleSet
@@ -30,12 +30,12 @@ def log_of(*epochs: tuple[int, int]) -> ReplicaLog:
     """Return a log with some records of each epoch."""
     labels = count()
     return ReplicaLog().append(
-        Entry(Label(f"r{next(labels)}"), LeaderEpoch(epoch)) for epoch, records in epochs for _ in range(records)
+        ModelRecord(Label(f"r{next(labels)}"), LeaderEpoch(epoch)) for epoch, records in epochs for _ in range(records)
     )
 
 
-def expects(run: PuppetRun, predict: Callable[[RuleSet], tuple[Answer, ...]]) -> bool:
-    """Tell whether the first answer is predicted to be yes: that decides only for how long it is waited for."""
+def expects(run: PuppetRun, predict: Callable[[RuleSet], tuple[QuestionAnswer, ...]]) -> bool:
+    """Return whether the first answer is predicted to be yes: that decides only for how long it is waited for."""
     return predict(rules_for(run.cluster.spec.release.version, MetadataMode.ZOOKEEPER))[0].value is True
 
 
@@ -52,8 +52,8 @@ class OneBroker:
     """
 
     lines: tuple[str, ...]
-    expects: Callable[[RuleSet], tuple[Answer, ...]]
-    asks: Callable[[PuppetRun, PuppetTopic], Iterator[Answer]]
+    expects: Callable[[RuleSet], tuple[QuestionAnswer, ...]]
+    asks: Callable[[PuppetRun, PuppetTopic], Iterator[QuestionAnswer]]
     configs: Mapping[str, str] = field(default_factory=dict)
     spoils_broker: bool = False
 
@@ -61,20 +61,20 @@ class OneBroker:
         """Return what is done, line by line."""
         return self.lines
 
-    def predict(self, rules: RuleSet) -> tuple[Answer, ...]:
+    def predict(self, rules: RuleSet) -> tuple[QuestionAnswer, ...]:
         """Predict every answer."""
         return self.expects(rules)
 
-    def conduct(self, room: Room) -> Iterator[Answer]:
-        """Ask the room's real broker, about a topic of its own.
+    def conduct(self, context: ExaminationContext) -> Iterator[QuestionAnswer]:
+        """Ask the real broker among puppets, about a topic of its own.
 
         Raises:
             PuppetError: the broker does not answer, or a puppet could not.
         """
-        with puppets_of(room, spoils_broker=self.spoils_broker) as run:
-            yield from self.play(run, slug(room.run.path.name))
+        with puppets_of(context, spoils_broker=self.spoils_broker) as run:
+            yield from self.play(run, slug(context.run.path.name))
 
-    def play(self, run: PuppetRun, name: str) -> Iterator[Answer]:
+    def play(self, run: PuppetRun, name: str) -> Iterator[QuestionAnswer]:
         """Ask a real broker, and yield each answer as soon as it is measured.
 
         Args:

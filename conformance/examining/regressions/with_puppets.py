@@ -5,9 +5,9 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING
 
-from conformance.catalogue.questions import Answer
+from conformance.catalogue.questions import QuestionAnswer
 from conformance.examining.regressions.one_broker import REPLICAS, OneBroker
-from conformance.puppet_stage.modelled_broker import ModelledBroker
+from conformance.puppet_scripts.modelled_broker import ModelledBroker
 from fault_injection.puppets.client import LATEST_TIMESTAMP
 from fault_injection.waiting import until
 from fault_injection.wire.views import NONE
@@ -32,17 +32,17 @@ def _lead(run: PuppetRun, topic: PuppetTopic, isr: tuple[int, ...]) -> None:
     run.controller.decide(topic.led_by(REAL, EPOCH, isr))
 
 
-def _answers_at_once(rules: RuleSet) -> tuple[Answer, ...]:
+def _answers_at_once(rules: RuleSet) -> tuple[QuestionAnswer, ...]:
     model = ModelledBroker(rules)
     model.decide(REAL, EPOCH, REPLICAS)
     model.append("a")
     for broker, offset in FETCHED:
         model.fetch(broker, offset, EPOCH, NONE, parks=False)
     told = model.fetch(PUPPET, 1, EPOCH, NONE, parks=True)
-    return Answer(ANSWERED_AT_ONCE, told.is_pushed), Answer(TOLD, told.high_watermark)
+    return QuestionAnswer(ANSWERED_AT_ONCE, told.is_pushed), QuestionAnswer(TOLD, told.high_watermark)
 
 
-def _fetch_and_raise(run: PuppetRun, topic: PuppetTopic) -> Iterator[Answer]:
+def _fetch_and_raise(run: PuppetRun, topic: PuppetTopic) -> Iterator[QuestionAnswer]:
     _lead(run, topic, isr=REPLICAS)
     run.client.append(topic, b"a")
     for broker, offset in FETCHED:
@@ -54,8 +54,8 @@ def _fetch_and_raise(run: PuppetRun, topic: PuppetTopic) -> Iterator[Answer]:
         wait((waiting,), AT_ONCE_S)  # for a leader that is slow to answer: what counts is what the answer carries
         run.client.append(topic, b"b")
         told = waiting.result()
-    yield Answer(ANSWERED_AT_ONCE, not told.has_records)
-    yield Answer(TOLD, told.high_watermark)
+    yield QuestionAnswer(ANSWERED_AT_ONCE, not told.has_records)
+    yield QuestionAnswer(TOLD, told.high_watermark)
 
 
 def _is_committed(run: PuppetRun, topic: PuppetTopic, offset: int) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from conformance.catalogue.examination import Examination, by
-from conformance.puppet_stage.where import WITH_CONTROLLER_REQUESTS, since
+from conformance.puppet_scripts.where import WITH_CONTROLLER_REQUESTS, since
 
 STOPPED = Examination(
     name="RM-03/delete",

@@ -8,10 +8,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from conformance.catalogue.examination import Examination, by
-from conformance.catalogue.questions import Question
+from conformance.catalogue.questions import ScheduleQuestion
 from conformance.catalogue.scenario import Scenario
 from conformance.catalogue.where import Where
-from conformance.puppet_stage.where import WITH_CONTROLLER_REQUESTS
+from conformance.puppet_scripts.where import WITH_CONTROLLER_REQUESTS
 from conformance.questions.one_row import told_leaders
 from conformance.scenarios.vocabulary import await_hold, await_isr, brokers, checkpoint, kill, produce, release, start
 from oracle.schedule import Schedule
@@ -81,7 +81,9 @@ EVERY_BROKER = Scenario(
         why="in KRaft mode no controller sends UpdateMetadata, brokers read the metadata log",
     ),
     questions=tuple(
-        Question(f"[broker, leader it names] of every live broker: {each}", expected_leaders(each), told_leaders(each))
+        ScheduleQuestion(
+            f"[broker, leader it names] of every live broker: {each}", expected_leaders(each), told_leaders(each)
+        )
         for each in (BEFORE, HELD, TOLD, END)
     ),
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from conformance.catalogue.examination import Basis, Examination, by
 from conformance.catalogue.scenario import Scenario
 from conformance.catalogue.where import Where
-from conformance.puppet_stage.where import WITH_PUPPETS, since
+from conformance.puppet_scripts.where import WITH_PUPPETS, since
 from conformance.scenarios.vocabulary import (
     await_hold,
     await_isr,
@@ -22,7 +22,7 @@ from conformance.scenarios.vocabulary import (
     release,
     start,
 )
-from oracle.schedule import Schedule, Settings
+from oracle.schedule import Schedule, TopicSettings
 from oracle.steps.topic import DeleteRecords
 from oracle.vocabulary import Expectation, Offset
 
@@ -142,7 +142,7 @@ DELETED_BEFORE_A_KILL = Scenario(
         requirement="A replica that forgot in a crash where its log starts learns it again from its leader.",
         sources=("RM-06", "003", "KIP-107"),
         replicas=brokers(1, 2, 3),
-        settings=Settings(min_insync_replicas=2, unclean_leader_election=False),
+        settings=TopicSettings(min_insync_replicas=2, unclean_leader_election=False),
         steps=(
             produce("m0", "m1"),
             DeleteRecords(Offset(1)),

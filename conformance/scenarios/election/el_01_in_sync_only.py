@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from conformance.catalogue.scenario import QUICK, Scenario
 from conformance.scenarios.vocabulary import await_isr, await_leader, brokers, checkpoint, kill, produce, start
-from oracle.schedule import Schedule, Settings
+from oracle.schedule import Schedule, TopicSettings
 from oracle.steps.topic import Alter
 from oracle.vocabulary import Expectation
 
@@ -34,7 +34,7 @@ WAITS_FOR_ISR = Scenario(
         requirement="With unclean election off only an ISR member is elected; nothing acknowledged is lost.",
         sources=("EL-01", "IS-07", "001", "002"),
         replicas=brokers(1, 2),
-        settings=Settings(min_insync_replicas=1, unclean_leader_election=False),
+        settings=TopicSettings(min_insync_replicas=1, unclean_leader_election=False),
         steps=(
             *_OUT_OF_SYNC_ALONE,
             await_leader(None),
@@ -59,7 +59,7 @@ DOES_NOT_WAIT = Scenario(
         requirement="With unclean election on a replica outside the ISR is elected when no ISR member lives.",
         sources=("EL-01", "EL-02", "001", "002"),
         replicas=brokers(1, 2),
-        settings=Settings(min_insync_replicas=1, unclean_leader_election=True),
+        settings=TopicSettings(min_insync_replicas=1, unclean_leader_election=True),
         steps=(
             *_OUT_OF_SYNC_ALONE,
             await_leader(2),
@@ -88,7 +88,7 @@ ALLOWED_LATER = Scenario(
         ),
         sources=("EL-01", "EL-02", "001", "002", "KAFKA-6526"),
         replicas=brokers(1, 2),
-        settings=Settings(min_insync_replicas=1, unclean_leader_election=False),
+        settings=TopicSettings(min_insync_replicas=1, unclean_leader_election=False),
         steps=(
             kill(2),
             produce("m0"),

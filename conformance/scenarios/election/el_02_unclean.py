@@ -16,7 +16,7 @@ from conformance.scenarios.vocabulary import (
     produce,
     start,
 )
-from oracle.schedule import Schedule, Settings
+from oracle.schedule import Schedule, TopicSettings
 from oracle.vocabulary import Expectation
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ SUFFIX_IS_LOST = Scenario(
         requirement="An unclean election loses exactly the records that the elected replica never had.",
         sources=("EL-02", "TR-08", "001", "003"),
         replicas=brokers(1, 2, 3),
-        settings=Settings(min_insync_replicas=1, unclean_leader_election=True),
+        settings=TopicSettings(min_insync_replicas=1, unclean_leader_election=True),
         steps=_first_to_crash_leads(_acknowledged),
     ),
 )
@@ -88,7 +88,7 @@ NOTHING_TO_LOSE = Scenario(
         requirement="With min.insync.replicas equal to the replication factor an unclean election loses nothing.",
         sources=("EL-02", "AC-04", "001", "003"),
         replicas=brokers(1, 2, 3),
-        settings=Settings(min_insync_replicas=3, unclean_leader_election=True),
+        settings=TopicSettings(min_insync_replicas=3, unclean_leader_election=True),
         steps=_first_to_crash_leads(_refused),
     ),
 )

@@ -12,7 +12,7 @@ from conformance.catalogue.scenario import Scenario
 from conformance.catalogue.where import EVERYWHERE, Where
 from conformance.scenarios.election import crashes
 from conformance.scenarios.vocabulary import brokers, produce
-from oracle.schedule import Schedule, Settings
+from oracle.schedule import Schedule, TopicSettings
 from oracle.schedule_format import decode_step
 from oracle.vocabulary import Acks
 
@@ -26,7 +26,7 @@ MIN_ISR, REPLICAS = (1, 2, 3), (2, 3)
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class SettingsCombination:
     """One combination of settings.
 
     Attributes:
@@ -42,33 +42,33 @@ class Cell:
 
     @property
     def words(self) -> str:
-        """The settings as one word, such as ``acks=all,min=2,unclean=off,replicas=3``."""
+        """Return the settings as one word, such as ``acks=all,min=2,unclean=off,replicas=3``."""
         unclean = "on" if self.unclean else "off"
         return f"acks={self.acks},min={self.min_isr},unclean={unclean},replicas={self.replicas}"
 
     @property
     def after_kills(self) -> str:
-        """The entry that does to a cell the worst that killing brokers can do."""
+        """Return the entry that does to a cell the worst that killing brokers can do."""
         return f"EL-03/{self.words}"
 
     @property
     def after_power_failure(self) -> str:
-        """The entry of a cell to which a power failure can do more than kills."""
+        """Return the entry of a cell to which a power failure can do more than kills."""
         return f"EL-03/power-failure,{self.words}"
 
     @property
-    def settings(self) -> Settings:
-        """The topic's settings."""
-        return Settings(min_insync_replicas=self.min_isr, unclean_leader_election=self.unclean)
+    def settings(self) -> TopicSettings:
+        """Return the topic's settings."""
+        return TopicSettings(min_insync_replicas=self.min_isr, unclean_leader_election=self.unclean)
 
     @classmethod
-    def of_words(cls, words: str) -> Cell:
+    def of_words(cls, words: str) -> SettingsCombination:
         """Return the cell that ``words`` names."""
         acks, min_isr, unclean, replicas = (part.partition("=")[2] for part in words.split(","))
         return cls(acks, int(min_isr), unclean == "on", int(replicas))
 
 
-def crash_of(cell: Cell) -> tuple[Step, ...]:
+def crash_of(cell: SettingsCombination) -> tuple[Step, ...]:
     """Return the worst that crashes can do to a cell."""
     if cell.acks != "all":
         ahead = crashes.leader_dies_ahead(cell.replicas, ACKS[cell.acks])
@@ -104,7 +104,7 @@ COUNTS_AT_MOST_THE_REPLICAS = Where(
 
 
 def _after_power_failure(words: str, steps: list[object]) -> Scenario:
-    cell = Cell.of_words(words)
+    cell = SettingsCombination.of_words(words)
     variant = cell.after_power_failure.removeprefix("EL-03/")
     return Scenario(
         name=cell.after_power_failure,
@@ -121,7 +121,7 @@ def _after_power_failure(words: str, steps: list[object]) -> Scenario:
     )
 
 
-def _scenario(cell: Cell) -> Scenario:
+def _scenario(cell: SettingsCombination) -> Scenario:
     return Scenario(
         name=cell.after_kills,
         explanation=EXPLANATION,
@@ -136,10 +136,10 @@ def _scenario(cell: Cell) -> Scenario:
     )
 
 
-CELLS = tuple(Cell(*one) for one in product(ACKS, MIN_ISR, (False, True), REPLICAS))
+CELLS = tuple(SettingsCombination(*one) for one in product(ACKS, MIN_ISR, (False, True), REPLICAS))
 OF_CELLS = tuple(_scenario(cell) for cell in CELLS)
 _KEPT: dict[str, list[object]] = json.loads(POWER_FAILURES.read_text("utf-8"))
 OF_POWER_FAILURES = tuple(_after_power_failure(words, steps) for words, steps in _KEPT.items())
-WITH_POWER_FAILURE = frozenset(map(Cell.of_words, _KEPT))
+WITH_POWER_FAILURE = frozenset(map(SettingsCombination.of_words, _KEPT))
 """The cells that lose to a power failure what kills cannot take from them."""
 SCENARIOS = (*OF_CELLS, *OF_POWER_FAILURES)

@@ -16,10 +16,10 @@ from conformance.scenarios.vocabulary import (
     release,
     start,
 )
-from oracle.schedule import Schedule, Settings
+from oracle.schedule import Schedule, TopicSettings
 from oracle.steps.topic import Reassign
 
-_SETTINGS = Settings(min_insync_replicas=1, unclean_leader_election=False)
+_SETTINGS = TopicSettings(min_insync_replicas=1, unclean_leader_election=False)
 
 ASSIGNMENT_ORDER = Scenario(
     name="EL-04",

@@ -8,7 +8,7 @@ from conformance.catalogue.examination import Examination, by
 from conformance.catalogue.scenario import Scenario
 from conformance.catalogue.where import Where
 from conformance.scenarios.vocabulary import await_isr, await_leader, brokers, checkpoint, kill, produce, start, stop
-from oracle.schedule import Schedule, Settings
+from oracle.schedule import Schedule, TopicSettings
 from oracle.steps.brokers import LoseTail
 from oracle.vocabulary import BrokerId, MetadataMode, Offset
 
@@ -102,7 +102,7 @@ CLEAN = Scenario(
         requirement=_REQUIREMENT,
         sources=("EL-06", "003", "KIP-966"),
         replicas=brokers(1, 2, 3),
-        settings=Settings(min_insync_replicas=2, unclean_leader_election=False),
+        settings=TopicSettings(min_insync_replicas=2, unclean_leader_election=False),
         steps=_STEPS,
     ),
 )
@@ -116,7 +116,7 @@ WITHOUT_EPOCHS = Scenario(
         requirement=_REQUIREMENT,
         sources=("EL-06", "003", "KIP-966"),
         replicas=brokers(1, 2, 3),
-        settings=Settings(min_insync_replicas=2, unclean_leader_election=True),
+        settings=TopicSettings(min_insync_replicas=2, unclean_leader_election=True),
         steps=_STEPS,
     ),
 )
@@ -132,7 +132,7 @@ NO_LONGER_ELIGIBLE = Scenario(
         requirement="An eligible replica that lost its tail is not eligible any more, however orderly it shut down.",
         sources=("EL-06", "KIP-966"),
         replicas=brokers(1, 2, 3),
-        settings=Settings(min_insync_replicas=2, unclean_leader_election=False),
+        settings=TopicSettings(min_insync_replicas=2, unclean_leader_election=False),
         steps=(
             produce("m0", "m1", "m2"),
             stop(3),
@@ -163,7 +163,7 @@ FOLLOWER_AHEAD = Scenario(
         requirement="A broker that does not go on is told from one that does, even if its process stays.",
         sources=("EL-06", "TR-06", "KAFKA-7414"),
         replicas=brokers(1, 2),
-        settings=Settings(min_insync_replicas=1, unclean_leader_election=False),
+        settings=TopicSettings(min_insync_replicas=1, unclean_leader_election=False),
         steps=(
             produce("m0", "m1"),
             kill(2),

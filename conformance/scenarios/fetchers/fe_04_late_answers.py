@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from conformance.catalogue.examination import Basis, Examination, by
-from conformance.catalogue.questions import Question
+from conformance.catalogue.questions import ScheduleQuestion
 from conformance.catalogue.scenario import Scenario
 from conformance.questions.one_row import offset_of_held_fetch
 from conformance.scenarios.vocabulary import (
@@ -21,7 +21,7 @@ from conformance.scenarios.vocabulary import (
     produce,
     release,
 )
-from oracle.schedule import Schedule, Settings
+from oracle.schedule import Schedule, TopicSettings
 from oracle.steps.topic import Reassign
 from oracle.vocabulary import Acks
 
@@ -49,7 +49,7 @@ LATE_ANSWER = Scenario(
         requirement="The answer to a fetch of an earlier epoch is thrown away where the release compares epochs.",
         sources=("FE-04", "LE-05", "004", "KAFKA-18991"),
         replicas=brokers(1, 2, 3),
-        settings=Settings(min_insync_replicas=1, unclean_leader_election=False),
+        settings=TopicSettings(min_insync_replicas=1, unclean_leader_election=False),
         steps=(
             produce("m0"),
             hold_request("before m1", follower=2, leader=1, fetch_offset=1),
@@ -68,7 +68,7 @@ LATE_ANSWER = Scenario(
         ),
     ),
     questions=(
-        Question(
+        ScheduleQuestion(
             "offset of the first fetch after the late answer", _predicted, lambda run: offset_of_held_fetch(run, NEXT)
         ),
     ),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from conformance.catalogue.questions import Question
+from conformance.catalogue.questions import ScheduleQuestion
 from conformance.catalogue.scenario import Scenario
 from conformance.questions.fetch_rounds import (
     last_offset_reported,
@@ -32,12 +32,12 @@ TWO_COPIES = Scenario(
         "at the lower copy."
     ),
     questions=(
-        Question(
+        ScheduleQuestion(
             "the last fetch offset of broker 2 that has reached the leader while both followers have m1",
             lambda _, prediction: remote_log_end_offset(prediction, BOTH_HAVE_IT, 2),
             last_offset_reported(BOTH_HAVE_IT, follower=2, leader=1),
         ),
-        Question(
+        ScheduleQuestion(
             "the fetch offset in the request that stands in the gate",
             lambda _, prediction: log_end_offset(prediction, BOTH_HAVE_IT, 2),
             offset_caught("report"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from conformance.catalogue.questions import Question
+from conformance.catalogue.questions import ScheduleQuestion
 from conformance.catalogue.scenario import Scenario
 from conformance.questions.fetch_rounds import (
     records_delivered_before,
@@ -29,7 +29,7 @@ LEADER_FIRST = Scenario(
         "answered at once, acks=all waits, and nothing but the leader's log end offset moves."
     ),
     questions=(
-        Question(
+        ScheduleQuestion(
             "answers with m1, m2 or m3 that any follower has got when the leader's log ends at 4",
             lambda _, prediction: sum(log_end_offset(prediction, LEADER_HAS_MORE, broker) > 1 for broker in (2, 3)),
             records_delivered_before(LEADER_HAS_MORE, leader=1, followers=(2, 3), first=1),

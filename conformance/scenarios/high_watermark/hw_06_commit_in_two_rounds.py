@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from conformance.catalogue.questions import Question
+from conformance.catalogue.questions import ScheduleQuestion
 from conformance.catalogue.scenario import Scenario
 from conformance.questions.fetch_rounds import (
     high_watermark_with,
@@ -28,12 +28,12 @@ TWO_ROUNDS = Scenario(
         "commits m1 at the leader, and only the answer to that one tells the follower."
     ),
     questions=(
-        Question(
+        ScheduleQuestion(
             "the high watermark in the answer that brings m1",
             lambda _, prediction: high_watermark(prediction, COMMITTED_UNKNOWN, 2),
             high_watermark_with(1, follower=2, leader=1),
         ),
-        Question(
+        ScheduleQuestion(
             "fetch rounds from the one that brings m1 to the one that tells it is committed",
             lambda _, prediction: 1 if high_watermark(prediction, COMMITTED_UNKNOWN, 2) == 2 else 2,
             rounds_to_learn(1, follower=2, leader=1),

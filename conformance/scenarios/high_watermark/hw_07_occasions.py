@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from conformance.catalogue.questions import Question
+from conformance.catalogue.questions import ScheduleQuestion
 from conformance.catalogue.scenario import Scenario
 from conformance.questions.fetch_rounds import requests_between
 from conformance.scenarios.vocabulary import (
@@ -32,7 +32,7 @@ APPEND = Scenario(
         "watermark rises with what broker 1 appends, and with nothing else."
     ),
     questions=(
-        Question(
+        ScheduleQuestion(
             "fetch offsets of broker 2 that reached broker 1 between the two checkpoints",
             lambda _rules, _prediction: [],
             requests_between(BEFORE, AFTER, follower=2, leader=1),
@@ -69,7 +69,7 @@ FETCH = Scenario(
         "in between one request has reached the leader, and the high watermark is 2."
     ),
     questions=(
-        Question(
+        ScheduleQuestion(
             "fetch offsets of broker 2 that reached broker 1 between the two checkpoints",
             lambda _rules, _prediction: [2],
             requests_between(BEFORE, AFTER, follower=2, leader=1),
@@ -137,7 +137,7 @@ SHRINK = Scenario(
         "the ISR in the same epoch, and raises its high watermark; in 2.7 to 3.0 it does not (KAFKA-13091)."
     ),
     questions=(
-        Question(
+        ScheduleQuestion(
             "fetch offsets of broker 2 that reached broker 1 between the two checkpoints",
             lambda _rules, _prediction: [],
             requests_between(BEFORE, AFTER, follower=2, leader=1),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from conformance.catalogue.questions import Question
+from conformance.catalogue.questions import ScheduleQuestion
 from conformance.catalogue.scenario import Scenario
 from conformance.questions.fetch_rounds import median_answer_with, parked_before_sent, shortest_idle_wait
 from conformance.record.answers import Between
@@ -58,22 +58,22 @@ WAITS = Scenario(
         "is parked for the whole of replica.fetch.wait.max.ms."
     ),
     questions=(
-        Question(
+        ScheduleQuestion(
             "case 1: the median wait of the fetches that found their records",
             lambda _rules, _prediction: AT_ONCE,
             median_answer_with(FOUND, follower=2, leader=1),
         ),
-        Question(
+        ScheduleQuestion(
             "records that were sent while a fetch at their offset waited at the leader",
             lambda _rules, _prediction: len(FOLLOWED),
             parked_before_sent(FOLLOWED, follower=2, leader=1),
         ),
-        Question(
+        ScheduleQuestion(
             "case 2: the median wait of the fetches that got them",
             lambda _rules, _prediction: AT_ONCE,
             median_answer_with((5, 6, 7), follower=2, leader=1),
         ),
-        Question(
+        ScheduleQuestion(
             "case 2: the shortest wait of a fetch for which nothing comes",
             lambda _rules, _prediction: AT_THE_LIMIT,
             shortest_idle_wait(follower=2, leader=1),

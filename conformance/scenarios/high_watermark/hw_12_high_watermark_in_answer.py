@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from conformance.catalogue.questions import Question
+from conformance.catalogue.questions import ScheduleQuestion
 from conformance.catalogue.scenario import Scenario
 from conformance.questions.fetch_rounds import (
     high_watermark_with,
@@ -72,7 +72,7 @@ CARRIED = Scenario(
         "watermark in that answer? In 1.0.0, 1.0.1 and 1.1.0 only: there broker 3 knows of 2 before it fetches again."
     ),
     questions=(
-        Question(
+        ScheduleQuestion(
             "the high watermark in the answer to broker 3's fetch at 2",
             lambda _, prediction: high_watermark(prediction, ANSWERED, 3),
             high_watermark_with(2, follower=3, leader=1),

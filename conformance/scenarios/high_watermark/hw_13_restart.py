@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from conformance.catalogue.examination import Examination, by
-from conformance.catalogue.questions import Question
+from conformance.catalogue.questions import ScheduleQuestion
 from conformance.catalogue.scenario import Scenario
-from conformance.puppet_stage.where import WITH_PUPPETS
+from conformance.puppet_scripts.where import WITH_PUPPETS
 from conformance.questions.fetch_rounds import offset_caught, requests_between
 from conformance.scenarios.vocabulary import (
     await_hold,
@@ -24,7 +24,7 @@ from conformance.scenarios.vocabulary import (
     release,
     start,
 )
-from oracle.schedule import Schedule, Settings
+from oracle.schedule import Schedule, TopicSettings
 from oracle.vocabulary import HighWatermarkCheckpoint
 
 if TYPE_CHECKING:
@@ -40,12 +40,12 @@ SOURCES = ("HW-13", "TR-04", "000", "001", "KIP-101")
 DOWN, RESTARTED = "broker 2 is down", "broker 2 runs and has not fetched"
 
 QUESTIONS = (
-    Question(
+    ScheduleQuestion(
         "fetch offsets of broker 2 that reached the leader before it was measured",
         lambda _rules, _prediction: [],
         requests_between(DOWN, RESTARTED, follower=2, leader=1),
     ),
-    Question(
+    ScheduleQuestion(
         "the fetch offset of broker 2's first fetch",
         lambda _, prediction: log_end_offset(prediction, RESTARTED, 2),
         offset_caught("fetch"),
@@ -152,7 +152,7 @@ ELECTED = Scenario(
         requirement="A follower without a high watermark checkpoint keeps every record its leader had committed.",
         sources=SOURCES,
         replicas=brokers(1, 2),
-        settings=Settings(min_insync_replicas=1, unclean_leader_election=True),
+        settings=TopicSettings(min_insync_replicas=1, unclean_leader_election=True),
         steps=(
             produce("m0", "m1"),
             kill(2),

@@ -5,7 +5,7 @@ Nothing is measured between the silence and the wait for the lag time, which mus
 
 from __future__ import annotations
 
-from conformance.catalogue.questions import Question
+from conformance.catalogue.questions import ScheduleQuestion
 from conformance.catalogue.scenario import Scenario
 from conformance.questions.shrink import leaves_within, silence_before_shrink
 from conformance.scenarios.in_sync_replicas.silence import heard_again, removed_without
@@ -35,7 +35,7 @@ LEAVES_IN_TIME = Scenario(
         steps=(*removed_without("m1"), *heard_again(produce("m2"))),
     ),
     questions=(
-        Question(
+        ScheduleQuestion(
             "milliseconds from the last fetch of broker 2 that reached its leader to its removal from the ISR",
             lambda _rules, _prediction: leaves_within(),
             silence_before_shrink,

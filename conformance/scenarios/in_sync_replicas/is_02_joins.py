@@ -5,7 +5,7 @@ from __future__ import annotations
 from conformance.catalogue.examination import Examination, by
 from conformance.catalogue.scenario import Scenario
 from conformance.catalogue.where import Where
-from conformance.puppet_stage.where import WITH_PUPPETS
+from conformance.puppet_scripts.where import WITH_PUPPETS
 from conformance.scenarios.vocabulary import (
     await_hold,
     await_isr,
@@ -21,7 +21,7 @@ from conformance.scenarios.vocabulary import (
     release,
     start,
 )
-from oracle.schedule import Schedule, Settings
+from oracle.schedule import Schedule, TopicSettings
 from oracle.steps.frames import Hold
 from oracle.vocabulary import BrokerId, Expectation, MetadataMode, PointName
 
@@ -41,7 +41,7 @@ AT_HIGH_WATERMARK = Scenario(
         ),
         sources=("IS-02", "HW-04", "002", "003", "004"),
         replicas=brokers(1, 2),
-        settings=Settings(min_insync_replicas=1, unclean_leader_election=False),
+        settings=TopicSettings(min_insync_replicas=1, unclean_leader_election=False),
         steps=(
             produce("m0"),
             kill(2),
@@ -77,7 +77,7 @@ FROM_EPOCH_START = Scenario(
         ),
         sources=("IS-02", "LE-01", "HW-14", "004", "KAFKA-7128"),
         replicas=brokers(1, 2, 3, 4),
-        settings=Settings(min_insync_replicas=1, unclean_leader_election=False),
+        settings=TopicSettings(min_insync_replicas=1, unclean_leader_election=False),
         steps=(
             produce("m0"),
             kill(4),
@@ -137,7 +137,7 @@ JOIN_REQUESTED = Scenario(
         requirement="A replica that the leader asks to add counts for the high watermark at once, for nothing else.",
         sources=("IS-02", "HW-08", "KIP-497"),
         replicas=brokers(1, 2, 3),
-        settings=Settings(min_insync_replicas=1, unclean_leader_election=False),
+        settings=TopicSettings(min_insync_replicas=1, unclean_leader_election=False),
         steps=(
             produce("m0"),
             kill(3),
@@ -176,7 +176,7 @@ JOIN_ANSWERED = Scenario(
         requirement="A join counts for min.insync.replicas once the leader knows that the controller decided it.",
         sources=("IS-02", "AC-04", "KIP-497"),
         replicas=brokers(1, 2, 3),
-        settings=Settings(min_insync_replicas=3, unclean_leader_election=False),
+        settings=TopicSettings(min_insync_replicas=3, unclean_leader_election=False),
         steps=(
             kill(3),
             await_isr(1, 2),

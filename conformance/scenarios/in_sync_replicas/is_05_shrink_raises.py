@@ -9,7 +9,7 @@ from conformance.scenarios.vocabulary import (
     checkpoint,
     produce,
 )
-from oracle.schedule import Schedule, Settings
+from oracle.schedule import Schedule, TopicSettings
 from oracle.vocabulary import Timing
 
 COMPLETES_WAITING = Scenario(
@@ -29,7 +29,7 @@ COMPLETES_WAITING = Scenario(
         ),
         sources=("IS-05", "HW-07", "AC-02", "003", "KAFKA-13091"),
         replicas=brokers(1, 2),
-        settings=Settings(min_insync_replicas=1, unclean_leader_election=False),
+        settings=TopicSettings(min_insync_replicas=1, unclean_leader_election=False),
         timing=Timing.LAG,
         steps=(
             *removed_while_a_record_waits("broker 2 has left the ISR"),

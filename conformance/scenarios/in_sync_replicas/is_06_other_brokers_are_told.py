@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from conformance.catalogue.questions import Question, formula_ms
+from conformance.catalogue.questions import ScheduleQuestion, formula_ms
 from conformance.catalogue.scenario import Scenario
 from conformance.questions.isr_news import delay_of_the_news, notices, path_of_the_news
 from conformance.scenarios.in_sync_replicas.silence import HEARD, REMOVED, heard_again, removed_without
@@ -91,13 +91,13 @@ TOLD = Scenario(
         ),
     ),
     questions=(
-        Question("frames that carry the news from the leader to broker 3", _expected_path, path_of_the_news),
-        Question(
+        ScheduleQuestion("frames that carry the news from the leader to broker 3", _expected_path, path_of_the_news),
+        ScheduleQuestion(
             "notices of it that were written and read in ZooKeeper",
             _expected_notices,
             lambda run: notices(run, REMOVED, HEARD),
         ),
-        Question("milliseconds from the shrink until broker 3 is told", _expected_delay, delay_of_the_news),
+        ScheduleQuestion("milliseconds from the shrink until broker 3 is told", _expected_delay, delay_of_the_news),
     ),
 )
 

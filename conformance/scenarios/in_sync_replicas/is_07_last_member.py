@@ -12,7 +12,7 @@ from conformance.scenarios.vocabulary import (
     produce,
     start,
 )
-from oracle.schedule import Schedule, Settings
+from oracle.schedule import Schedule, TopicSettings
 from oracle.vocabulary import Acks, Expectation
 
 LAST_MEMBER = Scenario(
@@ -33,7 +33,7 @@ LAST_MEMBER = Scenario(
         ),
         sources=("IS-07", "EL-01", "002", "003", "KIP-966"),
         replicas=brokers(1, 2),
-        settings=Settings(min_insync_replicas=1, unclean_leader_election=False),
+        settings=TopicSettings(min_insync_replicas=1, unclean_leader_election=False),
         steps=(
             produce("m0"),
             kill(2),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from conformance.catalogue.examination import Examination, by
 from conformance.catalogue.scenario import Scenario
 from conformance.catalogue.where import Where
-from conformance.puppet_stage.where import since
+from conformance.puppet_scripts.where import since
 from conformance.scenarios.vocabulary import (
     await_isr,
     await_leader,

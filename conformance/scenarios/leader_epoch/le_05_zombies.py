@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from conformance.catalogue.examination import Examination, by
 from conformance.catalogue.scenario import Scenario
 from conformance.catalogue.where import Where
-from conformance.puppet_stage.where import WITH_PUPPETS
+from conformance.puppet_scripts.where import WITH_PUPPETS
 from conformance.questions.epoch_requests import errors_of_a_zombie
 from conformance.scenarios.vocabulary import (
     await_hold,
@@ -27,9 +27,9 @@ from conformance.scenarios.vocabulary import (
     resume,
     start,
 )
-from oracle.schedule import Schedule, Settings
+from oracle.schedule import Schedule, TopicSettings
 from oracle.steps.brokers import Isolate, Rejoin
-from oracle.steps.frames import Cut, Heal, Hold
+from oracle.steps.frames import CutLink, Heal, Hold
 from oracle.steps.produce import Produce
 from oracle.steps.questions import SendTo
 from oracle.steps.topic import Elect
@@ -42,7 +42,7 @@ _ZOOKEEPER = Where(metadata=MetadataMode.ZOOKEEPER, why="the controller tells ea
 
 _KRAFT = Where(metadata=MetadataMode.KRAFT, why="brokers read the controller's decisions from the metadata log")
 
-_SETTINGS = Settings(min_insync_replicas=2, unclean_leader_election=False)
+_SETTINGS = TopicSettings(min_insync_replicas=2, unclean_leader_election=False)
 
 
 def _zombie_leads(zombie: int, successor: int, before: tuple[Step, ...], heard: tuple[Step, ...]) -> tuple[Step, ...]:
@@ -137,7 +137,7 @@ def _zombie_follows(point: PointName) -> Schedule:
         ),
         sources=(*_SOURCES, "KAFKA-6880"),
         replicas=brokers(1, 2, 3),
-        settings=Settings(min_insync_replicas=1, unclean_leader_election=False),
+        settings=TopicSettings(min_insync_replicas=1, unclean_leader_election=False),
         steps=(
             produce("m0"),
             Hold("deaf", point, broker=BrokerId(3)),
@@ -231,8 +231,8 @@ PAUSED = Scenario(
         settings=_SETTINGS,
         steps=(
             produce("m0"),
-            Cut(BrokerId(2), BrokerId(1)),
-            Cut(BrokerId(3), BrokerId(1)),
+            CutLink(BrokerId(2), BrokerId(1)),
+            CutLink(BrokerId(3), BrokerId(1)),
             produce("z0", expect=Expectation.PENDING),
             checkpoint("no follower fetches z0"),
             pause(1),

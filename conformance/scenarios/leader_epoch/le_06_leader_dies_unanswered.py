@@ -5,7 +5,7 @@ from __future__ import annotations
 from conformance.catalogue.examination import Examination, by
 from conformance.catalogue.scenario import Scenario
 from conformance.catalogue.where import Where
-from conformance.puppet_stage.where import WITH_PUPPETS
+from conformance.puppet_scripts.where import WITH_PUPPETS
 from conformance.scenarios.vocabulary import (
     await_hold,
     await_isr,
@@ -18,7 +18,7 @@ from conformance.scenarios.vocabulary import (
     produce,
     start,
 )
-from oracle.schedule import Schedule, Settings
+from oracle.schedule import Schedule, TopicSettings
 from oracle.steps.frames import Hold
 from oracle.vocabulary import BrokerId, Expectation, PointName
 
@@ -32,7 +32,7 @@ def _never_answered(variant: str, hold: Hold) -> Schedule:
         ),
         sources=("LE-06", "LE-04", "000", "KIP-101", "KIP-595"),
         replicas=brokers(1, 2, 3),
-        settings=Settings(min_insync_replicas=1, unclean_leader_election=False),
+        settings=TopicSettings(min_insync_replicas=1, unclean_leader_election=False),
         steps=(
             produce("m0"),
             hold_request("broker 2 is slow", follower=2, leader=1, fetch_offset=1),

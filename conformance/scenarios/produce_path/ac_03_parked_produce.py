@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from conformance.catalogue.examination import Examination, by
-from conformance.catalogue.questions import Question, formula_ms
+from conformance.catalogue.questions import ScheduleQuestion, formula_ms
 from conformance.catalogue.scenario import Scenario
 from conformance.catalogue.where import Where
-from conformance.puppet_stage.where import WITH_PUPPETS
+from conformance.puppet_scripts.where import WITH_PUPPETS
 from conformance.questions.one_row import waited
 from conformance.scenarios.vocabulary import (
     await_hold,
@@ -19,7 +19,7 @@ from conformance.scenarios.vocabulary import (
     produce,
     release,
 )
-from oracle.schedule import Schedule, Settings
+from oracle.schedule import Schedule, TopicSettings
 from oracle.steps.brokers import Isolate, Rejoin
 from oracle.vocabulary import BrokerId, Expectation, MetadataMode
 
@@ -53,7 +53,7 @@ TIMES_OUT = Scenario(
         ),
         sources=("AC-03", "AC-02", "003"),
         replicas=brokers(1, 2),
-        settings=Settings(min_insync_replicas=2, unclean_leader_election=False),
+        settings=TopicSettings(min_insync_replicas=2, unclean_leader_election=False),
         steps=(
             produce("m0"),
             hold_request("silence", follower=2, leader=1),
@@ -68,7 +68,9 @@ TIMES_OUT = Scenario(
         ),
     ),
     questions=(
-        Question("milliseconds from the send of m1 to its outcome", _at_the_timeout, lambda run: waited(run, "m1")),
+        ScheduleQuestion(
+            "milliseconds from the send of m1 to its outcome", _at_the_timeout, lambda run: waited(run, "m1")
+        ),
     ),
 )
 
@@ -88,7 +90,7 @@ IS_REPLICATED = Scenario(
         ),
         sources=("AC-03", "AC-02", "HW-06", "003"),
         replicas=brokers(1, 2),
-        settings=Settings(min_insync_replicas=2, unclean_leader_election=False),
+        settings=TopicSettings(min_insync_replicas=2, unclean_leader_election=False),
         steps=(
             produce("m0"),
             hold_request("silence", follower=2, leader=1),
@@ -130,7 +132,7 @@ LEADER_ISOLATED = Scenario(
         requirement="An acks=all produce waits while no follower reaches its leader, and is acknowledged once they do.",
         sources=("AC-03", "IS-07", "003"),
         replicas=brokers(1, 2, 3),
-        settings=Settings(min_insync_replicas=2, unclean_leader_election=False),
+        settings=TopicSettings(min_insync_replicas=2, unclean_leader_election=False),
         steps=(
             produce("m0"),
             Isolate(BrokerId(1)),

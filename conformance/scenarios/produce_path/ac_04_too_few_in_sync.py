@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from conformance.catalogue.examination import Examination, by
 from conformance.catalogue.scenario import QUICK, Scenario
-from conformance.puppet_stage.where import WITH_PUPPETS
+from conformance.puppet_scripts.where import WITH_PUPPETS
 from conformance.scenarios.vocabulary import await_isr, await_leader, brokers, checkpoint, kill, produce, start
-from oracle.schedule import Schedule, Settings
+from oracle.schedule import Schedule, TopicSettings
 from oracle.steps.topic import Alter
 from oracle.vocabulary import Expectation
 
@@ -46,7 +46,7 @@ REFUSED_BELOW_MINIMUM = Scenario(
         requirement="acks=all with fewer in-sync replicas than min.insync.replicas is refused, nothing is written.",
         sources=("AC-04", "003"),
         replicas=brokers(1, 2),
-        settings=Settings(min_insync_replicas=2, unclean_leader_election=True),
+        settings=TopicSettings(min_insync_replicas=2, unclean_leader_election=True),
         steps=_lone_leader_dies(
             produce("m1", expect=Expectation.REFUSED, error="NOT_ENOUGH_REPLICAS"), "the lone leader refused m1"
         ),
@@ -63,7 +63,7 @@ ACCEPTED_BY_ONE = Scenario(
         requirement="acks=all with min.insync.replicas=1 is acknowledged by a lone leader.",
         sources=("AC-04", "003"),
         replicas=brokers(1, 2),
-        settings=Settings(min_insync_replicas=1, unclean_leader_election=True),
+        settings=TopicSettings(min_insync_replicas=1, unclean_leader_election=True),
         steps=_lone_leader_dies(produce("m1"), "the lone leader acknowledged m1"),
     ),
 )
@@ -91,7 +91,7 @@ NEW_MINIMUM = Scenario(
         requirement="A new min.insync.replicas of a topic holds for the next produce.",
         sources=("AC-04", "003"),
         replicas=brokers(1, 2),
-        settings=Settings(min_insync_replicas=2, unclean_leader_election=False),
+        settings=TopicSettings(min_insync_replicas=2, unclean_leader_election=False),
         steps=(
             produce("m0"),
             kill(2),

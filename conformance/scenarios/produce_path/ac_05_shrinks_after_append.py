@@ -19,13 +19,13 @@ from conformance.scenarios.vocabulary import (
     produce,
     start,
 )
-from oracle.schedule import Schedule, Settings
+from oracle.schedule import Schedule, TopicSettings
 from oracle.vocabulary import Expectation
 
 if TYPE_CHECKING:
     from oracle.steps.step import Step
 
-SETTINGS = Settings(min_insync_replicas=2, unclean_leader_election=False)
+SETTINGS = TopicSettings(min_insync_replicas=2, unclean_leader_election=False)
 
 
 def joined_again() -> tuple[Step, ...]:

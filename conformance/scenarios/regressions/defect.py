@@ -10,11 +10,11 @@ from conformance.catalogue.scenario import Scenario
 from conformance.catalogue.where import EVERYWHERE, Where
 from conformance.scenarios.vocabulary import brokers
 from oracle.rules.release import has_mode
-from oracle.schedule import Schedule, Settings
+from oracle.schedule import Schedule, TopicSettings
 from oracle.vocabulary import HighWatermarkCheckpoint, MetadataMode, Timing
 
 if TYPE_CHECKING:
-    from conformance.catalogue.questions import Question
+    from conformance.catalogue.questions import ScheduleQuestion
     from conformance.catalogue.signs import Sign
     from conformance.record.answers import Value
     from oracle.steps.step import Step
@@ -37,7 +37,7 @@ def regression(  # noqa: PLR0913 - what a scenario has, each with a name
     timing: Timing = Timing.SESSION,
     checkpointing: HighWatermarkCheckpoint = HighWatermarkCheckpoint.PROMPT,
     where: Where = EVERYWHERE,
-    questions: tuple[Question, ...] = (),
+    questions: tuple[ScheduleQuestion, ...] = (),
 ) -> Scenario:
     """Return the regression scenario of an issue, such as ``KAFKA-1211``; the rest is a scenario's and a schedule's."""
     schedule = Schedule(
@@ -46,7 +46,7 @@ def regression(  # noqa: PLR0913 - what a scenario has, each with a name
         sources=(*sources, issue),
         replicas=brokers(*replicas),
         steps=steps,
-        settings=Settings(min_insync_replicas, unclean, message_format_version=message_format),
+        settings=TopicSettings(min_insync_replicas, unclean, message_format_version=message_format),
         timing=timing,
         checkpointing=checkpointing,
     )
@@ -68,7 +68,7 @@ ZOOKEEPER, KRAFT = MetadataMode.ZOOKEEPER, MetadataMode.KRAFT
 
 
 @dataclass(frozen=True, slots=True)
-class Defect:
+class KnownDefect:
     """One known defect or missing feature, on a release that has it and on one that has it no more.
 
     Attributes:
@@ -97,7 +97,7 @@ class Defect:
 
     @property
     def scenario(self) -> str:
-        """The name of its catalogue entry."""
+        """Return the name of its catalogue entry."""
         return f"{FAMILY}/{self.issue}"
 
     def command(self, release: str) -> str:

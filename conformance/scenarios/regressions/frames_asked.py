@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from conformance.catalogue.questions import NotSeenError, Question
+from conformance.catalogue.questions import NotSeenError, ScheduleQuestion
 from conformance.catalogue.where import Where
-from conformance.record.wire import FETCH, Entry
+from conformance.record.wire import FETCH, FrameEntry
 from conformance.scenarios.regressions.defect import regression
 from conformance.scenarios.vocabulary import await_isr, checkpoint, kill, produce, start, world_after
 from conformance.wire_trace.partition import requests
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 LEADER, FOLLOWER = 1, 2
 
 
-def last_fetch(run: RunDirectory, follower: int, leader: int) -> Entry:
+def last_fetch(run: RunDirectory, follower: int, leader: int) -> FrameEntry:
     """Return what a follower's latest fetch says of the partition.
 
     Raises:
@@ -53,7 +53,9 @@ FORGOTTEN_EPOCH = regression(
     ),
     sources=("LE-04", "TR-06"),
     where=Where(since="2.8.0", why="fetches name the epoch of the follower's last record"),
-    questions=(Question("the last fetched epoch in broker 2's latest fetch", _last_epoch_expected, _last_epoch),),
+    questions=(
+        ScheduleQuestion("the last fetched epoch in broker 2's latest fetch", _last_epoch_expected, _last_epoch),
+    ),
     steps=(
         produce("m0"),
         kill(2),

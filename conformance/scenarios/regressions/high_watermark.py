@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from conformance.catalogue.questions import Question
+from conformance.catalogue.questions import ScheduleQuestion
 from conformance.catalogue.where import Where
 from conformance.scenarios.high_watermark.hw_12_high_watermark_in_answer import fetch_that_commits
 from conformance.scenarios.in_sync_replicas.silence import heard_again, removed_while_a_record_waits
@@ -118,7 +118,9 @@ HELD_BY_THE_DEAD = regression(
         "end, which changed the ISR alone, a KRaft controller began a leader epoch."
     ),
     sources=("HW-08", "IS-03", "LE-01"),
-    questions=(Question("the leader epoch in which broker 2 fetches at last", _epoch_expected, _epoch_fetched_in),),
+    questions=(
+        ScheduleQuestion("the leader epoch in which broker 2 fetches at last", _epoch_expected, _epoch_fetched_in),
+    ),
     steps=(
         produce("m0"),
         kill(2),

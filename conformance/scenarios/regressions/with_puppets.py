@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from conformance.catalogue.examination import Examination, by
-from conformance.puppet_stage.where import WITH_PUPPETS, since
+from conformance.puppet_scripts.where import WITH_PUPPETS, since
 from conformance.scenarios.regressions.defect import FAMILY
 
 HIGH_WATERMARK_PUSHED = Examination(

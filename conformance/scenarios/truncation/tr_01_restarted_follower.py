@@ -15,7 +15,7 @@ from conformance.scenarios.vocabulary import (
     produce,
     start,
 )
-from oracle.schedule import Schedule, Settings
+from oracle.schedule import Schedule, TopicSettings
 
 RESTARTED_FOLLOWER = Scenario(
     name="TR-01",
@@ -29,7 +29,7 @@ RESTARTED_FOLLOWER = Scenario(
         requirement="A follower that restarts keeps every record its leader had committed.",
         sources=("TR-01", "TR-04", "000", "001", "KIP-101", "KAFKA-1211"),
         replicas=brokers(1, 2),
-        settings=Settings(min_insync_replicas=1, unclean_leader_election=True),
+        settings=TopicSettings(min_insync_replicas=1, unclean_leader_election=True),
         steps=(
             produce("m0"),
             hold_response("gap", follower=2, leader=1, fetch_offset=2),

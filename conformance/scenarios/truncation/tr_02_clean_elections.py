@@ -15,7 +15,7 @@ from conformance.scenarios.vocabulary import (
     produce,
     start,
 )
-from oracle.schedule import Schedule, Settings
+from oracle.schedule import Schedule, TopicSettings
 
 CLEAN_ELECTIONS_ONLY = Scenario(
     name="TR-02",
@@ -29,7 +29,7 @@ CLEAN_ELECTIONS_ONLY = Scenario(
         requirement="An acknowledged record survives any number of clean elections.",
         sources=("TR-02", "TR-04", "000", "001", "KIP-101", "KAFKA-1211"),
         replicas=brokers(1, 2, 3),
-        settings=Settings(min_insync_replicas=2, unclean_leader_election=False),
+        settings=TopicSettings(min_insync_replicas=2, unclean_leader_election=False),
         steps=(
             produce("m0"),
             hold_response("gap of 2", follower=2, leader=1, fetch_offset=2),

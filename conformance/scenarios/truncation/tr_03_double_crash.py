@@ -12,7 +12,7 @@ from conformance.scenarios.vocabulary import (
     produce,
     start,
 )
-from oracle.schedule import Schedule, Settings
+from oracle.schedule import Schedule, TopicSettings
 
 DIVERGENCE = Scenario(
     name="TR-03",
@@ -26,7 +26,7 @@ DIVERGENCE = Scenario(
         requirement="After both replicas crashed, no offset holds different records on the two of them.",
         sources=("TR-03", "000", "001", "KIP-101", "KAFKA-1211"),
         replicas=brokers(1, 2),
-        settings=Settings(min_insync_replicas=1, unclean_leader_election=True),
+        settings=TopicSettings(min_insync_replicas=1, unclean_leader_election=True),
         steps=(
             produce("m0"),
             kill(2),

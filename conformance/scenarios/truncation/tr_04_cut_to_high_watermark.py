@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from conformance.catalogue.questions import Question
+from conformance.catalogue.questions import ScheduleQuestion
 from conformance.catalogue.scenario import Scenario
 from conformance.questions.fetch_rounds import offset_caught
 from conformance.scenarios.vocabulary import (
@@ -30,7 +30,7 @@ TO_HIGH_WATERMARK = Scenario(
         "releases cut nothing."
     ),
     questions=(
-        Question(
+        ScheduleQuestion(
             "the fetch offset of broker 3's first fetch from broker 2",
             lambda _, prediction: log_end_offset(prediction, FOLLOWS, 3),
             offset_caught("first fetch"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from conformance.catalogue.examination import Examination, by
 from conformance.catalogue.scenario import QUICK, Scenario
-from conformance.puppet_stage.where import WITH_PUPPETS
+from conformance.puppet_scripts.where import WITH_PUPPETS
 from conformance.scenarios.vocabulary import (
     await_hold,
     await_isr,
@@ -17,7 +17,7 @@ from conformance.scenarios.vocabulary import (
     produce,
     start,
 )
-from oracle.schedule import Schedule, Settings
+from oracle.schedule import Schedule, TopicSettings
 from oracle.vocabulary import Expectation
 
 UNREPLICATED_RECORD = Scenario(
@@ -32,7 +32,7 @@ UNREPLICATED_RECORD = Scenario(
         requirement="A record that no follower had when its leader crashed is removed when that broker returns.",
         sources=("TR-05", "TR-06", "003"),
         replicas=brokers(1, 2),
-        settings=Settings(min_insync_replicas=1, unclean_leader_election=False),
+        settings=TopicSettings(min_insync_replicas=1, unclean_leader_election=False),
         steps=(
             produce("m1", "m2", "m3"),
             hold_request("fetch of m4", follower=2, leader=1, fetch_offset=3),

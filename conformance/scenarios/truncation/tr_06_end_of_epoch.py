@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from conformance.catalogue.examination import Examination, by
-from conformance.catalogue.questions import Question
+from conformance.catalogue.questions import ScheduleQuestion
 from conformance.catalogue.scenario import Scenario
 from conformance.catalogue.where import Where
-from conformance.puppet_stage.where import WITH_PUPPETS
+from conformance.puppet_scripts.where import WITH_PUPPETS
 from conformance.questions.last_epoch import end_told, expected_way, first_fetch_with_records, way_told
 from conformance.record.timeline import Event
 from conformance.scenarios.vocabulary import (
@@ -39,17 +39,17 @@ LEADER_ENDS_FIRST = Scenario(
         "epoch. Either way it hears 1, cuts there, and fetches from 1."
     ),
     questions=(
-        Question(
+        ScheduleQuestion(
             "what told broker 1 where its last epoch ends",
             lambda rules, _: expected_way(rules, diverges=True),
             way_told(1, 2, since=(Event.BROKER_KILLED, "1")),
         ),
-        Question(
+        ScheduleQuestion(
             "the end offset that it was told",
             lambda _, prediction: log_end_offset(prediction, HAS_CUT, 1),
             end_told(1, 2, since=(Event.BROKER_KILLED, "1")),
         ),
-        Question(
+        ScheduleQuestion(
             "the fetch offset of its first fetch that brought records",
             lambda _, prediction: log_end_offset(prediction, HAS_CUT, 1),
             first_fetch_with_records(1, 2, since=(Event.BROKER_KILLED, "1")),
@@ -93,17 +93,17 @@ FOLLOWER_ENDS_FIRST = Scenario(
         "hears 3, beyond its own end; from 2.8 there is nothing to tell. It cuts nothing and fetches from 1."
     ),
     questions=(
-        Question(
+        ScheduleQuestion(
             "what told broker 2 where its last epoch ends",
             lambda rules, _: expected_way(rules, diverges=False),
             way_told(2, 1, since=(Event.BROKER_KILLED, "2")),
         ),
-        Question(
+        ScheduleQuestion(
             "the end offset that it was told",
             lambda rules, _: 3 if rules.truncation.asks_leader else None,
             end_told(2, 1, since=(Event.BROKER_KILLED, "2")),
         ),
-        Question(
+        ScheduleQuestion(
             "the fetch offset of its first fetch that brought records",
             lambda _, prediction: log_end_offset(prediction, HAS_HEARD, 2),
             first_fetch_with_records(2, 1, since=(Event.BROKER_KILLED, "2")),

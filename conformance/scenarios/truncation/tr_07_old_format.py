@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from conformance.catalogue.questions import Question
+from conformance.catalogue.questions import ScheduleQuestion
 from conformance.catalogue.scenario import Scenario
 from conformance.questions.fetch_rounds import offset_caught
 from conformance.questions.last_epoch import epoch_asked
@@ -20,7 +20,7 @@ from conformance.scenarios.vocabulary import (
     produce,
     start,
 )
-from oracle.schedule import Schedule, Settings
+from oracle.schedule import Schedule, TopicSettings
 
 RESTARTED = "broker 2 has restarted and has not fetched"
 
@@ -32,12 +32,12 @@ WITHOUT_EPOCHS = Scenario(
         "0.11.0.2, 1.0.1 and 1.1.0 keep it by a defect: a leader asked about no epoch tells its log's end (KAFKA-6857)."
     ),
     questions=(
-        Question(
+        ScheduleQuestion(
             "the epoch that broker 2 asked about when it was back (-1: it knows none; none: it did not ask)",
             lambda rules, _: -1 if rules.truncation.asks_leader and rules.truncation.asks_without_epochs else None,
             epoch_asked(2, 1, since=(Event.BROKER_KILLED, "2")),
         ),
-        Question(
+        ScheduleQuestion(
             "the fetch offset of its first fetch",
             lambda _, prediction: log_end_offset(prediction, RESTARTED, 2),
             offset_caught("first fetch"),
@@ -51,7 +51,7 @@ WITHOUT_EPOCHS = Scenario(
         ),
         sources=("TR-07", "TR-04", "001", "KIP-101", "KAFKA-6857", "KAFKA-7897"),
         replicas=brokers(1, 2),
-        settings=Settings(min_insync_replicas=1, unclean_leader_election=True, message_format_version="0.10.2"),
+        settings=TopicSettings(min_insync_replicas=1, unclean_leader_election=True, message_format_version="0.10.2"),
         steps=(
             produce("m0"),
             hold_response("news", follower=2, leader=1, fetch_offset=2),

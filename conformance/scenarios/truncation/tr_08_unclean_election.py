@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from conformance.catalogue.questions import Question
+from conformance.catalogue.questions import ScheduleQuestion
 from conformance.catalogue.scenario import Scenario
 from conformance.questions.last_epoch import end_told
 from conformance.record.timeline import Event
@@ -15,7 +15,7 @@ from conformance.scenarios.vocabulary import (
     produce,
     start,
 )
-from oracle.schedule import Schedule, Settings
+from oracle.schedule import Schedule, TopicSettings
 
 SUFFIX_OF_THE_DEPOSED = Scenario(
     name="TR-08",
@@ -25,7 +25,7 @@ SUFFIX_OF_THE_DEPOSED = Scenario(
         "stays where broker 2 has x1: lost all the same, and the logs differ."
     ),
     questions=(
-        Question(
+        ScheduleQuestion(
             "the end offset of its last epoch that broker 1 was told",
             lambda rules, _: None if rules.truncation.cuts_to_high_watermark else 1,
             end_told(1, 2, since=(Event.BROKER_KILLED, "1")),
@@ -39,7 +39,7 @@ SUFFIX_OF_THE_DEPOSED = Scenario(
         ),
         sources=("TR-08", "EL-02", "TR-06", "001", "KIP-101"),
         replicas=brokers(1, 2),
-        settings=Settings(min_insync_replicas=1, unclean_leader_election=True),
+        settings=TopicSettings(min_insync_replicas=1, unclean_leader_election=True),
         steps=(
             produce("m0"),
             kill(2),

@@ -55,7 +55,7 @@ def jar_names_of_image(image: str) -> list[str]:
 
 
 def _hint(problem: str, kafka_image: str | None) -> str:
-    """Say what to do about a problem."""
+    """Return what to do about a problem."""
     if _DOCKER_ABSENT:
         return " pip install 'kafka-conformance[docker]' installs it."
     if kafka_image is None:

@@ -38,7 +38,7 @@ class ContainerFiles:
         self._at_rest: dict[str, bytes | None] | None = None
 
     def names(self) -> list[str]:
-        """List all files, relative to the directory."""
+        """Return all files, relative to the directory."""
         with self._lock:
             if (shell := self._open_shell()) is not None:
                 try:

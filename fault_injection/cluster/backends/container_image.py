@@ -84,11 +84,11 @@ def _jars_in(container: Any, directory: str) -> Iterator[str]:  # noqa: ANN401 -
         stream, _ = container.get_archive(directory)
     except NotFound:
         return
-    with tarfile.open(fileobj=cast("IO[bytes]", _Reader(stream)), mode="r|") as tar:
+    with tarfile.open(fileobj=cast("IO[bytes]", _ChunkReader(stream)), mode="r|") as tar:
         yield from (PurePosixPath(member.name).name for member in tar if member.name.endswith(".jar"))
 
 
-class _Reader:
+class _ChunkReader:
     """A stream of chunks as a file that can only be read."""
 
     def __init__(self, chunks: Iterator[bytes]) -> None:

@@ -49,7 +49,7 @@ class ContainerShell:
         self._socket.settimeout(_ANSWER_S)
 
     def names(self) -> list[str]:
-        """List the files below the directory, relative to it.
+        """Return the files below the directory, relative to it.
 
         Raises:
             OSError: the shell does not answer; it is of no more use.

@@ -92,7 +92,7 @@ class NodeVolumes:
         return volume.text if volume is not None and volume.directory == directory else None
 
     def is_settled(self, node: Node) -> bool:
-        """Say whether the node's container has the volume that it is to have."""
+        """Return whether the node's container has the volume that it is to have."""
         return node not in self._wanted
 
     def of_next(self, node: Node) -> Volume | None:

@@ -101,7 +101,7 @@ class DockerBackend:
 
     @property
     def image_digest(self) -> str | None:
-        """The id of the image that nodes run from, once one runs."""
+        """Return the id of the image that nodes run from, once one runs."""
         return self._image_digest
 
     def run(self, launch: NodeLaunch) -> None:
@@ -140,7 +140,7 @@ class DockerBackend:
             container.stop()
 
     def is_running(self, node: Node) -> bool:
-        """Say whether the node's container runs, also while it is paused."""
+        """Return whether the node's container runs, also while it is paused."""
         return node in self._placed and self._status(node) in ("running", "paused", "restarting")
 
     def terminate(self, node: Node) -> None:
@@ -148,7 +148,7 @@ class DockerBackend:
         self._running(node).kill(signal="SIGTERM")
 
     def process_state(self, node: Node) -> ProcessState | None:
-        """Tell what became of the node's container."""
+        """Return what became of the node's container."""
         if node not in self._placed:
             return None
         if self.is_running(node):
@@ -190,7 +190,7 @@ class DockerBackend:
         self._placed[node].files.forget()
 
     def files(self, node: Node) -> list[str]:
-        """List the files of a node's directory."""
+        """Return the files of a node's directory."""
         return self._placed[node].files.names() if node in self._placed else []
 
     def read(self, node: Node, relative: str) -> bytes:

@@ -14,7 +14,7 @@ from fault_injection.cluster.backends.process_storage import ProcessStorage
 from fault_injection.cluster.errors import ClusterError
 from fault_injection.cluster.launches import OUTPUT, ClassArchive
 from fault_injection.cluster.relay import LOOPBACK
-from fault_injection.cluster.spec import Node, Role
+from fault_injection.cluster.spec import Node, ProcessRole
 from fault_injection.cluster.supervision import ProcessRecord, Supervision, is_stopped, sweep
 from fault_injection.releases import Java, find_java
 from fault_injection.waiting import DeadlineExceededError, until
@@ -65,7 +65,7 @@ class ProcessBackend:
         return code, output.read_text(errors="replace")
 
     def is_running(self, node: Node) -> bool:
-        """Say whether the node's process is there, also while it is paused."""
+        """Return whether the node's process is there, also while it is paused."""
         return node in self._pids and self._supervision.exit_code(self._pids[node]) is None
 
     def terminate(self, node: Node) -> None:
@@ -73,7 +73,7 @@ class ProcessBackend:
         self._signal(node, signal.SIGTERM)
 
     def process_state(self, node: Node) -> ProcessState | None:
-        """Tell what became of the node's process."""
+        """Return what became of the node's process."""
         if node not in self._pids:
             return None
         code = self._supervision.exit_code(self._pids[node])
@@ -116,7 +116,7 @@ class ProcessBackend:
         self._signal(node, signal.SIGCONT)
 
     def files(self, node: Node) -> list[str]:
-        """List the files of a node's directory; what is deleted meanwhile is left out."""
+        """Return the files of a node's directory; what is deleted meanwhile is left out."""
         if node not in self._directories:
             return []
         root = self._storage.seen(self._directories[node])
@@ -138,7 +138,7 @@ class ProcessBackend:
             (self._storage.seen(self._directories[node]) / path).unlink(missing_ok=True)
 
     def storage_obstacle(self) -> str | None:
-        """Say why a directory cannot be limited in size or made read-only here; None if it can."""
+        """Return why a directory cannot be limited in size or made read-only here; None if it can."""
         return self._storage.obstacle()
 
     def limit_storage(self, node: Node, relative: str, room_bytes: int) -> None:
@@ -170,7 +170,7 @@ class ProcessBackend:
 
     def _start_with_archive(self, launch: NodeLaunch) -> int:
         archive = self._archives.setdefault(launch.jars.digest, ClassArchive(launch.jars, self._java))
-        if launch.node.role is Role.BROKER and archive.is_wanted():
+        if launch.node.role is ProcessRole.BROKER and archive.is_wanted():
             archive.writer = self._start(launch, launch.directory / OUTPUT, archive.options_to_write(launch.directory))
             return archive.writer
         return self._start(launch, launch.directory / OUTPUT, archive.options_to_read())

@@ -27,7 +27,7 @@ class ProcessStorage:
         self._protected: set[Path] = set()
 
     def obstacle(self) -> str | None:
-        """Say why nothing can be mounted here, or None if it can; tries it out on a directory that is nobody's."""
+        """Return why nothing can be mounted here, or None if it can; tries it out on a directory that is nobody's."""
         if sys.platform != "linux":
             return "a directory can be limited in size or made read-only on Linux only"
         with tempfile.TemporaryDirectory() as directory:

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from conformance.catalogue.answers import measure
-from conformance.catalogue.questions import Answer, NotSeenError, Question, agrees, in_words
+from conformance.catalogue.questions import NotSeenError, QuestionAnswer, ScheduleQuestion, agrees, in_words
 from conformance.record.answers import Between, PredictedAnswer, read_compared
 from conformance.record.directory import RunDirectoryError
 from conformance.record.prediction import FrozenPrediction, check_frozen
@@ -48,8 +48,8 @@ def _last_epoch(run: RunDirectory) -> Value:
     return epochs[-1]
 
 
-NAMES = Question("names of the checkpoints", _checkpoints, _measured_checkpoints)
-EPOCH = Question("leader epoch at the end", lambda _rules, _prediction: Between(5, 7, "epochs"), _last_epoch)
+NAMES = ScheduleQuestion("names of the checkpoints", _checkpoints, _measured_checkpoints)
+EPOCH = ScheduleQuestion("leader epoch at the end", lambda _rules, _prediction: Between(5, 7, "epochs"), _last_epoch)
 ASKING = replace(RESTARTED_FOLLOWER, questions=(NAMES, EPOCH))
 
 
@@ -154,7 +154,7 @@ def test_of_a_run_that_ended_early_nothing_is_missing(run: RunDirectory) -> None
 )
 def test_answers_agree_by_value_and_kind(expected: Expected, measured: Value, *, is_right: bool) -> None:
     assert agrees(expected, measured) is is_right
-    stored = msgspec.json.encode(Answer("x", expected).predicted)
+    stored = msgspec.json.encode(QuestionAnswer("x", expected).predicted)
     assert msgspec.json.decode(stored, type=PredictedAnswer).predicted == expected
 
 

@@ -47,7 +47,7 @@ def is_of_model(filename: str) -> bool:
 
 
 def asks_model(entry: Examination, rules: RuleSet) -> bool:
-    """Tell whether a prediction takes a step of the model."""
+    """Return whether a prediction takes a step of the model."""
 
     def note(frame: FrameType, _event: str, _argument: object) -> None:
         if is_of_model(frame.f_code.co_filename):

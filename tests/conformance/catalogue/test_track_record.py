@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from conformance.catalogue.signs import Promise, predicted_promise
+from conformance.catalogue.signs import PromiseSign, predicted_promise
 from conformance.catalogue.track_record import KEPT, LOST, TRACK_RECORD
 from conformance.registry import select
-from conformance.scenarios.regressions.defect import UNREACHED, ZOOKEEPER, Defect, Kind
+from conformance.scenarios.regressions.defect import UNREACHED, ZOOKEEPER, Kind, KnownDefect
 from fault_injection.releases import find_release
 from oracle.predict import predict
 from oracle.rules import by_version
-from oracle.rules.by_version import TABLE, Row, rules_for
-from oracle.rules.release import Release, parse_version
+from oracle.rules.by_version import TABLE, RuleRow, rules_for
+from oracle.rules.release import RuleKey, parse_version
 from oracle.schedule import Schedule
 from oracle.steps.step import ScheduleError
 from oracle.steps.waits import Checkpoint
@@ -40,19 +40,19 @@ ALSO_DECIDE = {"KAFKA-7164": ("same-leader-skips-one-epoch",)}
 """Rules that would turn a prediction as well: the same change, told from its other side."""
 
 
-def shown(defect: Defect, version: str, metadata: MetadataMode) -> object:
+def shown(defect: KnownDefect, version: str, metadata: MetadataMode) -> object:
     (entry,) = select([defect.scenario])
     return defect.sign.read(entry, rules_for(version, metadata))
 
 
 @each_defect
-def test_the_broken_release_shows_it_and_the_fixed_one_does_not(defect: Defect) -> None:
+def test_the_broken_release_shows_it_and_the_fixed_one_does_not(defect: KnownDefect) -> None:
     assert shown(defect, defect.broken, defect.metadata) == defect.there
     assert shown(defect, defect.fixed, defect.metadata) == defect.here
     assert defect.there != defect.here
 
 
-def swapped(defect: Defect, rows: Iterable[Row], monkeypatch: pytest.MonkeyPatch) -> object:
+def swapped(defect: KnownDefect, rows: Iterable[RuleRow], monkeypatch: pytest.MonkeyPatch) -> object:
     """Return what the broken release would show with some rows of the table as the fixed one has them."""
     changed = list(rows)
     is_so = {True: lambda _release: True, False: lambda _release: False}
@@ -65,21 +65,21 @@ def swapped(defect: Defect, rows: Iterable[Row], monkeypatch: pytest.MonkeyPatch
             return impossible
 
 
-def applies_to(row: Row, defect: Defect, version: str) -> bool:
-    """Tell whether a release has a row; eligible leader replicas are on where the entry switches them on."""
+def applies_to(row: RuleRow, defect: KnownDefect, version: str) -> bool:
+    """Return whether a release has a row; eligible leader replicas are on where the entry switches them on."""
     is_about_the_feature = defect.issue == "KAFKA-19522"
     numbers = parse_version(version)
     has_elr = numbers >= ((4, 0) if is_about_the_feature else (4, 1))
-    return row.applies(Release(numbers, defect.metadata, has_elr))
+    return row.applies(RuleKey(numbers, defect.metadata, has_elr))
 
 
-def row_name(row: Row) -> str:
+def row_name(row: RuleRow) -> str:
     return row.rule.name
 
 
 @each_defect
 def test_the_named_rules_and_no_others_turn_the_broken_release_into_the_fixed_one(
-    defect: Defect, monkeypatch: pytest.MonkeyPatch
+    defect: KnownDefect, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     differing = [
         row for row in TABLE if applies_to(row, defect, defect.broken) != applies_to(row, defect, defect.fixed)
@@ -103,16 +103,16 @@ def test_what_was_not_built_yet_is_no_defect() -> None:
 
 
 @each_defect
-def test_the_fixed_release_breaks_no_promise(defect: Defect) -> None:
+def test_the_fixed_release_breaks_no_promise(defect: KnownDefect) -> None:
     (entry,) = select([defect.scenario])
-    if isinstance(defect.sign, Promise):
+    if isinstance(defect.sign, PromiseSign):
         assert (defect.there, defect.here) == (LOST, KEPT)
     for version in (defect.broken, defect.fixed):
         assert entry.where.reason_not_to_run(version, defect.metadata) is None
 
 
 @each_defect
-def test_its_releases_are_in_order_and_known(defect: Defect) -> None:
+def test_its_releases_are_in_order_and_known(defect: KnownDefect) -> None:
     assert parse_version(defect.broken) < parse_version(defect.fixed)
     for version in (defect.broken, defect.fixed):
         assert defect.metadata.value in [mode.value for mode in find_release(version).metadata_modes]

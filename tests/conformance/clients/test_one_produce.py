@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from conformance.clients import one_produce
-from conformance.clients.one_produce import DirectSending, OneRecord, Told, produce_once
-from conformance.clients.producer import Delivery
+from conformance.clients.one_produce import DirectSending, OneRecord, ProduceAnswer, produce_once
+from conformance.clients.producer import DeliveryReport
 from conformance.probes.connection import ProbeError
 from fault_injection.puppets.schema import API_VERSIONS, CLIENT_MESSAGES, PRODUCE, response_frame
-from oracle.vocabulary import Outcome
+from oracle.vocabulary import ProduceOutcome
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -76,24 +76,24 @@ def broker(request: pytest.FixtureRequest) -> Iterator[LoopbackBroker]:
         yield running
 
 
-def told(broker: LoopbackBroker, acks: int, timeout_ms: int = 1_000) -> Told:
+def told(broker: LoopbackBroker, acks: int, timeout_ms: int = 1_000) -> ProduceAnswer:
     return produce_once(broker.address, "t", OneRecord(7, acks, timeout_ms, 1_700_000_000_000, 100))
 
 
 @pytest.mark.parametrize(
     ("broker", "acks", "expected"),
     [
-        (0, 1, Told(is_answered=True, offset=5)),
-        (6, -1, Told(is_answered=True, error="NOT_LEADER_OR_FOLLOWER")),
-        (21, 7, Told(is_answered=True, error="INVALID_REQUIRED_ACKS")),
-        (None, 0, Told(is_answered=False)),
-        (0, 0, Told(is_answered=True, offset=5)),
-        ("closes", 0, Told(is_answered=False, is_closed=True)),
-        ("closes", 1, Told(is_answered=False, is_closed=True)),
+        (0, 1, ProduceAnswer(is_answered=True, offset=5)),
+        (6, -1, ProduceAnswer(is_answered=True, error="NOT_LEADER_OR_FOLLOWER")),
+        (21, 7, ProduceAnswer(is_answered=True, error="INVALID_REQUIRED_ACKS")),
+        (None, 0, ProduceAnswer(is_answered=False)),
+        (0, 0, ProduceAnswer(is_answered=True, offset=5)),
+        ("closes", 0, ProduceAnswer(is_answered=False, is_closed=True)),
+        ("closes", 1, ProduceAnswer(is_answered=False, is_closed=True)),
     ],
     indirect=["broker"],
 )
-def test_what_a_producer_is_told(broker: LoopbackBroker, acks: int, expected: Told) -> None:
+def test_what_a_producer_is_told(broker: LoopbackBroker, acks: int, expected: ProduceAnswer) -> None:
     assert told(broker, acks) == expected
 
 
@@ -116,17 +116,17 @@ NOT_LEADER = "NOT_LEADER_OR_FOLLOWER"
 @pytest.mark.parametrize(
     ("broker", "acks", "is_appended", "expected"),
     [
-        (0, 1, False, Delivery(Outcome.ACKNOWLEDGED, None, 5)),
-        (6, -1, False, Delivery(Outcome.REFUSED, NOT_LEADER, None)),
-        (6, -1, True, Delivery(Outcome.INDETERMINATE, NOT_LEADER, None)),
-        (7, -1, True, Delivery(Outcome.INDETERMINATE, "REQUEST_TIMED_OUT", None)),
-        (None, 0, False, Delivery(Outcome.INDETERMINATE, None, None)),
-        ("closes", 1, False, Delivery(Outcome.INDETERMINATE, None, None)),
+        (0, 1, False, DeliveryReport(ProduceOutcome.ACKNOWLEDGED, None, 5)),
+        (6, -1, False, DeliveryReport(ProduceOutcome.REFUSED, NOT_LEADER, None)),
+        (6, -1, True, DeliveryReport(ProduceOutcome.INDETERMINATE, NOT_LEADER, None)),
+        (7, -1, True, DeliveryReport(ProduceOutcome.INDETERMINATE, "REQUEST_TIMED_OUT", None)),
+        (None, 0, False, DeliveryReport(ProduceOutcome.INDETERMINATE, None, None)),
+        ("closes", 1, False, DeliveryReport(ProduceOutcome.INDETERMINATE, None, None)),
     ],
     indirect=["broker"],
 )
 def test_what_the_producer_of_a_named_broker_knows(
-    broker: LoopbackBroker, acks: int, is_appended: bool, expected: Delivery
+    broker: LoopbackBroker, acks: int, is_appended: bool, expected: DeliveryReport
 ) -> None:
     with closing(sending(broker, acks)) as under_way:
         if is_appended:
@@ -152,7 +152,7 @@ def test_a_broker_that_nobody_reaches_is_a_failure_of_the_probe() -> None:
 def test_a_request_that_cannot_be_sent_leaves_no_connection_open(monkeypatch: pytest.MonkeyPatch) -> None:
     opened = []
 
-    def deaf(address: tuple[str, int], timeout_s: float) -> socket.socket:
+    def unreachable(address: tuple[str, int], timeout_s: float) -> socket.socket:
         opened.append(socket.socket())
         opened[0].settimeout(timeout_s)
         opened[0].connect(address)
@@ -161,7 +161,7 @@ def test_a_request_that_cannot_be_sent_leaves_no_connection_open(monkeypatch: py
 
     with closing(LoopbackBroker(None)) as broker:
         monkeypatch.setattr(one_produce, "_version", lambda _: 3)
-        monkeypatch.setattr(socket, "create_connection", deaf)
+        monkeypatch.setattr(socket, "create_connection", unreachable)
         with pytest.raises(ProbeError, match="no Produce can be sent"):
             DirectSending(broker.address, "t", OneRecord(7, 1, 1_000, 1_700_000_000_000, 100))
     assert [one.fileno() for one in opened] == [-1]

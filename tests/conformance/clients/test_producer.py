@@ -7,8 +7,8 @@ from uuid import uuid4
 
 import pytest
 
-from conformance.clients.one_produce import OneRecord, Told, produce_once
-from conformance.clients.producer import Delivery, Sending, send
+from conformance.clients.one_produce import OneRecord, ProduceAnswer, produce_once
+from conformance.clients.producer import DeliveryReport, RecordInFlight, send
 from conformance.clients.questions import Listed, Questioner
 from conformance.clients.topics import TopicError, create_topic, delete_topic
 from conformance.probes.admission import Admission
@@ -16,7 +16,7 @@ from conformance.probes.replica_probe import ReplicaProbe
 from fault_injection.cluster.lifecycle import Cluster
 from fault_injection.cluster.readiness import await_registered, await_unregistered
 from fault_injection.waiting import until
-from oracle.vocabulary import Acks, BrokerId, Outcome
+from oracle.vocabulary import Acks, BrokerId, ProduceOutcome
 from tests.conformance.real_clusters import RELEASES, two_replicas
 
 ONE, TWO = BrokerId(1), BrokerId(2)
@@ -55,7 +55,7 @@ def _isr(probe: ReplicaProbe) -> set[BrokerId]:
     return set() if told is None else set(told.isr)
 
 
-def delivered(sending: Sending, deadline_s: float = 20) -> Delivery:
+def delivered(sending: RecordInFlight, deadline_s: float = 20) -> DeliveryReport:
     try:
         return sending.await_delivery(deadline_s)
     finally:
@@ -70,9 +70,9 @@ def test_acks_decide_what_success_means(cluster: Cluster) -> None:
         for record_id, acks in enumerate((Acks.ALL, Acks.LEADER, Acks.NONE))
     ]
     assert told == [
-        Delivery(Outcome.ACKNOWLEDGED, None, 0),
-        Delivery(Outcome.ACKNOWLEDGED, None, 1),
-        Delivery(Outcome.INDETERMINATE, None, None),
+        DeliveryReport(ProduceOutcome.ACKNOWLEDGED, None, 0),
+        DeliveryReport(ProduceOutcome.ACKNOWLEDGED, None, 1),
+        DeliveryReport(ProduceOutcome.INDETERMINATE, None, None),
     ]
 
 
@@ -86,11 +86,11 @@ def test_one_request_with_any_acks_to_any_broker(cluster: Cluster) -> None:
         for number, (broker, acks) in enumerate(asked)
     ]
     assert told == [
-        Told(is_answered=True, offset=0),
-        Told(is_answered=False),
-        Told(is_answered=True, error="INVALID_REQUIRED_ACKS"),
-        Told(is_answered=True, error="NOT_LEADER_OR_FOLLOWER"),
-        Told(is_answered=False, is_closed=True),
+        ProduceAnswer(is_answered=True, offset=0),
+        ProduceAnswer(is_answered=False),
+        ProduceAnswer(is_answered=True, error="INVALID_REQUIRED_ACKS"),
+        ProduceAnswer(is_answered=True, error="NOT_LEADER_OR_FOLLOWER"),
+        ProduceAnswer(is_answered=False, is_closed=True),
     ]
     leader = Questioner(cluster.client_address(1), topic)
     until(lambda: leader.list_offset(LATEST) == Listed(None, 2), deadline_s=10, what="both records to be committed")
@@ -103,7 +103,7 @@ def test_one_request_with_any_acks_to_any_broker(cluster: Cluster) -> None:
 @pytest.mark.broker
 def test_a_client_started_from_the_follower_reaches_the_leader(cluster: Cluster) -> None:
     told = delivered(send(cluster.client_address(2), new_topic(cluster), 0, 5, Acks.ALL, value_length=10_000))
-    assert told == Delivery(Outcome.ACKNOWLEDGED, None, 0)
+    assert told == DeliveryReport(ProduceOutcome.ACKNOWLEDGED, None, 0)
 
 
 @pytest.mark.broker
@@ -112,7 +112,7 @@ def test_an_answer_that_never_comes_leaves_the_outcome_open(cluster: Cluster) ->
     with ReplicaProbe(cluster, topic) as probe:
         cluster.pause(2)
         sending = send(cluster.client_address(1), topic, 0, 0, Acks.ALL, timeout_ms=100)  # over before the session is
-        assert delivered(sending) == Delivery(Outcome.INDETERMINATE, "REQUEST_TIMED_OUT", None)
+        assert delivered(sending) == DeliveryReport(ProduceOutcome.INDETERMINATE, "REQUEST_TIMED_OUT", None)
         assert probe.live_numbers(ONE).log_end_offset == 1
 
 
@@ -126,7 +126,7 @@ def test_a_request_in_flight_ends_with_its_leader_and_stays_open(cluster: Cluste
         assert sending.poll() is None
     cluster.kill(1)
     began = time.monotonic()
-    assert delivered(sending) == Delivery(Outcome.INDETERMINATE, "_TRANSPORT", None)
+    assert delivered(sending) == DeliveryReport(ProduceOutcome.INDETERMINATE, "_TRANSPORT", None)
     assert time.monotonic() - began < 2
 
 
@@ -140,7 +140,7 @@ def test_a_request_in_flight_to_a_silent_leader_ends_soon_after_its_timeout(clus
     cluster.pause(1)
     began = time.monotonic()
     told = delivered(sending)
-    assert (told.outcome, told.offset) == (Outcome.INDETERMINATE, None)
+    assert (told.outcome, told.offset) == (ProduceOutcome.INDETERMINATE, None)
     assert told.error in {"_TIMED_OUT", "_MSG_TIMED_OUT"}
     assert time.monotonic() - began < 8
 
@@ -156,8 +156,8 @@ def test_too_few_replicas_refuse_acks_all_and_a_partition_without_leader_refuses
         until(lambda: probe.admission(ONE) is Admission.TOO_FEW_IN_SYNC, deadline_s=30, what="ISR 1")
         address = cluster.client_address(1)
         told = delivered(send(address, topic, 0, 0, Acks.ALL))
-        assert told == Delivery(Outcome.REFUSED, "NOT_ENOUGH_REPLICAS", None)
-        assert delivered(send(address, topic, 0, 1, Acks.LEADER)).outcome is Outcome.ACKNOWLEDGED
+        assert told == DeliveryReport(ProduceOutcome.REFUSED, "NOT_ENOUGH_REPLICAS", None)
+        assert delivered(send(address, topic, 0, 1, Acks.LEADER)).outcome is ProduceOutcome.ACKNOWLEDGED
         cluster.kill(1)
         await_unregistered(cluster, 1)
         cluster.start_broker(2)
@@ -165,7 +165,7 @@ def test_too_few_replicas_refuse_acks_all_and_a_partition_without_leader_refuses
         until(lambda: (it := probe.metadata(TWO)) and it.leader is None, deadline_s=15, what="no leader")
         began = time.monotonic()
         told = delivered(send(cluster.client_address(2), topic, 0, 2, Acks.ALL, queue_timeout_ms=500))
-        assert told == Delivery(Outcome.REFUSED, "LEADER_NOT_AVAILABLE", None)
+        assert told == DeliveryReport(ProduceOutcome.REFUSED, "LEADER_NOT_AVAILABLE", None)
         assert time.monotonic() - began < 2
 
 
@@ -193,7 +193,7 @@ def test_a_setting_that_is_none_is_refused_by_name(cluster: Cluster) -> None:
 def test_a_broker_that_is_not_there_gets_nothing_and_leaves_nothing_behind(capfd: pytest.CaptureFixture[str]) -> None:
     threads = threading.active_count()
     told = delivered(send("127.0.0.1:1", "t", 0, 0, Acks.ALL, queue_timeout_ms=200))
-    assert told == Delivery(Outcome.REFUSED, "LEADER_NOT_AVAILABLE", None)
+    assert told == DeliveryReport(ProduceOutcome.REFUSED, "LEADER_NOT_AVAILABLE", None)
     assert threading.active_count() == threads
     assert capfd.readouterr() == ("", "")
 
@@ -207,4 +207,4 @@ def test_a_record_given_up_before_anything_is_known_is_closed_at_once() -> None:
 
 def test_a_value_too_large_for_the_client_is_refused_where_it_is() -> None:
     told = delivered(send("127.0.0.1:1", "t", 0, 0, Acks.ALL, value_length=17 * 1024 * 1024))
-    assert told == Delivery(Outcome.REFUSED, "MESSAGE_TOO_LARGE", None)
+    assert told == DeliveryReport(ProduceOutcome.REFUSED, "MESSAGE_TOO_LARGE", None)

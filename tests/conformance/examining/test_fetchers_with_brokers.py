@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from conformance.laboratory import Laboratory
+from conformance.cluster_pool import ClusterPool
 from conformance.line import line_named
 from conformance.pipeline import Pipeline
 from conformance.record.verdict import Conformance
-from conformance.scenarios.fetchers.fe_03_turns import LISTING_PARTITIONS
+from conformance.scenarios.fetchers.fe_03_partition_order import LISTING_PARTITIONS
 from conformance.scenarios.fetchers.fe_05_lag import LAG_GAUGE
-from conformance.spark_room import SparkRoom
+from conformance.spark_thread import SparkThread
 from fault_injection.cluster.backends.process import ProcessBackend
 from fault_injection.releases import jars_of
 
@@ -32,10 +32,10 @@ def pipeline(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pipeline]:
         pass
 
     with (
-        SparkRoom() as spark,  # not started: nothing is reconciled
-        Laboratory(line=line, jars=jars_of(line.release), backend=ProcessBackend(), progress=ignore) as laboratory,
+        SparkThread() as spark,  # not started: nothing is reconciled
+        ClusterPool(line=line, jars=jars_of(line.release), backend=ProcessBackend(), progress=ignore) as cluster_pool,
     ):
-        yield Pipeline(laboratory, spark, tmp_path_factory.mktemp("runs"), 7, ignore)
+        yield Pipeline(cluster_pool, spark, tmp_path_factory.mktemp("runs"), 7, ignore)
 
 
 @pytest.mark.parametrize("examination", [LISTING_PARTITIONS, LAG_GAUGE], ids=lambda examination: examination.name)

@@ -15,8 +15,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from conformance.record.run import Run
-from conformance.record.timeline import Mark
-from conformance.record.wire import Frame, TraceEnd
+from conformance.record.timeline import TimelineMark
+from conformance.record.wire import TracedFrame, TraceEnd
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -55,7 +55,7 @@ class Doctoring:
 
     @property
     def text(self) -> str:
-        """The same in words."""
+        """Return the same in words."""
         return f"{self.file}: {self.path} {self.way} ({self.where})"
 
 
@@ -147,11 +147,11 @@ def _spread(places: list[Any]) -> dict[str, Any]:
     return {where: places[index] for index, where in once.items() if places}
 
 
-_FORMS: dict[str, Any] = {"run.json": Run, "timeline.ndjson": Mark, "wire.ndjson": Frame | TraceEnd}
+_FORMS: dict[str, Any] = {"run.json": Run, "timeline.ndjson": TimelineMark, "wire.ndjson": TracedFrame | TraceEnd}
 
 
 def says_the_same(one: Doctoring, rows: Rows) -> bool:
-    """Tell whether the typed rows are the same with a doctoring: it changes what nobody reads, or removes nothing."""
+    """Return whether the typed rows are the same with a doctoring: it changes what nobody reads, or removes nothing."""
     form, after = _FORMS.get(one.file, Any), one.change(rows)
     pairs = ((a, b) for a, b in zip(rows, after, strict=False) if a is not b)
     try:
@@ -161,7 +161,7 @@ def says_the_same(one: Doctoring, rows: Rows) -> bool:
 
 
 def _typed(row: Any, form: Any) -> Any:  # noqa: ANN401 - a JSON value
-    form = (TraceEnd if "end" in row else Frame) if form == Frame | TraceEnd else form
+    form = (TraceEnd if "end" in row else TracedFrame) if form == TracedFrame | TraceEnd else form
     return msgspec.convert(row, form)
 
 

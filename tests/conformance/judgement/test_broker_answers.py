@@ -9,7 +9,7 @@ import pytest
 
 from conformance.catalogue.scenario import Scenario
 from conformance.judgement.broker_answers import NEVER_ASKED, answer_rows, answer_words, compare_broker_answers
-from conformance.record.observations import BrokerAnswer, Numbers
+from conformance.record.observations import BrokerAnswer, MeasuredNumbers
 from conformance.record.prediction import PredictedBrokerAnswer, PredictedNumbers
 from conformance.record.verdict import Conformance
 from oracle.steps.questions import Consume
@@ -37,7 +37,7 @@ PREDICTED = PredictedNumbers(
     steps=(),
     answers=(PredictedBrokerAnswer(4, "consume", {"error": None, "records": ["m0"]}),),
 )
-NUMBERS = Numbers(replicas={}, leader=1, leader_epoch=0, isr=(), step=4)
+NUMBERS = MeasuredNumbers(replicas={}, leader=1, leader_epoch=0, isr=(), step=4)
 
 
 def told(**answer: AnswerValue) -> list[Observation]:

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conformance.judgement.comparison import Row, checkpoint_rows, epoch_conflicts, outcome_rows
+from conformance.judgement.comparison import ComparedRow, checkpoint_rows, epoch_conflicts, outcome_rows
 from conformance.record.directory import as_plain
-from conformance.record.observations import Checkpoint, OutcomeSeen
+from conformance.record.observations import MeasuredCheckpoint, OutcomeSeen
 from conformance.record.prediction import PredictedMoment, PredictedRecord
 
 if TYPE_CHECKING:
@@ -35,12 +35,12 @@ PREDICTED: dict[str, Any] = {
 MEASURED: dict[str, Any] = PREDICTED | {"kind": "checkpoint", "isr": [1, 2], "leader_epoch": 7, "settled": True}
 
 
-def compared(predicted: dict[str, Any], measured: dict[str, Any]) -> list[Row]:
+def compared(predicted: dict[str, Any], measured: dict[str, Any]) -> list[ComparedRow]:
     moment = msgspec.json.decode(msgspec.json.encode(predicted), type=PredictedMoment)
-    return checkpoint_rows(moment, msgspec.json.decode(msgspec.json.encode(measured), type=Checkpoint))
+    return checkpoint_rows(moment, msgspec.json.decode(msgspec.json.encode(measured), type=MeasuredCheckpoint))
 
 
-def disagreements(rows: list[Row]) -> list[Row]:
+def disagreements(rows: list[ComparedRow]) -> list[ComparedRow]:
     return [row for row in rows if not row.agrees]
 
 
@@ -130,7 +130,12 @@ def test_outcomes_and_named_errors_are_compared() -> None:
 
 
 def test_a_row_is_written_with_its_agreement() -> None:
-    assert as_plain(Row("leader", 1, 2).recorded) == {"what": "leader", "predicted": 1, "measured": 2, "agrees": False}
+    assert as_plain(ComparedRow("leader", 1, 2).recorded) == {
+        "what": "leader",
+        "predicted": 1,
+        "measured": 2,
+        "agrees": False,
+    }
 
 
 @pytest.mark.parametrize(

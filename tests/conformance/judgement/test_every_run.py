@@ -9,7 +9,7 @@ import pytest
 
 from conformance.judgement.every_run import held_in_run
 from conformance.judgement.verdicts import judge
-from conformance.record.observations import Checkpoint, Numbers
+from conformance.record.observations import MeasuredCheckpoint, MeasuredNumbers
 from conformance.record.trace_check import InvariantCount, TraceResult, TraceViolation
 from conformance.record.verdict import Conformance, HeldInRun
 from tests.conformance.verdict_facts import M0, facts
@@ -18,7 +18,7 @@ from tests.reports.requirement_table.small_runs import numbers, seen
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-FORMS = {"numbers": Numbers, "checkpoint": Checkpoint}
+FORMS = {"numbers": MeasuredNumbers, "checkpoint": MeasuredCheckpoint}
 
 
 def counted(observations: Sequence[dict[str, Any]], trace: TraceResult | None = None) -> dict[str, HeldInRun]:

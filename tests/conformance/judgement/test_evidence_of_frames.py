@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from conformance.judgement.evidence_of_frames import Frames, frame_complaints
-from conformance.record.timeline import Event, FrameOfFault, Mark
-from conformance.record.wire import Frame
+from conformance.record.timeline import Event, FrameOfFault, TimelineMark
+from conformance.record.wire import TracedFrame
 from oracle.schedule import Schedule
 from oracle.steps.frames import Hold
 from oracle.vocabulary import BrokerId, PointName
@@ -20,30 +20,30 @@ SCHEDULE = Schedule(
     replicas=(BrokerId(1), BrokerId(2)),
     steps=(Hold("gap", PointName.FETCH_REQUEST, BrokerId(2), BrokerId(1)),),
 )
-FRAME = Frame(
+FRAME = TracedFrame(
     seq=7, arrived_ns=1, forwarded_ns=2, connection=72, link="replica", source=2, destination=1, direction="request",
     api_key=1, api="Fetch", api_version=12, correlation_id=742, decoded=None, hold="gap", outcome="forwarded",
 )  # fmt: skip
 CAUGHT = FrameOfFault(connection=72, api="Fetch", correlation_id=742, direction="request", offset=2, at_ns=1)
 STORY = (
-    Mark(Event.HOLD_ARMED, "gap", "armed", step=0),
-    Mark(Event.HOLD_CAUGHT, "gap", "caught", step=0, offset=2, frame=CAUGHT),
-    Mark(Event.HOLD_RELEASED, "gap", "released", step=0),
+    TimelineMark(Event.HOLD_ARMED, "gap", "armed", step=0),
+    TimelineMark(Event.HOLD_CAUGHT, "gap", "caught", step=0, offset=2, frame=CAUGHT),
+    TimelineMark(Event.HOLD_RELEASED, "gap", "released", step=0),
 )
 OF_OLD = (
-    Mark(Event.FAULT_ARMED, "hold", "armed", step=0, number=1),
-    Mark(Event.HOLD_ARMED, "gap", "armed", step=0),
-    Mark(Event.FAULT_FIRED, "hold", "fired", step=0, number=1, frame=CAUGHT),
-    Mark(Event.HOLD_RELEASED, "gap", "released", step=0),
+    TimelineMark(Event.FAULT_ARMED, "hold", "armed", step=0, number=1),
+    TimelineMark(Event.HOLD_ARMED, "gap", "armed", step=0),
+    TimelineMark(Event.FAULT_FIRED, "hold", "fired", step=0, number=1, frame=CAUGHT),
+    TimelineMark(Event.HOLD_RELEASED, "gap", "released", step=0),
 )
 
 
-def complaints(story: tuple[Mark, ...], frame: Frame = FRAME) -> list[str]:
+def complaints(story: tuple[TimelineMark, ...], frame: TracedFrame = FRAME) -> list[str]:
     return list(frame_complaints(SCHEDULE, story, (), Frames([frame], {})))
 
 
 @pytest.mark.parametrize("story", [STORY, OF_OLD], ids=["caught", "of old"])
-def test_the_frame_that_a_hold_caught_is_looked_for_in_the_trace(story: tuple[Mark, ...]) -> None:
+def test_the_frame_that_a_hold_caught_is_looked_for_in_the_trace(story: tuple[TimelineMark, ...]) -> None:
     missing = ["the wire trace does not show the frame that hold 'gap' caught"]
 
     assert complaints(story) == []

@@ -7,7 +7,7 @@ from itertools import product
 
 import pytest
 
-from conformance.judgement.comparison import Row
+from conformance.judgement.comparison import ComparedRow
 from conformance.judgement.facts import Facts
 from conformance.judgement.verdicts import exit_code, judge, not_run
 from conformance.record.prediction import PredictedDivergence
@@ -183,7 +183,7 @@ def test_every_finding_says_its_kind_and_names_its_record() -> None:
         DeviationSample("nothing", "at offset 3"),
         DeviationSample("m1", "m2", kind="replica_log", label="m1", broker=2, offset=1),
     ]
-    rows = [DIFFERS, AGREES, Row("outcome of m0", "acknowledged", "refused", "outcome")]
+    rows = [DIFFERS, AGREES, ComparedRow("outcome of m0", "acknowledged", "refused", "outcome")]
     verdict = judge(facts(M0, rows=rows, conflicts=["epochs fall"], deviations=6, deviating=deviations))
 
     assert verdict.findings == (

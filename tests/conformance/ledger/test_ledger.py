@@ -12,11 +12,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from conformance.record.ledger import Attempt, LedgerError, LedgerWriter, OutcomeEntry, attempts_schema, read_ledger
-from oracle.vocabulary import Acks, Outcome
+from oracle.vocabulary import Acks, ProduceOutcome
 
 ATTEMPT = Attempt(7, "m0", "t", 0, Acks.ALL, 3, 100, 1_000)
-OUTCOME = OutcomeEntry(7, Outcome.ACKNOWLEDGED, None, 0, 2_000)
-REFUSED = OutcomeEntry(8, Outcome.REFUSED, "NOT_ENOUGH_REPLICAS", None, 2_001)
+OUTCOME = OutcomeEntry(7, ProduceOutcome.ACKNOWLEDGED, None, 0, 2_000)
+REFUSED = OutcomeEntry(8, ProduceOutcome.REFUSED, "NOT_ENOUGH_REPLICAS", None, 2_001)
 
 CRASHING_RUN = """
 import os, signal, sys
@@ -105,7 +105,7 @@ def test_a_record_attempted_twice_is_refused(tmp_path: Path) -> None:
 def test_a_record_completed_twice_is_refused(tmp_path: Path) -> None:
     writer = LedgerWriter(tmp_path)
     writer.record_attempts([ATTEMPT])
-    writer.record_outcomes([OUTCOME, replace(OUTCOME, outcome=Outcome.REFUSED)])
+    writer.record_outcomes([OUTCOME, replace(OUTCOME, outcome=ProduceOutcome.REFUSED)])
     with pytest.raises(LedgerError, match="completed more than once"):
         read_ledger(tmp_path)
 

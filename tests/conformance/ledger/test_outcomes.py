@@ -3,9 +3,9 @@
 import pytest
 
 from conformance.clients.outcomes import kafka_error_name, outcome_of
-from oracle.vocabulary import Acks, Outcome
+from oracle.vocabulary import Acks, ProduceOutcome
 
-ACKNOWLEDGED, REFUSED, INDETERMINATE = Outcome.ACKNOWLEDGED, Outcome.REFUSED, Outcome.INDETERMINATE
+ACKNOWLEDGED, REFUSED, INDETERMINATE = ProduceOutcome.ACKNOWLEDGED, ProduceOutcome.REFUSED, ProduceOutcome.INDETERMINATE
 
 
 @pytest.mark.parametrize(
@@ -34,7 +34,7 @@ ACKNOWLEDGED, REFUSED, INDETERMINATE = Outcome.ACKNOWLEDGED, Outcome.REFUSED, Ou
         (Acks.LEADER, "AN_ERROR_OF_A_LATER_RELEASE", INDETERMINATE),
     ],
 )
-def test_what_an_answer_means(acks: Acks, error: str | None, outcome: Outcome) -> None:
+def test_what_an_answer_means(acks: Acks, error: str | None, outcome: ProduceOutcome) -> None:
     assert outcome_of(acks, error) is outcome
 
 

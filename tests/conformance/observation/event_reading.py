@@ -8,7 +8,7 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 
 import oracle.tracing.observed as vocabulary
 from oracle.log import EpochEnd
-from oracle.tracing.observed import EpochRun, Event, RequestKey, TopicPartition
+from oracle.tracing.observed import Event, ObservedEpochRun, RequestKey, TopicPartition
 from oracle.vocabulary import Acks, BrokerId, LeaderEpoch, Offset
 
 CLASSES: dict[str, type[Any]] = {kind.__name__: kind for kind in get_args(Event)}
@@ -52,7 +52,7 @@ def _read(wanted: Any, value: Any) -> Any:  # noqa: ANN401 - JSON
     if wanted is TopicPartition:
         topic, _, partition = value.rpartition("-")
         return TopicPartition(topic, int(partition))
-    if wanted in (RequestKey, EpochRun, EpochEnd):
+    if wanted in (RequestKey, ObservedEpochRun, EpochEnd):
         return wanted(*value)
     if get_origin(wanted) is tuple:
         return tuple(_read(get_args(wanted)[0], item) for item in value)

@@ -36,7 +36,7 @@ def healthy(high_watermarks: tuple[int, ...] = (0, 0, 1), *, created: bool = Tru
             wire.answer(asked, controller_views.ErrorsView(0))
     for fetch_offset, high_watermark in zip((0, 0, 1), high_watermarks, strict=True):
         has_records = fetch_offset == 0 and len(wire.entries) > 5
-        epochs = (views.EpochRun(0, 0, 0),) if has_records else ()
+        epochs = (views.EpochBatches(0, 0, 0),) if has_records else ()
         epoch = -1 if fetch_offset == 0 else 0
         asking = views.FetchPartition(TOPIC, None, 0, fetch_offset, 0, last_fetched_epoch=epoch, log_start_offset=0)
         request = views.FetchRequestView(2, -1, 500, 0, 0, (asking,))

@@ -26,7 +26,7 @@ from oracle.tracing.observed import (
     TailLost,
     TopicPartition,
 )
-from oracle.vocabulary import Acks, Outcome
+from oracle.vocabulary import Acks, ProduceOutcome
 from tests.conformance.observation.event_reading import event_from_json
 from tests.conformance.observation.wire_files import FETCH, MS, TOPIC, WireFile
 from tests.conformance.run_files import change_run, write_json
@@ -168,11 +168,11 @@ def test_what_producers_were_told(run: RunDirectory) -> None:
     fetches(wire, 1)
     ledger = LedgerWriter(run.path / "ledger")
     told = [
-        (Outcome.ACKNOWLEDGED, None, 7),
-        (Outcome.INDETERMINATE, "NOT_ENOUGH_REPLICAS_AFTER_APPEND", None),
-        (Outcome.INDETERMINATE, "_MSG_TIMED_OUT", None),
-        (Outcome.REFUSED, "_PURGE_QUEUE", None),
-        (Outcome.INDETERMINATE, None, None),
+        (ProduceOutcome.ACKNOWLEDGED, None, 7),
+        (ProduceOutcome.INDETERMINATE, "NOT_ENOUGH_REPLICAS_AFTER_APPEND", None),
+        (ProduceOutcome.INDETERMINATE, "_MSG_TIMED_OUT", None),
+        (ProduceOutcome.REFUSED, "_PURGE_QUEUE", None),
+        (ProduceOutcome.INDETERMINATE, None, None),
     ]
     ledger.record_attempts([Attempt(n, f"m{n}", TOPIC, 0, Acks.ALL, 0, 100, n) for n in range(len(told))])
     ledger.record_outcomes(

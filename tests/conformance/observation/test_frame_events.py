@@ -15,7 +15,7 @@ from fault_injection.wire import controller_views as controller
 from fault_injection.wire import views
 from oracle.log import EpochEnd
 from oracle.tracing import observed
-from oracle.tracing.observed import EpochRun, RequestKey, TopicPartition
+from oracle.tracing.observed import ObservedEpochRun, RequestKey, TopicPartition
 from tests.conformance.observation.wire_files import (
     ALTER_PARTITION,
     FETCH,
@@ -60,7 +60,7 @@ def given(*entries: views.FetchedPartition, error: int = 0) -> views.FetchRespon
 
 def test_a_fetch_and_its_answer_are_four_moments(wire: WireFile, tmp_path: Path) -> None:
     asked = wire.request(FETCH, 2, 1, fetch(3, current_leader_epoch=5, last_fetched_epoch=4), api_version=15)
-    records = (views.EpochRun(4, 3, 3), views.EpochRun(5, 4, 6))
+    records = (views.EpochBatches(4, 3, 3), views.EpochBatches(5, 4, 6))
     wire.answer(asked, given(views.FetchedPartition(TOPIC, None, 0, 0, 4, log_start_offset=1, epochs=records)))
     sent, received, answered, delivered = shown(wire, tmp_path)
     key = RequestKey(1, 1)
@@ -79,7 +79,7 @@ def test_a_fetch_and_its_answer_are_four_moments(wire: WireFile, tmp_path: Path)
     )
     assert received == observed.FetchReceived(at=1_000_001, frame=1, partition=PARTITION, key=key)
     assert (answered.at, answered.frame, answered.error, answered.high_watermark) == (2_000_000, 2, 0, 4)
-    assert answered.runs == (EpochRun(4, 3, 3), EpochRun(5, 4, 6))  # type: ignore[arg-type]
+    assert answered.runs == (ObservedEpochRun(4, 3, 3), ObservedEpochRun(5, 4, 6))  # type: ignore[arg-type]
     assert (answered.log_start_offset, answered.diverging_epoch, answered.is_listed) == (1, None, True)
     assert delivered == observed.FetchDelivered(at=2_000_001, frame=2, partition=PARTITION, key=key)
 
@@ -93,14 +93,14 @@ def test_epochs_that_a_version_does_not_have_are_none(wire: WireFile, tmp_path: 
 def test_records_of_old_formats_have_no_epoch_and_a_compressed_message_only_its_end(
     wire: WireFile, tmp_path: Path
 ) -> None:
-    records = (views.EpochRun(None, None, 6),)
+    records = (views.EpochBatches(None, None, 6),)
     wire.answer(wire.request(FETCH, 2, 1, fetch()), given(views.FetchedPartition(TOPIC, None, 0, 0, 4, epochs=records)))
     answered = shown(wire, tmp_path)[2]
-    assert (answered.runs, answered.log_start_offset) == ((EpochRun(None, 6, 6),), None)  # type: ignore[arg-type]
+    assert (answered.runs, answered.log_start_offset) == ((ObservedEpochRun(None, 6, 6),), None)  # type: ignore[arg-type]
 
 
 def test_divergence_is_told(wire: WireFile, tmp_path: Path) -> None:
-    end = views.EpochEnd(4, 2)
+    end = views.DivergingEpochView(4, 2)
     wire.answer(
         wire.request(FETCH, 2, 1, fetch()), given(views.FetchedPartition(TOPIC, None, 0, 0, 4, diverging_epoch=end))
     )
@@ -143,7 +143,7 @@ def test_a_held_answer_is_delivered_late_and_a_dropped_request_never(wire: WireF
 
 def test_a_lookup_and_its_answer(wire: WireFile, tmp_path: Path) -> None:
     asked = wire.request(LOOKUP, 2, 1, views.EpochRequestView(-2, (views.EpochQuery(TOPIC, 0, 4),)), api_version=0)
-    wire.answer(asked, views.EpochResponseView(0, (views.EpochAnswer(TOPIC, 0, 0, -1, 7),)))
+    wire.answer(asked, views.EpochResponseView(0, (views.EpochEndOffset(TOPIC, 0, 0, -1, 7),)))
     events = shown(wire, tmp_path)
     assert names(events) == ["LookupSent", "LookupReceived", "LookupAnswered", "LookupDelivered"]
     assert (events[0].follower, events[0].epoch, events[0].current_leader_epoch) == (2, 4, None)
@@ -152,7 +152,7 @@ def test_a_lookup_and_its_answer(wire: WireFile, tmp_path: Path) -> None:
 
 def test_an_unknown_end_is_none(wire: WireFile, tmp_path: Path) -> None:
     asked = wire.request(LOOKUP, 2, 1, views.EpochRequestView(2, (views.EpochQuery(TOPIC, 0, 4, 5),)), api_version=3)
-    wire.answer(asked, views.EpochResponseView(0, (views.EpochAnswer(TOPIC, 0, 0, -1, -1),)))
+    wire.answer(asked, views.EpochResponseView(0, (views.EpochEndOffset(TOPIC, 0, 0, -1, -1),)))
     events = shown(wire, tmp_path)
     assert (events[0].current_leader_epoch, events[2].end) == (5, EpochEnd(None, None))
 

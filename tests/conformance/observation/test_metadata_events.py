@@ -36,7 +36,7 @@ def names(events: list[Any]) -> list[str]:
 
 
 def metadata_answer(*records: metadata.MetadataRecord, high_watermark: int) -> views.FetchResponseView:
-    runs = (views.EpochRun(1, records[0].offset, records[-1].offset),) if records else ()
+    runs = (views.EpochBatches(1, records[0].offset, records[-1].offset),) if records else ()
     given = views.FetchedPartition(LOG, LOG_ID, 0, 0, high_watermark, epochs=runs, metadata=records)
     return views.FetchResponseView(0, 0, 0, (given,))
 

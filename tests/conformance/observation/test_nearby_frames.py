@@ -5,17 +5,17 @@ from __future__ import annotations
 import msgspec
 
 from conformance.observation.event_stream import NearbyFrames
-from conformance.observation.wire_moments import Moment
-from conformance.record.wire import Frame
+from conformance.observation.wire_moments import WireMoment
+from conformance.record.wire import TracedFrame
 from oracle.tracing.observed import BrokerStarted
 from tests.conformance.wire_trace.wire_lines import wire_line
 
 
-def moment(seq: int) -> Moment:
+def moment(seq: int) -> WireMoment:
     line = wire_line(seq, "request", "Fetch", (2, 1), None)
     held = {"hold": "gap", "outcome": "dropped"} if seq == 12 else {}
-    frame = msgspec.convert(line | held, Frame)
-    return Moment(seq * 1_000_000, seq, is_delivery=False, frame=frame)
+    frame = msgspec.convert(line | held, TracedFrame)
+    return WireMoment(seq * 1_000_000, seq, is_delivery=False, frame=frame)
 
 
 def kept(violation: int | None, shown_by: int, last: int = 40) -> list[int]:

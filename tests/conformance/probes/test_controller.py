@@ -6,7 +6,13 @@ import pytest
 from kazoo.exceptions import ConnectionLoss, NoNodeError
 
 from conformance.probes.connection import ProbeError
-from conformance.probes.controller import ControllerView, ZooKeeperSession, newest, zookeeper_replicas, zookeeper_view
+from conformance.probes.controller import (
+    CommittedPartition,
+    ZooKeeperSession,
+    newest,
+    zookeeper_replicas,
+    zookeeper_view,
+)
 
 PATH = "/brokers/topics/t/partitions/0/state"
 
@@ -24,7 +30,7 @@ class Nodes:
         return content, None
 
 
-def view(monkeypatch: pytest.MonkeyPatch, content: bytes | Exception | None) -> ControllerView | None:
+def view(monkeypatch: pytest.MonkeyPatch, content: bytes | Exception | None) -> CommittedPartition | None:
     session = ZooKeeperSession("127.0.0.1:2181")
     nodes: dict[str, bytes | Exception] = {} if content is None else {PATH: content}
     monkeypatch.setattr(session, "client", lambda: Nodes(nodes))
@@ -34,13 +40,19 @@ def view(monkeypatch: pytest.MonkeyPatch, content: bytes | Exception | None) -> 
 @pytest.mark.parametrize(
     ("content", "state"),
     [
-        (b'{"controller_epoch":1,"leader":1,"version":1,"leader_epoch":3,"isr":[2,1]}', ControllerView(1, 3, (1, 2))),
-        (b'{"controller_epoch":1,"leader":-1,"version":1,"leader_epoch":4,"isr":[1]}', ControllerView(None, 4, (1,))),
+        (
+            b'{"controller_epoch":1,"leader":1,"version":1,"leader_epoch":3,"isr":[2,1]}',
+            CommittedPartition(1, 3, (1, 2)),
+        ),
+        (
+            b'{"controller_epoch":1,"leader":-1,"version":1,"leader_epoch":4,"isr":[1]}',
+            CommittedPartition(None, 4, (1,)),
+        ),
         (None, None),
     ],
 )
 def test_the_state_in_zookeeper(
-    monkeypatch: pytest.MonkeyPatch, content: bytes | None, state: ControllerView | None
+    monkeypatch: pytest.MonkeyPatch, content: bytes | None, state: CommittedPartition | None
 ) -> None:
     assert view(monkeypatch, content) == state
 
@@ -83,6 +95,6 @@ def test_zookeeper_that_is_not_there_is_told() -> None:
 
 
 def test_the_newest_view_has_the_highest_leader_epoch() -> None:
-    old, new = ControllerView(1, 3, (1, 2)), ControllerView(2, 4, (2,))
+    old, new = CommittedPartition(1, 3, (1, 2)), CommittedPartition(2, 4, (2,))
     assert newest([old, None, new]) == newest([new, old]) == new
     assert newest([None]) is None

@@ -10,13 +10,13 @@ from conformance.clients.producer import send
 from conformance.clients.topics import create_topic
 from conformance.probes.admission import Admission
 from conformance.probes.connection import BrokerConnection, ProbeError
-from conformance.probes.controller import ControllerView
+from conformance.probes.controller import CommittedPartition
 from conformance.probes.replica import served_records
-from conformance.probes.replica_probe import ReplicaNumbers, ReplicaProbe
+from conformance.probes.replica_probe import ProbedNumbers, ReplicaProbe
 from fault_injection.cluster.lifecycle import Cluster
 from fault_injection.cluster.readiness import await_registered, await_unregistered
 from fault_injection.waiting import until
-from oracle.vocabulary import Acks, BrokerId, Outcome
+from oracle.vocabulary import Acks, BrokerId, ProduceOutcome
 from tests.conformance.real_clusters import RELEASES, two_replicas
 
 ONE, TWO = BrokerId(1), BrokerId(2)
@@ -49,11 +49,11 @@ def produce(cluster: Cluster, topic: str, *record_ids: int) -> None:
         sending = send(cluster.client_address(1), topic, 0, record_id, Acks.ALL)
         delivery = sending.await_delivery(30)
         sending.close()
-        assert delivery.outcome is Outcome.ACKNOWLEDGED, delivery
+        assert delivery.outcome is ProduceOutcome.ACKNOWLEDGED, delivery
 
 
-def await_numbers(probe: ReplicaProbe, offset: int) -> dict[BrokerId, ReplicaNumbers]:
-    wanted = dict.fromkeys(BOTH, ReplicaNumbers(offset, offset, alive=True))
+def await_numbers(probe: ReplicaProbe, offset: int) -> dict[BrokerId, ProbedNumbers]:
+    wanted = dict.fromkeys(BOTH, ProbedNumbers(offset, offset, alive=True))
     until(lambda: probe.numbers(BOTH) == wanted, deadline_s=15, what=f"{offset} everywhere")
     return wanted
 
@@ -94,7 +94,7 @@ def test_an_uncommitted_record_is_in_the_log_end_offset_only(cluster: Cluster, t
         sending = send(cluster.client_address(1), topic, 0, 1, Acks.LEADER)
         assert sending.await_delivery(10).offset == 1
         sending.close()
-        assert probe.live_numbers(ONE) == ReplicaNumbers(2, 1, alive=True)
+        assert probe.live_numbers(ONE) == ProbedNumbers(2, 1, alive=True)
     finally:
         cluster.resume(2)
         await_registered(cluster, 2)
@@ -142,7 +142,7 @@ def test_a_killed_broker_is_read_from_its_files_and_again_after_its_restart(
     cluster.kill(2)
     with pytest.raises(ProbeError):
         probe.live_numbers(TWO)
-    assert probe.numbers({ONE: True, TWO: False})[TWO] == ReplicaNumbers(3, 3, alive=False)
+    assert probe.numbers({ONE: True, TWO: False})[TWO] == ProbedNumbers(3, 3, alive=False)
     await_unregistered(cluster, 2)
     view = until(lambda: _lone_leader(probe), deadline_s=15, what="ISR is broker 1")
     assert view.leader == 1
@@ -169,6 +169,6 @@ def test_a_replica_that_left_an_isr_at_its_minimum_stays_eligible_where_the_rele
         until(lambda: probe.admission(ONE) is Admission.ADMITTED, deadline_s=30, what="broker 1 admits")
 
 
-def _lone_leader(probe: ReplicaProbe) -> ControllerView | None:
+def _lone_leader(probe: ReplicaProbe) -> CommittedPartition | None:
     view = probe.controller_view([ONE])
     return view if view is not None and view.isr == (1,) else None

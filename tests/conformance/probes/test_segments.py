@@ -7,7 +7,7 @@ import pytest
 
 from conformance.clients.records import key_of, value_of
 from conformance.probes.connection import MemoryRecordsBuilder
-from conformance.probes.segments import LogRecord, ReplicaLog, replica_log
+from conformance.probes.segments import LogOnDisk, LogRecord, replica_log
 
 SEGMENT = "t-0/00000000000000000000.log"
 NO_COMPRESSION, GZIP = 0, 1
@@ -38,7 +38,7 @@ def _shift(content: bytearray, offset: int) -> None:
         position += 12 + length
 
 
-def decoded(*contents: bytes, bases: Sequence[int] = (0,)) -> ReplicaLog:
+def decoded(*contents: bytes, bases: Sequence[int] = (0,)) -> LogOnDisk:
     files = {f"t-0/{base:020d}.log": content for base, content in zip(bases, contents, strict=True)}
     return replica_log([*files, "t-0/leader-epoch-checkpoint", "t-01/0.log"], files.__getitem__, "t", 0)
 
@@ -57,7 +57,7 @@ def test_every_format_is_decoded(magic: int, compression: int) -> None:
         for offset, ids, epoch in ((0, (7, 8), epochs[0]), (2, (9,), epochs[1]))
     )
     wanted = (ours(0, 7, epochs[0]), ours(1, 8, epochs[0]), ours(2, 9, epochs[1]))
-    assert decoded(content) == ReplicaLog(wanted, 3)
+    assert decoded(content) == LogOnDisk(wanted, 3)
 
 
 @pytest.mark.parametrize("magic", [1, 2])
@@ -90,8 +90,8 @@ def test_nothing_counts_after_a_damaged_segment() -> None:
 
 
 def test_an_empty_log_ends_where_its_segment_begins() -> None:
-    assert decoded(b"", bases=(5,)) == ReplicaLog((), 5)
-    assert replica_log([], lambda _: b"", "t", 0) == ReplicaLog((), 0)
+    assert decoded(b"", bases=(5,)) == LogOnDisk((), 5)
+    assert replica_log([], lambda _: b"", "t", 0) == LogOnDisk((), 0)
 
 
 def test_other_topics_are_left_alone() -> None:

@@ -96,6 +96,6 @@ def test_without_java_the_error_says_so(tmp_path: Path) -> None:
 
 
 def _is_running(process: int) -> bool:
-    """Say whether a process runs: a zombie that nobody waits for does not."""
+    """Return whether a process runs: a zombie that nobody waits for does not."""
     stat = Path(f"/proc/{process}/stat")
     return stat.exists() and stat.read_text().rpartition(")")[2].split()[0] != "Z"

@@ -17,7 +17,7 @@ from fault_injection.faults.gate_faults import GateFault
 from fault_injection.wire.gate_events import HoldStatus
 from fault_injection.wire.points import Point
 from fault_injection.wire.proxy import GateProxy
-from oracle.steps.frames import Delay, Drop, Hold, Release
+from oracle.steps.frames import DelayFrame, Drop, Hold, ReleaseHold
 from oracle.vocabulary import BrokerId, Offset, PointName
 from tests.fault_injection.wire.frames_of import fetch_request, framed
 
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
     from fault_injection.wire.passage import ConnectionState
 
 TWO, ONE = BrokerId(2), BrokerId(1)
-POINTS: list[tuple[Hold | Delay, Point]] = [
+POINTS: list[tuple[Hold | DelayFrame, Point]] = [
     (
         Hold("gap", PointName.FETCH_RESPONSE, TWO, ONE, Offset(3), 2),
         Point("fetch_response", source=2, destination=1, topic="t", partition=0, fetch_offset=3, nth=2),
     ),
     (
-        Delay(PointName.FETCH_REQUEST, TWO, ONE, 5),
+        DelayFrame(PointName.FETCH_REQUEST, TWO, ONE, 5),
         Point("fetch_request", source=2, destination=1, topic="t", partition=0),
     ),
     (
@@ -49,7 +49,7 @@ POINTS: list[tuple[Hold | Delay, Point]] = [
 
 
 @pytest.mark.parametrize(("step", "point"), POINTS)
-def test_a_step_names_a_protocol_point(step: Hold | Delay, point: Point) -> None:
+def test_a_step_names_a_protocol_point(step: Hold | DelayFrame, point: Point) -> None:
     assert point_of(step, "t") == point
 
 
@@ -57,12 +57,12 @@ def test_a_step_names_a_protocol_point(step: Hold | Delay, point: Point) -> None
     ("step", "place"),
     [
         (Hold("gap", PointName.FETCH_REQUEST, TWO, ONE), Place(follower=2, leader=1)),
-        (Delay(PointName.FETCH_REQUEST, TWO, ONE, 5), Place(follower=2, leader=1)),
+        (DelayFrame(PointName.FETCH_REQUEST, TWO, ONE, 5), Place(follower=2, leader=1)),
         (Hold("deaf", PointName.LEADER_AND_ISR, broker=TWO), Place(broker=2)),
         (Hold("wish", PointName.ALTER_PARTITION_REQUEST, broker=ONE), Place(broker=1)),
     ],
 )
-def test_a_point_says_where_a_hold_stands(step: Hold | Delay, place: Place) -> None:
+def test_a_point_says_where_a_hold_stands(step: Hold | DelayFrame, place: Place) -> None:
     assert place_of(point_of(step, "t")) == place
 
 
@@ -100,7 +100,7 @@ def test_a_hold_blocks_its_link_from_the_frame_that_it_catches_to_its_release(be
     bench.caught("gap")
     assert bench.holding.blocked_links() == {(2, 1)}
     assert bench.holding.silent()[TWO].fetch_offset == 3
-    bench.holding.end(Release("gap"))
+    bench.holding.end(ReleaseHold("gap"))
     assert not bench.holding.blocked_links()
     assert bench.standing() == ["later"]
 
@@ -130,20 +130,24 @@ UPDATE_METADATA, ALTER_PARTITION = 6, 56
 
 
 @pytest.mark.parametrize(
-    ("point", "api_key", "deaf", "pending"),
+    ("point", "api_key", "unreachable", "pending"),
     [
         (Point("update_metadata", destination=2), UPDATE_METADATA, {2}, set()),
         (Point("alter_partition_request", source=2), ALTER_PARTITION, set(), {2}),
     ],
 )
 def test_a_hold_on_a_channel_of_the_controller_makes_its_broker_deaf_or_its_wish_pending(
-    bench: Bench, point: Point, api_key: int, deaf: set[int], pending: set[int]
+    bench: Bench, point: Point, api_key: int, unreachable: set[int], pending: set[int]
 ) -> None:
     bench.faults.inject(gate_faults.hold(bench.gate, "channel", point))
-    assert not bench.holding.deaf() | bench.holding.pending()
+    assert not bench.holding.unreachable() | bench.holding.pending()
     link = LinkName.replication(2) if api_key == UPDATE_METADATA else LinkName.controller(100, 2)
     bench.gate.request_arrived(bench.gate.connected(link), bytearray(header_of(api_key)))
-    assert (bench.holding.deaf(), bench.holding.pending(), bench.holding.blocked_links()) == (deaf, pending, set())
+    assert (bench.holding.unreachable(), bench.holding.pending(), bench.holding.blocked_links()) == (
+        unreachable,
+        pending,
+        set(),
+    )
 
 
 def header_of(api_key: int) -> bytes:

@@ -11,14 +11,14 @@ from conformance.interruption import HarnessError
 from conformance.record.directory import RunDirectory
 from conformance.record.timeline import Event, read_timeline
 from conformance.running import obstacles
-from conformance.running.obstacles import Obstacles
+from conformance.running.obstacles import RaisedObstacles
 from conformance.running.recorder import Recorder
 from fault_injection.cluster.backend import ProcessState
 from fault_injection.faults.account import FaultAccount
-from fault_injection.wire.impairments import Cut as CutOfNetwork
+from fault_injection.wire.impairments import LinkCut as CutOfNetwork
 from fault_injection.wire.proxy import GateProxy
 from oracle.steps.brokers import Isolate, Pause, Rejoin, Resume
-from oracle.steps.frames import Cut, Heal
+from oracle.steps.frames import CutLink, Heal
 from oracle.vocabulary import BrokerId, Timing
 
 if TYPE_CHECKING:
@@ -58,10 +58,10 @@ class Bench:
         holding = SimpleNamespace(
             discharge=self.discharged.append,
             discharge_link=lambda *link: self.discharged.append(link),
-            deaf=frozenset,
+            unreachable=frozenset,
         )
         self.faults = FaultAccount(cluster, checks_health=False)
-        self.obstacles = Obstacles(
+        self.obstacles = RaisedObstacles(
             cluster,
             gate,
             recorder,
@@ -96,18 +96,18 @@ def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, timing: Timing, is_kr
 
 def test_a_paused_broker_is_deaf_and_silent_until_it_goes_on(bench: Bench, timing: Timing) -> None:
     bench.obstacles.take(Pause(TWO))
-    assert (bench.obstacles.paused, bench.obstacles.deaf()) == (frozenset({TWO}), frozenset({TWO}))
+    assert (bench.obstacles.paused, bench.obstacles.unreachable()) == (frozenset({TWO}), frozenset({TWO}))
     assert list(bench.obstacles.silent_since()) == [TWO]
     assert bench.reacted == ([TWO] if timing is Timing.SESSION else [])
     bench.obstacles.take(Resume(TWO))
-    assert (bench.obstacles.deaf(), bench.obstacles.silent_since()) == (frozenset(), {})
+    assert (bench.obstacles.unreachable(), bench.obstacles.silent_since()) == (frozenset(), {})
 
 
 def test_a_cut_link_is_known_by_its_ends(bench: Bench, tmp_path: Path) -> None:
-    bench.obstacles.take(Cut(TWO, ONE))
+    bench.obstacles.take(CutLink(TWO, ONE))
     (noted,) = [mark for mark in read_timeline(RunDirectory(tmp_path)) if mark.event is Event.LINK_CUT]
     assert (noted.subject, noted.follower, noted.leader) == ("2", 2, 1)
-    bench.obstacles.take(Cut(TWO, THREE))
+    bench.obstacles.take(CutLink(TWO, THREE))
     assert set(bench.obstacles.severed()) == {(TWO, ONE), (TWO, THREE)}
     assert (bench.imposed(), bench.discharged) == (["reset", "reset"], [(TWO, ONE), (TWO, THREE)])
     bench.obstacles.take(Heal(TWO, ONE))
@@ -121,15 +121,15 @@ def test_an_isolated_broker_keeps_its_connections_to_a_kraft_controller(
     bench.obstacles.take(Isolate(ONE))
     assert bench.imposed() == (["reset", "blackhole"] if is_kraft else ["reset"])
     assert bench.reacted == ([ONE] if is_kraft and timing is Timing.SESSION else [])
-    assert (bench.obstacles.deaf(), bench.discharged) == (frozenset({ONE}), [ONE])
+    assert (bench.obstacles.unreachable(), bench.discharged) == (frozenset({ONE}), [ONE])
     bench.obstacles.take(Rejoin(ONE))
-    assert (bench.imposed(), bench.obstacles.deaf()) == ([], frozenset())
+    assert (bench.imposed(), bench.obstacles.unreachable()) == ([], frozenset())
 
 
 def test_a_broker_that_dies_is_paused_no_more(bench: Bench) -> None:
     bench.obstacles.take(Pause(TWO))
     bench.obstacles.discharge(TWO)
-    assert (bench.obstacles.deaf(), bench.obstacles.silent_since()) == (frozenset(), {})
+    assert (bench.obstacles.unreachable(), bench.obstacles.silent_since()) == (frozenset(), {})
 
 
 def test_what_does_not_stand_cannot_be_taken_back(bench: Bench) -> None:

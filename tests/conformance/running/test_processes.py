@@ -16,7 +16,7 @@ from conformance.running.recorder import Recorder
 from fault_injection.cluster import readiness
 from fault_injection.cluster.backend import ProcessState
 from fault_injection.faults.account import FaultAccount
-from fault_injection.faults.process import Kill as KillFault
+from fault_injection.faults.process import KillProcess as KillFault
 from fault_injection.waiting import DeadlineExceededError
 from oracle.steps.brokers import Kill, KillTogether, LoseTail, Start
 from oracle.vocabulary import BrokerId, Offset, Timing
@@ -40,9 +40,9 @@ def _ends(
     directory: Path,
     step: Kill | Start,
     views: dict[int, frozenset[int]],
-    deaf: frozenset[int],
+    unreachable: frozenset[int],
 ) -> bool:
-    """Tell whether a step ends, given which brokers each live broker knows."""
+    """Return whether a step ends, given which brokers each live broker knows."""
     dead: set[int] = set()
     cluster = SimpleNamespace(
         live_brokers=tuple(views),
@@ -65,7 +65,7 @@ def _ends(
             recorder,
             "t",
             Timing.SESSION,
-            holding=cast("Any", SimpleNamespace(discharge=lambda _: None, deaf=lambda: deaf)),
+            holding=cast("Any", SimpleNamespace(discharge=lambda _: None, unreachable=lambda: unreachable)),
             faults=faults,
             await_view=lambda *_: None,
         )
@@ -78,7 +78,7 @@ def _ends(
 
 
 @pytest.mark.parametrize(
-    ("views", "deaf", "ends"),
+    ("views", "unreachable", "ends"),
     [
         ({2: WITHOUT_ONE, 3: WITHOUT_ONE}, frozenset(), True),
         ({2: ALL, 3: WITHOUT_ONE}, frozenset({2}), True),
@@ -90,14 +90,14 @@ def test_a_death_is_awaited_of_those_who_hear_of_it(
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
     views: dict[int, frozenset[int]],
-    deaf: frozenset[int],
+    unreachable: frozenset[int],
     ends: bool,
 ) -> None:
-    assert _ends(monkeypatch, tmp_path, Kill(BrokerId(1)), views, deaf) is ends
+    assert _ends(monkeypatch, tmp_path, Kill(BrokerId(1)), views, unreachable) is ends
 
 
 @pytest.mark.parametrize(
-    ("views", "deaf", "ends"),
+    ("views", "unreachable", "ends"),
     [
         (dict.fromkeys(LIVE, ALL), frozenset(), True),
         (STALE, frozenset({2}), True),
@@ -110,10 +110,10 @@ def test_a_return_is_awaited_of_those_who_hear_of_it(
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
     views: dict[int, frozenset[int]],
-    deaf: frozenset[int],
+    unreachable: frozenset[int],
     ends: bool,
 ) -> None:
-    assert _ends(monkeypatch, tmp_path, Start(BrokerId(1)), views, deaf) is ends
+    assert _ends(monkeypatch, tmp_path, Start(BrokerId(1)), views, unreachable) is ends
 
 
 def test_brokers_that_are_killed_together_get_their_signals_at_once_and_are_healed_with_the_last(
@@ -143,7 +143,7 @@ def test_brokers_that_are_killed_together_get_their_signals_at_once_and_are_heal
             recorder,
             "t",
             Timing.SESSION,
-            holding=cast("Any", SimpleNamespace(discharge=lambda _: None, deaf=frozenset)),
+            holding=cast("Any", SimpleNamespace(discharge=lambda _: None, unreachable=frozenset)),
             faults=faults,
             await_view=lambda *_: None,
         )
@@ -165,7 +165,7 @@ def test_a_lost_tail_is_noted_with_its_first_offset(tmp_path: Path) -> None:
             recorder,
             "t",
             Timing.SESSION,
-            holding=cast("Any", SimpleNamespace(deaf=frozenset)),
+            holding=cast("Any", SimpleNamespace(unreachable=frozenset)),
             faults=cast("Any", faults),
             await_view=lambda *_: None,
         )
@@ -186,5 +186,5 @@ def test_a_fenced_broker_need_not_be_listed_when_another_returns(
 
     with nullcontext() if ends else pytest.raises(DeadlineExceededError):
         readiness.await_registered(
-            cast("Any", cluster), 2, deadline_s=0.05, deaf=lambda: frozenset({3}), unlisted=lambda: unlisted
+            cast("Any", cluster), 2, deadline_s=0.05, unreachable=lambda: frozenset({3}), unlisted=lambda: unlisted
         )

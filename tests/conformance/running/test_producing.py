@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 
 from conformance.clients.one_produce import OneRecord
-from conformance.clients.producer import Delivery
+from conformance.clients.producer import DeliveryReport
 from conformance.record.ledger import LedgerWriter
 from conformance.running import producing as producing_module
-from conformance.running.producing import Producing
-from oracle.vocabulary import Label, Outcome
+from conformance.running.producing import RecordSender
+from oracle.vocabulary import Label, ProduceOutcome
 from tests.oracle.schedules import produce, schedule
 
 if TYPE_CHECKING:
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
     from conformance.record.observations import OutcomeSeen
 
-ACKNOWLEDGED = Delivery(Outcome.ACKNOWLEDGED, None, 0)
-PURGED = Delivery(Outcome.INDETERMINATE, "_PURGE_INFLIGHT", None)
-REFUSED = Delivery(Outcome.INDETERMINATE, "NOT_LEADER_OR_FOLLOWER", None)
+ACKNOWLEDGED = DeliveryReport(ProduceOutcome.ACKNOWLEDGED, None, 0)
+PURGED = DeliveryReport(ProduceOutcome.INDETERMINATE, "_PURGE_INFLIGHT", None)
+REFUSED = DeliveryReport(ProduceOutcome.INDETERMINATE, "NOT_LEADER_OR_FOLLOWER", None)
 
 
 @pytest.mark.parametrize(
@@ -35,7 +35,7 @@ REFUSED = Delivery(Outcome.INDETERMINATE, "NOT_LEADER_OR_FOLLOWER", None)
     ],
 )
 def test_a_record_that_is_given_up(
-    tmp_path: Path, before: Delivery | None, after: Delivery | None, written: tuple[str, str | None]
+    tmp_path: Path, before: DeliveryReport | None, after: DeliveryReport | None, written: tuple[str, str | None]
 ) -> None:
     known = [before]
     sending = SimpleNamespace(poll=lambda: known[0], close=lambda: known.__setitem__(0, after))
@@ -48,7 +48,7 @@ def test_a_record_that_is_given_up(
 def test_what_a_step_sees_answered_is_written_down_with_that_step(tmp_path: Path) -> None:
     """Of a run that ends early it counts; what comes as the producers are cut off does not."""
     seen: list[OutcomeSeen] = []
-    answers: dict[str, Delivery | None] = {"m0": ACKNOWLEDGED, "m1": None}
+    answers: dict[str, DeliveryReport | None] = {"m0": ACKNOWLEDGED, "m1": None}
     closed: list[str] = []
     sendings = {
         label: SimpleNamespace(poll=lambda label=label: answers[label], close=lambda label=label: closed.append(label))
@@ -65,7 +65,7 @@ def test_what_a_step_sees_answered_is_written_down_with_that_step(tmp_path: Path
 
 
 @pytest.mark.parametrize(
-    ("deaf", "leader", "is_named", "goes_straight"),
+    ("unreachable", "leader", "is_named", "goes_straight"),
     [
         (frozenset(), 1, False, False),
         (frozenset(), 1, True, True),
@@ -77,7 +77,7 @@ def test_what_a_step_sees_answered_is_written_down_with_that_step(tmp_path: Path
 def test_no_client_asks_a_broker_that_may_name_the_leader_of_before(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
-    deaf: set[int],
+    unreachable: set[int],
     leader: int | None,
     is_named: bool,
     goes_straight: bool,
@@ -85,15 +85,15 @@ def test_no_client_asks_a_broker_that_may_name_the_leader_of_before(
     monkeypatch.setattr(producing_module, "DirectSending", lambda *_: "straight")
     monkeypatch.setattr(producing_module, "send", lambda *_, **__: "by metadata")
     producing = _producing(tmp_path, [], m0=None)
-    producing._rest = cast("Any", SimpleNamespace(deaf=lambda: deaf))
+    producing._rest = cast("Any", SimpleNamespace(unreachable=lambda: unreachable))
     record = OneRecord(0, -1, 1_000, 0, 100)
     sent = producing._sending("127.0.0.1:9092", record, leader, is_named=is_named)
     assert sent == ("straight" if goes_straight else "by metadata")
 
 
-def _producing(tmp_path: Path, seen: list[OutcomeSeen], **sendings: object) -> Producing:
+def _producing(tmp_path: Path, seen: list[OutcomeSeen], **sendings: object) -> RecordSender:
     nothing = cast("Any", SimpleNamespace())
-    producing = Producing(
+    producing = RecordSender(
         schedule(produce(*sendings)),
         cluster=nothing,
         probe=nothing,

@@ -16,7 +16,7 @@ from conformance.running.recorder import Recorder, fault_marks, hold_marks
 from fault_injection.cluster.relay import LinkName
 from fault_injection.faults import gate_faults
 from fault_injection.faults.account import FaultAccount
-from fault_injection.faults.fault import EndedProcess, FaultEvent, FileOnDisk, Proof, Stage
+from fault_injection.faults.fault import EndedProcess, FaultEvent, FaultStage, FileOnDisk, Proof
 from fault_injection.wire.points import Point
 from fault_injection.wire.proxy import GateProxy
 from tests.fault_injection.wire.frames_of import fetch_request
@@ -122,7 +122,7 @@ def cluster_at(gate: GateProxy) -> object:
 )
 def test_a_fault_is_told_with_what_proves_it(tmp_path: Path, proof: Proof | None, fields: dict[str, object]) -> None:
     with Recorder(tmp_path) as recorder:
-        fault_marks(recorder)(FaultEvent(4, "kill", Stage.FIRED, 5, "in words", proof=proof))
+        fault_marks(recorder)(FaultEvent(4, "kill", FaultStage.FIRED, 5, "in words", proof=proof))
         (fired,) = told(tmp_path)
 
     assert (
@@ -141,7 +141,7 @@ def test_a_fault_is_told_with_what_proves_it(tmp_path: Path, proof: Proof | None
 
 def test_a_hold_that_cannot_be_healed_is_told(tmp_path: Path) -> None:
     with Recorder(tmp_path) as recorder:
-        for stage in Stage:
+        for stage in FaultStage:
             fault_marks(recorder)(FaultEvent(1, "hold_frame", stage, 5, "in words", hold="gap"))
 
         assert [line["event"] for line in told(tmp_path)] == ["fault_heal_failed"]

@@ -9,8 +9,8 @@ import pytest
 
 from conformance.interruption import NeverAtRestError
 from conformance.probes.admission import Admission
-from conformance.probes.controller import ControllerView
-from conformance.probes.replica_probe import ReplicaNumbers, WrittenDown
+from conformance.probes.controller import CommittedPartition
+from conformance.probes.replica_probe import ProbedNumbers, WrittenDown
 from conformance.running import rest
 from conformance.running.rest import Rest
 from fault_injection.wire.rounds import Round
@@ -69,8 +69,8 @@ class _Probe:
         self.admits = Admission.ADMITTED
         self.log_end_offsets: list[int] = []
 
-    def controller_view(self, _: object) -> ControllerView:
-        return ControllerView(LEADER, 0, self.in_sync)
+    def controller_view(self, _: object) -> CommittedPartition:
+        return CommittedPartition(LEADER, 0, self.in_sync)
 
     def written_down(self, _: object) -> WrittenDown:
         return WrittenDown({}, 0)
@@ -81,10 +81,10 @@ class _Probe:
     def admission(self, _: object) -> Admission:
         return self.admits
 
-    def numbers(self, alive: dict[BrokerId, bool]) -> dict[BrokerId, ReplicaNumbers]:
+    def numbers(self, alive: dict[BrokerId, bool]) -> dict[BrokerId, ProbedNumbers]:
         self._story.append("probe")
         end = self.log_end_offsets.pop(0) if self.log_end_offsets else 3
-        return {broker: ReplicaNumbers(end, 3, alive=True) for broker in alive}
+        return {broker: ProbedNumbers(end, 3, alive=True) for broker in alive}
 
 
 class _Partition:

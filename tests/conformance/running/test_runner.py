@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
-from conformance.clients.producer import Delivery
+from conformance.clients.producer import DeliveryReport
 from conformance.interruption import AwaitedStateMissingError, HarnessError
-from conformance.probes.controller import ControllerView
-from conformance.record.observations import Checkpoint, Numbers, OutcomeSeen
+from conformance.probes.controller import CommittedPartition
+from conformance.record.observations import MeasuredCheckpoint, MeasuredNumbers, OutcomeSeen
 from conformance.running import runner
 from conformance.running.recorder import Recorder
 from conformance.running.runner import Runner
@@ -22,7 +22,7 @@ from fault_injection.wire.gate import GateError
 from fault_injection.wire.gate_events import HoldStatus
 from oracle.schedule import Schedule
 from oracle.steps.topic import Alter, Elect, Reassign
-from oracle.vocabulary import ElectionKind, Label, Outcome
+from oracle.vocabulary import ElectionKind, Label, ProduceOutcome
 from tests.conformance.example_steps import Unknown
 
 if TYPE_CHECKING:
@@ -78,22 +78,22 @@ class _Rest:
     def wait(self) -> None:
         """It is at rest."""
 
-    def numbers(self) -> Numbers:
+    def numbers(self) -> MeasuredNumbers:
         return SEEN
 
-    def measure(self, name: str) -> Checkpoint:
+    def measure(self, name: str) -> MeasuredCheckpoint:
         self._happens("measure")
-        return Checkpoint(name=name, settled=True, replicas={}, leader=1, leader_epoch=0, isr=())
+        return MeasuredCheckpoint(name=name, settled=True, replicas={}, leader=1, leader_epoch=0, isr=())
 
     def alive(self) -> dict[int, bool]:
         return {1: True, 2: True}
 
-    def view(self) -> ControllerView:
+    def view(self) -> CommittedPartition:
         self._happens("view")
-        return ControllerView(1, 0, (1,))
+        return CommittedPartition(1, 0, (1,))
 
 
-SEEN = Numbers(replicas={}, leader=1, leader_epoch=0, isr=())
+SEEN = MeasuredNumbers(replicas={}, leader=1, leader_epoch=0, isr=())
 
 
 class _Cluster:
@@ -192,7 +192,7 @@ def test_a_frame_that_went_with_a_killed_broker_is_no_loss(recorder: Recorder, t
 def test_a_step_notes_what_was_answered_while_it_was_taken(recorder: Recorder, tmp_path: Path) -> None:
     """A record whose outcome the schedule leaves open is collected by no step; the run may end early after it."""
     run = _Run(recorder, *GAP, await_leader(2))
-    refused = Delivery(Outcome.REFUSED, "NOT_ENOUGH_REPLICAS", None)
+    refused = DeliveryReport(ProduceOutcome.REFUSED, "NOT_ENOUGH_REPLICAS", None)
     run.runner._producing._sendings[Label("m0")] = cast("Any", SimpleNamespace(poll=lambda: refused, close=lambda: 0))
     run.runner._producing._record_outcome = lambda label, told: recorder.observe(  # type: ignore[method-assign]
         OutcomeSeen(label=label, outcome="refused", error=told.error)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from conformance.catalogue.questions import Answer, NotSeenError
+from conformance.catalogue.questions import NotSeenError, QuestionAnswer
 from conformance.catalogue.where import Where
 from conformance.commands.judgement import JudgeOptions, judge_again
 from conformance.console import Console
@@ -34,7 +34,7 @@ def pipeline(tmp_path: Path) -> Pipeline:
     return brokerless_pipeline(tmp_path)
 
 
-def examined(pipeline: Pipeline, *measured: Answer) -> Finished:
+def examined(pipeline: Pipeline, *measured: QuestionAnswer) -> Finished:
     return pipeline.run(examination(Table(measured)))
 
 
@@ -51,25 +51,28 @@ def test_answers_as_predicted_conform_and_nothing_was_promised(pipeline: Pipelin
 @pytest.mark.parametrize(
     ("measured", "finding"),
     [
-        ((Answer("connections of broker 2", 4), *MEASURED[1:]), "connections of broker 2: predicted 3, measured 4"),
+        (
+            (QuestionAnswer("connections of broker 2", 4), *MEASURED[1:]),
+            "connections of broker 2: predicted 3, measured 4",
+        ),
         (MEASURED[1:], "connections of broker 2: predicted 3, measured nothing"),
         (
-            (*MEASURED, Answer("connections of broker 3", 1)),
+            (*MEASURED, QuestionAnswer("connections of broker 3", 1)),
             "connections of broker 3: measured 1, which nobody predicted",
         ),
         ((*MEASURED, MEASURED[0]), "connections of broker 2: predicted 3, answered 2 times"),
         (
-            (MEASURED[0], Answer("milliseconds from the last fetch to the shrink", 20_001), MEASURED[2]),
+            (MEASURED[0], QuestionAnswer("milliseconds from the last fetch to the shrink", 20_001), MEASURED[2]),
             "milliseconds from the last fetch to the shrink: predicted 10000 to 20000 ms, measured 20001 ms",
         ),
         (
-            (*MEASURED[:2], Answer("is the stale request refused", 1)),
+            (*MEASURED[:2], QuestionAnswer("is the stale request refused", 1)),
             "is the stale request refused: predicted yes, measured 1",
         ),
     ],
     ids=["different", "missing", "unexpected", "twice", "outside of the range", "a number is no truth value"],
 )
-def test_any_other_answer_deviates(pipeline: Pipeline, measured: tuple[Answer, ...], finding: str) -> None:
+def test_any_other_answer_deviates(pipeline: Pipeline, measured: tuple[QuestionAnswer, ...], finding: str) -> None:
     verdict = examined(pipeline, *measured).verdict
 
     assert verdict.conformance is DEVIATES
@@ -96,11 +99,11 @@ def test_what_ends_an_examination_early_becomes_its_verdict(
     assert (verdict.conformance, verdict.promise) == (conformance, None)
     assert verdict.reason.startswith(reason)
     assert verdict.findings == (), "what was never reached speaks against nobody"
-    assert not subject.rooms[0].exists()
+    assert not subject.contexts[0].exists()
 
 
 def test_a_wrong_answer_before_the_tester_failed_still_deviates(pipeline: Pipeline) -> None:
-    wrong = Answer("connections of broker 2", 4)
+    wrong = QuestionAnswer("connections of broker 2", 4)
     verdict = pipeline.run(examination(Table((wrong,), ClusterError("broker-1 ended")))).verdict
 
     assert verdict.conformance is DEVIATES
@@ -119,7 +122,7 @@ def test_an_interrupted_examination_leaves_nothing_but_its_verdict(
     assert read_json(run, "verdict.json")["reason"] == INTERRUPTED
     assert len(read_lines(run, "answers.ndjson")) == 2
     assert subject.closed == 1
-    assert not subject.rooms[0].exists()
+    assert not subject.contexts[0].exists()
 
 
 def test_a_subject_ends_what_it_started_when_an_answer_cannot_be_noted(
@@ -149,11 +152,11 @@ def test_an_examination_with_a_broker_of_its_own_is_not_run_on_an_image(pipeline
 
     assert finished.verdict.conformance is Conformance.NOT_RUN
     assert "the brokers' image brings their jars" in finished.verdict.reason
-    assert subject.rooms == []
+    assert subject.contexts == []
 
 
 def test_an_examination_with_a_broker_of_its_own_is_held_where_the_jars_are(pipeline: Pipeline, tmp_path: Path) -> None:
-    pipeline.laboratory.jars = JarSet(tmp_path, (tmp_path / "kafka.jar",), "0")
+    pipeline.cluster_pool.jars = JarSet(tmp_path, (tmp_path / "kafka.jar",), "0")
 
     assert pipeline.run(examination(Table(MEASURED), Where(needs_jars=True))).verdict.conformance is CONFORMS
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from conformance.catalogue.answers import measure
-from conformance.catalogue.questions import Answer
+from conformance.catalogue.questions import QuestionAnswer
 from conformance.commands import judgement
 from conformance.commands.judgement import JudgeOptions, judge_again, measure_again, questions_of
 from conformance.console import Console
@@ -95,9 +95,9 @@ def test_evidence_that_is_damaged_is_held_against_nobody_and_the_answers_stay(
 class _ByRelease(Table):
     """A subject whose first answer differs from 2.0 on."""
 
-    def predict(self, rules: RuleSet) -> tuple[Answer, ...]:
+    def predict(self, rules: RuleSet) -> tuple[QuestionAnswer, ...]:
         connections = 3 if rules.version == "0.10.2.2" else 4
-        return (Answer("connections of broker 2", connections), *super().predict(rules)[1:])
+        return (QuestionAnswer("connections of broker 2", connections), *super().predict(rules)[1:])
 
 
 @pytest.mark.parametrize(("rules_of", "code"), [(None, 0), ("0.10.2.2", 0), ("2.8.2", 1)])

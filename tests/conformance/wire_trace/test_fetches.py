@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from conformance.record.directory import RunDirectory
-from conformance.wire_trace.fetches import Fetch, between, fetcher_of, fetches
+from conformance.wire_trace.fetches import FollowerFetch, between, fetcher_of, fetches
 from tests.conformance.wire_trace.wire_lines import MS, wire_line, write_wire
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def test_an_answer_is_told_by_connection_and_correlation(tmp_path: Path) -> None
 
     first, second = fetches(RunDirectory(tmp_path), {"id": "u"})
 
-    assert first == Fetch(2, 1, 4, 1, 0, (("t", 1), ("u", 0)), ((("t", 1), 2),), (3, 0))
+    assert first == FollowerFetch(2, 1, 4, 1, 0, (("t", 1), ("u", 0)), ((("t", 1), 2),), (3, 0))
     assert (first.offset(("t", 1)), first.offset(("u", 0))) == (3, 0)
     assert second.given == ()
     assert [fetch.arrived_ns for fetch in between([first, second], 1, 3 * MS + 1)] == [3 * MS]

@@ -17,13 +17,13 @@ from fault_injection.cluster.backends.container_storage import NodeVolumes
 from fault_injection.cluster.backends.docker import problem_with_docker
 from fault_injection.cluster.errors import ClusterError
 from fault_injection.cluster.owner import Owner
-from fault_injection.cluster.spec import Node, Role
+from fault_injection.cluster.spec import Node, ProcessRole
 from tests.fault_injection.cluster.namespaces import in_another_namespace
 
 pytestmark = pytest.mark.docker
 BLOCK = 4096
 DATA = Path("/node/data")
-NODE = Node(Role.BROKER, 1)
+NODE = Node(ProcessRole.BROKER, 1)
 DEAD_OWNER = {OWNER_LABEL: str(replace(Owner.of_this_process(), pid=4194999, started="1"))}
 
 

@@ -8,7 +8,7 @@ from fault_injection.cluster.backends.process import ProcessBackend
 from fault_injection.cluster.launches import jmx_options, jmx_service, node_launch
 from fault_injection.cluster.plan import ClusterPlan
 from fault_injection.cluster.relay import DirectRelay
-from fault_injection.cluster.spec import ClusterSpec, Role
+from fault_injection.cluster.spec import ClusterSpec, ProcessRole
 from fault_injection.releases import JarSet, MetadataMode, find_release
 
 JARS = JarSet(Path("jars"), (), "digest")
@@ -23,7 +23,7 @@ def test_every_broker_has_a_port_of_its_own_if_asked(jmx: bool) -> None:
         launch = node_launch(spec, plan, JARS)
         assert bool([one for one in launch.arguments if "jmxremote" in one]) is (plan.jmx is not None)
         if plan.jmx is not None:
-            assert plan.node.role is Role.BROKER
+            assert plan.node.role is ProcessRole.BROKER
             assert plan.jmx[1] in launch.client_ports
             shown.append(plan.jmx)
     planned.close()

@@ -7,11 +7,11 @@ import pytest
 
 from fault_injection.cluster.backends import process
 from fault_injection.cluster.backends.process import ProcessBackend
-from fault_injection.cluster.spec import Node, Role
+from fault_injection.cluster.spec import Node, ProcessRole
 from fault_injection.cluster.supervision import is_stopped
 from fault_injection.waiting import DeadlineExceededError, until
 
-NODE = Node(Role.BROKER, 1)
+NODE = Node(ProcessRole.BROKER, 1)
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from fault_injection.cluster.properties import Listeners, NodeProperties, properties
-from fault_injection.cluster.spec import ClusterSpec, HighWatermarkCheckpoint, Node, Role, Timing
+from fault_injection.cluster.spec import ClusterSpec, HighWatermarkCheckpoint, Node, ProcessRole, Timing
 from fault_injection.releases import MetadataMode, UsageError, find_release
 
 BROKER = Listeners(
@@ -24,7 +24,7 @@ def spec(version: str = "4.3", mode: MetadataMode | None = None, **changes: Any)
 
 
 def of_broker(cluster: ClusterSpec) -> NodeProperties:
-    return properties(cluster, Node(Role.BROKER, 1), BROKER)
+    return properties(cluster, Node(ProcessRole.BROKER, 1), BROKER)
 
 
 def test_a_kraft_broker_listens_itself_but_is_advertised_at_the_relay() -> None:
@@ -65,7 +65,7 @@ def test_a_timing_profile_lets_one_clock_run_out_first(version: str, key: str) -
 
 def test_the_session_timeout_of_kraft_is_set_on_the_controller() -> None:
     listeners = Listeners("127.0.0.1", {"CONTROLLER": 2100}, {}, ("127.0.0.1", 2100), "/data/100")
-    settings = properties(spec(), Node(Role.CONTROLLER, 100), listeners).merged
+    settings = properties(spec(), Node(ProcessRole.CONTROLLER, 100), listeners).merged
     assert settings["broker.session.timeout.ms"] == "2000"
     assert settings["controller.quorum.voters"] == "100@127.0.0.1:2100"
     assert settings["process.roles"] == "controller"
@@ -134,7 +134,7 @@ def test_a_relayed_listener_is_for_clients_and_mapped_to_a_protocol() -> None:
     ports = {**BROKER.ports, "RELAYED": 1003}
     advertised = {**BROKER.advertised, "RELAYED": ("127.0.0.1", 2003)}
     relayed = Listeners("127.0.0.1", ports, advertised, BROKER.metadata_address, BROKER.data_directory)
-    settings = properties(spec(client_links=True), Node(Role.BROKER, 1), relayed).identity
+    settings = properties(spec(client_links=True), Node(ProcessRole.BROKER, 1), relayed).identity
     assert settings["advertised.listeners"].endswith(",RELAYED://127.0.0.1:2003")
     assert settings["listener.security.protocol.map"].endswith(",RELAYED:PLAINTEXT")
     assert "RELAYED" not in of_broker(spec()).text()

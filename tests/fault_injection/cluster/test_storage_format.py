@@ -14,10 +14,10 @@ from fault_injection.cluster.launches import DATA, SETTINGS, storage_tool_launch
 from fault_injection.cluster.plan import ClusterPlan
 from fault_injection.cluster.properties import properties
 from fault_injection.cluster.relay import DirectRelay
-from fault_injection.cluster.spec import ClusterSpec, Node, Role
+from fault_injection.cluster.spec import ClusterSpec, Node, ProcessRole
 from fault_injection.releases import JarSet, MetadataMode, find_release, jars_of
 
-BROKER, CONTROLLER = Node(Role.BROKER, 1), Node(Role.CONTROLLER, 100)
+BROKER, CONTROLLER = Node(ProcessRole.BROKER, 1), Node(ProcessRole.CONTROLLER, 100)
 
 
 @pytest.fixture

@@ -58,7 +58,7 @@ class GatedTopic:
         await_partition(self.cluster, at, self.name, leader=1, isr=set(isr))
 
     def fetches_since(self, time_ns: int) -> int:
-        """Tell how many rounds the follower has made since a time."""
+        """Return how many rounds the follower has made since a time."""
         return len(self.gate.rounds_since(time_ns, topic=self.name, follower=2))
 
     def delete(self) -> None:

@@ -21,9 +21,9 @@ from fault_injection.faults.fault import (
     Fault,
     FaultError,
     FaultEvent,
+    FaultStage,
     FiredFrame,
     Proof,
-    Stage,
     termination_raises,
 )
 
@@ -165,7 +165,7 @@ def test_a_heal_that_fails_does_not_keep_the_next_one_from_being_tried() -> None
         keep(Deed("a"), Deed("b", heal_error=OSError("the disk is gone")), Deed("c"), events=events)
     assert len(failed.value.complaints) == 1
     assert DEEDS[3:] == ["c healed", "b healed", "a healed"]
-    assert Stage.HEAL_FAILED in [event.stage for event in events]
+    assert FaultStage.HEAL_FAILED in [event.stage for event in events]
 
 
 def test_a_failed_heal_is_a_note_of_the_error_that_ended_the_context() -> None:

@@ -11,8 +11,8 @@ from fault_injection.cluster.lifecycle import Cluster
 from fault_injection.cluster.readiness import ask, await_registered, await_unregistered
 from fault_injection.faults import gate_faults
 from fault_injection.faults.account import FaultAccount, FaultAccountError
-from fault_injection.faults.fault import FaultEvent, Stage
-from fault_injection.faults.process import Kill, Pause
+from fault_injection.faults.fault import FaultEvent, FaultStage
+from fault_injection.faults.process import KillProcess, PauseProcess
 from fault_injection.releases import jars_of
 from fault_injection.waiting import until
 from fault_injection.wire.points import Point
@@ -61,15 +61,15 @@ def test_faults_of_three_families_are_stamped_and_the_cluster_is_healthy_afterwa
     with FaultAccount(cluster, events.append) as faults:
         held = faults.inject(gate_faults.hold(gate, "fetch", fetch_of(TOPIC)))
         until(lambda: gate.caught("fetch"), deadline_s=10, what="a fetch to be held")
-        faults.inject(Pause(1))
-        faults.inject(Kill(2))
+        faults.inject(PauseProcess(1))
+        faults.inject(KillProcess(2))
         assert problems(cluster)
     assert problems(cluster) == ()
-    fired = next(event for event in events if event.stage is Stage.FIRED)
+    fired = next(event for event in events if event.stage is FaultStage.FIRED)
     assert fired.number == held.number
     assert fired.frame is not None
     assert (fired.frame.api, fired.frame.direction, fired.frame.offset) == ("Fetch", "request", 0)
-    healed = [event.fault for event in events if event.stage is Stage.HEALED]
+    healed = [event.fault for event in events if event.stage is FaultStage.HEALED]
     assert healed == ["kill", "pause", "hold_frame"]
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 import pytest
 from kafka.record.memory_records import MemoryRecordsBuilder
 
-from fault_injection.faults.disk import LoseHighWatermarkCheckpoint, LoseTail
+from fault_injection.faults.disk import LoseHighWatermarkCheckpoint, LoseLogTail
 from fault_injection.faults.fault import FaultError, FileOnDisk, Proof
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def test_a_lost_tail_takes_with_it_what_was_said_about_it() -> None:
     disk.contents |= {".kafka_cleanshutdown": b"", "t-0/00000000000000000014.snapshot": b"s"}
     disk.contents["recovery-point-offset-checkpoint"] = b"0\n2\nt 0 14\nu 0 14\n"
 
-    assert inject(LoseTail(1, 11, "t"), disk) == "broker 1 lost offsets 11 to 13 of t-0"
+    assert inject(LoseLogTail(1, 11, "t"), disk) == "broker 1 lost offsets 11 to 13 of t-0"
 
     changed = {f"{STEM}.log": FIRST, "recovery-point-offset-checkpoint": b"0\n2\nt 0 11\nu 0 14\n"}
     assert disk.contents == kept | changed
@@ -87,21 +87,21 @@ def test_a_lost_tail_takes_with_it_what_was_said_about_it() -> None:
 def test_a_recovery_point_at_or_below_the_cut_stays(recovery_points: bytes) -> None:
     disk = disk_of()
     disk.contents["recovery-point-offset-checkpoint"] = recovery_points
-    inject(LoseTail(1, 13, "t"), disk)
+    inject(LoseLogTail(1, 13, "t"), disk)
     assert disk.contents["recovery-point-offset-checkpoint"] == recovery_points
     assert disk.contents[f"{STEM}.log"] == FIRST + SECOND
 
 
 def test_the_whole_active_segment_can_be_lost() -> None:
     disk = disk_of()
-    assert inject(LoseTail(1, 10, "t"), disk) == "broker 1 lost offsets 10 to 13 of t-0"
+    assert inject(LoseLogTail(1, 10, "t"), disk) == "broker 1 lost offsets 10 to 13 of t-0"
     assert disk.contents[f"{STEM}.log"] == b""
 
 
 def test_a_batch_that_was_being_written_goes_with_the_tail() -> None:
     disk = disk_of()
     disk.contents[f"{STEM}.log"] += batch(14, 1)[:-1]
-    inject(LoseTail(1, 13, "t"), disk)
+    inject(LoseLogTail(1, 13, "t"), disk)
     assert disk.contents[f"{STEM}.log"] == FIRST + SECOND
 
 
@@ -117,22 +117,22 @@ def test_a_batch_that_was_being_written_goes_with_the_tail() -> None:
 def test_an_offset_that_is_no_place_to_cut_at_is_refused(offset: int, complaint: str) -> None:
     disk = disk_of()
     with pytest.raises(FaultError, match=f"the log of t-0 on broker 1 {complaint}"):
-        inject(LoseTail(1, offset, "t"), disk)
+        inject(LoseLogTail(1, offset, "t"), disk)
     assert disk.contents == disk_of().contents
 
 
 def test_a_replica_that_is_not_there_is_refused() -> None:
     disk = disk_of()
     with pytest.raises(FaultError, match="broker 1 holds no replica of t-1"):
-        inject(LoseTail(1, 11, "t", 1), disk)
-    assert not LoseTail(1, 11, "t", 1).available(cast("Cluster", disk))
+        inject(LoseLogTail(1, 11, "t", 1), disk)
+    assert not LoseLogTail(1, 11, "t", 1).available(cast("Cluster", disk))
 
 
 @pytest.mark.parametrize(
     ("fault", "proof"),
     [
         (
-            LoseTail(1, 11, "t"),
+            LoseLogTail(1, 11, "t"),
             Proof("the log of t-0 on its disk ends at 11", file=FileOnDisk(1, f"{STEM}.log", 11)),
         ),
         (
@@ -144,7 +144,7 @@ def test_a_replica_that_is_not_there_is_refused() -> None:
         ),
     ],
 )
-def test_the_files_prove_what_was_lost(fault: LoseTail | LoseHighWatermarkCheckpoint, proof: Proof) -> None:
+def test_the_files_prove_what_was_lost(fault: LoseLogTail | LoseHighWatermarkCheckpoint, proof: Proof) -> None:
     disk = disk_of(**{"replication-offset-checkpoint": b"0\n2\nt 0 14\nu 0 3\n"})
     assert fault.proof(cast("Cluster", disk)) is None
     inject(fault, disk)
@@ -153,7 +153,7 @@ def test_the_files_prove_what_was_lost(fault: LoseTail | LoseHighWatermarkCheckp
     assert fault.proof(cast("Cluster", disk)) == proof
 
 
-@pytest.mark.parametrize("fault", [LoseTail(1, 11, "t"), LoseHighWatermarkCheckpoint(1, "t")])
+@pytest.mark.parametrize("fault", [LoseLogTail(1, 11, "t"), LoseHighWatermarkCheckpoint(1, "t")])
 def test_a_broker_that_runs_is_refused(fault: Fault) -> None:
     disk = disk_of()
     assert fault.available(cast("Cluster", disk))

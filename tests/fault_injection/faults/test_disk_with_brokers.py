@@ -9,18 +9,18 @@ import pytest
 from conformance.clients.producer import send
 from conformance.clients.topics import create_topic
 from conformance.probes.connection import ProbeError
-from conformance.probes.replica_probe import ReplicaNumbers, ReplicaProbe
+from conformance.probes.replica_probe import ProbedNumbers, ReplicaProbe
 from fault_injection.cluster.lifecycle import Cluster
 from fault_injection.cluster.readiness import await_registered, await_unregistered
 from fault_injection.faults.disk import (
     CLEAN_SHUTDOWN_MARKER,
-    LoseTail,
+    LoseLogTail,
     lose_high_watermark_checkpoint,
     lose_tail,
 )
 from fault_injection.faults.fault import FaultError
 from fault_injection.waiting import NotYetError, until
-from oracle.vocabulary import Acks, BrokerId, Outcome
+from oracle.vocabulary import Acks, BrokerId, ProduceOutcome
 
 ONE, TWO = BrokerId(1), BrokerId(2)
 CLEAN = {"unclean.leader.election.enable": "false"}
@@ -41,7 +41,7 @@ def produce(cluster: Cluster, leader: int, topic: str, *record_ids: int) -> None
         sending = send(cluster.client_address(leader), topic, 0, record_id, Acks.ALL)
         delivery = sending.await_delivery(30)
         sending.close()
-        assert delivery.outcome is Outcome.ACKNOWLEDGED, delivery
+        assert delivery.outcome is ProduceOutcome.ACKNOWLEDGED, delivery
 
 
 def end(cluster: Cluster, broker: int) -> None:
@@ -76,7 +76,7 @@ def await_no_leader(probe: ReplicaProbe) -> None:
 
 
 def await_numbers(probe: ReplicaProbe, broker: BrokerId, log_end_offset: int, high_watermark: int) -> None:
-    wanted = ReplicaNumbers(log_end_offset, high_watermark, alive=True)
+    wanted = ProbedNumbers(log_end_offset, high_watermark, alive=True)
 
     def is_reached() -> bool:
         try:
@@ -191,12 +191,12 @@ def test_a_lost_checkpoint_lets_the_high_watermark_begin_at_0(cluster: Cluster, 
 def test_the_disk_of_a_running_broker_is_left_alone(cluster: Cluster) -> None:
     with replicated(cluster, 1) as (topic, probe):
         produce(cluster, 1, topic, 0, 1)
-        assert not LoseTail(1, 1, topic).available(cluster)
+        assert not LoseLogTail(1, 1, topic).available(cluster)
         with pytest.raises(FaultError, match="broker 1 runs: lose_tail is for the disk of a broker that is down"):
             lose_tail(cluster, 1, topic, 0, 1)
         with pytest.raises(FaultError, match="broker 1 runs: lose_high_watermark_checkpoint"):
             lose_high_watermark_checkpoint(cluster, 1, topic, 0)
         assert probe.resting_numbers(ONE).log_end_offset == 2
         end(cluster, 1)
-        assert LoseTail(1, 1, topic).available(cluster)
-        assert not LoseTail(2, 1, topic).available(cluster)
+        assert LoseLogTail(1, 1, topic).available(cluster)
+        assert not LoseLogTail(2, 1, topic).available(cluster)

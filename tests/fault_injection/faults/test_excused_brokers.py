@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, cast
 
 import pytest
 
-from fault_injection.cluster.spec import ClusterSpec, Node, Role
+from fault_injection.cluster.spec import ClusterSpec, Node, ProcessRole
 from fault_injection.faults.account import FaultAccount, FaultAccountError
 from tests.fault_injection.cluster.conftest import spec_of
 
@@ -28,7 +28,7 @@ class Processes:
         return node.name not in self.ended
 
     def is_alive(self, broker: int) -> bool:
-        return self.is_running(Node(Role.BROKER, broker))
+        return self.is_running(Node(ProcessRole.BROKER, broker))
 
     def is_paused(self, broker: int) -> bool:
         return f"paused-{broker}" in self.ended

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, cast
 
 import pytest
 
-from fault_injection.cluster.spec import Node, Role
+from fault_injection.cluster.spec import Node, ProcessRole
 from fault_injection.faults.account import FaultAccount
 from fault_injection.faults.fault import Fault, FaultError
 from fault_injection.faults.network import cut
@@ -41,7 +41,7 @@ class Paper:
         return False
 
     def node(self, broker: int) -> Node:
-        return Node(Role.BROKER, broker)
+        return Node(ProcessRole.BROKER, broker)
 
 
 @pytest.mark.parametrize("fault", [FullLogDirectory(1), ReadOnlyLogDirectory(1)], ids=["full", "read-only"])

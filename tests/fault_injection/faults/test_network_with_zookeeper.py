@@ -9,7 +9,7 @@ from fault_injection.cluster.lifecycle import Cluster
 from fault_injection.cluster.readiness import await_registered, await_unregistered
 from fault_injection.cluster.relay import CLIENTS, ZOOKEEPER
 from fault_injection.faults.account import FaultAccount
-from fault_injection.faults.fault import FaultEvent, Stage
+from fault_injection.faults.fault import FaultEvent, FaultStage
 from fault_injection.faults.network import cut
 from fault_injection.releases import MetadataMode
 from fault_injection.waiting import until
@@ -56,16 +56,16 @@ def test_a_follower_that_does_not_hear_its_leader_falls_out_of_the_isr_and_comes
     )
     events: list[FaultEvent] = []
     with FaultAccount(cluster, events.append) as account:
-        deaf = account.inject(cut(gate, sender, 2, both_ways=both_ways, kind="replication"))
+        unreachable = account.inject(cut(gate, sender, 2, both_ways=both_ways, kind="replication"))
         assert Client(cluster, topic, acks="1").outcome(b"m0") == ""  # acks=all would time out: KAFKA-13091
         await_partition(cluster, 1, topic, leader=1, isr={1})
         assert gate.last_forwarded_fetch_offset(2, 1, topic, 0) == 0
-        account.heal(deaf)
+        account.heal(unreachable)
         await_partition(cluster, 1, topic, leader=1, isr={1, 2})
         until(
             lambda: gate.last_forwarded_fetch_offset(2, 1, topic, 0) == 1, deadline_s=DEADLINE_S, what="the record came"
         )
-    assert [event.stage for event in events] == [Stage.ARMED, Stage.FIRED, Stage.HEALED]
+    assert [event.stage for event in events] == [FaultStage.ARMED, FaultStage.FIRED, FaultStage.HEALED]
     assert events[1].frame is not None
     assert events[1].frame.api == "Fetch"
 
@@ -93,7 +93,7 @@ def test_a_leader_that_loses_zookeeper_is_a_zombie_until_it_heals(cluster: Clust
     topic = new_topic(cluster, "zombie")
     with FaultAccount(cluster) as account:
         account.inject(fault := cut(gate, 1, ZOOKEEPER, both_ways=True))
-        await_unregistered(cluster, 1, deaf=lambda: frozenset({1}))
+        await_unregistered(cluster, 1, unreachable=lambda: frozenset({1}))
         await_partition(cluster, 2, topic, leader=2, isr={2})
         assert partition_at(cluster, 1, topic) == (1, frozenset({1, 2}))
         assert fault.evidence().has_fired

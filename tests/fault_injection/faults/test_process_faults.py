@@ -7,7 +7,7 @@ import pytest
 from fault_injection.cluster.lifecycle import Cluster
 from fault_injection.cluster.readiness import await_registered, registered_brokers
 from fault_injection.faults.fault import Fault, FaultError, Proven
-from fault_injection.faults.process import Kill, KillTogether, Pause, Stop
+from fault_injection.faults.process import KillProcess, KillProcesses, PauseProcess, StopProcess
 from tests.fault_injection.cluster.conftest import (
     BACKENDS,
     NewBackend,
@@ -34,22 +34,22 @@ def cluster(shared: Cluster) -> Cluster:
 
 FAULTS: list[tuple[Fault, str, str, list[tuple[int, int | None, int | None, bool]], str]] = [
     (
-        Stop(1),
+        StopProcess(1),
         "broker 1 stopped (SIGTERM)",
         "broker 1 ended with exit code 143",
         [(1, 143, 15, False)],
         "broker 1 started",
     ),
     (
-        Kill(1),
+        KillProcess(1),
         "broker 1 killed (SIGKILL)",
         "broker 1 ended by SIGKILL",
         [(1, 137, 9, False)],
         "broker 1 started",
     ),
-    (Pause(2), "broker 2 paused", "broker 2 stands still", [(2, None, None, True)], "broker 2 resumed"),
+    (PauseProcess(2), "broker 2 paused", "broker 2 stands still", [(2, None, None, True)], "broker 2 resumed"),
     (
-        KillTogether((1, 2), (2, 1)),
+        KillProcesses((1, 2), (2, 1)),
         "brokers 1, 2 killed at once (SIGKILL)",
         "brokers 1, 2 ended by SIGKILL",
         [(1, 137, 9, False), (2, 137, 9, False)],

@@ -19,7 +19,7 @@ from fault_injection.cluster.lifecycle import Cluster
 from fault_injection.cluster.readiness import await_registered, await_unregistered
 from fault_injection.faults.account import FaultAccount
 from fault_injection.faults.fault import FaultError
-from fault_injection.faults.process import Kill
+from fault_injection.faults.process import KillProcess
 from fault_injection.faults.storage import FullLogDirectory, ReadOnlyLogDirectory
 from fault_injection.waiting import NotYetError, until
 from tests.fault_injection.cluster.conftest import (
@@ -98,7 +98,7 @@ def stored(cluster: Cluster, topic: str, partition: int) -> int:
 
 
 def end(cluster: Cluster, faults: FaultAccount) -> None:
-    faults.inject(Kill(1))
+    faults.inject(KillProcess(1))
     await_unregistered(cluster, 1)
 
 

@@ -19,7 +19,7 @@ from fault_injection.puppets.served_topics import (
     Served,
 )
 from fault_injection.waiting import DeadlineExceededError
-from fault_injection.wire.views import EpochEnd, EpochQuery, FetchedPartition, FetchPartition
+from fault_injection.wire.views import DivergingEpochView, EpochQuery, FetchedPartition, FetchPartition
 
 LOG = batches((3, [b"a", b"b"]), (6, [b"c"]))
 FETCH_VERSIONS = range(int(CLIENT_MESSAGES[FETCH].request.max_version) + 1)
@@ -63,7 +63,7 @@ def test_a_fetch_gets_records_from_its_offset_on(
 def test_an_epoch_lookup_gets_the_chosen_answer(
     leader: LeaderPuppet, follower: FollowerPuppet, topic: PuppetTopic, version: int
 ) -> None:
-    leader.serve(topic, Served(LOG, 2, end_of_epoch=lambda epoch: EpochEnd(epoch - 1, 2 * epoch)))
+    leader.serve(topic, Served(LOG, 2, end_of_epoch=lambda epoch: DivergingEpochView(epoch - 1, 2 * epoch)))
     told = follower.end_of_epoch(topic, 4, current_leader_epoch=6, version=version)
 
     assert (told.error, told.end_offset) == (0, 8)
@@ -79,12 +79,12 @@ def test_an_unknown_epoch_is_told_as_such(leader: LeaderPuppet, follower: Follow
 def test_a_diverging_epoch_comes_in_place_of_records(
     leader: LeaderPuppet, follower: FollowerPuppet, topic: PuppetTopic
 ) -> None:
-    leader.serve(topic, Served(LOG, 2, diverging=lambda epoch, _: EpochEnd(3, 2) if epoch == 5 else None))
+    leader.serve(topic, Served(LOG, 2, diverging=lambda epoch, _: DivergingEpochView(3, 2) if epoch == 5 else None))
 
     diverging = follower.fetch(topic, 3, last_fetched_epoch=5)
-    assert (diverging.diverging_epoch, diverging.record_bytes) == (EpochEnd(3, 2), 0)
+    assert (diverging.diverging_epoch, diverging.record_bytes) == (DivergingEpochView(3, 2), 0)
     longer = follower.fetch(topic, 9, last_fetched_epoch=5)
-    assert (longer.error, longer.diverging_epoch) == (0, EpochEnd(3, 2))
+    assert (longer.error, longer.diverging_epoch) == (0, DivergingEpochView(3, 2))
     assert follower.fetch(topic, 2, last_fetched_epoch=6).diverging_epoch is None
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from fault_injection.puppets.records import Batch, batches, magic_of_fetch
 from fault_injection.wire.fetch_reader import epoch_runs
-from fault_injection.wire.views import EpochRun
+from fault_injection.wire.views import EpochBatches
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore", DeprecationWarning)
@@ -24,7 +24,7 @@ def test_a_batch_is_intact_and_says_what_it_should(magic: int) -> None:
         assert batch.validate_crc()
         read += [(record.offset, bytes(record.value)) for record in batch]
     assert read == [(7, b"x"), (8, b"y")]
-    assert epoch_runs(content) == (EpochRun(5 if magic == 2 else None, 7, 8),)
+    assert epoch_runs(content) == (EpochBatches(5 if magic == 2 else None, 7, 8),)
 
 
 def test_a_log_is_numbered_from_its_start() -> None:

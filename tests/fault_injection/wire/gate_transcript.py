@@ -6,7 +6,7 @@ from itertools import count
 from uuid import UUID
 
 from fault_injection.wire.gate import Gate
-from fault_injection.wire.gate_events import Action, Decision
+from fault_injection.wire.gate_events import Action, FrameDecision
 from fault_injection.wire.messages import RequestView, ResponseView
 from fault_injection.wire.points import LinkKind, ObservedRequest, Point
 from fault_injection.wire.views import FetchedPartition, FetchPartition, FetchRequestView, FetchResponseView
@@ -85,7 +85,7 @@ class Paper:
             self.gate.on_forwarded(self.in_flight[connection])
 
     def answer(self, error: int = 0, *, connection: int = 2) -> str:
-        """The leader answers. Gives what becomes of the answer."""
+        """Return the leader answers. Gives what becomes of the answer."""
         return self.respond(answer_of(given(error)), connection=connection)
 
     def respond(self, view: ResponseView | None, *, connection: int = 2) -> str:
@@ -99,5 +99,5 @@ class Paper:
         return [f"{event.name} {event.status}" for event in self.gate.take_events()]
 
 
-def word(decision: Decision) -> str:
+def word(decision: FrameDecision) -> str:
     return decision.action if decision.name is None else f"{decision.action} {decision.name}"

@@ -23,12 +23,12 @@ from fault_injection.wire.controller_views import (
 )
 from fault_injection.wire.views import (
     AppendedPartition,
-    EpochAnswer,
-    EpochEnd,
+    DivergingEpochView,
+    EpochBatches,
+    EpochEndOffset,
     EpochQuery,
     EpochRequestView,
     EpochResponseView,
-    EpochRun,
     FetchedPartition,
     FetchPartition,
     FetchRequestView,
@@ -131,7 +131,7 @@ def _fetched(topic: Any, given: Any) -> FetchedPartition:
         log_start_offset=getattr(given, "log_start_offset", -1),
         record_bytes=len(records),
         epochs=_runs(records),
-        diverging_epoch=EpochEnd(diverging.epoch, diverging.end_offset)
+        diverging_epoch=DivergingEpochView(diverging.epoch, diverging.end_offset)
         if diverging is not None and (diverging.epoch, diverging.end_offset) != (-1, -1)
         else None,
         leader_id=leader.leader_id if leader is not None else -1,
@@ -139,15 +139,15 @@ def _fetched(topic: Any, given: Any) -> FetchedPartition:
     )
 
 
-def _runs(records: bytes) -> tuple[EpochRun, ...]:
-    runs: list[EpochRun] = []
+def _runs(records: bytes) -> tuple[EpochBatches, ...]:
+    runs: list[EpochBatches] = []
     batches = MemoryRecords(records)
     while (batch := batches.next_batch()) is not None:
         epoch, last = batch.leader_epoch, batch.base_offset + batch.last_offset_delta
         if runs and runs[-1].leader_epoch == epoch:
-            runs[-1] = EpochRun(epoch, runs[-1].first_offset, last)
+            runs[-1] = EpochBatches(epoch, runs[-1].first_offset, last)
         else:
-            runs.append(EpochRun(epoch, batch.base_offset, last))
+            runs.append(EpochBatches(epoch, batch.base_offset, last))
     return tuple(runs)
 
 
@@ -166,7 +166,7 @@ def _epoch_response(entity: Any) -> EpochResponseView:
     return EpochResponseView(
         throttle_time_ms=_ms(entity.throttle_time),
         partitions=tuple(
-            EpochAnswer(topic.topic, given.partition, _error(given.error_code), given.leader_epoch, given.end_offset)
+            EpochEndOffset(topic.topic, given.partition, _error(given.error_code), given.leader_epoch, given.end_offset)
             for topic in entity.topics
             for given in topic.partitions
         ),

@@ -77,7 +77,7 @@ def read(connection: socket.socket, count: int) -> bytes:
 
 
 def is_silent(connection: socket.socket, for_s: float = 0.15) -> bool:
-    """Whether neither a byte nor an end comes for a while."""
+    """Return whether neither a byte nor an end comes for a while."""
     connection.settimeout(for_s)
     try:
         connection.recv(1)

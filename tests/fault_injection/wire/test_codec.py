@@ -11,12 +11,12 @@ from fault_injection.wire.codec import Codec
 from fault_injection.wire.headers import request_header, response_body_offset
 from fault_injection.wire.messages import RequestView, ResponseView
 from fault_injection.wire.views import (
-    EpochAnswer,
-    EpochEnd,
+    DivergingEpochView,
+    EpochBatches,
+    EpochEndOffset,
     EpochQuery,
     EpochRequestView,
     EpochResponseView,
-    EpochRun,
     FetchRequestView,
     FetchResponseView,
 )
@@ -86,8 +86,8 @@ def test_fetch_response_of_every_version(version: int) -> None:
     assert given.last_stable_offset == versioned(version, 4, 21)
     assert given.log_start_offset == versioned(version, 5, 0)
     assert given.record_bytes == len(records)
-    assert given.epochs == (EpochRun(versioned(version, 4, 6, None), 20, 22),)
-    assert given.diverging_epoch == versioned(version, 12, EpochEnd(5, 18), None)
+    assert given.epochs == (EpochBatches(versioned(version, 4, 6, None), 20, 22),)
+    assert given.diverging_epoch == versioned(version, 12, DivergingEpochView(5, 18), None)
 
 
 @pytest.mark.parametrize("version", KIO_VERSIONS)
@@ -152,7 +152,7 @@ def test_offsets_for_leader_epoch_of_every_version(version: int) -> None:
     request = decoded_request(epoch_request(version=version, replica=3, leader_epoch=4, current_leader_epoch=6))
     assert request == EpochRequestView(versioned(version, 3, 3, -2), (EpochQuery("t", 0, 4, versioned(version, 2, 6)),))
     response = decoded_response(epoch_response(version=version, leader_epoch=4, end_offset=9, error=6), version, 23)
-    assert response == EpochResponseView(0, (EpochAnswer("t", 0, 6, versioned(version, 1, 4), 9),))
+    assert response == EpochResponseView(0, (EpochEndOffset("t", 0, 6, versioned(version, 1, 4), 9),))
 
 
 def test_a_current_leader_hint_is_read() -> None:

@@ -21,10 +21,10 @@ from fault_injection.wire.messages import RequestView, ResponseView
 from fault_injection.wire.points import ObservedRequest, Point, matches, matches_answer
 from fault_injection.wire.views import (
     AppendedPartition,
-    EpochAnswer,
-    EpochEnd,
+    DivergingEpochView,
+    EpochBatches,
+    EpochEndOffset,
     EpochResponseView,
-    EpochRun,
     FetchedPartition,
     FetchPartition,
     FetchRequestView,
@@ -38,14 +38,18 @@ FETCH = FetchRequestView(2, -1, 500, 99, 4, (FetchPartition("t", None, 0, 3, 5, 
 FETCHED = FetchResponseView(
     0, 99, 0, (FetchedPartition("t", None, 0, 0, 7, log_start_offset=1, record_bytes=70, leader_epoch=5),)
 )
-DIVERGED = FetchResponseView(0, 0, 0, (FetchedPartition("t", None, 0, 0, 7, diverging_epoch=EpochEnd(4, 2)),))
+DIVERGED = FetchResponseView(0, 0, 0, (FetchedPartition("t", None, 0, 0, 7, diverging_epoch=DivergingEpochView(4, 2)),))
 CARRIED = FetchResponseView(
     0,
     0,
     0,
-    (FetchedPartition("t", None, 0, 0, 7, epochs=(EpochRun(4, 2, 3), EpochRun(5, 4, 5), EpochRun(None, None, 9))),),
+    (
+        FetchedPartition(
+            "t", None, 0, 0, 7, epochs=(EpochBatches(4, 2, 3), EpochBatches(5, 4, 5), EpochBatches(None, None, 9))
+        ),
+    ),
 )
-EPOCH_END = EpochResponseView(0, (EpochAnswer("t", 0, 0, 4, 6),))
+EPOCH_END = EpochResponseView(0, (EpochEndOffset("t", 0, 0, 4, 6),))
 LEADERSHIP = LeaderAndIsrView(9, 3, 8, (PartitionLeadership("t", None, 0, 1, 5, (2, 1), (1, 2), 6, 3),))
 STOPPED = StopReplicaView(9, 3, 8, (StoppedReplica("t", 0, is_deleted=True),))
 PROPOSED = AlterPartitionView(1, 8, (ProposedIsr("t", None, 0, 5, (1,), 6),))

@@ -7,9 +7,9 @@ import pytest
 
 from fault_injection.cluster.relay import LinkName
 from fault_injection.waiting import until
-from fault_injection.wire.impairments import Cut, Throttle, Way
+from fault_injection.wire.answer_order import PIECE_BYTES_MIN
+from fault_injection.wire.impairments import LinkCut, LinkDirection, Throttle
 from fault_injection.wire.proxy import TELLING_REQUESTS, GateProxy
-from fault_injection.wire.turns import PIECE_BYTES_MIN
 from tests.fault_injection.wire.frames_of import fetch_request, fetch_response
 from tests.fault_injection.wire.stub_node import DEADLINE_S, StubNode, await_received, connected, is_silent, read
 
@@ -31,10 +31,10 @@ def test_a_cut_stops_in_the_middle_of_a_frame_and_it_goes_on_where_it_stopped(
     proxy: GateProxy, leader: StubNode, follower: socket.socket
 ) -> None:
     frame = (200_000).to_bytes(4, "big") + bytes(range(250)) * 800
-    proxy.network.impose("slow", Throttle((Way(2, 1),), 400_000))
+    proxy.network.impose("slow", Throttle((LinkDirection(2, 1),), 400_000))
     follower.sendall(frame)
     until(lambda: leader.count > len(REQUEST), deadline_s=DEADLINE_S, what="the frame begins")
-    proxy.network.impose("cut", Cut((Way(2, 1),)))
+    proxy.network.impose("cut", LinkCut((LinkDirection(2, 1),)))
     is_silent(follower)
     at_cut = leader.count
     is_silent(follower)
@@ -56,7 +56,7 @@ def test_a_large_answer_that_goes_on_while_it_arrives_stops_in_the_middle(
     until(lambda: leader.count == (1 + COUNT) * len(REQUEST), deadline_s=DEADLINE_S, what="the last request came")
     leader.connections[0].sendall(answer[:PIECE_BYTES_MIN])
     assert read(follower, PIECE_BYTES_MIN) == answer[:PIECE_BYTES_MIN]
-    proxy.network.impose("deaf follower", Cut((Way(1, 2),)))
+    proxy.network.impose("deaf follower", LinkCut((LinkDirection(1, 2),)))
     leader.connections[0].sendall(answer[PIECE_BYTES_MIN:])
     assert is_silent(follower)
     proxy.network.lift("deaf follower")

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from fault_injection.cluster.relay import LinkName
 from fault_injection.waiting import until
+from fault_injection.wire.answer_order import PIECE_BYTES_MIN, CutThrough
 from fault_injection.wire.frames import Frame, FrameParser
 from fault_injection.wire.gate_events import HoldStatus
 from fault_injection.wire.points import Point
 from fault_injection.wire.proxy import TELLING_REQUESTS, GateProxy
-from fault_injection.wire.turns import PIECE_BYTES_MIN, CutThrough
 from tests.fault_injection.wire.frames_of import fetch_request, fetch_response, record_batch
 from tests.fault_injection.wire.stub_node import DEADLINE_S, StubNode, connected, is_silent, read
 

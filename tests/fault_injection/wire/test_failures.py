@@ -11,7 +11,7 @@ import pytest
 from fault_injection.cluster.relay import LinkName
 from fault_injection.waiting import until
 from fault_injection.wire.gate_events import GateEvent, HoldStatus
-from fault_injection.wire.impairments import Delay, Way
+from fault_injection.wire.impairments import LinkDelay, LinkDirection
 from fault_injection.wire.points import Point
 from fault_injection.wire.proxy import GateProxy
 from fault_injection.wire.proxy_endpoint import Endpoint
@@ -72,13 +72,13 @@ def test_a_late_frame_without_a_thread_ends_its_connection(
     start = threading.Thread.start
     monkeypatch.setattr(threading.Thread, "start", no_late_thread)
     with GateProxy() as proxy:
-        proxy.network.impose("far", Delay((Way(),), 10))
+        proxy.network.impose("far", LinkDelay((LinkDirection(),), 10))
         with socket.create_connection(proxy.open(LinkName.replication(1), destination.getsockname())) as follower:
             follower.settimeout(DEADLINE_S)
             follower.sendall(fetch_request(offset=0))
             with pytest.raises(ConnectionResetError):
                 follower.recv(1)
-        until(lambda: not proxy.network.count(Way()), deadline_s=DEADLINE_S, what="the end of the connection")
+        until(lambda: not proxy.network.count(LinkDirection()), deadline_s=DEADLINE_S, what="the end of the connection")
         proxy.network.lift("far")
         assert proxy.valve.is_open
         assert proxy.failures == ("RuntimeError: can't start new thread",)
@@ -90,7 +90,7 @@ def test_a_defect_that_meets_a_late_frame_is_known(destination: socket.socket, m
 
     monkeypatch.setattr("fault_injection.wire.proxy.Gate.on_forwarded", defect)
     with GateProxy() as proxy:
-        proxy.network.impose("far", Delay((Way(),), 10))
+        proxy.network.impose("far", LinkDelay((LinkDirection(),), 10))
         with socket.create_connection(proxy.open(LinkName.replication(1), destination.getsockname())) as follower:
             follower.settimeout(DEADLINE_S)
             follower.sendall(fetch_request(offset=0))

@@ -4,7 +4,7 @@ import pytest
 
 from fault_injection.wire.fetch_session import FetchSession
 from fault_injection.wire.views import (
-    EpochRun,
+    EpochBatches,
     FetchedPartition,
     FetchPartition,
     FetchRequestView,
@@ -17,7 +17,7 @@ def asked(partition: int, offset: int, *, is_listed: bool = True) -> FetchPartit
 
 
 def given(partition: int, high_watermark: int, *, record_bytes: int = 0, is_listed: bool = True) -> FetchedPartition:
-    epochs = (EpochRun(1, 0, 0),) if record_bytes else ()
+    epochs = (EpochBatches(1, 0, 0),) if record_bytes else ()
     return FetchedPartition(
         "t", None, partition, 0, high_watermark, record_bytes=record_bytes, epochs=epochs, is_listed=is_listed
     )

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from fault_injection.wire.content import Content
 from fault_injection.wire.gate import Gate, GateError
-from fault_injection.wire.gate_events import Action, Decision, HoldStatus
+from fault_injection.wire.gate_events import Action, FrameDecision, HoldStatus
 from fault_injection.wire.points import ObservedRequest, Point
 from tests.fault_injection.wire.gate_transcript import answer_of, asked, fetch_of, given
 
@@ -95,7 +95,7 @@ class Brokers:
 
     # What the mover of bytes does
 
-    def carry_out(self, decision: Decision, direction: str, line: Line, request: ObservedRequest) -> None:
+    def carry_out(self, decision: FrameDecision, direction: str, line: Line, request: ObservedRequest) -> None:
         assert (decision.action == "forward") == (decision.name is None)
         match decision.action:
             case "forward":

@@ -10,7 +10,7 @@ import pytest
 
 from fault_injection.cluster.relay import CLIENTS, ZOOKEEPER, LinkName
 from fault_injection.waiting import until
-from fault_injection.wire.impairments import Cut, Delay, Throttle, Way, between
+from fault_injection.wire.impairments import LinkCut, LinkDelay, LinkDirection, Throttle, between
 from fault_injection.wire.points import Point
 from fault_injection.wire.proxy import GateProxy
 from tests.fault_injection.wire.frames_of import fetch_request, fetch_response
@@ -45,7 +45,7 @@ def follower(address: tuple[str, int], leader: StubNode) -> Iterator[socket.sock
 def test_requests_that_are_lost_stop_and_answers_still_come(
     proxy: GateProxy, leader: StubNode, follower: socket.socket
 ) -> None:
-    proxy.network.impose("deaf leader", Cut((Way(2, 1),)))
+    proxy.network.impose("deaf leader", LinkCut((LinkDirection(2, 1),)))
     follower.sendall(SECOND)
     answer = fetch_response(high_watermark=4)
     leader.connections[0].sendall(answer)
@@ -66,7 +66,7 @@ def test_requests_that_are_lost_stop_and_answers_still_come(
 def test_answers_that_are_lost_stop_and_requests_still_come(
     proxy: GateProxy, leader: StubNode, follower: socket.socket
 ) -> None:
-    proxy.network.impose("deaf follower", Cut((Way(1, 2),)))
+    proxy.network.impose("deaf follower", LinkCut((LinkDirection(1, 2),)))
     follower.sendall(SECOND)
     await_received(leader, REQUEST + SECOND)
     assert proxy.last_forwarded_fetch_offset(2, 1, "t", 0) == 2
@@ -80,7 +80,7 @@ def test_answers_that_are_lost_stop_and_requests_still_come(
 def test_a_connection_opened_during_a_one_way_cut_carries_nothing(
     proxy: GateProxy, leader: StubNode, address: tuple[str, int]
 ) -> None:
-    proxy.network.impose("deaf follower", Cut((Way(1, 2),)))
+    proxy.network.impose("deaf follower", LinkCut((LinkDirection(1, 2),)))
     with connected(address) as follower, connected(address) as other:
         follower.sendall(REQUEST)
         assert is_silent(follower)
@@ -95,7 +95,7 @@ def test_a_connection_opened_during_a_one_way_cut_carries_nothing(
 @pytest.mark.parametrize("link", [LINK, LinkName.controller(1, 2), LinkName.zookeeper(2)])
 def test_a_connection_given_up_during_a_cut_never_was(proxy: GateProxy, leader: StubNode, link: LinkName) -> None:
     given_up = proxy.open(link, leader.address)
-    proxy.network.impose("cut", Cut((Way(link.destination, 2),)))
+    proxy.network.impose("cut", LinkCut((LinkDirection(link.destination, 2),)))
     with connected(given_up) as follower:
         follower.sendall(REQUEST)
         until(lambda: proxy.network.evidence("cut").has_fired, deadline_s=DEADLINE_S, what="it is stopped")
@@ -109,7 +109,7 @@ def test_a_connection_given_up_during_a_cut_never_was(proxy: GateProxy, leader: 
 def test_the_end_of_one_side_is_not_heard_over_a_cut(
     proxy: GateProxy, leader: StubNode, follower: socket.socket
 ) -> None:
-    proxy.network.impose("cut", Cut(between(1, 2)))
+    proxy.network.impose("cut", LinkCut(between(1, 2)))
     follower.sendall(SECOND)
     follower.close()
     assert is_silent_end(leader)
@@ -121,7 +121,7 @@ def test_the_end_of_one_side_is_not_heard_over_a_cut(
 def test_a_sender_that_hears_nothing_is_not_told_that_its_peer_is_gone(
     proxy: GateProxy, leader: StubNode, follower: socket.socket
 ) -> None:
-    proxy.network.impose("deaf leader", Cut((Way(2, 1),)))
+    proxy.network.impose("deaf leader", LinkCut((LinkDirection(2, 1),)))
     follower.close()
     for _ in range(3):
         leader.connections[0].sendall(fetch_response())
@@ -139,8 +139,8 @@ def is_silent_end(node: StubNode) -> bool:
 def test_a_cut_leaves_other_links_alone_and_two_cuts_heal_one_by_one(
     proxy: GateProxy, leader: StubNode, follower: socket.socket, address: tuple[str, int]
 ) -> None:
-    proxy.network.impose("first", Cut((Way(2, 1),)))
-    proxy.network.impose("second", Cut((Way(2, None),)))
+    proxy.network.impose("first", LinkCut((LinkDirection(2, 1),)))
+    proxy.network.impose("second", LinkCut((LinkDirection(2, None),)))
     with connected(address) as other:
         own = fetch_request(offset=1, replica=3)
         other.sendall(own)
@@ -154,11 +154,13 @@ def test_a_cut_leaves_other_links_alone_and_two_cuts_heal_one_by_one(
     until(lambda: leader.count == len(REQUEST + own + SECOND), deadline_s=DEADLINE_S, what="the request came late")
 
 
-@pytest.mark.parametrize("way", [Way(2, 1), Way(1, 2), Way(None, 1), Way(2, None, "replication")])
+@pytest.mark.parametrize(
+    "way", [LinkDirection(2, 1), LinkDirection(1, 2), LinkDirection(None, 1), LinkDirection(2, None, "replication")]
+)
 def test_a_cut_by_resets_ends_connections_until_it_is_lifted(
-    proxy: GateProxy, leader: StubNode, follower: socket.socket, address: tuple[str, int], way: Way
+    proxy: GateProxy, leader: StubNode, follower: socket.socket, address: tuple[str, int], way: LinkDirection
 ) -> None:
-    proxy.network.impose("cut", Cut((way,), by="reset"))
+    proxy.network.impose("cut", LinkCut((way,), by="reset"))
     assert is_reset(follower)
     with connected(address) as again:
         again.sendall(SECOND)
@@ -173,7 +175,7 @@ def test_a_cut_by_resets_ends_connections_until_it_is_lifted(
 def test_connections_are_reset_once(
     proxy: GateProxy, leader: StubNode, follower: socket.socket, address: tuple[str, int]
 ) -> None:
-    assert proxy.network.reset(Way(3, 1)) == ()
+    assert proxy.network.reset(LinkDirection(3, 1)) == ()
     assert proxy.network.count(*between(1, 2)) == 1
     (hit,) = proxy.network.reset(*between(1, 2))
     assert is_reset(follower)
@@ -191,14 +193,14 @@ def test_a_way_to_zookeeper_is_cut_like_any_other(proxy: GateProxy, leader: Stub
         for connection in (first, second):
             connection.sendall(content)
             assert read(connection, len(content)) == content
-        proxy.network.impose("cut", Cut((Way(1, ZOOKEEPER),)))
+        proxy.network.impose("cut", LinkCut((LinkDirection(1, ZOOKEEPER),)))
         for connection in (first, second):
             connection.sendall(content)
         assert read(second, len(content)) == content
         assert is_silent(first)
         proxy.network.lift("cut")
         assert read(first, len(content)) == content
-        proxy.network.impose("cut", Cut(between(1, ZOOKEEPER), by="reset"))
+        proxy.network.impose("cut", LinkCut(between(1, ZOOKEEPER), by="reset"))
         assert is_reset(first)
     assert is_refused(own)
     assert proxy.undecodable == 0
@@ -214,7 +216,7 @@ def is_refused(address: tuple[str, int]) -> bool:
 
 def test_clients_are_cut_from_a_broker_while_its_followers_are_not(proxy: GateProxy, leader: StubNode) -> None:
     replication, clients = proxy.open(LINK, leader.address), proxy.open(LinkName.client(1), leader.address)
-    proxy.network.impose("cut", Cut((Way(CLIENTS, 1),)))
+    proxy.network.impose("cut", LinkCut((LinkDirection(CLIENTS, 1),)))
     with connected(replication) as follower, connected(clients) as client:
         client.sendall(fetch_request(offset=7, replica=-1))
         follower.sendall(REQUEST)
@@ -224,9 +226,9 @@ def test_clients_are_cut_from_a_broker_while_its_followers_are_not(proxy: GatePr
 
 
 def test_everything_ends_with_the_proxy_whatever_is_imposed(address: tuple[str, int], proxy: GateProxy) -> None:
-    proxy.network.impose("cut", Cut((Way(2, 1),)))
-    proxy.network.impose("far", Delay((Way(3, 1),), 60_000))
-    proxy.network.impose("slow", Throttle((Way(4, 1),), 1))
+    proxy.network.impose("cut", LinkCut((LinkDirection(2, 1),)))
+    proxy.network.impose("far", LinkDelay((LinkDirection(3, 1),), 60_000))
+    proxy.network.impose("slow", Throttle((LinkDirection(4, 1),), 1))
     with connected(address) as second, connected(address) as third, connected(address) as fourth:
         for broker, connection in {2: second, 3: third, 4: fourth}.items():
             connection.sendall(fetch_request(offset=1, replica=broker))
@@ -241,7 +243,7 @@ def test_everything_ends_with_the_proxy_whatever_is_imposed(address: tuple[str, 
 
 
 def test_a_dead_node_ends_its_connections_also_over_a_cut(proxy: GateProxy, follower: socket.socket) -> None:
-    proxy.network.impose("cut", Cut(between(1, 2)))
+    proxy.network.impose("cut", LinkCut(between(1, 2)))
     follower.sendall(SECOND)
     proxy.refuse(LINK)
     assert is_reset(follower)
@@ -253,7 +255,7 @@ def test_a_frame_that_was_held_is_stopped_when_it_is_released_on_a_cut_way(
     proxy.arm("gap", Point("fetch_request", source=2))
     follower.sendall(SECOND)
     until(lambda: proxy.caught("gap"), deadline_s=DEADLINE_S, what="the frame is held")
-    proxy.network.impose("cut", Cut((Way(2, 1),)))
+    proxy.network.impose("cut", LinkCut((LinkDirection(2, 1),)))
     proxy.release("gap")
     assert is_silent(follower)
     assert leader.all_received == REQUEST
@@ -265,7 +267,7 @@ def test_the_trace_shows_when_a_stopped_frame_went_on(
     proxy: GateProxy, leader: StubNode, follower: socket.socket, tmp_path: Path
 ) -> None:
     proxy.trace_to(tmp_path / "wire.ndjson")
-    proxy.network.impose("cut", Cut((Way(2, 1),)))
+    proxy.network.impose("cut", LinkCut((LinkDirection(2, 1),)))
     follower.sendall(SECOND)
     until(lambda: proxy.network.evidence("cut").has_fired, deadline_s=DEADLINE_S, what="the frame is stopped")
     lifted_ns = proxy.network.lift("cut").lifted_ns

@@ -15,7 +15,7 @@ from fault_injection.wire.content import Content
 from fault_injection.wire.gate import GateError
 from fault_injection.wire.gate_events import HoldStatus
 from fault_injection.wire.headers import response_correlation_id
-from fault_injection.wire.impairments import Delay, Way
+from fault_injection.wire.impairments import LinkDelay, LinkDirection
 from fault_injection.wire.points import Point
 from fault_injection.wire.proxy import GateProxy
 from fault_injection.wire.views import FetchResponseView
@@ -125,7 +125,7 @@ def test_an_answer_of_the_gate_waits_while_one_before_it_is_held(
 def test_an_answer_of_the_gate_comes_after_one_that_the_network_delays(
     proxy: GateProxy, leader: StubNode, follower: socket.socket
 ) -> None:
-    proxy.network.impose("slow", Delay((Way(1, 2),), 100))
+    proxy.network.impose("slow", LinkDelay((LinkDirection(1, 2),), 100))
     proxy.arm("refused", at(12), "answer", error=FENCED_LEADER_EPOCH)
     follower.sendall(request(11) + request(12))
     await_received(leader, request(11))

@@ -10,7 +10,7 @@ from fault_injection.releases import MetadataMode
 from fault_injection.waiting import until
 from fault_injection.wire.controller_views import AlterPartitionView, LeaderAndIsrView
 from fault_injection.wire.gate_events import CaughtFrame, HoldStatus
-from fault_injection.wire.impairments import Cut, around
+from fault_injection.wire.impairments import LinkCut, around
 from fault_injection.wire.points import Point
 from fault_injection.wire.proxy import GateProxy
 from fault_injection.wire.views import FetchPartition, FetchResponseView
@@ -167,7 +167,7 @@ def test_a_broker_without_its_metadata_does_not_learn_of_a_topic(tmp_path: Path)
 def test_an_isolated_broker_is_fenced_and_comes_back(tmp_path: Path) -> None:
     with cluster_of("4.3", tmp_path) as (cluster, proxy):
         create_topic(cluster, proxy)
-        proxy.network.impose("alone", Cut(around(2), by="reset"))
+        proxy.network.impose("alone", LinkCut(around(2), by="reset"))
         until(
             lambda: brokers_known_to(cluster.client_address(1)) == frozenset({1}),
             deadline_s=DEADLINE_S,

@@ -5,7 +5,7 @@ import struct
 import pytest
 
 from fault_injection.wire.fetch_reader import epoch_runs
-from fault_injection.wire.views import EpochRun
+from fault_injection.wire.views import EpochBatches
 from tests.fault_injection.wire.frames_of import record_batch
 
 GZIP = 1
@@ -19,31 +19,31 @@ def test_batches_of_one_epoch_are_one_run() -> None:
     records = record_batch(2, base_offset=3, values=2, leader_epoch=4) + record_batch(
         2, base_offset=5, values=1, leader_epoch=4
     )
-    assert epoch_runs(records) == (EpochRun(4, 3, 5),)
+    assert epoch_runs(records) == (EpochBatches(4, 3, 5),)
 
 
 def test_a_new_epoch_begins_a_new_run() -> None:
     records = record_batch(2, base_offset=3, values=2, leader_epoch=4) + record_batch(
         2, base_offset=5, values=3, leader_epoch=6
     )
-    assert epoch_runs(records) == (EpochRun(4, 3, 4), EpochRun(6, 5, 7))
+    assert epoch_runs(records) == (EpochBatches(4, 3, 4), EpochBatches(6, 5, 7))
 
 
 @pytest.mark.parametrize("magic", [0, 1])
 def test_message_sets_have_no_epoch(magic: int) -> None:
-    assert epoch_runs(record_batch(magic, base_offset=3, values=4)) == (EpochRun(None, 3, 6),)
+    assert epoch_runs(record_batch(magic, base_offset=3, values=4)) == (EpochBatches(None, 3, 6),)
 
 
 @pytest.mark.parametrize("magic", [0, 1])
 def test_a_compressed_message_set_only_shows_its_last_offset(magic: int) -> None:
     records = bytearray(record_batch(magic, base_offset=3, values=4, compression=GZIP))
     struct.pack_into(">q", records, 0, 6)  # the broker gives the wrapper the offset of its last message
-    assert epoch_runs(bytes(records)) == (EpochRun(None, None, 6),)
+    assert epoch_runs(bytes(records)) == (EpochBatches(None, None, 6),)
 
 
 def test_a_compressed_batch_shows_both_offsets() -> None:
     records = record_batch(2, base_offset=3, values=4, leader_epoch=1, compression=GZIP)
-    assert epoch_runs(records) == (EpochRun(1, 3, 6),)
+    assert epoch_runs(records) == (EpochBatches(1, 3, 6),)
 
 
 @pytest.mark.parametrize("magic", [0, 1, 2])

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from fault_injection.cluster.relay import LinkName
 from fault_injection.waiting import until
 from fault_injection.wire.frames import BELIEVED_BYTES, FRAME_BYTES_MAX, Frame, FrameParser
-from fault_injection.wire.impairments import Delay, Way
+from fault_injection.wire.impairments import LinkDelay, LinkDirection
 from fault_injection.wire.points import Point
 from fault_injection.wire.proxy import GateProxy
 from tests.fault_injection.wire.frames_of import fetch_request, fetch_response, framed
@@ -134,8 +134,8 @@ def test_hundreds_of_connections_are_served_at_once_and_leave_nothing(proxy: Gat
         for number, client in enumerate(clients):
             expected = fetch_request(offset=number, replica=number % 3 + 2)
             assert read(client, len(expected)) == expected
-        assert proxy.network.count(Way(None, 1)) == 300
-    until(lambda: proxy.network.count(Way(None, 1)) == 0, deadline_s=DEADLINE_S, what="all connections ended")
+        assert proxy.network.count(LinkDirection(None, 1)) == 300
+    until(lambda: proxy.network.count(LinkDirection(None, 1)) == 0, deadline_s=DEADLINE_S, what="all connections ended")
     until(lambda: threading.active_count() <= threads, deadline_s=DEADLINE_S, what="all threads ended")
     assert proxy.failures == ()
 
@@ -171,7 +171,7 @@ def test_a_peer_that_resets_in_the_middle_of_a_frame_resets_the_other(
     proxy: GateProxy, node: StubNode, *, impaired: bool
 ) -> None:
     if impaired:
-        proxy.network.impose("far", Delay((Way(2, 1),), 5))
+        proxy.network.impose("far", LinkDelay((LinkDirection(2, 1),), 5))
     client = connected(proxy.open(LINK, node.address))
     client.sendall(REQUEST + REQUEST[:20])
     until(lambda: node.count == len(REQUEST), deadline_s=DEADLINE_S, what="the whole frame came")

@@ -4,7 +4,13 @@ from uuid import UUID
 
 from fault_injection.wire.points import LinkKind, ObservedRequest
 from fault_injection.wire.rounds import Rounds
-from fault_injection.wire.views import EpochEnd, EpochRun, FetchedPartition, FetchPartition, FetchRequestView
+from fault_injection.wire.views import (
+    DivergingEpochView,
+    EpochBatches,
+    FetchedPartition,
+    FetchPartition,
+    FetchRequestView,
+)
 from tests.fault_injection.wire.gate_transcript import answer_of, asked, fetch_of, given
 
 
@@ -24,8 +30,8 @@ def test_a_round_tells_both_frames_and_their_times() -> None:
         0,
         3,
         record_bytes=90,
-        epochs=(EpochRun(5, 4, 4), EpochRun(6, 5, 8)),
-        diverging_epoch=EpochEnd(5, 3),
+        epochs=(EpochBatches(5, 4, 4), EpochBatches(6, 5, 8)),
+        diverging_epoch=DivergingEpochView(5, 3),
     )
     rounds.on_forwarded(request, 20)
     assert rounds.in_flight() == (request,)
@@ -36,7 +42,7 @@ def test_a_round_tells_both_frames_and_their_times() -> None:
     assert (finished.request_arrived_ns, finished.request_forwarded_ns) == (10, 20)
     assert (finished.response_arrived_ns, finished.response_forwarded_ns) == (30, 40)
     assert (finished.error, finished.high_watermark, finished.record_bytes) == (0, 3, 90)
-    assert (finished.first_offset, finished.last_offset, finished.diverging_epoch) == (4, 8, EpochEnd(5, 3))
+    assert (finished.first_offset, finished.last_offset, finished.diverging_epoch) == (4, 8, DivergingEpochView(5, 3))
     assert rounds.in_flight() == ()
 
 
@@ -64,7 +70,7 @@ def test_a_fetch_that_is_refused_is_taken_back() -> None:
 
 def test_of_a_fetch_that_diverges_both_numbers_are_told() -> None:
     rounds = Rounds()
-    diverging = answer_of(FetchedPartition("t", None, 0, 0, 4, diverging_epoch=EpochEnd(0, 1)))
+    diverging = answer_of(FetchedPartition("t", None, 0, 0, 4, diverging_epoch=DivergingEpochView(0, 1)))
     told = (
         (3, diverging, (None, 3)),
         (5, answer_of(given(error=74)), (None, 3)),

@@ -4,7 +4,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fault_injection.wire.impairments import Cut, Delay, Flow, FrameMark, ImpairmentError, Throttle, Way
+from fault_injection.wire.impairments import (
+    Flow,
+    FrameMark,
+    ImpairmentError,
+    LinkCut,
+    LinkDelay,
+    LinkDirection,
+    Throttle,
+)
 from fault_injection.wire.shaping import NS_PER_S, TOUCHED_MAX, Load, Shaping
 
 REQUESTS = Flow("replication", 2, 1, "request")
@@ -18,7 +26,7 @@ def load(flow: Flow = REQUESTS, *, opened_ns: int = 0, size: int = 10, connectio
 
 def test_a_one_way_cut_stops_one_way() -> None:
     shaping = Shaping()
-    shaping.impose("cut", Cut((Way(1, 2),)), 100)
+    shaping.impose("cut", LinkCut((LinkDirection(1, 2),)), 100)
     assert shaping.verdict(load(ANSWERS)) == "wait"
     assert shaping.verdict(load(REQUESTS)) == "forward"
     assert shaping.verdict(load(Flow("replication", 3, 1, "request"))) == "forward"
@@ -26,7 +34,7 @@ def test_a_one_way_cut_stops_one_way() -> None:
 
 def test_a_connection_opened_during_a_cut_carries_nothing_either_way() -> None:
     shaping = Shaping()
-    shaping.impose("cut", Cut((Way(1, 2),)), 100)
+    shaping.impose("cut", LinkCut((LinkDirection(1, 2),)), 100)
     assert shaping.verdict(load(REQUESTS, opened_ns=99)) == "forward"
     assert shaping.verdict(load(REQUESTS, opened_ns=100)) == "wait"
     assert shaping.verdict(load(ANSWERS, opened_ns=100)) == "wait"
@@ -38,7 +46,7 @@ def test_a_connection_opened_during_a_cut_carries_nothing_either_way() -> None:
 
 def test_a_cut_by_resets_ends_a_connection_whichever_way_it_names() -> None:
     shaping = Shaping()
-    shaping.impose("cut", Cut((Way(1, 2),), by="reset"), 0)
+    shaping.impose("cut", LinkCut((LinkDirection(1, 2),), by="reset"), 0)
     assert shaping.verdict(load(REQUESTS)) == shaping.verdict(load(ANSWERS)) == "close"
     assert shaping.is_reset(REQUESTS)
     assert not shaping.is_reset(Flow("replication", 3, 1, "request"))
@@ -46,9 +54,9 @@ def test_a_cut_by_resets_ends_a_connection_whichever_way_it_names() -> None:
 
 def test_a_reset_wins_over_a_blackhole_and_each_is_lifted_alone() -> None:
     shaping = Shaping()
-    shaping.impose("hole", Cut((Way(2, 1),)), 0)
-    shaping.impose("resets", Cut((Way(2, 1),), by="reset"), 0)
-    shaping.impose("wider hole", Cut((Way(2, None),)), 0)
+    shaping.impose("hole", LinkCut((LinkDirection(2, 1),)), 0)
+    shaping.impose("resets", LinkCut((LinkDirection(2, 1),), by="reset"), 0)
+    shaping.impose("wider hole", LinkCut((LinkDirection(2, None),)), 0)
     assert shaping.verdict(load()) == "close"
     shaping.lift("resets", 1)
     assert shaping.verdict(load()) == "wait"
@@ -61,24 +69,24 @@ def test_a_reset_wins_over_a_blackhole_and_each_is_lifted_alone() -> None:
 
 def test_every_cut_that_ends_a_connection_is_told_of_it() -> None:
     shaping = Shaping()
-    shaping.impose("resets", Cut((Way(2, 1),), by="reset"), 0)
-    shaping.impose("wider resets", Cut((Way(2, None),), by="reset"), 0)
+    shaping.impose("resets", LinkCut((LinkDirection(2, 1),), by="reset"), 0)
+    shaping.impose("wider resets", LinkCut((LinkDirection(2, None),), by="reset"), 0)
     shaping.stopped(load(), 1)
     assert shaping.evidence("resets").touched == shaping.evidence("wider resets").touched != ()
 
 
 def test_delays_add_up() -> None:
     shaping = Shaping()
-    shaping.impose("far", Delay((Way(2, 1),), 30), 0)
-    shaping.impose("farther", Delay((Way(2, None),), 12), 0)
+    shaping.impose("far", LinkDelay((LinkDirection(2, 1),), 30), 0)
+    shaping.impose("farther", LinkDelay((LinkDirection(2, None),), 12), 0)
     assert shaping.slowed(load(), 0) == 42 * MS
     assert shaping.slowed(load(ANSWERS), 0) == 0
 
 
 def test_the_slowest_throttle_counts_and_its_connections_share_it() -> None:
     shaping = Shaping()
-    shaping.impose("slow", Throttle((Way(2, 1),), 1000), 0)
-    shaping.impose("fast", Throttle((Way(2, None),), 1_000_000), 0)
+    shaping.impose("slow", Throttle((LinkDirection(2, 1),), 1000), 0)
+    shaping.impose("fast", Throttle((LinkDirection(2, None),), 1_000_000), 0)
     assert shaping.piece_bytes(REQUESTS) == 50
     assert shaping.piece_bytes(ANSWERS) is None
     assert shaping.book(REQUESTS, 500, 0) == NS_PER_S // 2
@@ -92,7 +100,7 @@ def test_the_slowest_throttle_counts_and_its_connections_share_it() -> None:
 )
 def test_no_window_of_time_holds_more_than_the_rate(rate: int, arrivals: list[tuple[int, int]]) -> None:
     shaping = Shaping()
-    shaping.impose("slow", Throttle((Way(2, 1),), rate), 0)
+    shaping.impose("slow", Throttle((LinkDirection(2, 1),), rate), 0)
     now_ns, through = 0, []
     for wait_ns, size in arrivals:
         now_ns += wait_ns
@@ -107,7 +115,7 @@ def test_no_window_of_time_holds_more_than_the_rate(rate: int, arrivals: list[tu
 
 def test_evidence_names_what_was_met_and_outlives_the_impairment() -> None:
     shaping = Shaping()
-    shaping.impose("cut", Cut((Way(2, 1),)), 100)
+    shaping.impose("cut", LinkCut((LinkDirection(2, 1),)), 100)
     assert not shaping.evidence("cut").has_fired
     shaping.stopped(load(size=10), 150)
     shaping.stopped(load(size=20), 160)
@@ -124,7 +132,7 @@ def test_evidence_names_what_was_met_and_outlives_the_impairment() -> None:
 
 def test_evidence_does_not_grow_without_bound() -> None:
     shaping = Shaping()
-    shaping.impose("cut", Cut((Way(2, 1),)), 0)
+    shaping.impose("cut", LinkCut((LinkDirection(2, 1),)), 0)
     for connection in range(TOUCHED_MAX + 5):
         shaping.stopped(load(connection=connection), 1)
     evidence = shaping.evidence("cut")
@@ -133,21 +141,21 @@ def test_evidence_does_not_grow_without_bound() -> None:
 
 def test_names_are_used_once_at_a_time() -> None:
     shaping = Shaping()
-    shaping.impose("cut", Cut((Way(2, 1),)), 0)
+    shaping.impose("cut", LinkCut((LinkDirection(2, 1),)), 0)
     with pytest.raises(ImpairmentError, match="imposed already"):
-        shaping.impose("cut", Delay((Way(2, 1),), 1), 0)
+        shaping.impose("cut", LinkDelay((LinkDirection(2, 1),), 1), 0)
     shaping.lift("cut", 1)
     with pytest.raises(ImpairmentError, match="no impairment 'cut' is imposed"):
         shaping.lift("cut", 2)
     with pytest.raises(ImpairmentError, match="was ever imposed"):
         shaping.evidence("other")
-    shaping.impose("cut", Delay((Way(2, 1),), 1), 3)
+    shaping.impose("cut", LinkDelay((LinkDirection(2, 1),), 1), 3)
     assert not shaping.evidence("cut").has_fired
-    assert shaping.imposed() == {"cut": Delay((Way(2, 1),), 1)}
+    assert shaping.imposed() == {"cut": LinkDelay((LinkDirection(2, 1),), 1)}
 
 
 def test_an_impairment_that_does_nothing_is_refused() -> None:
     with pytest.raises(ValueError, match="takes time"):
-        Delay((Way(2, 1),), 0)
+        LinkDelay((LinkDirection(2, 1),), 0)
     with pytest.raises(ValueError, match="lets something through"):
-        Throttle((Way(2, 1),), 0)
+        Throttle((LinkDirection(2, 1),), 0)

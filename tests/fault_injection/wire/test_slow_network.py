@@ -11,7 +11,7 @@ import pytest
 
 from fault_injection.cluster.relay import ZOOKEEPER, LinkName
 from fault_injection.waiting import until
-from fault_injection.wire.impairments import Cut, Delay, Throttle, Way
+from fault_injection.wire.impairments import LinkCut, LinkDelay, LinkDirection, Throttle
 from fault_injection.wire.proxy import GateProxy
 from tests.fault_injection.wire.frames_of import fetch_request
 from tests.fault_injection.wire.stub_node import DEADLINE_S, StubNode, connected, read, seconds_of_round_trip
@@ -39,7 +39,7 @@ def test_a_round_trip_takes_longer_by_every_delay_on_its_way(
     with connected(proxy.open(LINK, node.address)) as follower:
         direct_s = min(seconds_of_round_trip(follower, REQUEST) for _ in range(5))
         for number, (sender, receiver) in enumerate(ways):
-            proxy.network.impose(f"far {number}", Delay((Way(sender, receiver),), DELAY_MS))
+            proxy.network.impose(f"far {number}", LinkDelay((LinkDirection(sender, receiver),), DELAY_MS))
         delayed_s = min(seconds_of_round_trip(follower, REQUEST) for _ in range(3))
         for name in proxy.network.imposed():
             proxy.network.lift(name)
@@ -51,7 +51,7 @@ def test_a_round_trip_takes_longer_by_every_delay_on_its_way(
 def test_as_much_is_under_way_on_a_delayed_link_as_before(proxy: GateProxy, node: StubNode) -> None:
     count = 50
     with connected(proxy.open(LINK, node.address)) as follower:
-        proxy.network.impose("far", Delay((Way(2, 1),), DELAY_MS))
+        proxy.network.impose("far", LinkDelay((LinkDirection(2, 1),), DELAY_MS))
         begun = time.monotonic()
         for number in range(count):
             follower.sendall(fetch_request(offset=number, correlation_id=number))
@@ -66,11 +66,11 @@ def test_as_much_is_under_way_on_a_delayed_link_as_before(proxy: GateProxy, node
 def test_frames_keep_their_order_when_a_delay_ends(proxy: GateProxy, node: StubNode, *, is_shorter: bool) -> None:
     late, later = REQUEST, fetch_request(offset=2, correlation_id=2)
     with connected(proxy.open(LINK, node.address)) as follower:
-        proxy.network.impose("far", Delay((Way(2, 1),), 3 * DELAY_MS))
+        proxy.network.impose("far", LinkDelay((LinkDirection(2, 1),), 3 * DELAY_MS))
         follower.sendall(late)
         until(lambda: proxy.network.evidence("far").has_fired, deadline_s=DEADLINE_S, what="the frame is under way")
         if is_shorter:
-            proxy.network.impose("near", Delay((Way(2, 1),), 1))
+            proxy.network.impose("near", LinkDelay((LinkDirection(2, 1),), 1))
         proxy.network.lift("far")
         follower.sendall(later)
         assert read(follower, len(late + later)) == late + later
@@ -80,7 +80,7 @@ def test_frames_keep_their_order_when_a_delay_ends(proxy: GateProxy, node: StubN
 def test_an_orderly_end_comes_after_what_was_delayed(proxy: GateProxy, node: StubNode) -> None:
     node.echoes = False
     follower = connected(proxy.open(LINK, node.address))
-    proxy.network.impose("far", Delay((Way(2, 1),), DELAY_MS))
+    proxy.network.impose("far", LinkDelay((LinkDirection(2, 1),), DELAY_MS))
     follower.sendall(REQUEST)
     follower.close()
     until(lambda: bool(node.ended), deadline_s=DEADLINE_S, what="the end came")
@@ -89,10 +89,10 @@ def test_an_orderly_end_comes_after_what_was_delayed(proxy: GateProxy, node: Stu
 
 def test_a_delayed_frame_is_stopped_by_a_cut(proxy: GateProxy, node: StubNode) -> None:
     with connected(proxy.open(LINK, node.address)) as follower:
-        proxy.network.impose("far", Delay((Way(2, 1),), DELAY_MS))
+        proxy.network.impose("far", LinkDelay((LinkDirection(2, 1),), DELAY_MS))
         follower.sendall(REQUEST)
         until(lambda: proxy.network.evidence("far").has_fired, deadline_s=DEADLINE_S, what="the frame is under way")
-        proxy.network.impose("cut", Cut((Way(2, 1),)))
+        proxy.network.impose("cut", LinkCut((LinkDirection(2, 1),)))
         until(lambda: proxy.network.evidence("cut").has_fired, deadline_s=DEADLINE_S, what="the frame is stopped")
         assert node.all_received == b""
         proxy.network.lift("cut")
@@ -109,7 +109,7 @@ def test_a_throttle_bounds_the_bytes_of_any_second(proxy: GateProxy, node: StubN
         follower.sendall(REQUEST)
         assert read(follower, len(REQUEST)) == REQUEST
         free_s = seconds_of_round_trip(follower, frame)
-        proxy.network.impose("slow", Throttle((Way(2, receiver),), RATE))
+        proxy.network.impose("slow", Throttle((LinkDirection(2, receiver),), RATE))
         slow_s = seconds_of_round_trip(follower, frame)
         proxy.network.lift("slow")
         again_s = seconds_of_round_trip(follower, frame)
@@ -122,7 +122,7 @@ def test_connections_share_what_a_throttle_lets_through(proxy: GateProxy, node: 
     size = 40_000
     frame = (size - 4).to_bytes(4, "big") + bytes(size - 4)
     address = proxy.open(LinkName.controller(100, 2), node.address)
-    proxy.network.impose("slow", Throttle((Way(2, 100),), RATE))
+    proxy.network.impose("slow", Throttle((LinkDirection(2, 100),), RATE))
     with connected(address) as first, connected(address) as second:
         begun = time.monotonic()
         first.sendall(frame)
@@ -138,7 +138,7 @@ def test_what_a_delay_keeps_is_bounded(proxy: GateProxy, node: StubNode, monkeyp
     node.echoes = False
     count = 9
     with connected(proxy.open(LINK, node.address)) as follower:
-        proxy.network.impose("far", Delay((Way(2, 1),), DELAY_MS))
+        proxy.network.impose("far", LinkDelay((LinkDirection(2, 1),), DELAY_MS))
         begun = time.monotonic()
         follower.sendall(REQUEST * count)
         until(lambda: node.count == count * len(REQUEST), deadline_s=DEADLINE_S, what="all came")

@@ -9,7 +9,7 @@ from uuid import UUID
 import pytest
 
 from fault_injection.wire.trace import Outcome, Trace, TraceEntry, as_json, line
-from fault_injection.wire.views import EpochEnd, EpochRun, FetchedPartition
+from fault_injection.wire.views import DivergingEpochView, EpochBatches, FetchedPartition
 from tests.fault_injection.wire.gate_transcript import answer_of, asked, fetch_of
 
 
@@ -66,7 +66,14 @@ def test_a_line_tells_every_column() -> None:
 
 def test_views_become_plain_json() -> None:
     given = FetchedPartition(
-        None, UUID(int=5), 0, 0, 3, epochs=(EpochRun(None, 1, 2),), diverging_epoch=EpochEnd(1, 2), is_listed=False
+        None,
+        UUID(int=5),
+        0,
+        0,
+        3,
+        epochs=(EpochBatches(None, 1, 2),),
+        diverging_epoch=DivergingEpochView(1, 2),
+        is_listed=False,
     )
     assert as_json(answer_of(given)) == {
         "error": 0,

@@ -3,7 +3,7 @@
 import pytest
 
 from fault_injection.cluster.relay import CLIENTS, ZOOKEEPER
-from fault_injection.wire.impairments import Flow, Way, around, between
+from fault_injection.wire.impairments import Flow, LinkDirection, around, between
 
 
 def flow(source: int | None, destination: int, direction: str = "request", kind: str = "replication") -> Flow:
@@ -13,28 +13,30 @@ def flow(source: int | None, destination: int, direction: str = "request", kind:
 @pytest.mark.parametrize(
     ("way", "carried", "expected"),
     [
-        (Way(2, 1), flow(2, 1), True),
-        (Way(2, 1), flow(2, 1, "response"), False),
-        (Way(2, 1), flow(1, 2, "response"), True),
-        (Way(2, 1), flow(1, 2), False),
-        (Way(2, 1), flow(3, 1), False),
-        (Way(2, 1), flow(None, 1), False),
-        (Way(2, 1, opened_by="sender"), flow(2, 1), True),
-        (Way(2, 1, opened_by="sender"), flow(1, 2, "response"), False),
-        (Way(1, 2, opened_by="receiver"), flow(2, 1, "response"), True),
-        (Way(2, None), flow(2, 3), True),
-        (Way(2, None), flow(None, 3), False),
-        (Way(None, 2), flow(3, 2), True),
-        (Way(None, 2), flow(None, 2), True),
-        (Way(None, 2), flow(2, 2), False),
-        (Way(None, 2), flow(2, 3), False),
-        (Way(None, 2), flow(2, 3, "response"), True),
-        (Way(2, 1, "controller"), flow(2, 1), False),
-        (Way(2, 1, "controller"), flow(2, 1, kind="controller"), True),
-        (Way(kind="client"), flow(-1, 1, kind="client"), True),
+        (LinkDirection(2, 1), flow(2, 1), True),
+        (LinkDirection(2, 1), flow(2, 1, "response"), False),
+        (LinkDirection(2, 1), flow(1, 2, "response"), True),
+        (LinkDirection(2, 1), flow(1, 2), False),
+        (LinkDirection(2, 1), flow(3, 1), False),
+        (LinkDirection(2, 1), flow(None, 1), False),
+        (LinkDirection(2, 1, opened_by="sender"), flow(2, 1), True),
+        (LinkDirection(2, 1, opened_by="sender"), flow(1, 2, "response"), False),
+        (LinkDirection(1, 2, opened_by="receiver"), flow(2, 1, "response"), True),
+        (LinkDirection(2, None), flow(2, 3), True),
+        (LinkDirection(2, None), flow(None, 3), False),
+        (LinkDirection(None, 2), flow(3, 2), True),
+        (LinkDirection(None, 2), flow(None, 2), True),
+        (LinkDirection(None, 2), flow(2, 2), False),
+        (LinkDirection(None, 2), flow(2, 3), False),
+        (LinkDirection(None, 2), flow(2, 3, "response"), True),
+        (LinkDirection(2, 1, "controller"), flow(2, 1), False),
+        (LinkDirection(2, 1, "controller"), flow(2, 1, kind="controller"), True),
+        (LinkDirection(kind="client"), flow(-1, 1, kind="client"), True),
     ],
 )
-def test_a_way_carries_what_its_sender_sends_to_its_receiver(way: Way, carried: Flow, *, expected: bool) -> None:
+def test_a_way_carries_what_its_sender_sends_to_its_receiver(
+    way: LinkDirection, carried: Flow, *, expected: bool
+) -> None:
     assert way.carries(carried) is expected
 
 
@@ -55,13 +57,13 @@ def test_between_and_around_name_all_that_lies_there() -> None:
 @pytest.mark.parametrize(
     ("way", "text"),
     [
-        (Way(1, 2), "1→2"),
-        (Way(2, None, "replication", "sender"), "requests 2→any (replication)"),
-        (Way(None, 2, opened_by="receiver"), "answers any→2"),
-        (Way(CLIENTS, ZOOKEEPER), "clients→zookeeper"),
+        (LinkDirection(1, 2), "1→2"),
+        (LinkDirection(2, None, "replication", "sender"), "requests 2→any (replication)"),
+        (LinkDirection(None, 2, opened_by="receiver"), "answers any→2"),
+        (LinkDirection(CLIENTS, ZOOKEEPER), "clients→zookeeper"),
     ],
 )
-def test_a_way_says_what_it_is(way: Way, text: str) -> None:
+def test_a_way_says_what_it_is(way: LinkDirection, text: str) -> None:
     assert way.text == text
 
 

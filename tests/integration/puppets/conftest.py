@@ -14,13 +14,13 @@ from conformance.record.directory import slug
 from fault_injection.puppets.run import PuppetRun
 from oracle.rules.by_version import rules_for
 from oracle.vocabulary import MetadataMode
-from tests.conformance.puppet_stage.scripts import script_of
+from tests.conformance.puppet_scripts.scripts import script_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from conformance.catalogue.examination import Examination
-    from conformance.catalogue.questions import Answer
+    from conformance.catalogue.questions import QuestionAnswer
     from oracle.rules.rule_set import RuleSet
 
 RELEASES = os.environ.get("KAFKA_CONFORMANCE_PUPPETS", "0.10.2.2,2.8.2").split(",")
@@ -32,14 +32,14 @@ class Played:
     def __init__(self, run: PuppetRun) -> None:
         self.version = run.cluster.spec.release.version
         self.run = run
-        self._answers: dict[str, tuple[Answer, ...]] = {}
+        self._answers: dict[str, tuple[QuestionAnswer, ...]] = {}
 
     @property
     def rules(self) -> RuleSet:
-        """The rules of the broker's release."""
+        """Return the rules of the broker's release."""
         return rules_for(self.version, MetadataMode.ZOOKEEPER)
 
-    def answers(self, examination: Examination) -> tuple[Answer, ...]:
+    def answers(self, examination: Examination) -> tuple[QuestionAnswer, ...]:
         """Play the examination's script, if it was not played yet."""
         if examination.name not in self._answers:
             played = script_of(examination).play(self.run, slug(examination.name))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from oracle.vocabulary import MetadataMode
-from tests.conformance.puppet_stage.scripts import WITH_SCRIPTS, disagreeing
+from tests.conformance.puppet_scripts.scripts import WITH_SCRIPTS, disagreeing
 
 if TYPE_CHECKING:
     from conformance.catalogue.examination import Examination

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from conformance.puppet_stage.acts import STATE
-from conformance.puppet_stage.leading_acts import FetchAs, Lead
-from conformance.puppet_stage.script import PuppetScript
-from conformance.puppet_stage.stage import Stage
+from conformance.puppet_scripts.acts import STATE
+from conformance.puppet_scripts.leading_acts import FetchAs, Lead
+from conformance.puppet_scripts.puppet_topic import PuppetStage
+from conformance.puppet_scripts.script import PuppetScript
 from conformance.scenarios.controller_requests.rm_05_fetch_limits import FETCH
 from conformance.scenarios.high_watermark.hw_08_lowest_end_offset import LOWEST_END_OFFSET as HIGH_WATERMARK
 from conformance.scenarios.in_sync_replicas.is_02_joins import JOIN
@@ -23,7 +23,7 @@ from fault_injection.releases import find_release
 from oracle.rules import fetch_beyond_end, isr_join, kip_320
 from oracle.rules.by_version import rules_for
 from oracle.vocabulary import MetadataMode
-from tests.conformance.puppet_stage.scripts import disagreeing
+from tests.conformance.puppet_scripts.scripts import disagreeing
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -99,13 +99,13 @@ def test_what_comes_after_the_expected_state_is_seen(played: Played, monkeypatch
     if not find_release(played.version).is_at_least(2, 7):
         pytest.skip("before 2.7 a leader has written the in-sync replicas itself when it answers a fetch")
     requests, has_fetched, has_looked = played.run.controller.isr_requests, Event(), Event()
-    commit, isr, fetch = requests._commit, Stage.isr, FollowerPuppet.fetch
+    commit, isr, fetch = requests._commit, PuppetStage.isr, FollowerPuppet.fetch
 
     def after_a_look(leadership: PartitionLeadership) -> int:
         assert JOINING not in leadership.isr or has_looked.wait(LOOK_DEADLINE_S)
         return commit(leadership)
 
-    def looking(stage: Stage) -> list[int]:
+    def looking(stage: PuppetStage) -> list[int]:
         seen = isr(stage)
         if has_fetched.is_set():
             has_looked.set()
@@ -118,7 +118,7 @@ def test_what_comes_after_the_expected_state_is_seen(played: Played, monkeypatch
         return answer
 
     monkeypatch.setattr(requests, "_commit", after_a_look)
-    monkeypatch.setattr(Stage, "isr", looking)
+    monkeypatch.setattr(PuppetStage, "isr", looking)
     monkeypatch.setattr(FollowerPuppet, "fetch", fetching)
     script, wrong = PuppetScript((Lead(5, isr=(1, 2)), FetchAs(JOINING, 0, 5))), letting_nobody_join(played.rules)
 

@@ -7,18 +7,18 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from oracle.brokers.answers import search
-from oracle.brokers.bounds import Bounds
+from oracle.brokers.bounds import SearchBounds
 from oracle.brokers.model import Brokers
 from oracle.rules.by_version import rules_for
-from oracle.schedule import Settings
+from oracle.schedule import TopicSettings
 from oracle.vocabulary import MetadataMode
 
 if TYPE_CHECKING:
     from oracle.explorer.model import Exploration
     from oracle.state import PartitionState
 
-CLEAN_ONLY = Settings(min_insync_replicas=1, unclean_leader_election=False)
-UNCLEAN = Settings(min_insync_replicas=1, unclean_leader_election=True)
+CLEAN_ONLY = TopicSettings(min_insync_replicas=1, unclean_leader_election=False)
+UNCLEAN = TopicSettings(min_insync_replicas=1, unclean_leader_election=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class Hole:
     broken: str
     fixed: str
     property_name: str
-    bounds: Bounds
+    bounds: SearchBounds
     metadata: MetadataMode = MetadataMode.ZOOKEEPER
 
 
@@ -39,35 +39,35 @@ HOLES = (
         "0.10.2.2",
         "0.11.0.3",
         "AcknowledgedSurvives",
-        Bounds(replicas=3, records=1, epochs=1, settings=CLEAN_ONLY),
+        SearchBounds(replicas=3, records=1, epochs=1, settings=CLEAN_ONLY),
     ),
     Hole(
         "divergence-after-fast-failovers",
         "1.1.1",
         "2.0.1",
         "InSyncLogsMatch",
-        Bounds(replicas=2, records=2, epochs=2, settings=UNCLEAN),
+        SearchBounds(replicas=2, records=2, epochs=2, settings=UNCLEAN),
     ),
     Hole(
         "leader-without-epoch-entry",
         "2.0.0",
         "2.0.1",
         "AcknowledgedSurvives",
-        Bounds(replicas=2, records=2, epochs=3, settings=UNCLEAN),
+        SearchBounds(replicas=2, records=2, epochs=3, settings=UNCLEAN),
     ),
     Hole(
         "diverging-fetch-counted",
         "2.8.0",
         "2.8.1",
         "AcknowledgedSurvives",
-        Bounds(replicas=2, records=2, epochs=2, settings=CLEAN_ONLY),
+        SearchBounds(replicas=2, records=2, epochs=2, settings=CLEAN_ONLY),
     ),
     Hole(
         "last-replica-standing",
         "3.9.2",
         "4.3.1",
         "NothingAcknowledgedIsLost",
-        Bounds(records=1, epochs=2, settings=Settings(2), kills=False, stops=True, power_failure=True),
+        SearchBounds(records=1, epochs=2, settings=TopicSettings(2), kills=False, stops=True, power_failure=True),
         MetadataMode.KRAFT,
     ),
 )

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from conformance.commands.guarantees import kept_table, known_releases
-from oracle.brokers.answers import Answer, Finding, answer, shown
+from oracle.brokers.answers import SearchAnswer, SearchResult, answer, shown
 from oracle.brokers.guarantee_table import (
     MAX_STATES,
-    Row,
+    GuaranteeRow,
     build,
     columns,
     decode,
@@ -19,7 +19,7 @@ from oracle.brokers.guarantee_table import (
     release_name,
 )
 from oracle.brokers.model import Brokers
-from oracle.brokers.questions import Cell, Faults, Question, cells, identity, question
+from oracle.brokers.questions import Faults, GuaranteeCell, SearchQuestion, cells, identity, question
 from oracle.rules.by_version import rules_for
 from oracle.vocabulary import Acks, MetadataMode
 
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
     from oracle.state import PartitionState
 
 ZOOKEEPER, KRAFT = MetadataMode.ZOOKEEPER, MetadataMode.KRAFT
-SAFE = Cell(Acks.ALL, 2, unclean=False, replicas=2, faults=Faults.KILLS)
-UNCLEAN = Cell(Acks.ALL, 1, unclean=True, replicas=2, faults=Faults.KILLS)
-CLEAN = Cell(Acks.ALL, 1, unclean=False, replicas=2, faults=Faults.KILLS)
-THREE = Cell(Acks.ALL, 2, unclean=False, replicas=3, faults=Faults.KILLS)
-POWER = Cell(Acks.ALL, 2, unclean=False, replicas=2, faults=Faults.POWER_FAILURE)
+SAFE = GuaranteeCell(Acks.ALL, 2, unclean=False, replicas=2, faults=Faults.KILLS)
+UNCLEAN = GuaranteeCell(Acks.ALL, 1, unclean=True, replicas=2, faults=Faults.KILLS)
+CLEAN = GuaranteeCell(Acks.ALL, 1, unclean=False, replicas=2, faults=Faults.KILLS)
+THREE = GuaranteeCell(Acks.ALL, 2, unclean=False, replicas=3, faults=Faults.KILLS)
+POWER = GuaranteeCell(Acks.ALL, 2, unclean=False, replicas=2, faults=Faults.POWER_FAILURE)
 SAMPLE = (
     ("0.10.2.2", ZOOKEEPER, UNCLEAN),
     ("0.10.2.2", ZOOKEEPER, THREE),
@@ -46,7 +46,7 @@ SAMPLE = (
 """What every test run asks again; the whole table takes minutes: ``guarantees --regenerate``."""
 
 
-def essence(found: Answer) -> tuple[tuple[int | None, int | None] | None, ...]:
+def essence(found: SearchAnswer) -> tuple[tuple[int | None, int | None] | None, ...]:
     """Return what an answer says about records: the shortest path and schedule, or none within bounds."""
     findings = (found.lost, found.broken)
     return tuple(None if finding is None else (finding.actions, finding.steps) for finding in findings)
@@ -54,7 +54,9 @@ def essence(found: Answer) -> tuple[tuple[int | None, int | None] | None, ...]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("version", "mode", "cell"), SAMPLE, ids=lambda value: getattr(value, "settings", str(value)))
-def test_a_sample_of_the_kept_table_is_what_the_explorer_finds(version: str, mode: MetadataMode, cell: Cell) -> None:
+def test_a_sample_of_the_kept_table_is_what_the_explorer_finds(
+    version: str, mode: MetadataMode, cell: GuaranteeCell
+) -> None:
     rules = rules_for(version, mode)
     row = kept_table().row_of(release_name(rules))
     assert row is not None
@@ -91,15 +93,15 @@ def test_a_release_that_the_table_lacks_has_no_row() -> None:
 
 
 def test_equal_questions_are_asked_once() -> None:
-    asked: list[Question] = []
+    asked: list[SearchQuestion] = []
 
-    def ask(one: Question, max_states: int) -> Answer:
+    def ask(one: SearchQuestion, max_states: int) -> SearchAnswer:
         asked.append(one)
         if one.bounds.acks is Acks.NONE:
-            return Answer(None)
-        return Answer(Finding(max_states, 1, is_complete=False))
+            return SearchAnswer(None)
+        return SearchAnswer(SearchResult(max_states, 1, is_complete=False))
 
-    rows: list[Row] = []
+    rows: list[GuaranteeRow] = []
     releases = [rules_for(version, ZOOKEEPER) for version in ("2.8.1", "2.8.2", "3.7.2")]
     table = build(releases, {2: 7, 3: 7}, ask, rows.append)
     assert [row.releases for row in table.rows] == [("2.8.1 zookeeper", "2.8.2 zookeeper"), ("3.7.2 zookeeper",)]
@@ -109,37 +111,42 @@ def test_equal_questions_are_asked_once() -> None:
 
 
 def test_the_minimum_is_asked_about_only_where_it_is_read() -> None:
-    acks_1 = [Cell(Acks.LEADER, minimum, unclean=False, replicas=2, faults=Faults.KILLS) for minimum in (1, 2, 3)]
+    acks_1 = [
+        GuaranteeCell(Acks.LEADER, minimum, unclean=False, replicas=2, faults=Faults.KILLS) for minimum in (1, 2, 3)
+    ]
     for version, questions in (("2.8.2", 1), ("3.7.2", 2)):
         rules = rules_for(version, ZOOKEEPER)
         assert len({identity(question(rules, cell)) for cell in acks_1}) == questions
 
 
-FOUND, NONE = Finding(10, 3, is_complete=True, actions=2, steps=5, decided_by="why"), Finding(9, 4, is_complete=False)
+FOUND, NONE = (
+    SearchResult(10, 3, is_complete=True, actions=2, steps=5, decided_by="why"),
+    SearchResult(9, 4, is_complete=False),
+)
 
 
 @pytest.mark.parametrize(
     ("found", "words"),
     [
-        (Answer(None), "nothing is acknowledged"),
-        (Answer(Finding(9, 4, is_complete=True)), "none found (9 states, depth 4, all)"),
-        (Answer(NONE), "none found (9 states, depth 4, capped)"),
-        (Answer(Finding(10, 3, is_complete=True, actions=2)), "lost in 2 actions"),
-        (Answer(FOUND), "lost in 2 actions, schedule of 5 steps: why"),
-        (Answer(FOUND, FOUND), "promise broken: lost in 2 actions, schedule of 5 steps: why"),
+        (SearchAnswer(None), "nothing is acknowledged"),
+        (SearchAnswer(SearchResult(9, 4, is_complete=True)), "none found (9 states, depth 4, all)"),
+        (SearchAnswer(NONE), "none found (9 states, depth 4, capped)"),
+        (SearchAnswer(SearchResult(10, 3, is_complete=True, actions=2)), "lost in 2 actions"),
+        (SearchAnswer(FOUND), "lost in 2 actions, schedule of 5 steps: why"),
+        (SearchAnswer(FOUND, FOUND), "promise broken: lost in 2 actions, schedule of 5 steps: why"),
         (
-            Answer(FOUND, NONE),
+            SearchAnswer(FOUND, NONE),
             f"{FOUND.words}, as the settings allow; promise broken: {NONE.words}",
         ),
     ],
 )
-def test_answers_in_words(found: Answer, words: str) -> None:
+def test_answers_in_words(found: SearchAnswer, words: str) -> None:
     assert found.words == words
 
 
 def test_with_acks_0_nothing_is_searched() -> None:
-    cell = Cell(Acks.NONE, 1, unclean=True, replicas=3, faults=Faults.KILLS)
-    assert answer(question(rules_for("0.10.2.2", ZOOKEEPER), cell), 1) == Answer(None)
+    cell = GuaranteeCell(Acks.NONE, 1, unclean=True, replicas=3, faults=Faults.KILLS)
+    assert answer(question(rules_for("0.10.2.2", ZOOKEEPER), cell), 1) == SearchAnswer(None)
 
 
 def test_a_cell_shows_its_broken_promise_or_its_allowed_loss_or_nothing() -> None:
@@ -165,5 +172,5 @@ def test_an_interrupted_search_is_no_answer(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_releases_share_a_row_of_the_kept_table_exactly_if_they_ask_the_same() -> None:
-    nothing = build(known_releases(), ask=lambda _asked, _max_states: Answer(None))
+    nothing = build(known_releases(), ask=lambda _asked, _max_states: SearchAnswer(None))
     assert [row.releases for row in kept_table().rows] == [row.releases for row in nothing.rows]

@@ -9,7 +9,7 @@ import pytest
 from conformance.schedules.schedule_file import read_schedule
 from oracle.brokers.answers import DEFECT_OF, schedule_of
 from oracle.brokers.defects import defects, is_determined
-from oracle.explorer.model import Verdict
+from oracle.explorer.model import SearchVerdict
 from oracle.predict import predict
 from oracle.rules.by_version import rules_for
 from tests.oracle.brokers.holes import HOLES, Hole, searched
@@ -29,14 +29,14 @@ def example(hole: Hole) -> Schedule:
 @each_hole
 def test_the_broken_release_breaks_the_property(hole: Hole) -> None:
     _, found = searched(hole, hole.broken)
-    assert found.verdict is Verdict.VIOLATED
+    assert found.verdict is SearchVerdict.VIOLATED
     assert found.property_name == hole.property_name
 
 
 @each_hole
 def test_the_fixed_release_keeps_it_in_every_state_within_the_bounds(hole: Hole) -> None:
     _, found = searched(hole, hole.fixed)
-    assert found.verdict is Verdict.HOLDS
+    assert found.verdict is SearchVerdict.HOLDS
     seen = {name for name, times in found.sometimes.items() if times}
     assert {"clean election", "truncation", "ISR shrunk", "ISR grown again", "record acknowledged"} <= seen
 

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from oracle.brokers.bounds import Bounds
+from oracle.brokers.bounds import SearchBounds
 from oracle.brokers.model import Brokers
 from oracle.brokers.reductions import Keys
 from oracle.properties import ASKED
 from oracle.rules.by_version import rules_for
-from oracle.schedule import Settings
+from oracle.schedule import TopicSettings
 from oracle.vocabulary import Acks, MetadataMode
 
 if TYPE_CHECKING:
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.no_cover, pytest.mark.slow]
 
 STATES = 1500
-UNCLEAN = Settings(1, unclean_leader_election=True)
+UNCLEAN = TopicSettings(1, unclean_leader_election=True)
 
 
 @pytest.mark.parametrize("release", ["0.10.2.2", "2.8.0"])
 @pytest.mark.parametrize("acks", [Acks.ALL, Acks.NONE])
 def test_equal_keys_mean_equal_properties_and_equal_successors(release: str, acks: Acks) -> None:
-    brokers = Brokers(rules_for(release, MetadataMode.ZOOKEEPER), Bounds(acks=acks, settings=UNCLEAN))
+    brokers = Brokers(rules_for(release, MetadataMode.ZOOKEEPER), SearchBounds(acks=acks, settings=UNCLEAN))
     seen: dict[tuple[int, ...], tuple[object, ...]] = {}
     queue = list(brokers.initial_states())
     repeated = 0
@@ -49,7 +49,7 @@ def read_of(brokers: Brokers, state: PartitionState) -> tuple[object, ...]:
 
 
 def test_losses_that_a_property_tells_apart_have_other_keys() -> None:
-    brokers = Brokers(rules_for("2.8.0", MetadataMode.ZOOKEEPER), Bounds(acks=Acks.NONE, settings=UNCLEAN))
+    brokers = Brokers(rules_for("2.8.0", MetadataMode.ZOOKEEPER), SearchBounds(acks=Acks.NONE, settings=UNCLEAN))
     states = list(brokers.initial_states())
     for state in states:
         if len(states) < STATES:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 from oracle.brokers.answers import actions_of, schedule_of, search
-from oracle.brokers.bounds import Bounds
-from oracle.brokers.model import Action, Brokers
+from oracle.brokers.bounds import SearchBounds
+from oracle.brokers.model import BrokerAction, Brokers
 from oracle.events import BrokerRemoved, JoinRefused
-from oracle.explorer.model import Exploration, Verdict
+from oracle.explorer.model import Exploration, SearchVerdict
 from oracle.explorer.search import Limits
 from oracle.properties import ALWAYS
 from oracle.rules.by_version import rules_for
-from oracle.schedule import Settings
+from oracle.schedule import TopicSettings
 from oracle.state import FetchStage, PartitionState
 from oracle.vocabulary import Acks, BrokerId, HighWatermarkCheckpoint, MetadataMode
 
@@ -36,14 +36,14 @@ def words(brokers: Brokers, state: PartitionState) -> set[str]:
 
 
 def test_at_the_start_a_record_is_sent_or_a_broker_dies() -> None:
-    brokers = Brokers(NEWEST, Bounds(stops=True))
+    brokers = Brokers(NEWEST, SearchBounds(stops=True))
     (state,) = brokers.initial_states()
     ends = {"broker 1 is killed", "broker 1 is stopped", "broker 2 is killed", "broker 2 is stopped"}
     assert words(brokers, state) == {"m0 is sent with acks=all", *ends}
 
 
 def test_an_append_completes_the_parked_fetch_and_the_follower_sends_the_next_at_once() -> None:
-    brokers = Brokers(NEWEST, Bounds())
+    brokers = Brokers(NEWEST, SearchBounds())
     state = led(brokers, "m0 is sent with acks=all")
     fetch = state.replica(TWO).fetch
     assert fetch is not None
@@ -55,11 +55,11 @@ def test_an_append_completes_the_parked_fetch_and_the_follower_sends_the_next_at
 
 
 def test_records_end_at_their_bound_and_those_that_would_be_refused_are_not_sent() -> None:
-    bounds = Bounds(records=1, acks=Acks.LEADER, settings=Settings(2))
+    bounds = SearchBounds(records=1, acks=Acks.LEADER, settings=TopicSettings(2))
     sent = led(Brokers(NEWEST, bounds), "m0 is sent with acks=1")
     assert not any("m1" in one for one in words(Brokers(NEWEST, bounds), sent))
     for acks, is_sent in ((Acks.ALL, False), (Acks.LEADER, True)):
-        brokers = Brokers(NEWEST, Bounds(acks=acks, settings=Settings(2)))
+        brokers = Brokers(NEWEST, SearchBounds(acks=acks, settings=TopicSettings(2)))
         alone = led(brokers, "broker 2 is killed")
         assert any("m0 is sent" in one for one in words(brokers, alone)) is is_sent
     nobody = led(Brokers(NEWEST, bounds), "broker 2 is killed", "broker 1 is killed")
@@ -67,7 +67,7 @@ def test_records_end_at_their_bound_and_those_that_would_be_refused_are_not_sent
 
 
 def test_one_power_failure_takes_any_tail_and_no_second_one_comes() -> None:
-    bounds = Bounds(records=1, kills=False, power_failure=True)
+    bounds = SearchBounds(records=1, kills=False, power_failure=True)
     brokers = Brokers(NEWEST, bounds)
     path = ("m0 is sent with acks=all", "broker 1 is killed, the disk of broker 1 loses what is at offset 0 and above")
     state = led(brokers, *path)
@@ -77,17 +77,17 @@ def test_one_power_failure_takes_any_tail_and_no_second_one_comes() -> None:
 
 def test_a_late_join_is_a_step_of_its_own() -> None:
     path = ["broker 2 is killed", "broker 2 starts"]
-    at_once = Brokers(WITH_LATE_JOINS, Bounds())
+    at_once = Brokers(WITH_LATE_JOINS, SearchBounds())
     state = led(at_once, *path, "the request of broker 2 reaches its leader")
     assert state.controller.isr == (ONE, TWO)
-    late = Brokers(WITH_LATE_JOINS, Bounds(late_joins=True))
+    late = Brokers(WITH_LATE_JOINS, SearchBounds(late_joins=True))
     state = led(late, *path, "the request of broker 2 reaches its leader")
     assert state.controller.isr == (ONE,)
     assert "broker 2 joins the ISR" in words(late, state)
 
 
 def test_a_fetch_that_is_parked_in_an_old_epoch_is_sent_again_in_the_new_one() -> None:
-    state = led(Brokers(WITH_LATE_JOINS, Bounds(replicas=3)), "broker 3 is killed")
+    state = led(Brokers(WITH_LATE_JOINS, SearchBounds(replicas=3)), "broker 3 is killed")
     fetch = state.replica(TWO).fetch
     assert fetch is not None
     assert (fetch.stage, fetch.leader_epoch) == (FetchStage.REQUESTED, 1)
@@ -95,7 +95,7 @@ def test_a_fetch_that_is_parked_in_an_old_epoch_is_sent_again_in_the_new_one() -
 
 @pytest.mark.parametrize("checkpointing", HighWatermarkCheckpoint)
 def test_high_watermarks_are_on_disk_at_once_or_never(checkpointing: HighWatermarkCheckpoint) -> None:
-    brokers = Brokers(NEWEST, Bounds(checkpointing=checkpointing))
+    brokers = Brokers(NEWEST, SearchBounds(checkpointing=checkpointing))
     state = led(
         brokers,
         "m0 is sent with acks=all",
@@ -108,7 +108,7 @@ def test_high_watermarks_are_on_disk_at_once_or_never(checkpointing: HighWaterma
 
 
 def test_the_search_goes_on_up_to_the_bound_of_epochs() -> None:
-    brokers = Brokers(WITH_LATE_JOINS, Bounds(epochs=0))
+    brokers = Brokers(WITH_LATE_JOINS, SearchBounds(epochs=0))
     (state,) = brokers.initial_states()
     assert brokers.is_within_bounds(state)
     assert not brokers.is_within_bounds(led(brokers, "broker 2 is killed"))
@@ -116,7 +116,7 @@ def test_the_search_goes_on_up_to_the_bound_of_epochs() -> None:
 
 @pytest.mark.parametrize(("version", "times"), [("3.6.2", 1), ("4.3.1", 0)])
 def test_a_minimum_above_the_replicas_refuses_records_only_where_the_rules_do(version: str, times: int) -> None:
-    brokers = Brokers(rules_for(version, MetadataMode.KRAFT), Bounds(settings=Settings(3)))
+    brokers = Brokers(rules_for(version, MetadataMode.KRAFT), SearchBounds(settings=TopicSettings(3)))
     (state,) = brokers.initial_states()
     brokers.successors(state)
     assert brokers.occurrences()["produce refused"] == times
@@ -125,16 +125,16 @@ def test_a_minimum_above_the_replicas_refuses_records_only_where_the_rules_do(ve
 
 
 def test_an_isr_that_has_grown_again_in_the_same_epoch_is_seen() -> None:
-    bounds = Bounds(records=1, epochs=0)
+    bounds = SearchBounds(records=1, epochs=0)
     found = search(Brokers(rules_for("3.9.2", MetadataMode.KRAFT), bounds))
-    assert found.verdict is Verdict.HOLDS
+    assert found.verdict is SearchVerdict.HOLDS
     assert "ISR grown again" not in found.never_seen
     with_epochs = search(Brokers(rules_for("3.9.2", MetadataMode.ZOOKEEPER), bounds))
     assert "ISR grown again" in with_epochs.never_seen
 
 
 def test_states_with_one_key_differ_only_in_what_reports_read() -> None:
-    brokers = Brokers(WITH_LATE_JOINS, Bounds())
+    brokers = Brokers(WITH_LATE_JOINS, SearchBounds())
     state = led(brokers, "m0 is sent with acks=all")
     assert brokers.key(state) == brokers.key(led(brokers, "m0 is sent with acks=all"))
     assert brokers.key(state) != brokers.key(led(brokers))
@@ -143,22 +143,22 @@ def test_states_with_one_key_differ_only_in_what_reports_read() -> None:
 @pytest.mark.parametrize("mode", MetadataMode)
 def test_every_invariant_holds_on_newer_releases_with_clean_elections(mode: MetadataMode) -> None:
     rules = rules_for("3.9.2", mode)
-    bounds = Bounds(records=1, epochs=2, settings=Settings(2), late_joins=True)
+    bounds = SearchBounds(records=1, epochs=2, settings=TopicSettings(2), late_joins=True)
     found = search(Brokers(rules, bounds), tuple(ALWAYS), Limits())
-    assert found.verdict is Verdict.HOLDS
+    assert found.verdict is SearchVerdict.HOLDS
     assert {"clean election", "truncation", "produce refused", "ISR grown again"}.isdisjoint(found.never_seen)
 
 
 def test_a_property_that_shows_nothing_at_rest_has_no_schedule() -> None:
-    brokers = Brokers(rules_for("0.10.2.2", MetadataMode.ZOOKEEPER), Bounds(replicas=3, records=1, epochs=1))
+    brokers = Brokers(rules_for("0.10.2.2", MetadataMode.ZOOKEEPER), SearchBounds(replicas=3, records=1, epochs=1))
     found = search(brokers, ("CandidatesAreComplete",))
-    assert found.verdict is Verdict.VIOLATED
+    assert found.verdict is SearchVerdict.VIOLATED
     assert actions_of(found)
     assert schedule_of(brokers, found) is None
 
 
 def test_an_action_says_only_what_is_worth_saying() -> None:
-    assert not str(Action((BrokerRemoved(ONE),)))
-    assert str(Action((JoinRefused(TWO),))) == "the controller does not let broker 2 join the ISR"
-    unknown: Exploration[PartitionState] = Exploration("Brokers", Verdict.HOLDS, None, 1, 1, 1)
+    assert not str(BrokerAction((BrokerRemoved(ONE),)))
+    assert str(BrokerAction((JoinRefused(TWO),))) == "the controller does not let broker 2 join the ISR"
+    unknown: Exploration[PartitionState] = Exploration("Brokers", SearchVerdict.HOLDS, None, 1, 1, 1)
     assert actions_of(unknown) == ()

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from oracle.brokers.bounds import Bounds
+from oracle.brokers.bounds import SearchBounds
 from oracle.brokers.model import Brokers
-from oracle.log import Entry, EpochEntry, ReplicaLog
+from oracle.log import EpochEntry, ModelRecord, ReplicaLog
 from oracle.properties import ALWAYS, ASKED, SOMETIMES
 from oracle.rules.by_version import rules_for
-from oracle.state import FetchAnswer, FetchKind, FetchStage, Loss, PartitionState, ProduceState, ReplicaState
-from oracle.vocabulary import Acks, BrokerId, Label, LeaderEpoch, MetadataMode, Offset, Outcome
+from oracle.state import FetchAnswer, FetchKind, FetchStage, LostRecord, PartitionState, ProduceState, ReplicaState
+from oracle.vocabulary import Acks, BrokerId, Label, LeaderEpoch, MetadataMode, Offset, ProduceOutcome
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 ONE, TWO, THREE = map(BrokerId, (1, 2, 3))
 M0, M1 = Label("m0"), Label("m1")
 ZERO, FIRST, SECOND = map(LeaderEpoch, (0, 1, 2))
-START = Brokers(rules_for("2.0.1", MetadataMode.ZOOKEEPER), Bounds(replicas=3)).initial_states()[0]
+START = Brokers(rules_for("2.0.1", MetadataMode.ZOOKEEPER), SearchBounds(replicas=3)).initial_states()[0]
 
 
 def log(*entries: tuple[Label, LeaderEpoch]) -> ReplicaLog:
     """Return a log with its epoch cache."""
-    return ReplicaLog().append(Entry(label, epoch) for label, epoch in entries)
+    return ReplicaLog().append(ModelRecord(label, epoch) for label, epoch in entries)
 
 
 def with_log(state: PartitionState, broker: BrokerId, held: ReplicaLog, high_watermark: int = 0) -> PartitionState:
@@ -37,8 +37,8 @@ def with_log(state: PartitionState, broker: BrokerId, held: ReplicaLog, high_wat
 
 def lost(acks: Acks, *, was_clean: bool, had_appended: bool = False) -> PartitionState:
     """Return a state in which m0 was acknowledged and is lost."""
-    produce = ProduceState(M0, acks, ONE, Offset(1), ZERO, Outcome.ACKNOWLEDGED)
-    loss = Loss(M0, TWO, was_clean, had_appended)
+    produce = ProduceState(M0, acks, ONE, Offset(1), ZERO, ProduceOutcome.ACKNOWLEDGED)
+    loss = LostRecord(M0, TWO, was_clean, had_appended)
     return replace(START, produces=(produce,), history_losses=(loss,), history_committed=frozenset({M0}))
 
 
@@ -64,7 +64,7 @@ def _with_longer_follower() -> PartitionState:
 
 
 def _with_untrue_cache() -> PartitionState:
-    return with_log(START, ONE, ReplicaLog((Entry(M0, ZERO),), (EpochEntry(FIRST, Offset(0)),)))
+    return with_log(START, ONE, ReplicaLog((ModelRecord(M0, ZERO),), (EpochEntry(FIRST, Offset(0)),)))
 
 
 def _with_unordered_cache() -> PartitionState:
@@ -86,7 +86,7 @@ BROKEN: dict[str, tuple[PartitionState, ...]] = {
     "SameOffsetAndEpochSameRecord": (_with_diverged_logs(),),
     "ServedFollowerIsAPrefix": (_with_longer_follower(),),
     "HighWatermarkIsWithinLog": (with_log(START, TWO, ReplicaLog(), 1),),
-    "EpochsNeverDecrease": (with_log(START, TWO, ReplicaLog((Entry(M0, FIRST), Entry(M1, ZERO)))),),
+    "EpochsNeverDecrease": (with_log(START, TWO, ReplicaLog((ModelRecord(M0, FIRST), ModelRecord(M1, ZERO)))),),
     "EpochCacheIsThatOfTheLog": (_with_untrue_cache(), _with_unordered_cache()),
     "LeaderIsInSync": (with_view(isr=(TWO,)), with_view(registered=frozenset({TWO}))),
     "EligibleReplicasAreDisjoint": (with_view(elr=frozenset({TWO})),),

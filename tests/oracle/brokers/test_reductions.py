@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from oracle.brokers.bounds import Bounds
+from oracle.brokers.bounds import SearchBounds
 from oracle.brokers.model import Brokers
 from oracle.brokers.reductions import Keys
 from oracle.events import DecisionReceived, FetchCompleted, RequestSent
 from oracle.replication.electing import awaiting
 from oracle.rules.by_version import rules_for
-from oracle.schedule import Settings
+from oracle.schedule import TopicSettings
 from oracle.transitions import Refusal, step
 from oracle.vocabulary import Acks, HighWatermarkCheckpoint, MetadataMode
 
@@ -80,11 +80,11 @@ def _after(state: PartitionState, events: Iterable[Event], brokers: Brokers) -> 
 @pytest.mark.parametrize("acks", [Acks.ALL, Acks.LEADER])
 @pytest.mark.parametrize(("version", "mode"), RELEASES)
 def test_every_outcome_is_reached_with_the_reductions_too(version: str, mode: MetadataMode, acks: Acks) -> None:
-    bounds = Bounds(
+    bounds = SearchBounds(
         records=1,
         epochs=1,
         acks=acks,
-        settings=Settings(1, unclean_leader_election=True),
+        settings=TopicSettings(1, unclean_leader_election=True),
         checkpointing=HighWatermarkCheckpoint.NEVER,
         late_joins=True,
     )

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from oracle.rules.message_format import stamps_epochs
-from oracle.schedule import Schedule, Settings
+from oracle.schedule import Schedule, TopicSettings
 from oracle.schedule_format import decode_step
 from oracle.steps.brokers import Kill, LoseCheckpoint, LoseTail, Pause, Resume, Start, Stop
-from oracle.steps.frames import AwaitHold, Close, Delay, Drop, Hold, Release
+from oracle.steps.frames import AwaitHold, Close, DelayFrame, Drop, Hold, ReleaseHold
 from oracle.steps.produce import AwaitOutcome, Produce
 from oracle.steps.topic import Elect
 from oracle.steps.waits import AwaitIsr, AwaitLag, AwaitLeader, Checkpoint
@@ -32,12 +32,12 @@ if TYPE_CHECKING:
 FETCHES = (PointName.FETCH_REQUEST, PointName.FETCH_RESPONSE)
 LOOKUPS = (PointName.OFFSETS_FOR_LEADER_EPOCH_REQUEST, PointName.OFFSETS_FOR_LEADER_EPOCH_RESPONSE)
 TRANSCRIPTS = Path(__file__).parent.parent / "transcripts"
-MOVING = (Produce, Kill, Stop, Start, Elect, Hold, Release, Close, Drop, AwaitLag, LoseTail, LoseCheckpoint)
+MOVING = (Produce, Kill, Stop, Start, Elect, Hold, ReleaseHold, Close, Drop, AwaitLag, LoseTail, LoseCheckpoint)
 """The steps that both interpreters know and that change something."""
 FREEZING = (Pause, Resume)
 AT_CONTROLLER = (PointName.LEADER_AND_ISR, PointName.CONTROLLER_FETCH_RESPONSE, PointName.ALTER_PARTITION_REQUEST)
 """What stands still in stories that are told as they are written; chance is kept away from it."""
-KNOWN = (*MOVING, AwaitHold, AwaitLeader, AwaitIsr, AwaitOutcome, Checkpoint, Delay)
+KNOWN = (*MOVING, AwaitHold, AwaitLeader, AwaitIsr, AwaitOutcome, Checkpoint, DelayFrame)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +63,8 @@ def stories() -> tuple[Story, ...]:
 
 
 def is_known(step: Step) -> bool:
-    """Tell whether the interpreter knows a step: no link to the controller, no producer that has not heard."""
-    if isinstance(step, Hold | Delay) and step.point not in FETCHES + LOOKUPS:
+    """Return whether the interpreter knows a step: no link to the controller, no producer that has not heard."""
+    if isinstance(step, Hold | DelayFrame) and step.point not in FETCHES + LOOKUPS:
         return False
     if isinstance(step, Produce) and step.leader is not None:
         return False
@@ -72,7 +72,7 @@ def is_known(step: Step) -> bool:
 
 
 def is_told(step: Step) -> bool:
-    """Tell whether the interpreter can take a step where it is written."""
+    """Return whether the interpreter can take a step where it is written."""
     return is_known(step) or isinstance(step, FREEZING) or (isinstance(step, Hold) and step.point in AT_CONTROLLER)
 
 
@@ -120,7 +120,7 @@ def _story(name: str, fields: dict[str, Any], steps: list[Step]) -> Story:
         sources=(),
         replicas=tuple(BrokerId(broker) for broker in fields["replicas"]),
         steps=tuple(steps),
-        settings=Settings(fields.get("min_isr", 1), fields.get("unclean", False), fields.get("message_format")),
+        settings=TopicSettings(fields.get("min_isr", 1), fields.get("unclean", False), fields.get("message_format")),
         checkpointing=HighWatermarkCheckpoint(fields.get("checkpointing", "prompt")),
         timing=Timing(fields.get("timing", "session")),
     )
@@ -148,7 +148,7 @@ def renamed(steps: Iterable[Step], *, has_lookups: bool = True) -> Iterator[Step
                 offset = step.fetch_offset if step.point in FETCHES else None
                 yield replace(step, name=f"h{holds}", fetch_offset=offset)
                 holds += 1
-        elif isinstance(step, Release | Close | Drop):
+        elif isinstance(step, ReleaseHold | Close | Drop):
             yield replace(step, name=names.get(step.name, step.name))
         else:
             yield step

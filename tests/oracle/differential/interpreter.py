@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from oracle.rules.message_format import stamps_epochs
 from oracle.steps.brokers import Isolate, Kill, LoseCheckpoint, LoseTail, Pause, Rejoin, Resume, Start, Stop
-from oracle.steps.frames import AwaitHold, Close, Drop, Hold, Release
+from oracle.steps.frames import AwaitHold, Close, Drop, Hold, ReleaseHold
 from oracle.steps.produce import AwaitOutcome, Produce
 from oracle.steps.questions import SendTo
 from oracle.steps.topic import Elect
@@ -155,7 +155,7 @@ def _do(cluster: Cluster, step: Step) -> None:
         produce(cluster, step.record, step.acks, step.broker)
     elif isinstance(step, Hold):
         plain_gate.arm(cluster, step)
-    elif isinstance(step, Release | Close | Drop):
+    elif isinstance(step, ReleaseHold | Close | Drop):
         plain_gate.let_go(cluster, step)
         for broker in cluster["brokers"].values():
             _hear(cluster, broker)

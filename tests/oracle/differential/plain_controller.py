@@ -102,7 +102,7 @@ def topic_deleted(cluster: Cluster) -> None:
 
 
 def _can_register(cluster: Cluster, broker: int, *, clean: bool) -> bool:
-    """Tell whether handleBrokerShutdown gets through the index of a broker that shut down uncleanly."""
+    """Return whether handleBrokerShutdown gets through the index of a broker that shut down uncleanly."""
     walks = cluster["facts"]["elr"] and not clean
     return bool(cluster["assigned"]) or not walks or broker not in cluster["controller"]["index"]
 

@@ -51,7 +51,7 @@ def close_connection(cluster: Cluster, broker: int, former: int) -> bool:
 
 
 def is_blocked(cluster: Cluster, broker: dict[str, Any]) -> bool:
-    """Tell whether the link from a follower to its leader stands still."""
+    """Return whether the link from a follower to its leader stands still."""
     link = (broker["id"], broker["leader"])
     return any(hold["caught"] and hold["link"] == link for hold in cluster["holds"])
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from oracle.rules.by_version import rules_for
 from oracle.steps.brokers import Kill, LoseCheckpoint, LoseTail, Start, Stop
-from oracle.steps.frames import AwaitHold, Close, Drop, Hold, Release
+from oracle.steps.frames import AwaitHold, Close, Drop, Hold, ReleaseHold
 from oracle.steps.produce import AwaitOutcome, Produce
 from oracle.steps.topic import Elect
 from oracle.steps.waits import AwaitIsr, AwaitLag, AwaitLeader, Checkpoint
@@ -105,7 +105,7 @@ def _step(replicas: tuple[BrokerId, ...]) -> st.SearchStrategy[Step]:
         st.one_of(st.builds(Elect, st.sampled_from(ElectionKind)), st.builds(LoseCheckpoint, broker)),
         st.one_of(st.builds(LoseTail, broker, st.integers(0, 3).map(Offset)), st.builds(AwaitLag, silent)),
         hold.filter(lambda step: step.follower != step.leader),
-        st.one_of(st.builds(Release, held), st.builds(Close, held), st.builds(Drop, held)),
+        st.one_of(st.builds(ReleaseHold, held), st.builds(Close, held), st.builds(Drop, held)),
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from oracle.explorer.factored import Action, Bound, Check, Factored, Field, JointAction, Veto
+from oracle.explorer.factored import Bound, Check, Factored, Field, JointAction, SpecAction, Veto
 from oracle.explorer.symmetry import Renaming
 
 if TYPE_CHECKING:
@@ -39,15 +39,15 @@ def counters(bits: int = 3, bounds: tuple[Bound, ...] = ()) -> Factored:
         name="counters",
         fields=(*(Field(f"counter {n}", bits, 0) for n in range(BELL)), Field("bell", bits, 0)),
         actions=(
-            Action(
+            SpecAction(
                 "Rise", "counter 0", (0,), rises, (is_low,), lambda _before, after: ["at the top"] * (after[0] == MOST)
             ),
-            Action("Follow", "", (1, 0), follows),
-            Action("Follow", "", (2, 0), follows),
+            SpecAction("Follow", "", (1, 0), follows),
+            SpecAction("Follow", "", (2, 0), follows),
         ),
         joint_actions=(
             JointAction(
-                Action("Ring", "", (BELL,), rings, (lambda rung: rung < 1,)),
+                SpecAction("Ring", "", (BELL,), rings, (lambda rung: rung < 1,)),
                 (
                     Veto((0, 1), lambda one, other: one + other < 2 * MOST),
                     Veto((0, 2), lambda one, other: one + other < 2 * MOST, (None, is_low)),

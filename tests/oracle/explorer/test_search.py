@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from oracle.explorer.model import Always, CannotGoOnError, Eventually, Progress, Sometimes, Verdict
+from oracle.explorer.model import Always, CannotGoOnError, Eventually, SearchProgress, SearchVerdict, Sometimes
 from oracle.explorer.search import CHUNK, Limits, explore
 from tests.oracle.explorer.graphs import DrawnGraph, drawn
 
@@ -25,7 +25,7 @@ def is_not(name: str) -> Always[str]:
 def test_a_whole_graph_is_counted() -> None:
     found = explore(DrawnGraph(drawn(DIAMOND)), always=[is_not("z")], sometimes=[Sometimes("d", "d".__eq__)])
 
-    assert (found.verdict, found.generated, found.distinct, found.depth) == (Verdict.HOLDS, 7, 5, 4)
+    assert (found.verdict, found.generated, found.distinct, found.depth) == (SearchVerdict.HOLDS, 7, 5, 4)
     assert found.sometimes == {"steps": 6, "d": 1}
     assert (found.path, found.trace_length, found.never_seen) == ((), None, ())
 
@@ -41,7 +41,7 @@ def test_the_shortest_path_is_found_and_told() -> None:
         DrawnGraph(drawn("a -long-> b\nb -long-> c\nc -long-> d\na -short-> x\nx -short-> d")), [is_not("d")]
     )
 
-    assert (found.verdict, found.property_name) == (Verdict.VIOLATED, "never d")
+    assert (found.verdict, found.property_name) == (SearchVerdict.VIOLATED, "never d")
     assert [(step.label, step.state) for step in found.path] == [(None, "a"), ("short", "x"), ("short", "d")]
     assert (found.trace_length, found.depth) == (3, 3)
 
@@ -75,14 +75,17 @@ def test_two_searches_agree() -> None:
 def test_a_search_at_its_state_limit_is_unfinished() -> None:
     found = explore(DrawnGraph(drawn(DIAMOND)), [is_not("e")], limits=Limits(max_states=2))
 
-    assert (found.verdict, found.distinct, found.stopped_by) == (Verdict.UNFINISHED, 2, "reached 2 states")
-    assert explore(DrawnGraph(drawn(DIAMOND)), [is_not("b")], limits=Limits(max_states=2)).verdict is Verdict.VIOLATED
-    assert explore(DrawnGraph(drawn(DIAMOND)), limits=Limits(max_states=5)).verdict is Verdict.HOLDS
+    assert (found.verdict, found.distinct, found.stopped_by) == (SearchVerdict.UNFINISHED, 2, "reached 2 states")
+    assert (
+        explore(DrawnGraph(drawn(DIAMOND)), [is_not("b")], limits=Limits(max_states=2)).verdict
+        is SearchVerdict.VIOLATED
+    )
+    assert explore(DrawnGraph(drawn(DIAMOND)), limits=Limits(max_states=5)).verdict is SearchVerdict.HOLDS
 
 
 def test_a_search_reports_progress_and_can_be_stopped() -> None:
     wide = DrawnGraph({"a": [("go", f"{number}") for number in range(2 * CHUNK)]})
-    reported: list[Progress] = []
+    reported: list[SearchProgress] = []
 
     found = explore(wide, limits=Limits(on_progress=reported.append, should_stop=lambda: len(reported) == 2))
 
@@ -90,16 +93,16 @@ def test_a_search_reports_progress_and_can_be_stopped() -> None:
         (2 * CHUNK + 1, 2, 2 * CHUNK),
         (2 * CHUNK + 1, 2, CHUNK),
     ]
-    assert (found.verdict, found.stopped_by, found.depth) == (Verdict.UNFINISHED, "stopped", 2)
+    assert (found.verdict, found.stopped_by, found.depth) == (SearchVerdict.UNFINISHED, "stopped", 2)
 
 
 def test_an_interrupt_leaves_the_figures_so_far() -> None:
-    def interrupt(_: Progress) -> None:
+    def interrupt(_: SearchProgress) -> None:
         raise KeyboardInterrupt
 
     found = explore(DrawnGraph(drawn(DIAMOND)), limits=Limits(on_progress=interrupt))
 
-    assert (found.verdict, found.distinct, found.stopped_by) == (Verdict.UNFINISHED, 3, "interrupted")
+    assert (found.verdict, found.distinct, found.stopped_by) == (SearchVerdict.UNFINISHED, 3, "interrupted")
 
 
 def test_a_model_that_cannot_go_on_leaves_the_figures_so_far() -> None:
@@ -114,7 +117,11 @@ def test_a_model_that_cannot_go_on_leaves_the_figures_so_far() -> None:
 
     found = explore(Full(drawn(DIAMOND)))
 
-    assert (found.verdict, found.distinct, found.stopped_by) == (Verdict.UNFINISHED, 4, "no room for more letters")
+    assert (found.verdict, found.distinct, found.stopped_by) == (
+        SearchVerdict.UNFINISHED,
+        4,
+        "no room for more letters",
+    )
 
 
 def test_actions_that_lead_elsewhere_than_successors_are_a_defect() -> None:
@@ -129,6 +136,9 @@ def test_actions_that_lead_elsewhere_than_successors_are_a_defect() -> None:
 def test_what_never_comes_is_found_after_what_must_always_hold() -> None:
     found = explore(DrawnGraph(drawn(DIAMOND)), eventually=[Eventually("e comes", "e".__eq__)])
 
-    assert (found.verdict, found.property_name, found.loop_start) == (Verdict.VIOLATED, "e comes", 0)
-    assert explore(DrawnGraph(drawn(DIAMOND)), eventually=[Eventually("d comes", "d".__eq__)]).verdict is Verdict.HOLDS
+    assert (found.verdict, found.property_name, found.loop_start) == (SearchVerdict.VIOLATED, "e comes", 0)
+    assert (
+        explore(DrawnGraph(drawn(DIAMOND)), eventually=[Eventually("d comes", "d".__eq__)]).verdict
+        is SearchVerdict.HOLDS
+    )
     assert explore(DrawnGraph(drawn(DIAMOND)), [is_not("e")], [], [Eventually("z", "z".__eq__)]).loop_start is None

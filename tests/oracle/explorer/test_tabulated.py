@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 
 from oracle.explorer.factored import Bound
-from oracle.explorer.model import Verdict
+from oracle.explorer.model import SearchVerdict
 from oracle.explorer.search import explore
 from oracle.explorer.symmetry import Symmetry
 from oracle.explorer.tabulated import Tabulated
@@ -33,7 +33,7 @@ def test_it_visits_what_the_functions_say() -> None:
 
     found = explore(model)
 
-    assert (found.verdict, found.generated, found.distinct) == (Verdict.HOLDS, generated, len(seen))
+    assert (found.verdict, found.generated, found.distinct) == (SearchVerdict.HOLDS, generated, len(seen))
     assert found.depth == 3 * MOST + 2
 
 
@@ -100,5 +100,5 @@ def test_symmetric_states_are_one() -> None:
 def test_more_parts_than_a_field_can_number_end_the_search() -> None:
     found = explore(Tabulated(counters(bits=1)))
 
-    assert found.verdict is Verdict.UNFINISHED
+    assert found.verdict is SearchVerdict.UNFINISHED
     assert found.stopped_by == "more than 2 different contents of counter 0"

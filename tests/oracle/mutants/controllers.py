@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from oracle.rules import kip_966, kraft_controller, zookeeper_controller
-from oracle.rules.election import Partition, bumped
-from oracle.vocabulary import Role
+from oracle.rules.election import ElectedPartition, bumped
+from oracle.vocabulary import ReplicaRole
 from tests.oracle.mutants.killers import Answer, Golden, Story
 from tests.oracle.mutants.mutant import Mutant, with_delivery, with_election, with_fields
 from tests.oracle.mutants.questions import (
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 right_election = zookeeper_controller.elect
 
 
-def elects_if_unclean_is(*, on: bool) -> Callable[[ControllerView, Partition], ControllerView]:
-    def elect(view: ControllerView, partition: Partition) -> ControllerView:
+def elects_if_unclean_is(*, on: bool) -> Callable[[ControllerView, ElectedPartition], ControllerView]:
+    def elect(view: ControllerView, partition: ElectedPartition) -> ControllerView:
         return right_election(
             view, replace(partition, settings=replace(partition.settings, unclean_leader_election=on))
         )
@@ -35,15 +35,19 @@ def elects_if_unclean_is(*, on: bool) -> Callable[[ControllerView, Partition], C
     return elect
 
 
-def last_live(partition: Partition, view: ControllerView, among: Collection[BrokerId]) -> BrokerId | None:
+def last_live(partition: ElectedPartition, view: ControllerView, among: Collection[BrokerId]) -> BrokerId | None:
     return next((b for b in reversed(partition.assignment) if b in view.registered and b in among), None)
 
 
-def first_dead_or_alive(partition: Partition, _view: ControllerView, among: Collection[BrokerId]) -> BrokerId | None:
+def first_dead_or_alive(
+    partition: ElectedPartition, _view: ControllerView, among: Collection[BrokerId]
+) -> BrokerId | None:
     return next((b for b in partition.assignment if b in among), None)
 
 
-def without_bump(view: ControllerView, partition: Partition, elect: Callable[..., ControllerView]) -> ControllerView:
+def without_bump(
+    view: ControllerView, partition: ElectedPartition, elect: Callable[..., ControllerView]
+) -> ControllerView:
     return elect(replace(view, leader=None), partition)
 
 
@@ -51,20 +55,22 @@ def shrunk_to_nobody(view: ControllerView, broker: BrokerId) -> ControllerView:
     return bumped(replace(view, isr=tuple(b for b in view.isr if b != broker))) if broker in view.isr else view
 
 
-def only_registered(view: ControllerView, _partition: Partition, broker: BrokerId, _clean: bool) -> ControllerView:
+def only_registered(
+    view: ControllerView, _partition: ElectedPartition, broker: BrokerId, _clean: bool
+) -> ControllerView:
     return replace(view, registered=view.registered | {broker})
 
 
-def leader_leaves_too(view: ControllerView, partition: Partition, broker: BrokerId) -> ControllerView:
+def leader_leaves_too(view: ControllerView, partition: ElectedPartition, broker: BrokerId) -> ControllerView:
     decided = kraft_controller.removed(view, partition, broker)
     return replace(decided, isr=tuple(b for b in decided.isr if b != broker))
 
 
-def always_eligible(view: ControllerView, _partition: Partition, isr: tuple[BrokerId, ...]) -> ControllerView:
+def always_eligible(view: ControllerView, _partition: ElectedPartition, isr: tuple[BrokerId, ...]) -> ControllerView:
     return replace(view, isr=isr, elr=(view.elr | set(view.isr)) - set(isr))
 
 
-def never_eligible(view: ControllerView, _partition: Partition, isr: tuple[BrokerId, ...]) -> ControllerView:
+def never_eligible(view: ControllerView, _partition: ElectedPartition, isr: tuple[BrokerId, ...]) -> ControllerView:
     return replace(view, isr=isr, elr=frozenset())
 
 
@@ -249,7 +255,7 @@ MUTANTS = (
         "tells-roles-before-metadata",
         "delivery",
         "a broker that registers hears its role before the first UpdateMetadata",
-        Answer(role_while_metadata_is_held("2.8.2"), Role.LEADER),
+        Answer(role_while_metadata_is_held("2.8.2"), ReplicaRole.LEADER),
         with_delivery(tells_metadata_first=False),
     ),
     Mutant(

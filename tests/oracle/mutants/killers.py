@@ -32,7 +32,7 @@ class Killer(Protocol):
     """Something that notices a wrong rule."""
 
     def passes(self, change: Callable[[RuleSet], RuleSet]) -> bool:
-        """Tell whether all is as it should be under changed rules."""
+        """Return whether all is as it should be under changed rules."""
         ...
 
 
@@ -43,7 +43,7 @@ class Story:
     stem: str
 
     def passes(self, change: Callable[[RuleSet], RuleSet]) -> bool:
-        """Tell whether the transcript reads as written."""
+        """Return whether the transcript reads as written."""
         text = (TRANSCRIPTS / f"{self.stem}.txt").read_text()
         try:
             return rewritten(text, change) == text
@@ -58,7 +58,7 @@ class Golden:
     name: str
 
     def passes(self, change: Callable[[RuleSet], RuleSet]) -> bool:
-        """Tell whether every release predicts what its golden file says."""
+        """Return whether every release predicts what its golden file says."""
         (scenario,) = select([self.name])
         return golden_path(scenario).read_text() == golden_text(scenario.schedule, change)
 
@@ -72,7 +72,7 @@ class Property:
     version: str
 
     def passes(self, change: Callable[[RuleSet], RuleSet]) -> bool:
-        """Tell whether the property holds in every world of the walk, or of the walk as a whole."""
+        """Return whether the property holds in every world of the walk, or of the walk as a whole."""
         right = getattr(counterexamples, self.counterexample)(self.version)
         walk = followed(right.schedule, change(right.end.rules))
         holds = getattr(invariants, self.invariant)
@@ -89,7 +89,7 @@ class Answer:
     answer: object
 
     def passes(self, change: Callable[[RuleSet], RuleSet]) -> bool:
-        """Tell whether the answer is the right one."""
+        """Return whether the answer is the right one."""
         try:
             return self.question(change) == self.answer
         except (ImpossibleEventError, LookupError):
@@ -110,7 +110,7 @@ class PublishedCount:
     counted: tuple[int, int, int]
 
     def passes(self, _change: Callable[[RuleSet], RuleSet]) -> bool:
-        """Tell whether the explorer counts what TLC counts."""
+        """Return whether the explorer counts what TLC counts."""
         _forget_cuts()
         found = search(self.module, self.bounds)
         _forget_cuts()

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from oracle.rules import kip_101, message_format
-from oracle.schedule import Settings
+from oracle.schedule import TopicSettings
 from tests.oracle.mutants.killers import Answer, Story
 from tests.oracle.mutants.mutant import Mutant, with_fields, with_truncation
 from tests.oracle.mutants.questions import is_predicted
 from tests.oracle.schedules import produce, schedule
 
-IN_OLD_FORMAT = schedule(produce("m0"), settings=Settings(message_format_version="0.10.2"))
+IN_OLD_FORMAT = schedule(produce("m0"), settings=TopicSettings(message_format_version="0.10.2"))
 
 MUTANTS = (
     Mutant(

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 KRAFT = MetadataMode.KRAFT
 
 
-def asked_again(*, version: str, mode: MetadataMode, cell: test_guarantee_table.Cell) -> Callable[[], None]:
+def asked_again(*, version: str, mode: MetadataMode, cell: test_guarantee_table.GuaranteeCell) -> Callable[[], None]:
     """Return the test that the explorer's answer for a cell is the kept one."""
     return partial(test_guarantee_table.test_a_sample_of_the_kept_table_is_what_the_explorer_finds, version, mode, cell)
 

@@ -21,18 +21,18 @@ from oracle.events import (
     SettingsChanged,
     TopicDeleted,
 )
-from oracle.gate import Gate
+from oracle.gate import ModelledGate
 from oracle.predict import PointUnavailableError, initial_world, predict, take
 from oracle.rules import controller_epoch
 from oracle.rules.by_version import rules_for
-from oracle.schedule import Settings
+from oracle.schedule import TopicSettings
 from oracle.steps.brokers import Kill, Pause, Resume, Start
-from oracle.steps.frames import Hold, Release
+from oracle.steps.frames import Hold, ReleaseHold
 from oracle.steps.produce import Produce
 from oracle.steps.questions import Ask
 from oracle.steps.topic import Elect
 from oracle.tracing.invariants import TraceSettings
-from oracle.tracing.sending import speech_of
+from oracle.tracing.sending import sent_versions
 from oracle.vocabulary import Acks, ElectionKind, Expectation, Label, MetadataMode, PointName
 from oracle.world import ImpossibleEventError
 from tests.oracle.latest_offset import latest_offset
@@ -125,7 +125,7 @@ def isr_as_its_leader_was_answered(version: str) -> Callable[[Callable[[RuleSet]
     request = Hold("request", PointName.ALTER_PARTITION_REQUEST, broker=ONE)
     answer = Hold("answer", PointName.ALTER_PARTITION_RESPONSE, broker=ONE)
     log = Hold("log", PointName.CONTROLLER_FETCH_RESPONSE, broker=ONE)
-    steps = (Kill(THREE), request, Start(THREE), log, answer, Release("request"), Release("answer"))
+    steps = (Kill(THREE), request, Start(THREE), log, answer, ReleaseHold("request"), ReleaseHold("answer"))
 
     def ask(change: Callable[[RuleSet], RuleSet]) -> object:
         world = _after(_rules(version, change), *steps)
@@ -180,7 +180,7 @@ def deposed_leader_is_truncating(version: str) -> Callable[[Callable[[RuleSet], 
         world = world.apply(RecordSent(Label("m1"), Acks.LEADER)).settle()
         world = world.apply(BrokerRemoved(ONE)).settle().apply(BrokerReturned(ONE, clean=True)).settle()
         world = world.apply(BrokerRemoved(TWO)).settle().apply(BrokerReturned(TWO, clean=True))
-        return replace(world, gate=Gate()).settle().state.replica(TWO).truncating
+        return replace(world, gate=ModelledGate()).settle().state.replica(TWO).truncating
 
     return ask
 
@@ -190,7 +190,7 @@ def leader_once_unclean_election_is_allowed(version: str) -> Callable[[Callable[
 
     def ask(change: Callable[[RuleSet], RuleSet]) -> object:
         world = _after(_rules(version, change), Kill(TWO), Kill(THREE), Kill(ONE), Start(TWO))
-        return world.apply(SettingsChanged(Settings(1, unclean_leader_election=True))).state.controller.leader
+        return world.apply(SettingsChanged(TopicSettings(1, unclean_leader_election=True))).state.controller.leader
 
     return ask
 
@@ -198,13 +198,13 @@ def leader_once_unclean_election_is_allowed(version: str) -> Callable[[Callable[
 def eligible_under_a_new_minimum(change: Callable[[RuleSet], RuleSet]) -> object:
     """Ask who is still eligible when min.insync.replicas has changed."""
     world = _after(_rules("4.3.1-kraft", change), Kill(TWO), Kill(THREE), Kill(ONE))
-    return world.apply(SettingsChanged(Settings(2))).state.controller.elr
+    return world.apply(SettingsChanged(TopicSettings(2))).state.controller.elr
 
 
 def registers_once_its_topic_is_deleted(change: Callable[[RuleSet], RuleSet]) -> object:
     """Ask whether a broker that was eligible under an old minimum runs after a crash when its topic is gone."""
     world = _after(_rules("4.3.1-kraft", change), Kill(TWO), Kill(THREE), Kill(ONE))
-    world = world.apply(SettingsChanged(Settings(2))).apply(TopicDeleted())
+    world = world.apply(SettingsChanged(TopicSettings(2))).apply(TopicDeleted())
     return world.apply(BrokerReturned(ONE, clean=False)).state.replica(ONE).alive
 
 
@@ -251,7 +251,7 @@ def waits_for_what_is_not_there(version: str) -> Callable[[Callable[[RuleSet], R
 
 def newest_fetch_that_may_be_seen(version: str) -> Callable[[Callable[[RuleSet], RuleSet]], object]:
     """Ask in which version, at most, brokers may fetch from each other."""
-    return lambda change: speech_of(_rules(version, change), TraceSettings()).fetch[-1]
+    return lambda change: sent_versions(_rules(version, change), TraceSettings()).fetch[-1]
 
 
 def obeys_a_lower_epoch(_change: Callable[[RuleSet], RuleSet]) -> object:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from oracle.rules import isr_eligibility, recovery, requested_election, settings_change
-from oracle.rules.election import ElectionRules, Partition, with_leader
+from oracle.rules.election import ElectedPartition, ElectionRules, with_leader
 from oracle.vocabulary import ElectionKind
 from tests.oracle.mutants.killers import Answer, Story
 from tests.oracle.mutants.mutant import Mutant, with_fields
@@ -21,21 +21,23 @@ from tests.oracle.mutants.questions import (
 )
 
 if TYPE_CHECKING:
-    from oracle.state import ControllerView, Decision, ReplicaState
+    from oracle.state import ControllerDecision, ControllerView, ReplicaState
 
 BY_KIND = "oracle.rules.requested_election.BY_KIND"
 
 
-def whoever_comes_first(view: ControllerView, partition: Partition, _rules: ElectionRules) -> ControllerView | str:
+def whoever_comes_first(
+    view: ControllerView, partition: ElectedPartition, _rules: ElectionRules
+) -> ControllerView | str:
     return with_leader(view, partition.assignment[0], clean=True)
 
 
-def only_if_allowed(view: ControllerView, partition: Partition, rules: ElectionRules) -> ControllerView | str:
+def only_if_allowed(view: ControllerView, partition: ElectedPartition, rules: ElectionRules) -> ControllerView | str:
     elected = rules.elect(view, partition)
     return "no replica lives" if elected.leader is None else elected
 
 
-def has_heard_everything(_answer: Decision, leader: ReplicaState) -> bool:
+def has_heard_everything(_answer: ControllerDecision, leader: ReplicaState) -> bool:
     return not leader.undelivered
 
 

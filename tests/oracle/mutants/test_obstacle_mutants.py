@@ -64,7 +64,7 @@ DELETE, DIE = leading.delete_records, electing.die
 OBSTACLES = "oracle.world.Obstacles"
 DELETES = "oracle.replication.leading.delete_records"
 MUTANTS: dict[str, tuple[str, Callable[..., Any] | property, str]] = {
-    "a paused broker hears decisions": (f"{OBSTACLES}.deaf", property(_nobody), "paused-leader-on-4.3-kraft"),
+    "a paused broker hears decisions": (f"{OBSTACLES}.unreachable", property(_nobody), "paused-leader-on-4.3-kraft"),
     "a paused follower fetches": (f"{OBSTACLES}.stops", _only_severed, "paused-follower-under-lag"),
     "a cut link passes fetches": (f"{OBSTACLES}.severs", _never, "cut-link"),
     "an isolated leader is fetched from": (f"{OBSTACLES}.severs", _one_way, "isolated-leader-on-2.8"),

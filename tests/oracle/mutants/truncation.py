@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from oracle.log import EpochEnd
 from oracle.rules import kip_101, kip_279, same_leader, truncate_to_high_watermark
-from oracle.rules.truncation import Cut
+from oracle.rules.truncation import TruncationPoint
 from oracle.vocabulary import Offset
 from tests.oracle.mutants.killers import Answer, Golden, Property, Story
 from tests.oracle.mutants.mutant import Mutant, with_fields, with_truncation
@@ -18,23 +18,25 @@ if TYPE_CHECKING:
     from oracle.vocabulary import BrokerId, LeaderEpoch
 
 
-def one_too_many(log: ReplicaLog, high_watermark: Offset, _answer: EpochEnd) -> Cut:
-    return Cut(Offset(max(min(high_watermark, log.log_end_offset) - 1, 0)))
+def one_too_many(log: ReplicaLog, high_watermark: Offset, _answer: EpochEnd) -> TruncationPoint:
+    return TruncationPoint(Offset(max(min(high_watermark, log.log_end_offset) - 1, 0)))
 
 
-def nothing(log: ReplicaLog, _high_watermark: Offset, _answer: EpochEnd) -> Cut:
-    return Cut(log.log_end_offset)
+def nothing(log: ReplicaLog, _high_watermark: Offset, _answer: EpochEnd) -> TruncationPoint:
+    return TruncationPoint(log.log_end_offset)
 
 
-def log_end_if_unknown(log: ReplicaLog, _high_watermark: Offset, answer: EpochEnd) -> Cut:
-    return Cut(log.log_end_offset if answer.end_offset is None else min(answer.end_offset, log.log_end_offset))
+def log_end_if_unknown(log: ReplicaLog, _high_watermark: Offset, answer: EpochEnd) -> TruncationPoint:
+    return TruncationPoint(
+        log.log_end_offset if answer.end_offset is None else min(answer.end_offset, log.log_end_offset)
+    )
 
 
-def once(log: ReplicaLog, high_watermark: Offset, answer: EpochEnd) -> Cut:
-    return Cut(kip_279.cut_to_common_epoch(log, high_watermark, answer).offset)
+def once(log: ReplicaLog, high_watermark: Offset, answer: EpochEnd) -> TruncationPoint:
+    return TruncationPoint(kip_279.cut_to_common_epoch(log, high_watermark, answer).offset)
 
 
-def to_own_end(log: ReplicaLog, high_watermark: Offset, answer: EpochEnd) -> Cut:
+def to_own_end(log: ReplicaLog, high_watermark: Offset, answer: EpochEnd) -> TruncationPoint:
     known = answer.end_offset is not None
     return kip_279.cut_to_common_epoch(
         log, high_watermark, replace(answer, end_offset=log.log_end_offset if known else None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import product
 from typing import TYPE_CHECKING
 
-from oracle.log import Entry, ReplicaLog
+from oracle.log import ModelRecord, ReplicaLog
 from oracle.vocabulary import Label, LeaderEpoch
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 def log_of(epochs: tuple[int, ...]) -> ReplicaLog:
     """Return a log whose records were written in these epochs; an epoch has one leader, so one record an offset."""
-    entries = (Entry(Label(f"m{epoch}.{offset}"), LeaderEpoch(epoch)) for offset, epoch in enumerate(epochs))
+    entries = (ModelRecord(Label(f"m{epoch}.{offset}"), LeaderEpoch(epoch)) for offset, epoch in enumerate(epochs))
     return ReplicaLog().append(entries)
 
 

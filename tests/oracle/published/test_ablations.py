@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from oracle.explorer.model import Verdict
+from oracle.explorer.model import SearchVerdict
 from oracle.published.catalogue import ABLATIONS
 from tests.oracle.published.searching import search
 
@@ -42,7 +42,7 @@ def test_every_variant_is_in_the_table() -> None:
 def test_without_one_rule_an_invariant_breaks(name: str, invariant: str, trace_length: int) -> None:
     found = search(name, BOUNDS, invariant, with_symmetry=True)
 
-    assert (found.verdict, found.trace_length) == (Verdict.VIOLATED, trace_length)
+    assert (found.verdict, found.trace_length) == (SearchVerdict.VIOLATED, trace_length)
 
 
 @pytest.mark.parametrize(("name", "generated", "distinct", "depth"), COUNTS)
@@ -55,11 +55,11 @@ def test_a_variant_counts_as_tlc_on_the_changed_module(name: str, generated: int
 def test_with_unclean_election_a_follower_is_still_a_prefix_of_its_leader() -> None:
     found = search("Kip320/with-unclean-election", "3/2/2/1", "FollowerIsPrefix", with_symmetry=True)
 
-    assert found.verdict is Verdict.HOLDS
+    assert found.verdict is SearchVerdict.HOLDS
     assert found.sometimes["ControllerElectUnclean"] > 0
 
 
 def test_counting_the_known_isr_only_exposes_records_that_a_member_lacks() -> None:
     found = search("AsyncIsr/without-maximal-isr", "2/2/1/2", "ValidHighWatermark")
 
-    assert (found.verdict, found.trace_length) == (Verdict.VIOLATED, 6)
+    assert (found.verdict, found.trace_length) == (SearchVerdict.VIOLATED, 6)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from oracle.explorer.model import Verdict
+from oracle.explorer.model import SearchVerdict
 from oracle.explorer.search import explore
 from oracle.explorer.tabulated import Tabulated
 from oracle.published.catalogue import subject
@@ -31,20 +31,20 @@ def search_with(model: Factored, *invariants: str) -> Exploration[int]:
 def test_the_unchanged_model_holds() -> None:
     found = search_with(specification(KIP_320, BOUNDS), "WeakIsr", "StrongIsr", "FollowerIsPrefix")
 
-    assert (found.verdict, found.distinct) == (Verdict.HOLDS, 5973)
+    assert (found.verdict, found.distinct) == (SearchVerdict.HOLDS, 5973)
 
 
 def test_a_high_watermark_without_vetoes_breaks_it() -> None:
     model = specification(KIP_320, BOUNDS)
     unasked = tuple(replace(joint, vetoes=()) for joint in model.joint_actions)
 
-    assert search_with(replace(model, joint_actions=unasked), "WeakIsr").verdict is Verdict.VIOLATED
+    assert search_with(replace(model, joint_actions=unasked), "WeakIsr").verdict is SearchVerdict.VIOLATED
 
 
 def test_a_follower_that_never_cuts_breaks_it() -> None:
     uncut = replace(KIP_320, cuts=lambda _leader, follower, _high_watermark: (follower.log_end_offset,))
 
-    assert search_with(specification(uncut, BOUNDS), "FollowerIsPrefix").verdict is Verdict.VIOLATED
+    assert search_with(specification(uncut, BOUNDS), "FollowerIsPrefix").verdict is SearchVerdict.VIOLATED
 
 
 def test_a_model_in_which_nobody_writes_holds_and_says_what_it_never_saw() -> None:
@@ -52,7 +52,7 @@ def test_a_model_in_which_nobody_writes_holds_and_says_what_it_never_saw() -> No
     silent = replace(model, actions=tuple(one for one in model.actions if one.name != "LeaderWrite"))
 
     found = search_with(silent, "WeakIsr", "StrongIsr")
-    assert found.verdict is Verdict.HOLDS
+    assert found.verdict is SearchVerdict.HOLDS
     assert {"FollowerFetch", "LeaderIncHighWatermark", "a zombie writes", "records are cut"} <= {*found.never_seen}
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from oracle.explorer.model import Verdict
+from oracle.explorer.model import SearchVerdict
 from tests.oracle.published.searching import search
 
 BOTH = "WeakIsr StrongIsr"
@@ -53,7 +53,7 @@ def test_a_whole_search_counts_as_tlc(
     found = search(name, bounds, *invariants.split())
 
     assert (found.generated, found.distinct, found.depth) == (generated, distinct, depth)
-    assert found.verdict is Verdict.HOLDS
+    assert found.verdict is SearchVerdict.HOLDS
     assert found.never_seen == ()
 
 
@@ -63,7 +63,7 @@ def test_a_broken_invariant_breaks_as_early_as_in_tlc(
 ) -> None:
     found = search(name, bounds, invariant)
 
-    assert (found.verdict, found.property_name, found.trace_length) == (Verdict.VIOLATED, invariant, trace_length)
+    assert (found.verdict, found.property_name, found.trace_length) == (SearchVerdict.VIOLATED, invariant, trace_length)
 
 
 @pytest.mark.parametrize(("name", "bounds", "invariants", "generated", "distinct", "depth"), SYMMETRIC)
@@ -85,7 +85,7 @@ def test_symmetry_does_not_change_the_shortest_counterexample(name: str, trace_l
 def test_async_isr_is_symmetric_in_its_followers() -> None:
     whole, folded = (search("AsyncIsr", "3/2/1/2", "ValidHighWatermark", with_symmetry=on) for on in (False, True))
 
-    assert folded.verdict is Verdict.HOLDS
+    assert folded.verdict is SearchVerdict.HOLDS
     assert folded.depth == whole.depth
     assert whole.distinct / 2 < folded.distinct < whole.distinct * 0.55
 
@@ -93,5 +93,5 @@ def test_async_isr_is_symmetric_in_its_followers() -> None:
 def test_a_search_that_is_too_small_says_what_it_did_not_see() -> None:
     found = search("Kip320", "2/1/1/0", "StrongIsr")
 
-    assert found.verdict is Verdict.HOLDS
+    assert found.verdict is SearchVerdict.HOLDS
     assert found.never_seen == ("a zombie writes", "records are cut")

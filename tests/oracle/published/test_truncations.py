@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from oracle.published import truncations
 from oracle.published.catalogue import subject
-from oracle.published.parts import Replica
+from oracle.published.parts import SpecReplica
 from oracle.vocabulary import Offset
 from tests.oracle.published.logs import all_logs, log_of
 from tests.oracle.published.searching import constants_of
@@ -93,7 +93,7 @@ def reached_pairs(name: str, bounds: str) -> set[tuple[ReplicaLog, ReplicaLog]]:
         fresh = dict.fromkeys(reached for reached in model.successors(state) if reached not in seen)
         seen.update(fresh)
         states.extend(fresh)
-    replicas = ([part for part in model.parts(state) if isinstance(part, Replica)] for state in states)
+    replicas = ([part for part in model.parts(state) if isinstance(part, SpecReplica)] for state in states)
     return {(one.log, other.log) for one, other in replicas}
 
 

@@ -23,7 +23,7 @@ from conformance.observation.event_stream import EventStream
 from conformance.record.directory import RunDirectory
 from oracle.rules import message_format
 from oracle.rules.by_version import rules_for
-from oracle.schedule import Settings
+from oracle.schedule import TopicSettings
 from oracle.steps.topic import MESSAGE_FORMAT
 from oracle.trace_check import TraceCheck, TraceSettings
 from oracle.tracing.invariants import Invariant
@@ -60,7 +60,7 @@ class Recording:
         """Replay the events, or others in their place, under the run's rules or another release's."""
         version, metadata = rules_of or (self.kafka, self.metadata)
         settings = TraceSettings(lag_time_max_ms=self.lag_time_max_ms)
-        topic = Settings(message_format_version=self.message_format_version)
+        topic = TopicSettings(message_format_version=self.message_format_version)
         rules = message_format.adapted(rules_for(version, MetadataMode(metadata)), topic)
         check = TraceCheck(rules, settings, enforced=enforced)
         for event in self.events if events is None else events:

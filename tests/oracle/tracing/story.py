@@ -8,7 +8,6 @@ from oracle.log import EpochEnd
 from oracle.rules.by_version import rules_for
 from oracle.trace_check import TraceCheck, TraceSettings
 from oracle.tracing.observed import (
-    EpochRun,
     Event,
     FetchAnswered,
     FetchDelivered,
@@ -23,10 +22,11 @@ from oracle.tracing.observed import (
     LookupDelivered,
     LookupReceived,
     LookupSent,
+    ObservedEpochRun,
     RequestKey,
     TopicPartition,
 )
-from oracle.tracing.sending import speech_of
+from oracle.tracing.sending import sent_versions
 from oracle.vocabulary import MetadataMode
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class Story:
         rules = self.rules = rules_for(kafka, MetadataMode(metadata))
         self.settings = TraceSettings(**settings)
         self.check = TraceCheck(rules, self.settings)
-        self.speech = speech_of(rules, self.settings)
+        self.speech = sent_versions(rules, self.settings)
         self.violation: Violation | None = None
         self.at = SECOND_NS
         self._keys = 0
@@ -95,7 +95,7 @@ class Story:
     def answered(self, key: RequestKey, watermark: int, *runs: tuple[int | None, int, int], **fields: Told) -> None:
         """Let the leader answer a FETCH, and deliver the answer."""
         fields.setdefault("error", 0)
-        told = tuple(EpochRun(*run) for run in runs)  # type: ignore[arg-type]
+        told = tuple(ObservedEpochRun(*run) for run in runs)  # type: ignore[arg-type]
         self.feed(FetchAnswered, key=key, high_watermark=watermark, runs=told, **fields)
         self.feed(FetchDelivered, key=key)
 

@@ -8,7 +8,7 @@ import pytest
 
 from oracle.log import NO_EPOCH, UNDEFINED, EpochEnd, EpochEntry
 from oracle.tracing.known_log import UNBOUNDED, EpochLog, KnownLog
-from oracle.tracing.observed import EpochRun
+from oracle.tracing.observed import ObservedEpochRun
 from oracle.vocabulary import LeaderEpoch, Offset
 from tests.oracle.tracing.story import with_records
 
@@ -80,7 +80,7 @@ def test_records_before_the_start_may_be_of_any_earlier_epoch(
 ) -> None:
     bounds = log(9, (ZERO, 0), (ONE, 2), (TWO, 5))
     (begun,) = KnownLog(bounds, bounds).starting_at(Offset(3))
-    run = EpochRun(epoch, Offset(first), Offset(last))
+    run = ObservedEpochRun(epoch, Offset(first), Offset(last))
     assert begun.may_hold(run) is may
     if may:
         assert begun.holding(run) == begun

@@ -22,7 +22,7 @@ from oracle.tracing.observed import (
     ReplicaStopped,
     TailLost,
 )
-from oracle.tracing.replica import Replica
+from oracle.tracing.replica import TracedReplica
 from oracle.vocabulary import BrokerId, LeaderEpoch, MetadataMode
 from tests.oracle.tracing.story import PARTITION, Story, with_records
 
@@ -213,7 +213,7 @@ def test_changes_of_the_isr_alone_do_not_add_up_to_more_that_a_replica_may_be() 
             replicas=brokers,
         )
 
-    replica = Replica(BrokerId(1), rules_for("4.3.1", MetadataMode.KRAFT))
+    replica = TracedReplica(BrokerId(1), rules_for("4.3.1", MetadataMode.KRAFT))
     for _ in range(50):
         replica.hear(told(0))
     assert len(replica.reachable()) == 2

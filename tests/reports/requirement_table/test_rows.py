@@ -16,13 +16,13 @@ from tests.reports.requirement_table.small_runs import ROWS, Row, write_run
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from reports.requirement_table.table import Table
+    from reports.requirement_table.table import RequirementTable
 
 SILENT = Row("TR-01", "Nobody asked.", "Another area")
 
 
 @pytest.fixture
-def table(tmp_path: Path) -> Table:
+def table(tmp_path: Path) -> RequirementTable:
     """Two rounds of one release, of which one deviates; HW-01 is cited as well, TR-01 by nobody."""
     runs = [
         write_run(tmp_path / "line" / "round-1", "a"),
@@ -34,12 +34,12 @@ def table(tmp_path: Path) -> Table:
 
 
 @pytest.fixture
-def page(table: Table, tmp_path: Path) -> PageReader:
+def page(table: RequirementTable, tmp_path: Path) -> PageReader:
     assert table.rows
     return PageReader((tmp_path / "matrix.html").read_text(encoding="utf-8"))
 
 
-def test_every_requirement_with_a_run_is_one_row(table: Table, page: PageReader) -> None:
+def test_every_requirement_with_a_run_is_one_row(table: RequirementTable, page: PageReader) -> None:
     shown = [(title, [row.requirement.id for row in rows]) for title, rows in groups_of(table)]
 
     assert shown == [(EVERY_RUN, ["HW-01", "HW-09", "HW-10"]), ("An area", ["HW-03"])]
@@ -49,7 +49,9 @@ def test_every_requirement_with_a_run_is_one_row(table: Table, page: PageReader)
     assert "No run is about TR-01." in [item.words for item in page.named("p")]
 
 
-def test_what_is_held_in_every_run_stands_beside_the_entries_about_it(table: Table, page: PageReader) -> None:
+def test_what_is_held_in_every_run_stands_beside_the_entries_about_it(
+    table: RequirementTable, page: PageReader
+) -> None:
     first = groups_of(table)[0][1][0]
     row = next(item for item in page.named("tr") if item.words.startswith("HW-01 One."))
 
@@ -57,7 +59,7 @@ def test_what_is_held_in_every_run_stands_beside_the_entries_about_it(table: Tab
     assert [entry.scenario for entry in first.entries] == ["HW-03", "HW-03/x"]
 
 
-def test_an_entry_has_its_runs_round_by_round(table: Table) -> None:
+def test_an_entry_has_its_runs_round_by_round(table: RequirementTable) -> None:
     (row,) = groups_of(table)[1][1]
 
     assert [[[run.round for run in runs] for runs in entry.runs] for entry in row.entries] == [[[1, 2]], [[1]]]
@@ -81,7 +83,7 @@ def test_every_table_names_itself_and_its_heads(page: PageReader) -> None:
     assert all("scope" in head.attributes for head in page.named("th"))
 
 
-def test_a_line_says_its_entries_verdicts_time_and_flakes(table: Table, page: PageReader) -> None:
+def test_a_line_says_its_entries_verdicts_time_and_flakes(table: RequirementTable, page: PageReader) -> None:
     (total,) = table.totals
     row = next(item for item in page.named("tr") if item.words.startswith("4.3.1 KRaft process"))
 

@@ -18,7 +18,7 @@ from tests.reports.requirement_table.small_runs import HEALTHY, ROWS, numbers, s
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from reports.requirement_table.table import Table
+    from reports.requirement_table.table import RequirementTable
 
 
 @pytest.fixture
@@ -34,7 +34,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def written(folder: Path) -> Table:
+def written(folder: Path) -> RequirementTable:
     pages = []
     for line in ("new", "old"):
         runs = sorted((folder / line).glob("round-*/*"))

@@ -10,7 +10,14 @@ import pytest
 
 from conformance.commands import worst_schedules
 from conformance.commands.guarantees import kept_table
-from conformance.scenarios.election.el_03_settings import ACKS, CELLS, OF_CELLS, OF_POWER_FAILURES, POWER_FAILURES, Cell
+from conformance.scenarios.election.el_03_settings import (
+    ACKS,
+    CELLS,
+    OF_CELLS,
+    OF_POWER_FAILURES,
+    POWER_FAILURES,
+    SettingsCombination,
+)
 from oracle.brokers import questions
 from oracle.brokers.guarantee_table import release_name
 from oracle.brokers.questions import Faults
@@ -18,7 +25,7 @@ from oracle.guarantees import PromiseVerdict
 from oracle.predict import predict
 from oracle.rules.by_version import rules_for
 from oracle.steps.brokers import LoseTail
-from oracle.vocabulary import MetadataMode, Outcome
+from oracle.vocabulary import MetadataMode, ProduceOutcome
 
 if TYPE_CHECKING:
     from conformance.catalogue.scenario import Scenario
@@ -43,7 +50,7 @@ class Worst(IntEnum):
     PROMISE_BROKEN = 2
 
 
-def of_schedule(cell: Cell, version: str, mode: MetadataMode) -> Worst:
+def of_schedule(cell: SettingsCombination, version: str, mode: MetadataMode) -> Worst:
     prediction = predict(OF_CELL[cell].schedule, rules_for(version, mode))
     verdicts = {record.promise.verdict for record in prediction.records}
     diverged = prediction.diverged and cell.acks == "all"  # without a promise the table asks for losses alone
@@ -52,10 +59,10 @@ def of_schedule(cell: Cell, version: str, mode: MetadataMode) -> Worst:
     return Worst.LOST_AS_ALLOWED if PromiseVerdict.ALLOWED_BY_SETTINGS in verdicts else Worst.KEPT
 
 
-def of_table(cell: Cell, version: str, mode: MetadataMode) -> Worst:
+def of_table(cell: SettingsCombination, version: str, mode: MetadataMode) -> Worst:
     row = TABLE.row_of(release_name(rules_for(version, mode)))
     assert row is not None
-    asked = questions.Cell(ACKS[cell.acks], cell.min_isr, cell.unclean, cell.replicas, Faults.KILLS)
+    asked = questions.GuaranteeCell(ACKS[cell.acks], cell.min_isr, cell.unclean, cell.replicas, Faults.KILLS)
     answer = row.answers[asked]
     if answer.lost is None or answer.lost.actions is None:
         return Worst.KEPT
@@ -64,7 +71,7 @@ def of_table(cell: Cell, version: str, mode: MetadataMode) -> Worst:
 
 
 @pytest.mark.parametrize("cell", CELLS, ids=[cell.words for cell in CELLS])
-def test_the_crash_is_the_worst_of_the_table(cell: Cell) -> None:
+def test_the_crash_is_the_worst_of_the_table(cell: SettingsCombination) -> None:
     for version, mode in RELEASES:
         assert of_schedule(cell, version, mode) == of_table(cell, version, mode), f"{version} {mode.value}"
 
@@ -72,7 +79,7 @@ def test_the_crash_is_the_worst_of_the_table(cell: Cell) -> None:
 def test_every_cell_that_power_failures_alone_can_harm_has_a_schedule_of_its_own() -> None:
     harmed = {cell.words for cell in CELLS if worst_schedules.is_lost_to_power_alone(cell)}
     assert set(AFTER_POWER_FAILURE) == harmed == {scenario.name.partition(",")[2] for scenario in OF_POWER_FAILURES}
-    assert {(cell.min_isr, cell.replicas) for cell in map(Cell.of_words, harmed)} == {
+    assert {(cell.min_isr, cell.replicas) for cell in map(SettingsCombination.of_words, harmed)} == {
         (1, 2),
         (2, 2),
         (3, 2),
@@ -84,7 +91,7 @@ def test_every_cell_that_power_failures_alone_can_harm_has_a_schedule_of_its_own
 @pytest.mark.slow
 @pytest.mark.parametrize("scenario", OF_POWER_FAILURES, ids=[scenario.name for scenario in OF_POWER_FAILURES])
 def test_the_power_failure_loses_what_the_table_says_on_every_release(scenario: Scenario) -> None:
-    cell = Cell.of_words(scenario.name.partition(",")[2])
+    cell = SettingsCombination.of_words(scenario.name.partition(",")[2])
     assert worst_schedules.is_worst(scenario.schedule, cell)
     assert any(isinstance(step, LoseTail) for step in scenario.schedule.steps)
 
@@ -92,7 +99,7 @@ def test_the_power_failure_loses_what_the_table_says_on_every_release(scenario: 
 @pytest.mark.slow
 @pytest.mark.parametrize("scenario", OF_POWER_FAILURES, ids=[scenario.name for scenario in OF_POWER_FAILURES])
 def test_without_its_power_failure_a_schedule_is_not_the_worst(scenario: Scenario) -> None:
-    cell = Cell.of_words(scenario.name.partition(",")[2])
+    cell = SettingsCombination.of_words(scenario.name.partition(",")[2])
     steps = tuple(step for step in scenario.schedule.steps if not isinstance(step, LoseTail))
     assert not worst_schedules.is_worst(replace(scenario.schedule, steps=steps), cell)
 
@@ -100,7 +107,7 @@ def test_without_its_power_failure_a_schedule_is_not_the_worst(scenario: Scenari
 @pytest.mark.slow
 @pytest.mark.parametrize("words", [words for words in AFTER_POWER_FAILURE if words.endswith("replicas=2")])
 def test_the_explorer_finds_the_kept_schedule(words: str) -> None:
-    assert worst_schedules.worst(Cell.of_words(words)).steps == AFTER_POWER_FAILURE[words]
+    assert worst_schedules.worst(SettingsCombination.of_words(words)).steps == AFTER_POWER_FAILURE[words]
 
 
 def test_the_file_is_written_as_it_is_kept() -> None:
@@ -117,13 +124,13 @@ def test_there_is_one_cell_for_every_combination() -> None:
 
 @pytest.mark.parametrize(("version", "accepts"), [("3.6.2", False), ("3.7.2", True)])
 def test_a_minimum_above_the_replicas_counts_as_their_number_since_3_7(version: str, accepts: bool) -> None:
-    cell = Cell("all", 3, unclean=False, replicas=2)
+    cell = SettingsCombination("all", 3, unclean=False, replicas=2)
     prediction = predict(OF_CELL[cell].schedule, rules_for(version, MetadataMode.KRAFT))
     outcome = next(record.outcome for record in prediction.records if record.label == "m0")
-    assert (outcome is Outcome.ACKNOWLEDGED) == accepts
+    assert (outcome is ProduceOutcome.ACKNOWLEDGED) == accepts
 
 
-def what_comes_of(cell: Cell, version: str, mode: MetadataMode) -> object:
+def what_comes_of(cell: SettingsCombination, version: str, mode: MetadataMode) -> object:
     """Return the fates and high watermarks that a cell's schedule is predicted to have."""
     prediction = predict(OF_CELL[cell].schedule, rules_for(version, mode))
     fates = [(record.label, record.outcome, record.fate) for record in prediction.records]
@@ -147,7 +154,7 @@ def test_without_acks_all_both_settings_are_reached(
     acks: str, replicas: int, version: str, mode: MetadataMode, *, heeds_unclean: bool, heeds_minimum: bool
 ) -> None:
     def of(min_isr: int, *, unclean: bool) -> object:
-        return what_comes_of(Cell(acks, min_isr, unclean, replicas), version, mode)
+        return what_comes_of(SettingsCombination(acks, min_isr, unclean, replicas), version, mode)
 
     for min_isr in (1, 2):
         assert (of(min_isr, unclean=True) != of(min_isr, unclean=False)) is heeds_unclean, "unclean election"

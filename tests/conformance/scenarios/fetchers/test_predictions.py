@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from conformance.examining.fetchers.connections import ConnectionCounts
 from conformance.examining.fetchers.lag import LagGauge, gauge_of
+from conformance.examining.fetchers.partition_order import PartitionOrder
 from conformance.examining.fetchers.stale_answers import OvertakenAnswer, _anchor
-from conformance.examining.fetchers.turns import Turns
 from conformance.registry import EXAMINATIONS
 from oracle.rules.by_version import rules_for
 from oracle.vocabulary import MetadataMode
@@ -30,7 +30,7 @@ def test_connections() -> None:
 
 
 def test_turns() -> None:
-    predicted = {answer.what: answer.value for answer in Turns(fetch_sessions=False).predict(OLDEST)}
+    predicted = {answer.what: answer.value for answer in PartitionOrder(fetch_sessions=False).predict(OLDEST)}
 
     assert predicted["partitions of fetcher 0"] == [2, 5, 8]
     assert predicted["fetcher 0: whose records came, answer by answer"] == [0, 1, 2] * 3
@@ -40,14 +40,14 @@ def test_turns() -> None:
 
 
 def test_a_session_does_not_show_the_order() -> None:
-    predicted = {answer.what: answer.value for answer in Turns(fetch_sessions=True).predict(NEWEST)}
+    predicted = {answer.what: answer.value for answer in PartitionOrder(fetch_sessions=True).predict(NEWEST)}
 
     assert predicted["fetcher 1: whose records came, answer by answer"] == [0, 1, 2] * 3
     assert not [what for what in predicted if "order" in what]
 
 
 def test_before_3_0_a_session_moves_a_partition_for_its_high_watermark() -> None:
-    old = Turns(fetch_sessions=True).predict(rules_for("2.8.2", MetadataMode.ZOOKEEPER))
+    old = PartitionOrder(fetch_sessions=True).predict(rules_for("2.8.2", MetadataMode.ZOOKEEPER))
 
     assert old[1].value == [0, 1, 2, 1, 2, 0, 2, 0, 1]
 
@@ -66,6 +66,6 @@ def test_the_anchor_is_on_the_fetcher_that_is_overtaken() -> None:
 
 
 def test_no_release_does_otherwise() -> None:
-    for subject in (ConnectionCounts(), Turns(fetch_sessions=False), LagGauge(), OvertakenAnswer()):
+    for subject in (ConnectionCounts(), PartitionOrder(fetch_sessions=False), LagGauge(), OvertakenAnswer()):
         assert subject.predict(OLDEST) == subject.predict(NEWEST)
         assert len(subject.steps()) >= 4

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from conformance.catalogue.questions import Answer
+from conformance.catalogue.questions import QuestionAnswer
 from conformance.record.answers import Between
 from conformance.scenarios.in_sync_replicas.is_03_never_at_the_end import NEVER_AT_THE_END
 from conformance.scenarios.in_sync_replicas.is_08_judged_by_time import JUDGED_BY_TIME
@@ -76,4 +76,4 @@ def test_the_clock_is_the_same_on_every_release(line: tuple[str, object]) -> Non
     never, far = (entry.subject.predict(rules(line)) for entry in (NEVER_AT_THE_END, JUDGED_BY_TIME))  # type: ignore[arg-type]
 
     assert [answer.value for answer in never] == [[1, 2], 1, [1], Between(3_000, 5_100, "ms"), [0]]
-    assert Answer("records that the high watermark is behind the leader's end then", 5_000) in far
+    assert QuestionAnswer("records that the high watermark is behind the leader's end then", 5_000) in far

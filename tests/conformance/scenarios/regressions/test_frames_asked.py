@@ -17,7 +17,7 @@ from tests.conformance.questions.hand_made_runs import HandMadeRun
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from conformance.catalogue.questions import Question
+    from conformance.catalogue.questions import ScheduleQuestion
     from conformance.record.directory import RunDirectory
 
 (LAST_EPOCH,) = FORGOTTEN_EPOCH.questions
@@ -50,7 +50,7 @@ def test_fetches_name_the_leader_epoch_from_2_1_on(version: str, epoch: int) -> 
 
 
 @pytest.mark.parametrize("question", [LAST_EPOCH, LEADER_EPOCH], ids=["last epoch", "leader epoch"])
-def test_a_follower_that_asked_nothing_was_not_seen(tmp_path: Path, question: Question) -> None:
+def test_a_follower_that_asked_nothing_was_not_seen(tmp_path: Path, question: ScheduleQuestion) -> None:
     with pytest.raises(NotSeenError, match="of broker 2 to broker 1"):
         question.measure(run_with(tmp_path, (EPOCH_LOOKUP, 3, {}), (FETCH, 3, {})))
 

@@ -10,7 +10,7 @@ import pytest
 from fault_injection.waiting import until
 from fault_injection.wire.gate import GateError
 from fault_injection.wire.gate_events import HoldStatus
-from fault_injection.wire.impairments import Cut, Way, around
+from fault_injection.wire.impairments import LinkCut, LinkDirection, around
 from fault_injection.wire.points import Point
 from fault_injection.wire.proxy import GateProxy
 from tests.fault_injection.wire.frames_of import fetch_request, fetch_response
@@ -125,7 +125,7 @@ def test_a_cut_link_resets_until_it_heals(
     request = fetch_request(offset=1)
     follower.sendall(request)
     received(leader, request)
-    proxy.network.impose("cut", Cut((Way(*end, opened_by="sender"),), by="reset"))
+    proxy.network.impose("cut", LinkCut((LinkDirection(*end, opened_by="sender"),), by="reset"))
     assert is_reset(follower)
     with socket.create_connection(follower_address(proxy, leader), timeout=DEADLINE_S) as again:
         again.sendall(request)
@@ -139,11 +139,11 @@ def test_a_cut_link_resets_until_it_heals(
 
 def test_an_isolated_broker_is_cut_in_both_directions_and_reaches_itself(proxy: GateProxy, leader: Leader) -> None:
     address = proxy.open(LINK, leader.address)
-    proxy.network.impose("alone 2", Cut(around(2), by="reset"))
+    proxy.network.impose("alone 2", LinkCut(around(2), by="reset"))
     with socket.create_connection(address, timeout=DEADLINE_S) as cut:
         cut.sendall(fetch_request(offset=1, replica=2))
         assert is_reset(cut)
-    proxy.network.impose("alone 1", Cut(around(1), by="reset"))
+    proxy.network.impose("alone 1", LinkCut(around(1), by="reset"))
     with socket.create_connection(address, timeout=DEADLINE_S) as cut:
         cut.sendall(fetch_request(offset=1, replica=3))
         assert is_reset(cut)

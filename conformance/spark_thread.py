@@ -1,0 +1,142 @@
+"""Which thread talks to Spark? One of its own, so that the session starts while brokers do.
+
+Spark's active session belongs to a thread; everything that uses it is sent here.
+"""
+
+from __future__ import annotations
+
+import shutil
+import signal
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Self
+
+from conformance.run_options import DEFAULT_MASTER
+from conformance.spark_extra import at_first_use, require_spark
+from conformance.work_directory import work_directory
+from fault_injection.releases import spark_connector_jars
+from fault_injection.waiting import DeadlineExceededError, until
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import TracebackType
+
+    from pyspark.sql import SparkSession
+
+    from conformance.reconcile import job, jvm, session
+    from conformance.reconcile.reconciliation import Reconciliation
+    from conformance.record.directory import RunDirectory
+else:
+    job = at_first_use("conformance.reconcile.job")
+    jvm = at_first_use("conformance.reconcile.jvm")
+    session = at_first_use("conformance.reconcile.session")
+
+GRACE_S = 2.0
+"""How long Spark may take to leave in good order when nobody waits for its work any more."""
+KILL_DEADLINE_S = 10.0
+STOP_DEADLINE_S = 60.0
+"""How long an idle Spark may take to stop, before its JVM is ended."""
+
+
+class SparkThread:
+    """A lazily started Spark session on its own thread.
+
+    Raises:
+        SparkMissingError: the packages of the extra are not installed.
+    """
+
+    def __init__(self, master: str = DEFAULT_MASTER) -> None:
+        require_spark()
+        self._master = master
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="spark")
+        self._work = work_directory("spark")
+        self._started: Future[SparkSession] | None = None
+        self._latest: Future[Any] | None = None
+        self._current: SparkSession | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def start(self) -> None:
+        """Begin to start the session, if that has not begun; returns at once."""
+        if self._started is None:
+            self._started = self._latest = self._thread.submit(self._session)
+
+    def await_started(self) -> None:
+        """Wait until the session has started.
+
+        Raises:
+            ReconcileError: it did not start, such as when no master answers.
+        """
+        self.start()
+        assert self._started is not None
+        self._started.result()
+
+    def _session(self) -> SparkSession:
+        jars = spark_connector_jars().files
+        self._current = session.spark_session(self._master, connector_jars=jars, work_directory=self._work)
+        return self._current
+
+    def reconcile(self, run: RunDirectory, *, bootstrap: str, topic: str, end_offset: int) -> Reconciliation:
+        """Read the topic and reconcile a run.
+
+        Raises:
+            ReconcileError: Spark failed.
+        """
+        return self._done(
+            lambda: job.reconcile(
+                self._session(),
+                run.path,
+                bootstrap=bootstrap,
+                topic=topic,
+                end_offset=end_offset,
+            )
+        )
+
+    def reconcile_again(self, run: RunDirectory) -> Reconciliation:
+        """Reconcile a run from its files.
+
+        Raises:
+            ReconcileError: Spark failed, or the topic was never read.
+        """
+        return self._done(lambda: job.reconcile_from_files(self._session(), run.path))
+
+    def _done(self, work: Callable[[], Reconciliation]) -> Reconciliation:
+        self._latest = doing = self._thread.submit(work)
+        return doing.result()
+
+    def close(self) -> None:
+        """End the session and its JVM; work that is still going on is cancelled, since nobody waits for it."""
+        if self._latest is None or self._latest.done():
+            stopping = self._thread.submit(self._stop)
+            with suppress(TimeoutError):
+                stopping.result(STOP_DEADLINE_S)
+            if not stopping.done():
+                self._cancel(stopping)
+            self._thread.shutdown()
+        else:
+            self._cancel(self._latest)
+            self._stop()
+        shutil.rmtree(self._work, ignore_errors=True)
+
+    def _cancel(self, work: Future[Any]) -> None:
+        """End the JVM under a work that goes on, in good order if it is quick about it; return when the work ended."""
+        self._thread.shutdown(wait=False, cancel_futures=True)
+
+        def is_over(number: int) -> bool:
+            jvm.send_signal(self._work, number)
+            return work.done()
+
+        with suppress(DeadlineExceededError):
+            until(lambda: is_over(signal.SIGTERM), deadline_s=GRACE_S, interval_s=0.1, what="Spark to leave")
+        until(lambda: is_over(signal.SIGKILL), deadline_s=KILL_DEADLINE_S, what="Spark to end")
+        self._thread.shutdown()
+
+    def _stop(self) -> None:
+        if self._current is not None:
+            session.stop_session(self._current)
