@@ -19,7 +19,7 @@ LONGER_FILES = {
     "fault_injection/cluster/lifecycle.py": "all that can be done to a cluster, and what is known of its nodes",
     "conformance/commands/judgement.py": "`judge`: what it takes and needs, and what it says of both verdicts",
     "conformance/scenarios/leader_epoch/le_05_zombies.py": "one row: every way not to have heard of a leader epoch",
-    "conformance/stages/judging.py": "how a run becomes a verdict: what its files must be, and what is gathered from them",
+    "conformance/stages/judging.py": "how a run becomes a verdict: what its files must be, what is gathered from them",
     "conformance/running/rest.py": "one definition: when a partition is at rest, and what is measured then",
     "conformance/running/processes.py": "every end and start of a broker, and what is awaited after it",
     "fault_injection/wire/proxy.py": "one relay, one lock: what is asked of it, and what becomes of each frame",
