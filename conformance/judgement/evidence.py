@@ -13,7 +13,7 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from conformance.judgement.evidence_of_frames import frame_complaints
+from conformance.judgement.evidence_of_frames import end_complaints, frame_complaints
 from conformance.judgement.evidence_of_steps import step_complaints
 from conformance.record.observations import BrokerAnswer, MeasuredNumbers, OutcomeSeen
 from conformance.record.timeline import Event
@@ -71,7 +71,11 @@ class Evidence:
 def what_is_wrong(evidence: Evidence) -> list[str]:
     """Return what is missing, twice, out of order or at odds with other pieces; empty of a sound run."""
     of_steps = step_complaints(
-        evidence.schedule, evidence.timeline, evidence.observations, is_complete=evidence.is_complete
+        evidence.schedule,
+        evidence.timeline,
+        evidence.observations,
+        is_complete=evidence.is_complete,
+        is_healed=evidence.about.not_healed is None,
     )
     found = [
         *_of_run(evidence),
@@ -82,7 +86,9 @@ def what_is_wrong(evidence: Evidence) -> list[str]:
         *_of_answers(evidence),
     ]
     if evidence.is_complete and evidence.frames is not None:
-        found += frame_complaints(evidence.schedule, evidence.timeline, evidence.observations, evidence.frames)
+        found += frame_complaints(evidence.schedule, evidence.timeline, evidence.frames)
+        if evidence.about.not_healed is None:
+            found += end_complaints(evidence.schedule, evidence.observations, evidence.frames)
     if evidence.is_complete:
         found += [*_of_topic(evidence), *_of_logs(evidence), *_of_counts(evidence)]
     return list(dict.fromkeys(found))
@@ -103,7 +109,7 @@ def _of_run(evidence: Evidence) -> Iterator[str]:
     ids = frozenset() if evidence.frames is None else evidence.frames.topic_ids
     if ids and about.topic_id is not None and about.topic_id not in ids:
         yield f"run.json says topic id {about.topic_id}, the wire trace {', '.join(sorted(ids))}"
-    if evidence.is_complete and about.undecodable_frames:
+    if evidence.is_complete and about.undecodable_frames and not about.build:  # a user's build may speak newer versions
         yield f"run.json tells {about.undecodable_frames} frames that nobody could decode"
 
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from conformance.record.observations import MeasuredNumbers
 from conformance.record.timeline import Event
 from conformance.record.wire import FETCH
-from oracle.steps.brokers import Isolate
-from oracle.steps.frames import CutLink, DelayFrame, Hold
+from oracle.steps.brokers import Isolate, Pause, Rejoin, Resume
+from oracle.steps.frames import Close, CutLink, DelayFrame, Heal, Hold, ReleaseHold
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -96,9 +96,7 @@ def _kind(frame: TracedFrame) -> tuple[object, ...]:
     return frame.api_key, frame.api, frame.api_version, *ends
 
 
-def frame_complaints(
-    schedule: Schedule, timeline: Sequence[TimelineMark], observations: Sequence[Observation], frames: Frames
-) -> Iterator[str]:
+def frame_complaints(schedule: Schedule, timeline: Sequence[TimelineMark], frames: Frames) -> Iterator[str]:
     """Yield what the wire trace and the timeline of a whole run tell differently."""
     names = {step.name for step in schedule.steps if isinstance(step, Hold)}
     names |= {f"delay {number}" for number, step in enumerate(schedule.steps) if isinstance(step, DelayFrame)}
@@ -122,7 +120,6 @@ def frame_complaints(
         elif ended is not None and not any(frame.outcome in OUTCOMES.get(ended, ()) for frame in lines):
             how = ended.value.removeprefix("hold_")
             yield f"the wire trace does not show that the frame of hold {name!r} was {how}"
-    yield from _of_end(observations, frames)
 
 
 def _proofs(timeline: Iterable[TimelineMark]) -> dict[str, FrameOfFault]:
@@ -151,12 +148,34 @@ def _end_of(name: str, timeline: Iterable[TimelineMark]) -> Event | None:
     return next((m.event for m in timeline if m.subject == name and m.event in OUTCOMES), None)
 
 
-def _of_end(observations: Sequence[Observation], frames: Frames) -> Iterator[str]:
-    """Look whether a follower that was in sync at the last probe went on fetching: the trace ends after it."""
+def end_complaints(schedule: Schedule, observations: Sequence[Observation], frames: Frames) -> Iterator[str]:
+    """Yield which follower that was in sync at the last probe did not go on fetching: the trace ends after it."""
     last = next((seen for seen in reversed(observations) if isinstance(seen, MeasuredNumbers)), None)
     if last is None:
         return
     alive = {broker for broker, numbers in last.replicas.items() if numbers.alive}
-    for broker in sorted(alive.intersection(last.isr) - {last.leader}):
+    for broker in sorted(alive.intersection(last.isr) - {last.leader} - _silenced(schedule)):
         if frames.last_fetch_ns.get(broker, 0) < last.t_ns:
             yield f"the wire trace ends before broker {broker}'s fetches after the last probe"
+
+
+def _silenced(schedule: Schedule) -> set[int]:
+    """Return the brokers that a schedule leaves at its end without a way to fetch."""
+    silenced: dict[object, int] = {}
+    for step in schedule.steps:
+        match step:
+            case Hold(name=name, follower=int(follower)):
+                silenced[name] = follower
+            case Pause(broker=broker) | Isolate(broker=broker):
+                silenced[broker] = broker
+            case CutLink(follower=follower, leader=leader):
+                silenced[follower, leader] = follower
+            case ReleaseHold(name=name) | Close(name=name):
+                silenced.pop(name, None)
+            case Resume(broker=broker) | Rejoin(broker=broker):
+                silenced.pop(broker, None)
+            case Heal(follower=follower, leader=leader):
+                silenced.pop((follower, leader), None)
+            case _:
+                pass
+    return {*silenced.values()}

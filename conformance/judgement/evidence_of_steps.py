@@ -99,9 +99,22 @@ ENDINGS: dict[type[Step], Event] = {
 
 
 def step_complaints(
-    schedule: Schedule, timeline: Sequence[TimelineMark], observations: Sequence[Observation], *, is_complete: bool
+    schedule: Schedule,
+    timeline: Sequence[TimelineMark],
+    observations: Sequence[Observation],
+    *,
+    is_complete: bool,
+    is_healed: bool = True,
 ) -> Iterator[str]:
-    """Yield what is wrong with timeline and observations, given the schedule whose steps were taken."""
+    """Yield what is wrong with timeline and observations, given the schedule whose steps were taken.
+
+    Args:
+        schedule: the steps.
+        timeline: what was done when.
+        observations: what was measured.
+        is_complete: whether every step was taken.
+        is_healed: whether every fault could be healed at the end; run.json says what could not.
+    """
     yield from _of_order(schedule, timeline, is_complete=is_complete)
     finished = [mark.step for mark in timeline if mark.event is Event.STEP_FINISHED]
     taken = [(number, step) for number, step in enumerate(schedule.steps) if number in finished or is_complete]
@@ -109,7 +122,7 @@ def step_complaints(
     yield from _of_times(timeline, observations)
     yield from _of_probes(taken, observations)
     yield from _of_outcomes(schedule, observations, is_complete=is_complete)
-    yield from _of_faults(timeline, is_complete=is_complete)
+    yield from _of_faults(timeline, is_complete=is_complete and is_healed)
     if is_complete:
         yield from _of_injections(taken, timeline)
         yield from _of_holds(schedule, timeline)

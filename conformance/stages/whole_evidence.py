@@ -34,7 +34,9 @@ def in_view_of_evidence(interruption: tuple[str, str] | None, evidence: Evidence
         return interruption
     more = f" (and {len(wrong) - NAMED} more)" if len(wrong) > NAMED else ""
     incomplete = f"{EVIDENCE_INCOMPLETE}: {'; '.join(wrong[:NAMED])}{more}"
-    return HarnessError.verdict, incomplete if interruption is None else f"{interruption[1]}; {incomplete}"
+    if interruption is None:
+        return HarnessError.verdict, incomplete
+    return interruption[0], f"{interruption[1]}; {incomplete}"
 
 
 def evidence_of(run: RunDirectory, about: Run) -> Evidence:

@@ -195,6 +195,8 @@ class Connection:
     def _word(self, passage: Passage, source: socket.socket) -> Word:
         decision = passage.decision
         if passage.space is None:
+            if decision.action == "close" and decision.name is None and self.state.is_lost:
+                return "abort"
             return decision.action if decision.action in ("drop", "close", "answer") else "forward"
         timeout_ms = None
         if decision.until_ns is not None:

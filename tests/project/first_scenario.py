@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from conformance.catalogue.scenario import Scenario
 
 FILE = "my/slow-follower.yaml"
-IMPORTS = {"hold_request": hold_request, "Settings": TopicSettings}
+IMPORTS = {one.__name__: one for one in (hold_request, TopicSettings)}
 """What the page says is not imported yet in the file that it names."""
 
 

@@ -212,3 +212,12 @@ def test_a_run_of_format_2_needs_its_digests_and_one_of_format_1_has_none(tmp_pa
     change_run(run, requirement="Nothing is kept.")
     with pytest.raises(RunDirectoryError, match=r"run\.json has changed"):
         judge_run(run)
+
+
+def test_a_fault_that_could_not_be_healed_is_no_gap_where_run_json_says_so(tmp_path: Path) -> None:
+    run = unpacked(LOST, tmp_path)
+    write_rows(run, TIMELINE, without(event="fault_healed")(read_rows(run, TIMELINE)))
+
+    assert judged(run).conformance is Conformance.HARNESS_ERROR
+    change_run(run, not_healed="broker 1 did not start again")
+    assert judged(run).conformance is Conformance.CONFORMS

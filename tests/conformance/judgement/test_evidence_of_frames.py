@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import pytest
 
-from conformance.judgement.evidence_of_frames import Frames, frame_complaints
+from conformance.judgement.evidence_of_frames import Frames, end_complaints, frame_complaints
+from conformance.record.observations import MeasuredNumbers, ReplicaSeen
 from conformance.record.timeline import Event, FrameOfFault, TimelineMark
 from conformance.record.wire import TracedFrame
 from oracle.schedule import Schedule
-from oracle.steps.frames import Hold
+from oracle.steps.brokers import Isolate, Pause, Rejoin, Resume
+from oracle.steps.frames import CutLink, Drop, Heal, Hold, ReleaseHold
 from oracle.vocabulary import BrokerId, PointName
+
+if TYPE_CHECKING:
+    from oracle.steps.step import Step
 
 SCHEDULE = Schedule(
     id="evidence/held",
@@ -39,7 +45,7 @@ OF_OLD = (
 
 
 def complaints(story: tuple[TimelineMark, ...], frame: TracedFrame = FRAME) -> list[str]:
-    return list(frame_complaints(SCHEDULE, story, (), Frames([frame], {})))
+    return list(frame_complaints(SCHEDULE, story, Frames([frame], {})))
 
 
 @pytest.mark.parametrize("story", [STORY, OF_OLD], ids=["caught", "of old"])
@@ -52,3 +58,42 @@ def test_the_frame_that_a_hold_caught_is_looked_for_in_the_trace(story: tuple[Ti
     assert complaints(story, replace(FRAME, outcome="dropped")) == [
         "the wire trace does not show that the frame of hold 'gap' was released"
     ]
+
+
+ONE, TWO = BrokerId(1), BrokerId(2)
+CUT = CutLink(TWO, ONE)
+LAST_PROBE = MeasuredNumbers(
+    step=0,
+    t_ns=5,
+    leader=1,
+    leader_epoch=0,
+    isr=(1, 2),
+    replicas=dict.fromkeys((1, 2), ReplicaSeen(0, 0, alive=True)),
+)
+
+
+@pytest.mark.parametrize(
+    ("steps", "is_told"),
+    [
+        ((), True),
+        (SCHEDULE.steps, False),
+        ((*SCHEDULE.steps, Drop("gap")), False),
+        ((*SCHEDULE.steps, ReleaseHold("gap")), True),
+        ((CUT,), False),
+        ((CUT, Heal(TWO, ONE)), True),
+        ((Pause(TWO),), False),
+        ((Pause(TWO), Resume(TWO)), True),
+        ((Isolate(TWO),), False),
+        ((Isolate(TWO), Rejoin(TWO)), True),
+        ((Pause(ONE),), True),
+    ],
+)
+def test_a_trace_that_ends_too_early_is_told_unless_the_schedule_silences_the_follower(
+    steps: tuple[Step, ...], *, is_told: bool
+) -> None:
+    schedule = replace(SCHEDULE, steps=steps)
+    early, late = Frames([], {2: 4}), Frames([], {2: 6})
+    told = ["the wire trace ends before broker 2's fetches after the last probe"] if is_told else []
+
+    assert list(end_complaints(schedule, [LAST_PROBE], early)) == told
+    assert list(end_complaints(schedule, [LAST_PROBE], late)) == []
