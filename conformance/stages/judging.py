@@ -198,7 +198,7 @@ def gather_facts(run: RunDirectory, about: Run) -> Facts:
     rows = [row for name, rows in compared for row in _named(name, rows)]
     rows += _outcome_rows(prediction, observations, is_complete=failure is None)
     rows += _end_offset_row(prediction, about)
-    rows += unexplained_probes(prediction, observations)
+    rows += [] if failure else unexplained_probes(prediction, observations)
     told = compare_broker_answers(prediction, observations, is_complete=failure is None)
     trace = None if failure is not None and failure.lost_node else check_trace(run)
     return Facts(

@@ -22,7 +22,7 @@ pytestmark = [pytest.mark.broker, pytest.mark.spark, pytest.mark.timeout(300)]
 
 def cluster_runs(running: Pipeline, name: str) -> tuple[str, ...]:
     """Run an entry, which must conform, and return its name and those of the runs that its cluster had before."""
-    (entry,) = select(name)
+    (entry,) = select([name])
     assert isinstance(entry, Scenario)
     finished = running.run(entry)
     assert finished.verdict.conformance is Conformance.CONFORMS, finished.verdict.findings
