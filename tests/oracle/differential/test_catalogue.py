@@ -34,9 +34,19 @@ LINES = (
 )
 CATALOGUE = {scenario.name: scenario for scenario in select_scenarios(profile="full")}
 MOVES = "which replicas a partition has is fixed in it"
+SETTINGS = "the settings of a topic are fixed in it"
+BEGINS = "its logs begin at 0"
+LINKS = "its brokers end and start, and no more befalls them"
 UNTOLD = {
     "FE-04/epoch": MOVES,
-    "RM-06/deleted": "its logs begin at 0",
+    "RM-06/deleted": BEGINS,
+    "RM-06/deleted-before-a-kill": BEGINS,
+    "EL-04/moved": MOVES,
+    "EL-01/allowed-later": SETTINGS,
+    "AC-04/new-minimum": SETTINGS,
+    "AC-03/isolated-leader": LINKS,
+    "LE-05/paused": LINKS,
+    "IS-02/answered": "it has no channels between brokers and the controller",
     "regressions/KAFKA-18991": MOVES,
 }
 """What the second interpreter cannot tell, and why."""

@@ -30,15 +30,15 @@ MUTANTS = (
     TextMutant(
         "a record that nobody acknowledged is promised",
         "guarantees",
-        "if outcome is not Outcome.ACKNOWLEDGED or acks is Acks.NONE:",
+        "if outcome is not ProduceOutcome.ACKNOWLEDGED or acks is Acks.NONE:",
         "if acks is Acks.NONE:",
         LOSSES,
     ),
     TextMutant(
         "a record without acks is promised",
         "guarantees",
-        "if outcome is not Outcome.ACKNOWLEDGED or acks is Acks.NONE:",
-        "if outcome is not Outcome.ACKNOWLEDGED:",
+        "if outcome is not ProduceOutcome.ACKNOWLEDGED or acks is Acks.NONE:",
+        "if outcome is not ProduceOutcome.ACKNOWLEDGED:",
         PROMISES,
     ),
     TextMutant(
