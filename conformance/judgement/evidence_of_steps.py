@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from conformance.record.observations import BrokerAnswer, MeasuredCheckpoint, MeasuredNumbers, OutcomeSeen
@@ -31,7 +31,7 @@ from oracle.steps.topic import AddPartitions, Alter, CreateTopic, DeleteRecords,
 from oracle.steps.waits import Checkpoint as CheckpointStep
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from conformance.record.observations import Observation
     from conformance.record.timeline import TimelineMark
@@ -40,25 +40,36 @@ if TYPE_CHECKING:
 
 SLACK_NS = 50_000_000
 """A frame is caught by another thread than the one that takes steps; it notes the step of that instant."""
-Deeds = Callable[[Any], "list[tuple[Event, str | None]]"]
+
+
+@dataclass(frozen=True, slots=True)
+class Deeds:
+    """What a step of a class leaves on the timeline: one event for each subject, None for the run's topic."""
+
+    event: Event
+    subjects: Callable[[Any], Iterable[str | None]]
+
+    def __call__(self, step: Step) -> list[tuple[Event, str | None]]:
+        """Return each event with its subject."""
+        return [(self.event, subject) for subject in self.subjects(step)]
 
 
 def _broker(event: Event) -> Deeds:
-    return lambda step: [(event, str(step.broker))]
+    return Deeds(event, lambda step: [str(step.broker)])
 
 
 def _link(event: Event) -> Deeds:
-    return lambda step: [(event, str(step.follower))]
+    return Deeds(event, lambda step: [str(step.follower)])
 
 
 def _once(event: Event) -> Deeds:
-    return lambda _: [(event, None)]
+    return Deeds(event, lambda _: [None])
 
 
 DEEDS: dict[type[Step], Deeds] = {
-    Produce: lambda step: [(Event.RECORD_SENT, label) for label in step.records],
+    Produce: Deeds(Event.RECORD_SENT, lambda step: step.records),
     Kill: _broker(Event.BROKER_KILLED),
-    KillTogether: lambda step: [(Event.BROKER_KILLED, str(broker)) for broker in step.brokers],
+    KillTogether: Deeds(Event.BROKER_KILLED, lambda step: [str(broker) for broker in step.brokers]),
     Stop: _broker(Event.BROKER_STOPPED),
     Start: _broker(Event.BROKER_STARTED),
     Pause: _broker(Event.BROKER_PAUSED),
@@ -69,24 +80,16 @@ DEEDS: dict[type[Step], Deeds] = {
     LoseCheckpoint: _broker(Event.CHECKPOINT_LOST),
     CutLink: _link(Event.LINK_CUT),
     Heal: _link(Event.LINK_HEALED),
-    Elect: lambda step: [(Event.ELECTION_REQUESTED, step.kind.value)],
-    Reassign: lambda step: [(Event.REASSIGNMENT_REQUESTED, ", ".join(map(str, step.replicas)))],
+    Elect: Deeds(Event.ELECTION_REQUESTED, lambda step: [step.kind.value]),
+    Reassign: Deeds(Event.REASSIGNMENT_REQUESTED, lambda step: [", ".join(map(str, step.replicas))]),
     Alter: _once(Event.SETTINGS_CHANGED),
     AddPartitions: _once(Event.PARTITIONS_ADDED),
-    CreateTopic: lambda step: [(Event.TOPIC_CREATED, step.name)],
-    DeleteTopic: lambda step: [(Event.TOPIC_DELETED, step.name)],
-    DeleteRecords: lambda step: [(Event.RECORDS_DELETED, str(step.offset))],
+    CreateTopic: Deeds(Event.TOPIC_CREATED, lambda step: [step.name]),
+    DeleteTopic: Deeds(Event.TOPIC_DELETED, lambda step: [step.name]),
+    DeleteRecords: Deeds(Event.RECORDS_DELETED, lambda step: [str(step.offset)]),
 }
 """What a step leaves on the timeline: each event with its subject, None for the run's topic."""
-_OWN_DEEDS = frozenset(
-    {
-        *(Event.RECORD_SENT, Event.BROKER_KILLED, Event.BROKER_STOPPED, Event.BROKER_STARTED, Event.BROKER_PAUSED),
-        *(Event.BROKER_RESUMED, Event.BROKER_ISOLATED, Event.BROKER_REJOINED, Event.TAIL_LOST, Event.CHECKPOINT_LOST),
-        *(Event.LINK_CUT, Event.LINK_HEALED, Event.ELECTION_REQUESTED, Event.REASSIGNMENT_REQUESTED),
-        *(Event.SETTINGS_CHANGED, Event.PARTITIONS_ADDED, Event.TOPIC_CREATED, Event.TOPIC_DELETED),
-        Event.RECORDS_DELETED,
-    }
-)
+_OWN_DEEDS = frozenset(deeds.event for deeds in DEEDS.values())
 FAULTS = (Kill, KillTogether, Stop, LoseTail, LoseCheckpoint, Pause, CutLink, Isolate)
 """Steps that inject a fault which ``fault_`` events tell of; ``hold_`` events tell of holds."""
 ASKING = (Consume, ListOffsets, EndOffsetOfEpoch, SendTo)

@@ -1,4 +1,4 @@
-"""How is a pipeline tried without brokers? With a laboratory whose cluster never comes up."""
+"""How is a pipeline tried without brokers? With a pool whose cluster never comes up."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class _Backend:
 
 
 class WithoutBrokers(ClusterPool):
-    """A laboratory whose cluster never comes up."""
+    """A pool whose cluster never comes up."""
 
     failure: BaseException = AssertionError("no broker may start")
 

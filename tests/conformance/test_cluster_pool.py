@@ -83,7 +83,7 @@ class _Backend:
 
 
 def cluster_pool(backend: _Backend, folder: Path) -> ClusterPool:
-    """Return a laboratory whose cluster cannot be shut down properly."""
+    """Return a pool whose cluster cannot be shut down properly."""
     jars = JarSet(folder, (), "0")
     one = ClusterPool(line=line_named("4.3.1"), jars=jars, backend=cast("Any", backend), progress=lambda _: None)
     one._directories.append(folder / "brokers")

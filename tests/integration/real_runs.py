@@ -29,7 +29,7 @@ def ignore(_: str) -> None:
 
 
 class Releases:
-    """Brokers of one release at a time, as one laboratory keeps them, and one Spark for all; to be closed."""
+    """Brokers of one release at a time, as one pool keeps them, and one Spark for all; to be closed."""
 
     def __init__(self, spark: SparkThread) -> None:
         self._spark = spark

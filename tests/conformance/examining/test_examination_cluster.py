@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class Place:
-    """As much of a room, its laboratory and its gate as a stand uses; notes what is asked of them."""
+    """As much of a context, its pool and its gate as an examination cluster uses; notes what is asked of them."""
 
     run: RunDirectory
     asked: list[str] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""Is what a laboratory keeps for its examinations started once, and ended once?"""
+"""Is what a pool keeps for its examinations started once, and ended once?"""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def cluster_pool(jars: JarSet = NO_JARS) -> ClusterPool:
     return ClusterPool(line=line_named("2.8.2/zookeeper"), jars=jars, backend=ProcessBackend(), progress=lambda _: None)
 
 
-def test_it_is_started_once_and_ends_with_the_laboratory() -> None:
+def test_it_is_started_once_and_ends_with_the_pool() -> None:
     with cluster_pool() as context:
         kept = context.kept("thing", Kept)
         assert context.kept("thing", Kept) is kept
