@@ -16,8 +16,9 @@ from conformance.reconcile.errors import ReconcileError
 #: What a call into Spark can throw, a lost connection to its JVM included.
 SPARK_FAILURES = (Py4JError, PySparkException, OSError, EOFError)
 
-_REASON_LENGTH_MAX = 400
+_REASON_LENGTH_MAX = 800
 _EXIT_S = 1
+_CIRCULAR = "[CIRCULAR REFERENCE: "
 
 
 @contextmanager
@@ -44,11 +45,15 @@ def _lost_jvm() -> str | None:
 
 
 def _reason(error: Exception) -> str:
-    """Return the lines of an error that say something: the first, and the deepest cause Java names."""
+    """Return the lines of an error that say something: the first, and the deepest cause Java names.
+
+    A cause that Java has printed already it calls a circular reference; the one before it then stands beside it.
+    """
     try:
         lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     except (Py4JError, OSError):  # the text of a Java exception is asked from a JVM that may be gone
         lines = []
     first = lines[0] if lines else type(error).__name__
     causes = [line for line in lines[1:] if line.startswith("Caused by:")]
-    return " ".join([first, *causes[-1:]])[:_REASON_LENGTH_MAX]
+    deepest = causes[-2:] if causes and _CIRCULAR in causes[-1] else causes[-1:]
+    return " ".join([first, *deepest]).replace(_CIRCULAR, "[")[:_REASON_LENGTH_MAX]

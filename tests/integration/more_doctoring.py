@@ -25,12 +25,13 @@ def ledger_forgets_the_attempt_of_m2(run: RunDirectory) -> None:
     forget(run, "attempts-*.parquet", ids(run)["m2"])
 
 
-def topic_is_damaged(run: RunDirectory) -> None:
-    """Change one byte of what Spark wrote down of the topic."""
+def topic_is_damaged(run: RunDirectory) -> str:
+    """Change one byte of what Spark wrote down of the topic, and return the file's name."""
     path = next((run.path / "topic").glob("*.parquet"))
     content = bytearray(path.read_bytes())
     content[len(content) // 2] ^= 1
     path.write_bytes(content)
+    return path.name
 
 
 def replica_log_of_2_loses_m2(run: RunDirectory) -> None:
