@@ -6,7 +6,7 @@ A session has brokers of the line, one Spark and a few second looks. Leaving it 
 from __future__ import annotations
 
 import random
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -136,14 +136,13 @@ def session_on(
         UsageError: the jars, the backend or Spark cannot be had.
     """
     jars = jars_for(line)
-    backend, why = backend_for(options)
-    progress(f"{words} {why}")
-    with (
-        SparkThread(options.spark_master) as spark,
-        ClusterPool(
-            line=line, jars=jars, backend=backend, progress=progress, fetch_sessions=options.fetch_sessions
-        ) as cluster_pool,
-    ):
+    with ExitStack() as stack:
+        spark = stack.enter_context(SparkThread(options.spark_master))
+        backend, why = backend_for(options)
+        cluster_pool = stack.enter_context(
+            ClusterPool(line=line, jars=jars, backend=backend, progress=progress, fetch_sessions=options.fetch_sessions)
+        )
+        progress(f"{words} {why}")
         spark.start()
         if not is_local(options.spark_master):
             await_spark(progress, spark, options.spark_master)
