@@ -73,31 +73,58 @@ DOES_NOT_WAIT = Scenario(
     ),
 )
 
+_ALLOWED_WHEN_LEADERLESS: tuple[Step, ...] = (
+    kill(2),
+    produce("m0"),
+    kill(1),
+    start(2),
+    await_leader(None),
+    Alter(unclean_leader_election=True),
+)
+"""Broker 2 is up, and broker 1, which has m0, is not, when unclean elections are allowed."""
+
 ALLOWED_LATER = Scenario(
     name="EL-01/allowed-later",
     explanation=(
         "Broker 2 is up, and broker 1, which has m0, is not, when unclean elections are allowed. From 2.1 on with "
-        "ZooKeeper and 3.9 in KRaft mode broker 2 leads at once, and m0 is lost; before, the partition waits for a "
-        "broker to come, and that is broker 1."
+        "ZooKeeper and 3.9 in KRaft mode the controller then elects broker 2, and m0 is lost."
     ),
     schedule=Schedule(
         id="election/unclean-election-is-allowed-later",
-        requirement=(
-            "A partition without a leader gets one from outside the ISR when its topic allows it: at once, or, on "
-            "older releases, with the next broker that comes or goes."
-        ),
+        requirement="A partition without a leader gets one from outside the ISR as soon as its topic allows it.",
         sources=("EL-01", "EL-02", "001", "002", "KAFKA-6526"),
         replicas=brokers(1, 2),
         settings=TopicSettings(min_insync_replicas=1, unclean_leader_election=False),
         steps=(
-            kill(2),
-            produce("m0"),
-            kill(1),
-            start(2),
-            await_leader(None),
-            Alter(unclean_leader_election=True),
-            checkpoint("unclean elections are allowed"),
+            *_ALLOWED_WHEN_LEADERLESS,
+            await_leader(2),
+            checkpoint("broker 2 leads without m0"),
+            produce("m1"),
             start(1),
+            await_isr(1, 2),
+            checkpoint("end"),
+        ),
+    ),
+)
+
+ALLOWED_IN_VAIN = Scenario(
+    name="EL-01/allowed-in-vain",
+    explanation=(
+        "As in allowed-later, on releases whose controller does not look at a setting when it changes: the partition "
+        "waits for a broker to come, and that is broker 1, which has m0."
+    ),
+    schedule=Schedule(
+        id="election/unclean-election-waits-for-a-broker",
+        requirement="Where a controller overlooks a changed setting, a partition without a leader waits for a broker.",
+        sources=("EL-01", "EL-02", "001", "002", "KAFKA-6526"),
+        replicas=brokers(1, 2),
+        settings=TopicSettings(min_insync_replicas=1, unclean_leader_election=False),
+        steps=(
+            *_ALLOWED_WHEN_LEADERLESS,
+            await_leader(None),
+            checkpoint("broker 2 may lead and does not"),
+            start(1),
+            await_leader(1),
             await_isr(1, 2),
             produce("m1"),
             checkpoint("end"),
@@ -109,4 +136,5 @@ SCENARIOS = (
     WAITS_FOR_ISR,
     DOES_NOT_WAIT,
     ALLOWED_LATER,
+    ALLOWED_IN_VAIN,
 )
