@@ -6,6 +6,7 @@
     finding = "TR-01"           # who found it: an entry of the catalogue, or the id of a schedule
     codes = ["high_watermark"]  # optional: all that may be found; "codes" in verdict.json has the words
     release = "4.3.1/kraft"     # or 4.3.1 for either metadata mode
+    label = "fork"              # only for a Kafka of one's own that runs with this --label
     reason = "One sentence."
     issue = "KAFKA-12345"
     expires = 2027-06-30        # the last day, in UTC, on which a run may have it
@@ -32,7 +33,8 @@ if TYPE_CHECKING:
 
 OURS = Path(__file__).with_name("accepted.toml")
 TEXTS = ("finding", "release", "reason", "issue")
-FIELDS = frozenset((*TEXTS, "codes", "expires"))
+OPTIONAL = frozenset(("codes", "label"))
+FIELDS = frozenset((*TEXTS, *OPTIONAL, "expires"))
 EXAMPLE = """[[accepted]] with finding = "TR-01", release = "4.3.1/kraft", reason, issue, expires = 2027-06-30"""
 FORMER = f"""[[deviates]] is the former format: write {EXAMPLE}. \
 The finding was called scenario, the release was the file's name, its mode metadata"""
@@ -52,6 +54,7 @@ class AcceptedFinding:
         metadata: the metadata mode that it concerns; None for either.
         expires: the last day on which it is accepted.
         codes: what may be found, in the finder's words; empty for anything.
+        label: of the user's own Kafka that it concerns; None for one without a label.
     """
 
     finding: str
@@ -61,22 +64,24 @@ class AcceptedFinding:
     issue: str
     expires: date
     codes: tuple[str, ...] = ()
+    label: str | None = None
 
     @property
     def text(self) -> str:
         """Issue and reason, as verdicts cite them."""
         return f"{self.issue}: {self.reason}"
 
-    def concerns(self, finding: str, release: str, metadata: str) -> bool:
-        """Return whether it is about a finding on a release."""
-        return (self.finding, self.release) == (finding, release) and self.metadata in (None, metadata)
+    def concerns(self, finding: str, release: str, metadata: str, label: str | None = None) -> bool:
+        """Return whether it is about a finding on a release, or on the user's own Kafka of that label."""
+        same = (self.finding, self.release, self.label) == (finding, release, label)
+        return same and self.metadata in (None, metadata)
 
 
 def accepted_for(
-    entries: Iterable[AcceptedFinding], finding: str, release: str, metadata: str
+    entries: Iterable[AcceptedFinding], finding: str, release: str, metadata: str, label: str | None = None
 ) -> AcceptedFinding | None:
-    """Return the first entry that is about a finding on a release, if there is one."""
-    return next((entry for entry in entries if entry.concerns(finding, release, metadata)), None)
+    """Return the first entry that is about a finding on a release, or a Kafka of that label, if there is one."""
+    return next((entry for entry in entries if entry.concerns(finding, release, metadata, label)), None)
 
 
 @cache
@@ -112,16 +117,23 @@ def read_accepted(path: Path, codes: Collection[str] = CODES) -> tuple[AcceptedF
 def _entry(table: object, codes: Collection[str], where: str) -> AcceptedFinding:
     if not isinstance(table, dict):
         raise ExpectationError(f"{where}: an accepted finding is {EXAMPLE}")
-    wrong = (set(table) - FIELDS) | (FIELDS - {"codes"} - set(table))
+    wrong = (set(table) - FIELDS) | (FIELDS - OPTIONAL - set(table))
     if wrong:
         raise ExpectationError(f"{where}: missing or unknown: {', '.join(sorted(wrong))}")
-    for name in TEXTS:
+    for name in (*TEXTS, *({"label"} & set(table))):
         if not isinstance(table[name], str) or not table[name].strip():
             raise ExpectationError(f"{where}: {name} is no text")
     release, metadata = _release(table["release"], where)
     named = _codes(table.get("codes", []), codes, where)
     return AcceptedFinding(
-        table["finding"], release, metadata, table["reason"], table["issue"], _expiry(table, where), named
+        finding=table["finding"],
+        release=release,
+        metadata=metadata,
+        reason=table["reason"],
+        issue=table["issue"],
+        expires=_expiry(table, where),
+        codes=named,
+        label=table.get("label"),
     )
 
 
@@ -162,7 +174,7 @@ def _require_one_each(entries: tuple[AcceptedFinding, ...], path: Path) -> None:
     for number, entry in enumerate(entries, start=1):
         for before, other in enumerate(entries[: number - 1], start=1):
             overlap = entry.metadata is None or other.metadata in (None, entry.metadata)
-            if overlap and (entry.finding, entry.release) == (other.finding, other.release):
+            if overlap and (entry.finding, entry.release, entry.label) == (other.finding, other.release, other.label):
                 raise ExpectationError(f"{path}: entries {before} and {number} are both about {entry.finding}")
 
 

@@ -151,7 +151,7 @@ def _require_release(run: RunDirectory, about: Run) -> None:
 def _accepted(about: Run, entries: Sequence[AcceptedFinding]) -> AcceptedFinding | None:
     if about.rules_of or about.scenario is None:
         return None
-    return accepted_for(entries, about.scenario, about.kafka, about.metadata)
+    return accepted_for(entries, about.scenario, about.kafka, about.metadata, about.label)
 
 
 def _day_of(about: Run) -> date:

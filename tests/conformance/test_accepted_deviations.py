@@ -153,6 +153,16 @@ def test_a_run_is_judged_in_view_of_what_the_user_accepts(tmp_path: Path) -> Non
         assert judged(run, [other]).counted is DEVIATES
 
 
+def test_a_finding_of_a_release_excuses_no_build_that_has_a_label(tmp_path: Path) -> None:
+    run = deviating_run(tmp_path)
+    entry = entry_about(run)
+    update_run(run, label="fork", build="4.3.1-SNAPSHOT")
+
+    assert judged(run, [entry]).counted is DEVIATES
+    assert judged(run, [replace(entry, label="other")]).counted is DEVIATES
+    assert judged(run, [replace(entry, label="fork")]).counted is CONFORMS
+
+
 def test_a_run_of_the_day_after_is_not_accepted(tmp_path: Path) -> None:
     run = deviating_run(tmp_path)
     verdict = judged(run, [entry_about(run, DAY - timedelta(days=1))])

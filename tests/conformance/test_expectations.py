@@ -61,6 +61,13 @@ def test_an_entry_accepts_its_finding_on_its_release_only(tmp_path: Path) -> Non
     assert accepted_for(entries, "TR-01", "3.9.2", "kraft") is None
 
 
+def test_an_entry_may_be_about_a_kafka_of_the_users(tmp_path: Path) -> None:
+    entries = read(tmp_path, f'{ENTRY}label = "fork"\n')
+
+    assert accepted_for(entries, "TR-01", "4.3.1", "kraft", "fork") is not None
+    assert accepted_for(entries, "TR-01", "4.3.1", "kraft") is None
+
+
 @pytest.mark.parametrize(
     ("release", "modes"),
     [("3.9.2", ["kraft", "zookeeper"]), ("3.9.2/kraft", ["kraft"]), ("3.9.2/zookeeper", ["zookeeper"])],
