@@ -79,6 +79,7 @@ def run_line(console: Console, lines: LineOptions, line: Line, problems: list[st
         console.complain(f"{place} {problem}")
 
     pending = _predictable(lines.choice, line, progress.pending, failed)
+    console.leave_out(len(progress.pending) - len(pending))
     if not pending:
         put_aside(folder, progress.unfinished)
         return
