@@ -19,6 +19,7 @@ from conformance.record.run import read_run
 from conformance.record.schedule import read_schedule
 from conformance.record.verdict import Conformance, read_verdict
 from conformance.stages.predicting import predict_entry
+from fault_injection.cluster.backends.choice import digest_of_image
 from fault_injection.releases import jars_of
 from oracle.steps.step import ScheduleError
 
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
     from conformance.catalogue.examination import Entry
     from conformance.line import Line
+    from conformance.record.run import Digests
     from conformance.stages.predicting import EntryPrediction
 
 
@@ -222,7 +224,9 @@ class Today:
     def __init__(self, line: Line) -> None:
         self._rules = line.rules
         self._build = line.release.build
-        self._jars = None if line.own is None or line.own.home is None else jars_of(line.release, line.own.home).digest
+        own = line.own
+        self._jars = None if own is None or own.home is None else jars_of(line.release, own.home).digest
+        self._image = None if own is None or own.image is None else digest_of_image(own.image)
         self._predicted: dict[str, EntryPrediction | None] = {}
 
     def difference(self, run: RunDirectory, entry: Entry) -> str | None:
@@ -234,7 +238,7 @@ class Today:
 
     def _difference(self, run: RunDirectory, entry: Entry) -> str | None:
         about = read_run(run)
-        if about.build != self._build or self._jars not in {None, about.digests.jars}:
+        if about.build != self._build or self._is_of_other_files(about.digests):
             return "is of another build of your own Kafka"
         if _done(run, entry) != _to_do(entry):
             return "is of another schedule"
@@ -249,6 +253,11 @@ class Today:
             return "was predicted otherwise"
         asked = tuple(answer.predicted for answer in predicted.answers)
         return None if (read_predicted(run) or ()) == asked else "was asked something else"
+
+    def _is_of_other_files(self, digests: Digests) -> bool:
+        """Return whether the user's own Kafka was rebuilt; a run that started no broker of an image names none."""
+        rebuilt = None not in {self._image, digests.image} and self._image != digests.image
+        return rebuilt or self._jars not in {None, digests.jars}
 
     def _of(self, entry: Entry) -> EntryPrediction | None:
         """Predict an entry; None if no rule of the release satisfies its schedule any more."""

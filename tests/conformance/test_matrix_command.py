@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -183,6 +184,23 @@ def test_a_kafka_of_the_user_s_is_a_line_of_its_own_and_run_again_when_it_is_ano
     line = line_named("newest", own=OwnKafka(own, label="fork", rules_of="4.3.1"))
     (again,) = progress_of(run.path.parents[1], [scenario], 1, 5, line).unfinished
     assert again.why == "is of another build of your own Kafka"
+
+
+@pytest.mark.parametrize(("ran", "why"), [(None, None), ("sha256:1", None), ("sha256:2", "is of another build")])
+def test_runs_of_an_image_that_was_built_anew_do_not_count(
+    ran: str | None, why: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("conformance.commands.matrix_cells.digest_of_image", lambda _image: "sha256:1")
+    line = replace(line_named("4.3.1"), own=OwnKafka(image="own:1"))
+    (scenario,) = select_scenarios(("HW-03",))
+    run = RunDirectory(write_run(tmp_path / "round-1", "a", scenario="HW-03"))
+    predicted = predict_entry(scenario, rules_for("4.3.1", MetadataMode.KRAFT)).as_json()
+    write_json(run, "schedule.json", encode(scenario.schedule))
+    write_json(run, "prediction/prediction.json", predicted)
+    change_run(run, digests={"image": ran})
+
+    progress = progress_of(tmp_path, [scenario], 1, 5, line)
+    assert [one.why for one in progress.unfinished] == ([] if why is None else [f"{why} of your own Kafka"])
 
 
 def test_a_release_whose_jars_cannot_be_had_leaves_the_others_to_be_run(

@@ -48,10 +48,24 @@ def jar_names_of_image(image: str) -> list[str]:
     Raises:
         UsageError: containers or the image cannot be had.
     """
+    _require_image(image)
+    return container_image.jar_names(image)
+
+
+def digest_of_image(image: str) -> str:
+    """Return the digest of a container image, which is pulled if need be.
+
+    Raises:
+        UsageError: containers or the image cannot be had.
+    """
+    _require_image(image)
+    return container_image.image_id(image)
+
+
+def _require_image(image: str) -> None:
     problem = _DOCKER_ABSENT or docker.problem_with_docker(image)
     if problem is not None:
         raise UsageError(f"--image {image} cannot be used: {problem}.{_hint(problem, image)}")
-    return container_image.jar_names(image)
 
 
 def _hint(problem: str, kafka_image: str | None) -> str:

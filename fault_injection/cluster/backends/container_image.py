@@ -65,6 +65,12 @@ def first_line(error: Exception) -> str:
     return text.strip().splitlines()[0][:200]
 
 
+def image_id(image: str) -> str:
+    """Return the digest of an image that is present."""
+    with contextlib.closing(docker.from_env()) as client:
+        return str(client.images.get(image).id)
+
+
 def jar_names(image: str) -> list[str]:
     """Return the names of the jars of the Kafka in an image that is present; none if it has none.
 
