@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from oracle.rules.by_version import rules_for
 from oracle.rules.release import is_older
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ class Where:
         metadata: the only metadata mode in which it exists; None for both.
         why: what is missing elsewhere, in words that complete the sentence of the reason.
         needs_jars: whether the tester starts brokers of its own beside the cluster, for which it must have their jars.
+        rule: the name of the rule that a release must have; None for any.
         why_since: what releases before ``since`` do not have, where ``why`` is about the other limits.
     """
 
@@ -34,6 +36,7 @@ class Where:
     why: str = ""
     why_since: str = ""
     needs_jars: bool = False
+    rule: str | None = None
 
     def reason_not_to_run(self, version: str, metadata: MetadataMode) -> str | None:
         """Return why the entry cannot exist on a release, or None if it can."""
@@ -43,6 +46,8 @@ class Where:
             return _because(f"exists only before Kafka {self.before}", self.why)
         if self.metadata is not None and metadata != self.metadata:
             return _because(f"exists only with {self.metadata.value} metadata", self.why)
+        if self.rule is not None and self.rule not in rules_for(version, metadata).names():
+            return _because(f"exists only where {self.rule} holds", self.why)
         return None
 
     @property
@@ -52,6 +57,7 @@ class Where:
             f"Kafka {self.since} and newer" if self.since is not None else "",
             f"Kafka before {self.before}" if self.before is not None else "",
             f"{self.metadata.value} metadata" if self.metadata is not None else "",
+            f"Kafka by {self.rule}" if self.rule is not None else "",
         )
         return tuple(limit for limit in limits if limit)
 
