@@ -57,14 +57,15 @@ def start(cluster: Cluster, broker: int) -> str:
     return cluster.log_text(broker)[before:]
 
 
-def await_leader(probe: ReplicaProbe, leader: int, *isr: int, asked: BrokerId) -> None:
-    """Wait until the controller has decided, and the broker that clients ask has heard of it."""
+def await_leader(cluster: Cluster, probe: ReplicaProbe, leader: int, *isr: int, asked: BrokerId) -> None:
+    """Wait until the controller has decided, and every broker has heard of it: a client may ask any of them."""
 
     def is_known() -> bool:
-        decided, heard = probe.controller_view([asked]), probe.metadata(asked)
-        if decided is None or heard is None:
+        decided = probe.controller_view([asked])
+        heard = [probe.metadata(BrokerId(broker)) for broker in cluster.live_brokers]
+        if decided is None or (decided.leader, decided.isr) != (leader, isr):
             return False
-        return (decided.leader, decided.isr, heard.leader) == (leader, isr, leader)
+        return all(view is not None and view.leader == leader for view in heard)
 
     until(is_known, deadline_s=30, what=f"leader {leader}, ISR {isr}")
 
@@ -137,13 +138,13 @@ def test_epochs_that_begin_in_a_lost_tail_are_dropped_at_load_and_replication_br
         produce(cluster, 1, topic, 0)
         await_numbers(probe, TWO, 1, 1)
         end(cluster, 1)
-        await_leader(probe, 2, 2, asked=TWO)
+        await_leader(cluster, probe, 2, 2, asked=TWO)
         produce(cluster, 2, topic, 1, 2)
         start(cluster, 1)
-        await_leader(probe, 2, 1, 2, asked=TWO)
+        await_leader(cluster, probe, 2, 1, 2, asked=TWO)
         await_checkpoint(probe, TWO, 3)
         end(cluster, 2)
-        await_leader(probe, 1, 1, asked=ONE)
+        await_leader(cluster, probe, 1, 1, asked=ONE)
         epochs = probe.epoch_starts(TWO)
 
         assert [it.start_offset for it in epochs] == ([0, 1] if epochs else [])
@@ -158,7 +159,7 @@ def test_epochs_that_begin_in_a_lost_tail_are_dropped_at_load_and_replication_br
         await_numbers(probe, TWO, 1, 1)
         until(lambda: probe.epoch_starts(TWO) == epochs[:1], deadline_s=10, what="the later epoch is dropped")
         start(cluster, 1)
-        await_leader(probe, 1, 1, 2, asked=TWO)
+        await_leader(cluster, probe, 1, 1, 2, asked=TWO)
         await_numbers(probe, TWO, 3, 3)
         assert [it.record_id for it in probe.log(TWO).records] == [0, 1, 2]
 
@@ -170,7 +171,7 @@ def test_a_lost_checkpoint_lets_the_high_watermark_begin_at_0(cluster: Cluster, 
         await_checkpoint(probe, TWO, 3)
         await_checkpoint(other, TWO, 0)
         end(cluster, 2)
-        await_leader(probe, 1, 1, asked=ONE)
+        await_leader(cluster, probe, 1, 1, asked=ONE)
         end(cluster, 1)
         if is_lost:
             lost = f"broker 2 lost the checkpointed high watermark 3 of {topic}-0"
@@ -184,7 +185,7 @@ def test_a_lost_checkpoint_lets_the_high_watermark_begin_at_0(cluster: Cluster, 
         await_numbers(probe, TWO, 3, 0 if is_lost else 3)
         assert [it.record_id for it in probe.log(TWO).records] == [0, 1, 2]
         start(cluster, 1)
-        await_leader(probe, 1, 1, 2, asked=TWO)
+        await_leader(cluster, probe, 1, 1, 2, asked=TWO)
         await_numbers(probe, TWO, 3, 3)
 
 
