@@ -13,15 +13,19 @@ junit = $(if $(JUNIT),--junitxml=$(JUNIT)/$(1).xml)
 # wait: beside them, with what processor time they leave, run those that start nothing. After both, one after the
 # other, those that need the machine to themselves.
 STARTS := broker or docker or spark
+# The model's longest searches are marked slow, and are more than half of its tests' time. SEARCHES=no leaves them to
+# `make test-searches`, as .ci/run does: the nightly job has a job for them.
+SEARCHES ?= yes
 PYTEST := $(BIN)/python -m pytest --dist loadfile
 export PYTHONDONTWRITEBYTECODE = 1
 
-.PHONY: help setup setup-dev pins lock conformance test check test-aside test-oracle test-pure test-lanes test-alone lint guarantees docs jre-image clean
+.PHONY: help setup setup-dev pins lock conformance test check test-aside test-oracle test-searches test-pure test-lanes test-alone lint guarantees docs jre-image clean
 
 help:
 	@echo "make conformance [KAFKA=4.4.0] [BACKEND=auto|docker|process] [ARGS='--metadata zookeeper']"
 	@echo "                   set up, run the quick profile on real brokers, write the HTML report"
-	@echo "make test        set up, run the whole test suite [JUNIT=DIRECTORY]"
+	@echo "make test        set up, run the whole test suite [JUNIT=DIRECTORY] [SEARCHES=no: without test-searches]"
+	@echo "make test-searches  the model's longest searches alone"
 	@echo "make check       lint, and every test that starts no broker, container, Spark or zsh, without the longest searches"
 	@echo "make lint        ruff, mypy strict, import contracts"
 	@echo "make guarantees  search the guarantee table and EL-03's power failures anew and compare them with those kept (minutes of CPU)"
@@ -74,8 +78,11 @@ check: lint
 	@$(PYTEST) -q -n auto -m "not ($(STARTS) or shells or slow)"
 
 test-oracle: setup-dev
-	@$(PYTEST) -q -n auto tests/oracle $(call junit,oracle) \
+	@$(PYTEST) -q -n auto tests/oracle $(if $(filter no,$(SEARCHES)),-m "not slow") $(call junit,oracle) \
 	  --cov=oracle --cov-branch --cov-report=term:skip-covered --cov-fail-under=100
+
+test-searches: setup-dev
+	@$(PYTEST) -q -n auto tests/oracle -m slow $(call junit,searches)
 
 test-pure: setup-dev
 	@$(PYTEST) -q -n auto --ignore=tests/oracle -m "not ($(STARTS))" $(call junit,pure)

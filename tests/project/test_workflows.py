@@ -152,7 +152,21 @@ def test_every_test_is_in_one_part_of_the_suite() -> None:
 
 
 def test_ci_runs_every_part_of_the_suite() -> None:
-    assert "\nmake --no-print-directory test\n" in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    assert "\nmake --no-print-directory test SEARCHES=no\n" in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+
+
+def test_what_ci_leaves_out_is_a_job_of_the_nightly() -> None:
+    left, searched = (
+        subprocess.check_output(
+            ["make", "--dry-run", "--old-file=setup-dev", *more], cwd=ROOT, env={"PATH": os.environ["PATH"]}, text=True
+        )
+        for more in (["test-oracle", "SEARCHES=no"], ["test-searches"])
+    )
+    commands = [step.get("run") for step in workflow("nightly.yml")["jobs"]["searches"]["steps"]]
+
+    assert commands[-1] == "make test-searches"
+    assert ' tests/oracle -m "not slow" ' in left
+    assert " tests/oracle -m slow" in searched
 
 
 def test_a_red_ci_run_tells_its_minutes_by_part_too(tmp_path: Path) -> None:
@@ -163,7 +177,7 @@ def test_a_red_ci_run_tells_its_minutes_by_part_too(tmp_path: Path) -> None:
     script.write_text(CI_RUN, encoding="utf-8")
     for name in ("dockerd", "docker-compose", "debootstrap", "iptables", "docker", "make", "zsh", "fish"):
         program = tmp_path / "bin" / name
-        program.write_text('#!/bin/sh\n[ "$*" != "--no-print-directory test" ]\n', encoding="utf-8")
+        program.write_text('#!/bin/sh\n[ "$*" != "--no-print-directory test SEARCHES=no" ]\n', encoding="utf-8")
         program.chmod(0o755)
     path = f"{tmp_path / 'bin'}:{os.environ['PATH']}"
     done = subprocess.run(
