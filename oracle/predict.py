@@ -13,7 +13,7 @@ from oracle.predicting.outcome import conclude
 from oracle.predicting.races import merged
 from oracle.predicting.step_effects import take as take
 from oracle.replication.electing import notify
-from oracle.rules import message_format, unclean_setting
+from oracle.rules import message_format, unclean_election
 from oracle.schedule import check_structure
 from oracle.state import ControllerView, PartitionState, ReplicaState
 from oracle.steps.frames import AwaitHold, Hold
@@ -44,10 +44,10 @@ def predict(schedule: Schedule, rules: RuleSet) -> Prediction:
     try:
         return _predicted(schedule, rules)
     except ScheduleError as error:
-        heeding = replace(rules, election=unclean_setting.heeded(rules.election))
+        heeding = replace(rules, election=unclean_election.heeded(rules.election))
         if heeding == rules or not _is_possible(schedule, heeding):
             raise
-        message = f"{unclean_setting.why_unheeded(rules.version)}: {error}"
+        message = f"{unclean_election.why_unheeded(rules.version)}: {error}"
         raise PointUnavailableError(message, step=error.step, field=error.field) from error
 
 

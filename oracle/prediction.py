@@ -159,7 +159,7 @@ class Prediction:
         answers: what brokers answer to the steps that ask them; likewise.
         races: what is open, each number, log and record with the values it can have.
         unregistrable: brokers that the cluster cannot register again after a crash, once the topic is deleted: what
-            the schedule leaves behind (``oracle.rules.eligible_index``); of all alternatives.
+            the schedule leaves behind (``oracle.rules.eligible_leaders``); of all alternatives.
         assumed: the awaits that only some of the open outcomes bring about: the others are left out.
         alternatives: every outcome that is open, two or more, or none where all is determined.
         chronicle: what happened and why; not part of the machine format.

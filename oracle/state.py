@@ -171,7 +171,7 @@ class ControllerView:
         last_known_leader: leader when the ISR became empty.
         is_recovering: the leader was elected uncleanly, and nobody has joined it since (KIP-704).
         left_in_index: brokers that the controller still looks for although it has cleared their eligibility
-            (``oracle.rules.eligible_index``).
+            (``oracle.rules.eligible_leaders``).
         leaderships: (first epoch, leader, was the election clean), one per leader change.
     """
 

@@ -30,7 +30,7 @@ from oracle.gate import POINTS as POINTS  # part of this module's public names
 from oracle.gate import ModelledGate
 from oracle.replication import joining
 from oracle.replication.electing import awaiting, checkpoint_high_watermarks
-from oracle.rules import kip_497
+from oracle.rules import isr
 from oracle.state import FetchInFlight, FetchStage, PartitionState, ReplicaState
 from oracle.transitions import Refusal, step
 from oracle.vocabulary import HighWatermarkCheckpoint, PointName, ReplicaRole, Timing
@@ -376,7 +376,7 @@ def _isr_changes(world: World) -> Iterator[tuple[Event | None, World]]:
         gate = world.gate.caught_by(PointName.ALTER_PARTITION_REQUEST, leader.broker)
         if gate is not None:
             yield None, replace(world, gate=gate)
-        elif leader.isr_answer is not None and kip_497.takes_answer(leader.isr_answer, leader):
+        elif leader.isr_answer is not None and isr.takes_answer(leader.isr_answer, leader):
             event = _late_answer(leader)
             yield event, world.apply(event)
         elif joining.refusal(world.state, leader) is None:

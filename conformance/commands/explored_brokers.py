@@ -18,7 +18,7 @@ from oracle.brokers.bounds import SearchBounds
 from oracle.brokers.model import Brokers
 from oracle.explorer.model import Always, SearchSubject, Sometimes
 from oracle.properties import ALWAYS, ASKED, SOMETIMES
-from oracle.rules import kip_966
+from oracle.rules.eligible_leaders import KIP_966
 from oracle.schedule import TopicSettings
 from oracle.vocabulary import Acks, HighWatermarkCheckpoint
 
@@ -89,7 +89,7 @@ def excluded_coverage(brokers: Brokers) -> frozenset[str]:
     rules, bounds = brokers.rules, brokers.bounds
     settings, truncation = bounds.settings, rules.truncation
     minimum = rules.effective_min_isr(settings.min_insync_replicas, bounds.replicas)
-    elects_last_known_leader = kip_966.RULE in rules.rules  # from outside the ISR, whatever the settings
+    elects_last_known_leader = KIP_966 in rules.rules  # from outside the ISR, whatever the settings
     excluded = {
         "unclean election": not settings.unclean_leader_election and not elects_last_known_leader,
         "produce refused": minimum == 1 or bounds.acks is not Acks.ALL,

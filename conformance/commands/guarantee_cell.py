@@ -18,7 +18,7 @@ from oracle.brokers.questions import Faults, cells, question
 from oracle.guarantees import PromiseVerdict, promise_of
 from oracle.predict import predict
 from oracle.rules.release import age
-from oracle.rules.unclean_setting import heeded, why_unheeded
+from oracle.rules.unclean_election import heeded, why_unheeded
 from oracle.vocabulary import Acks, MetadataMode, ProduceOutcome
 
 if TYPE_CHECKING:

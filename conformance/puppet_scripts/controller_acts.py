@@ -10,8 +10,8 @@ from conformance.puppet_scripts.acts import ERRORS, errors
 from conformance.puppet_scripts.modelled_broker import ASSIGNMENT, REAL
 from fault_injection.wire.views import NONE
 from oracle.error_codes import ErrorCode
-from oracle.rules import controller_epoch
-from oracle.rules.broker_epoch import NO_BROKER_EPOCH
+from oracle.rules import fencing
+from oracle.rules.fencing import NO_BROKER_EPOCH
 from oracle.vocabulary import LeaderEpoch
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ class Sent:
         """Return the error code with which a broker refuses the request as a whole; None if it takes it."""
         if not model.rules.takes_request_of_start(self.start.broker_epoch(OWN_EPOCH), OWN_EPOCH):
             return ErrorCode.STALE_BROKER_EPOCH
-        is_obeyed = controller_epoch.is_obeyed(self.office.value, EpochOfController.HELD.value)
+        is_obeyed = fencing.is_obeyed(self.office.value, EpochOfController.HELD.value)
         return None if is_obeyed else ErrorCode.STALE_CONTROLLER_EPOCH
 
     def epochs(self, controller: ControllerPuppet) -> dict[str, Any]:
@@ -104,7 +104,7 @@ class SendLeaderAndIsr:
         refusal = self.sent.refusal(model)
         if refusal is not None:
             return {ERRORS: [refusal]}
-        if not controller_epoch.is_news(LeaderEpoch(self.leader_epoch), model.replica.leader_epoch):
+        if not fencing.is_news(LeaderEpoch(self.leader_epoch), model.replica.leader_epoch):
             return {ERRORS: [0, ErrorCode.STALE_CONTROLLER_EPOCH]}
         model.decide(self.leader, self.leader_epoch, ASSIGNMENT, reaches_metadata=False)
         return {ERRORS: [0]}

@@ -16,7 +16,7 @@ from oracle.predicting.wording import (
     why_high_watermark_moved,
 )
 from oracle.replication.following import TAIL_LOST
-from oracle.rules import ahead_of_leader, base_protocol, isr_join, isr_shrink
+from oracle.rules import base_protocol, diverging_log, isr
 from oracle.vocabulary import Acks, ProduceOutcome, ReplicaRole
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ class StateChange:
         how = "stops gracefully" if ended.shut_down_cleanly else "is killed"
         if isinstance(self.event, ResponseReceived):
             end = "hangs in its own shutdown, its ports closed" if ended.stuck else "ends its process in good order"
-            how, rule = f"{end}: it is ahead of its leader", ahead_of_leader.GIVES_UP
+            how, rule = f"{end}: it is ahead of its leader", diverging_log.AHEAD_GIVES_UP
         return self._change(ChangeKind.PROCESS, f"broker {ended.broker} {how}", rule, broker=ended.broker)
 
     def _controller(self) -> Iterator[Change]:
@@ -212,8 +212,8 @@ def isr_rule(old: ControllerView, new: ControllerView, rules: RuleSet) -> Rule:
     if new.leaderships != old.leaderships or (gone and not gone <= new.registered):
         return rules.election.rule
     if gone:
-        return _first_of(rules, isr_shrink.BEHIND, isr_shrink.SILENT)
-    return _first_of(rules, isr_join.AT_EPOCH_START, isr_join.AT_HIGH_WATERMARK)
+        return _first_of(rules, isr.BEHIND_LEAVES, isr.SILENT_LEAVES)
+    return _first_of(rules, isr.JOIN_AT_EPOCH_START, isr.JOIN_AT_HIGH_WATERMARK)
 
 
 def _first_of(rules: RuleSet, rule: Rule, otherwise: Rule) -> Rule:

@@ -10,7 +10,7 @@ from oracle.guarantees import Promise, PromiseVerdict, judge_loss
 from oracle.predicting.wording import ChangeKind, brokers
 from oracle.prediction import Divergence, LoggedRecord, Moment, Prediction, RecordPrediction, ReplicaNumbers
 from oracle.replication.following import forgot
-from oracle.rules import diverging_fetch, eligible_index, isr_join, kip_966, strict_min_isr
+from oracle.rules import diverging_log, eligible_leaders, high_watermark, isr
 from oracle.steps.step import ScheduleError
 from oracle.vocabulary import Fate, Leadership, Offset, ProduceOutcome, ReplicaRole
 
@@ -79,7 +79,7 @@ def conclude(
         records=records,
         logs={r.broker: _logged(state, r) for r in state.assigned()},
         diverged=_divergences(state),
-        unregistrable=eligible_index.unregistrable(state.controller),
+        unregistrable=eligible_leaders.unregistrable(state.controller),
         chronicle=chronicle,
     )
 
@@ -137,10 +137,10 @@ def _promise(
 def _rule_behind(loss: LostRecord, state: PartitionState, rules: RuleSet) -> Rule:
     """Return the rule that let a replica be elected without the record: it lost it, or joined the ISR too early."""
     if forgot(state, loss.new_leader, loss.label):
-        return kip_966.LAST_REPLICA_STANDING
+        return eligible_leaders.LAST_REPLICA_STANDING
     if loss.had_appended:
         return rules.truncation.rule
-    return diverging_fetch.COUNTED if rules.counts_diverging_fetch else isr_join.AT_HIGH_WATERMARK
+    return diverging_log.DIVERGING_FETCH_COUNTED if rules.counts_diverging_fetch else isr.JOIN_AT_HIGH_WATERMARK
 
 
 def _divergences(state: PartitionState) -> tuple[Divergence, ...]:
@@ -194,7 +194,7 @@ def _why_it_stands(state: PartitionState, leader: ReplicaState, rules: RuleSet) 
     minimum = rules.effective_min_isr(state.settings.min_insync_replicas, len(state.assignment))
     if rules.high_watermark_needs_min_isr and len(leader.isr) < minimum:
         in_sync = f"{len(leader.isr)} of {minimum} replicas in sync"
-        return f", which stands still with {in_sync} ({strict_min_isr.RULE.name})"
+        return f", which stands still with {in_sync} ({high_watermark.NEEDS_MIN_ISR.name})"
     counting = [remote for remote in leader.remotes if remote.broker in leader.maximal_isr()]
     behind = [r.broker for r in counting if (r.log_end_offset or 0) <= leader.high_watermark]
     return f", which waits for {brokers(behind)}" if behind else ""

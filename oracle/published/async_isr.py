@@ -13,7 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
 from oracle.explorer.factored import Bound, Check, Factored, Field, JointAction, SpecAction, Veto
-from oracle.rules import isr_join
+from oracle.rules import isr
 from oracle.vocabulary import BrokerId, Offset
 
 if TYPE_CHECKING:
@@ -147,7 +147,7 @@ class Candidate:
     def is_behind(self, leader: LeaderState, offsets: Offsets) -> bool:
         """Return whether the replica must not join yet, by the rule that predicts brokers."""
         reached = high_watermark(self.counted(leader), offsets)
-        return not isr_join.at_high_watermark(offsets[self.broker - 1], reached, Offset(0))
+        return not isr.joins_at_high_watermark(offsets[self.broker - 1], reached, Offset(0))
 
     def asks_to_expand(self) -> JointAction:
         """Return the leader's wish to add the replica, and what forbids it."""

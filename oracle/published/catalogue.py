@@ -13,7 +13,7 @@ from oracle.published.modules import KIP_320, MODULES
 from oracle.published.parts import StateLayout
 from oracle.published.specification import FOLLOWER_IS_PREFIX, STRONG_ISR, WEAK_ISR, specification
 from oracle.published.truncations import cuts_by_kip_101, cuts_in_two_ways, cuts_to_high_watermark
-from oracle.rules import isr_join, kip_320
+from oracle.rules import fencing, isr
 
 if TYPE_CHECKING:
     from oracle.published.constants import Constants
@@ -43,9 +43,9 @@ ABLATIONS = (
     BY_KIP_101,
     BY_KIP_101_WITH_ENTRY,
     _without("without-truncation-fence", cuts=cuts_in_two_ways, fences_truncation=False),
-    _without("joins-at-high-watermark", joins=isr_join.at_high_watermark),
-    _without("without-fetch-fence", serves=kip_320.serves_any_epoch),
-    _without("without-high-watermark-fence", counts=kip_320.serves_any_epoch),
+    _without("joins-at-high-watermark", joins=isr.joins_at_high_watermark),
+    _without("without-fetch-fence", serves=fencing.serves_any_epoch),
+    _without("without-high-watermark-fence", counts=fencing.serves_any_epoch),
     UNCLEAN,
     replace(BY_KIP_101, name="Kip320/looks-up-by-kip-101-with-unclean-election", elects_uncleanly=True),
     replace(

@@ -11,16 +11,16 @@ from oracle.published.truncations import (
     cuts_in_two_ways,
     cuts_to_high_watermark,
 )
-from oracle.rules import isr_join, kip_320
+from oracle.rules import fencing, isr
 
 KAFKA_TRUNCATE_TO_HIGH_WATERMARK = Module(
     name="KafkaTruncateToHighWatermark",
     cuts=cuts_to_high_watermark,
     fences_truncation=False,
-    serves=kip_320.serves_any_epoch,
-    counts=kip_320.serves_any_epoch,
-    acknowledges=kip_320.serves_any_epoch,
-    joins=isr_join.at_high_watermark,
+    serves=fencing.serves_any_epoch,
+    counts=fencing.serves_any_epoch,
+    acknowledges=fencing.serves_any_epoch,
+    joins=isr.joins_at_high_watermark,
 )
 KIP_101 = replace(KAFKA_TRUNCATE_TO_HIGH_WATERMARK, name="Kip101", cuts=cuts_by_kip_101)
 KIP_279 = replace(KIP_101, name="Kip279", cuts=cuts_in_two_ways)
@@ -28,17 +28,17 @@ KIP_320_FIRST_TRY = replace(
     KIP_279,
     name="Kip320FirstTry",
     cuts=cuts_by_kip_279,
-    joins=isr_join.at_epoch_start,
+    joins=isr.joins_at_epoch_start,
     checks_last_epoch=True,
 )
 KIP_320 = Module(
     name="Kip320",
     cuts=cuts_by_kip_279,
     fences_truncation=True,
-    serves=kip_320.is_served,
-    counts=kip_320.is_served,
-    acknowledges=kip_320.is_served,
-    joins=isr_join.at_epoch_start,
+    serves=fencing.is_served,
+    counts=fencing.is_served,
+    acknowledges=fencing.is_served,
+    joins=isr.joins_at_epoch_start,
     tells_reasons_apart=True,
 )
 MODULES = (KAFKA_TRUNCATE_TO_HIGH_WATERMARK, KIP_101, KIP_279, KIP_320_FIRST_TRY, KIP_320)

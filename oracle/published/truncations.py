@@ -18,14 +18,14 @@ from functools import cache
 from itertools import pairwise
 
 from oracle.log import UNDEFINED, EpochEnd, ReplicaLog
-from oracle.rules import kip_101, kip_279, truncate_to_high_watermark, truncation_on_fetch
+from oracle.rules import truncation
 from oracle.vocabulary import LeaderEpoch, Offset
 
 
 @cache
 def cuts_to_high_watermark(_leader: ReplicaLog, follower: ReplicaLog, high_watermark: Offset) -> tuple[Offset, ...]:
     """Cut to the follower's own high watermark (KafkaTruncateToHighWatermark)."""
-    return (truncate_to_high_watermark.TRUNCATION.cut(follower, high_watermark, UNDEFINED).offset,)
+    return (truncation.TO_HIGH_WATERMARK.cut(follower, high_watermark, UNDEFINED).offset,)
 
 
 @cache
@@ -37,7 +37,7 @@ def cuts_by_kip_101(leader: ReplicaLog, follower: ReplicaLog, high_watermark: Of
     answer = leader.end_offset_for(epoch) if has_epoch_cache(leader) else end_by_records(leader, epoch)
     if answer.end_offset is not None and answer.end_offset > follower.log_end_offset:
         return ()
-    return (kip_101.TRUNCATION.cut(follower, high_watermark, answer).offset,)
+    return (truncation.KIP_101.cut(follower, high_watermark, answer).offset,)
 
 
 @cache
@@ -46,7 +46,7 @@ def cuts_by_kip_279(leader: ReplicaLog, follower: ReplicaLog, _high_watermark: O
     if not has_common_history(leader, follower):
         return (last_match(leader, follower),)
     ended = leader.with_epoch(LeaderEpoch(max(leader.latest_epoch, follower.latest_epoch) + 1))
-    rule, log, is_final = kip_279.TRUNCATION, follower, False
+    rule, log, is_final = truncation.KIP_279, follower, False
     while log.entries and not is_final:
         cut = rule.cut(log, Offset(0), rule.end_offset_for(ended, log.latest_epoch))
         log, is_final = log.truncate_to(cut.offset), cut.is_final
@@ -74,7 +74,7 @@ def last_epoch_agrees(leader: ReplicaLog, follower: ReplicaLog, offset: Offset) 
     starts = {line.leader_epoch: line.start_offset for line in leader.epochs}
     if not has_epoch_cache(leader) or starts.get(epoch, offset) >= offset:
         return leader.entries[offset - 1].leader_epoch == epoch
-    answer = truncation_on_fetch.TRUNCATION.end_offset_for(leader, epoch)
+    answer = truncation.ON_FETCH.end_offset_for(leader, epoch)
     return answer.end_offset is not None and answer.end_offset >= offset
 
 

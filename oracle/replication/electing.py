@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from oracle.replication.decisions import with_losses
 from oracle.replication.following import truncate
-from oracle.rules import controller_epoch, eligible_index, requested_election
-from oracle.rules.ahead_of_leader import WhenAhead
+from oracle.rules import election, eligible_leaders, fencing
+from oracle.rules.diverging_log import WhenAhead
 from oracle.rules.election import ElectedPartition
 from oracle.state import ControllerDecision, Reassignment, ReplicaState
 from oracle.vocabulary import Acks, Offset, ProduceOutcome, ReplicaRole
@@ -98,7 +98,7 @@ def return_broker(state: PartitionState, broker: BrokerId, rules: RuleSet, *, cl
 
     One that the controller cannot register ends again.
     """
-    if not state.assignment and not eligible_index.registers(state.controller, broker, clean=clean):
+    if not state.assignment and not eligible_leaders.registers(state.controller, broker, clean=clean):
         return state
     if not state.replica(broker).alive:
         others = tuple(_as_another_incarnation(other, broker) for other in state.replicas)
@@ -109,11 +109,11 @@ def return_broker(state: PartitionState, broker: BrokerId, rules: RuleSet, *, cl
 
 def request_election(state: PartitionState, kind: ElectionKind, rules: RuleSet) -> PartitionState | str:
     """Let the controller elect as an operator asks, or say why there is nothing to elect (KIP-183, KIP-460)."""
-    missing = requested_election.why_missing(kind, rules)
+    missing = election.why_missing(kind, rules)
     if missing is not None:
         return missing
     partition = ElectedPartition(state.assignment, state.settings)
-    elected = requested_election.BY_KIND[kind](state.controller, partition, rules.election)
+    elected = election.BY_KIND[kind](state.controller, partition, rules.election)
     return elected if isinstance(elected, str) else notify(state, elected, rules)
 
 
@@ -148,7 +148,7 @@ def _told(replica: ReplicaState, decision: ControllerDecision, rules: RuleSet) -
     last = replica.undelivered[-1] if replica.undelivered else None
     epoch, isr = (last.leader_epoch, last.isr) if last else (replica.leader_epoch, replica.isr)
     is_new_to_leader = decision.leader == replica.broker and decision.isr != isr
-    if not controller_epoch.is_news(decision.leader_epoch, epoch) and not is_new_to_leader:
+    if not fencing.is_news(decision.leader_epoch, epoch) and not is_new_to_leader:
         return replica
     earlier = () if rules.delivery.merges else replica.undelivered
     return replace(replica, undelivered=(*earlier, decision))

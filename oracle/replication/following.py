@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from oracle.log import UNDEFINED, EpochEnd, ReplicaLog
-from oracle.rules.ahead_of_leader import WhenAhead
+from oracle.rules.diverging_log import WhenAhead
 from oracle.state import FetchAnswer, FetchInFlight, FetchKind, FetchStage
 from oracle.vocabulary import Offset, ReplicaRole
 

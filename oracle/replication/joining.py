@@ -3,7 +3,7 @@
 Up to 2.6 the leader writes the ISR itself, and the write fails if the partition has changed since
 the leader last heard of it. From 2.7 it asks the controller, one request at a time; a request of a
 leader that has not heard the latest decision is refused, and stays pending until it hears it. The
-answer to one that is granted travels by itself, beside the decisions (``oracle.rules.kip_497``).
+answer to one that is granted travels by itself, beside the decisions (``oracle.rules.isr``: ``KIP_497``).
 
 Sources: Partition.expandIsr, AlterPartitionManager, ReplicationControlManager.alterPartition; KIP-497.
 """

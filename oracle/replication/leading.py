@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from oracle.log import NO_EPOCH, EpochEnd, ModelRecord
 from oracle.replication import joining
-from oracle.rules import eligible_index
+from oracle.rules import eligible_leaders
 from oracle.state import FetchAnswer, FetchInFlight, FetchKind, FetchStage, ProduceState, ReplicaState
 from oracle.vocabulary import Acks, Offset, ProduceOutcome
 
@@ -216,7 +216,7 @@ def _recorded(
 # leader tells it better.
 #
 # Of a topic: nobody has the partition any more, on disk or in the controller's mind; what the controller keeps of it
-# elsewhere is in ``oracle.rules.eligible_index``.
+# elsewhere is in ``oracle.rules.eligible_leaders``.
 #
 # Sources are KIP-107; ReplicaManager.deleteRecordsOnLocalLog, UnifiedLog.maybeIncrementLogStartOffset,
 # ReplicaFetcherThread.processPartitionData and LogManager.checkpointLogStartOffsets. The leader epoch cache forgets
@@ -248,4 +248,4 @@ def delete_topic(state: PartitionState) -> PartitionState | str:
         )
         for r in state.replicas
     )
-    return replace(state, assignment=(), replicas=replicas, controller=eligible_index.without_topic(state.controller))
+    return replace(state, assignment=(), replicas=replicas, controller=eligible_leaders.without_topic(state.controller))

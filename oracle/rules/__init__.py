@@ -1,1 +1,1 @@
-"""One module per rule change, over a shared base; ``by_version`` says which release has which."""
+"""What does each release do? One module a question, one ``Rule`` a change; ``by_version`` names the releases."""

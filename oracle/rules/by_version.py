@@ -10,52 +10,25 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from oracle.rules import (
-    ahead_of_leader,
-    broker_epoch,
-    caught_up,
-    controlled_shutdown,
-    controller_epoch,
+    consumers,
     delivery,
-    diverging_fetch,
-    eligible_index,
-    epoch_entry,
-    fetch_beyond_end,
-    fetch_session,
-    full_truncation,
-    high_watermark_checks,
-    isr_eligibility,
-    isr_join,
-    isr_shrink,
-    kafka_5758,
-    kip_101,
-    kip_207,
-    kip_279,
-    kip_320,
-    kip_392,
-    kip_497,
-    kip_966,
-    kraft_controller,
-    last_fetched_epoch,
+    diverging_log,
+    election,
+    eligible_leaders,
+    fencing,
+    high_watermark,
+    isr,
+    leader_epoch,
     message_format,
     reassignment,
-    recovery,
     request_versions,
-    requested_election,
-    same_leader,
-    settings_change,
-    stale_answer,
-    stop_replica,
-    strict_min_isr,
-    timestamp_lookup,
-    truncate_to_high_watermark,
-    truncation_on_fetch,
-    unclean_setting,
-    zookeeper_controller,
+    truncation,
+    unclean_election,
 )
-from oracle.rules.base import BASE
 from oracle.rules.release import (
     RuleKey,
     before,
+    between,
     every_release,
     has_mode,
     in_kraft_mode,
@@ -66,6 +39,7 @@ from oracle.rules.release import (
     with_elr,
     within,
 )
+from oracle.rules.rule_set import RuleSet
 from oracle.vocabulary import MetadataMode
 
 if TYPE_CHECKING:
@@ -73,7 +47,6 @@ if TYPE_CHECKING:
 
     from oracle.rules.release import Version
     from oracle.rules.rule import Rule
-    from oracle.rules.rule_set import RuleSet
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +68,7 @@ counts_eligible_only = within(in_kraft_mode, since("3.6.0"))
 knows_starts = within(in_kraft_mode, since("3.5.0"))
 has_feature = within(in_kraft_mode, since("4.0.0"))
 has_feature_by_default = within(in_kraft_mode, since("4.1.0"))
-tells_end_without_epochs = within(since("0.11.0.0"), before("2.0.0", "0.11.0.3", "1.0.2", "1.1.1"))
+tells_end_without_epochs = between("0.11.0.0", "2.0.0", "0.11.0.3", "1.0.2", "1.1.1")
 
 
 def having(**fields: Any) -> Callable[[RuleSet], RuleSet]:  # noqa: ANN401 - as dataclasses.replace
@@ -108,135 +81,171 @@ def same(rules: RuleSet) -> RuleSet:
     return rules
 
 
+BASE = RuleSet(
+    version="",
+    metadata=MetadataMode.ZOOKEEPER,
+    truncation=truncation.TO_HIGH_WATERMARK,
+    skips_truncation=leader_epoch.never_skips,
+    writes_epoch_on_election=False,
+    keeps_epoch_without_cut=False,
+    closes_former_fetch=False,
+    joins_isr=isr.joins_at_high_watermark,
+    may_join=isr.any_replica,
+    serves_epoch=fencing.serves_any_epoch,
+    leaves_isr=isr.behind_leaves,
+    effective_min_isr=high_watermark.min_isr_as_configured,
+    high_watermark_needs_min_isr=False,
+    raises_high_watermark_on_shrink=True,
+    checks_every_fetch=False,
+    waits_for_caught_up=high_watermark.every_caught_up,
+    trusts_last_fetch_on_re_election=False,
+    counts_diverging_fetch=False,
+    takes_high_watermark_before_cut=False,
+    drops_stale_lookups=False,
+    drops_stale_fetches=False,
+    answers_new_high_watermark=False,
+    wakes_waiting_fetch=consumers.waits_for_records,
+    last_epoch_after_empty_answer=leader_epoch.last_epoch_remembered,
+    high_watermark_at_new_start=diverging_log.moved_to_start,
+    stops_replica=fencing.stops_in_any_epoch,
+    tells_latest_offset=consumers.latest_offset_at_once,
+    followers_serve_consumers=False,
+    finds_time_at_high_watermark=False,
+    asks_controller_to_join=False,
+    when_ahead=diverging_log.WhenAhead.CUTS,
+    election=election.ZOOKEEPER,
+    delivery=delivery.LEADER_AND_ISR,
+    marks_recovery=unclean_election.unmarked,
+    stopping_leader_cuts=False,
+    reassignment=reassignment.IN_STEPS,
+    elects_uncleanly_on_request=False,
+    settings_changed=unclean_election.waits_for_broker,
+    allows_unclean_election=unclean_election.forbidden_unless_set,
+    has_eligible_by_default=False,
+    heeds_message_format=True,
+    notes_epoch_in_any_format=False,
+    takes_request_of_start=fencing.for_any_start,
+    answers_fetch_at_once=consumers.beyond_end_waits,
+    moves_in_session=consumers.gave_records_moves,
+    requests=request_versions.RequestVersions(),
+    rules=(),
+)
+"""What a release does that no row of the table changes. It is no release's own: most of it is what Kafka did before
+leader epochs, with the ZooKeeper controller of 1.1."""
+
 TABLE: tuple[RuleRow, ...] = (
-    RuleRow(truncate_to_high_watermark.RULE, before("0.11.0.0"), same),
-    RuleRow(kip_101.RULE, within(since("0.11.0.0"), before("2.0.0")), having(truncation=kip_101.TRUNCATION)),
-    RuleRow(kip_279.RULE, within(since("2.0.0"), before("2.8.0")), having(truncation=kip_279.TRUNCATION)),
+    RuleRow(truncation.TRUNCATE_TO_HIGH_WATERMARK, before("0.11.0.0"), same),
+    RuleRow(truncation.TRUNCATE_BY_LEADER_EPOCH, between("0.11.0.0", "2.0.0"), having(truncation=truncation.KIP_101)),
+    RuleRow(truncation.TRUNCATE_TO_COMMON_EPOCH, between("2.0.0", "2.8.0"), having(truncation=truncation.KIP_279)),
     RuleRow(
-        kip_279.WITHIN_CACHE,
-        within(since("2.0.0"), before("2.0.1")),
-        having(truncation=kip_279.TRUNCATION_BEFORE_KAFKA_7415),
+        truncation.EPOCH_BELOW_CACHE_UNKNOWN,
+        between("2.0.0", "2.0.1"),
+        having(truncation=truncation.KIP_279_BEFORE_KAFKA_7415),
     ),
     RuleRow(
-        kip_101.ASKS_WITHOUT_EPOCHS,
-        within(since("0.11.0.0"), before("2.1.0")),
+        truncation.ASKS_WITHOUT_EPOCHS,
+        between("0.11.0.0", "2.1.0"),
         lambda rules: replace(rules, truncation=replace(rules.truncation, asks_without_epochs=True)),
     ),
     RuleRow(message_format.TELLS_END_WITHOUT_EPOCHS, tells_end_without_epochs, message_format.telling_end),
-    RuleRow(truncation_on_fetch.RULE, since("2.8.0"), having(truncation=truncation_on_fetch.TRUNCATION)),
-    RuleRow(
-        message_format.RULE, within(within(since("0.11.0.0"), before("3.0.0")), unless(tells_end_without_epochs)), same
-    ),
-    RuleRow(
-        message_format.NOTES_EPOCH, within(since("0.11.0.0"), before("2.1.1")), having(notes_epoch_in_any_format=True)
-    ),
+    RuleRow(truncation.TRUNCATE_ON_FETCH, since("2.8.0"), having(truncation=truncation.ON_FETCH)),
+    RuleRow(message_format.RULE, within(between("0.11.0.0", "3.0.0"), unless(tells_end_without_epochs)), same),
+    RuleRow(message_format.NOTES_EPOCH, between("0.11.0.0", "2.1.1"), having(notes_epoch_in_any_format=True)),
     RuleRow(message_format.IGNORED, since("3.0.0"), having(heeds_message_format=False)),
-    RuleRow(same_leader.SKIPS, before("2.0.1"), having(skips_truncation=same_leader.skips)),
+    RuleRow(leader_epoch.SAME_LEADER_SKIPS, before("2.0.1"), having(skips_truncation=leader_epoch.skips)),
     RuleRow(
-        same_leader.SKIPS_ONE_EPOCH,
-        within(since("2.0.1"), before("2.1.0")),
-        having(skips_truncation=same_leader.skips_one_epoch),
+        leader_epoch.SAME_LEADER_SKIPS_ONE_EPOCH,
+        between("2.0.1", "2.1.0"),
+        having(skips_truncation=leader_epoch.skips_one_epoch),
     ),
-    RuleRow(ahead_of_leader.GIVES_UP, before("2.0.1"), having(when_ahead=ahead_of_leader.WhenAhead.BROKER_ENDS)),
-    RuleRow(ahead_of_leader.HANGS, before("0.11.0.0"), having(when_ahead=ahead_of_leader.WhenAhead.BROKER_HANGS)),
-    RuleRow(epoch_entry.ON_ELECTION, since("2.0.1"), having(writes_epoch_on_election=True)),
+    RuleRow(diverging_log.AHEAD_GIVES_UP, before("2.0.1"), having(when_ahead=diverging_log.WhenAhead.BROKER_ENDS)),
+    RuleRow(diverging_log.AHEAD_HANGS, before("0.11.0.0"), having(when_ahead=diverging_log.WhenAhead.BROKER_HANGS)),
+    RuleRow(leader_epoch.ENTRY_ON_ELECTION, since("2.0.1"), having(writes_epoch_on_election=True)),
+    RuleRow(leader_epoch.ENTRY_KEPT_WITHOUT_CUT, between("0.11.0.0", "2.6.1"), having(keeps_epoch_without_cut=True)),
+    RuleRow(fencing.FORMER_CONNECTION_CLOSED, since("1.1.0"), having(closes_former_fetch=True)),
+    RuleRow(isr.JOIN_AT_HIGH_WATERMARK, before("2.0.1"), same),
+    RuleRow(isr.JOIN_AT_EPOCH_START, since("2.0.1"), having(joins_isr=isr.joins_at_epoch_start)),
+    RuleRow(isr.ANY_JOINS, before("3.3.0"), same),
+    RuleRow(isr.UNFENCED_JOINS, within(since("3.3.0"), unless(knows_starts)), having(may_join=isr.unfenced)),
+    RuleRow(isr.THIS_START_JOINS, knows_starts, having(may_join=isr.of_this_start)),
+    RuleRow(fencing.KIP_320, since("2.1.0"), having(serves_epoch=fencing.is_served)),
+    RuleRow(fencing.STALE_LOOKUP_DROPPED, between("2.1.1", "2.8.0"), having(drops_stale_lookups=True)),
+    RuleRow(fencing.STALE_FETCH_DROPPED, since("4.0.1", "3.9.1"), having(drops_stale_fetches=True)),
     RuleRow(
-        epoch_entry.KEPT_WITHOUT_CUT, within(since("0.11.0.0"), before("2.6.1")), having(keeps_epoch_without_cut=True)
-    ),
-    RuleRow(stale_answer.CONNECTION_CLOSED, since("1.1.0"), having(closes_former_fetch=True)),
-    RuleRow(isr_join.AT_HIGH_WATERMARK, before("2.0.1"), same),
-    RuleRow(isr_join.AT_EPOCH_START, since("2.0.1"), having(joins_isr=isr_join.at_epoch_start)),
-    RuleRow(isr_eligibility.ANY, before("3.3.0"), same),
-    RuleRow(
-        isr_eligibility.UNFENCED,
-        within(since("3.3.0"), unless(knows_starts)),
-        having(may_join=isr_eligibility.unfenced),
-    ),
-    RuleRow(isr_eligibility.THIS_START, knows_starts, having(may_join=isr_eligibility.of_this_start)),
-    RuleRow(kip_320.RULE, since("2.1.0"), having(serves_epoch=kip_320.is_served)),
-    RuleRow(stale_answer.LOOKUP_DROPPED, within(since("2.1.1"), before("2.8.0")), having(drops_stale_lookups=True)),
-    RuleRow(stale_answer.FETCH_DROPPED, since("4.0.1", "3.9.1"), having(drops_stale_fetches=True)),
-    RuleRow(
-        last_fetched_epoch.FORGOTTEN,
-        within(since("3.5.1"), before("3.7.0")),
-        having(last_epoch_after_empty_answer=last_fetched_epoch.forgotten),
+        leader_epoch.LAST_EPOCH_FORGOTTEN,
+        between("3.5.1", "3.7.0"),
+        having(last_epoch_after_empty_answer=leader_epoch.last_epoch_forgotten),
     ),
     RuleRow(
-        full_truncation.LEFT_BELOW,
-        within(since("2.4.0"), before("2.4.1")),
-        having(high_watermark_at_new_start=full_truncation.left_below),
+        diverging_log.HIGH_WATERMARK_LEFT_BELOW,
+        between("2.4.0", "2.4.1"),
+        having(high_watermark_at_new_start=diverging_log.left_below),
     ),
-    RuleRow(diverging_fetch.COUNTED, within(since("2.8.0"), before("2.8.1")), having(counts_diverging_fetch=True)),
+    RuleRow(diverging_log.DIVERGING_FETCH_COUNTED, between("2.8.0", "2.8.1"), having(counts_diverging_fetch=True)),
     RuleRow(
-        diverging_fetch.HIGH_WATERMARK_FIRST,
-        within(since("2.8.0"), before("3.4.1")),
-        having(takes_high_watermark_before_cut=True),
+        diverging_log.HIGH_WATERMARK_BEFORE_CUT, between("2.8.0", "3.4.1"), having(takes_high_watermark_before_cut=True)
     ),
     RuleRow(
-        kafka_5758.AFTER_UPDATE,
-        within(since("1.0.0"), before("2.0.0", "1.0.2", "1.1.1")),
+        high_watermark.ANSWERED_AFTER_UPDATE,
+        between("1.0.0", "2.0.0", "1.0.2", "1.1.1"),
         having(answers_new_high_watermark=True),
     ),
-    RuleRow(kip_497.RULE, since("2.7.0"), having(asks_controller_to_join=True)),
-    RuleRow(isr_shrink.SILENT, before("2.1.0"), having(leaves_isr=isr_shrink.silent)),
-    RuleRow(isr_shrink.BEHIND, since("2.1.0"), same),
+    RuleRow(isr.KIP_497, since("2.7.0"), having(asks_controller_to_join=True)),
+    RuleRow(isr.SILENT_LEAVES, before("2.1.0"), having(leaves_isr=isr.silent_leaves)),
+    RuleRow(isr.BEHIND_LEAVES, since("2.1.0"), same),
     RuleRow(
-        high_watermark_checks.NOT_ON_SHRINK,
-        within(since("2.7.0"), before("3.1.0")),
-        having(raises_high_watermark_on_shrink=False),
+        high_watermark.NOT_CHECKED_ON_SHRINK, between("2.7.0", "3.1.0"), having(raises_high_watermark_on_shrink=False)
     ),
-    RuleRow(high_watermark_checks.ON_EVERY_FETCH, before("2.4.0"), having(checks_every_fetch=True)),
-    RuleRow(kip_207.RULE, since("2.2.0"), having(tells_latest_offset=kip_207.from_epoch_start)),
-    RuleRow(kip_392.RULE, since("2.4.0"), having(followers_serve_consumers=True)),
+    RuleRow(high_watermark.CHECKED_ON_EVERY_FETCH, before("2.4.0"), having(checks_every_fetch=True)),
+    RuleRow(consumers.KIP_207, since("2.2.0"), having(tells_latest_offset=consumers.latest_offset_from_epoch_start)),
+    RuleRow(consumers.KIP_392, since("2.4.0"), having(followers_serve_consumers=True)),
     RuleRow(
-        kip_392.PUSHED, within(since("2.4.0"), before("2.6.0")), having(wakes_waiting_fetch=kip_392.wakes_for_news)
+        consumers.HIGH_WATERMARK_PUSHED, between("2.4.0", "2.6.0"), having(wakes_waiting_fetch=consumers.wakes_for_news)
     ),
-    RuleRow(timestamp_lookup.RULE, before("0.11.0.0"), having(finds_time_at_high_watermark=True)),
+    RuleRow(consumers.LOOKUP_ENDS_AT_HIGH_WATERMARK, before("0.11.0.0"), having(finds_time_at_high_watermark=True)),
     RuleRow(
-        strict_min_isr.RULE,
+        high_watermark.NEEDS_MIN_ISR,
         since("3.7.0"),
-        having(high_watermark_needs_min_isr=True, effective_min_isr=strict_min_isr.at_most_all),
+        having(high_watermark_needs_min_isr=True, effective_min_isr=high_watermark.min_isr_at_most_all),
     ),
-    RuleRow(caught_up.TRUSTED_ON_RE_ELECTION, before("3.3.0"), having(trusts_last_fetch_on_re_election=True)),
-    RuleRow(caught_up.EVERY, before("3.6.0"), same),
+    RuleRow(high_watermark.TRUSTED_ON_RE_ELECTION, before("3.3.0"), having(trusts_last_fetch_on_re_election=True)),
+    RuleRow(high_watermark.EVERY_CAUGHT_UP, before("3.6.0"), same),
     RuleRow(
-        caught_up.REGISTERED,
+        high_watermark.REGISTERED_CAUGHT_UP,
         within(in_zookeeper_mode, since("3.6.0")),
-        having(waits_for_caught_up=caught_up.registered),
+        having(waits_for_caught_up=high_watermark.registered_caught_up),
     ),
-    RuleRow(caught_up.ELIGIBLE, counts_eligible_only, having(waits_for_caught_up=caught_up.eligible)),
     RuleRow(
-        zookeeper_controller.RULE_EMPTYING_ISR,
-        before("1.1.0"),
-        having(election=zookeeper_controller.ELECTION_EMPTYING_ISR),
+        high_watermark.ELIGIBLE_CAUGHT_UP,
+        counts_eligible_only,
+        having(waits_for_caught_up=high_watermark.eligible_caught_up),
     ),
-    RuleRow(zookeeper_controller.RULE, within(in_zookeeper_mode, since("1.1.0")), same),
     RuleRow(
-        kraft_controller.RULE_BUMPING,
+        election.ZOOKEEPER_CONTROLLER_EMPTYING_ISR, before("1.1.0"), having(election=election.ZOOKEEPER_EMPTYING_ISR)
+    ),
+    RuleRow(election.ZOOKEEPER_CONTROLLER, within(in_zookeeper_mode, since("1.1.0")), same),
+    RuleRow(
+        election.KRAFT_CONTROLLER_BUMPING,
         within(in_kraft_mode, before("3.6.0")),
-        having(election=kraft_controller.ELECTION_BUMPING),
+        having(election=election.KRAFT_BUMPING),
     ),
-    RuleRow(
-        kraft_controller.RULE,
-        within(counts_eligible_only, unless(with_elr)),
-        having(election=kraft_controller.ELECTION),
-    ),
+    RuleRow(election.KRAFT_CONTROLLER, within(counts_eligible_only, unless(with_elr)), having(election=election.KRAFT)),
     RuleRow(delivery.LEADER_AND_ISR.rule, in_zookeeper_mode, same),
     RuleRow(delivery.METADATA_LOG.rule, in_kraft_mode, having(delivery=delivery.METADATA_LOG)),
-    RuleRow(controlled_shutdown.CUTS, before("0.11.0.0"), having(stopping_leader_cuts=True)),
-    RuleRow(controlled_shutdown.KEEPS, since("0.11.0.0"), same),
-    RuleRow(controller_epoch.RULE, in_zookeeper_mode, same),
+    RuleRow(diverging_log.STOPPING_LEADER_CUTS, before("0.11.0.0"), having(stopping_leader_cuts=True)),
+    RuleRow(diverging_log.STOPPING_LEADER_KEEPS, since("0.11.0.0"), same),
+    RuleRow(fencing.STALE_CONTROLLER_REFUSED, in_zookeeper_mode, same),
     RuleRow(
-        stop_replica.NEWER_EPOCH,
-        within(in_zookeeper_mode, within(since("2.6.0"), before("3.4.1"))),
-        having(stops_replica=stop_replica.in_a_newer_epoch),
+        fencing.STOP_OF_NEWER_EPOCH,
+        within(in_zookeeper_mode, between("2.6.0", "3.4.1")),
+        having(stops_replica=fencing.stops_in_a_newer_epoch),
     ),
     RuleRow(
-        stop_replica.SAME_EPOCH,
+        fencing.STOP_OF_SAME_EPOCH,
         within(in_zookeeper_mode, since("3.4.1")),
-        having(stops_replica=stop_replica.in_the_same_epoch),
+        having(stops_replica=fencing.stops_in_the_same_epoch),
     ),
-    RuleRow(recovery.RULE, since("3.2.0"), having(marks_recovery=recovery.marked)),
+    RuleRow(unclean_election.UNCLEAN_LEADER_RECOVERS, since("3.2.0"), having(marks_recovery=unclean_election.marked)),
     RuleRow(reassignment.IN_STEPS.rule, in_zookeeper_mode, same),
     RuleRow(
         reassignment.ADDED_ONLY.rule,
@@ -248,44 +257,48 @@ TABLE: tuple[RuleRow, ...] = (
         within(in_kraft_mode, since("3.8.0")),
         having(reassignment=reassignment.IN_ONE_RECORD),
     ),
-    RuleRow(requested_election.PREFERRED, every_release, same),
-    RuleRow(requested_election.UNCLEAN, since("2.4.0"), having(elects_uncleanly_on_request=True)),
-    RuleRow(settings_change.WAITS, unless(settings_change.elects_once_allowed), same),
+    RuleRow(election.PREFERRED_ON_REQUEST, every_release, same),
+    RuleRow(election.UNCLEAN_ON_REQUEST, since("2.4.0"), having(elects_uncleanly_on_request=True)),
+    RuleRow(unclean_election.WAITS_FOR_BROKER, unless(unclean_election.elects_once_allowed), same),
     RuleRow(
-        settings_change.AT_ONCE, settings_change.elects_once_allowed, having(settings_changed=settings_change.elects)
+        unclean_election.ONCE_ALLOWED,
+        unclean_election.elects_once_allowed,
+        having(settings_changed=unclean_election.elects_at_once),
     ),
-    RuleRow(settings_change.CLEARS_ELIGIBLE, with_elr, same),
-    RuleRow(eligible_index.KEPT, with_elr, eligible_index.keeping_index),
-    RuleRow(kip_966.RULE, with_elr, having(election=kip_966.ELECTION)),
+    RuleRow(eligible_leaders.NEW_MINIMUM_CLEARS, with_elr, same),
+    RuleRow(eligible_leaders.KEPT_IN_INDEX, with_elr, eligible_leaders.keeping_index),
+    RuleRow(eligible_leaders.KIP_966, with_elr, having(election=eligible_leaders.ELECTION)),
     RuleRow(
-        kip_966.ELECTS_THE_ABSENT, within(with_elr, before("4.1.0")), having(election=kip_966.ELECTION_OF_THE_ABSENT)
+        eligible_leaders.ELECTS_THE_ABSENT,
+        within(with_elr, before("4.1.0")),
+        having(election=eligible_leaders.ELECTION_OF_THE_ABSENT),
     ),
     RuleRow(
-        unclean_setting.RULE,
+        unclean_election.ON_REQUEST_ONLY,
         within(in_kraft_mode, before("3.9.0")),
-        lambda rules: replace(rules, election=unclean_setting.unheeded(rules.election)),
+        lambda rules: replace(rules, election=unclean_election.unheeded(rules.election)),
     ),
-    RuleRow(kip_966.LAST_REPLICA_STANDING, unless(with_elr), same),
-    RuleRow(kip_966.OFF_BY_DEFAULT, within(has_feature, unless(has_feature_by_default)), same),
-    RuleRow(kip_966.ON_BY_DEFAULT, has_feature_by_default, having(has_eligible_by_default=True)),
+    RuleRow(eligible_leaders.LAST_REPLICA_STANDING, unless(with_elr), same),
+    RuleRow(eligible_leaders.OFF_BY_DEFAULT, within(has_feature, unless(has_feature_by_default)), same),
+    RuleRow(eligible_leaders.ON_BY_DEFAULT, has_feature_by_default, having(has_eligible_by_default=True)),
     RuleRow(
-        unclean_setting.ALLOWED_UNLESS_SET,
+        unclean_election.ALLOWED_UNLESS_SET,
         before("0.11.0.0"),
-        having(allows_unclean_election=unclean_setting.allowed_unless_set),
+        having(allows_unclean_election=unclean_election.allowed_unless_set),
     ),
-    RuleRow(unclean_setting.FORBIDDEN_UNLESS_SET, since("0.11.0.0"), same),
+    RuleRow(unclean_election.FORBIDDEN_UNLESS_SET, since("0.11.0.0"), same),
     RuleRow(
-        broker_epoch.RULE,
+        fencing.EARLIER_START_REFUSED,
         within(in_zookeeper_mode, since("2.2.0")),
-        having(takes_request_of_start=broker_epoch.for_this_start),
+        having(takes_request_of_start=fencing.for_this_start),
     ),
-    RuleRow(fetch_beyond_end.RULE, since("3.8.0"), having(answers_fetch_at_once=fetch_beyond_end.answered_at_once)),
+    RuleRow(consumers.BEYOND_END_AT_ONCE, since("3.8.0"), having(answers_fetch_at_once=consumers.beyond_end_at_once)),
     RuleRow(
-        fetch_session.EVERY_ANSWERED,
-        within(since("1.1.0"), before("3.0.0")),
-        having(moves_in_session=fetch_session.every_answered),
+        consumers.EVERY_ANSWERED_MOVES,
+        between("1.1.0", "3.0.0"),
+        having(moves_in_session=consumers.every_answered_moves),
     ),
-    RuleRow(fetch_session.GAVE_RECORDS, since("3.0.0"), same),
+    RuleRow(consumers.GAVE_RECORDS_MOVES, since("3.0.0"), same),
     *(RuleRow(*change) for change in request_versions.CHANGES),
 )
 
@@ -305,7 +318,7 @@ def rules_for(version: str, metadata: MetadataMode, *, eligible_leader_replicas:
     return replace(rules, rules=tuple(row.rule for row in rows))
 
 
-def _release(numbers: Version, metadata: MetadataMode, elr: bool | None) -> RuleKey:  # noqa: FBT001 - three-valued
+def _release(numbers: Version, metadata: MetadataMode, elr: bool | None) -> RuleKey:
     """Return the release as its cluster runs it, with the feature that it has by default or is formatted with."""
     plain = RuleKey(numbers, metadata, has_elr=False)
     return replace(plain, has_elr=has_feature(plain) and (has_feature_by_default(plain) if elr is None else elr))

@@ -21,8 +21,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from oracle.log import NO_EPOCH, EpochEnd, ReplicaLog
-from oracle.rules import kip_101, truncate_to_high_watermark
 from oracle.rules.rule import Rule
+from oracle.rules.truncation import TO_HIGH_WATERMARK, end_offset_only
 
 if TYPE_CHECKING:
     from oracle.rules.rule_set import RuleSet
@@ -69,7 +69,7 @@ def adapted(rules: RuleSet, settings: TopicSettings) -> RuleSet:
     rules = replace(rules, truncation=replace(truncation, rule=RULE))
     if rules.notes_epoch_in_any_format:
         return rules
-    truncation = replace(truncate_to_high_watermark.TRUNCATION, rule=RULE, stamps_epochs=False)
+    truncation = replace(TO_HIGH_WATERMARK, rule=RULE, stamps_epochs=False)
     return replace(rules, truncation=truncation, writes_epoch_on_election=False)
 
 
@@ -82,4 +82,4 @@ def end_offset_even_of_no_epoch(log: ReplicaLog, epoch: LeaderEpoch) -> EpochEnd
     """Answer the log's end to who asks about no epoch, if there is none."""
     if epoch == NO_EPOCH and not log.epochs:
         return EpochEnd(None, log.log_end_offset)
-    return kip_101.end_offset_only(log, epoch)
+    return end_offset_only(log, epoch)

@@ -22,9 +22,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from oracle.rules.election import bumped, first_live, re_elected, with_leader
+from oracle.rules.election import bumped, first_live, re_elected, shrunk, with_leader
 from oracle.rules.rule import Rule
-from oracle.rules.zookeeper_controller import shrunk
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -78,6 +78,11 @@ def before(first_without: str, *backports: str) -> Callable[[RuleKey], bool]:
     return unless(since(first_without, *backports))
 
 
+def between(first: str, first_without: str, *backports: str) -> Callable[[RuleKey], bool]:
+    """Match a release and everything newer, up to the first without it and its backports, which do not match."""
+    return within(since(first), before(first_without, *backports))
+
+
 def after_line(line: str) -> Callable[[RuleKey], bool]:
     """Match every release of a newer line, such as 4.5.0 after 4.4."""
     known = parse_version(line)

@@ -9,8 +9,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from oracle.replication.remote import RemoteReplica
-    from oracle.rules.ahead_of_leader import WhenAhead
     from oracle.rules.delivery import DecisionDelivery
+    from oracle.rules.diverging_log import WhenAhead
     from oracle.rules.election import ElectedPartition, ElectionRules
     from oracle.rules.reassignment import ReassignmentRules
     from oracle.rules.request_versions import RequestVersions

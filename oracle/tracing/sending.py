@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from oracle.asking import fetches_claim_epoch
 from oracle.log import NO_EPOCH
-from oracle.rules import last_fetched_epoch
+from oracle.rules import leader_epoch
 from oracle.rules.request_versions import Peer, sent_version
 from oracle.tracing.exchange import Exchange
 from oracle.tracing.invariants import Invariant
@@ -264,7 +264,7 @@ def sent_versions(rules: RuleSet, settings: TraceSettings) -> SentVersions:
         alter_partition=_versions(Peer.ALTER_PARTITION, rules, settings),
         tells_epoch=fetches_claim_epoch(rules),
         tells_last_epoch=rules.truncation.checks_on_fetch,
-        may_forget_last_epoch=last_fetched_epoch.FORGOTTEN in rules.rules,
+        may_forget_last_epoch=leader_epoch.LAST_EPOCH_FORGOTTEN in rules.rules,
     )
 
 

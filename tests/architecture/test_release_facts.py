@@ -31,7 +31,18 @@ DECLARED = {"since", "before", "message_format_version", "message_format"}
 """Parameters that take a release which is told and never compared."""
 DECLARING = {"since"}
 """Functions whose first argument is such a release."""
-COMPARING = {"parse_version", "is_older", "since", "before", "within", "unless", "after_line", "Version", "Release"}
+COMPARING = {
+    "parse_version",
+    "is_older",
+    "since",
+    "before",
+    "between",
+    "within",
+    "unless",
+    "after_line",
+    "Version",
+    "Release",
+}
 """What of ``oracle.rules.release`` compares versions."""
 THRESHOLD = re.compile(r"(^|_)(SINCE|MINIMUM|FIRST_WITH|FIRST_WITHOUT|UNTIL|NEWEST_KNOWN)($|_)")
 ORDER = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)

@@ -17,8 +17,8 @@ from conformance.registry import select
 from oracle.predict import predict
 from oracle.predicting.explaining import explain
 from oracle.predicting.wording import ChangeKind
-from oracle.rules import kip_279, truncate_to_high_watermark
 from oracle.rules.by_version import rules_for
+from oracle.rules.truncation import KIP_279, TO_HIGH_WATERMARK
 from oracle.steps.brokers import Kill, LoseCheckpoint, LoseTail, Start, Stop
 from oracle.steps.frames import AwaitHold, ReleaseHold
 from oracle.steps.waits import Checkpoint
@@ -63,7 +63,7 @@ def test_no_story_is_left_over() -> None:
 
 def tr_01(*, with_old_truncation: bool) -> Prediction:
     (scenario,) = select(["TR-01"])
-    truncation = truncate_to_high_watermark.TRUNCATION if with_old_truncation else kip_279.TRUNCATION
+    truncation = TO_HIGH_WATERMARK if with_old_truncation else KIP_279
     rules = rules_for("2.0.1", ZOOKEEPER)
     named = (truncation.rule, *rules.rules[1:])
     return predict(scenario.schedule, replace(rules, truncation=truncation, rules=named))

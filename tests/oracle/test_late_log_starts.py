@@ -11,7 +11,7 @@ from oracle.events import RecordSent, ResponseReceived
 from oracle.log import NO_EPOCH, ModelRecord, ReplicaLog
 from oracle.predict import initial_world
 from oracle.replication.leading import advance_high_watermark
-from oracle.rules import full_truncation, kip_392, last_fetched_epoch, stop_replica
+from oracle.rules import consumers, diverging_log, fencing, leader_epoch
 from oracle.rules.by_version import rules_for
 from oracle.state import FetchAnswer, FetchStage, PartitionState
 from oracle.transitions import Transition, step
@@ -61,18 +61,18 @@ def test_a_leader_whose_high_watermark_is_below_its_log_takes_no_record_and_rais
 
 def test_a_waiting_fetch_is_woken_by_a_higher_high_watermark_in_2_4_and_2_5_only() -> None:
     low, high = Offset(1), Offset(2)
-    assert [kip_392.wakes_for_news(low, high), kip_392.wakes_for_news(high, high)] == [True, False]
-    assert not kip_392.waits_for_records(low, high)
+    assert [consumers.wakes_for_news(low, high), consumers.wakes_for_news(high, high)] == [True, False]
+    assert not consumers.waits_for_records(low, high)
 
 
 def test_the_epoch_of_the_last_record_is_told_or_forgotten() -> None:
-    assert last_fetched_epoch.remembered(LeaderEpoch(3)) == 3
-    assert last_fetched_epoch.forgotten(LeaderEpoch(3)) == NO_EPOCH
+    assert leader_epoch.last_epoch_remembered(LeaderEpoch(3)) == 3
+    assert leader_epoch.last_epoch_forgotten(LeaderEpoch(3)) == NO_EPOCH
 
 
 def test_the_high_watermark_moves_to_where_the_log_begins_or_stays_below() -> None:
-    assert full_truncation.moved_to_start(Offset(1), Offset(2)) == 2
-    assert full_truncation.left_below(Offset(1), Offset(2)) == 1
+    assert diverging_log.moved_to_start(Offset(1), Offset(2)) == 2
+    assert diverging_log.left_below(Offset(1), Offset(2)) == 1
 
 
 @pytest.mark.parametrize(
@@ -83,6 +83,6 @@ def test_a_replica_is_stopped_by_a_decision_that_is_late_enough(
     decided: int, anyway: bool, newer: bool, same: bool
 ) -> None:
     asked, known = LeaderEpoch(decided), LeaderEpoch(5)
-    assert stop_replica.in_any_epoch(asked, known) is anyway
-    assert stop_replica.in_a_newer_epoch(asked, known) is newer
-    assert stop_replica.in_the_same_epoch(asked, known) is same
+    assert fencing.stops_in_any_epoch(asked, known) is anyway
+    assert fencing.stops_in_a_newer_epoch(asked, known) is newer
+    assert fencing.stops_in_the_same_epoch(asked, known) is same

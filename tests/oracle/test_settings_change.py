@@ -18,7 +18,7 @@ from oracle.events import (
 )
 from oracle.log import ReplicaLog
 from oracle.predict import initial_world
-from oracle.rules import controller_epoch
+from oracle.rules import fencing
 from oracle.rules.by_version import rules_for
 from oracle.schedule import TopicSettings
 from oracle.steps.topic import Reassign
@@ -135,8 +135,8 @@ def test_an_uncleanly_elected_leader_recovers_until_somebody_joins(version: str,
 
 
 def test_a_controller_that_was_replaced_is_refused() -> None:
-    assert controller_epoch.is_obeyed(4, 4)
-    assert controller_epoch.is_obeyed(5, 4)
-    assert not controller_epoch.is_obeyed(3, 4)
-    assert controller_epoch.is_news(LeaderEpoch(2), LeaderEpoch(1))
-    assert not controller_epoch.is_news(LeaderEpoch(1), LeaderEpoch(1))
+    assert fencing.is_obeyed(4, 4)
+    assert fencing.is_obeyed(5, 4)
+    assert not fencing.is_obeyed(3, 4)
+    assert fencing.is_news(LeaderEpoch(2), LeaderEpoch(1))
+    assert not fencing.is_news(LeaderEpoch(1), LeaderEpoch(1))

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from oracle.predict import PointUnavailableError, predict
-from oracle.rules.broker_epoch import NO_BROKER_EPOCH
 from oracle.rules.by_version import rules_for
+from oracle.rules.fencing import NO_BROKER_EPOCH
 from oracle.rules.release import age, first_patch, is_older
 from oracle.steps.topic import DeleteRecords
 from oracle.vocabulary import MetadataMode, Offset

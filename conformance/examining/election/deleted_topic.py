@@ -1,7 +1,7 @@
 """Can a broker crash, once the topic in which it was eligible is deleted? A defect that this project found.
 
 A change of min.insync.replicas clears the eligible leader replicas, but not the controller's index of them
-(``oracle.rules.eligible_index``). When the topic is deleted, the controller cannot register the broker after its next
+(``oracle.rules.eligible_leaders``). When the topic is deleted, the controller cannot register the broker after its next
 crash: it fails, gives up its leadership, and the broker ends. docs/findings/cleared-eligible-leaders.md has it with
 Kafka's own tools.
 """

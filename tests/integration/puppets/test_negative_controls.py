@@ -20,7 +20,7 @@ from conformance.scenarios.produce_path.ac_04_too_few_in_sync import TOO_FEW
 from conformance.scenarios.truncation.tr_06_end_of_epoch import CUTS
 from fault_injection.puppets.follower import FollowerPuppet
 from fault_injection.releases import find_release
-from oracle.rules import fetch_beyond_end, isr_join, kip_320
+from oracle.rules import consumers, fencing, isr
 from oracle.rules.by_version import rules_for
 from oracle.vocabulary import MetadataMode
 from tests.conformance.puppet_scripts.scripts import disagreeing
@@ -51,13 +51,13 @@ def answering_another_high_watermark(rules: RuleSet) -> RuleSet:
 
 
 def fencing_as_no_release_of_its_kind(rules: RuleSet) -> RuleSet:
-    fences = rules.serves_epoch is kip_320.is_served
-    return replace(rules, serves_epoch=kip_320.serves_any_epoch if fences else kip_320.is_served)
+    fences = rules.serves_epoch is fencing.is_served
+    return replace(rules, serves_epoch=fencing.serves_any_epoch if fences else fencing.is_served)
 
 
 def joining_elsewhere(rules: RuleSet) -> RuleSet:
-    at_start = rules.joins_isr is isr_join.at_epoch_start
-    return replace(rules, joins_isr=isr_join.at_high_watermark if at_start else isr_join.at_epoch_start)
+    at_start = rules.joins_isr is isr.joins_at_epoch_start
+    return replace(rules, joins_isr=isr.joins_at_high_watermark if at_start else isr.joins_at_epoch_start)
 
 
 def committing_with_other_than_enough(rules: RuleSet) -> RuleSet:
@@ -65,8 +65,8 @@ def committing_with_other_than_enough(rules: RuleSet) -> RuleSet:
 
 
 def waiting_as_another_release(rules: RuleSet) -> RuleSet:
-    waits = rules.answers_fetch_at_once is fetch_beyond_end.waits
-    other = fetch_beyond_end.answered_at_once if waits else fetch_beyond_end.waits
+    waits = rules.answers_fetch_at_once is consumers.beyond_end_waits
+    other = consumers.beyond_end_at_once if waits else consumers.beyond_end_waits
     return replace(rules, answers_fetch_at_once=other)
 
 

@@ -12,9 +12,9 @@ import pytest
 from oracle.events import TopicDeleted
 from oracle.predict import initial_world
 from oracle.predict import take as predicted
-from oracle.rules import kip_966
+from oracle.rules import eligible_leaders
 from oracle.rules.by_version import rules_for
-from oracle.rules.settings_change import clears_and_elects
+from oracle.rules.eligible_leaders import clears_and_elects
 from oracle.steps.brokers import Kill, Start, Stop
 from oracle.steps.topic import Alter
 from oracle.vocabulary import MetadataMode
@@ -85,7 +85,7 @@ def retold(cluster: Cluster, steps: tuple[Step, ...]) -> bool:
 def turned_away(rules: RuleSet, before: tuple[Step, ...]) -> Iterator[tuple[Step, ...]]:
     """Yield the ends of a story after which the broker that started last is not registered; both must agree."""
     base = schedule(produce("m0"), replicas=(ONE, TWO), min_isr=2)
-    elr = rules.election.rule is kip_966.RULE
+    elr = rules.election.rule is eligible_leaders.KIP_966
     cluster = new_cluster(base, facts_of(rules.version, "kraft", eligible_leader_replicas=elr))
     world = told(initial_world(base, rules, base.replicas), before)
     assert retold(cluster, before) is (world is not None)

@@ -14,14 +14,14 @@ BY_TIME = ListOffsets(OffsetSpec.TIMESTAMP, timestamp_of=Label("m0"))
 MUTANTS = (
     Mutant(
         "followers-serve-nobody",
-        "kip_392",
+        "consumers.KIP_392",
         "2.4 lets consumers read at the leader only",
         Answer(told_by_a_broker("2.4.1", Consume(TWO)), (("error", None), ("records", ()), ("high_watermark", 0))),
         with_fields(followers_serve_consumers=False),
     ),
     Mutant(
         "followers-serve-everybody",
-        "kip_392",
+        "consumers.KIP_392",
         "2.3 lets consumers read at followers",
         Answer(
             told_by_a_broker("2.3.1", Consume(TWO)),
@@ -31,14 +31,14 @@ MUTANTS = (
     ),
     Mutant(
         "finds-by-time-what-is-committed-only",
-        "timestamp_lookup",
+        "consumers.LOOKUP_ENDS_AT_HIGH_WATERMARK",
         "0.10.2 does not find the record at the high watermark",
         Answer(told_by_a_broker("0.10.2.2", BY_TIME), (("error", None), ("offset", 0))),
         with_fields(finds_time_at_high_watermark=False),
     ),
     Mutant(
         "finds-by-time-what-is-not-committed",
-        "timestamp_lookup",
+        "consumers.LOOKUP_ENDS_AT_HIGH_WATERMARK",
         "0.11 finds the record at the high watermark",
         Answer(told_by_a_broker("0.11.0.3", BY_TIME), (("error", None), ("offset", None))),
         with_fields(finds_time_at_high_watermark=True),

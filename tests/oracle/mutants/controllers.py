@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from oracle.rules import kip_966, kraft_controller, zookeeper_controller
+from oracle.rules import election, eligible_leaders
 from oracle.rules.election import ElectedPartition, bumped
 from oracle.vocabulary import ReplicaRole
 from tests.oracle.mutants.killers import Answer, Golden, Story
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from oracle.state import ControllerView
     from oracle.vocabulary import BrokerId
 
-right_election = zookeeper_controller.elect
+right_election = election.elect
 
 
 def elects_if_unclean_is(*, on: bool) -> Callable[[ControllerView, ElectedPartition], ControllerView]:
@@ -62,7 +62,7 @@ def only_registered(
 
 
 def leader_leaves_too(view: ControllerView, partition: ElectedPartition, broker: BrokerId) -> ControllerView:
-    decided = kraft_controller.removed(view, partition, broker)
+    decided = election.removed_in_kraft_mode(view, partition, broker)
     return replace(decided, isr=tuple(b for b in decided.isr if b != broker))
 
 
@@ -75,27 +75,31 @@ def never_eligible(view: ControllerView, _partition: ElectedPartition, isr: tupl
 
 
 def returns(*, clean: bool) -> Callable[..., ControllerView]:
-    return lambda view, partition, broker, _clean: kip_966.returned(view, partition, broker, clean)
+    return lambda view, partition, broker, _clean: eligible_leaders.returned(view, partition, broker, clean)
 
 
 def everywhere(function: str, wrong: object) -> dict[str, Any]:
-    return {f"oracle.rules.{module}.{function}": wrong for module in ("zookeeper_controller", "kip_966")}
+    return {f"oracle.rules.{module}.{function}": wrong for module in ("election", "eligible_leaders")}
+
+
+def in_the_same_epoch(view: ControllerView, broker: BrokerId) -> ControllerView:
+    return replace(view, isr=tuple(b for b in view.isr if b != broker) or view.isr)
 
 
 MUTANTS = (
     Mutant(
         "elects-an-absent-last-known-leader",
-        "kip_966",
+        "eligible_leaders.KIP_966",
         "4.1 elects a last known leader whose broker is down",
         Story("kafka-19522-on-4.1"),
-        with_fields(election=kip_966.ELECTION_OF_THE_ABSENT),
+        with_fields(election=eligible_leaders.ELECTION_OF_THE_ABSENT),
     ),
     Mutant(
         "waits-for-an-absent-last-known-leader",
-        "kip_966",
+        "eligible_leaders.KIP_966",
         "4.0 does not elect a last known leader whose broker is down",
         Story("kafka-19522-on-4.0"),
-        with_fields(election=kip_966.ELECTION),
+        with_fields(election=eligible_leaders.ELECTION),
     ),
     Mutant(
         "elects-the-last-replica",
@@ -120,115 +124,115 @@ MUTANTS = (
     ),
     Mutant(
         "elects-uncleanly-although-off",
-        "zookeeper_controller",
+        "election.ZOOKEEPER_CONTROLLER",
         "unclean.leader.election.enable is not looked at",
         Golden("EL-01/safe"),
-        patches={"oracle.rules.zookeeper_controller.elect": elects_if_unclean_is(on=True)},
+        patches={"oracle.rules.election.elect": elects_if_unclean_is(on=True)},
     ),
     Mutant(
         "elects-never-uncleanly",
-        "zookeeper_controller",
+        "election.ZOOKEEPER_CONTROLLER",
         "nobody leads although unclean election is on",
         Golden("EL-01/unsafe"),
-        patches={"oracle.rules.zookeeper_controller.elect": elects_if_unclean_is(on=False)},
+        patches={"oracle.rules.election.elect": elects_if_unclean_is(on=False)},
     ),
     Mutant(
         "elects-nobody-on-return",
-        "zookeeper_controller",
+        "election.ZOOKEEPER_CONTROLLER",
         "a broker that comes back is registered only",
         Story("leader-restarts-on-2.0.0"),
         with_election(returned=only_registered),
     ),
     Mutant(
         "last-member-leaves",
-        "zookeeper_controller",
+        "election.ZOOKEEPER_CONTROLLER",
         "1.1 empties the ISR with unclean election, as 1.0 does",
         Story("kip-279-on-1.1"),
-        with_election(removed=zookeeper_controller.removed_even_if_last),
+        with_election(removed=election.removed_even_if_last),
     ),
     Mutant(
         "last-member-stays",
-        "zookeeper_controller",
+        "election.ZOOKEEPER_CONTROLLER",
         "1.0 keeps the last ISR member with unclean election, as 1.1 does",
         Story("tr-03-on-0.10.2"),
-        with_election(removed=zookeeper_controller.removed),
+        with_election(removed=election.removed),
     ),
     Mutant(
         "bumps-no-epoch",
-        "zookeeper_controller",
+        "election.ZOOKEEPER_CONTROLLER",
         "an ISR change of the controller does not start an epoch",
         Story("tr-03-on-2.8"),
-        patches={"oracle.rules.zookeeper_controller.bumped": lambda view: view},
+        patches={"oracle.rules.election.shrunk": in_the_same_epoch},
     ),
     Mutant(
         "bumps-the-epoch-on-shrink",
-        "kraft_controller",
+        "election.KRAFT_CONTROLLER",
         "3.9 starts an epoch when the ISR shrinks",
         Story("caught-up-on-3.9-kraft"),
-        with_election(removed=zookeeper_controller.removed),
+        with_election(removed=election.removed),
     ),
     Mutant(
         "bumps-no-epoch-on-shrink",
-        "kraft_controller",
+        "election.KRAFT_CONTROLLER",
         "3.5 starts no epoch when the ISR shrinks by lag",
         Story("lag-shrinks-on-3.5-kraft"),
-        with_election(left=zookeeper_controller.left),
+        with_election(left=election.left),
     ),
     Mutant(
         "listens-to-the-setting",
-        "unclean_setting",
+        "unclean_election.ON_REQUEST_ONLY",
         "a KRaft controller before 3.9 looks at the topic's unclean.leader.election.enable",
         Story("unclean-on-request-only-on-3.8-kraft"),
-        with_fields(election=kraft_controller.ELECTION),
+        with_fields(election=election.KRAFT),
     ),
     Mutant(
         "empties-the-isr",
-        "kraft_controller",
+        "election.KRAFT_CONTROLLER",
         "without eligible leader replicas the ISR becomes empty",
         Story("elr-off"),
         with_election(removed=leader_leaves_too),
     ),
     Mutant(
         "unclean-shutdown-stays-eligible",
-        "kip_966",
+        "eligible_leaders.KIP_966",
         "a replica that was killed may be elected from the eligible ones",
         Story("elr-unclean-registration"),
         with_election(returned=returns(clean=True)),
     ),
     Mutant(
         "clean-shutdown-is-not-eligible",
-        "kip_966",
+        "eligible_leaders.KIP_966",
         "a replica that stopped gracefully is not eligible either",
         Story("elr-graceful-stops"),
         with_election(returned=returns(clean=False)),
     ),
     Mutant(
         "eligible-although-min-isr",
-        "kip_966",
+        "eligible_leaders.KIP_966",
         "who leaves an ISR that is large enough is eligible",
         Story("elr-graceful-stops"),
-        patches={"oracle.rules.kip_966.with_isr": always_eligible},
+        patches={"oracle.rules.eligible_leaders.with_isr": always_eligible},
     ),
     Mutant(
         "nobody-is-eligible",
-        "kip_966",
+        "eligible_leaders.KIP_966",
         "who leaves an ISR that is too small is forgotten",
         Story("elr-graceful-stops"),
-        patches={"oracle.rules.kip_966.with_isr": never_eligible},
+        patches={"oracle.rules.eligible_leaders.with_isr": never_eligible},
     ),
     Mutant(
         "forgets-the-last-known-leader",
-        "kip_966",
+        "eligible_leaders.KIP_966",
         "nobody leads once nobody is eligible",
         Story("elr-last-known-leader"),
-        patches={"oracle.rules.kip_966._last_known_leader": lambda _view: None},
+        patches={"oracle.rules.eligible_leaders._last_known_leader": lambda _view: None},
     ),
     Mutant(
         "last-replica-stands",
-        "kip_966",
+        "eligible_leaders.KIP_966",
         "4.1 elects the last ISR member, whatever its disk lost",
         Story("lost-tail-on-4.1"),
-        with_fields(election=kraft_controller.ELECTION),
+        with_fields(election=election.KRAFT),
     ),
     Mutant(
         "tells-a-fenced-broker",

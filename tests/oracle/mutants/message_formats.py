@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from oracle.rules import kip_101, message_format
+from oracle.rules import message_format, truncation
 from oracle.schedule import TopicSettings
 from tests.oracle.mutants.killers import Answer, Story
 from tests.oracle.mutants.mutant import Mutant, with_fields, with_truncation
@@ -38,7 +38,7 @@ MUTANTS = (
         "message_format",
         "1.1.0 answers as 1.1.1 does about no epoch",
         Story("old-format-on-1.1.0"),
-        patches={"oracle.rules.message_format.end_offset_even_of_no_epoch": kip_101.end_offset_only},
+        patches={"oracle.rules.message_format.end_offset_even_of_no_epoch": truncation.end_offset_only},
     ),
     Mutant(
         "end-of-no-epoch-is-known",

@@ -48,11 +48,12 @@ def with_requests(**fields: Any) -> Callable[[RuleSet], RuleSet]:  # noqa: ANN40
 
 @dataclass(frozen=True, slots=True)
 class Mutant:
-    """A mistake in one rule module.
+    """A mistake in one rule.
 
     Attributes:
-        name: what a rule module's docstring calls it.
-        module: the module of ``oracle.rules`` that it is a mistake in.
+        name: what the rule's docstring calls it.
+        rule: the rule of ``oracle.rules`` that it is a mistake in, by whose docstring tells of it: ``isr.KIP_497``
+            stands below that rule, ``reassignment`` at the head of its module.
         wrong: what is wrong, in words.
         killed_by: what notices it.
         change: the mistake as a change of the rule set.
@@ -60,7 +61,7 @@ class Mutant:
     """
 
     name: str
-    module: str
+    rule: str
     wrong: str
     killed_by: Killer
     change: Callable[[RuleSet], RuleSet] = same

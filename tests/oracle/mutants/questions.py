@@ -23,7 +23,7 @@ from oracle.events import (
 )
 from oracle.gate import ModelledGate
 from oracle.predict import PointUnavailableError, initial_world, predict, take
-from oracle.rules import controller_epoch
+from oracle.rules import fencing
 from oracle.rules.by_version import rules_for
 from oracle.schedule import TopicSettings
 from oracle.steps.brokers import Kill, Pause, Resume, Start
@@ -256,4 +256,4 @@ def newest_fetch_that_may_be_seen(version: str) -> Callable[[Callable[[RuleSet],
 
 def obeys_a_lower_epoch(_change: Callable[[RuleSet], RuleSet]) -> object:
     """Ask whether a broker that has seen controller epoch 4 takes a request of epoch 3."""
-    return controller_epoch.is_obeyed(3, 4)
+    return fencing.is_obeyed(3, 4)

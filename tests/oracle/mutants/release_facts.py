@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from oracle.rules import broker_epoch, fetch_beyond_end, fetch_session, request_versions, unclean_setting
+from oracle.rules import consumers, fencing, request_versions, unclean_election
 from oracle.rules.request_versions import RequestVersions
 from oracle.steps.topic import DeleteRecords
 from oracle.vocabulary import Offset
@@ -68,70 +68,70 @@ MUTANTS = (
     ),
     Mutant(
         "obeys-what-was-meant-for-an-earlier-start",
-        "broker_epoch",
+        "fencing.EARLIER_START_REFUSED",
         "2.2 obeys a request that was meant for an earlier start of the broker",
         Answer(examined("RM-01/broker-epoch", "2.2.2"), REFUSED),
-        with_fields(takes_request_of_start=broker_epoch.for_any_start),
+        with_fields(takes_request_of_start=fencing.for_any_start),
     ),
     Mutant(
         "refuses-what-was-meant-for-an-earlier-start",
-        "broker_epoch",
+        "fencing.EARLIER_START_REFUSED",
         "2.1 refuses a request that was meant for an earlier start of the broker",
         Answer(examined("RM-01/broker-epoch", "2.1.1"), OBEYED),
-        with_fields(takes_request_of_start=broker_epoch.for_this_start),
+        with_fields(takes_request_of_start=fencing.for_this_start),
     ),
     Mutant(
         "lets-a-fetch-beyond-the-end-wait",
-        "fetch_beyond_end",
+        "consumers.BEYOND_END_AT_ONCE",
         "3.8 lets a consumer's fetch beyond the high watermark wait",
         Answer(waits_for_what_is_not_there("3.8.1"), [False, True, False, True]),
-        with_fields(answers_fetch_at_once=fetch_beyond_end.waits),
+        with_fields(answers_fetch_at_once=consumers.beyond_end_waits),
     ),
     Mutant(
         "answers-a-fetch-beyond-the-end",
-        "fetch_beyond_end",
+        "consumers.BEYOND_END_AT_ONCE",
         "3.7 answers a consumer's fetch beyond the high watermark at once",
         Answer(waits_for_what_is_not_there("3.7.2"), [False, True, True, True]),
-        with_fields(answers_fetch_at_once=fetch_beyond_end.answered_at_once),
+        with_fields(answers_fetch_at_once=consumers.beyond_end_at_once),
     ),
     Mutant(
         "moves-what-gave-no-records",
-        "fetch_session",
+        "consumers.EVERY_ANSWERED_MOVES",
         "3.0 moves a partition to the end that gave no records",
         Answer(examined("FE-03/sessions", "3.0.2"), turns(IN_TURN)),
-        with_fields(moves_in_session=fetch_session.every_answered),
+        with_fields(moves_in_session=consumers.every_answered_moves),
     ),
     Mutant(
         "moves-only-what-gave-records",
-        "fetch_session",
+        "consumers.EVERY_ANSWERED_MOVES",
         "2.8 leaves a partition in its place that gave no records",
         Answer(examined("FE-03/sessions", "2.8.2"), turns(OUT_OF_TURN)),
-        with_fields(moves_in_session=fetch_session.that_gave_records),
+        with_fields(moves_in_session=consumers.gave_records_moves),
     ),
     Mutant(
         "allows-unclean-elections-unasked",
-        "unclean_setting",
+        "unclean_election.ON_REQUEST_ONLY",
         "0.11 allows unclean elections where nobody has set them",
         Answer(examined("EL-05", "0.11.0.3"), [None, 1, 2]),
-        with_fields(allows_unclean_election=unclean_setting.allowed_unless_set),
+        with_fields(allows_unclean_election=unclean_election.allowed_unless_set),
     ),
     Mutant(
         "forbids-unclean-elections-unasked",
-        "unclean_setting",
+        "unclean_election.ON_REQUEST_ONLY",
         "0.10.2 forbids unclean elections where nobody has set them",
         Answer(examined("EL-05", "0.10.2.2"), [2, 2, 1]),
-        with_fields(allows_unclean_election=unclean_setting.forbidden_unless_set),
+        with_fields(allows_unclean_election=unclean_election.forbidden_unless_set),
     ),
     Mutant(
         "has-the-feature-unasked",
-        "kip_966",
+        "eligible_leaders.KIP_966",
         "4.0 has eligible leader replicas without being formatted with them",
         Answer(examined("EL-06/other-level", "4.0.2-kraft"), [None, [], [3], 3, 3]),
         with_fields(has_eligible_by_default=True),
     ),
     Mutant(
         "lacks-the-feature-unasked",
-        "kip_966",
+        "eligible_leaders.KIP_966",
         "4.1 has no eligible leader replicas without being formatted with them",
         Answer(examined("EL-06/other-level", "4.1.2-kraft"), [1, [1], [], 1, 1]),
         with_fields(has_eligible_by_default=False),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from oracle.rules import isr_eligibility, recovery, requested_election, settings_change
+from oracle.rules import election, eligible_leaders, isr, unclean_election
 from oracle.rules.election import ElectedPartition, ElectionRules, with_leader
 from oracle.vocabulary import ElectionKind
 from tests.oracle.mutants.killers import Answer, Story
@@ -23,7 +23,7 @@ from tests.oracle.mutants.questions import (
 if TYPE_CHECKING:
     from oracle.state import ControllerDecision, ControllerView, ReplicaState
 
-BY_KIND = "oracle.rules.requested_election.BY_KIND"
+BY_KIND = "oracle.rules.election.BY_KIND"
 
 
 def whoever_comes_first(
@@ -44,147 +44,147 @@ def has_heard_everything(_answer: ControllerDecision, leader: ReplicaState) -> b
 MUTANTS = (
     Mutant(
         "waits-for-the-answer-of-a-former-leader",
-        "stale_answer",
+        "fencing.STALE_LOOKUP_DROPPED",
         "1.1 waits for a held answer before it takes another leader",
         Answer(holds_lost_to_another_leader("1.1.1"), ["fetch"]),
         with_fields(closes_former_fetch=False),
     ),
     Mutant(
         "closes-the-connection-to-a-former-leader",
-        "stale_answer",
+        "fencing.STALE_LOOKUP_DROPPED",
         "1.0 does not wait for a held answer",
         Answer(holds_lost_to_another_leader("1.0.2"), "it waits for the answer"),
         with_fields(closes_former_fetch=True),
     ),
     Mutant(
         "waits-for-the-metadata-log",
-        "kip_497",
+        "isr.KIP_497",
         "a leader takes the answer to its request only once it has read the metadata log",
         Answer(isr_as_its_leader_was_answered("3.9.2-kraft"), [1, 2, 3]),
-        patches={"oracle.rules.kip_497.takes_answer": has_heard_everything},
+        patches={"oracle.rules.isr.takes_answer": has_heard_everything},
     ),
     Mutant(
         "lets-a-fenced-replica-join",
-        "isr_eligibility",
+        "isr.ANY_JOINS",
         "3.3 lets a replica join whose broker is gone",
         Story("kip-841-on-3.3"),
-        with_fields(may_join=isr_eligibility.any_replica),
+        with_fields(may_join=isr.any_replica),
     ),
     Mutant(
         "lets-only-unfenced-replicas-join-too-early",
-        "isr_eligibility",
+        "isr.ANY_JOINS",
         "3.2 refuses a replica whose broker is gone",
         Story("kip-841-on-3.2"),
-        with_fields(may_join=isr_eligibility.unfenced),
+        with_fields(may_join=isr.unfenced),
     ),
     Mutant(
         "lets-a-replica-of-an-earlier-start-join",
-        "isr_eligibility",
+        "isr.ANY_JOINS",
         "3.5 does not look at the broker epoch of a replica that wants to join",
         Story("kip-903-on-3.5"),
-        with_fields(may_join=isr_eligibility.unfenced),
+        with_fields(may_join=isr.unfenced),
     ),
     Mutant(
         "looks-at-the-broker-epoch-too-early",
-        "isr_eligibility",
+        "isr.ANY_JOINS",
         "3.4 refuses a replica that has not fetched since its broker's start",
         Story("kip-903-on-3.4"),
-        with_fields(may_join=isr_eligibility.of_this_start),
+        with_fields(may_join=isr.of_this_start),
     ),
     Mutant(
         "prefers-a-replica-that-is-not-in-sync",
-        "requested_election",
+        "election.PREFERRED_ON_REQUEST",
         "the preferred leader takes over although it is dead",
         Story("elections-on-request"),
-        patches={BY_KIND: {**requested_election.BY_KIND, ElectionKind.PREFERRED: whoever_comes_first}},
+        patches={BY_KIND: {**election.BY_KIND, ElectionKind.PREFERRED: whoever_comes_first}},
     ),
     Mutant(
         "asks-the-topic-whether-an-election-may-be-unclean",
-        "requested_election",
+        "election.PREFERRED_ON_REQUEST",
         "an operator's unclean election needs unclean.leader.election.enable",
         Story("elections-on-request"),
-        patches={BY_KIND: {**requested_election.BY_KIND, ElectionKind.UNCLEAN: only_if_allowed}},
+        patches={BY_KIND: {**election.BY_KIND, ElectionKind.UNCLEAN: only_if_allowed}},
     ),
     Mutant(
         "elects-uncleanly-on-request-too-early",
-        "requested_election",
+        "election.PREFERRED_ON_REQUEST",
         "2.3 holds an unclean election on request",
         Answer(holds_unclean_elections("2.3.1"), False),
         with_fields(elects_uncleanly_on_request=True),
     ),
     Mutant(
         "holds-no-unclean-election-on-request",
-        "requested_election",
+        "election.PREFERRED_ON_REQUEST",
         "2.4 holds preferred elections only",
         Answer(holds_unclean_elections("2.4.0"), True),
         with_fields(elects_uncleanly_on_request=False),
     ),
     Mutant(
         "marks-no-unclean-leader",
-        "recovery",
+        "unclean_election.UNCLEAN_LEADER_RECOVERS",
         "3.2 does not say that a leader was elected uncleanly",
         Story("recovering-on-3.2"),
-        with_fields(marks_recovery=recovery.unmarked),
+        with_fields(marks_recovery=unclean_election.unmarked),
     ),
     Mutant(
         "marks-unclean-leaders-too-early",
-        "recovery",
+        "unclean_election.UNCLEAN_LEADER_RECOVERS",
         "3.1 says that a leader was elected uncleanly",
         Story("recovering-on-3.1"),
-        with_fields(marks_recovery=recovery.marked),
+        with_fields(marks_recovery=unclean_election.marked),
     ),
     Mutant(
         "waits-although-unclean-election-is-allowed",
-        "settings_change",
+        "unclean_election.WAITS_FOR_BROKER",
         "2.1 lets a partition without a leader wait for a broker",
         Answer(leader_once_unclean_election_is_allowed("2.1.1"), 2),
-        with_fields(settings_changed=settings_change.waits),
+        with_fields(settings_changed=unclean_election.waits_for_broker),
     ),
     Mutant(
         "elects-as-soon-as-unclean-election-is-allowed-too-early",
-        "settings_change",
+        "unclean_election.WAITS_FOR_BROKER",
         "2.0 elects without waiting for a broker",
         Answer(leader_once_unclean_election_is_allowed("2.0.1"), None),
-        with_fields(settings_changed=settings_change.elects),
+        with_fields(settings_changed=unclean_election.elects_at_once),
     ),
     Mutant(
         "index-is-cleared-with-its-partition",
-        "eligible_index",
+        "eligible_leaders.KEPT_IN_INDEX",
         "a new minimum empties the controller's index of eligible leader replicas, too",
         Answer(registers_once_its_topic_is_deleted, answer=False),
-        with_fields(settings_changed=settings_change.clears_and_elects),
+        with_fields(settings_changed=eligible_leaders.clears_and_elects),
     ),
     Mutant(
         "keeps-eligible-leaders-under-a-new-minimum",
-        "settings_change",
+        "eligible_leaders.NEW_MINIMUM_CLEARS",
         "who left the ISR under the old minimum stays eligible",
         Answer(eligible_under_a_new_minimum, frozenset()),
-        with_fields(settings_changed=settings_change.elects),
+        with_fields(settings_changed=unclean_election.elects_at_once),
     ),
     Mutant(
         "takes-every-decision-as-news",
-        "controller_epoch",
+        "fencing.STALE_CONTROLLER_REFUSED",
         "a broker is told again what it knows",
         Answer(decisions_on_their_way(3, to=2, version="3.9.2-kraft"), 0),
-        patches={"oracle.rules.controller_epoch.is_news": lambda _decided, _known: True},
+        patches={"oracle.rules.fencing.is_news": lambda _decided, _known: True},
     ),
     Mutant(
         "obeys-a-replaced-controller",
-        "controller_epoch",
+        "fencing.STALE_CONTROLLER_REFUSED",
         "a request of a lower controller epoch counts",
         Answer(obeys_a_lower_epoch, False),
-        patches={"oracle.rules.controller_epoch.is_obeyed": lambda _request, _seen: True},
+        patches={"oracle.rules.fencing.is_obeyed": lambda _request, _seen: True},
     ),
     Mutant(
         "stopping-leader-keeps-its-log-too-early",
-        "controlled_shutdown",
+        "diverging_log.STOPPING_LEADER_CUTS",
         "0.10.2 does not cut the log of a leader that stops",
         Story("stopping-leader-on-0.10.2"),
         with_fields(stopping_leader_cuts=False),
     ),
     Mutant(
         "stopping-leader-cuts-its-log",
-        "controlled_shutdown",
+        "diverging_log.STOPPING_LEADER_CUTS",
         "0.11 cuts the log of a leader that stops",
         Story("stopping-leader-on-0.11"),
         with_fields(stopping_leader_cuts=True),

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
-from oracle import rules
 from tests.oracle.mutants import (
     clients,
     controllers,
@@ -35,9 +32,6 @@ MUTANTS: tuple[Mutant, ...] = (
     *published.MUTANTS,
     *puppeteered.MUTANTS,
 )
-SHAPES = {"__init__", "rule", "rule_set", "release", "truncation", "by_version", "base"}
-"""Modules that hold no behaviour of a broker: shapes, and the table, whose rows are mutated one by one."""
-MODULES = {path.stem for path in Path(rules.__file__).parent.glob("*.py")} - SHAPES
 
 
 @pytest.fixture(params=MUTANTS, ids=lambda mutant: mutant.name)
@@ -51,10 +45,6 @@ def test_no_mutant_survives(mutant: Mutant, monkeypatch: pytest.MonkeyPatch) -> 
     for name, wrong in mutant.patches.items():
         monkeypatch.setattr(name, wrong)
     assert not mutant.killed_by.passes(mutant.change), mutant.wrong
-
-
-def test_every_rule_module_has_a_mutant() -> None:
-    assert {mutant.module for mutant in MUTANTS} == MODULES
 
 
 def test_names_are_unique() -> None:
