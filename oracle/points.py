@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from oracle.asking import why_unspoken
 from oracle.gate import POINTS
-from oracle.rules import election, message_format
+from oracle.rules import message_format, unclean_election
 from oracle.rules.request_versions import versions
 from oracle.state import FetchKind
 from oracle.steps.frames import DelayFrame, Hold
@@ -63,7 +63,7 @@ def check_points(schedule: Schedule, rules: RuleSet) -> None:
 
 
 def _check_election(index: int, step: Elect, rules: RuleSet) -> None:
-    missing = election.why_missing(step.kind, rules)
+    missing = unclean_election.why_missing(step.kind, rules)
     if missing is not None:
         raise PointUnavailableError(missing, step=index, field="kind")
 

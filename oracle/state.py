@@ -1,7 +1,6 @@
 """What does the model know at one moment? Every replica, every fetch under way, the controller.
 
-Frozen values only; the fields whose names start with ``history_`` exist for checking: no broker
-stores them.
+Frozen values only; the fields whose names start with ``history_`` exist for checking: no broker stores them.
 """
 
 from __future__ import annotations

@@ -45,9 +45,8 @@ class Expectation(StrEnum):
 class Fate(StrEnum):
     """What becomes of a record once the schedule has ended.
 
-    PRESENT: readable below the high watermark. LOST: was committed and is gone. ABSENT: never
-    committed and not readable. DELETED: was committed, and an operator had it deleted. UNDETERMINED: the
-    model allows more than one end.
+    PRESENT: readable below the high watermark. LOST: was committed and is gone. ABSENT: never committed and not
+    readable. DELETED: was committed, and an operator had it deleted. UNDETERMINED: the model allows more than one end.
     """
 
     PRESENT = "present"

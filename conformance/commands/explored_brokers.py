@@ -14,8 +14,8 @@ from conformance.commands.parser import whole_number
 from conformance.schedules.schedule_file import schedule_text
 from fault_injection.releases import UsageError
 from oracle.brokers.answers import schedule_of
-from oracle.brokers.bounds import SearchBounds
 from oracle.brokers.model import Brokers
+from oracle.brokers.questions import SearchBounds
 from oracle.explorer.model import Always, SearchSubject, Sometimes
 from oracle.properties import ALWAYS, ASKED, SOMETIMES
 from oracle.rules.eligible_leaders import KIP_966

@@ -13,7 +13,7 @@ from conformance.commands.exploring import ExploreOptions, explore_model
 from conformance.commands.parser import add_json, check_file, refuse, whole_number
 from fault_injection.releases import UsageError
 from oracle.published.catalogue import NAMES, PUBLISHED, subject
-from oracle.published.constants import Constants
+from oracle.published.module import Constants
 
 if TYPE_CHECKING:
     import argparse

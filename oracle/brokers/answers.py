@@ -8,10 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from oracle.brokers.defects import PartitionDefect
 from oracle.brokers.model import Brokers
 from oracle.brokers.path_to_schedule import to_steps
-from oracle.brokers.shrinking import shrunk
+from oracle.brokers.shrinking import PartitionDefect, shrunk
 from oracle.explorer.model import INTERRUPTED, Always, SearchVerdict, Sometimes
 from oracle.explorer.search import NO_LIMITS, Limits, explore
 from oracle.guarantees import PromiseVerdict

@@ -1,9 +1,8 @@
 """What can happen to real brokers next? The explorer's model over ``transitions.step``, half step by half step.
 
-An action is one event with what follows it at once: a record is sent; a follower's request reaches
-its leader; a leader's answer reaches its follower; a wish to join the ISR is committed; a broker
-dies and is removed; a dead broker returns. Elections follow the order of the assignment, so
-replicas are not alike: there is no symmetry to use.
+An action is one event with what follows it at once: a record is sent; a follower's request reaches its leader; a
+leader's answer reaches its follower; a wish to join the ISR is committed; a broker dies and is removed; a dead broker
+returns. Elections follow the order of the assignment, so replicas are not alike: there is no symmetry to use.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ from oracle.vocabulary import Acks, BrokerId, Label, Offset, Timing
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from oracle.brokers.bounds import SearchBounds
+    from oracle.brokers.questions import SearchBounds
     from oracle.events import Event
     from oracle.rules.rule_set import RuleSet
     from oracle.state import PartitionState, ReplicaState

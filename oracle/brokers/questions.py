@@ -6,17 +6,47 @@ a question names only what can change its answer, so equal questions need one se
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from oracle.brokers.bounds import SearchBounds
 from oracle.rules.rule_set import RuleSet
 from oracle.schedule import TopicSettings
 from oracle.vocabulary import Acks, HighWatermarkCheckpoint
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator
+
+
+@dataclass(frozen=True, slots=True)
+class SearchBounds:
+    """What a partition under search is made of, and how much may happen to it.
+
+    Attributes:
+        replicas: number of replicas; broker 1 leads first.
+        records: how many records are sent at most, one by one.
+        epochs: highest leader epoch that is searched on from; each election and, in most
+            releases, each removal takes one.
+        acks: what every producer waits for.
+        settings: the topic's settings.
+        checkpointing: when high watermarks reach the disk.
+        kills: whether brokers are killed.
+        stops: whether brokers stop gracefully.
+        power_failure: whether one broker, once, dies and loses the tail of its log.
+        late_joins: whether the controller takes its time to add a replica to the ISR.
+    """
+
+    replicas: int = 2
+    records: int = 2
+    epochs: int = 3
+    acks: Acks = Acks.ALL
+    settings: TopicSettings = field(default_factory=TopicSettings)
+    checkpointing: HighWatermarkCheckpoint = HighWatermarkCheckpoint.PROMPT
+    kills: bool = True
+    stops: bool = False
+    power_failure: bool = False
+    late_joins: bool = False
+
 
 UNREAD = {
     "version",

@@ -39,7 +39,7 @@ from oracle.vocabulary import HighWatermarkCheckpoint, ReplicaRole
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
 
-    from oracle.brokers.bounds import SearchBounds
+    from oracle.brokers.questions import SearchBounds
     from oracle.events import Event
     from oracle.rules.rule_set import RuleSet
     from oracle.state import FetchInFlight, ProduceState

@@ -1,17 +1,18 @@
 """How short can a counterexample be? Steps are taken away for as long as the model still shows the defect.
 
-Greedy, from the end, until no single removal keeps it: hold by hold (with everything that names
-it), step by step, also with a hold that meets no frame any more, then the offsets that holds ask
-for. What is left is written out in full, with awaits and outcomes, by ``telling``.
+Greedy, from the end, until no single removal keeps it: hold by hold (with everything that names it), step by
+step, also with a hold that meets no frame any more, then the offsets that holds ask for. What is left is written out in
+full, with awaits and outcomes (``with_awaits``).
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
+from enum import StrEnum
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from oracle.brokers.defects import defects, is_determined
+from oracle.guarantees import PromiseVerdict
 from oracle.predict import initial_world, predict
 from oracle.predicting.assumptions import UnmetAssumptionError
 from oracle.predicting.step_effects import take
@@ -20,18 +21,45 @@ from oracle.steps.frames import AwaitHold, Hold, ReleaseHold
 from oracle.steps.produce import AwaitOutcome, Produce
 from oracle.steps.step import ScheduleError
 from oracle.steps.waits import AwaitIsr, Checkpoint
-from oracle.vocabulary import Acks, Expectation, Label
+from oracle.vocabulary import Acks, Expectation, Fate, Label
 from oracle.world import ImpossibleEventError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from oracle.brokers.defects import PartitionDefect
+    from oracle.prediction import Prediction
     from oracle.rules.rule_set import RuleSet
     from oracle.schedule import Schedule
     from oracle.steps.step import Step
     from oracle.vocabulary import BrokerId
     from oracle.world import World
+
+
+class PartitionDefect(StrEnum):
+    """What can be wrong with a partition that has come to rest."""
+
+    PROMISE_BROKEN = "an acknowledged record is lost although the settings promise it"
+    ACKNOWLEDGED_LOST = "an acknowledged record is lost"
+    COMMITTED_LOST = "a committed record is lost"
+    DIVERGED = "two replicas disagree below both their high watermarks"
+
+
+def defects(prediction: Prediction) -> frozenset[PartitionDefect]:
+    """Return everything that is wrong at the end of a predicted schedule."""
+    promises = {record.promise.verdict for record in prediction.records}
+    lost = {PromiseVerdict.BROKEN, PromiseVerdict.ALLOWED_BY_SETTINGS}
+    found = {
+        PartitionDefect.PROMISE_BROKEN: PromiseVerdict.BROKEN in promises,
+        PartitionDefect.ACKNOWLEDGED_LOST: bool(promises & lost),
+        PartitionDefect.COMMITTED_LOST: any(record.fate is Fate.LOST for record in prediction.records),
+        PartitionDefect.DIVERGED: bool(prediction.diverged),
+    }
+    return frozenset(defect for defect, is_there in found.items() if is_there)
+
+
+def is_determined(prediction: Prediction) -> bool:
+    """Return whether the schedule leaves no race open."""
+    return not prediction.races and all(record.fate is not Fate.UNDETERMINED for record in prediction.records)
 
 
 def shrunk(steps: tuple[Step, ...], partition: Schedule, rules: RuleSet, defect: PartitionDefect) -> Schedule | None:

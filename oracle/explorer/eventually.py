@@ -16,8 +16,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Generic
 
-from oracle.explorer.model import Eventually, Model, PathStep, State
-from oracle.explorer.paths import key_of
+from oracle.explorer.model import Eventually, Model, PathStep, State, key_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Hashable, Iterator, Sequence

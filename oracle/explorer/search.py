@@ -24,8 +24,9 @@ from oracle.explorer.model import (
     SearchVerdict,
     Sometimes,
     State,
+    key_of,
+    path_to,
 )
-from oracle.explorer.paths import key_of, path_to
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Sequence

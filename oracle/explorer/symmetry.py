@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Mapping, Sequence
 
-    from oracle.explorer.numbering import Numbering
+    from oracle.explorer.factored import Numbering
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """How can a search of many small states be fast? By asking each rule once per situation, and adding numbers.
 
-A state is one int (`oracle.explorer.numbering`). What an action does to it depends on the few fields that the action
+A state is one int (`oracle.explorer.factored`). What an action does to it depends on the few fields that the action
 reads: the first time it meets their contents its function is called, and from then on the differences it makes to
 the int are remembered (`oracle.explorer.tabulated`). All actions, vetoes and checks that read no more than a group of
 fields share one look-up for the group, so a search step is a few look-ups and additions.
@@ -13,14 +13,13 @@ from dataclasses import dataclass
 from itertools import count
 from typing import TYPE_CHECKING
 
+from oracle.explorer.factored import numberings
 from oracle.explorer.model import Always
-from oracle.explorer.numbering import numberings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from oracle.explorer.factored import Asks, Factored, Parts, SpecAction
-    from oracle.explorer.numbering import Numbering
+    from oracle.explorer.factored import Asks, Factored, Numbering, Parts, SpecAction
 
 
 class Tabulated:

@@ -19,7 +19,7 @@ from oracle.vocabulary import BrokerId, Offset
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from oracle.published.constants import Constants
+    from oracle.published.module import Constants
     from oracle.published.parts import Isr
 
 NAME = "AsyncIsr"

@@ -3,21 +3,42 @@
 from __future__ import annotations
 
 from dataclasses import asdict, replace
-from typing import TYPE_CHECKING
 
 from oracle.explorer.model import SearchSubject
 from oracle.explorer.symmetry import Symmetry
 from oracle.explorer.tabulated import Tabulated
 from oracle.published import async_isr, state_values, symmetries
-from oracle.published.modules import KIP_320, MODULES
+from oracle.published.module import Constants, Module
 from oracle.published.parts import StateLayout
 from oracle.published.specification import FOLLOWER_IS_PREFIX, STRONG_ISR, WEAK_ISR, specification
-from oracle.published.truncations import cuts_by_kip_101, cuts_in_two_ways, cuts_to_high_watermark
+from oracle.published.truncations import cuts_by_kip_101, cuts_by_kip_279, cuts_in_two_ways, cuts_to_high_watermark
 from oracle.rules import fencing, isr
 
-if TYPE_CHECKING:
-    from oracle.published.constants import Constants
-    from oracle.published.module import Module
+KAFKA_TRUNCATE_TO_HIGH_WATERMARK = Module(
+    name="KafkaTruncateToHighWatermark",
+    cuts=cuts_to_high_watermark,
+    fences_truncation=False,
+    serves=fencing.serves_any_epoch,
+    counts=fencing.serves_any_epoch,
+    acknowledges=fencing.serves_any_epoch,
+    joins=isr.joins_at_high_watermark,
+)
+KIP_101 = replace(KAFKA_TRUNCATE_TO_HIGH_WATERMARK, name="Kip101", cuts=cuts_by_kip_101)
+KIP_279 = replace(KIP_101, name="Kip279", cuts=cuts_in_two_ways)
+KIP_320_FIRST_TRY = replace(
+    KIP_279, name="Kip320FirstTry", cuts=cuts_by_kip_279, joins=isr.joins_at_epoch_start, checks_last_epoch=True
+)
+KIP_320 = Module(
+    name="Kip320",
+    cuts=cuts_by_kip_279,
+    fences_truncation=True,
+    serves=fencing.is_served,
+    counts=fencing.is_served,
+    acknowledges=fencing.is_served,
+    joins=isr.joins_at_epoch_start,
+    tells_reasons_apart=True,
+)
+MODULES = (KAFKA_TRUNCATE_TO_HIGH_WATERMARK, KIP_101, KIP_279, KIP_320_FIRST_TRY, KIP_320)
 
 
 # Which single rule of Kip320 can be left out? None: each row here leaves one out, and loses records.

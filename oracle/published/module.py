@@ -1,4 +1,4 @@
-"""What does one published module say differently from the others? A row of rules, as each release is one.
+"""What is a published module, and how large is its model? A row of rules, as each release is one, and constants.
 
 Fences and joins are the very functions that predict brokers; where a follower cuts its log is composed from them in
 `oracle.published.truncations`.
@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from oracle.vocabulary import BrokerId
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -50,3 +52,30 @@ class Module:
     checks_last_epoch: bool = False
     enters_epoch_on_election: bool = False
     elects_uncleanly: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Constants:
+    """The published constants: Replicas, LogSize, MaxRecords, MaxLeaderEpoch.
+
+    Attributes:
+        replicas: how many replicas the partition has.
+        log_size: slots of each log.
+        records: how many records may ever be written.
+        epochs: highest leader epoch; the first one is 0.
+    """
+
+    replicas: int
+    log_size: int
+    records: int
+    epochs: int
+
+    @property
+    def brokers(self) -> tuple[BrokerId, ...]:
+        """Return the brokers, numbered from 1."""
+        return tuple(BrokerId(number) for number in range(1, self.replicas + 1))
+
+    @property
+    def part_bits(self) -> int:
+        """Bits that number every content that one part of a state may come to have."""
+        return 18

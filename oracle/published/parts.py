@@ -21,7 +21,7 @@ from oracle.vocabulary import BrokerId, LeaderEpoch, Offset
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from oracle.published.constants import Constants
+    from oracle.published.module import Constants
 
 
 Isr: TypeAlias = frozenset[BrokerId]

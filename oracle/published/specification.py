@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from oracle.explorer.factored import Parts
-    from oracle.published.constants import Constants
-    from oracle.published.module import Module
+    from oracle.published.module import Constants, Module
     from oracle.published.parts import LeaderAndIsrRequest
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 
     from oracle.published.async_isr import ControllerState, IsrAt, LeaderState, Offsets, Requests
-    from oracle.published.constants import Constants
+    from oracle.published.module import Constants
     from oracle.published.parts import Isr, LeaderAndIsrRequest, Quorum, SpecReplica
     from oracle.vocabulary import BrokerId
 

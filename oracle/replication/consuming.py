@@ -7,9 +7,8 @@
 | ListOffsets | the leader | its high watermark, once that has reached its epoch's start (KIP-207, 2.2) |
 | OffsetsForLeaderEpoch | the leader, in the epoch that the asker claims (KIP-320, 2.1) | its epoch cache |
 
-Sources: ``ReplicaManager.fetchMessages``, ``ReplicaManager.findPreferredReadReplica``,
-``RackAwareReplicaSelector``, ``Partition.fetchOffsetForTimestamp``, ``Partition.lastOffsetForLeaderEpoch``,
-``Partition.checkCurrentLeaderEpoch``.
+Sources: ``ReplicaManager.fetchMessages``, ``ReplicaManager.findPreferredReadReplica``, ``RackAwareReplicaSelector``,
+``Partition.fetchOffsetForTimestamp``, ``Partition.lastOffsetForLeaderEpoch``, ``Partition.checkCurrentLeaderEpoch``.
 """
 
 from __future__ import annotations

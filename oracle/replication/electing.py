@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from oracle.replication.decisions import with_losses
 from oracle.replication.following import truncate
-from oracle.rules import election, eligible_leaders, fencing
+from oracle.rules import election, eligible_leaders, fencing, unclean_election
 from oracle.rules.diverging_log import WhenAhead
 from oracle.rules.election import ElectedPartition
 from oracle.state import ControllerDecision, Reassignment, ReplicaState
@@ -109,7 +109,7 @@ def return_broker(state: PartitionState, broker: BrokerId, rules: RuleSet, *, cl
 
 def request_election(state: PartitionState, kind: ElectionKind, rules: RuleSet) -> PartitionState | str:
     """Let the controller elect as an operator asks, or say why there is nothing to elect (KIP-183, KIP-460)."""
-    missing = election.why_missing(kind, rules)
+    missing = unclean_election.why_missing(kind, rules)
     if missing is not None:
         return missing
     partition = ElectedPartition(state.assignment, state.settings)

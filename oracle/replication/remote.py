@@ -1,9 +1,8 @@
 """What does a leader know about a follower? Its log end offset, and whether it counts as caught up.
 
-A follower outside the ISR that is caught up holds the high watermark back as ISR members do
-(HW-08). Kafka decides it by the clock: caught up within replica.lag.time.max.ms. The model has no
-clock: every moment of being caught up still counts until a new leader epoch resets it, or until the
-event that the lag time has passed.
+A follower outside the ISR that is caught up holds the high watermark back as ISR members do (HW-08). Kafka decides it
+by the clock: caught up within replica.lag.time.max.ms. The model has no clock: every moment of being caught up still
+counts until a new leader epoch resets it, or until the event that the lag time has passed.
 
 Sources: kafka.cluster.Replica (updateFetchState, resetReplicaState); IS-03, HW-08.
 """

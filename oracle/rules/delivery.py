@@ -1,9 +1,8 @@
 """How does a controller's decision reach the brokers? One request after the other, or by a log they read.
 
-A ZooKeeper-era controller sends LeaderAndIsr to each registered broker, one request under way per
-broker; it says nothing while nobody leads. In KRaft mode every broker that runs reads the metadata
-log: it sees that nobody leads, reads on although it is fenced, and makes one change of all that it
-has missed.
+A ZooKeeper-era controller sends LeaderAndIsr to each registered broker, one request under way per broker; it says
+nothing while nobody leads. In KRaft mode every broker that runs reads the metadata log: it sees that nobody leads,
+reads on although it is fenced, and makes one change of all that it has missed.
 
 Without it a decision would reach all brokers at one moment: there would be no zombie leaders.
 
@@ -12,8 +11,7 @@ order. But when a broker registers, the controller first sends everybody what it
 that UpdateMetadata stands still, the broker keeps the role that it had.
 
 Sources: KafkaController.onBrokerStartup, ControllerChannelManager.RequestSendThread,
-AbstractControllerBrokerRequestBatch;
-MetadataLoader, ReplicaManager.applyDelta.
+AbstractControllerBrokerRequestBatch; MetadataLoader, ReplicaManager.applyDelta.
 
 Mutant: merges-decisions, which a question between two steps notices.
 Mutant: tells-roles-before-metadata, likewise.

@@ -14,7 +14,6 @@ from oracle.vocabulary import ElectionKind, LeaderEpoch
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
-    from oracle.rules.rule_set import RuleSet
     from oracle.schedule import TopicSettings
     from oracle.state import ControllerView
     from oracle.vocabulary import BrokerId
@@ -86,8 +85,7 @@ ZOOKEEPER_CONTROLLER = Rule(
 """How does a ZooKeeper-era controller elect? First live ISR member in assignment order.
 
 With unclean election the first live replica takes over if no ISR member lives. The last ISR member stays in the ISR
-although its broker is down (IS-07), but up to 1.0 not with unclean election. Removing a replica bumps the leader
-epoch.
+although its broker is down (IS-07), but up to 1.0 not with unclean election. Removing a replica bumps the leader epoch.
 
 Source: OfflinePartitionLeaderSelector, later Election; ReplicaStateMachine.
 
@@ -227,12 +225,6 @@ UNCLEAN_ON_REQUEST = Rule(
     source="KIP-460, ReplicationControlManager.electLeaders",
     says="The controller holds an unclean election on request.",
 )
-
-
-def why_missing(kind: ElectionKind, rules: RuleSet) -> str | None:
-    """Return why a release holds no such election on request, or None if it does."""
-    has_it = kind is ElectionKind.PREFERRED or rules.elects_uncleanly_on_request
-    return None if has_it else f"Kafka {rules.version} holds no unclean election on request: 2.4 is the first that does"
 
 
 def preferred(view: ControllerView, partition: ElectedPartition, _rules: ElectionRules) -> ControllerView | str:

@@ -135,9 +135,8 @@ STOP_OF_NEWER_EPOCH = Rule(
 """Does a broker stop a replica that the controller wants stopped? From 2.6 on only if it was decided late enough.
 
 From 2.6 on StopReplica carries a leader epoch, so that one which was overtaken by a newer decision is refused
-(FENCED_LEADER_EPOCH). Up to 3.4.0 one of the replica's own epoch was refused as well: a reassignment that was
-cancelled raises no leader epoch, so the replicas that it had added stayed (KAFKA-13972). One without an epoch is
-obeyed.
+(FENCED_LEADER_EPOCH). Up to 3.4.0 one of the replica's own epoch was refused as well: a reassignment that was cancelled
+raises no leader epoch, so the replicas that it had added stayed (KAFKA-13972). One without an epoch is obeyed.
 
 Source: KIP-570, KAFKA-13972, ReplicaManager.stopReplicas.
 

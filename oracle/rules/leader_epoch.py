@@ -67,9 +67,8 @@ SAME_LEADER_SKIPS = Rule(
 )
 """Does a follower truncate again when the same broker leads on in a new epoch?
 
-Up to 2.0.0 it does not look at the epoch at all: a follower that missed leaderships in between keeps records its
-leader has lost (KAFKA-7164). 2.0.1 skips only a gap of one epoch; from 2.1 every new epoch runs truncation again
-(KIP-320).
+Up to 2.0.0 it does not look at the epoch at all: a follower that missed leaderships in between keeps records its leader
+has lost (KAFKA-7164). 2.0.1 skips only a gap of one epoch; from 2.1 every new epoch runs truncation again (KIP-320).
 
 Source: Partition.makeFollower.
 

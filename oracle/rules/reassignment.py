@@ -1,15 +1,13 @@
 """How does a partition move to other brokers? New replicas join first; then those that are not wanted leave.
 
-An operator names the replicas wanted. While any of them is not in sync, the partition has the old and
-the new ones. Then the controller moves the leader if it is not wanted, takes the others out of the
-ISR and has them delete what they hold. With ZooKeeper every one of these is a decision in a leader
-epoch of its own, and even the beginning and an end without removals start one. In KRaft mode the
-record that makes the last wanted replica a member of the ISR also ends the reassignment, and starts a
-leader epoch only if replicas leave. Up to 3.7 it waits for the added replicas alone: wanted ones that
-were assigned before may be out of sync.
+An operator names the replicas wanted. While any of them is not in sync, the partition has the old and the new ones.
+Then the controller moves the leader if it is not wanted, takes the others out of the ISR and has them delete what they
+hold. With ZooKeeper every one of these is a decision in a leader epoch of its own, and even the beginning and an end
+without removals start one. In KRaft mode the record that makes the last wanted replica a member of the ISR also ends
+the reassignment, and starts a leader epoch only if replicas leave. Up to 3.7 it waits for the added replicas alone:
+wanted ones that were assigned before may be out of sync.
 
-Without it replicas would leave before others have their records, and a leader would go on that has
-no log.
+Without it replicas would leave before others have their records, and a leader would go on that has no log.
 
 Sources: KafkaController.onPartitionReassignment (KIP-455), PartitionReassignmentReplicas,
 PartitionChangeBuilder.completeReassignmentIfNeeded.

@@ -162,8 +162,7 @@ EPOCH_BELOW_CACHE_UNKNOWN = Rule(
 def end_offset_of_largest_epoch(log: ReplicaLog, epoch: LeaderEpoch) -> EpochEnd:
     """Answer the largest epoch not above the one asked about, and its end offset.
 
-    An epoch below the cache's first is answered as itself, ending where the first one starts
-    (KAFKA-7415).
+    An epoch below the cache's first is answered as itself, ending where the first one starts (KAFKA-7415).
     """
     answer = log.end_offset_for(epoch)
     if answer.end_offset is not None and answer.leader_epoch is None:

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 
 from oracle.rules.release import RuleKey, in_zookeeper_mode, since
 from oracle.rules.rule import Rule
+from oracle.vocabulary import ElectionKind
 
 if TYPE_CHECKING:
     from oracle.rules.election import ElectedPartition, ElectionRules
+    from oracle.rules.rule_set import RuleSet
     from oracle.schedule import TopicSettings
     from oracle.state import ControllerView
     from oracle.vocabulary import BrokerId
@@ -76,6 +78,12 @@ def heeded(election: ElectionRules) -> ElectionRules:
 def why_unheeded(version: str) -> str:
     """Return why a partition waits although its setting allows an unclean election."""
     return f"Kafka {version} does not look at unclean.leader.election.enable in KRaft mode (KAFKA-12670: 3.9)"
+
+
+def why_missing(kind: ElectionKind, rules: RuleSet) -> str | None:
+    """Return why a release holds no such election on request, or None if it does."""
+    has_it = kind is ElectionKind.PREFERRED or rules.elects_uncleanly_on_request
+    return None if has_it else f"Kafka {rules.version} holds no unclean election on request: 2.4 is the first that does"
 
 
 def _clean(partition: ElectedPartition) -> ElectedPartition:

@@ -1,10 +1,9 @@
 """What is known of a log that nobody shows in full? Its epochs and its end, between two bounds.
 
-Records are not kept, only where each epoch starts and where the log ends: a log of a million records is
-as small as an empty one. A leader appends what nobody sees, so its end has no upper bound, and neither
-has the start of an epoch in which the same leader leads on, until an answer shows it. Every rule asks two
-logs, the lowest and the highest that are possible; its answers grow with ends and starts, so the true
-answer lies between the two.
+Records are not kept, only where each epoch starts and where the log ends: a log of a million records is as small as an
+empty one. A leader appends what nobody sees, so its end has no upper bound, and neither has the start of an epoch in
+which the same leader leads on, until an answer shows it. Every rule asks two logs, the lowest and the highest that are
+possible; its answers grow with ends and starts, so the true answer lies between the two.
 """
 
 from __future__ import annotations

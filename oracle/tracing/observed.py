@@ -1,10 +1,9 @@
 """What can be seen of brokers from outside? One frozen event per moment of a frame, fault or measurement.
 
-A frame between two nodes has four moments: its sender sent it, its receiver received it, the receiver
-answered, and the answer was delivered. A gate sees all four: arrival and departure of request and
-answer. What a sender sends shows its state of that moment or before; what a receiver has received it
-handles at that moment or later, but before it answers. A frame that was held comes to its receiver late,
-one that was dropped never does.
+A frame between two nodes has four moments: its sender sent it, its receiver received it, the receiver answered, and the
+answer was delivered. A gate sees all four: arrival and departure of request and answer. What a sender sends shows its
+state of that moment or before; what a receiver has received it handles at that moment or later, but before it answers.
+A frame that was held comes to its receiver late, one that was dropped never does.
 
 Model field <- wire field <- broker state:
   FetchSent.fetch_offset <- FETCH fetch_offset <- the follower's log end offset

@@ -15,7 +15,7 @@ from conformance.console import Console
 from oracle.explorer import search
 from oracle.explorer.model import SearchProgress
 from oracle.published.catalogue import subject
-from oracle.published.constants import Constants
+from oracle.published.module import Constants
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

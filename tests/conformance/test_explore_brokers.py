@@ -11,8 +11,8 @@ from conformance.cli import main
 from conformance.commands.explored_brokers import excluded_coverage
 from conformance.schedules.schedule_file import read_schedule
 from oracle.brokers.answers import search
-from oracle.brokers.bounds import SearchBounds
 from oracle.brokers.model import Brokers
+from oracle.brokers.questions import SearchBounds
 from oracle.explorer.search import Limits
 from oracle.properties import ALWAYS, ASKED
 from oracle.rules.by_version import rules_for

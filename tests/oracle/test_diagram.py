@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from oracle.diagram import DOWN, RUNNING, arrows, mermaid, state_name
 from oracle.rules.by_version import rules_for
 from oracle.state import ReplicaState
 from oracle.vocabulary import BrokerId, MetadataMode, ReplicaRole
+from tests.oracle.diagram import DOWN, RUNNING, arrows, mermaid, state_name
 
 PAGE = Path(__file__).parents[2] / "oracle" / "README.md"
 BEGIN, END = "<!-- diagram -->\n", "<!-- end of diagram -->\n"

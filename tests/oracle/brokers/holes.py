@@ -7,8 +7,8 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from oracle.brokers.answers import search
-from oracle.brokers.bounds import SearchBounds
 from oracle.brokers.model import Brokers
+from oracle.brokers.questions import SearchBounds
 from oracle.rules.by_version import rules_for
 from oracle.schedule import TopicSettings
 from oracle.vocabulary import MetadataMode

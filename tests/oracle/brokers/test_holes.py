@@ -8,7 +8,7 @@ import pytest
 
 from conformance.schedules.schedule_file import read_schedule
 from oracle.brokers.answers import DEFECT_OF, schedule_of
-from oracle.brokers.defects import defects, is_determined
+from oracle.brokers.shrinking import defects, is_determined
 from oracle.explorer.model import SearchVerdict
 from oracle.predict import predict
 from oracle.rules.by_version import rules_for

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from oracle.brokers.bounds import SearchBounds
 from oracle.brokers.model import Brokers
+from oracle.brokers.questions import SearchBounds
 from oracle.brokers.reductions import Keys
 from oracle.properties import ASKED
 from oracle.rules.by_version import rules_for

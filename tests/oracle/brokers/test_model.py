@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from oracle.brokers.answers import actions_of, schedule_of, search
-from oracle.brokers.bounds import SearchBounds
 from oracle.brokers.model import BrokerAction, Brokers
+from oracle.brokers.questions import SearchBounds
 from oracle.events import BrokerRemoved, JoinRefused
 from oracle.explorer.model import Exploration, SearchVerdict
 from oracle.explorer.search import Limits

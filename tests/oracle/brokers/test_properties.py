@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from oracle.brokers.bounds import SearchBounds
 from oracle.brokers.model import Brokers
+from oracle.brokers.questions import SearchBounds
 from oracle.log import EpochEntry, ModelRecord, ReplicaLog
 from oracle.properties import ALWAYS, ASKED, SOMETIMES
 from oracle.rules.by_version import rules_for

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from oracle.brokers.bounds import SearchBounds
 from oracle.brokers.model import Brokers
+from oracle.brokers.questions import SearchBounds
 from oracle.brokers.reductions import Keys
 from oracle.events import DecisionReceived, FetchCompleted, RequestSent
 from oracle.replication.electing import awaiting

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from oracle.brokers.bounds import SearchBounds
-from oracle.brokers.defects import PartitionDefect, defects
 from oracle.brokers.model import BrokerAction, Brokers, mover
 from oracle.brokers.path_to_schedule import stretches, to_steps
-from oracle.brokers.shrinking import shrunk, with_awaits
+from oracle.brokers.questions import SearchBounds
+from oracle.brokers.shrinking import PartitionDefect, defects, shrunk, with_awaits
 from oracle.events import BrokerReturned, RequestReceived
 from oracle.predict import predict
 from oracle.rules.by_version import rules_for

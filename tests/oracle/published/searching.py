@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from oracle.explorer.search import Limits, explore
 from oracle.published.catalogue import subject
-from oracle.published.constants import Constants
+from oracle.published.module import Constants
 
 if TYPE_CHECKING:
     from oracle.explorer.model import Exploration

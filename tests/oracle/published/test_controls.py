@@ -11,8 +11,7 @@ import pytest
 from oracle.explorer.model import SearchVerdict
 from oracle.explorer.search import explore
 from oracle.explorer.tabulated import Tabulated
-from oracle.published.catalogue import subject
-from oracle.published.modules import KIP_320
+from oracle.published.catalogue import KIP_320, subject
 from oracle.published.specification import specification
 from tests.oracle.published.searching import constants_of
 
