@@ -177,7 +177,7 @@ def end(world: World, broker: BrokerId, *, graceful: bool) -> World:
 
 
 def end_together(world: World, brokers: tuple[BrokerId, ...]) -> World:
-    """Kill brokers at once; by the session the controller notices them later, in whatever order (``controlling``)."""
+    """Kill brokers at once; under ``session`` the controller notices them later, in any order (``world.unnoticed``)."""
     for broker in brokers:
         world = world.apply(BrokerDied(broker, graceful=False))
     return world

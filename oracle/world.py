@@ -44,9 +44,20 @@ if TYPE_CHECKING:
     Link = tuple[BrokerId, BrokerId | None]
 
 
+_AT_FOLLOWER = (None, FetchStage.ANSWERED)
+"""Where a request is whose next half-step its follower takes: none is under way, or its answer has come."""
+
+
 @dataclass(frozen=True, slots=True)
 class Obstacles:
-    """Everything that stands in the way at one moment.
+    """What keeps frames from passing besides holds? Paused brokers, cut links and isolated brokers.
+
+    A paused broker does nothing: it sends no request, handles no answer, serves nobody and hears nothing, while its
+    connections stay. On a cut link a fetch is lost with its connection and tried again in vain. An isolated broker has
+    every link cut, those between it and the controller too: it goes on in its old role, alone.
+
+    Sources: SIGSTOP; AbstractFetcherThread (a lost fetch is repeated), ControllerChannelManager.RequestSendThread,
+    BrokerToControllerChannelManager (a lost request is repeated).
 
     Attributes:
         paused: brokers that are frozen.
@@ -402,17 +413,3 @@ def _commit(world: World, leader: ReplicaState, *, is_answered: bool) -> Event:
     if not joining.is_eligible(world.state, leader, follower, world.rules):
         return JoinRefused(follower)
     return JoinCommitted(follower, is_answered=is_answered)
-
-
-# What keeps frames from passing besides holds? Paused brokers, cut links and isolated brokers.
-#
-# A paused broker does nothing: it sends no request, handles no answer, serves nobody and hears nothing, while
-# its connections stay. On a cut link a fetch is lost with its connection and tried again in vain. An isolated
-# broker has every link cut, those between it and the controller too: it goes on in its old role, alone.
-#
-# Sources: SIGSTOP; AbstractFetcherThread (a lost fetch is repeated), ControllerChannelManager.RequestSendThread,
-# BrokerToControllerChannelManager (a lost request is repeated).
-
-
-_AT_FOLLOWER = (None, FetchStage.ANSWERED)
-"""Where a request is whose next half-step its follower takes: none is under way, or its answer has come."""

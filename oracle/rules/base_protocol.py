@@ -58,17 +58,5 @@ OUT_OF_RANGE = Rule(
     "TR-09, AbstractFetcherThread.fetchOffsetAndTruncate",
     "A follower ahead of its leader cuts its log to its leader's end.",
 )
-RULES = (
-    LEADER_APPENDS,
-    FOLLOWER_APPENDS,
-    HIGH_WATERMARK_OF_LEADER,
-    HIGH_WATERMARK_OF_FOLLOWER,
-    HIGH_WATERMARK_RESTORED,
-    ACKNOWLEDGED,
-    REFUSED,
-    INVALID_ACKS,
-    NO_LEADER,
-    INDETERMINATE,
-    OUT_OF_RANGE,
-)
+RULES = tuple(rule for rule in [*vars().values()] if isinstance(rule, Rule))
 """Every release has them, so that no row of ``by_version`` does."""

@@ -53,8 +53,6 @@ from it up to where its epoch starts. Up to 2.1 it answers that old high waterma
 steps back; from 2.2 it answers OFFSET_NOT_AVAILABLE (LEADER_NOT_AVAILABLE to ListOffsets before version 5), and the
 consumer asks again.
 
-Source: KIP-207, Partition.fetchOffsetForTimestamp.
-
 Mutant: tells-the-latest-offset-too-early, which a question between two steps notices.
 """
 
@@ -75,8 +73,6 @@ LOOKUP_ENDS_AT_HIGH_WATERMARK = Rule(
     says="A lookup by time may tell the record at the high watermark.",
 )
 """Up to where does a consumer find records by time? Below the high watermark; up to 0.10.2 also the one at it.
-
-Source: KIP-79, KafkaApis.handleOffsetRequestV1.
 
 Mutant: finds-by-time-what-is-not-committed, which a lookup before replication notices.
 """

@@ -170,8 +170,6 @@ NEW_MINIMUM_CLEARS = Rule(
 
 Who left under the old minimum need not hold what the new one commits.
 
-Source: ConfigurationControlManager.createClearElrRecordsAsNeeded.
-
 Mutant: keeps-eligible-leaders-under-a-new-minimum, which a question between two steps notices.
 """
 

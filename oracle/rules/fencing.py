@@ -20,8 +20,6 @@ KIP_320 = Rule(
 Without it a follower or client that believes in another leader epoch is served, so a zombie can move the high
 watermark or read records that were never committed (KAFKA-6880, KAFKA-7395).
 
-Source: KIP-320, Partition.checkCurrentLeaderEpoch.
-
 Mutant: serves-an-older-epoch, which the story request-across-epochs notices.
 """
 
@@ -137,8 +135,6 @@ STOP_OF_NEWER_EPOCH = Rule(
 From 2.6 on StopReplica carries a leader epoch, so that one which was overtaken by a newer decision is refused
 (FENCED_LEADER_EPOCH). Up to 3.4.0 one of the replica's own epoch was refused as well: a reassignment that was cancelled
 raises no leader epoch, so the replicas that it had added stayed (KAFKA-13972). One without an epoch is obeyed.
-
-Source: KIP-570, KAFKA-13972, ReplicaManager.stopReplicas.
 
 Mutant: stops-in-a-newer-epoch-only, which a question between two steps notices.
 """

@@ -94,8 +94,6 @@ Before, a leader alone went on committing (acks=1 records became visible, parked
 NOT_ENOUGH_REPLICAS_AFTER_APPEND); those records are the ones a later election loses. The minimum is since then at most
 the replication factor (a larger one refused every acks=all).
 
-Source: KAFKA-15583, KIP-966, Partition.maybeIncrementLeaderHW.
-
 Mutant: commits-below-min-isr, which the story strict-min-isr notices.
 """
 

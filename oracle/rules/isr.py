@@ -21,8 +21,6 @@ JOIN_AT_HIGH_WATERMARK = Rule(
 Without the second condition a replica joins below records of the leader's epoch that the old high watermark does not
 cover, is elected, and committed records are gone (KAFKA-7128).
 
-Source: Partition.maybeExpandIsr.
-
 Mutant: joins-at-the-high-watermark, which the story kafka-7128-on-2.0.1 notices.
 """
 JOIN_AT_EPOCH_START = Rule(
@@ -53,8 +51,6 @@ A leader may wish to add a replica whose broker has just been fenced or is shutt
 it is not there (KAFKA-13916; with ZooKeeper KAFKA-14140). It may also wish on account of fetches that the broker sent
 before it died and came back without its disk's tail: such a replica would count as in sync, and could be elected,
 without records that are committed (KAFKA-14617).
-
-Sources: KafkaController.processAlterPartition, ReplicationControlManager.ineligibleReplicasForIsr; KIP-841, KIP-903.
 
 Mutant: lets-a-fenced-replica-join, which the story kip-841-on-3.3 notices.
 """

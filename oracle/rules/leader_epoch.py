@@ -24,8 +24,6 @@ And when does a follower drop an entry without records? When it cuts its log the
 log ended there already, so that a former leader, whose last epoch has no record, asked about that epoch again and
 again, and never came to fetch (KAFKA-10706).
 
-Source: KAFKA-7415, Partition.makeLeader; KAFKA-10706, Log.truncateTo.
-
 Mutant: writes-no-epoch-on-election, which the story kafka-7415-on-2.0.1 notices.
 """
 ENTRY_KEPT_WITHOUT_CUT = Rule(
@@ -43,8 +41,6 @@ LAST_EPOCH_FORGOTTEN = Rule(
 
 From 3.5.1 to 3.6 it told none until records came: it took the epoch from the answer's records, and there were none.
 Its log is then a prefix of its leader's, so that nothing diverges by it.
-
-Source: KAFKA-15510, AbstractFetcherThread.processFetchRequest.
 
 Mutant: forgets-its-last-epoch, which a question between two steps notices.
 """
@@ -69,8 +65,6 @@ SAME_LEADER_SKIPS = Rule(
 
 Up to 2.0.0 it does not look at the epoch at all: a follower that missed leaderships in between keeps records its leader
 has lost (KAFKA-7164). 2.0.1 skips only a gap of one epoch; from 2.1 every new epoch runs truncation again (KIP-320).
-
-Source: Partition.makeFollower.
 
 Mutant: skips-for-the-same-leader, which the story same-leader-on-2.4 notices.
 """

@@ -104,8 +104,6 @@ never had. An answer that the leader cannot give still falls back to the high wa
 any epoch asks as well (KAFKA-6859), and no leader can tell it anything; what records of an older message format make
 of that is in ``message_format``.
 
-Source: KIP-101, ReplicaFetcherThread.maybeTruncate.
-
 Mutant: cuts-to-high-watermark-although-it-asked, which loses an acknowledged record by clean elections.
 """
 ASKS_WITHOUT_EPOCHS = Rule(
@@ -146,8 +144,6 @@ TRUNCATE_TO_COMMON_EPOCH = Rule(
 
 Without it a follower that lacks the epoch its leader answers about keeps records of an epoch that the leader never
 had: logs diverge (KAFKA-6361).
-
-Source: KIP-279, AbstractFetcherThread.getOffsetTruncationState.
 
 Mutant: asks-only-once, which the story kip-279-asks-twice notices.
 """
