@@ -91,7 +91,7 @@ def by(place: str) -> Callable[[], ExaminationSubject]:
     """Return what imports a subject when it is called.
 
     Args:
-        place: the module below ``conformance.examining`` and the name there, such as ``fetchers.lag:LAG_GAUGE``.
+        place: the module below ``conformance.examining`` and the name there, such as ``lag:LAG_GAUGE``.
     """
 
     def imported() -> ExaminationSubject:

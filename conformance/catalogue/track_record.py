@@ -7,8 +7,8 @@ brokers of both releases.
 from __future__ import annotations
 
 from conformance.catalogue.signs import Answered, HighWatermark, Isr, Leader, LogEndOffset, PromiseSign, Several
-from conformance.examining.regressions import fenced_leader, lookups_with_puppets, with_puppets
-from conformance.examining.regressions.followers_with_puppets import APPENDED, RUNS
+from conformance.examining.defects_with_puppets import ANSWERED_AT_ONCE, APPENDED, FETCHES, RUNS
+from conformance.examining.eligible_feature import ISR_WITHOUT_LEADER
 from conformance.scenarios.regressions import frames_asked
 from conformance.scenarios.regressions.defect import KRAFT, ZOOKEEPER, Kind, KnownDefect
 from conformance.scenarios.regressions.high_watermark import HELD_BY_THE_DEAD
@@ -121,7 +121,7 @@ TRACK_RECORD: tuple[KnownDefect, ...] = (
         "2.1.0",
         "2.1.1",
         ZOOKEEPER,
-        Answered(lookups_with_puppets.FETCHES),
+        Answered(FETCHES),
         there=False,
         here=True,
         rules=("lookup-of-another-epoch-is-dropped",),
@@ -143,7 +143,7 @@ TRACK_RECORD: tuple[KnownDefect, ...] = (
         "2.5.1",
         "2.6.3",
         ZOOKEEPER,
-        Answered(with_puppets.ANSWERED_AT_ONCE),
+        Answered(ANSWERED_AT_ONCE),
         there=True,
         here=False,
         rules=("high-watermark-is-pushed",),
@@ -154,7 +154,7 @@ TRACK_RECORD: tuple[KnownDefect, ...] = (
         "2.6.0",
         "2.6.3",
         ZOOKEEPER,
-        Answered(lookups_with_puppets.FETCHES),
+        Answered(FETCHES),
         there=False,
         here=True,
         rules=("epoch-entry-kept-without-cut",),
@@ -289,7 +289,7 @@ TRACK_RECORD: tuple[KnownDefect, ...] = (
         "4.0.1",
         "4.1.2",
         KRAFT,
-        Answered(fenced_leader.ISR_WITHOUT_LEADER),
+        Answered(ISR_WITHOUT_LEADER),
         there=[1],
         here=[],
         rules=("last-known-leader-is-elected-absent",),

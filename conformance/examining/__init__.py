@@ -1,1 +1,1 @@
-"""How is each examination conducted? One module an entry's module; an entry names its subject here."""
+"""How is each examination conducted? An entry names module and subject: ``examined=by("lag:LAG_GAUGE")``."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import count
 from typing import TYPE_CHECKING
 
 from conformance.catalogue.questions import QuestionAnswer
@@ -13,16 +14,18 @@ from conformance.record.directory import slug
 from conformance.stages.evidence import keep_broker_files
 from fault_injection.puppets.connection import PuppetError
 from fault_injection.puppets.run import PuppetRun
+from oracle.log import ModelRecord, ReplicaLog
 from oracle.rules.by_version import rules_for
-from oracle.vocabulary import MetadataMode
+from oracle.vocabulary import Label, LeaderEpoch, MetadataMode
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
     from conformance.catalogue.questions import Expected
     from conformance.examining.context import ExaminationContext
     from conformance.puppet_scripts.acts import Act
+    from fault_injection.puppets.served_topics import PuppetTopic
     from oracle.rules.rule_set import RuleSet
 
 
@@ -84,7 +87,6 @@ class PuppetScript:
 
 # Which broker do the puppets surround? One for all examinations of a command, a child process always.
 
-
 KEPT_AS = "puppets"
 
 
@@ -142,3 +144,69 @@ def _check_puppets(run: PuppetRun) -> None:
 def discard(context: ExaminationContext) -> None:
     """End the broker with puppets; the next examination gets another one."""
     context.cluster_pool.discard(KEPT_AS)
+
+
+REPLICAS = (1, 2, 3)
+LONG_S, SHORT_S = 30.0, 5.0
+"""How long a fetch that is expected may take, and how long none must come."""
+
+
+def log_of(*epochs: tuple[int, int]) -> ReplicaLog:
+    """Return a log with some records of each epoch."""
+    labels = count()
+    return ReplicaLog().append(
+        ModelRecord(Label(f"r{next(labels)}"), LeaderEpoch(epoch)) for epoch, records in epochs for _ in range(records)
+    )
+
+
+def expects(run: PuppetRun, predict: Callable[[RuleSet], tuple[QuestionAnswer, ...]]) -> bool:
+    """Return whether the first answer is predicted to be yes: that decides only for how long it is waited for."""
+    return predict(rules_for(run.cluster.spec.release.version, MetadataMode.ZOOKEEPER))[0].value is True
+
+
+@dataclass(frozen=True, slots=True)
+class OneBroker:
+    """The subject of an examination of broker 1, which is real; its controller and brokers 2 and 3 are puppets.
+
+    Attributes:
+        lines: what is done, in prose.
+        expects: the release's rules -> the predicted answers; pure.
+        asks: does it to a real broker, and yields what it answers.
+        configs: of the topic.
+        spoils_broker: on some releases the broker is of no use afterwards, so it is not used again on any.
+    """
+
+    lines: tuple[str, ...]
+    expects: Callable[[RuleSet], tuple[QuestionAnswer, ...]]
+    asks: Callable[[PuppetRun, PuppetTopic], Iterator[QuestionAnswer]]
+    configs: Mapping[str, str] = field(default_factory=dict)
+    spoils_broker: bool = False
+
+    def steps(self) -> tuple[str, ...]:
+        """Return what is done, line by line."""
+        return self.lines
+
+    def predict(self, rules: RuleSet) -> tuple[QuestionAnswer, ...]:
+        """Predict every answer."""
+        return self.expects(rules)
+
+    def conduct(self, context: ExaminationContext) -> Iterator[QuestionAnswer]:
+        """Ask the real broker among puppets, about a topic of its own.
+
+        Raises:
+            PuppetError: the broker does not answer, or a puppet could not.
+        """
+        with puppets_of(context, spoils_broker=self.spoils_broker) as run:
+            yield from self.play(run, slug(context.run.path.name))
+
+    def play(self, run: PuppetRun, name: str) -> Iterator[QuestionAnswer]:
+        """Ask a real broker, and yield each answer as soon as it is measured.
+
+        Args:
+            run: the broker and its puppets.
+            name: of a topic that the broker has not had.
+        """
+        topic = run.create_topic(name, REPLICAS, self.configs)
+        yield from self.asks(run, topic)
+        if not self.spoils_broker:
+            run.controller.stop_replica(topic, is_deleted=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from conformance.examining.reconciliation.doctoring import change_rows, forget, ids
+from conformance.examining.doctoring import change_rows, forget, ids
 from tests.conformance.run_files import read_json, read_lines
 
 if TYPE_CHECKING:

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from conformance.catalogue.questions import agrees
-from conformance.examining.regressions.lookups_with_puppets import FETCHES
-from conformance.examining.regressions.one_broker import OneBroker
-from conformance.examining.regressions.with_puppets import ANSWERED_AT_ONCE
+from conformance.examining.defects_with_puppets import ANSWERED_AT_ONCE, FETCHES
+from conformance.puppet_scripts.script import OneBroker
 from conformance.scenarios.regressions.with_puppets import (
     EMPTY_EPOCH,
     FENCED_LATE,

@@ -15,8 +15,8 @@ import pytest
 from typing_extensions import override
 
 from conformance.clients.producer import send
-from conformance.examining.reconciliation import doctoring
-from conformance.examining.reconciliation.doctoring import FOREIGN_ID
+from conformance.examining import doctoring
+from conformance.examining.doctoring import FOREIGN_ID
 from conformance.line import line_named
 from conformance.pipeline import Pipeline
 from conformance.reconcile.errors import ReconcileError

@@ -17,9 +17,8 @@ from conformance.catalogue.track_record import TRACK_RECORD
 from conformance.cli import main
 from conformance.commands.choosing import Choice, rules_of
 from conformance.commands.exploring import EXITS
-from conformance.examining.regressions.one_broker import OneBroker
 from conformance.judgement.verdicts import EXIT_CODES
-from conformance.puppet_scripts.script import PuppetScript
+from conformance.puppet_scripts.script import OneBroker, PuppetScript
 from conformance.record.verdict import Conformance, PromiseKept
 from conformance.registry import CATALOGUE, select
 from fault_injection.releases import RELEASES, MetadataMode
@@ -105,7 +104,7 @@ def test_the_page_of_puppets_counts_its_entries() -> None:
 
 def test_the_page_of_puppets_shows_a_script_as_it_stands() -> None:
     script, _ = blocks(page("puppets"), "python")
-    assert script in (ROOT / "conformance/examining/one_broker/leading.py").read_text(encoding="utf-8")
+    assert script in (ROOT / "conformance/examining/one_broker.py").read_text(encoding="utf-8")
 
 
 def test_the_readme_explains_every_verdict_and_exit_code() -> None:

@@ -18,7 +18,7 @@ REPLACED_CONTROLLER = Examination(
         "so; the last decision, of the controller in office, makes it a follower."
     ),
     where=WITH_CONTROLLER_REQUESTS,
-    examined=by("controller_requests.obedience:REPLACED_CONTROLLER"),
+    examined=by("controller_requests:REPLACED_CONTROLLER"),
 )
 
 LEADER_EPOCH = Examination(
@@ -31,7 +31,7 @@ LEADER_EPOCH = Examination(
     sources=("RM-01", "LE-05", "003"),
     explanation="A decision in epoch 4 and another one in epoch 5 leave the leader of epoch 5 as it is.",
     where=WITH_CONTROLLER_REQUESTS,
-    examined=by("controller_requests.obedience:LEADER_EPOCH"),
+    examined=by("controller_requests:LEADER_EPOCH"),
 )
 
 BROKER_EPOCH = Examination(
@@ -44,7 +44,7 @@ BROKER_EPOCH = Examination(
     sources=("RM-01", "KIP-380"),
     explanation="The registration's epoch is the ZooKeeper transaction that created the broker's node.",
     where=since("2.2.0", "before, a request does not say for which start of the broker it is meant"),
-    examined=by("controller_requests.obedience:BROKER_EPOCH"),
+    examined=by("controller_requests:BROKER_EPOCH"),
 )
 
 SCENARIOS = (

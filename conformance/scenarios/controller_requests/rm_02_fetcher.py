@@ -15,7 +15,7 @@ FETCHERS = Examination(
     sources=("RM-02", "003", "004"),
     explanation="The tester plays both other brokers: what they are asked is all that the broker's fetcher does.",
     where=WITH_CONTROLLER_REQUESTS,
-    examined=by("controller_requests.replicas:FETCHERS"),
+    examined=by("controller_requests:FETCHERS"),
 )
 
 SCENARIOS = (FETCHERS,)

@@ -15,7 +15,7 @@ STOPPED = Examination(
     sources=("RM-03", "003"),
     explanation="A directory that is renamed to be deleted counts as gone: no broker reads it again.",
     where=WITH_CONTROLLER_REQUESTS,
-    examined=by("controller_requests.replicas:STOPPED"),
+    examined=by("controller_requests:STOPPED"),
 )
 
 OLD_DECISION = Examination(
@@ -31,7 +31,7 @@ OLD_DECISION = Examination(
         "6 counts everywhere."
     ),
     where=since("2.6.0", "before, StopReplica has no leader epoch"),
-    examined=by("controller_requests.replicas:OLD_DECISION"),
+    examined=by("controller_requests:OLD_DECISION"),
 )
 
 SCENARIOS = (

@@ -98,7 +98,7 @@ STALE_METADATA = Examination(
     sources=("RM-04", "AC-07", "003"),
     explanation="The controller sends LeaderAndIsr first and holds UpdateMetadata back; between the two they differ.",
     where=WITH_CONTROLLER_REQUESTS,
-    examined=by("controller_requests.replicas:STALE_METADATA"),
+    examined=by("controller_requests:STALE_METADATA"),
 )
 
 SCENARIOS = (

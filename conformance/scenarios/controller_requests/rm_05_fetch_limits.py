@@ -32,7 +32,7 @@ FETCH = Examination(
         "from 3.8 on it is answered at once, as there is nothing to wait for."
     ),
     where=WITH_PUPPETS,
-    examined=by("controller_requests.consumers:FETCH"),
+    examined=by("controller_requests:FETCH"),
 )
 
 LIMITS = Examination(
@@ -45,7 +45,7 @@ LIMITS = Examination(
     sources=("RM-05", "HW-11", "003", "KIP-74"),
     explanation="Three batches in one partition. Times are upper bounds where nothing has to be waited for.",
     basis=Basis.DOCUMENTED,
-    examined=by("asking.fetch_limits:LIMITS"),
+    examined=by("fetch_limits:LIMITS"),
 )
 
 OUT_OF_RANGE = Scenario(

@@ -36,7 +36,7 @@ LIST_OFFSETS = Examination(
     sources=("RM-06", "HW-02", "003", "KIP-79"),
     explanation="Four records, of which three and then all five are committed; the fifth is ten milliseconds later.",
     where=WITH_PUPPETS,
-    examined=by("controller_requests.consumers:LIST_OFFSETS"),
+    examined=by("controller_requests:LIST_OFFSETS"),
 )
 
 READ_COMMITTED = Examination(
@@ -52,7 +52,7 @@ READ_COMMITTED = Examination(
         "the next one opens at 5 and is aborted: its record is below the last stable offset all the same."
     ),
     where=since("0.11.0.0", "before, there are no transactions"),
-    examined=by("controller_requests.consumers:READ_COMMITTED"),
+    examined=by("controller_requests:READ_COMMITTED"),
 )
 
 LISTED = Scenario(
@@ -127,7 +127,7 @@ LAST_STABLE_OFFSET = Examination(
     explanation="The marker that ends the transaction takes offset 3, so the log ends at 4 with three records in it.",
     where=Where(since="0.11.0.0", why="before there were no transactions (KIP-98)"),
     basis=Basis.DOCUMENTED,
-    examined=by("asking.transactions:READ_COMMITTED"),
+    examined=by("transactions:READ_COMMITTED"),
 )
 
 DELETED_BEFORE_A_KILL = Scenario(

@@ -17,7 +17,7 @@ DEFAULT = Examination(
         "it leads "
         "is the release's default, and so is whether m1 is there in the end."
     ),
-    examined=by("election.default_setting:DEFAULT_SETTING"),
+    examined=by("default_setting:DEFAULT_SETTING"),
 )
 
 SCENARIOS = (DEFAULT,)

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 
 def _deleted_topic(*, is_switched: bool) -> Examination:
-    variant, which, place = ("", "as it comes", "election.deleted_topic:AS_IT_COMES")
+    variant, which, place = ("", "as it comes", "deleted_topic:AS_IT_COMES")
     if is_switched:
-        variant, which, place = ("-other-level", "switched over", "election.deleted_topic:SWITCHED_OVER")
+        variant, which, place = ("-other-level", "switched over", "deleted_topic:SWITCHED_OVER")
     return Examination(
         name=f"EL-06/deleted-topic{variant}",
         id=f"election/broker-crashes-after-its-topic-is-deleted-with-the-feature-{which.replace(' ', '-')}",
@@ -57,7 +57,7 @@ OTHER_LEVEL = Examination(
         "two of "
         "them, as every release before."
     ),
-    examined=by("election.eligible_feature:OTHER_LEVEL"),
+    examined=by("eligible_feature:OTHER_LEVEL"),
     where=Where(since="4.0.0", metadata=MetadataMode.KRAFT, why="clusters have the feature (KIP-966)"),
 )
 

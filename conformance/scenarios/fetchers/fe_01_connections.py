@@ -17,7 +17,7 @@ CONNECTIONS = Examination(
         "only while it has partitions, so one partition makes one connection, whatever the setting says."
     ),
     basis=Basis.COMPUTED,
-    examined=by("fetchers.connections:CONNECTION_COUNTS"),
+    examined=by("connections:CONNECTION_COUNTS"),
 )
 
 SCENARIOS = (CONNECTIONS,)

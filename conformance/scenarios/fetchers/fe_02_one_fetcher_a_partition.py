@@ -14,7 +14,7 @@ ONE_FETCHER = Examination(
     sources=("FE-02", "004"),
     explanation="A fetcher names itself in every request, so each partition's fetcher is read off the wire.",
     basis=Basis.COMPUTED,
-    examined=by("fetchers.connections:FETCHER_ASSIGNMENT"),
+    examined=by("connections:FETCHER_ASSIGNMENT"),
 )
 
 SCENARIOS = (ONE_FETCHER,)

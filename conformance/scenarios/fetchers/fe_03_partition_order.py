@@ -19,7 +19,7 @@ LISTING_PARTITIONS = Examination(
         "a fetch of a session does not list the partitions, so their order would not show."
     ),
     basis=Basis.COMPUTED,
-    examined=by("fetchers.partition_order:LISTING_PARTITIONS"),
+    examined=by("partition_order:LISTING_PARTITIONS"),
 )
 
 IN_A_SESSION = Examination(
@@ -36,7 +36,7 @@ IN_A_SESSION = Examination(
     ),
     where=Where(since="1.1.0", why="fetch sessions (KIP-227)"),
     basis=Basis.COMPUTED,
-    examined=by("fetchers.partition_order:IN_A_SESSION"),
+    examined=by("partition_order:IN_A_SESSION"),
 )
 
 SCENARIOS = (

@@ -87,7 +87,7 @@ OVERTAKEN = Examination(
         "that record, and hands the leadership back. The answer comes on the connection that goes on to be used."
     ),
     basis=Basis.DOCUMENTED,
-    examined=by("fetchers.stale_answers:OVERTAKEN_ANSWER"),
+    examined=by("stale_answers:OVERTAKEN_ANSWER"),
 )
 
 SCENARIOS = (

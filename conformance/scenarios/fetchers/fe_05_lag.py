@@ -17,7 +17,7 @@ LAG_GAUGE = Examination(
         "holds one of them: the gauge counts down while each next fetch is held."
     ),
     basis=Basis.COMPUTED,
-    examined=by("fetchers.lag:LAG_GAUGE"),
+    examined=by("lag:LAG_GAUGE"),
 )
 
 SCENARIOS = (LAG_GAUGE,)

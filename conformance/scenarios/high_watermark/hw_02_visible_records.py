@@ -35,7 +35,7 @@ NEAR_ITS_RACK = Examination(
         "without replicas."
     ),
     where=Where(since="2.4.0", why="before, a leader names no follower and no follower answers a consumer"),
-    examined=by("asking.preferred_replica:RACK_AWARE"),
+    examined=by("preferred_replica:RACK_AWARE"),
 )
 
 AT_LEADER = Scenario(

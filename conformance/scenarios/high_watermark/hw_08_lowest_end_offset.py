@@ -111,7 +111,7 @@ LOWEST_END_OFFSET = Examination(
         "that the same fetch has moved (KAFKA-5758); a fetch that is parked is read again and carries the new one."
     ),
     where=WITH_PUPPETS,
-    examined=by("one_broker.leading:HIGH_WATERMARK"),
+    examined=by("one_broker:HIGH_WATERMARK"),
 )
 
 SCENARIOS = (

@@ -138,7 +138,7 @@ RESTARTED_WITH_PUPPETS = Examination(
     sources=("HW-13", "TR-04", "KAFKA-1211"),
     explanation="It has three records and knows of one that it is committed; the second start makes it the leader.",
     where=WITH_PUPPETS,
-    examined=by("one_broker.following:RESTARTED"),
+    examined=by("one_broker:RESTARTED"),
 )
 
 ELECTED = Scenario(

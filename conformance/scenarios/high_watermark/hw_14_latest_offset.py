@@ -32,7 +32,7 @@ LATEST_OFFSET = Examination(
     sources=("HW-14", "004", "KIP-207"),
     explanation="A follower with high watermark 1 of 3 is made the leader; the first fetch at 3 makes it trustworthy.",
     where=WITH_PUPPETS,
-    examined=by("one_broker.leading:LATEST_OFFSET"),
+    examined=by("one_broker:LATEST_OFFSET"),
 )
 
 NEW_LEADER = Scenario(

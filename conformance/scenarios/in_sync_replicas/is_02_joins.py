@@ -120,7 +120,7 @@ JOIN = Examination(
         "later it takes a fetch at 2."
     ),
     where=WITH_PUPPETS,
-    examined=by("one_broker.leading:JOIN"),
+    examined=by("one_broker:JOIN"),
 )
 
 _ALTERS_THROUGH_CONTROLLER = Where(since="2.7.0", why="before, the leader changes the ISR itself (KIP-497)")

@@ -21,7 +21,7 @@ NEVER_AT_THE_END = Examination(
         "stays, from one record further back it leaves within 1.0 to 1.5 times the lag time, fetching all the "
         "while."
     ),
-    examined=by("in_sync_replicas.caught_up_clock:NEVER_AT_THE_END"),
+    examined=by("caught_up_clock:NEVER_AT_THE_END"),
 )
 
 SCENARIOS = (NEVER_AT_THE_END,)

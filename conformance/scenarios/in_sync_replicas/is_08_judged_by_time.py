@@ -14,7 +14,7 @@ JUDGED_BY_TIME = Examination(
         "record "
         "behind and silent, and out. The setting is gone since 0.9, older than all releases here."
     ),
-    examined=by("in_sync_replicas.caught_up_clock:FAR_BEHIND"),
+    examined=by("caught_up_clock:FAR_BEHIND"),
 )
 
 SCENARIOS = (JUDGED_BY_TIME,)

@@ -60,7 +60,7 @@ EMPTY_ANSWER = Examination(
     sources=("LE-04", "KIP-595", "KAFKA-15510"),
     explanation="The second leader has the same log as the first, so that its first answer has no records.",
     where=WITH_PUPPETS,
-    examined=by("one_broker.following:EMPTY_ANSWER"),
+    examined=by("one_broker:EMPTY_ANSWER"),
 )
 
 SCENARIOS = (

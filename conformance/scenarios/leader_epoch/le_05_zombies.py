@@ -195,7 +195,7 @@ FENCED_FETCHES = Examination(
     sources=("LE-05", "KIP-320", "KAFKA-6880", "KAFKA-7395"),
     explanation="Up to 2.0 the high watermark rises on the word of followers that believe in other epochs.",
     where=WITH_PUPPETS,
-    examined=by("one_broker.leading:FENCED_FETCHES"),
+    examined=by("one_broker:FENCED_FETCHES"),
 )
 
 ZOMBIE = Examination(
@@ -211,7 +211,7 @@ ZOMBIE = Examination(
         "acks=1, are not in the log that it has in the end."
     ),
     where=WITH_PUPPETS,
-    examined=by("one_broker.producing:ZOMBIE"),
+    examined=by("one_broker:ZOMBIE"),
 )
 
 PAUSED = Scenario(

@@ -91,7 +91,7 @@ UNANSWERED = Examination(
     sources=("LE-06", "000"),
     explanation="Up to 0.10.2 the follower has cut to its high watermark before it asks for anything.",
     where=WITH_PUPPETS,
-    examined=by("one_broker.following:UNANSWERED"),
+    examined=by("one_broker:UNANSWERED"),
 )
 
 SCENARIOS = (

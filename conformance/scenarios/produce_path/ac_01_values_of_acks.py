@@ -24,7 +24,7 @@ INVALID_ACKS = Examination(
     sources=("AC-01", "003"),
     explanation="Acks 2, 3 and -2, although two in-sync replicas are there; the next record gets offset 1.",
     where=WITH_PUPPETS,
-    examined=by("one_broker.producing:INVALID_ACKS"),
+    examined=by("one_broker:INVALID_ACKS"),
 )
 
 INVALID = Scenario(

@@ -117,7 +117,7 @@ TIMED_OUT = Examination(
     sources=("AC-03", "003"),
     explanation="The outcome is indeterminate: the producer was told no, the record becomes visible all the same.",
     where=WITH_PUPPETS,
-    examined=by("one_broker.producing:TIMED_OUT"),
+    examined=by("one_broker:TIMED_OUT"),
 )
 
 LEADER_ISOLATED = Scenario(

@@ -78,7 +78,7 @@ TOO_FEW = Examination(
     sources=("AC-04", "AC-06", "003", "KAFKA-15583"),
     explanation="min.insync.replicas is 2 and the leader is alone; when the second replica is back all is committed.",
     where=WITH_PUPPETS,
-    examined=by("one_broker.producing:TOO_FEW"),
+    examined=by("one_broker:TOO_FEW"),
 )
 
 NEW_MINIMUM = Scenario(

@@ -13,7 +13,7 @@ EVERY_RECORD = Examination(
     ),
     sources=("RC-01",),
     explanation="The run is kept below this one; its counts are compared with what the model says of its records.",
-    examined=by("reconciliation.counts:EVERY_RECORD_IS_JOINED"),
+    examined=by("doctored_runs:EVERY_RECORD_IS_JOINED"),
 )
 
 SCENARIOS = (EVERY_RECORD,)

@@ -18,7 +18,7 @@ ANOMALIES = Examination(
         "the refused record, which was produced before it, appears behind it."
     ),
     basis=Basis.DOCUMENTED,
-    examined=by("reconciliation.counts:ANOMALIES_ARE_COUNTED"),
+    examined=by("doctored_runs:ANOMALIES_ARE_COUNTED"),
 )
 
 SCENARIOS = (ANOMALIES,)

@@ -17,7 +17,7 @@ DOCTORED = Examination(
         "wrong for it: m1 is there although they lose it, or lost although they keep it. The copy that is not "
         "doctored conforms: what turns the others red is the doctoring."
     ),
-    examined=by("reconciliation.verdicts:DOCTORING_IS_SEEN"),
+    examined=by("doctored_runs:DOCTORING_IS_SEEN"),
 )
 
 SCENARIOS = (DOCTORED,)

@@ -138,7 +138,7 @@ FENCED_LEADER = Examination(
         "No replica is in sync and none is eligible any more; the last known leader may lead, but its broker is "
         "down. The controller of 4.0 notes that in its log and elects it all the same, from 4.1 on it waits."
     ),
-    examined=by("regressions.fenced_leader:FENCED_LEADER"),
+    examined=by("eligible_feature:FENCED_LEADER"),
     where=Where(since="4.0.0", metadata=MetadataMode.KRAFT, why="clusters have eligible leader replicas (KIP-966)"),
 )
 

@@ -17,7 +17,7 @@ HIGH_WATERMARK_PUSHED = Examination(
         "Broker 2's fetch at the log end commits the record. In 2.4 and 2.5 the leader answers it at once, to pass the "
         "new high watermark on, and followers fetch half as often again; all others let it wait for records."
     ),
-    examined=by("regressions.with_puppets:HIGH_WATERMARK_PUSHED"),
+    examined=by("defects_with_puppets:HIGH_WATERMARK_PUSHED"),
     where=WITH_PUPPETS,
 )
 
@@ -30,7 +30,7 @@ LOG_BEGINS_LATE = Examination(
         "The leader's log begins at 5, so broker 1 throws its own away and begins there. In 2.4.0 its high watermark "
         "stays at 0, where there is nothing: becoming leader ends with out of range, and so does every produce to it."
     ),
-    examined=by("regressions.followers_with_puppets:LOG_BEGINS_LATE"),
+    examined=by("defects_with_puppets:LOG_BEGINS_LATE"),
     where=WITH_PUPPETS,
 )
 
@@ -44,7 +44,7 @@ LOG_ENDS_LATER = Examination(
         "cannot tell. Up to 2.0.0 the fetch out of range ends the broker, since unclean election is off; in 0.10.2 its "
         "process hangs in that end. Later ones cut to the leader's end."
     ),
-    examined=by("regressions.followers_with_puppets:LOG_ENDS_LATER"),
+    examined=by("defects_with_puppets:LOG_ENDS_LATER"),
     where=WITH_PUPPETS,
 )
 
@@ -57,7 +57,7 @@ EMPTY_EPOCH = Examination(
         "Broker 1 led without writing; its new leader has an earlier epoch instead, which broker 1 never had. Up to "
         "2.6.0 broker 1 has nothing to cut, keeps the empty epoch, and asks about it for ever; later ones forget it."
     ),
-    examined=by("regressions.lookups_with_puppets:EMPTY_EPOCH"),
+    examined=by("defects_with_puppets:EMPTY_EPOCH"),
     where=WITH_PUPPETS,
 )
 
@@ -71,7 +71,7 @@ FENCED_LATE = Examination(
         "fenced. 2.1.0 takes that for a fence of the epoch that it is in, and waits for a decision that it has had; "
         "it does not fetch until the leader epoch changes again. From 2.1.1 on it sees that the answer is late."
     ),
-    examined=by("regressions.lookups_with_puppets:FENCED_LATE"),
+    examined=by("defects_with_puppets:FENCED_LATE"),
     where=replace(
         since("2.1.0", "before, requests name no leader epoch"),
         before="2.8.0",

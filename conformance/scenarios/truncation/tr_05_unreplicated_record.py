@@ -57,7 +57,7 @@ FORMER_LEADER = Examination(
     sources=("TR-05", "000", "001"),
     explanation="Of a, b and c only a was replicated; the successor has written x and y in epoch 6.",
     where=WITH_PUPPETS,
-    examined=by("one_broker.following:FORMER_LEADER"),
+    examined=by("one_broker:FORMER_LEADER"),
 )
 
 SCENARIOS = (

@@ -142,7 +142,7 @@ CUTS = Examination(
     sources=("TR-06", "TR-04", "LE-04", "LE-07", "000", "KIP-101", "KIP-279", "KIP-595"),
     explanation="Every request of the follower is predicted, with the epoch that it names, and the log in the end.",
     where=WITH_PUPPETS,
-    examined=by("one_broker.following:CUTS"),
+    examined=by("one_broker:CUTS"),
 )
 
 SAME_LEADER = Examination(
@@ -155,7 +155,7 @@ SAME_LEADER = Examination(
     sources=("TR-06", "KAFKA-7164"),
     explanation="Epoch 9 of the same broker 2 has another log than epoch 5 had: it was away in between.",
     where=WITH_PUPPETS,
-    examined=by("one_broker.following:SAME_LEADER"),
+    examined=by("one_broker:SAME_LEADER"),
 )
 
 DIVERGING = Examination(
@@ -168,7 +168,7 @@ DIVERGING = Examination(
     sources=("TR-06", "LE-04", "KIP-595", "KAFKA-13141"),
     explanation="Fetches after records of epochs 5, 6 and 7 at offsets where the logs agree, and where they do not.",
     where=WITH_PUPPETS,
-    examined=by("one_broker.leading:DIVERGING"),
+    examined=by("one_broker:DIVERGING"),
 )
 
 SCENARIOS = (

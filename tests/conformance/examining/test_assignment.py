@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from conformance.examining.fetchers.connections import ASSIGNMENTS, LONE, PAIRS, TOPICS
-from conformance.examining.fetchers.three_fetchers import FETCHERS, fetcher_id, java_hash
+from conformance.examining.connections import ASSIGNMENTS, LONE, PAIRS, TOPICS
+from conformance.examining.three_fetchers import FETCHERS, fetcher_id, java_hash
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from conformance.examining.fetchers.connections import ConnectionCounts, FetcherAssignment, _servants, _spread
+from conformance.examining.connections import ConnectionCounts, FetcherAssignment, _servants, _spread
 from tests.conformance.examining.fetch_frames import fetch
 
 

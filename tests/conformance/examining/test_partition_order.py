@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from conformance.examining.fetchers.partition_order import (
+from conformance.examining.partition_order import (
     _after_hold,
     _answers,
     _in_order_of_coming,

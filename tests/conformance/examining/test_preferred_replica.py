@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from conformance.catalogue.questions import agrees
-from conformance.examining.asking.preferred_replica import RackAware
+from conformance.examining.preferred_replica import RackAware
 from conformance.scenarios.high_watermark.hw_02_visible_records import NEAR_ITS_RACK
 from oracle.rules.by_version import rules_for
 from oracle.vocabulary import MetadataMode

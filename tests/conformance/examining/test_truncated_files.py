@@ -7,8 +7,7 @@ import struct
 import pytest
 
 from conformance.clients.records import key_of, value_of
-from conformance.examining.segment_files import SegmentFiles, segment_files
-from conformance.examining.truncated_files import TruncatedFiles, _as_offsets
+from conformance.examining.truncated_files import SegmentFiles, TruncatedFiles, _as_offsets, segment_files
 from conformance.probes.connection import MemoryRecordsBuilder
 from oracle.rules.by_version import rules_for
 from oracle.vocabulary import MetadataMode

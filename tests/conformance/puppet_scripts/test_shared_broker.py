@@ -9,9 +9,8 @@ import pytest
 
 from conformance.cluster_pool import ClusterPool
 from conformance.examining.context import ExaminationContext
-from conformance.examining.regressions.one_broker import OneBroker
 from conformance.line import line_named
-from conformance.puppet_scripts.script import PuppetScript, puppet_run, puppets_of
+from conformance.puppet_scripts.script import OneBroker, PuppetScript, puppet_run, puppets_of
 from conformance.record.directory import RunDirectory
 from fault_injection.cluster.backends.process import ProcessBackend
 from fault_injection.puppets.connection import PuppetError

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from conformance.examining.fetchers.connections import ConnectionCounts
-from conformance.examining.fetchers.lag import LagGauge, gauge_of
-from conformance.examining.fetchers.partition_order import PartitionOrder
-from conformance.examining.fetchers.stale_answers import OvertakenAnswer, _anchor
+from conformance.examining.connections import ConnectionCounts
+from conformance.examining.lag import LagGauge, gauge_of
+from conformance.examining.partition_order import PartitionOrder
+from conformance.examining.stale_answers import OvertakenAnswer, _anchor
 from conformance.registry import EXAMINATIONS
 from oracle.rules.by_version import rules_for
 from oracle.vocabulary import MetadataMode

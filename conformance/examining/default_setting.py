@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from conformance.catalogue.questions import NotSeenError, QuestionAnswer
-from conformance.examining.election.crashing import partition
+from conformance.examining.examination_cluster import partition
 from conformance.scenarios.vocabulary import await_isr, brokers, kill, produce, start
 from fault_injection.cluster.spec import ClusterSpec
 from oracle.predict import predict

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from conformance.examining.reconciliation.counts import (
+from conformance.examining.doctored_runs import (
     AnomaliesAreCounted,
+    DoctoringIsSeen,
     EveryRecordIsJoined,
     _anomalies,
     _is_frozen_before_reading,
 )
-from conformance.examining.reconciliation.verdicts import DoctoringIsSeen
 from conformance.record.directory import RunDirectory
 from conformance.record.reconciliation import COUNTS_FILE, Counts, Totals
 from conformance.record.run import Frozen, Run, write_run

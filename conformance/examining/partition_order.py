@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from conformance.catalogue.questions import QuestionAnswer
-from conformance.examining.fetchers.three_fetchers import FETCHERS, append, fetcher_cluster, fetcher_id, followed_topic
-from conformance.examining.fetchers.three_fetchers import served as served_in_turn
+from conformance.examining.three_fetchers import FETCHERS, append, fetcher_cluster, fetcher_id, followed_topic
+from conformance.examining.three_fetchers import served as served_in_turn
 from conformance.wire_trace.fetches import FollowerFetch, fetches
 from fault_injection.waiting import until
 from fault_injection.wire.points import Point

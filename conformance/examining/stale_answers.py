@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from conformance.catalogue.questions import QuestionAnswer
 from conformance.examining.examination_cluster import DEADLINE_S
-from conformance.examining.fetchers.three_fetchers import FETCHERS, append, fetcher_cluster, fetcher_id, followed_topic
+from conformance.examining.three_fetchers import FETCHERS, append, fetcher_cluster, fetcher_id, followed_topic
 from conformance.probes.replica_probe import ReplicaProbe
 from conformance.probes.segments import replica_log
 from conformance.running.election_requests import request_election, request_reassignment

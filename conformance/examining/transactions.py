@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from conformance.catalogue.questions import QuestionAnswer
 from conformance.clients.questions import FetchLimits, Questioner
 from conformance.clients.transactions import OpenTransaction
-from conformance.examining.asking.fetch_limits import append, one_replica
+from conformance.examining.fetch_limits import append, one_replica
 from fault_injection.waiting import until
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from conformance.catalogue.questions import QuestionAnswer
 from conformance.examining.examination_cluster import DEADLINE_S
-from conformance.examining.fetchers.three_fetchers import BROKERS, FETCHERS, fetcher_cluster, fetcher_id, followed_topic
+from conformance.examining.three_fetchers import BROKERS, FETCHERS, fetcher_cluster, fetcher_id, followed_topic
 from conformance.wire_trace.fetches import FollowerFetch, between, fetches
 from fault_injection.waiting import DeadlineExceededError, until
 from fault_injection.wire.impairments import LinkDirection

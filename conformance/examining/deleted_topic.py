@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING
 
 from conformance.catalogue.questions import QuestionAnswer
 from conformance.clients.topics import create_spread_topic
-from conformance.examining.election.crashing import CrashedPartition
-from conformance.examining.election.eligible_feature import FEATURE, other_level
-from conformance.examining.examination_cluster import DEADLINE_S, examination_cluster
+from conformance.examining.eligible_feature import FEATURE, other_level
+from conformance.examining.examination_cluster import DEADLINE_S, CrashedPartition, examination_cluster
 from conformance.probes.replica_probe import ReplicaProbe
 from conformance.record.directory import slug
 from conformance.running.election_requests import request_settings

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from conformance.catalogue.questions import QuestionAnswer
 from conformance.examining.examination_cluster import DEADLINE_S
-from conformance.examining.fetchers.three_fetchers import FETCHERS, append, fetcher_cluster, fetcher_id, followed_topic
+from conformance.examining.three_fetchers import FETCHERS, append, fetcher_cluster, fetcher_id, followed_topic
 from conformance.interruption import NeverAtRestError
 from conformance.probes.jmx import GaugeReader
 from fault_injection.waiting import DeadlineExceededError, until

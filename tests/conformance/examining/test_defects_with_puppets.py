@@ -4,9 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from conformance.examining.regressions.followers_with_puppets import APPENDED, DECIDED, GOES_ON, RUNS
-from conformance.examining.regressions.lookups_with_puppets import FETCHES, FETCHES_LATER
-from conformance.examining.regressions.with_puppets import ANSWERED_AT_ONCE, TOLD
+from conformance.examining.defects_with_puppets import (
+    ANSWERED_AT_ONCE,
+    APPENDED,
+    DECIDED,
+    FETCHES,
+    FETCHES_LATER,
+    GOES_ON,
+    RUNS,
+    TOLD,
+)
 from conformance.scenarios.regressions import with_puppets
 from conformance.scenarios.regressions.epochs_and_elections import FENCED_LEADER
 from conformance.scenarios.regressions.with_puppets import (

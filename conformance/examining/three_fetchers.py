@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from conformance.examining.context import ExaminationContext
     from conformance.examining.examination_cluster import ExaminationCluster
 
-
 BROKERS = (1, 2, 3)
 FETCHERS = 3
 OVERRIDES = {"num.replica.fetchers": str(FETCHERS), "replica.fetch.response.max.bytes": "1"}
@@ -78,7 +77,6 @@ def append(place: ExaminationCluster, leader: int, topic: str, records: int, par
 # index, in 32 bits; of that the absolute value (0 for the one number that has none), modulo ``num.replica.fetchers``.
 #
 # Source: ``AbstractFetcherManager.getFetcherId`` and ``Utils.abs``, read on every release line from 0.10.2 to 3.9.
-
 
 _BITS = 32
 

@@ -1,1 +1,0 @@
-"""How are brokers asked that no schedule can ask: in bytes, in transactions, from a rack?"""

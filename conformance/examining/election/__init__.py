@@ -1,1 +1,0 @@
-"""How are brokers crashed, elected and registered again where a setting or a feature is examined?"""

@@ -1,1 +1,0 @@
-"""How does a puppet follow a leader as slowly as it must?"""

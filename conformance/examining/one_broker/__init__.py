@@ -1,1 +1,0 @@
-"""What do puppets and one broker do to each other, act by act?"""
