@@ -10,7 +10,8 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from conformance.cluster_pool import ClusterPool
+from conformance.catalogue.scenario import Scenario
+from conformance.cluster_pool import ClusterPool, brokers_for, cluster_kind
 from conformance.expectations import accepted_in
 from conformance.pipeline import Pipeline
 from conformance.reconcile.errors import ReconcileError
@@ -21,7 +22,7 @@ from fault_injection.cluster.backends.choice import choose_backend
 from fault_injection.releases import NO_JARS, UsageError, jars_of, schema_jar, spark_connector_jars
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Hashable, Iterator, Sequence
     from pathlib import Path
 
     from conformance.catalogue.examination import Entry
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
     from fault_injection.releases import JarSet
 
     Progress = Callable[[str], None]
-
 SEED_MAX = 2**31 - 1
 
 
@@ -198,3 +198,21 @@ def await_spark(progress: Progress, spark: SparkThread, master: str) -> None:
     except ReconcileError as error:
         why = f"Spark did not start there, as when what listens is no Spark master ({error})"
         raise SparkMasterError(f"--spark-master {master}: {why}") from error
+
+
+# In which order are entries run, so that those that can share a cluster come one after the other?
+
+
+def in_running_order(entries: Sequence[Entry]) -> tuple[Entry, ...]:
+    """Return the entries with those of one cluster together; else, and within one cluster, in the order given."""
+    groups: dict[Hashable, list[Entry]] = {}
+    for entry in entries:
+        groups.setdefault(_cluster_of(entry), []).append(entry)
+    return tuple(entry for group in groups.values() for entry in group)
+
+
+def _cluster_of(entry: Entry) -> Hashable:
+    """Return what two entries must have in common to share a cluster; examinations of one area often do."""
+    if isinstance(entry, Scenario):
+        return (brokers_for(entry.schedule), *cluster_kind(entry.schedule).values())
+    return type(entry.subject).__module__

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from conformance.reconcile import job, jvm, session
-    from conformance.reconcile.reconciliation import Reconciliation
+    from conformance.reconcile.counting import Reconciliation
     from conformance.record.directory import RunDirectory
 else:
     job = at_first_use("conformance.reconcile.job")

@@ -6,14 +6,11 @@ has no means to do, such as a request that its brokers do not know, is not run t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
 
 from oracle.rules.by_version import rules_for
 from oracle.rules.release import is_older
-
-if TYPE_CHECKING:
-    from oracle.vocabulary import MetadataMode
+from oracle.vocabulary import MetadataMode
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,3 +71,21 @@ def _because(limit: str, why: str) -> str:
 
 EVERYWHERE = Where()
 """No release is left out."""
+
+
+# On which releases can the tester play the controller of a broker? Up to 3.9, with ZooKeeper.
+
+
+WITH_CONTROLLER_REQUESTS = Where(
+    metadata=MetadataMode.ZOOKEEPER,
+    why="in KRaft mode no controller sends requests to brokers, they read the metadata log",
+    needs_jars=True,
+)
+WITH_PUPPETS = replace(
+    WITH_CONTROLLER_REQUESTS, why="the tester plays the broker's controller, which it can with ZooKeeper only"
+)
+
+
+def with_puppets_since(version: str, why: str) -> Where:
+    """Return the releases with puppets from one on; ``why`` says what those before do not have."""
+    return replace(WITH_PUPPETS, since=version, why_since=why)

@@ -1,4 +1,4 @@
-"""How is one record sent so that everything its producer learns is about exactly one request?
+"""How does a producer send one record so that all it learns is about one request, and hold a transaction open?
 
 Theory of operation: every record gets a producer of its own, bootstrapped from the broker that leads, with
 no retries, no idempotence and no batching: one record is one batch is one request. A record that no request
@@ -11,9 +11,11 @@ the client takes it for proof that nothing was appended, which is not so for a r
 until it would be sent again is long; a record that is known to be appended is purged from the queue before that.
 """
 
+from __future__ import annotations
+
 import time
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from confluent_kafka import KafkaException, Producer
 
@@ -22,6 +24,9 @@ from conformance.clients.outcomes import LEADER_NOT_AVAILABLE, kafka_error_name,
 from conformance.clients.records import VALUE_LENGTH_DEFAULT, key_of, value_of
 from fault_injection.waiting import until
 from oracle.vocabulary import Acks, ProduceOutcome
+
+if TYPE_CHECKING:
+    from types import TracebackType
 
 TIMEOUT_MS_DEFAULT = 30_000
 QUEUE_TIMEOUT_MS_DEFAULT = 3_000
@@ -112,7 +117,7 @@ class RecordInFlight:
         offset = message.offset() if name is None else None
         self._delivery = _delivery(self._acks, name, offset)
 
-    def _produce(self, topic: str, partition: int, record: "_Record") -> None:
+    def _produce(self, topic: str, partition: int, record: _Record) -> None:
         try:
             self._producer.produce(
                 topic,
@@ -186,3 +191,52 @@ def _configuration(address: str, acks: Acks, timeout_ms: int) -> dict[str, str |
         "request.timeout.ms": timeout_ms,
         "socket.timeout.ms": timeout_ms + ANSWER_MARGIN_MS,
     }
+
+
+# How is a transaction kept open for as long as a test looks at it? One transactional producer, ended explicitly.
+
+
+DEADLINE_S = 30.0
+TRANSACTION_TIMEOUT_MS = 120_000
+
+
+class OpenTransaction:
+    """A transaction that begins with the block; one that is not committed by its end is aborted.
+
+    Args:
+        address: ``host:port`` of a broker.
+        transactional_id: of the producer.
+    """
+
+    def __init__(self, address: str, transactional_id: str) -> None:
+        settings = {"transactional.id": transactional_id, "transaction.timeout.ms": TRANSACTION_TIMEOUT_MS}
+        self._producer = Producer({**quiet_configuration(address), **settings})
+        self._is_open = False
+
+    def __enter__(self) -> Self:
+        self._producer.init_transactions(DEADLINE_S)
+        self._producer.begin_transaction()
+        self._is_open = True
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if not self._is_open:
+            return
+        try:
+            self._producer.abort_transaction(DEADLINE_S)
+        except KafkaException:
+            if error is None:
+                raise  # else the first error says more
+
+    def produce(self, topic: str, record_id: int) -> None:
+        """Have the leader append a record of the transaction to partition 0."""
+        self._producer.produce(topic, partition=0, key=key_of(record_id), value=value_of(record_id))
+        left = self._producer.flush(DEADLINE_S)
+        assert left == 0, f"record {record_id} was not appended in {DEADLINE_S:g} s"
+
+    def commit(self) -> None:
+        """Commit; returns when the coordinator says so."""
+        self._producer.commit_transaction(DEADLINE_S)
+        self._is_open = False

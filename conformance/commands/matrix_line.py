@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from conformance.catalogue.shared_clusters import in_running_order
 from conformance.commands.choosing import check_predictable
 from conformance.commands.matrix_cells import LineProgress, RequestedRuns, progress_of, put_aside, round_folder
 from conformance.commands.versions import jars_text
 from conformance.schedules.schedule_file import ScheduleFileError
-from conformance.session import Task, session_on
+from conformance.session import Task, in_running_order, session_on
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

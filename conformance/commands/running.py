@@ -8,14 +8,13 @@ from threading import Event
 from typing import TYPE_CHECKING, Any
 
 from conformance.catalogue.scenario import Scenario
-from conformance.catalogue.shared_clusters import in_running_order
 from conformance.cluster_pool import brokers_for, cluster_kind
 from conformance.commands.choosing import check_predictable, line_of, scenarios_of
 from conformance.commands.parser import check_file, check_writable
 from conformance.judgement.verdicts import exit_code
 from conformance.record.run import read_run
 from conformance.run_options import RunOptions, check_options
-from conformance.session import Task, new_seed, session_on
+from conformance.session import Task, in_running_order, new_seed, session_on
 from fault_injection.releases import UsageError, is_pinned
 from reports import write_report
 

@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING, Any
 from conformance.commands.choosing import other_rules
 from conformance.commands.judgement import ended_otherwise
 from conformance.commands.parser import add_json, refuse
-from conformance.commands.trace_lines import TraceLines
 from conformance.judgement.verdicts import EXIT_CODES
 from conformance.observation.check import begin_replay, check_again, rules_of_run
 from conformance.observation.errors import TraceUnreadableError
 from conformance.observation.event_stream import EventStream
-from conformance.observation.event_text import event_text
+from conformance.observation.event_text import TraceLines, event_text
 from conformance.record.directory import RunDirectoryError, as_plain
 from conformance.record.run import open_run, read_run
 from conformance.record.schedule import SCHEDULE_FILE, read_schedule

@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
-from conformance.puppet_scripts.client_acts import AppendAt, ConsumerFetch, ListByTime, ListEarliest, ListLatest
+from conformance.puppet_scripts.client_acts import (
+    AppendAt,
+    AppendInTransaction,
+    ConsumeCommitted,
+    ConsumerFetch,
+    EndTransaction,
+    ListByTime,
+    ListEarliest,
+    ListLatest,
+    ListLatestCommitted,
+)
 from conformance.puppet_scripts.controller_acts import (
     AskLeader,
     EpochOfBroker,
@@ -15,12 +25,6 @@ from conformance.puppet_scripts.controller_acts import (
 from conformance.puppet_scripts.following_acts import Follow, Watch
 from conformance.puppet_scripts.leading_acts import Append, FetchAs, Lead
 from conformance.puppet_scripts.script import PuppetScript
-from conformance.puppet_scripts.transaction_acts import (
-    AppendInTransaction,
-    ConsumeCommitted,
-    EndTransaction,
-    ListLatestCommitted,
-)
 
 REPLACED = Sent(EpochOfController.REPLACED)
 EARLIER, THIS = Sent(start=EpochOfBroker.EARLIER), Sent(start=EpochOfBroker.THIS)

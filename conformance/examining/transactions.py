@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from conformance.catalogue.questions import QuestionAnswer
+from conformance.clients.producer import OpenTransaction
 from conformance.clients.questions import FetchLimits, Questioner
-from conformance.clients.transactions import OpenTransaction
 from conformance.examining.fetch_limits import append, one_replica
 from fault_injection.waiting import until
 

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Protocol, Self
 
-from conformance.probes.admission import Admission, admission
 from conformance.probes.checkpoints import (
     HIGH_WATERMARK_FILE,
     LEADER_EPOCH_FILE,
@@ -28,7 +27,7 @@ from conformance.probes.controller import (
     zookeeper_replicas,
     zookeeper_view,
 )
-from conformance.probes.replica import log_start_offset, replica_offsets
+from conformance.probes.replica import Admission, admission, log_start_offset, replica_offsets
 from conformance.probes.segments import LogOnDisk, replica_log
 from oracle.vocabulary import BrokerId
 

@@ -13,8 +13,8 @@ from contextlib import suppress
 from itertools import groupby
 from typing import TYPE_CHECKING, TypeVar
 
-from conformance.probes.admission import Admission
 from conformance.probes.connection import BrokerConnection, MemoryRecords, partition_metadata
+from conformance.probes.replica import Admission
 from conformance.probes.replica_probe import ReplicaProbe
 from conformance.puppet_scripts.modelled_broker import ASSIGNMENT, REAL
 from fault_injection.puppets.records import Batch

@@ -10,7 +10,7 @@ from conformance.catalogue.questions import NotSeenError
 from conformance.notes import last_at, marks, measured_at
 from conformance.record.timeline import Event
 from conformance.stalls import NS_PER_MS
-from conformance.wire_trace.fetch_rounds import fetch_rounds, reached_between
+from conformance.wire_trace.fetches import fetch_rounds, reached_between
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from conformance.record.answers import Value
     from conformance.record.directory import RunDirectory
-    from conformance.wire_trace.fetch_rounds import FetchRound
+    from conformance.wire_trace.fetches import FetchRound
 
     Measure: TypeAlias = Callable[[RunDirectory], Value]
 

@@ -10,15 +10,11 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from conformance.reconcile import run_files
-from conformance.reconcile.classify import classified, diverged
-from conformance.reconcile.codes import errors_of
-from conformance.reconcile.counting import reconciliation_of
-from conformance.reconcile.deviations import with_deviations
+from conformance.reconcile.classify import classified, diverged, with_deviations
+from conformance.reconcile.counting import Reconciliation, reconciliation_of
 from conformance.reconcile.errors import ReconcileError
-from conformance.reconcile.failures import failing_as
-from conformance.reconcile.reconciliation import Reconciliation
-from conformance.reconcile.record_facts import is_true
-from conformance.reconcile.records import Tables, as_predicted, in_order, joined, worded
+from conformance.reconcile.jvm import failing_as
+from conformance.reconcile.records import Tables, as_predicted, errors_of, in_order, is_true, joined, worded
 from conformance.reconcile.run_files import predicted_divergences
 from conformance.reconcile.session import tune
 from conformance.reconcile.summary import collected, divergence_parts, has_undetermined, record_parts, replica_log_parts

@@ -10,9 +10,12 @@ import os
 import shutil
 import subprocess
 import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from py4j.java_gateway import JavaGateway
+from py4j.protocol import Py4JError
 from pyspark import SparkConf, SparkContext
 from pyspark.errors import PySparkException
 from pyspark.java_gateway import launch_gateway
@@ -118,3 +121,54 @@ def forget() -> None:
     SparkContext._active_spark_context = None  # noqa: SLF001
     SparkSession._instantiatedSession = None  # noqa: SLF001
     SparkSession._activeSession = None  # noqa: SLF001
+
+
+# How does whatever Spark, its JVM or the connection to it throw become one error?
+#
+# All of it is a ``ReconcileError``: a failure of the tester, never a statement about the brokers, never a pass.
+
+
+#: What a call into Spark can throw, a lost connection to its JVM included.
+SPARK_FAILURES = (Py4JError, PySparkException, OSError, EOFError)
+
+_REASON_LENGTH_MAX = 800
+_CIRCULAR = "[CIRCULAR REFERENCE: "
+_EXIT_SEEN_S = 1
+
+
+@contextmanager
+def failing_as(activity: str) -> Iterator[None]:
+    """Turn every failure of Spark inside the block into a ``ReconcileError``.
+
+    Args:
+        activity: what the block does, e.g. ``reading topic t``.
+
+    Raises:
+        ReconcileError: the block failed; the text names the activity and the cause.
+    """
+    try:
+        yield
+    except SPARK_FAILURES as error:
+        raise ReconcileError(f"Failed while {activity}: {_lost_jvm() or _reason(error)}") from error
+
+
+def _lost_jvm() -> str | None:
+    gateway = SparkContext._gateway  # noqa: SLF001
+    if gateway is None or not has_exited(gateway, within_s=_EXIT_SEEN_S):
+        return None
+    return f"the Spark JVM ended by itself or was killed (exit code {process_of(gateway).returncode})."
+
+
+def _reason(error: Exception) -> str:
+    """Return the lines of an error that say something: the first, and the deepest cause Java names.
+
+    A cause that Java has printed already it calls a circular reference; the one before it then stands beside it.
+    """
+    try:
+        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    except (Py4JError, OSError):  # the text of a Java exception is asked from a JVM that may be gone
+        lines = []
+    first = lines[0] if lines else type(error).__name__
+    causes = [line for line in lines[1:] if line.startswith("Caused by:")]
+    deepest = causes[-2:] if causes and _CIRCULAR in causes[-1] else causes[-1:]
+    return " ".join([first, *deepest]).replace(_CIRCULAR, "[")[:_REASON_LENGTH_MAX]

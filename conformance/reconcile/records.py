@@ -11,12 +11,78 @@ last_offset, values_match.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
+import pyarrow.parquet as pq
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from conformance.reconcile.codes import FATES, OUTCOMES, code_of, word_of
-from conformance.reconcile.record_facts import ACKNOWLEDGED, INDETERMINATE, is_true
+from conformance.reconcile.run_files import OUTCOMES as OUTCOME_FILES
+from conformance.reconcile.run_files import PREDICTED_RECORDS
+
+# Which plain facts about a record do the classes share?
+#
+# Every function reads columns of ``records.joined``: what ledger, prediction and topic say of one id.
+
+
+ACKNOWLEDGED = "acknowledged"
+REFUSED = "refused"
+INDETERMINATE = "indeterminate"
+
+
+def is_attempted() -> Column:
+    """Return whether the ledger knows of an attempt to send the record."""
+    return F.col("attempts") > 0
+
+
+def is_present() -> Column:
+    """Return whether the record is in the topic, at least once."""
+    return F.col("copies") > 0
+
+
+def is_acknowledged() -> Column:
+    """Return whether its producer was told that it is written."""
+    return F.col("outcome") == ACKNOWLEDGED
+
+
+def is_refused() -> Column:
+    """Return whether its producer was told that it is not written."""
+    return F.col("outcome") == REFUSED
+
+
+def is_true(condition: Column) -> Column:
+    """Return whether a condition is known to be true: what depends on a missing fact is not."""
+    return F.coalesce(condition, F.lit(col=False))
+
+
+# How do the words of outcomes, fates and errors travel through the join?
+#
+# As small numbers: a group of fixed-width columns is aggregated in a hash table, one with texts is sorted.
+
+
+OUTCOMES = (ACKNOWLEDGED, REFUSED, INDETERMINATE)
+FATES = ("present", "lost", "absent", "undetermined", "deleted")
+
+
+def code_of(word: Column, words: Sequence[str]) -> Column:
+    """Return the position of a word among the words, counted from 1; null for any other."""
+    codes = (F.when(word == known, F.lit(code)) for code, known in enumerate(words, 1))
+    return F.coalesce(F.lit(None).cast("int"), *codes)
+
+
+def word_of(code: Column, words: Sequence[str]) -> Column:
+    """Return the word that a code stands for."""
+    return F.coalesce(F.lit(None).cast("string"), *(F.when(code == at, word) for at, word in enumerate(words, 1)))
+
+
+def errors_of(run_directory: Path) -> tuple[str, ...]:
+    """Return the different errors that a run's producers saw or its prediction names: a handful."""
+    found: set[str] = set()
+    for path in (*OUTCOME_FILES.paths(run_directory), *PREDICTED_RECORDS.paths(run_directory)):
+        column = pq.read_table(path, columns=["error"]).column("error")
+        found.update(error for error in column.unique().to_pylist() if error is not None)
+    return tuple(sorted(found))
+
 
 MEASURED = "measured"
 PREDICTED = "predicted"

@@ -1,7 +1,7 @@
 """Where in a run directory is each table, and how is it read?
 
 A table is a set of Parquet files; a set without files is an empty table, since a run may end before its first
-outcome.
+outcome. The files are read with these schemas and no other, so a file of another shape fails instead of being guessed.
 """
 
 from dataclasses import dataclass
@@ -10,9 +10,16 @@ from pathlib import Path
 import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
-from pyspark.sql.types import StructType
+from pyspark.sql.types import (
+    BooleanType,
+    DataType,
+    IntegerType,
+    LongType,
+    StringType,
+    StructField,
+    StructType,
+)
 
-from conformance.reconcile import schemas
 from conformance.reconcile.errors import ReconcileError
 from conformance.record.directory import RunDirectory, RunDirectoryError
 from conformance.record.prediction import read_prediction
@@ -55,12 +62,62 @@ class RunTable:
             raise ReconcileError(f"A file of {run_directory / self.files} is unreadable: {error}") from error
 
 
-ATTEMPTS = RunTable("ledger/attempts-*.parquet", schemas.ATTEMPTS)
-OUTCOMES = RunTable("ledger/outcomes-*.parquet", schemas.OUTCOMES)
-PREDICTED_RECORDS = RunTable("prediction/records.parquet", schemas.PREDICTED_RECORDS)
-PREDICTED_REPLICA_LOGS = RunTable("prediction/replica_logs.parquet", schemas.PREDICTED_REPLICA_LOGS)
-TOPIC = RunTable("topic/*.parquet", schemas.TOPIC)
-REPLICA_LOGS = RunTable("replica_logs/*.parquet", schemas.REPLICA_LOGS)
+_BOOLEAN, _INTEGER, _LONG, _STRING = BooleanType(), IntegerType(), LongType(), StringType()
+
+
+def _table(files: str, **columns: DataType) -> RunTable:
+    return RunTable(files, StructType([StructField(name, kind) for name, kind in columns.items()]))
+
+
+ATTEMPTS = _table(
+    "ledger/attempts-*.parquet",
+    record_id=_LONG,
+    label=_STRING,
+    topic=_STRING,
+    partition=_INTEGER,
+    acks=_INTEGER,
+    step=_INTEGER,
+    value_length=_INTEGER,
+    attempted_ns=_LONG,
+)
+"""Written before the send."""
+OUTCOMES = _table(
+    "ledger/outcomes-*.parquet", record_id=_LONG, outcome=_STRING, error=_STRING, offset=_LONG, completed_ns=_LONG
+)
+"""What the producer saw; no row means nobody knows."""
+PREDICTED_RECORDS = _table(
+    "prediction/records.parquet",
+    record_id=_LONG,
+    label=_STRING,
+    fate=_STRING,
+    was_committed=_BOOLEAN,
+    outcome=_STRING,
+    error=_STRING,
+    offset=_LONG,
+    acks=_INTEGER,
+)
+"""The frozen prediction of every record; offset is null unless it is present."""
+PREDICTED_REPLICA_LOGS = _table(
+    "prediction/replica_logs.parquet",
+    broker=_INTEGER,
+    offset=_LONG,
+    label=_STRING,
+    record_id=_LONG,
+    leadership=_INTEGER,
+)
+"""The predicted log of every replica."""
+TOPIC = _table("topic/*.parquet", partition=_INTEGER, offset=_LONG, record_id=_LONG, value_matches=_BOOLEAN)
+"""What Spark read through the Kafka source; record_id is null for a key that is no id."""
+REPLICA_LOGS = _table(
+    "replica_logs/*.parquet",
+    broker=_INTEGER,
+    offset=_LONG,
+    record_id=_LONG,
+    leader_epoch=_INTEGER,
+    value_matches=_BOOLEAN,
+    high_watermark=_LONG,
+)
+"""The decoded segments of every replica; leader_epoch -1 means the format has none."""
 
 
 def _folder(run_directory: Path, folder: str) -> str:

@@ -11,7 +11,7 @@ from pyspark import SparkConf, SparkContext
 from pyspark.sql import SparkSession
 
 from conformance.reconcile import jvm
-from conformance.reconcile.failures import SPARK_FAILURES, failing_as
+from conformance.reconcile.jvm import SPARK_FAILURES, failing_as
 
 _CONNECTOR_ARTIFACTS = (
     "spark-sql-kafka-0-10",

@@ -18,9 +18,8 @@ from pyspark.sql import Column, DataFrame, Row, Window
 from pyspark.sql import functions as F
 
 from conformance.reconcile.classify import CLASSES, UNATTEMPTED, UNDETERMINED
-from conformance.reconcile.codes import OUTCOMES
 from conformance.reconcile.errors import ReconcileError
-from conformance.reconcile.records import MEASURED
+from conformance.reconcile.records import MEASURED, OUTCOMES
 from conformance.reconcile.run_files import ATTEMPTS, PREDICTED_RECORDS
 
 SAMPLE_ROWS_MAX = 20

@@ -13,8 +13,8 @@ from pathlib import Path
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from conformance.reconcile.failures import failing_as
-from conformance.reconcile.record_facts import is_true
+from conformance.reconcile.jvm import failing_as
+from conformance.reconcile.records import is_true
 
 _PARTITION = 0
 _EARLIEST = -2
@@ -24,7 +24,7 @@ _REQUEST_TIMEOUT_MS = 15_000
 
 
 def read_topic(spark: SparkSession, bootstrap: str, topic: str, end_offset: int) -> DataFrame:
-    """Return partition 0 of the topic as rows of ``schemas.TOPIC``; it is read when the rows are used.
+    """Return partition 0 of the topic as rows of ``run_files.TOPIC``; it is read when the rows are used.
 
     Args:
         spark: the session.
@@ -42,7 +42,7 @@ def read_topic(spark: SparkSession, bootstrap: str, topic: str, end_offset: int)
 
 
 def decoded(records: DataFrame) -> DataFrame:
-    """Return what the key and value of Kafka records say, as rows of ``schemas.TOPIC``."""
+    """Return what the key and value of Kafka records say, as rows of ``run_files.TOPIC``."""
     key = F.col("key")
     return records.select(
         F.col("partition"),

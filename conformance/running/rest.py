@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from conformance.interruption import NeverAtRestError
-from conformance.probes.admission import Admission
 from conformance.probes.connection import ProbeError
+from conformance.probes.replica import Admission
 from conformance.record.observations import MeasuredCheckpoint, MeasuredNumbers, ReplicaSeen
 from fault_injection.waiting import DeadlineExceededError, NotYetError, until
 from oracle.vocabulary import BrokerId

@@ -1,8 +1,8 @@
 """What a release does is decided in ``oracle.rules``: nothing else compares versions, or decides by a list of releases.
 
 Elsewhere a release may be named, as a fact of the catalogue that nothing compares: on which releases an entry exists
-(``Where``, ``since``), which message format a topic has. Start-up, settings and jars are of ``fault_injection``, which
-this test leaves alone.
+(``Where``, ``with_puppets_since``), which message format a topic has. Start-up, settings and jars are of
+``fault_injection``, which this test leaves alone.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ EXCEPTIONS = {
 RELEASE = re.compile(r"(0\.\d+(\.\d+){0,2}|[1-9]\.\d+(\.\d+)?)(/(zookeeper|kraft))?")
 DECLARED = {"since", "before", "message_format_version", "message_format"}
 """Parameters that take a release which is told and never compared."""
-DECLARING = {"since"}
+DECLARING = {"with_puppets_since"}
 """Functions whose first argument is such a release."""
 COMPARING = {
     "parse_version",
@@ -141,7 +141,7 @@ def test_the_rules_themselves_would_be_found() -> None:
         ("is_it = view.isr == (1, 2)", []),
         ("version = 11 if release.is_at_least(2, 3) else None", ["1: uses is_at_least"]),
         ('where = Where(since="2.1.0", before="2.8.0")', []),
-        ('where = since("2.1.0", "before, requests name no epoch")', []),
+        ('where = with_puppets_since("2.1.0", "before, requests name no epoch")', []),
         ('settings = Settings(message_format_version="0.10.2")', []),
         ('text = f"{seconds:5.1f}"', []),
         ('def f():\n    """2.1"""', []),

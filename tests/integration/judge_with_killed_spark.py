@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
-    from conformance.reconcile.reconciliation import Reconciliation
+    from conformance.reconcile.counting import Reconciliation
 
 
 _reconcile_from_files = job.reconcile_from_files

@@ -10,12 +10,11 @@ from conformance.puppet_scripts import (
     controller_acts,
     following_acts,
     leading_acts,
-    transaction_acts,
 )
 from reports.answer_parts import UNBRACKETED, Part, error_words, parts_of, tree_of
 from reports.model import QuestionView
 
-STAGES = (acts, client_acts, controller_acts, following_acts, leading_acts, transaction_acts)
+STAGES = (acts, client_acts, controller_acts, following_acts, leading_acts)
 
 
 def rows(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from conformance.catalogue.examination import Examination, by
-from conformance.puppet_scripts.where import WITH_CONTROLLER_REQUESTS, since
+from conformance.catalogue.where import WITH_CONTROLLER_REQUESTS, with_puppets_since
 
 REPLACED_CONTROLLER = Examination(
     name="RM-01/replaced-controller",
@@ -43,7 +43,7 @@ BROKER_EPOCH = Examination(
     ),
     sources=("RM-01", "KIP-380"),
     explanation="The registration's epoch is the ZooKeeper transaction that created the broker's node.",
-    where=since("2.2.0", "before, a request does not say for which start of the broker it is meant"),
+    where=with_puppets_since("2.2.0", "before, a request does not say for which start of the broker it is meant"),
     examined=by("controller_requests:BROKER_EPOCH"),
 )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from conformance.catalogue.examination import Examination, by
-from conformance.puppet_scripts.where import WITH_CONTROLLER_REQUESTS
+from conformance.catalogue.where import WITH_CONTROLLER_REQUESTS
 
 FETCHERS = Examination(
     name="RM-02",

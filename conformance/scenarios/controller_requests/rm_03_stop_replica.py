@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from conformance.catalogue.examination import Examination, by
-from conformance.puppet_scripts.where import WITH_CONTROLLER_REQUESTS, since
+from conformance.catalogue.where import WITH_CONTROLLER_REQUESTS, with_puppets_since
 
 STOPPED = Examination(
     name="RM-03/delete",
@@ -30,7 +30,7 @@ OLD_DECISION = Examination(
         "The replica is in epoch 5: a decision of epoch 4 is old, one of epoch 5 as well up to 3.4.0, and one of epoch "
         "6 counts everywhere."
     ),
-    where=since("2.6.0", "before, StopReplica has no leader epoch"),
+    where=with_puppets_since("2.6.0", "before, StopReplica has no leader epoch"),
     examined=by("controller_requests:OLD_DECISION"),
 )
 

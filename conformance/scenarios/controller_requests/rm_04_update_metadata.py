@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 from conformance.catalogue.examination import Examination, by
 from conformance.catalogue.questions import ScheduleQuestion
 from conformance.catalogue.scenario import Scenario
-from conformance.catalogue.where import Where
-from conformance.puppet_scripts.where import WITH_CONTROLLER_REQUESTS
+from conformance.catalogue.where import WITH_CONTROLLER_REQUESTS, Where
 from conformance.questions.one_row import told_leaders
 from conformance.scenarios.vocabulary import await_hold, await_isr, brokers, checkpoint, kill, produce, release, start
 from oracle.schedule import Schedule

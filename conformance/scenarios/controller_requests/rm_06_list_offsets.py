@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from conformance.catalogue.examination import Basis, Examination, by
 from conformance.catalogue.scenario import Scenario
-from conformance.catalogue.where import Where
-from conformance.puppet_scripts.where import WITH_PUPPETS, since
+from conformance.catalogue.where import WITH_PUPPETS, Where, with_puppets_since
 from conformance.scenarios.vocabulary import (
     await_hold,
     await_isr,
@@ -51,7 +50,7 @@ READ_COMMITTED = Examination(
         "A transaction opens at 1 and is committed by a marker at 4, with a record of another producer in between; "
         "the next one opens at 5 and is aborted: its record is below the last stable offset all the same."
     ),
-    where=since("0.11.0.0", "before, there are no transactions"),
+    where=with_puppets_since("0.11.0.0", "before, there are no transactions"),
     examined=by("controller_requests:READ_COMMITTED"),
 )
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from conformance.catalogue.examination import Examination, by
 from conformance.catalogue.questions import ScheduleQuestion
 from conformance.catalogue.scenario import Scenario
-from conformance.puppet_scripts.where import WITH_PUPPETS
+from conformance.catalogue.where import WITH_PUPPETS
 from conformance.questions.fetch_rounds import offset_caught, requests_between
 from conformance.scenarios.vocabulary import (
     await_hold,

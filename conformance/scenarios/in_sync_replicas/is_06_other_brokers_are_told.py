@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 from conformance.catalogue.questions import ScheduleQuestion, formula_ms
 from conformance.catalogue.scenario import Scenario
-from conformance.questions.isr_news import delay_of_the_news, notices, path_of_the_news
+from conformance.questions.shrink import delay_of_the_news, notices, path_of_the_news
 from conformance.scenarios.in_sync_replicas.silence import HEARD, REMOVED, heard_again, removed_without
 from conformance.scenarios.vocabulary import (
     await_hold,

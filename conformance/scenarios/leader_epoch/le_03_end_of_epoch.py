@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from conformance.catalogue.examination import Examination, by
 from conformance.catalogue.scenario import Scenario
-from conformance.catalogue.where import Where
-from conformance.puppet_scripts.where import since
+from conformance.catalogue.where import Where, with_puppets_since
 from conformance.scenarios.vocabulary import (
     await_isr,
     await_leader,
@@ -27,7 +26,7 @@ EPOCH_ENDS = Examination(
     ),
     sources=("LE-03", "001", "KIP-101", "KIP-279"),
     explanation="The leader has records of epochs 5 and 7; it is asked about 3, 5, 6, 7 and 8.",
-    where=since("0.11.0.0", "before, nobody asks where epochs end"),
+    where=with_puppets_since("0.11.0.0", "before, nobody asks where epochs end"),
     examined=by("one_broker:EPOCH_ENDS"),
 )
 
@@ -40,7 +39,7 @@ FENCED_QUESTIONS = Examination(
     ),
     sources=("LE-03", "LE-05", "KIP-320"),
     explanation="The same question three times, from epochs 4, 6 and 5; only the last one is answered.",
-    where=since("2.1.0", "before, the question carries no current epoch"),
+    where=with_puppets_since("2.1.0", "before, the question carries no current epoch"),
     examined=by("one_broker:FENCED_QUESTIONS"),
 )
 

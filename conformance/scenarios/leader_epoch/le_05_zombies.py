@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 
 from conformance.catalogue.examination import Examination, by
 from conformance.catalogue.scenario import Scenario
-from conformance.catalogue.where import Where
-from conformance.puppet_scripts.where import WITH_PUPPETS
+from conformance.catalogue.where import WITH_PUPPETS, Where
 from conformance.questions.epoch_requests import errors_of_a_zombie
 from conformance.scenarios.vocabulary import (
     await_hold,

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from conformance.catalogue.examination import Examination, by
 from conformance.catalogue.scenario import Scenario
-from conformance.catalogue.where import Where
-from conformance.puppet_scripts.where import WITH_PUPPETS
+from conformance.catalogue.where import WITH_PUPPETS, Where
 from conformance.scenarios.vocabulary import (
     await_hold,
     await_isr,

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 from conformance.catalogue.examination import Examination, by
 from conformance.catalogue.questions import ScheduleQuestion, formula_ms
 from conformance.catalogue.scenario import Scenario
-from conformance.catalogue.where import Where
-from conformance.puppet_scripts.where import WITH_PUPPETS
+from conformance.catalogue.where import WITH_PUPPETS, Where
 from conformance.questions.one_row import waited
 from conformance.scenarios.vocabulary import (
     await_hold,

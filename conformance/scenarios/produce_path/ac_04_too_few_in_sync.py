@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from conformance.catalogue.examination import Examination, by
 from conformance.catalogue.scenario import QUICK, Scenario
-from conformance.puppet_scripts.where import WITH_PUPPETS
+from conformance.catalogue.where import WITH_PUPPETS
 from conformance.scenarios.vocabulary import await_isr, await_leader, brokers, checkpoint, kill, produce, start
 from oracle.schedule import Schedule, TopicSettings
 from oracle.steps.topic import Alter

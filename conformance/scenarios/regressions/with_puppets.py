@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from conformance.catalogue.examination import Examination, by
-from conformance.puppet_scripts.where import WITH_PUPPETS, since
+from conformance.catalogue.where import WITH_PUPPETS, with_puppets_since
 from conformance.scenarios.regressions.defect import FAMILY
 
 HIGH_WATERMARK_PUSHED = Examination(
@@ -73,7 +73,7 @@ FENCED_LATE = Examination(
     ),
     examined=by("defects_with_puppets:FENCED_LATE"),
     where=replace(
-        since("2.1.0", "before, requests name no leader epoch"),
+        with_puppets_since("2.1.0", "before, requests name no leader epoch"),
         before="2.8.0",
         metadata=None,
         why="followers look epochs up before they fetch",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from conformance.catalogue.examination import Examination, by
 from conformance.catalogue.scenario import QUICK, Scenario
-from conformance.puppet_scripts.where import WITH_PUPPETS
+from conformance.catalogue.where import WITH_PUPPETS
 from conformance.scenarios.vocabulary import (
     await_hold,
     await_isr,

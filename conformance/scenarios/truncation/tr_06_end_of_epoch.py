@@ -5,9 +5,8 @@ from __future__ import annotations
 from conformance.catalogue.examination import Examination, by
 from conformance.catalogue.questions import ScheduleQuestion
 from conformance.catalogue.scenario import Scenario
-from conformance.catalogue.where import Where
-from conformance.puppet_scripts.where import WITH_PUPPETS
-from conformance.questions.last_epoch import end_told, expected_way, first_fetch_with_records, way_told
+from conformance.catalogue.where import WITH_PUPPETS, Where
+from conformance.questions.epoch_requests import end_told, expected_way, first_fetch_with_records, way_told
 from conformance.record.timeline import Event
 from conformance.scenarios.vocabulary import (
     await_hold,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from conformance.catalogue.questions import ScheduleQuestion
 from conformance.catalogue.scenario import Scenario
+from conformance.questions.epoch_requests import epoch_asked
 from conformance.questions.fetch_rounds import offset_caught
-from conformance.questions.last_epoch import epoch_asked
 from conformance.record.timeline import Event
 from conformance.scenarios.vocabulary import (
     await_hold,

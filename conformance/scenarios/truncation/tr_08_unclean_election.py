@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from conformance.catalogue.questions import ScheduleQuestion
 from conformance.catalogue.scenario import Scenario
-from conformance.questions.last_epoch import end_told
+from conformance.questions.epoch_requests import end_told
 from conformance.record.timeline import Event
 from conformance.scenarios.vocabulary import (
     await_isr,

@@ -11,7 +11,7 @@ from conformance.clients.one_produce import OneRecord, ProduceAnswer, produce_on
 from conformance.clients.producer import DeliveryReport, RecordInFlight, send
 from conformance.clients.questions import Listed, Questioner
 from conformance.clients.topics import TopicError, create_topic, delete_topic
-from conformance.probes.admission import Admission
+from conformance.probes.replica import Admission
 from conformance.probes.replica_probe import ReplicaProbe
 from fault_injection.cluster.lifecycle import Cluster
 from fault_injection.cluster.readiness import await_registered, await_unregistered

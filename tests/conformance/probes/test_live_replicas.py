@@ -8,10 +8,9 @@ import pytest
 
 from conformance.clients.producer import send
 from conformance.clients.topics import create_topic
-from conformance.probes.admission import Admission
 from conformance.probes.connection import BrokerConnection, ProbeError
 from conformance.probes.controller import CommittedPartition
-from conformance.probes.replica import served_records
+from conformance.probes.replica import Admission, served_records
 from conformance.probes.replica_probe import ProbedNumbers, ReplicaProbe
 from fault_injection.cluster.lifecycle import Cluster
 from fault_injection.cluster.readiness import await_registered, await_unregistered

@@ -8,11 +8,10 @@ import pytest
 
 from conformance.catalogue.examination import Examination
 from conformance.puppet_scripts.acts import EPOCHS, ERRORS, NUMBERS, STATE
-from conformance.puppet_scripts.client_acts import FETCHED, LISTED, TOOK
+from conformance.puppet_scripts.client_acts import COMMITTED, FETCHED, LISTED, TOOK
 from conformance.puppet_scripts.controller_acts import FILES, LEADER
 from conformance.puppet_scripts.following_acts import FETCH_OFFSET, FIRST_REQUEST, IDLE_REQUESTS, RECORDS, REQUESTS
 from conformance.puppet_scripts.leading_acts import APPENDED, CHECKPOINTED, DIVERGING, END, TOLD
-from conformance.puppet_scripts.transaction_acts import COMMITTED
 from conformance.record.answers import Between
 from conformance.scenarios.controller_requests.rm_01_obedience import BROKER_EPOCH, LEADER_EPOCH, REPLACED_CONTROLLER
 from conformance.scenarios.controller_requests.rm_02_fetcher import FETCHERS

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from conformance.catalogue.questions import NotSeenError, Took, agrees
-from conformance.questions.isr_news import delay_of_the_news, notices, path_of_the_news
-from conformance.questions.shrink import last_fetch_before, shrunk_at
+from conformance.questions.shrink import delay_of_the_news, last_fetch_before, notices, path_of_the_news, shrunk_at
 from conformance.scenarios.in_sync_replicas.is_01_leaves_in_time import LEAVES_IN_TIME
 from conformance.scenarios.in_sync_replicas.silence import HEARD, REMOVED
 from tests.conformance.questions.hand_made_runs import MS, TOPIC, HandMadeRun

@@ -4,8 +4,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 from conformance.judgement.deviation_codes import CODES, RECORDS, REPLICA_LOGS
-from conformance.reconcile import wording
-from conformance.reconcile.deviations import _conditions
+from conformance.reconcile.classify import _conditions
+from conformance.reconcile.counting import _divergence_deviations, _replica_log_deviation
 
 pytestmark = [pytest.mark.spark, pytest.mark.alone]
 
@@ -18,6 +18,6 @@ def test_every_deviation_of_a_record_has_one(spark: SparkSession) -> None:
 def test_every_deviation_of_a_replicas_log_has_one() -> None:
     entry = {"predicted_record": 1, "measured_record": None, "value_matches": None, "broker": 1, "offset": 0}
     divergence = {"record_a": 1, "broker_a": 1, "record_b": 2, "broker_b": 2, "offset": 0}
-    told = [*wording.replica_log_deviations([entry], {}), *wording.divergence_deviations([divergence], {})]
+    told = [_replica_log_deviation(entry, {}), *_divergence_deviations([divergence], {})]
 
     assert [one["anomaly"] for one in told] == list(REPLICA_LOGS)

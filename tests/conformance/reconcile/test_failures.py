@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from conformance.reconcile.errors import ReconcileError
-from conformance.reconcile.failures import failing_as
+from conformance.reconcile.jvm import failing_as
 
 FIRST = "An error occurred while calling collectToPython."
 

@@ -4,9 +4,9 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
+from conformance.reconcile.counting import Reconciliation
 from conformance.reconcile.errors import ReconcileError
 from conformance.reconcile.job import reconcile_from_files
-from conformance.reconcile.reconciliation import Reconciliation
 from tests.conformance.reconcile.runs import Run, kept_run
 
 pytestmark = [pytest.mark.spark, pytest.mark.alone]

@@ -19,7 +19,7 @@ import os, sys
 from pathlib import Path
 from pyspark import SparkContext
 from conformance.reconcile.errors import ReconcileError
-from conformance.reconcile.failures import failing_as
+from conformance.reconcile.jvm import failing_as
 from conformance.reconcile.jvm import process_of
 from conformance.reconcile.session import spark_session, stop_session
 

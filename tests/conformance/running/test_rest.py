@@ -8,8 +8,8 @@ from typing import Any, cast
 import pytest
 
 from conformance.interruption import NeverAtRestError
-from conformance.probes.admission import Admission
 from conformance.probes.controller import CommittedPartition
+from conformance.probes.replica import Admission
 from conformance.probes.replica_probe import ProbedNumbers, WrittenDown
 from conformance.running import rest
 from conformance.running.rest import Rest

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from conformance.wire_trace.fetch_rounds import EpochLookup, FetchRound, epoch_lookups, fetch_rounds, reached_between
+from conformance.wire_trace.fetches import EpochLookup, FetchRound, epoch_lookups, fetch_rounds, reached_between
 from tests.conformance.questions.hand_made_fetches import MS, TOPIC_ID, Fetches, hand_made
 
 if TYPE_CHECKING:

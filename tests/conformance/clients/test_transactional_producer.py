@@ -8,7 +8,7 @@ from typing import Any, cast
 import pytest
 from confluent_kafka import KafkaException
 
-from conformance.clients.transactions import OpenTransaction
+from conformance.clients.producer import OpenTransaction
 
 
 @dataclass
@@ -35,7 +35,7 @@ class ProducerWithoutCoordinator:
 @pytest.fixture
 def producer(monkeypatch: pytest.MonkeyPatch) -> ProducerWithoutCoordinator:
     producer = ProducerWithoutCoordinator()
-    monkeypatch.setattr("conformance.clients.transactions.Producer", lambda _: cast("Any", producer))
+    monkeypatch.setattr("conformance.clients.producer.Producer", lambda _: cast("Any", producer))
     return producer
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from conformance.commands import trace_lines
-from conformance.commands.trace_lines import TraceLines
+from conformance.observation import event_text
+from conformance.observation.event_text import TraceLines
 from oracle.tracing.observed import (
     BrokerEnded,
     FetchAnswered,
@@ -104,7 +104,7 @@ def test_an_order_that_was_carried_out_is_no_news_and_a_refused_one_is() -> None
 
 
 def test_what_is_no_fetch_is_forgotten_in_the_end_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(trace_lines, "IN_FLIGHT_MAX", 3)
+    monkeypatch.setattr(event_text, "IN_FLIGHT_MAX", 3)
     lines = told(sent(1), *(delivered(number, number) for number in range(2, 5)), answered(4, 3))
     assert len(lines) == 2
     assert told(*(delivered(number, number) for number in range(9))) == []

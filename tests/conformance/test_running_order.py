@@ -5,8 +5,8 @@ from __future__ import annotations
 from itertools import groupby
 
 from conformance.catalogue.scenario import Scenario
-from conformance.catalogue.shared_clusters import in_running_order
 from conformance.registry import CATALOGUE, SCENARIOS
+from conformance.session import in_running_order
 
 
 def test_nothing_is_lost_and_nothing_comes_twice() -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from conformance.catalogue.questions import NotSeenError
-from conformance.questions.last_epoch import (
+from conformance.questions.epoch_requests import (
     ASKED,
     NOTHING,
     TOLD,
