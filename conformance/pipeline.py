@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from conformance.catalogue.answers import measure
 from conformance.catalogue.examination import Examination
+from conformance.catalogue.questions import measure
 from conformance.clients.topics import TopicError, create_topic
 from conformance.interruption import HarnessError, NodeLostError, RunInterruption
 from conformance.judgement.open_outcomes import write_measured_outcome

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from confluent_kafka import KafkaException, Producer
 
-from conformance.clients.configuration import quiet_configuration
+from conformance.clients import quiet_configuration
 from conformance.clients.outcomes import LEADER_NOT_AVAILABLE, kafka_error_name, outcome_of
 from conformance.clients.records import VALUE_LENGTH_DEFAULT, key_of, value_of
 from fault_injection.waiting import until

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient, NewTopic
 
-from conformance.clients.configuration import quiet_configuration
+from conformance.clients import quiet_configuration
 from conformance.clients.outcomes import kafka_error_name
 from conformance.probes.connection import BrokerConnection, partition_metadata
 from fault_injection.waiting import DeadlineExceededError, until

@@ -47,7 +47,7 @@ GROUPS: dict[str, tuple[Command, ...]] = {
         ),
     ),
     "run real brokers": (
-        Command("run", "run scenarios on real brokers and write the report", "run_arguments", "add_run"),
+        Command("run", "run scenarios on real brokers and write the report", "running", "add_run"),
         Command(
             "matrix",
             "run the catalogue on several releases and write one table of requirement by release",

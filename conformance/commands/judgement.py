@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from conformance.catalogue.answers import measure
 from conformance.catalogue.examination import Examination
+from conformance.catalogue.questions import measure
 from conformance.commands.choosing import other_rules
 from conformance.commands.parser import add_json, add_require_promise, refuse
 from conformance.expectations import accepted_in

@@ -15,7 +15,7 @@ from confluent_kafka.admin import AdminClient, AlterConfigOpType, ConfigEntry, C
 from kazoo.exceptions import KazooException
 from kazoo.handlers.threading import KazooTimeoutError
 
-from conformance.clients.configuration import quiet_configuration
+from conformance.clients import quiet_configuration
 from conformance.interruption import HarnessError
 from conformance.probes.connection import (
     AlterPartitionReassignmentsRequest,

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from confluent_kafka import KafkaError, KafkaException, TopicPartition
 from confluent_kafka.admin import AdminClient, NewPartitions
 
-from conformance.clients.configuration import quiet_configuration
+from conformance.clients import quiet_configuration
 from conformance.clients.topics import TopicError, create_topic, delete_topic
 from conformance.interruption import HarnessError
 from conformance.probes.connection import BrokerConnection, partition_metadata

@@ -9,8 +9,7 @@ import shutil
 from collections.abc import Generator
 from typing import TYPE_CHECKING
 
-from conformance.catalogue.answers import compare_answers
-from conformance.catalogue.questions import NotSeenError
+from conformance.catalogue.questions import NotSeenError, compare_answers
 from conformance.examining.context import ExaminationContext
 from conformance.interruption import AwaitedStateMissingError
 from conformance.judgement.verdicts import judge_answers

@@ -10,7 +10,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from conformance.catalogue.answers import compare_answers
+from conformance.catalogue.questions import compare_answers
 from conformance.expectations import AcceptedFinding, accepted_for, our_findings
 from conformance.interruption import INTERRUPTED, HarnessError, NeverAtRestError
 from conformance.judgement.broker_answers import compare_broker_answers

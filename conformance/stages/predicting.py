@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from conformance.catalogue.answers import predicted_answers
 from conformance.catalogue.examination import Examination
+from conformance.catalogue.questions import predicted_answers
 from conformance.record.answers import write_predicted
 from conformance.record.directory import as_plain
 from conformance.record.prediction import freeze, frozen_form, write_prediction

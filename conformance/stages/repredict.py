@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from conformance.catalogue.answers import predicted_answers
+from conformance.catalogue.questions import predicted_answers
 from conformance.judgement.open_outcomes import write_measured_outcome
 from conformance.record.answers import ANSWERS_FILE
 from conformance.record.digests import check_digests, write_digests

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from conformance.catalogue.answers import predicted_answers
+from conformance.catalogue.questions import predicted_answers
 from conformance.judgement.evidence_of_steps import DEEDS, ENDINGS, FAULTS
 from conformance.record.digests import write_digests
 from conformance.record.directory import RunDirectory, as_line

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from conformance.cli import build_parser, main
-from conformance.commands import judgement, matrix, run_arguments
+from conformance.commands import judgement, matrix, running
 from conformance.commands.judgement import JudgeOptions
 from conformance.expectations import accepted_in, read_accepted
 from conformance.interruption import AwaitedStateMissingError
@@ -101,7 +101,7 @@ def test_a_wrong_file_is_said_before_anything_is_done(
 @pytest.mark.parametrize(
     ("command", "module", "function"),
     [
-        ("run TR-01", run_arguments, "run_scenarios"),
+        ("run TR-01", running, "run_scenarios"),
         ("matrix TR-01 --kafka 4.3.1", matrix, "run_matrix"),
         ("judge runs/RUN", judgement, "judge_again"),
     ],

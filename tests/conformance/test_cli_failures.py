@@ -62,7 +62,7 @@ def test_a_disk_that_fails_during_a_run_is_a_harness_error_with_its_place(
     def fails(*_: object) -> None:
         raise OSError(number, os.strerror(number))
 
-    monkeypatch.setattr("conformance.commands.run_arguments.run_scenarios", fails)
+    monkeypatch.setattr("conformance.commands.running.run_scenarios", fails)
 
     assert main(["run", "TR-01", "--runs-dir", str(tmp_path)]) == 4
     said = capsys.readouterr().err
@@ -113,7 +113,7 @@ def test_an_interrupt_while_it_still_imports_is_no_traceback(module: str) -> Non
     ("command", "module", "said"),
     [
         ("predict", "prediction.predict_scenarios", "interrupted"),
-        ("run", "run_arguments.run_scenarios", "interrupted; all brokers of this run were ended"),
+        ("run", "running.run_scenarios", "interrupted; all brokers of this run were ended"),
     ],
 )
 def test_an_interrupt_speaks_of_brokers_where_there_were_some(

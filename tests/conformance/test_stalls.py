@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from conformance.catalogue.answers import compare_answers
-from conformance.catalogue.questions import STALL_ALLOWANCE_MS, QuestionAnswer, Took, formula_ms
+from conformance.catalogue.questions import STALL_ALLOWANCE_MS, QuestionAnswer, Took, compare_answers, formula_ms
 from conformance.judgement.verdicts import judge_answers
 from conformance.record.answers import add_measured, write_predicted
 from conformance.record.directory import RunDirectory

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from confluent_kafka import Producer
 
-from conformance.clients.configuration import quiet_configuration
+from conformance.clients import quiet_configuration
 from conformance.clients.topics import create_topic
 from conformance.probes.replica_probe import ReplicaProbe
 from fault_injection.releases import MetadataMode

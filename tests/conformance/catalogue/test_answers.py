@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 import pytest
 
-from conformance.catalogue.answers import measure
-from conformance.catalogue.questions import NotSeenError, QuestionAnswer, ScheduleQuestion, agrees, in_words
+from conformance.catalogue.questions import NotSeenError, QuestionAnswer, ScheduleQuestion, agrees, in_words, measure
 from conformance.record.answers import Between, PredictedAnswer, read_compared
 from conformance.record.directory import RunDirectoryError
 from conformance.record.prediction import FrozenPrediction, check_frozen

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from conformance.catalogue.answers import measure
-from conformance.catalogue.questions import QuestionAnswer
+from conformance.catalogue.questions import QuestionAnswer, measure
 from conformance.commands import judgement
 from conformance.commands.judgement import JudgeOptions, judge_again, measure_again, questions_of
 from conformance.console import Console

@@ -12,7 +12,7 @@ import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 
-from conformance.clients.configuration import quiet_configuration
+from conformance.clients import quiet_configuration
 from fault_injection.cluster.backends.process import ProcessBackend
 from fault_injection.cluster.health import problems
 from fault_injection.cluster.lifecycle import Cluster
