@@ -22,8 +22,6 @@ from conformance.reconcile.records import (
     is_true,
 )
 
-# Which records are not in the topic, and nobody was told that they are?
-
 
 def absent(records: DataFrame) -> DataFrame:
     """Mark attempted records that were neither acknowledged nor committed, and are not there.
@@ -88,15 +86,9 @@ def _disagree() -> Column:
     return (F.size("entries") < F.size("holders")) | (F.size(contents) > 1)
 
 
-# Which records are in the topic more than once?
-
-
 def duplicated(records: DataFrame) -> DataFrame:
     """Mark attempted records that are there at two offsets or more."""
     return records.withColumn("duplicated", is_attempted() & (F.col("copies") > 1))
-
-
-# Which records are exactly as their producer left them?
 
 
 _FLAWS = ("resurrected", "duplicated", "reordered", "moved", "value_changed")
@@ -111,9 +103,6 @@ def kept(records: DataFrame) -> DataFrame:
     return records.withColumn("kept", is_attempted() & is_present() & ~flawed)
 
 
-# Which records should be readable and are not in the topic?
-
-
 def lost(records: DataFrame) -> DataFrame:
     """Mark attempted records that were acknowledged, or committed by the prediction, and are not there.
 
@@ -121,9 +110,6 @@ def lost(records: DataFrame) -> DataFrame:
     """
     is_gone = is_attempted() & ~is_present() & ~F.col("deleted")
     return records.withColumn("lost", is_gone & (is_acknowledged() | F.col("was_committed")))
-
-
-# Which records are at another offset than the one they were acknowledged at?
 
 
 def moved(records: DataFrame) -> DataFrame:
@@ -134,9 +120,6 @@ def moved(records: DataFrame) -> DataFrame:
         & is_present()
         & ~F.col("first_offset").eqNullSafe(F.coalesce("acknowledged_offset", "first_offset")),
     )
-
-
-# Which records are in the topic although nobody attempted to send them?
 
 
 def phantom(records: DataFrame) -> DataFrame:
@@ -176,15 +159,9 @@ def _is_before(earlier_offset: Column) -> Column:
     return is_true(is_attempted() & (F.col("first_offset") < earlier_offset))
 
 
-# Which records are in the topic although their producer was told they were refused?
-
-
 def resurrected(records: DataFrame) -> DataFrame:
     """Mark refused records that are there."""
     return records.withColumn("resurrected", is_attempted() & is_refused() & is_present())
-
-
-# Which records have another value than the one that was sent?
 
 
 def value_changed(records: DataFrame) -> DataFrame:

@@ -121,26 +121,6 @@ def brokers(*ids: int) -> tuple[BrokerId, ...]:
     return tuple(BrokerId(broker) for broker in ids)
 
 
-__all__ = [
-    "await_hold",
-    "await_isr",
-    "await_lag",
-    "await_leader",
-    "await_outcome",
-    "brokers",
-    "checkpoint",
-    "hold_request",
-    "hold_response",
-    "kill",
-    "lose_checkpoint",
-    "lose_tail",
-    "produce",
-    "release",
-    "start",
-    "stop",
-]
-
-
 # Which short forms do regression scenarios need besides the catalogue's? Steps that few schedules take.
 
 

@@ -34,7 +34,4 @@ OLD_DECISION = Examination(
     examined=by("controller_requests:OLD_DECISION"),
 )
 
-SCENARIOS = (
-    STOPPED,
-    OLD_DECISION,
-)
+SCENARIOS = (STOPPED, OLD_DECISION)

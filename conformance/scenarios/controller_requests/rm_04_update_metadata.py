@@ -100,7 +100,4 @@ STALE_METADATA = Examination(
     examined=by("controller_requests:STALE_METADATA"),
 )
 
-SCENARIOS = (
-    EVERY_BROKER,
-    STALE_METADATA,
-)
+SCENARIOS = (EVERY_BROKER, STALE_METADATA)

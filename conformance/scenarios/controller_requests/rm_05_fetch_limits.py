@@ -77,8 +77,4 @@ OUT_OF_RANGE = Scenario(
     ),
 )
 
-SCENARIOS = (
-    FETCH,
-    LIMITS,
-    OUT_OF_RANGE,
-)
+SCENARIOS = (FETCH, LIMITS, OUT_OF_RANGE)

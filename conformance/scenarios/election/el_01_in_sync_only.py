@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from conformance.catalogue.scenario import QUICK, Scenario
 from conformance.catalogue.where import Where
 from conformance.scenarios.vocabulary import await_isr, await_leader, brokers, checkpoint, kill, produce, start
-from oracle.rules import settings_change
+from oracle.rules import unclean_election
 from oracle.schedule import Schedule, TopicSettings
 from oracle.steps.topic import Alter
 from oracle.vocabulary import Expectation
@@ -87,7 +87,7 @@ _ALLOWED_WHEN_LEADERLESS: tuple[Step, ...] = (
 
 ALLOWED_LATER = Scenario(
     name="EL-01/allowed-later",
-    where=Where(rule=settings_change.AT_ONCE.name, why="else the controller overlooks the setting"),
+    where=Where(rule=unclean_election.ONCE_ALLOWED.name, why="else the controller overlooks the setting"),
     explanation=(
         "Broker 2 is up, and broker 1, which has m0, is not, when unclean elections are allowed. From 2.1 on with "
         "ZooKeeper and 3.9 in KRaft mode the controller then elects broker 2, and m0 is lost."
@@ -112,7 +112,7 @@ ALLOWED_LATER = Scenario(
 
 ALLOWED_IN_VAIN = Scenario(
     name="EL-01/allowed-in-vain",
-    where=Where(rule=settings_change.WAITS.name, why="else the controller elects when the setting changes"),
+    where=Where(rule=unclean_election.WAITS_FOR_BROKER.name, why="else the controller elects when the setting changes"),
     explanation=(
         "As in allowed-later, on releases whose controller does not look at a setting when it changes: the partition "
         "waits for a broker to come, and that is broker 1, which has m0."
@@ -136,9 +136,4 @@ ALLOWED_IN_VAIN = Scenario(
     ),
 )
 
-SCENARIOS = (
-    WAITS_FOR_ISR,
-    DOES_NOT_WAIT,
-    ALLOWED_LATER,
-    ALLOWED_IN_VAIN,
-)
+SCENARIOS = (WAITS_FOR_ISR, DOES_NOT_WAIT, ALLOWED_LATER, ALLOWED_IN_VAIN)

@@ -24,17 +24,14 @@ _SETTINGS = TopicSettings(min_insync_replicas=1, unclean_leader_election=False)
 ASSIGNMENT_ORDER = Scenario(
     name="EL-04",
     explanation=(
-        "The replicas are assigned as 2, 3, 1. Broker 3 leaves the ISR and joins again, so that it is the last one "
-        "in "
-        "the ISR's own order. When the leader dies broker 3 is elected, not broker 1, which has the lower id and "
-        "was in "
-        "sync all the time."
+        "The replicas are assigned as 2, 3, 1. Broker 3 leaves the ISR and joins again, so that it is the last one in "
+        "the ISR's own order. When the leader dies broker 3 is elected, not broker 1, which has the lower id and was "
+        "in sync all the time."
     ),
     schedule=Schedule(
         id="election/first-in-assignment-order",
         requirement=(
-            "The new leader is the first in-sync replica alive in the order of the assignment, neither in the "
-            "order of "
+            "The new leader is the first in-sync replica alive in the order of the assignment, neither in the order of "
             "ids nor in that of the ISR."
         ),
         sources=("EL-04", "002", "003"),
@@ -66,8 +63,7 @@ ASSIGNMENT_ORDER = Scenario(
 IN_SYNC_ONLY = Scenario(
     name="EL-04/in-sync-only",
     explanation=(
-        "The same assignment, but broker 3 is back and not yet in sync: its first fetch is held. When the leader "
-        "dies "
+        "The same assignment, but broker 3 is back and not yet in sync: its first fetch is held. When the leader dies "
         "broker 3 is passed over, and broker 1 leads."
     ),
     schedule=Schedule(
@@ -130,8 +126,4 @@ MOVED = Scenario(
     ),
 )
 
-SCENARIOS = (
-    ASSIGNMENT_ORDER,
-    IN_SYNC_ONLY,
-    MOVED,
-)
+SCENARIOS = (ASSIGNMENT_ORDER, IN_SYNC_ONLY, MOVED)

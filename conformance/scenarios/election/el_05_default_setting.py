@@ -13,8 +13,7 @@ DEFAULT = Examination(
     ),
     sources=("EL-05", "EL-01", "EL-02", "001", "002"),
     explanation=(
-        "Neither the topic nor a broker has the setting. Broker 2 lacks m1 and is the only one back: whether "
-        "it leads "
+        "Neither the topic nor a broker has the setting. Broker 2 lacks m1 and is the only one back: whether it leads "
         "is the release's default, and so is whether m1 is there in the end."
     ),
     examined=by("default_setting:DEFAULT_SETTING"),

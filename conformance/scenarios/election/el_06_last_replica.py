@@ -47,14 +47,12 @@ OTHER_LEVEL = Examination(
     name="EL-06/other-level",
     id="election/last-replica-standing-with-the-feature-switched-over",
     requirement=(
-        "It is the feature eligible.leader.replicas.version, not the release, that keeps acknowledged records "
-        "when the "
+        "It is the feature eligible.leader.replicas.version, not the release, that keeps acknowledged records when the "
         "last replica in sync crashes and its disk forgets them."
     ),
     sources=("EL-06", "003", "KIP-966"),
     explanation=(
-        "4.0 formatted with the feature on keeps all three records; 4.1 and newer formatted with it off lose "
-        "two of "
+        "4.0 formatted with the feature on keeps all three records; 4.1 and newer formatted with it off lose two of "
         "them, as every release before."
     ),
     examined=by("eligible_feature:OTHER_LEVEL"),

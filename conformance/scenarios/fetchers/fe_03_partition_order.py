@@ -39,7 +39,4 @@ IN_A_SESSION = Examination(
     examined=by("partition_order:IN_A_SESSION"),
 )
 
-SCENARIOS = (
-    LISTING_PARTITIONS,
-    IN_A_SESSION,
-)
+SCENARIOS = (LISTING_PARTITIONS, IN_A_SESSION)

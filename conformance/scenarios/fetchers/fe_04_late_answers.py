@@ -90,7 +90,4 @@ OVERTAKEN = Examination(
     examined=by("stale_answers:OVERTAKEN_ANSWER"),
 )
 
-SCENARIOS = (
-    LATE_ANSWER,
-    OVERTAKEN,
-)
+SCENARIOS = (LATE_ANSWER, OVERTAKEN)

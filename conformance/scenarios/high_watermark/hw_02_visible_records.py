@@ -29,10 +29,9 @@ NEAR_ITS_RACK = Examination(
     ),
     sources=("HW-02", "KIP-392"),
     explanation=(
-        "Broker 2 has m1 and does not know that it is committed: the leader, which knows that broker 2 has it, "
-        "sends the consumer there, and broker 2 shows it nothing, without an error. At an offset that broker 2 "
-        "does not have the leader answers itself, as it does to consumers in its own rack, in none, or in a rack "
-        "without replicas."
+        "Broker 2 has m1 and does not know that it is committed: the leader, which knows that broker 2 has it, sends "
+        "the consumer there, and broker 2 shows it nothing, without an error. At an offset that broker 2 does not have "
+        "the leader answers itself, as it does to consumers in its own rack, in none, or in a rack without replicas."
     ),
     where=Where(since="2.4.0", why="before, a leader names no follower and no follower answers a consumer"),
     examined=by("preferred_replica:RACK_AWARE"),
@@ -101,8 +100,4 @@ AT_FOLLOWER = Scenario(
     ),
 )
 
-SCENARIOS = (
-    NEAR_ITS_RACK,
-    AT_LEADER,
-    AT_FOLLOWER,
-)
+SCENARIOS = (NEAR_ITS_RACK, AT_LEADER, AT_FOLLOWER)

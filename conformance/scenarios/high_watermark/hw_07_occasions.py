@@ -166,9 +166,4 @@ SHRINK = Scenario(
     ),
 )
 
-SCENARIOS = (
-    APPEND,
-    FETCH,
-    ELECTION,
-    SHRINK,
-)
+SCENARIOS = (APPEND, FETCH, ELECTION, SHRINK)

@@ -114,8 +114,4 @@ LOWEST_END_OFFSET = Examination(
     examined=by("one_broker:HIGH_WATERMARK"),
 )
 
-SCENARIOS = (
-    RETURNED,
-    GONE,
-    LOWEST_END_OFFSET,
-)
+SCENARIOS = (RETURNED, GONE, LOWEST_END_OFFSET)

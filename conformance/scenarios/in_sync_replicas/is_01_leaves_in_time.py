@@ -20,8 +20,7 @@ LEAVES_IN_TIME = Scenario(
     name="IS-01",
     explanation=(
         "Broker 2 falls silent with one record missing. Its leader looks every 1.5 s for followers that were not "
-        "caught "
-        "up for longer than 3 s: it is removed between 3.0 and 4.5 s after its last fetch."
+        "caught up for longer than 3 s: it is removed between 3.0 and 4.5 s after its last fetch."
     ),
     schedule=Schedule(
         id="in-sync-replicas/silent-follower-leaves-in-time",

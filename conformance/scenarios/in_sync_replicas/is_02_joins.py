@@ -28,8 +28,7 @@ AT_HIGH_WATERMARK = Scenario(
     name="IS-02",
     explanation=(
         "Broker 2 returns two records behind. Its fetches below the leader's high watermark bring it nothing but "
-        "records; the one at the high watermark makes it a member. That one is held: broker 2 has everything, and "
-        "its "
+        "records; the one at the high watermark makes it a member. That one is held: broker 2 has everything, and its "
         "leader does not know."
     ),
     schedule=Schedule(
@@ -63,16 +62,14 @@ FROM_EPOCH_START = Scenario(
     name="IS-02/epoch-start",
     explanation=(
         "Broker 2 leads since a moment, its high watermark still below the start of its epoch because broker 3 is "
-        "silent. Broker 4 returns and fetches at that high watermark: up to 2.0.0 it is in sync, although it lacks "
-        "m1, "
+        "silent. Broker 4 returns and fetches at that high watermark: up to 2.0.0 it is in sync, although it lacks m1, "
         "which was acknowledged; from 2.0.1 on it is not before it has m1 too."
     ),
     schedule=Schedule(
         id="in-sync-replicas/joins-from-the-start-of-the-epoch",
         requirement=(
             "From 2.0.1 on a replica joins the ISR only when its fetch has also reached the start offset of the "
-            "leader's "
-            "epoch: the high watermark of a leader newly elected may be older."
+            "leader's epoch: the high watermark of a leader newly elected may be older."
         ),
         sources=("IS-02", "LE-01", "HW-14", "004", "KAFKA-7128"),
         replicas=brokers(1, 2, 3, 4),
@@ -191,10 +188,4 @@ JOIN_ANSWERED = Scenario(
     ),
 )
 
-SCENARIOS = (
-    AT_HIGH_WATERMARK,
-    FROM_EPOCH_START,
-    JOIN,
-    JOIN_REQUESTED,
-    JOIN_ANSWERED,
-)
+SCENARIOS = (AT_HIGH_WATERMARK, FROM_EPOCH_START, JOIN, JOIN_REQUESTED, JOIN_ANSWERED)

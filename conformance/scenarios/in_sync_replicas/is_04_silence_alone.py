@@ -18,9 +18,8 @@ from oracle.vocabulary import Timing
 SILENCE_ALONE = Scenario(
     name="IS-04",
     explanation=(
-        "Broker 2 has every record when it falls silent, and nothing is produced. From 2.1 on it stays in the ISR; "
-        "up to "
-        "2.0 its silence alone puts it out, and its next fetch brings it back."
+        "Broker 2 has every record when it falls silent, and nothing is produced. From 2.1 on it stays in the ISR; up "
+        "to 2.0 its silence alone puts it out, and its next fetch brings it back."
     ),
     schedule=Schedule(
         id="in-sync-replicas/silence-alone-removes-nobody",

@@ -19,17 +19,14 @@ LAST_MEMBER = Scenario(
     name="IS-07",
     explanation=(
         "Broker 2 goes, then broker 1, the last in sync. Without eligible leader replicas the ISR goes on naming "
-        "broker "
-        "1, with no leader; with them (4.1 on) the ISR is empty and broker 1 is eligible. Either way broker 2, "
-        "which is "
-        "back first, may not lead."
+        "broker 1, with no leader; with them (4.1 on) the ISR is empty and broker 1 is eligible. Either way broker 2, "
+        "which is back first, may not lead."
     ),
     schedule=Schedule(
         id="in-sync-replicas/last-member-stays",
         requirement=(
-            "The last in-sync replica stays in the ISR when its broker dies, and the partition has no leader until "
-            "it is "
-            "back; with eligible leader replicas it leaves the ISR and is eligible instead."
+            "The last in-sync replica stays in the ISR when its broker dies, and the partition has no leader until it "
+            "is back; with eligible leader replicas it leaves the ISR and is eligible instead."
         ),
         sources=("IS-07", "EL-01", "002", "003", "KIP-966"),
         replicas=brokers(1, 2),

@@ -53,8 +53,7 @@ _SAME_PAIRS = Schedule(
 SAME_PAIRS = Scenario(
     name="LE-02",
     explanation=(
-        "Broker 2 leads and writes x1, which nobody fetches: its checkpoint names an epoch that starts at offset "
-        "1. It "
+        "Broker 2 leads and writes x1, which nobody fetches: its checkpoint names an epoch that starts at offset 1. It "
         "dies, broker 3 leads and writes m1 at that offset. When broker 2 is back, x1 and its pair must be gone: the "
         "three files are equal in the end."
     ),

@@ -63,7 +63,4 @@ EMPTY_ANSWER = Examination(
     examined=by("one_broker:EMPTY_ANSWER"),
 )
 
-SCENARIOS = (
-    ASKED,
-    EMPTY_ANSWER,
-)
+SCENARIOS = (ASKED, EMPTY_ANSWER)

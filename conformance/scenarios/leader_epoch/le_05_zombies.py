@@ -62,8 +62,7 @@ def _zombie_leads(zombie: int, successor: int, before: tuple[Step, ...], heard: 
 
 
 _LEADER_REQUIREMENT = (
-    "A leader that has a successor cannot commit: acks=all is never acknowledged by it, and what it acknowledged "
-    "with "
+    "A leader that has a successor cannot commit: acks=all is never acknowledged by it, and what it acknowledged with "
     "acks=1 is cut as soon as it hears of the new leader epoch."
 )
 
@@ -72,9 +71,8 @@ _SOURCES = ("LE-05", "000", "001", "KIP-101", "KIP-320")
 ZOMBIE_LEADER_ZOOKEEPER = Scenario(
     name="LE-05/leader-zookeeper",
     explanation=(
-        "Broker 2 leads while broker 1 is away. Broker 1 is elected again, and the LeaderAndIsr that deposes "
-        "broker 2 is "
-        "held: two leaders. What broker 2 takes moves no high watermark, and is gone when it has heard."
+        "Broker 2 leads while broker 1 is away. Broker 1 is elected again, and the LeaderAndIsr that deposes broker 2 "
+        "is held: two leaders. What broker 2 takes moves no high watermark, and is gone when it has heard."
     ),
     where=_ZOOKEEPER,
     schedule=Schedule(
@@ -105,8 +103,7 @@ ZOMBIE_LEADER_KRAFT = Scenario(
     name="LE-05/leader-kraft",
     explanation=(
         "Broker 1 leads and is cut off from all other nodes; clients still reach it. The controller fences it and "
-        "elects "
-        "broker 2. What broker 1 takes moves no high watermark, and is gone when it has rejoined."
+        "elects broker 2. What broker 1 takes moves no high watermark, and is gone when it has rejoined."
     ),
     where=_KRAFT,
     schedule=Schedule(
@@ -130,9 +127,8 @@ def _zombie_follows(point: PointName) -> Schedule:
     return Schedule(
         id=f"leader-epoch/follower-of-an-older-epoch-is-fenced-{mode}",
         requirement=(
-            "From 2.1 on a leader refuses fetches of another leader epoch with FENCED_LEADER_EPOCH and counts "
-            "nothing of "
-            "them; before, it serves them, and they move the high watermark."
+            "From 2.1 on a leader refuses fetches of another leader epoch with FENCED_LEADER_EPOCH and counts nothing "
+            "of them; before, it serves them, and they move the high watermark."
         ),
         sources=(*_SOURCES, "KAFKA-6880"),
         replicas=brokers(1, 2, 3),

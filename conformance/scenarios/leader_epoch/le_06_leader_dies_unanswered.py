@@ -58,10 +58,8 @@ def _never_answered(variant: str, hold: Hold) -> Schedule:
 
 _WHY = (
     "Broker 2 is elected without x1, and broker 3, which has it, has to hear that the epoch of x1 ended before it. "
-    "{held} "
-    "is held until broker 2 is dead. Broker 3 is in sync, has cut nothing and is elected: x1, which nobody was "
-    "promised, "
-    "stays."
+    "{held} is held until broker 2 is dead. Broker 3 is in sync, has cut nothing and is elected: x1, which nobody was "
+    "promised, stays."
 )
 
 LOOKUP_UNANSWERED = Scenario(
@@ -93,8 +91,4 @@ UNANSWERED = Examination(
     examined=by("one_broker:UNANSWERED"),
 )
 
-SCENARIOS = (
-    LOOKUP_UNANSWERED,
-    FETCH_UNANSWERED,
-    UNANSWERED,
-)
+SCENARIOS = (LOOKUP_UNANSWERED, FETCH_UNANSWERED, UNANSWERED)

@@ -52,7 +52,4 @@ INVALID = Scenario(
     ),
 )
 
-SCENARIOS = (
-    INVALID_ACKS,
-    INVALID,
-)
+SCENARIOS = (INVALID_ACKS, INVALID)

@@ -40,15 +40,13 @@ TIMES_OUT = Scenario(
     name="AC-03/timeout",
     explanation=(
         "m1 is in the leader's log and waits for broker 2, whose fetch is held. After its 6 s the producer is told "
-        "that "
-        "time is up. The record stays, and is committed as soon as broker 2 fetches."
+        "that time is up. The record stays, and is committed as soon as broker 2 fetches."
     ),
     schedule=Schedule(
         id="produce/parked-request-times-out-and-its-record-stays",
         requirement=(
-            "An acks=all produce that no follower confirms in time is answered REQUEST_TIMED_OUT; its record stays "
-            "in the "
-            "leader's log and may be read later."
+            "An acks=all produce that no follower confirms in time is answered REQUEST_TIMED_OUT; its record stays in "
+            "the leader's log and may be read later."
         ),
         sources=("AC-03", "AC-02", "003"),
         replicas=brokers(1, 2),
@@ -76,16 +74,14 @@ TIMES_OUT = Scenario(
 IS_REPLICATED = Scenario(
     name="AC-03/replicated",
     explanation=(
-        "The same wait, but broker 2's fetches go on before the time is up. Its first fetch only takes m1 away; "
-        "the next "
-        "one tells the leader that it has arrived, and only then is the producer answered."
+        "The same wait, but broker 2's fetches go on before the time is up. Its first fetch only takes m1 away; the "
+        "next one tells the leader that it has arrived, and only then is the producer answered."
     ),
     schedule=Schedule(
         id="produce/parked-request-ends-by-replication",
         requirement=(
             "An acks=all produce is acknowledged when the follower's fetch after the one that took the record away "
-            "raises "
-            "the high watermark past it, not before."
+            "raises the high watermark past it, not before."
         ),
         sources=("AC-03", "AC-02", "HW-06", "003"),
         replicas=brokers(1, 2),
@@ -144,9 +140,4 @@ LEADER_ISOLATED = Scenario(
     ),
 )
 
-SCENARIOS = (
-    TIMES_OUT,
-    IS_REPLICATED,
-    TIMED_OUT,
-    LEADER_ISOLATED,
-)
+SCENARIOS = (TIMES_OUT, IS_REPLICATED, TIMED_OUT, LEADER_ISOLATED)

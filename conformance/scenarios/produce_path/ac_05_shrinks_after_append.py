@@ -36,19 +36,16 @@ def joined_again() -> tuple[Step, ...]:
 AFTER_APPEND = Scenario(
     name="AC-05",
     explanation=(
-        "m1 waits for broker 2, which dies. Up to 3.6 the leader commits m1 alone and tells the producer that too "
-        "few "
-        "have it: NOT_ENOUGH_REPLICAS_AFTER_APPEND. From 3.7 on the high watermark is frozen, and the producer's "
-        "time "
+        "m1 waits for broker 2, which dies. Up to 3.6 the leader commits m1 alone and tells the producer that too few "
+        "have it: NOT_ENOUGH_REPLICAS_AFTER_APPEND. From 3.7 on the high watermark is frozen, and the producer's time "
         "runs out. Either way m1 is there in the end."
     ),
     schedule=Schedule(
         id="produce/isr-shrinks-below-the-minimum-after-the-append",
         requirement=(
             "When the ISR falls below min.insync.replicas after the append, the producer is answered "
-            "NOT_ENOUGH_REPLICAS_AFTER_APPEND while the record becomes visible (up to 3.6), or waits until its "
-            "time is up "
-            "while the high watermark stands still (from 3.7)."
+            "NOT_ENOUGH_REPLICAS_AFTER_APPEND while the record becomes visible (up to 3.6), or waits until its time is "
+            "up while the high watermark stands still (from 3.7)."
         ),
         sources=("AC-05", "AC-03", "003", "KAFKA-15583"),
         replicas=brokers(1, 2),
@@ -81,9 +78,8 @@ BACK_IN_TIME = Scenario(
     schedule=Schedule(
         id="produce/replica-is-back-before-the-time-is-up",
         requirement=(
-            "From 3.7 on a produce that waits while the ISR is below the minimum is acknowledged if the replicas "
-            "are back "
-            "in time; before, it has failed already."
+            "From 3.7 on a produce that waits while the ISR is below the minimum is acknowledged if the replicas are "
+            "back in time; before, it has failed already."
         ),
         sources=("AC-05", "AC-06", "003", "KAFKA-15583"),
         replicas=brokers(1, 2),
@@ -103,7 +99,4 @@ BACK_IN_TIME = Scenario(
     ),
 )
 
-SCENARIOS = (
-    AFTER_APPEND,
-    BACK_IN_TIME,
-)
+SCENARIOS = (AFTER_APPEND, BACK_IN_TIME)

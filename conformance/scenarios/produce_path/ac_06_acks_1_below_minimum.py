@@ -26,16 +26,14 @@ def alone_with_a_record(checked: str) -> tuple[Step, ...]:
 INVISIBLE = Scenario(
     name="AC-06",
     explanation=(
-        "Broker 2 is away, and m1 is produced with acks=1: the leader takes it, whatever the minimum. Up to 3.6 it "
-        "is "
+        "Broker 2 is away, and m1 is produced with acks=1: the leader takes it, whatever the minimum. Up to 3.6 it is "
         "below the high watermark at once and a consumer gets it; from 3.7 on it is invisible until broker 2 is back."
     ),
     schedule=Schedule(
         id="produce/acks-1-below-the-minimum",
         requirement=(
             "From 3.7 on a record produced with acks=1 while the ISR is below min.insync.replicas is not readable "
-            "before "
-            "the ISR has the minimum again; before, it is readable at once."
+            "before the ISR has the minimum again; before, it is readable at once."
         ),
         sources=("AC-06", "AC-04", "HW-02", "003", "KAFKA-15583"),
         replicas=brokers(1, 2),
