@@ -32,7 +32,7 @@ EPILOG = """examples:
 in a test of your own:
   with FaultAccount(cluster) as faults:       # healthy before; heals in reverse order however it ends; healthy after
       faults.inject(Kill(1))                  # fault_injection.faults.process
-      faults.inject(FullLogDirectory(1, room_bytes=65536))
+      faults.inject(cut(gate, 1, 2))          # fault_injection.faults.network
 """
 FAMILIES = {
     "process": "processes of brokers",

@@ -174,34 +174,6 @@ class Backend(Protocol):
         """Remove files from the directory of a node that ran and is dead; what is absent is none the worse."""
         ...
 
-    def storage_obstacle(self) -> str | None:
-        """Return why a directory cannot be limited in size or made read-only here, in words; None if it can."""
-        ...
-
-    def limit_storage(self, node: Node, relative: str, room_bytes: int) -> None:
-        """Leave a directory of a node that ran and is dead no more room than so many bytes beyond what is in it.
-
-        Raises:
-            ClusterError: the system does not permit it; see ``storage_obstacle``.
-        """
-        ...
-
-    def protect_storage(self, node: Node, relative: str) -> None:
-        """Make a directory of a node that ran and is dead read-only, for root as well.
-
-        Raises:
-            ClusterError: the system does not permit it; see ``storage_obstacle``.
-        """
-        ...
-
-    def restore_storage(self, node: Node, relative: str) -> bool:
-        """Return a directory of a dead node its ordinary storage back, with what is in it; False if it has that."""
-        ...
-
-    def storage_proof(self, node: Node, relative: str) -> str | None:
-        """Say in words what a directory lies on; None when it is ordinary storage."""
-        ...
-
     def output(self, node: Node) -> str:
         """Return what a node printed, beside its log."""
         ...

@@ -50,30 +50,6 @@ class Supervision:
         """Send a signal to a child, if it is still there."""
         self._ask({"signal": int(number), "pid": pid})
 
-    def limit(self, directory: Path, size: int) -> None:
-        """Put a directory on an empty file system of a size in bytes, or resize that; children started later see it.
-
-        Raises:
-            ClusterError: the system does not permit it.
-        """
-        self._ask({"limit": str(directory), "size": size})
-
-    def protect(self, directory: Path) -> None:
-        """Make a directory read-only for children started later.
-
-        Raises:
-            ClusterError: the system does not permit it.
-        """
-        self._ask({"protect": str(directory)})
-
-    def unmount(self, directory: Path) -> None:
-        """Take away what was mounted on a directory."""
-        self._ask({"unmount": str(directory)})
-
-    def seen(self, path: Path) -> Path:
-        """Return the path at which the tester sees what is at a path for children started last."""
-        return Path(f"/proc/{self.pid}/root", *path.absolute().parts[1:])
-
     def close(self) -> None:
         """Let the supervisor kill its children and end."""
         with self._lock:

@@ -72,16 +72,6 @@ CATALOGUE: tuple[CatalogueEntry, ...] = (
         "The broker writes a new one.", "that the file has no line for the replica", needs=_DOWN,
     ),
     CatalogueEntry(
-        "full_log_directory", "disk", "A log directory takes no more than a room of choice.",
-        "It gets its ordinary storage back with all that was written; a broker that runs is restarted.",
-        "what the directory lies on", needs=f"{_DOWN}; Linux, and root or user namespaces, for child processes",
-    ),
-    CatalogueEntry(
-        "read_only_log_directory", "disk", "A log directory can be read and not written.",
-        "It can be written again; a broker that runs is restarted.",
-        "how the directory is mounted", needs=f"{_DOWN}; Linux, and root or user namespaces, for child processes",
-    ),
-    CatalogueEntry(
         "cut", "network", "A node does not hear another one, or neither hears the other.", _PASSES,
         "the frame or connection that it stopped", needs=_GATE,
     ),
@@ -92,10 +82,6 @@ CATALOGUE: tuple[CatalogueEntry, ...] = (
     CatalogueEntry(
         "delay", "network", "What a node sends to another one arrives later.", "It arrives at once again.",
         "the frame that it delayed", needs=_GATE,
-    ),
-    CatalogueEntry(
-        "throttle", "network", "Only so many bytes a second pass from a node to another one.",
-        "All pass again.", "the frame that it slowed down", needs=_GATE,
     ),
     CatalogueEntry(
         "hold_frame", "frame", "A frame at a protocol point waits, and what comes behind it with it.", _DISARMS,

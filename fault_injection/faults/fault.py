@@ -16,7 +16,6 @@ from typing import NoReturn, Protocol, runtime_checkable
 
 from fault_injection.cluster.errors import ClusterError
 from fault_injection.cluster.health import UnhealthyClusterError
-from fault_injection.cluster.launches import log_directories
 from fault_injection.cluster.lifecycle import Cluster
 from fault_injection.wire.gate_events import HoldStatus
 from fault_injection.wire.proxy import GateProxy
@@ -247,7 +246,7 @@ def _raise(number: int, _frame: object) -> NoReturn:
 
 
 def require_untouched(cluster: Cluster) -> None:
-    """Make sure that no frame is waited for or held, no link impaired, and no log directory full or read-only.
+    """Make sure that no frame is waited for or held and no link impaired.
 
     Raises:
         UnhealthyClusterError: something is, and what.
@@ -264,8 +263,3 @@ def _standing(cluster: Cluster) -> Iterator[str]:
             if status in (HoldStatus.ARMED, HoldStatus.CAUGHT):
                 yield f"hold {name!r} is {status.value}"
         yield from relay.network.imposed()
-    for node in cluster.spec.broker_nodes:
-        for directory in log_directories(cluster.spec):
-            proof = cluster.backend.storage_proof(node, directory)
-            if proof is not None:
-                yield f"{node.name} has {proof}"

@@ -4,7 +4,7 @@
   hears anything, as in a partition; by *resets* connections end whenever they are tried.
 - ``isolate``: all ways from and to a broker are cut, those of clients and ZooKeeper as well if they lead through
   the relay.
-- ``delay``: bytes arrive later. ``throttle``: only so many bytes a second pass.
+- ``delay``: bytes arrive later.
 
 All are done at the relay, per way: a node may be heard that does not hear. Each is only armed until
 traffic meets it: a cut has fired once it stopped something. What a blackhole stopped goes on when it is healed;
@@ -24,7 +24,6 @@ from fault_injection.wire.impairments import (
     LinkCut,
     LinkDelay,
     LinkDirection,
-    Throttle,
     Touched,
     around,
     between,
@@ -49,7 +48,7 @@ class FiredTraffic(FiredFrame):
 
 @dataclass(frozen=True, slots=True)
 class ImpairedNetwork:
-    """An impairment of some ways; made by ``cut``, ``isolate``, ``delay`` and ``throttle``.
+    """An impairment of some ways; made by ``cut``, ``isolate`` and ``delay``.
 
     Attributes:
         name: the word for it.
@@ -144,13 +143,6 @@ def delay(
 ) -> ImpairedNetwork:
     """Let what the sender sends arrive later."""
     return ImpairedNetwork("delay", gate, LinkDelay((LinkDirection(sender, receiver, kind),), delay_ms))
-
-
-def throttle(
-    gate: GateProxy, sender: int | None, receiver: int | None, bytes_per_s: int, *, kind: LinkKind | None = None
-) -> ImpairedNetwork:
-    """Let only so many bytes a second pass from the sender to the receiver, all connections together."""
-    return ImpairedNetwork("throttle", gate, Throttle((LinkDirection(sender, receiver, kind),), bytes_per_s))
 
 
 def _obstacle(cluster: Cluster, gate: GateProxy, ways: tuple[LinkDirection, ...]) -> str:

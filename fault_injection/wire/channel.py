@@ -3,7 +3,6 @@
 A channel is asked only while the valve is not open. The thread that moves the frames brings each to
 ``carry``, which waits as long as the way is cut and calls back when the frame may go. A delayed way has a
 thread of its own: frames wait in a line until they are due, so that a delay costs time and not throughput.
-``paced`` sends in pieces as fast as a throttle lets them through.
 
 Invariant: frames keep their order; at most ``LINE_BYTES_MAX`` bytes, or one frame, wait in a line.
 """
@@ -194,17 +193,9 @@ class Channel:
                 self._valve.changed.wait(DESERTED_CHECK_S if self._was_unopened else None)
         return "abort"
 
-    def paced(self, content: bytes | bytearray | memoryview, send: Callable[[memoryview], bool]) -> bool:
-        """Send bytes as soon as the network lets them, in pieces if throttled; tell whether all were sent."""
-        rest = memoryview(content)
-        while rest:
-            if self._valve.is_open:
-                return send(rest)
-            piece = rest[: self._through_throttle(len(rest))]
-            if self.cleared() != "forward" or not send(piece):
-                return False
-            rest = rest[len(piece) :]
-        return True
+    def send(self, content: bytes | bytearray | memoryview, send: Callable[[memoryview], bool]) -> bool:
+        """Send bytes as soon as the way is free; return whether they were sent."""
+        return not content or ((self._valve.is_open or self.cleared() == "forward") and send(memoryview(content)))
 
     def drained(self) -> None:
         """Return when nothing is late any more and the other side may hear that this one ended."""
@@ -225,18 +216,6 @@ class Channel:
         link = self._state.link
         flow = Flow(link.kind, self._state.source, link.destination, self._direction)
         return Load(self._state.number, flow, self._opened_ns, size, frame)
-
-    def _through_throttle(self, size: int) -> int:
-        """Wait until the next piece is through and give its size."""
-        shaping, flow = self._valve.shaping, self._load(0, None).flow
-        with self._valve.changed:
-            size = min(size, shaping.piece_bytes(flow) or size)
-            due_ns = shaping.book(flow, size, time.monotonic_ns())
-            while (left_ns := due_ns - time.monotonic_ns()) > 0 and not self._is_ended():
-                if shaping.piece_bytes(flow) is None:
-                    break
-                self._valve.changed.wait(left_ns / NS_PER_S)
-        return size
 
     def _put(self, late: _Late) -> bool:
         """Put a frame into the line as soon as there is room, with the lock held; tell whether that was in time."""

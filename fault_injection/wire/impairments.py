@@ -156,24 +156,7 @@ class LinkDelay:
         return f"of {self.delay_ms} ms"
 
 
-@dataclass(frozen=True, slots=True)
-class Throttle:
-    """At most ``bytes_per_s`` bytes a second pass on these ways, all connections together."""
-
-    ways: tuple[LinkDirection, ...]
-    bytes_per_s: int
-
-    def __post_init__(self) -> None:
-        if self.bytes_per_s < 1:
-            raise ValueError(f"a throttle lets something through, not {self.bytes_per_s} bytes/s")
-
-    @property
-    def text(self) -> str:
-        """To what, in words."""
-        return f"to {self.bytes_per_s} bytes/s"
-
-
-Impairment = LinkCut | LinkDelay | Throttle
+Impairment = LinkCut | LinkDelay
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +176,7 @@ class Touched:
     Attributes:
         connection: number of the connection, as in the trace.
         flow: which of its flows.
-        frames: frames, or pieces of a channel without frames, that were stopped, delayed, throttled or reset.
+        frames: frames, or pieces of a channel without frames, that were stopped, delayed or reset.
         size: their bytes.
         first: the first of the frames; None if it was no frame.
         at_ns: when it was touched first, monotonic.

@@ -48,7 +48,7 @@ class GateProxy:
         on_event: told of everything that happens to armed actions, in order; must return quickly.
 
     Attributes:
-        network: the ports and connections; cuts, delays, throttles and resets of the links.
+        network: the ports and connections; cuts, delays and resets of the links.
         valve: what is imposed on the network.
 
     Raises:

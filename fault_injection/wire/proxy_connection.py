@@ -136,7 +136,7 @@ class Connection:
     def _pump(self, source: socket.socket, target: socket.socket, arrived: Arrived, channel: Channel) -> None:
         parser = UnframedParser() if self.state.link.kind == "zookeeper" else FrameParser()
         through = CutThrough(
-            partial(self._handler.may_begin, self.state), partial(channel.paced, send=partial(self._send, target))
+            partial(self._handler.may_begin, self.state), partial(channel.send, send=partial(self._send, target))
         )
         is_answers = channel is self._response_channel
         is_reset = True
@@ -240,7 +240,7 @@ class Connection:
         return self._request_channel.is_empty and self._handler.is_answered(self.state)
 
     def _send_unread(self, unread: UnreadFrame, content: memoryview, target: socket.socket, channel: Channel) -> bool:
-        is_sent = channel.paced(content, partial(self._send, target))
+        is_sent = channel.send(content, partial(self._send, target))
         self._handler.unread_ended(unread, "forwarded" if is_sent else "aborted")
         return is_sent
 
@@ -257,7 +257,7 @@ class Connection:
     def _go_unframed(self, content: bytes | bytearray, target: socket.socket, channel: Channel, word: Word) -> bool:
         if word != "forward":
             return False
-        is_sent = channel.paced(content, partial(self._send, target))
+        is_sent = channel.send(content, partial(self._send, target))
         if not is_sent:
             (self._response_channel if channel is self._request_channel else self._request_channel).cleared()
         return is_sent

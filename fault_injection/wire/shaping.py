@@ -1,9 +1,8 @@
 """What becomes of bytes on an impaired network?
 
 ``Shaping`` is a policy without clock, socket or thread: it is told what is imposed and asked, for a flow and a
-time, whether bytes may go on, how much later they arrive and when they are through a throttle. Impairments add
-up: any reset resets, any blackhole stops, delays add, of several throttles the slowest counts. Nothing is left
-to chance, so the same traffic meets the same fate.
+time, whether bytes may go on and how much later they arrive. Impairments add up: any reset resets, any blackhole
+stops, delays add. Nothing is left to chance, so the same traffic meets the same fate.
 """
 
 from collections.abc import Iterator
@@ -19,20 +18,18 @@ from fault_injection.wire.impairments import (
     ImpairmentEvidence,
     LinkCut,
     LinkDelay,
-    Throttle,
     Touched,
 )
 
 NS_PER_S = 1_000_000_000
 TOUCHED_MAX = 256
-PIECES_PER_S = 20
 
 Verdict = Literal["forward", "wait", "close"]
 
 
 @dataclass(slots=True)
 class _Imposed:
-    """One impairment and what it did so far; ``free_ns`` is when a throttle is through with what it has."""
+    """One impairment and what it did so far."""
 
     name: str
     impairment: Impairment
@@ -40,7 +37,6 @@ class _Imposed:
     lifted_ns: int | None = None
     touched: dict[tuple[int, Flow], Touched] = field(default_factory=dict)
     untold: int = 0
-    free_ns: int = 0
 
     def carries(self, flow: Flow) -> bool:
         return any(way.carries(flow) for way in self.impairment.ways)
@@ -125,28 +121,10 @@ class Shaping:
         """Take note of bytes that are about to go, and say how many nanoseconds later they arrive."""
         delay_ms = 0
         for imposed in self._imposed.values():
-            if not isinstance(imposed.impairment, LinkCut) and imposed.carries(load.flow):
+            if isinstance(imposed.impairment, LinkDelay) and imposed.carries(load.flow):
                 _touch(imposed, load, now_ns)
-                delay_ms += imposed.impairment.delay_ms if isinstance(imposed.impairment, LinkDelay) else 0
+                delay_ms += imposed.impairment.delay_ms
         return delay_ms * NS_PER_MS
-
-    def piece_bytes(self, flow: Flow) -> int | None:
-        """Return how many bytes may be sent at once, so that they flow evenly; None without a throttle."""
-        rates = [throttle.bytes_per_s for _, throttle in self._throttles(flow)]
-        return max(1, min(rates) // PIECES_PER_S) if rates else None
-
-    def book(self, flow: Flow, size: int, now_ns: int) -> int:
-        """Say when bytes that come now are through every throttle on their way."""
-        through_ns = now_ns
-        for imposed, throttle in self._throttles(flow):
-            imposed.free_ns = max(imposed.free_ns, now_ns) + size * NS_PER_S // throttle.bytes_per_s
-            through_ns = max(through_ns, imposed.free_ns)
-        return through_ns
-
-    def _throttles(self, flow: Flow) -> Iterator[tuple[_Imposed, Throttle]]:
-        for imposed in self._imposed.values():
-            if isinstance(imposed.impairment, Throttle) and imposed.carries(flow):
-                yield imposed, imposed.impairment
 
     def _resets(self, flow: Flow) -> Iterator[_Imposed]:
         for imposed in self._cuts("reset"):

@@ -116,7 +116,7 @@ def kill_paused(container: Any) -> None:  # noqa: ANN401 - untyped library
             container.kill()
 
 
-# Which containers, volumes and networks did a dead tester leave behind, and how are they told from anybody else's?
+# Which containers and networks did a dead tester leave behind, and how are they told from anybody else's?
 #
 # They carry the label of their owner, the tester's process. A later tester removes those whose owner is provably gone:
 # other hosts and PID namespaces may share the Docker daemon, and their testers live on.
@@ -131,7 +131,7 @@ def owner_of_this_process() -> str:
 
 
 def sweep() -> list[str]:
-    """Remove the containers, volumes and networks whose owner is gone; return their names."""
+    """Remove the containers and networks whose owner is gone; return their names."""
     with contextlib.closing(docker.from_env()) as client:
         return swept(client)
 
@@ -145,11 +145,6 @@ def swept(client: Any) -> list[str]:  # noqa: ANN401 - untyped library
             with contextlib.suppress(NotFound):
                 container.remove(force=True, v=True)
                 removed.append(str(container.name))
-    for volume in client.volumes.list(filters=filters):
-        if _is_orphan(volume.attrs["Labels"][OWNER_LABEL]):
-            with contextlib.suppress(NotFound):
-                volume.remove(force=True)
-                removed.append(str(volume.name))
     for network in client.networks.list(filters=filters):
         if _is_orphan(network.attrs["Labels"][OWNER_LABEL]):
             with contextlib.suppress(NotFound):

@@ -37,7 +37,6 @@ from fault_injection.cluster.backends.container_image import (
     problem_with_pulling,
 )
 from fault_injection.cluster.backends.container_shell import OWNER_LABEL, kill_paused, owner_of_this_process, swept
-from fault_injection.cluster.backends.container_storage import NodeVolumes
 from fault_injection.cluster.errors import ClusterError
 from fault_injection.cluster.launches import LOG, OUTPUT
 from fault_injection.cluster.plan import address_seen_at
@@ -96,7 +95,6 @@ class DockerBackend:
         self.host = str(addresses["Gateway"])
         self.peers = str(addresses["Subnet"]), address_seen_at(self.host)
         self._placed: dict[Node, _Placed] = {}
-        self._volumes = NodeVolumes(self._client, self._labels)
         self._image_digest: str | None = None
 
     @property
@@ -109,19 +107,17 @@ class DockerBackend:
         if self.is_running(launch.node):
             raise ClusterError(f"{launch.node.name} runs already")
         known = self._placed.get(launch.node)
-        is_known = known is not None and known.launch == launch
-        if known is not None and is_known and self._volumes.is_settled(launch.node):
+        if known is not None and known.launch == launch:
             known.container.get_wrapped_container().start()
             known.files.forget()
             return
-        container = self._container(launch, known if is_known else None)
+        container = self._container(launch)
         self._remove(launch.node)
         try:
             container.start()
         except BaseException:
             container.stop()
             raise
-        self._volumes.settle(launch.node)
         wrapped = container.get_wrapped_container()
         self._placed[launch.node] = _Placed(launch, container, ContainerFiles(wrapped, launch.directory))
         self._image_digest = str(wrapped.attrs["Image"])
@@ -207,28 +203,6 @@ class DockerBackend:
         """Remove files from a dead node's directory."""
         self._placed[node].files.remove(*relative)
 
-    def storage_obstacle(self) -> str | None:
-        """Say that a directory can be put on a volume."""
-        return None
-
-    def limit_storage(self, node: Node, relative: str, room_bytes: int) -> None:
-        """Leave a directory of a dead node no more room than so many bytes, from its next start on."""
-        container = self._placed[node].container.get_wrapped_container()
-        self._volumes.limit(node, container, self._placed[node].launch.directory / relative, room_bytes)
-
-    def protect_storage(self, node: Node, relative: str) -> None:
-        """Make a directory of a dead node read-only, from its next start on."""
-        container = self._placed[node].container.get_wrapped_container()
-        self._volumes.protect(node, container, self._placed[node].launch.directory / relative)
-
-    def restore_storage(self, node: Node, relative: str) -> bool:
-        """Return a directory of a dead node its ordinary storage back, from its next start on."""
-        return self._volumes.restore(node, self._placed[node].launch.directory / relative)
-
-    def storage_proof(self, node: Node, relative: str) -> str | None:
-        """Say in words what a directory lies on, if that is not ordinary storage."""
-        return self._volumes.proof(node, self._placed[node].launch.directory / relative)
-
     def output(self, node: Node) -> str:
         """Return what a node printed, beside its log."""
         placed = self._placed.get(node)
@@ -238,24 +212,16 @@ class DockerBackend:
         """Remove every container and the network."""
         for node in list(self._placed):
             self._remove(node)
-        self._volumes.close()
         self._network.remove()
         self._network._docker.client.close()  # noqa: SLF001 - it has no other way to give its connections back
         self._client.close()
 
-    def _container(self, launch: NodeLaunch, before: _Placed | None = None) -> DockerContainer:
-        """Make a container with a node's prepared files, and with those of the container before it."""
+    def _container(self, launch: NodeLaunch) -> DockerContainer:
+        """Make a container with a node's prepared files."""
         container = DockerContainer(self._kafka_image or image_with_jars(self._client, launch, self._jre_image))
         container.with_network(self._network)
-        contents = {path: path.read_bytes() for path in filter(Path.is_file, launch.directory.rglob("*"))}
-        if before is not None:
-            contents = {launch.directory / name: before.files.read(name) for name in before.files.names()}
-        volume = self._volumes.of_next(launch.node)
-        if volume is not None:
-            container.volumes[volume.volume.name] = volume.mount
-        for path, content in contents.items():
-            if volume is None or volume.directory not in path.parents:
-                container.with_copy_into_container(content, str(path))
+        for path in filter(Path.is_file, launch.directory.rglob("*")):
+            container.with_copy_into_container(path.read_bytes(), str(path))
         container.with_command(["-cp", CLASS_PATH, *launch.arguments])
         for host, ports in ((self.client_host, launch.client_ports), (self.host, launch.node_ports)):
             container.ports |= {f"{port}/tcp": (host, port) for port in ports}

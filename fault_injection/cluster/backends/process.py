@@ -10,7 +10,6 @@ import signal
 from pathlib import Path
 
 from fault_injection.cluster.backend import NodeLaunch, ProcessState
-from fault_injection.cluster.backends.process_storage import ProcessStorage
 from fault_injection.cluster.errors import ClusterError
 from fault_injection.cluster.launches import OUTPUT, ClassArchive
 from fault_injection.cluster.relay import LOOPBACK
@@ -43,7 +42,6 @@ class ProcessBackend:
         self._pids: dict[Node, int] = {}
         self._directories: dict[Node, Path] = {}
         self._archives: dict[str, ClassArchive] = {}
-        self._storage = ProcessStorage(self._supervision)
 
     def run(self, launch: NodeLaunch) -> None:
         """Start a node, for the first time or again with the data that it has."""
@@ -119,43 +117,23 @@ class ProcessBackend:
         """Return the files of a node's directory; what is deleted meanwhile is left out."""
         if node not in self._directories:
             return []
-        root = self._storage.seen(self._directories[node])
+        root = self._directories[node]
         return sorted(str(Path(parent, name).relative_to(root)) for parent, _, names in os.walk(root) for name in names)
 
     def read(self, node: Node, relative: str) -> bytes:
         """Return the content of a file of a node's directory."""
         if node not in self._directories:
             raise FileNotFoundError(relative)
-        return (self._storage.seen(self._directories[node]) / relative).read_bytes()
+        return (self._directories[node] / relative).read_bytes()
 
     def write(self, node: Node, relative: str, content: bytes) -> None:
         """Put a file into a dead node's directory."""
-        (self._storage.seen(self._directories[node]) / relative).write_bytes(content)
+        (self._directories[node] / relative).write_bytes(content)
 
     def remove(self, node: Node, *relative: str) -> None:
         """Remove files from a dead node's directory."""
         for path in relative:
-            (self._storage.seen(self._directories[node]) / path).unlink(missing_ok=True)
-
-    def storage_obstacle(self) -> str | None:
-        """Return why a directory cannot be limited in size or made read-only here; None if it can."""
-        return self._storage.obstacle()
-
-    def limit_storage(self, node: Node, relative: str, room_bytes: int) -> None:
-        """Leave a directory of a dead node no more room than so many bytes."""
-        self._storage.limit(self._directories[node] / relative, room_bytes)
-
-    def protect_storage(self, node: Node, relative: str) -> None:
-        """Make a directory of a dead node read-only."""
-        self._storage.protect(self._directories[node] / relative)
-
-    def restore_storage(self, node: Node, relative: str) -> bool:
-        """Return a directory of a dead node its ordinary storage back."""
-        return self._storage.restore(self._directories[node] / relative)
-
-    def storage_proof(self, node: Node, relative: str) -> str | None:
-        """Say in words what a directory lies on, if that is not ordinary storage."""
-        return self._storage.proof(self._directories[node] / relative)
+            (self._directories[node] / path).unlink(missing_ok=True)
 
     def output(self, node: Node) -> str:
         """Return what a node printed, beside its log."""

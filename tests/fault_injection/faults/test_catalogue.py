@@ -8,18 +8,18 @@ from typing import get_args
 import pytest
 
 from conformance.cli import main
-from fault_injection.faults import disk, network, process, storage
+from fault_injection.faults import disk, network, process
 from fault_injection.faults.catalogue import CATALOGUE
 from fault_injection.wire.gate_events import Action
 from fault_injection.wire.points import POINTS
 
 CLASSES = {
     one.name
-    for module in (process, disk, storage, network)
+    for module in (process, disk, network)
     for one in vars(module).values()
     if isinstance(one, type) and isinstance(getattr(one, "name", None), str) and one.__module__ == module.__name__
 }
-NETWORK = {"cut", "isolate", "delay", "throttle"}
+NETWORK = {"cut", "isolate", "delay"}
 NAMES = [entry.name for entry in CATALOGUE]
 
 

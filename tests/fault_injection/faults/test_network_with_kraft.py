@@ -11,7 +11,7 @@ from fault_injection.cluster.readiness import await_registered, brokers_known_to
 from fault_injection.cluster.relay import CLIENTS, ZOOKEEPER
 from fault_injection.faults.account import FaultAccount, FaultAccountError
 from fault_injection.faults.fault import FaultError
-from fault_injection.faults.network import cut, delay, isolate, throttle
+from fault_injection.faults.network import cut, delay, isolate
 from fault_injection.releases import MetadataMode
 from fault_injection.waiting import until
 from fault_injection.wire.proxy import GateProxy
@@ -75,22 +75,6 @@ def seconds(client: Client) -> float:
     begun = time.monotonic()
     assert client.outcome(b"m") == ""
     return time.monotonic() - begun
-
-
-def test_a_throttle_bounds_how_fast_a_follower_gets_its_records(cluster: Cluster, gate: GateProxy) -> None:
-    topic = new_topic(cluster, "narrow")
-    size, bytes_per_s = 200_000, 100_000
-    with FaultAccount(cluster) as account:
-        narrow = account.inject(throttle(gate, 1, 2, bytes_per_s, kind="replication"))
-        begun = time.monotonic()
-        produce(cluster, topic, bytes(size))
-        took_s = time.monotonic() - begun
-        account.heal(narrow)
-        begun = time.monotonic()
-        produce(cluster, topic, bytes(size))
-        freely_s = time.monotonic() - begun
-    assert took_s >= size / bytes_per_s
-    assert freely_s < took_s / 2
 
 
 def test_an_isolated_broker_is_fenced_and_its_connections_end_once_it_is_back(

@@ -8,7 +8,7 @@ import pytest
 from fault_injection.cluster.relay import LinkName
 from fault_injection.waiting import until
 from fault_injection.wire.answer_order import PIECE_BYTES_MIN
-from fault_injection.wire.impairments import LinkCut, LinkDirection, Throttle
+from fault_injection.wire.impairments import LinkCut, LinkDirection
 from fault_injection.wire.proxy import TELLING_REQUESTS, GateProxy
 from tests.fault_injection.wire.frames_of import fetch_request, fetch_response
 from tests.fault_injection.wire.stub_node import DEADLINE_S, StubNode, await_received, connected, is_silent, read
@@ -25,23 +25,6 @@ def follower(proxy: GateProxy, leader: StubNode) -> Iterator[socket.socket]:
         connection.sendall(REQUEST)
         await_received(leader, REQUEST)
         yield connection
-
-
-def test_a_cut_stops_in_the_middle_of_a_frame_and_it_goes_on_where_it_stopped(
-    proxy: GateProxy, leader: StubNode, follower: socket.socket
-) -> None:
-    frame = (200_000).to_bytes(4, "big") + bytes(range(250)) * 800
-    proxy.network.impose("slow", Throttle((LinkDirection(2, 1),), 400_000))
-    follower.sendall(frame)
-    until(lambda: leader.count > len(REQUEST), deadline_s=DEADLINE_S, what="the frame begins")
-    proxy.network.impose("cut", LinkCut((LinkDirection(2, 1),)))
-    is_silent(follower)
-    at_cut = leader.count
-    is_silent(follower)
-    assert leader.count == at_cut < len(REQUEST + frame)
-    proxy.network.lift("slow")
-    proxy.network.lift("cut")
-    await_received(leader, REQUEST + frame)
 
 
 def test_a_large_answer_that_goes_on_while_it_arrives_stops_in_the_middle(

@@ -1,8 +1,6 @@
 """What becomes of bytes when several impairments are imposed, one after the other and at once?"""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from fault_injection.wire.impairments import (
     Flow,
@@ -11,9 +9,8 @@ from fault_injection.wire.impairments import (
     LinkCut,
     LinkDelay,
     LinkDirection,
-    Throttle,
 )
-from fault_injection.wire.shaping import NS_PER_S, TOUCHED_MAX, Load, Shaping
+from fault_injection.wire.shaping import TOUCHED_MAX, Load, Shaping
 
 REQUESTS = Flow("replication", 2, 1, "request")
 ANSWERS = REQUESTS.reverse
@@ -83,36 +80,6 @@ def test_delays_add_up() -> None:
     assert shaping.slowed(load(ANSWERS), 0) == 0
 
 
-def test_the_slowest_throttle_counts_and_its_connections_share_it() -> None:
-    shaping = Shaping()
-    shaping.impose("slow", Throttle((LinkDirection(2, 1),), 1000), 0)
-    shaping.impose("fast", Throttle((LinkDirection(2, None),), 1_000_000), 0)
-    assert shaping.piece_bytes(REQUESTS) == 50
-    assert shaping.piece_bytes(ANSWERS) is None
-    assert shaping.book(REQUESTS, 500, 0) == NS_PER_S // 2
-    assert shaping.book(REQUESTS, 500, 0) == NS_PER_S
-    assert shaping.book(ANSWERS, 500, 0) == 0
-    assert shaping.book(REQUESTS, 1, 5 * NS_PER_S) == 5 * NS_PER_S + MS
-
-
-@given(
-    rate=st.integers(1, 10**6), arrivals=st.lists(st.tuples(st.integers(0, 10**9), st.integers(1, 10**5)), min_size=1)
-)
-def test_no_window_of_time_holds_more_than_the_rate(rate: int, arrivals: list[tuple[int, int]]) -> None:
-    shaping = Shaping()
-    shaping.impose("slow", Throttle((LinkDirection(2, 1),), rate), 0)
-    now_ns, through = 0, []
-    for wait_ns, size in arrivals:
-        now_ns += wait_ns
-        through.append((shaping.book(REQUESTS, size, now_ns), size))
-    assert [at for at, _ in through] == sorted(at for at, _ in through)
-    (first_ns, _), *later = through
-    passed = 0
-    for at_ns, size in later:
-        passed += size
-        assert passed <= rate * (at_ns - first_ns + len(later)) / NS_PER_S
-
-
 def test_evidence_names_what_was_met_and_outlives_the_impairment() -> None:
     shaping = Shaping()
     shaping.impose("cut", LinkCut((LinkDirection(2, 1),)), 100)
@@ -157,5 +124,3 @@ def test_names_are_used_once_at_a_time() -> None:
 def test_an_impairment_that_does_nothing_is_refused() -> None:
     with pytest.raises(ValueError, match="takes time"):
         LinkDelay((LinkDirection(2, 1),), 0)
-    with pytest.raises(ValueError, match="lets something through"):
-        Throttle((LinkDirection(2, 1),), 0)

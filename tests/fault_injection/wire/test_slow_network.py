@@ -1,4 +1,4 @@
-"""Does a delay cost time and not throughput, and does a throttle let no more through than it says?
+"""Does a delay cost time and not throughput?
 
 Times are compared with the same traffic on the same proxy without the impairment, or are lower bounds, which a
 busy machine cannot break.
@@ -9,9 +9,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from fault_injection.cluster.relay import ZOOKEEPER, LinkName
+from fault_injection.cluster.relay import LinkName
 from fault_injection.waiting import until
-from fault_injection.wire.impairments import LinkCut, LinkDelay, LinkDirection, Throttle
+from fault_injection.wire.impairments import LinkCut, LinkDelay, LinkDirection
 from fault_injection.wire.proxy import GateProxy
 from tests.fault_injection.wire.frames_of import fetch_request
 from tests.fault_injection.wire.stub_node import DEADLINE_S, StubNode, connected, read, seconds_of_round_trip
@@ -19,7 +19,6 @@ from tests.fault_injection.wire.stub_node import DEADLINE_S, StubNode, connected
 LINK = LinkName.replication(1)
 REQUEST = fetch_request(offset=1)
 DELAY_MS = 60
-RATE = 400_000
 
 
 @pytest.fixture
@@ -97,40 +96,6 @@ def test_a_delayed_frame_is_stopped_by_a_cut(proxy: GateProxy, node: StubNode) -
         assert node.all_received == b""
         proxy.network.lift("cut")
         assert read(follower, len(REQUEST)) == REQUEST
-
-
-@pytest.mark.parametrize("link", [LINK, LinkName.zookeeper(2)])
-def test_a_throttle_bounds_the_bytes_of_any_second(proxy: GateProxy, node: StubNode, link: LinkName) -> None:
-    size = 100_000
-    frame = (size - 4).to_bytes(4, "big") + bytes(range(256)) * (size // 256 + 1)
-    frame = frame[:size]
-    with connected(proxy.open(link, node.address)) as follower:
-        receiver = 1 if link == LINK else ZOOKEEPER
-        follower.sendall(REQUEST)
-        assert read(follower, len(REQUEST)) == REQUEST
-        free_s = seconds_of_round_trip(follower, frame)
-        proxy.network.impose("slow", Throttle((LinkDirection(2, receiver),), RATE))
-        slow_s = seconds_of_round_trip(follower, frame)
-        proxy.network.lift("slow")
-        again_s = seconds_of_round_trip(follower, frame)
-    assert slow_s >= size / RATE
-    assert slow_s > 3 * max(free_s, again_s)
-    assert proxy.network.evidence("slow").size == size
-
-
-def test_connections_share_what_a_throttle_lets_through(proxy: GateProxy, node: StubNode) -> None:
-    size = 40_000
-    frame = (size - 4).to_bytes(4, "big") + bytes(size - 4)
-    address = proxy.open(LinkName.controller(100, 2), node.address)
-    proxy.network.impose("slow", Throttle((LinkDirection(2, 100),), RATE))
-    with connected(address) as first, connected(address) as second:
-        begun = time.monotonic()
-        first.sendall(frame)
-        second.sendall(frame)
-        assert read(first, size) == read(second, size) == frame
-        took_s = time.monotonic() - begun
-    assert took_s >= 2 * size / RATE
-    assert len(proxy.network.evidence("slow").touched) == 2
 
 
 def test_what_a_delay_keeps_is_bounded(proxy: GateProxy, node: StubNode, monkeypatch: pytest.MonkeyPatch) -> None:
