@@ -117,7 +117,7 @@ docs: setup-dev
 	@$(PYTEST) -q tests/oracle/test_diagram.py tests/conformance/catalogue/test_documented_record.py
 
 jre-image: setup
-	@$(BIN)/python -m fault_injection.cluster.backends.jre_image
+	@$(BIN)/python -m fault_injection.cluster.backends.container_image
 
 clean:
 	rm -rf $(VENV) build *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage

@@ -12,7 +12,7 @@ from itertools import count, islice
 from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar, cast
 
 from conformance.work_directory import work_directory
-from fault_injection.cluster.errors import ClusterError
+from fault_injection.cluster.backend import ClusterError
 from fault_injection.cluster.lifecycle import Cluster
 from fault_injection.cluster.readiness import brokers_known_to
 from fault_injection.cluster.spec import ClusterSpec, HighWatermarkCheckpoint, Timing

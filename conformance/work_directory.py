@@ -11,7 +11,7 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from fault_injection.cluster.owner import Owner
+from fault_injection.cluster.supervision import Owner
 
 PREFIX = "kafka-conformance-"
 OWNED = re.compile(rf"{PREFIX}(?P<owner>{Owner.PATTERN})-")

@@ -38,6 +38,13 @@ class StepView:
         words = self.taken.sentence
         return f"{words[0].upper()}{words[1:]}."
 
+    @property
+    def seconds(self) -> str:
+        """Return how long the step took, as 4.6 s; empty if nobody wrote it down."""
+        if self.started_ns is None or self.finished_ns is None:
+            return ""
+        return f"{(self.finished_ns - self.started_ns) / 1e9:.1f} s"
+
 
 @dataclass(frozen=True, slots=True)
 class NumbersView:

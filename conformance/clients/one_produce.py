@@ -22,7 +22,7 @@ from conformance.clients.outcomes import outcome_of
 from conformance.clients.producer import DeliveryReport
 from conformance.clients.records import key_of, value_of
 from conformance.probes.connection import BrokerConnection, MemoryRecordsBuilder, ProbeError, ProduceRequest
-from fault_injection.puppets.schema import API_VERSIONS, CLIENT_MESSAGES, PRODUCE, request_frame
+from fault_injection.puppets.connection import API_VERSIONS, CLIENT_MESSAGES, PRODUCE, request_frame
 from fault_injection.waiting import DeadlineExceededError, until
 from oracle.error_codes import error_name
 from oracle.vocabulary import Acks, ProduceOutcome

@@ -14,8 +14,13 @@ from typing import TYPE_CHECKING, Any
 
 from conformance.probes.connection import ProbeError
 from conformance.probes.segments import records_of
-from fault_injection.puppets.connection import PuppetConnection, PuppetError
-from fault_injection.puppets.schema import FETCH, LIST_OFFSETS, OFFSETS_FOR_LEADER_EPOCH
+from fault_injection.puppets.connection import (
+    FETCH,
+    LIST_OFFSETS,
+    OFFSETS_FOR_LEADER_EPOCH,
+    PuppetConnection,
+    PuppetError,
+)
 from oracle.asking import newest_asked
 from oracle.error_codes import error_name
 from oracle.vocabulary import ClientRequest
@@ -23,7 +28,7 @@ from oracle.vocabulary import ClientRequest
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from fault_injection.puppets.schema import Values
+    from fault_injection.puppets.connection import Values
 
 FETCH_BYTES_MAX = 1 << 20
 CLIENT_ID = "kafka-conformance-question"

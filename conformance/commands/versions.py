@@ -13,7 +13,7 @@ from conformance.line import Line, line_named, release_named
 from conformance.record.directory import as_plain
 from conformance.scenarios.regressions.defect import UNREACHED
 from fault_injection.releases import RELEASES
-from fault_injection.releases.cache import cache_directory, jar_set
+from fault_injection.releases.jars import cache_directory, jar_set
 from oracle.rules import base_protocol
 from oracle.rules.release import has_mode
 from oracle.vocabulary import MetadataMode

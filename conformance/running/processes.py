@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from conformance.interruption import HarnessError, missed
 from conformance.record.timeline import Event, ProcessOfFault
 from conformance.running.lag_time import await_return
-from fault_injection.cluster.errors import NodeDiedError
+from fault_injection.cluster.backend import NodeDiedError
 from fault_injection.cluster.readiness import DEADLINE_S, await_unregistered, is_hung, registered_brokers
 from fault_injection.faults import disk
 from fault_injection.faults import process as fault

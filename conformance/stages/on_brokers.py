@@ -19,7 +19,7 @@ from conformance.running.processes import fatal_exits
 from conformance.running.recorder import hold_marks
 from conformance.running.runner import Runner
 from conformance.stages.evidence import keep_broker_files, keep_node_logs, keep_replica_logs
-from fault_injection.cluster.errors import ClusterError
+from fault_injection.cluster.backend import ClusterError
 from fault_injection.cluster.readiness import is_serving
 from fault_injection.waiting import DeadlineExceededError, until
 from fault_injection.wire.gate import GateError

@@ -13,8 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fault_injection.cluster.backend import Backend
-from fault_injection.cluster.errors import StorageFormatError
+from fault_injection.cluster.backend import Backend, StorageFormatError
 from fault_injection.cluster.launches import SETTINGS, log_directories, storage_tool_launch, write_files
 from fault_injection.cluster.properties import properties
 from fault_injection.cluster.readiness import DEADLINE_S, await_registered, zookeeper

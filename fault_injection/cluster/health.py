@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from kafka.protocol.admin import DescribeLogDirsRequest, DescribeLogDirsResponse
 from kafka.protocol.metadata import MetadataRequest, MetadataResponse
 
-from fault_injection.cluster.errors import ClusterError
+from fault_injection.cluster.backend import ClusterError
 from fault_injection.cluster.readiness import ask, registered_brokers
 from fault_injection.waiting import DeadlineExceededError, NotYetError, until
 

@@ -13,7 +13,7 @@ from fault_injection.cluster.relay import Address
 from fault_injection.cluster.spec import ClusterSpec, Node, ProcessRole
 from fault_injection.cluster.supervision import MARKER
 from fault_injection.releases import JarSet, Java, LogBinding
-from fault_injection.releases.cache import cache_directory
+from fault_injection.releases.jars import cache_directory
 
 DATA = "data"
 SETTINGS = "server.properties"

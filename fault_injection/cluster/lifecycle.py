@@ -6,9 +6,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from fault_injection.cluster.backend import Backend, ProcessState
+from fault_injection.cluster.backend import Backend, ClusterError, NodeDiedError, ProcessState
 from fault_injection.cluster.bring_up import bring_up
-from fault_injection.cluster.errors import ClusterError, NodeDiedError
 from fault_injection.cluster.launches import DATA, LOG, node_launch
 from fault_injection.cluster.lost_nodes import LostNode
 from fault_injection.cluster.plan import ClusterPlan, NodePlan

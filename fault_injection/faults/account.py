@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
 
-from fault_injection.cluster.errors import ClusterError
+from fault_injection.cluster.backend import ClusterError
 from fault_injection.cluster.health import RECOVERY_DEADLINE_S, UnhealthyClusterError, require_healthy
 from fault_injection.cluster.lifecycle import Cluster
 from fault_injection.faults.fault import (

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import NoReturn, Protocol, runtime_checkable
 
-from fault_injection.cluster.errors import ClusterError
+from fault_injection.cluster.backend import ClusterError
 from fault_injection.cluster.health import UnhealthyClusterError
 from fault_injection.cluster.lifecycle import Cluster
 from fault_injection.wire.gate_events import HoldStatus

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fault_injection.cluster.relay import Address
-from fault_injection.puppets.schema import Values
+from fault_injection.puppets.connection import Values
 from fault_injection.wire.controller_views import PartitionLeadership, StoppedReplica
 from fault_injection.wire.views import NONE
 

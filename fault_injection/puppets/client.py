@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from fault_injection.cluster.relay import Address
-from fault_injection.puppets.connection import PuppetConnection
+from fault_injection.puppets.connection import FETCH, LIST_OFFSETS, PRODUCE, WRITE_TXN_MARKERS, PuppetConnection, Values
 from fault_injection.puppets.records import PRODUCER_EPOCH, RECORD_BATCH_MAGIC, TIMESTAMP_MS, Batch
-from fault_injection.puppets.schema import FETCH, LIST_OFFSETS, PRODUCE, WRITE_TXN_MARKERS, Values
 from fault_injection.puppets.served_topics import PuppetTopic
 from fault_injection.wire.codec import fetch_response
 from fault_injection.wire.views import NONE, FetchedPartition

@@ -17,9 +17,16 @@ from typing import Any
 
 from fault_injection.cluster.relay import Address
 from fault_injection.puppets.announcements import LiveBroker, Sender, leader_and_isr, stop_replica, update_metadata
-from fault_injection.puppets.connection import PuppetConnection, PuppetError
+from fault_injection.puppets.connection import (
+    ALTER_PARTITION,
+    LEADER_AND_ISR,
+    STOP_REPLICA,
+    UPDATE_METADATA,
+    PuppetConnection,
+    PuppetError,
+    Values,
+)
 from fault_injection.puppets.controller_znode import ControllerZnode
-from fault_injection.puppets.schema import ALTER_PARTITION, LEADER_AND_ISR, STOP_REPLICA, UPDATE_METADATA, Values
 from fault_injection.puppets.served_topics import PuppetTopic
 from fault_injection.puppets.server import IncomingRequest, PuppetServer
 from fault_injection.wire import codec_controller

@@ -8,8 +8,7 @@ Sources: ``ReplicaManager.fetchMessages``, ``Partition.updateFollowerFetchState`
 
 from fault_injection.cluster.relay import Address
 from fault_injection.puppets.client import ConsumedFetch, fetched
-from fault_injection.puppets.connection import PuppetConnection
-from fault_injection.puppets.schema import OFFSETS_FOR_LEADER_EPOCH
+from fault_injection.puppets.connection import OFFSETS_FOR_LEADER_EPOCH, PuppetConnection
 from fault_injection.puppets.served_topics import PuppetTopic
 from fault_injection.wire.codec import epoch_response
 from fault_injection.wire.views import NONE, EpochEndOffset, FetchedPartition

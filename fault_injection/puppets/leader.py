@@ -11,9 +11,8 @@ from collections.abc import Callable
 from typing import Any, Literal
 
 from fault_injection.cluster.relay import Address
-from fault_injection.puppets.connection import PuppetError
+from fault_injection.puppets.connection import FETCH, LIST_OFFSETS, OFFSETS_FOR_LEADER_EPOCH, PuppetError, Values
 from fault_injection.puppets.records import magic_of_fetch
-from fault_injection.puppets.schema import FETCH, LIST_OFFSETS, OFFSETS_FOR_LEADER_EPOCH, Values
 from fault_injection.puppets.served_topics import OFFSET_OUT_OF_RANGE, Asking, PuppetTopic, Served, ServedTopics
 from fault_injection.puppets.server import IncomingRequest, PuppetServer
 from fault_injection.waiting import DeadlineExceededError, NotYetError, until

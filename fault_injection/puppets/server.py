@@ -14,7 +14,7 @@ from typing import Any
 
 from fault_injection.cluster.plan import PortReservation
 from fault_injection.cluster.relay import Address
-from fault_injection.puppets.schema import API_VERSIONS, CLIENT_MESSAGES, Values, response_frame
+from fault_injection.puppets.connection import API_VERSIONS, CLIENT_MESSAGES, Values, response_frame
 from fault_injection.wire.codec_schemas import Messages, api_name
 from fault_injection.wire.headers import RequestHeader, request_header
 from fault_injection.wire.proxy_endpoint import Endpoint

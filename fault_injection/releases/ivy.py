@@ -1,7 +1,7 @@
 """How are the jars of a coordinate and of everything it depends on fetched?
 
 With the Ivy that is bundled in pyspark, so that nothing but Python packages and a Java is needed. Ivy keeps
-its own download cache; the finished directories are kept by ``fault_injection.releases.cache``.
+its own download cache; the finished directories are kept by ``fault_injection.releases.jars``.
 """
 
 import importlib.util
@@ -18,8 +18,7 @@ from urllib.request import Request, urlopen
 from xml.etree import ElementTree as ET
 from xml.sax.saxutils import quoteattr
 
-from fault_injection.releases.java import find_java
-from fault_injection.releases.release import Coordinate, JarsUnavailableError, UsageError
+from fault_injection.releases.release import Coordinate, JarsUnavailableError, UsageError, find_java
 
 # Where do jars come from on this machine?
 #

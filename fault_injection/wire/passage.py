@@ -6,7 +6,7 @@ from typing import Generic, TypeVar
 from fault_injection.cluster.relay import LinkName
 from fault_injection.wire.answer_order import ParkingSpace
 from fault_injection.wire.codec import api_name
-from fault_injection.wire.fetch_session import FetchSession
+from fault_injection.wire.fetch_reader import FetchSession
 from fault_injection.wire.gate_events import FORWARD, FrameDecision
 from fault_injection.wire.headers import RequestHeader
 from fault_injection.wire.messages import RequestView, ResponseView

@@ -24,23 +24,16 @@ def draw_columns(story: Story, layout: PictureLayout, scale: TimeScale) -> Marku
     )
 
 
-def seconds_of(step: StepView) -> str:
-    """Return how long a step took, as 4.6 s; empty if nobody wrote it down."""
-    if step.started_ns is None or step.finished_ns is None:
-        return ""
-    return f"{(step.finished_ns - step.started_ns) / 1e9:.1f} s"
-
-
 def _lag(step: StepView, layout: PictureLayout, scale: TimeScale) -> Markup:
     left, top = scale.left_of(step.index), layout.top
     end = layout.lanes[-1].bottom
     middle = scale.middle_of(step.index)
     return group(
-        titled(f"The lag time passes: {seconds_of(step) or step.sentence}"),
+        titled(f"The lag time passes: {step.seconds or step.sentence}"),
         element("rect", x=left, y=top, width=scale.column, height=end - top, class_="lag"),
         element("line", x1=left, x2=left, y1=top, y2=end, class_="lag-edge"),
         element("line", x1=left + scale.column, x2=left + scale.column, y1=top, y2=end, class_="lag-edge"),
-        label(middle, top - 5, f"◷ {seconds_of(step)}".strip(), "lag-words", text_anchor="middle"),
+        label(middle, top - 5, f"◷ {step.seconds}".strip(), "lag-words", text_anchor="middle"),
     )
 
 

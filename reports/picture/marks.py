@@ -5,7 +5,6 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
-from reports.picture.columns import seconds_of
 from reports.picture.contents import replaced_stays
 from reports.picture.lanes import corners
 from reports.picture.layout import STRIP
@@ -129,7 +128,7 @@ def _silences(story: Story, lane: Lane, scale: TimeScale) -> list[_Happening]:
             scale.left_of(step.index) + 8,
             "◷ silent",
             "silent",
-            f"no fetch for {seconds_of(step) or 'the lag time'}",
+            f"no fetch for {step.seconds or 'the lag time'}",
         )
         for step in story.steps
         if lane.broker in step.taken.followers

@@ -14,7 +14,7 @@ from conformance.record.directory import RunDirectory
 from conformance.record.prediction import check_frozen
 from conformance.record.verdict import Conformance
 from conformance.scenarios.truncation import RESTARTED_FOLLOWER
-from fault_injection.cluster.errors import ClusterError
+from fault_injection.cluster.backend import ClusterError
 from fault_injection.faults.account import NotHealedError
 from oracle.schedule_format import decode
 from tests.conformance.brokerless import ASKS_THE_LEADER, WithoutBrokers, brokerless_pipeline

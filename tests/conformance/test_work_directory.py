@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from conformance.work_directory import remove_leftovers, work_directory
-from fault_injection.cluster.owner import Owner, start_time
+from fault_injection.cluster.supervision import Owner, start_time
 from tests.fault_injection.cluster.namespaces import in_another_namespace
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def test_a_process_id_that_was_used_again_is_not_its_old_owner(tmp_path: Path) -
 
 def test_where_processes_cannot_be_seen_nothing_is_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     left = left_behind(tmp_path)
-    monkeypatch.setattr("fault_injection.cluster.owner._place", lambda: None)
+    monkeypatch.setattr("fault_injection.cluster.supervision._place", lambda: None)
 
     assert remove_leftovers() == []
     assert work_directory("brokers").is_dir()

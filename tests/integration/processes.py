@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from fault_injection.cluster.owner import start_time
+from fault_injection.cluster.supervision import start_time
 
 Process = tuple[int, str]
 

@@ -19,7 +19,7 @@ from fault_injection.cluster.backends.choice import digest_of_image
 from fault_injection.cluster.backends.container_image import present_jre
 from fault_injection.cluster.backends.docker import problem_with_docker
 from fault_injection.releases import UsageError, find_release, jars_of
-from fault_injection.releases.cache import jar_set
+from fault_injection.releases.jars import jar_set
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -20,8 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from conformance.clients.questions import API_KEYS, CLIENT_ID
 from conformance.line import line_named
-from fault_injection.puppets.connection import PuppetConnection
-from fault_injection.puppets.schema import API_VERSIONS
+from fault_injection.puppets.connection import API_VERSIONS, PuppetConnection
 from oracle.rules.release import parse_version
 from oracle.vocabulary import ClientRequest
 from tests.fault_injection.cluster.topics import await_isr, produce

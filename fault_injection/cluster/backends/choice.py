@@ -73,7 +73,7 @@ def _hint(problem: str, kafka_image: str | None) -> str:
     if _DOCKER_ABSENT:
         return " pip install 'kafka-conformance[docker]' installs it."
     if kafka_image is None:
-        return " Without a registry, python -m fault_injection.cluster.backends.jre_image builds a base image."
+        return " Without a registry, python -m fault_injection.cluster.backends.container_image builds a base image."
     if problem.startswith("no Docker"):
         return (
             " Start Docker, or unpack that Kafka and give its directory with --kafka-home, which needs no containers."

@@ -14,8 +14,7 @@ from typing import Any
 import docker
 from docker.errors import APIError, NotFound
 
-from fault_injection.cluster.owner import Owner
-from fault_injection.cluster.supervision import is_node
+from fault_injection.cluster.supervision import Owner, is_node
 
 _SCRIPT = """
 cd "$1" || exit

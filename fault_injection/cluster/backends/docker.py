@@ -26,7 +26,7 @@ from testcontainers.core.config import testcontainers_config
 from testcontainers.core.container import DockerContainer
 from testcontainers.core.network import Network
 
-from fault_injection.cluster.backend import NodeLaunch, ProcessState
+from fault_injection.cluster.backend import ClusterError, NodeLaunch, ProcessState
 from fault_injection.cluster.backends.container_files import ContainerFiles, archive
 from fault_injection.cluster.backends.container_image import (
     CLASS_PATH,
@@ -37,7 +37,6 @@ from fault_injection.cluster.backends.container_image import (
     problem_with_pulling,
 )
 from fault_injection.cluster.backends.container_shell import OWNER_LABEL, kill_paused, owner_of_this_process, swept
-from fault_injection.cluster.errors import ClusterError
 from fault_injection.cluster.launches import LOG, OUTPUT
 from fault_injection.cluster.plan import address_seen_at
 from fault_injection.cluster.spec import Node

@@ -9,8 +9,7 @@ import os
 import signal
 from pathlib import Path
 
-from fault_injection.cluster.backend import NodeLaunch, ProcessState
-from fault_injection.cluster.errors import ClusterError
+from fault_injection.cluster.backend import ClusterError, NodeLaunch, ProcessState
 from fault_injection.cluster.launches import OUTPUT, ClassArchive
 from fault_injection.cluster.relay import LOOPBACK
 from fault_injection.cluster.spec import Node, ProcessRole

@@ -14,7 +14,7 @@ from conformance.clients import one_produce
 from conformance.clients.one_produce import DirectSending, OneRecord, ProduceAnswer, produce_once
 from conformance.clients.producer import DeliveryReport
 from conformance.probes.connection import ProbeError
-from fault_injection.puppets.schema import API_VERSIONS, CLIENT_MESSAGES, PRODUCE, response_frame
+from fault_injection.puppets.connection import API_VERSIONS, CLIENT_MESSAGES, PRODUCE, response_frame
 from oracle.vocabulary import ProduceOutcome
 
 if TYPE_CHECKING:

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from conformance.clients.questions import API_KEYS, EpochEndAnswer, Fetched, FetchLimits, Listed, Questioner
-from fault_injection.puppets.connection import PuppetConnection
-from fault_injection.puppets.schema import CLIENT_MESSAGES, built, request_frame
+from fault_injection.puppets.connection import CLIENT_MESSAGES, PuppetConnection, built, request_frame
 from oracle.rules.by_version import rules_for
 from oracle.rules.request_versions import versions
 from oracle.vocabulary import ClientRequest, MetadataMode

@@ -24,8 +24,7 @@ from conformance.running import processes
 from conformance.running.processes import FatalExits, Processes, fatal_exits
 from conformance.running.recorder import Recorder
 from conformance.running.topic_requests import require_all_running
-from fault_injection.cluster.backend import ProcessState
-from fault_injection.cluster.errors import NodeDiedError
+from fault_injection.cluster.backend import NodeDiedError, ProcessState
 from fault_injection.faults import account
 from fault_injection.faults.account import FaultAccount
 from oracle.predict import predict

@@ -15,7 +15,7 @@ from conformance.interruption import INTERRUPTED, NeverAtRestError
 from conformance.record.digests import write_digests
 from conformance.record.directory import RunDirectory, RunDirectoryError
 from conformance.record.verdict import Conformance, PromiseKept
-from fault_injection.cluster.errors import ClusterError
+from fault_injection.cluster.backend import ClusterError
 from fault_injection.releases import JarSet
 from tests.conformance.brokerless import brokerless_pipeline
 from tests.conformance.examinations import MEASURED, Table, examination

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from fault_injection.cluster.backend import Backend
-from fault_injection.cluster.errors import ClusterError, NodeDiedError
+from fault_injection.cluster.backend import Backend, ClusterError, NodeDiedError
 from fault_injection.cluster.lifecycle import Cluster
 from fault_injection.cluster.readiness import (
     await_registered,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from fault_injection.cluster.errors import ClusterError
+from fault_injection.cluster.backend import ClusterError
 from fault_injection.cluster.lifecycle import Cluster
 from fault_injection.cluster.readiness import await_registered, await_unregistered
 from tests.fault_injection.cluster.topics import create_topic, produce

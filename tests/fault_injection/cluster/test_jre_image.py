@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from fault_injection.cluster.backends.jre_image import ImageBuildError, build
+from fault_injection.cluster.backends.container_image import ImageBuildError, build
 
 
 def program(directory: Path, name: str, script: str) -> None:

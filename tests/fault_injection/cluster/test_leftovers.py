@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from fault_injection.cluster.owner import Owner, start_time
-from fault_injection.cluster.supervision import MARKER, ProcessRecord, records_directory, sweep
+from fault_injection.cluster.supervision import MARKER, Owner, ProcessRecord, records_directory, start_time, sweep
 from fault_injection.waiting import until
 from tests.fault_injection.cluster.namespaces import in_another_namespace, require_permission
 

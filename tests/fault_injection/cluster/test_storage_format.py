@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from fault_injection.cluster.backend import Backend
+from fault_injection.cluster.backend import Backend, StorageFormatError
 from fault_injection.cluster.backends.process import ProcessBackend
 from fault_injection.cluster.bring_up import META_PROPERTIES, format_storage, new_uuid
-from fault_injection.cluster.errors import StorageFormatError
 from fault_injection.cluster.launches import DATA, SETTINGS, storage_tool_launch, write_files
 from fault_injection.cluster.plan import ClusterPlan
 from fault_injection.cluster.properties import properties

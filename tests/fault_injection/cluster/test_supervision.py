@@ -9,9 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from fault_injection.cluster.errors import ClusterError
-from fault_injection.cluster.owner import start_time
-from fault_injection.cluster.supervision import Supervision
+from fault_injection.cluster.backend import ClusterError
+from fault_injection.cluster.supervision import Supervision, start_time
 from fault_injection.waiting import until
 
 REPOSITORY = Path(__file__).parents[3]

@@ -6,7 +6,14 @@ from typing import cast
 import pytest
 
 from fault_injection.puppets.announcements import LiveBroker, Sender, leader_and_isr, stop_replica, update_metadata
-from fault_injection.puppets.schema import LEADER_AND_ISR, STOP_REPLICA, UPDATE_METADATA, Values, built, request_frame
+from fault_injection.puppets.connection import (
+    LEADER_AND_ISR,
+    STOP_REPLICA,
+    UPDATE_METADATA,
+    Values,
+    built,
+    request_frame,
+)
 from fault_injection.puppets.served_topics import PuppetTopic
 from fault_injection.wire.codec import Codec
 from fault_injection.wire.codec_schemas import Messages

@@ -6,9 +6,15 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from fault_injection.puppets.connection import PuppetConnection, PuppetError
+from fault_injection.puppets.connection import (
+    API_VERSIONS,
+    CLIENT_MESSAGES,
+    FETCH,
+    PRODUCE,
+    PuppetConnection,
+    PuppetError,
+)
 from fault_injection.puppets.leader import LeaderPuppet
-from fault_injection.puppets.schema import API_VERSIONS, CLIENT_MESSAGES, FETCH, PRODUCE
 from fault_injection.puppets.server import UNSUPPORTED_VERSION, PuppetServer
 
 

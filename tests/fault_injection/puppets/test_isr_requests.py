@@ -4,9 +4,8 @@ from uuid import UUID
 
 import pytest
 
-from fault_injection.puppets.connection import PuppetConnection
+from fault_injection.puppets.connection import ALTER_PARTITION, PuppetConnection
 from fault_injection.puppets.controller import IsrRequests
-from fault_injection.puppets.schema import ALTER_PARTITION
 from fault_injection.puppets.server import PuppetServer
 from fault_injection.wire.codec_controller import alter_partition_response
 from fault_injection.wire.codec_schemas import Messages

@@ -6,11 +6,17 @@ from contextlib import contextmanager, suppress
 
 import pytest
 
-from fault_injection.puppets.connection import PuppetConnection, PuppetError
+from fault_injection.puppets.connection import (
+    CLIENT_MESSAGES,
+    FETCH,
+    LIST_OFFSETS,
+    OFFSETS_FOR_LEADER_EPOCH,
+    PuppetConnection,
+    PuppetError,
+)
 from fault_injection.puppets.follower import FollowerPuppet
 from fault_injection.puppets.leader import LeaderPuppet
 from fault_injection.puppets.records import batches
-from fault_injection.puppets.schema import CLIENT_MESSAGES, FETCH, LIST_OFFSETS, OFFSETS_FOR_LEADER_EPOCH
 from fault_injection.puppets.served_topics import (
     FENCED_LEADER_EPOCH,
     OFFSET_OUT_OF_RANGE,

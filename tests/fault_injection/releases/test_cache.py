@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from fault_injection.releases.cache import MANIFEST, cached
+from fault_injection.releases.jars import MANIFEST, cached
 
 
 @pytest.fixture(autouse=True)

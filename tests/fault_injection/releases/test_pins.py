@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from fault_injection.releases import RELEASES, UsageError, find_release, jars_of
-from fault_injection.releases.cache import MANIFEST, JarSet, cached, jar_set
-from fault_injection.releases.pins import check_pins, own_jars, pins
+from fault_injection.releases.jars import MANIFEST, JarSet, cached, check_pins, jar_set, own_jars, pins
 
 
 @pytest.fixture(autouse=True)
@@ -48,7 +47,7 @@ def test_a_jar_that_another_repository_changed_is_refused_and_named() -> None:
 def test_a_jar_that_is_missing_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     jars = a_set("1.2.3", kafka=b"one")
     whole = {**own_jars("1.2.3", jars), "kafka-clients-1.2.3.jar": "0" * 64}
-    monkeypatch.setattr("fault_injection.releases.pins.pins", lambda: {"1.2.3": whole})
+    monkeypatch.setattr("fault_injection.releases.jars.pins", lambda: {"1.2.3": whole})
     with pytest.raises(UsageError, match=r"kafka-clients-1\.2\.3\.jar .* is missing"):
         check_pins("1.2.3", jars)
 
@@ -56,7 +55,7 @@ def test_a_jar_that_is_missing_is_refused(monkeypatch: pytest.MonkeyPatch) -> No
 def test_the_released_jars_are_taken(monkeypatch: pytest.MonkeyPatch) -> None:
     jars = a_set("1.2.3", kafka=b"one", guava=b"two")
     assert set(own_jars("1.2.3", jars)) == {"kafka-1.2.3.jar"}
-    monkeypatch.setattr("fault_injection.releases.pins.pins", lambda: {"1.2.3": own_jars("1.2.3", jars)})
+    monkeypatch.setattr("fault_injection.releases.jars.pins", lambda: {"1.2.3": own_jars("1.2.3", jars)})
     assert check_pins("1.2.3", jars) == jars
 
 

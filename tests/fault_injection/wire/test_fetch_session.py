@@ -2,7 +2,7 @@
 
 import pytest
 
-from fault_injection.wire.fetch_session import FetchSession
+from fault_injection.wire.fetch_reader import FetchSession
 from fault_injection.wire.views import (
     EpochBatches,
     FetchedPartition,
