@@ -6,6 +6,6 @@ more of them into a self-contained ``report.html``, a ``junit.xml`` and a ``repo
 
 from __future__ import annotations
 
-from reports.json_report import write_report
+from reports.machine_reports import write_report
 
 __all__ = ["write_report"]

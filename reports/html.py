@@ -25,9 +25,8 @@ from reports.operators import operator_rows
 from reports.overview import GLOSSARY, imposed_on_all, imposed_on_run, place_words, tally_words
 from reports.picture.cells import draw_cells, log_caption, log_sentences
 from reports.picture.legend import patterns
-from reports.picture_table import picture_table
 from reports.settings_table import settings_tables
-from reports.timeline_svg import draw_timeline
+from reports.timeline_svg import draw_timeline, picture_table
 from reports.verdict_words import (
     CLASS_MEANINGS,
     CONFORMANCE_LOOKS,

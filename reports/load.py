@@ -23,9 +23,8 @@ from conformance.record.timeline import read_timeline
 from conformance.record.trace_check import read_trace_check
 from conformance.record.verdict import Conformance, read_verdict
 from oracle.vocabulary import ELIGIBLE_LEADER_REPLICAS
-from reports.load_records import final_logs, records_of
+from reports.load_results import checkpoint_views, final_logs, records_of, verdict_view, wire_of
 from reports.load_story import race_of, raced_steps, story_of
-from reports.load_verdict import checkpoint_views, verdict_view, wire_of
 from reports.model import EvidenceFile, Files, QuestionView, RunView, VerdictView
 from reports.version_matrix import metadata_words
 

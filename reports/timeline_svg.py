@@ -6,27 +6,25 @@ is drawn where the broker was killed or started, otherwise midway through the st
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
-from reports.picture.columns import draw_columns
 from reports.picture.contents import draw_contents
-from reports.picture.controller import draw_controller
 from reports.picture.differences import draw_differences, draw_vanished
-from reports.picture.held_frames import draw_held_frames
-from reports.picture.lanes import draw_lane
+from reports.picture.lanes import draw_controller, draw_lane
 from reports.picture.layout import AXIS, SLANT_DEGREES, heading_words, lay_out
 from reports.picture.legend import draw_legend, legend_height
-from reports.picture.marks import draw_checkpoints, draw_marks, mark_words, proof_words
+from reports.picture.marks import draw_checkpoints, draw_held_frames, draw_marks, mark_words, proof_words
 from reports.picture.scale import LEFT, SHEET_WIDTH, TimeScale
-from reports.picture.status import draw_status
+from reports.picture.status import draw_status, status_of
 from reports.svg import element, group, label, titled
 
 if TYPE_CHECKING:
     from reports.model import FinalLogs
-    from reports.picture.layout import Lane
-    from reports.story import StepView, Story
+    from reports.picture.layout import Lane, PictureLayout
+    from reports.story import Instant, MomentView, StepView, Story
 
 
 def draw_timeline(story: Story, final: FinalLogs, prefix: str) -> Markup:
@@ -129,3 +127,100 @@ def _heading(scale: TimeScale, step: StepView, top: float) -> Markup:
         element("line", x1=left, x2=left, y1=top - 4, y2=top),
         group(words, transform=f"translate({x:.1f} {top - 24:.1f}) rotate({-SLANT_DEGREES:.0f})"),
     )
+
+
+# In which columns did only time pass, and in which was a race decided? A band and a sign over the lanes.
+
+
+def draw_columns(story: Story, layout: PictureLayout, scale: TimeScale) -> Markup:
+    """Return the bands of lag time and the signs of races."""
+    lags = [step for step in story.steps if step.taken.word == "await_lag"]
+    return group(
+        *(_lag(step, layout, scale) for step in lags),
+        *(_race(step, layout, scale) for step in story.raced_steps if step < len(story.steps)),
+        class_="columns-of-time",
+    )
+
+
+def _lag(step: StepView, layout: PictureLayout, scale: TimeScale) -> Markup:
+    left, top = scale.left_of(step.index), layout.top
+    end = layout.lanes[-1].bottom
+    middle = scale.middle_of(step.index)
+    return group(
+        titled(f"The lag time passes: {step.seconds or step.sentence}"),
+        element("rect", x=left, y=top, width=scale.column, height=end - top, class_="lag"),
+        element("line", x1=left, x2=left, y1=top, y2=end, class_="lag-edge"),
+        element("line", x1=left + scale.column, x2=left + scale.column, y1=top, y2=end, class_="lag-edge"),
+        label(middle, top - 5, f"◷ {step.seconds}".strip(), "lag-words", text_anchor="middle"),
+    )
+
+
+def _race(step: int, layout: PictureLayout, scale: TimeScale) -> Markup:
+    return group(
+        titled(f"Here a race was open: what step {step + 1} ends with depends on which frame came first"),
+        label(scale.middle_of(step), layout.top - 5, "⇄ race", "race-words", text_anchor="middle"),
+    )
+
+
+# What does the picture say, as a table? One row a step, for screen readers and for copying.
+
+
+@dataclass(frozen=True, slots=True)
+class PictureRow:
+    """One step: what was done, what every replica was and held afterwards, what stood still."""
+
+    number: int
+    step: str
+    begins: str
+    replicas: tuple[str, ...]
+    events: str
+
+
+def picture_table(story: Story) -> tuple[PictureRow, ...]:
+    """Return the picture's content, step by step."""
+    moments = {moment.step: moment for moment in story.measured}
+    begun = [step.started_ns for step in story.steps if step.started_ns is not None]
+    return tuple(
+        PictureRow(
+            number=step.index + 1,
+            step=step.taken.short,
+            begins="" if step.started_ns is None else f"{(step.started_ns - min(begun)) / 1e9:.1f} s",
+            replicas=tuple(_replica_words(story, moments.get(step.index), broker) for broker in story.replicas),
+            events="; ".join(_events(story, step.index)),
+        )
+        for step in story.steps
+    )
+
+
+def _replica_words(story: Story, moment: MomentView | None, broker: int) -> str:
+    numbers = moment.replicas.get(broker) if moment else None
+    if moment is None or numbers is None:
+        return "not measured"
+    status = status_of(story, moment, broker).words.removeprefix("★ ")
+    return f"LEO {_known(numbers.log_end_offset)}, HW {_known(numbers.high_watermark)}; {status}"
+
+
+def _known(number: int | None) -> str:
+    return "unknown" if number is None else str(number)
+
+
+def _events(story: Story, step: int) -> list[str]:
+    words = [
+        f"{mark_words(mark)}{_in_brackets(proof_words(mark, story))}" for mark in story.marks if mark.at.step == step
+    ]
+    if step in story.raced_steps:
+        words.append("open race")
+    for frame in story.held_frames:
+        if frame.caught.step == step:
+            words.append(f"{frame.label} {frame.between}{_in_brackets(story.said_of(frame.armed_in))}")
+        if _is_at(frame.ended, step):
+            words.append(f"{frame.label.removesuffix(' held')} {frame.ending}")
+    return words
+
+
+def _in_brackets(proof: str) -> str:
+    return f" ({proof.removeprefix('; ')})" if proof else ""
+
+
+def _is_at(instant: Instant | None, step: int) -> bool:
+    return instant is not None and instant.step == step

@@ -16,8 +16,7 @@ from fault_injection.releases import UsageError
 from reports import write_report
 from reports.requirement_table import ReleasePage, write_table
 from reports.requirement_table.html import PAGE_NAME, TABLE_NAME
-from reports.requirement_table.rows import missing_line
-from reports.requirement_table.words import held_words, total_words
+from reports.requirement_table.rows import held_words, missing_line, total_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

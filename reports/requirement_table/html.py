@@ -13,23 +13,24 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from conformance.record.verdict import Conformance, PromiseKept
 from reports.html import TEMPLATES, breakable, style_sheet
 from reports.overview import NOT_AS_RELEASED, duration_words
-from reports.requirement_table.as_json import render_table_json
+from reports.requirement_table.as_text import render_markdown, render_table_json
 from reports.requirement_table.examined import examined_runs
-from reports.requirement_table.markdown import render_markdown
-from reports.requirement_table.rows import groups_of, told_problems, without_runs
-from reports.requirement_table.table import requirement_table
-from reports.requirement_table.words import (
+from reports.requirement_table.rows import (
     MEANING,
     NONE,
     NONE_MEANS,
     counted,
     flake_words,
+    groups_of,
     headline,
     held_words,
     share_words,
     time_words,
+    told_problems,
     unlike_the_releases,
+    without_runs,
 )
+from reports.requirement_table.table import requirement_table
 from reports.verdict_words import CONFORMANCE_LOOKS, PROMISE_LOOKS
 from reports.version_matrix import metadata_words
 

@@ -15,9 +15,8 @@ from reports.picture.contents import confirmed_stays, replaced_stays
 from reports.picture.layout import lay_out
 from reports.picture.scale import TimeScale
 from reports.picture.status import believes_to_lead, misses_leader_change
-from reports.picture_table import picture_table
 from reports.story import CONTROLLER
-from reports.timeline_svg import describe_story, draw_timeline
+from reports.timeline_svg import describe_story, draw_timeline, picture_table
 from reports.verdict_words import decision
 from tests.reports import golden_faults
 from tests.reports.golden_runs import loss

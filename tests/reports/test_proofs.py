@@ -15,9 +15,8 @@ from oracle.steps.step import STEP_CLASSES
 from reports import write_report
 from reports.load import load_run
 from reports.load_faults import INJECTING, TAKING_BACK, proofs_of
-from reports.picture_table import picture_table
 from reports.story import ProofView, StepView
-from reports.timeline_svg import describe_story, draw_timeline
+from reports.timeline_svg import describe_story, draw_timeline, picture_table
 from tests.reports import golden_faults
 from tests.reports.golden_runs import loss
 from tests.reports.golden_writer import write_golden

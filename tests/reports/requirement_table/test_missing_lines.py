@@ -10,8 +10,7 @@ import pytest
 from reports import write_report
 from reports.html import TEMPLATES
 from reports.requirement_table import ReleasePage, write_table
-from reports.requirement_table.rows import missing_lines, missing_words, told_problems
-from reports.requirement_table.words import NONE_MEANS
+from reports.requirement_table.rows import NONE_MEANS, missing_lines, missing_words, told_problems
 from tests.reports.page_reader import PageReader
 from tests.reports.requirement_table.small_runs import ROWS, write_run
 

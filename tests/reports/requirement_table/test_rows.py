@@ -8,8 +8,15 @@ import pytest
 
 from reports import write_report
 from reports.requirement_table import ReleasePage, write_table
-from reports.requirement_table.rows import EVERY_RUN, groups_of, without_runs
-from reports.requirement_table.words import NONE, flake_words, share_words, time_words
+from reports.requirement_table.rows import (
+    EVERY_RUN,
+    NONE,
+    flake_words,
+    groups_of,
+    share_words,
+    time_words,
+    without_runs,
+)
 from tests.reports.page_reader import PageReader
 from tests.reports.requirement_table.small_runs import ROWS, Row, write_run
 

@@ -1,20 +1,37 @@
-"""What became of every record, and what did every replica's log hold in the end? As the reconciliation classed them."""
+"""What did a run end with? The verdict, the checkpoints, what became of every record, and each replica's log."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from conformance.record.observations import OutcomeSeen
-from reports.model import ClassCount, EntryView, FinalLogs, Ghost, Records, RecordView, ReplicaLogView
+from conformance.record.verdict import Conformance, Finding
+from reports.model import (
+    CheckpointView,
+    ClassCount,
+    ComparisonView,
+    EntryView,
+    FinalLogs,
+    Ghost,
+    Records,
+    RecordView,
+    ReplicaLogView,
+    VerdictView,
+)
+from reports.version_matrix import metadata_words
+from reports.wire import Wire, WireFrame, WireInvariant, WireViolation
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from conformance.record.prediction import FrozenPrediction, PredictedRecord
-    from conformance.record.reconciliation import Counts, RecordClass
+    from conformance.record.reconciliation import ComparedCheckpoint, Counts, RecordClass
     from conformance.record.replica_logs import LogEntry
     from conformance.record.run import Run
+    from conformance.record.trace_check import TraceResult, TraceViolation
+    from conformance.record.verdict import Verdict
     from reports.model import Files
+
 
 RECORDS_MAX = 200
 """A page lists this many records; of a longer run the remarkable ones come first."""
@@ -176,3 +193,87 @@ def _offset(record: PredictedRecord, classes: Mapping[int, RecordClass]) -> int 
 def acks_words(acks: object) -> str:
     """Return acks as a producer's setting spells it: 0, 1 or all."""
     return "all" if str(acks) in {"-1", "all", "None"} else str(acks)
+
+
+# What was the verdict, what did the wire check find, and what did each checkpoint compare?
+
+
+INTERRUPTED = "the tester was interrupted before the run ended"
+"""What run.json says of a run that Ctrl-C or SIGTERM ended."""
+
+
+def verdict_view(verdict: Verdict | None, about: Run) -> VerdictView:
+    """Return both answers with their reasons; a run without verdict.json is a harness error."""
+    failure = about.harness_failure
+    if verdict is None:
+        reason = failure.message if failure else "The run ended before it was judged: there is no verdict.json."
+        findings = (Finding(failure.kind, reason),) if failure else ()
+        is_cut_short = failure is None or reason == INTERRUPTED
+        return VerdictView(Conformance.HARNESS_ERROR, None, reason, findings, is_cut_short=is_cut_short)
+    is_cut_short = failure is not None and failure.message == INTERRUPTED
+    return VerdictView(
+        conformance=verdict.conformance,
+        promise=verdict.promise,
+        reason=verdict.reason,
+        findings=verdict.findings,
+        losses=verdict.losses,
+        promise_reason=verdict.promise_reason or "",
+        is_cut_short=is_cut_short and verdict.conformance is Conformance.HARNESS_ERROR,
+    )
+
+
+def wire_of(checked: TraceResult | None) -> Wire | None:
+    """Return what the check of the wire trace found; None for a run that was never checked."""
+    if checked is None:
+        return None
+    version, _, metadata = checked.rules_of.partition(" ")
+    return Wire(
+        rules_of=f"{version} {metadata_words(metadata)}".strip(),
+        frames=checked.frames,
+        shown=checked.checked,
+        events=checked.events,
+        invariants=tuple(WireInvariant(each.number, each.statement, each.held) for each in checked.invariants),
+        violation=None if checked.violation is None else _violation(checked.violation),
+        why_not=checked.why_not or "",
+    )
+
+
+def _violation(said: TraceViolation) -> WireViolation:
+    return WireViolation(
+        where=f"At {said.at_s:.3f} s" if said.frame is None else f"Frame {said.frame}",
+        observed=said.observed,
+        allowed=said.allowed,
+        invariant=f"{said.invariant}, {said.name.replace('_', ' ')}",
+        rule=said.rule,
+        frames=tuple(
+            WireFrame(each.seq, each.at_s, each.text, is_the_one=each.seq == said.frame) for each in said.frames
+        ),
+    )
+
+
+def checkpoint_views(compared: Iterable[ComparedCheckpoint]) -> tuple[CheckpointView, ...]:
+    """Return the checkpoints in schedule order, as the judge compared them."""
+    return tuple(
+        CheckpointView(
+            number,
+            one.name,
+            tuple(
+                ComparisonView(row.what, number_words(row.predicted), number_words(row.measured), agrees=row.agrees)
+                for row in one.rows
+            ),
+        )
+        for number, one in enumerate(compared, start=1)
+    )
+
+
+def number_words(value: object) -> str:
+    """Return a checkpoint's value as words: none, 2, or {1, 2}."""
+    match value:
+        case None:
+            return "none"
+        case bool():
+            return "yes" if value else "no"
+        case list() | tuple():
+            return "{" + ", ".join(str(item) for item in value) + "}"
+        case _:
+            return str(value)
