@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from conformance.record.observations import OutcomeSeen
+from conformance.record.replica_logs import disagreeing_offsets
 from conformance.record.verdict import Conformance, Finding
 from reports.model import (
     CheckpointView,
@@ -123,7 +124,7 @@ def final_logs(about: Run, files: Files, records: Records) -> FinalLogs:
     fates = _fates(records, is_measured=entries is not None)
     ghosts = _ghosts(fates, _classes(about, files), prediction)
     deleted = frozenset(label for label, fate in fates.items() if fate == "deleted")
-    return FinalLogs(logs, ghosts, _diverged(logs), entries is not None, note, deleted)
+    return FinalLogs(logs, ghosts, _disagreeing(entries, prediction), entries is not None, note, deleted)
 
 
 def _measured_logs(
@@ -159,13 +160,12 @@ def _predicted_logs(prediction: FrozenPrediction | None) -> tuple[ReplicaLogView
     )
 
 
-def _diverged(logs: Sequence[ReplicaLogView]) -> frozenset[int]:
-    """Return the offsets at which two replicas hold different records."""
-    seen: dict[int, set[str]] = {}
-    for log in logs:
-        for entry in log.entries:
-            seen.setdefault(entry.offset, set()).add(entry.label)
-    return frozenset(offset for offset, labels in seen.items() if len(labels) > 1)
+def _disagreeing(entries: Sequence[LogEntry] | None, prediction: FrozenPrediction | None) -> frozenset[int]:
+    """Return the offsets at which replicas hold different records, measured or, if no log was read, predicted."""
+    if entries is not None:
+        return disagreeing_offsets((entry.offset, entry.record_id) for entry in entries)
+    logs = () if prediction is None else prediction.logs.values()
+    return disagreeing_offsets((entry.offset, entry.label) for log in logs for entry in log)
 
 
 def _fates(records: Records, *, is_measured: bool) -> dict[str, str]:

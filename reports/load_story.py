@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from conformance.record.observations import Observation
-    from conformance.record.prediction import FrozenPrediction, PredictedMoment, PredictedRecord
+    from conformance.record.prediction import FrozenPrediction, PredictedRecord
     from conformance.record.schedule import ScheduleInWords, StepInWords
     from conformance.record.timeline import TimelineMark
     from reports.model import Files
@@ -60,12 +60,11 @@ def story_of(files: Files, partition: str = "") -> Story:
     steps = _steps(files.schedule, files.timeline)
     measured = _moments(files.observations)
     marks = tuple(_mark(noted, steps) for noted in files.timeline if noted.event in _MARK_KINDS)
-    predicted = () if files.prediction is None else files.prediction.steps
     return Story(
         replicas=_replicas(files.schedule, measured),
         steps=steps,
         measured=measured,
-        predicted=tuple(map(_predicted, predicted)),
+        differences=None if files.verdict is None else files.verdict.differences,
         marks=marks + _unmarked_elections(measured, marks, steps),
         held_frames=load_held_frames(files.timeline, steps),
         proofs=proofs_of(files.timeline, steps, partition),
@@ -104,14 +103,6 @@ def _measured(step: int, seen: MeasuredNumbers) -> MomentView:
         broker: NumbersView(one.log_end_offset, one.high_watermark, one.alive) for broker, one in seen.replicas.items()
     }
     return MomentView(step, replicas, seen.leader, seen.leader_epoch, seen.isr)
-
-
-def _predicted(moment: PredictedMoment) -> MomentView:
-    replicas = {
-        broker: NumbersView(one.log_end_offset, one.high_watermark, one.alive)
-        for broker, one in moment.replicas.items()
-    }
-    return MomentView(moment.step, replicas, moment.leader, None, moment.isr)
 
 
 def _mark(noted: TimelineMark, steps: Sequence[StepView]) -> MarkView:
@@ -190,7 +181,10 @@ def race_of(prediction: FrozenPrediction | None) -> OpenRace | None:
     if prediction is None or not (prediction.alternatives or prediction.assumed):
         return None
     measured = None if prediction.measured_outcome is None else prediction.measured_outcome.number
-    ends = _differing_ends([alternative.records for alternative in prediction.alternatives])
+    open_records = prediction.open_records
+    ends = [
+        tuple(_end(record) for record in one.records if record.label in open_records) for one in prediction.alternatives
+    ]
     return OpenRace(
         outcomes=tuple(
             OutcomeView(number, alternative.race, ends[number - 1], number == measured, alternative.raced_steps)
@@ -207,15 +201,6 @@ def raced_steps(race: OpenRace | None) -> tuple[int, ...]:
         return ()
     outcomes = [race.measured] if race.measured else race.outcomes
     return tuple(sorted({step for outcome in outcomes for step in outcome.steps}))
-
-
-def _differing_ends(records: Sequence[Sequence[PredictedRecord]]) -> list[tuple[str, ...]]:
-    """Say of every outcome what becomes of the records that do not end alike in all of them."""
-    ends = [{record.label: _end(record) for record in each} for each in records]
-    return [
-        tuple(words for label, words in each.items() if any(other.get(label) != words for other in ends))
-        for each in ends
-    ]
 
 
 def _end(record: PredictedRecord) -> str:

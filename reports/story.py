@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from conformance.record.schedule import StepInWords
+    from conformance.record.verdict import DifferingNumber
 
 
 CONTROLLER = 0
@@ -57,7 +58,7 @@ class NumbersView:
 
 @dataclass(frozen=True, slots=True)
 class MomentView:
-    """All numbers at rest after one step, measured or predicted."""
+    """All numbers measured at rest after one step."""
 
     step: int
     replicas: Mapping[int, NumbersView]
@@ -142,16 +143,25 @@ class HeldFrameView:
 
 @dataclass(frozen=True, slots=True)
 class Story:
-    """Everything the picture of a run shows over time."""
+    """Everything the picture of a run shows over time.
+
+    Attributes:
+        differences: the offsets that were not as predicted; None if nobody said which.
+    """
 
     replicas: tuple[int, ...] = ()
     steps: tuple[StepView, ...] = ()
     measured: tuple[MomentView, ...] = ()
-    predicted: tuple[MomentView, ...] = ()
+    differences: tuple[DifferingNumber, ...] | None = None
     marks: tuple[MarkView, ...] = ()
     held_frames: tuple[HeldFrameView, ...] = ()
     raced_steps: tuple[int, ...] = ()
     proofs: tuple[ProofView, ...] = ()
+
+    def predicted_instead(self, step: int, broker: int) -> dict[str, int]:
+        """Return the numbers of a replica that were not as predicted after a step, by name: what was predicted."""
+        own = (one for one in self.differences or () if (one.step, one.broker) == (step, broker))
+        return {one.number: one.predicted for one in own}
 
     def proofs_of(self, step: int | None) -> tuple[ProofView, ...]:
         """Return what proves the faults of a step."""

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
-from reports.picture.contents import draw_contents
-from reports.picture.differences import draw_differences, draw_vanished
-from reports.picture.lanes import draw_controller, draw_lane
+from reports.picture.contents import draw_contents, draw_vanished
+from reports.picture.lanes import draw_controller, draw_differences, draw_lane
 from reports.picture.layout import AXIS, SLANT_DEGREES, heading_words, lay_out
 from reports.picture.legend import draw_legend, legend_height
 from reports.picture.marks import draw_checkpoints, draw_held_frames, draw_marks, mark_words, proof_words

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from conformance.record.observations import MeasuredCheckpoint, MeasuredNumbers, OutcomeSeen
 from conformance.record.reconciliation import ComparedNumber
+from conformance.record.verdict import DifferingNumber
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -109,6 +110,20 @@ def _unexplained(
             if known and not min(known) <= told <= max(known):
                 expected = getattr(predicted.replicas.get(broker), name, None)
                 yield ComparedRow(f"{where}: broker {broker} {name.replace('_', ' ')}", expected, told, code=name)
+
+
+def differing_numbers(prediction: PredictedNumbers, observations: Iterable[Observation]) -> tuple[DifferingNumber, ...]:
+    """Return the log end offsets and high watermarks that were not as predicted after a step, at its last probe."""
+    probed = (seen for seen in observations if isinstance(seen, MeasuredNumbers))
+    last = {seen.step: seen.replicas for seen in probed if seen.step is not None}
+    return tuple(
+        DifferingNumber(moment.step, broker, number, wanted, found)
+        for moment in prediction.steps
+        for broker, replica in moment.replicas.items()
+        if (seen := last.get(moment.step, {}).get(broker)) is not None
+        for number in ("log_end_offset", "high_watermark")
+        if (wanted := getattr(replica, number)) != (found := getattr(seen, number))
+    )
 
 
 def outcome_rows(predicted: Iterable[PredictedRecord], measured: Mapping[str, OutcomeSeen]) -> list[ComparedRow]:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from conformance.record.prediction import FrozenPrediction
     from conformance.record.reconciliation import Counts
     from conformance.record.trace_check import TraceResult
-    from conformance.record.verdict import HeldInRun
+    from conformance.record.verdict import DifferingNumber, HeldInRun
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +32,7 @@ class Facts:
         trace: what came out of the check of the wire trace; None if it was never checked.
         asked: the questions with both answers.
         every_run: what every run is held against.
+        differences: the replicas' offsets that were not as predicted after a step.
     """
 
     prediction: FrozenPrediction
@@ -43,3 +44,4 @@ class Facts:
     trace: TraceResult | None = None
     asked: Sequence[ComparedAnswer] = ()
     every_run: Sequence[HeldInRun] = ()
+    differences: Sequence[DifferingNumber] = ()

@@ -85,6 +85,11 @@ class PredictedRecord:
             return self.fate
         return "lost" if self.was_committed or self.outcome == "acknowledged" else "absent"
 
+    @property
+    def end(self) -> tuple[str, int | None, str]:
+        """How it ends: the word for it, where it is if it is present, and what its producer is told."""
+        return self.called, self.offset if self.fate == "present" else None, self.outcome
+
 
 @dataclass(frozen=True, slots=True)
 class PredictedEntry:
@@ -176,10 +181,17 @@ class FrozenPrediction(PredictedNumbers):
     alternatives: tuple[PredictedOutcome, ...] = ()
     measured_outcome: MeasuredOutcome | None = None
 
+    @property
+    def open_records(self) -> frozenset[str]:
+        """Return the labels of the records that do not end alike in all of the open outcomes."""
+        ends = [{record.label: record.end for record in outcome.records} for outcome in self.alternatives]
+        return frozenset(
+            label for each in ends for label, end in each.items() if any(o.get(label) != end for o in ends)
+        )
+
     def ending(self, number: int) -> FrozenPrediction:
         """Return the prediction with the numbers, records and logs of an open outcome, counted from 1."""
         chosen = self.alternatives[number - 1]
-        which = MeasuredOutcome(number, len(self.alternatives), chosen.race)
         return replace(
             self,
             checkpoints=chosen.checkpoints,
@@ -188,7 +200,7 @@ class FrozenPrediction(PredictedNumbers):
             diverged=chosen.diverged,
             steps=chosen.steps,
             answers=chosen.answers,
-            measured_outcome=which,
+            measured_outcome=MeasuredOutcome(number, len(self.alternatives), chosen.race),
         )
 
 

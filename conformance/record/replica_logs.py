@@ -41,6 +41,14 @@ class LogEntry:
     high_watermark: int
 
 
+def disagreeing_offsets(held: Iterable[tuple[int, object]]) -> frozenset[int]:
+    """Return the offsets at which two replicas hold different records: of each offset of each log, what it holds."""
+    found: dict[int, set[object]] = {}
+    for offset, what in held:
+        found.setdefault(offset, set()).add(what)
+    return frozenset(offset for offset, different in found.items() if len(different) > 1)
+
+
 @cache
 def replica_logs_schema() -> pa.Schema:
     """Return the columns of a log entry."""

@@ -85,6 +85,22 @@ class HeldInRun:
 
 
 @dataclass(frozen=True, slots=True)
+class DifferingNumber:
+    """A replica's number that was not as predicted when a step had ended.
+
+    Attributes:
+        step: counted from 0.
+        number: log_end_offset or high_watermark.
+    """
+
+    step: int
+    broker: int
+    number: str
+    predicted: int
+    measured: int | None
+
+
+@dataclass(frozen=True, slots=True)
 class Verdict:
     """The two answers with their reason and findings.
 
@@ -93,6 +109,8 @@ class Verdict:
         codes: what deviates, in the words of ``judgement.deviation_codes``, sorted.
         every_run: the requirements that every run is held against; empty of an examination, and of a run of format 1.
         scenario: of the run, as are ``kafka``, ``metadata``, ``backend`` and ``seconds``.
+        differences: offsets of replicas that were not as predicted after a step, whether that is a finding or not (a
+            follower may be a step late); None of an examination, of a run that was never compared, of an older tester.
         promise_reason: by what the promise was not kept, in words; None if it was, or of an older tester.
         rules_of: another release by whose rules the run was judged, with ``rules_metadata``; None of its own.
     """
@@ -113,6 +131,7 @@ class Verdict:
     rules_of: str | None = None
     rules_metadata: str | None = None
     promise_reason: str | None = None
+    differences: tuple[DifferingNumber, ...] | None = field(default=None, compare=False)
 
     @property
     def counted(self) -> Conformance:

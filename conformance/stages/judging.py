@@ -17,6 +17,7 @@ from conformance.judgement.broker_answers import compare_broker_answers
 from conformance.judgement.comparison import (
     ComparedRow,
     checkpoint_rows,
+    differing_numbers,
     epoch_conflicts,
     leadership_conflicts,
     learned_outcomes,
@@ -80,7 +81,10 @@ def judge_run(run: RunDirectory, accepted: Sequence[AcceptedFinding] = ()) -> Ve
 def _judged(run: RunDirectory, about: Run) -> Verdict:
     """Judge what was frozen; files of which one names what another does not know are no evidence."""
     try:
-        return judge_examination(run, about) if about.is_examination else judge(gather_facts(run, about))
+        if about.is_examination:
+            return judge_examination(run, about)
+        facts = gather_facts(run, about)
+        return replace(judge(facts), differences=tuple(facts.differences))
     except (LookupError, TypeError, ValueError) as damage:
         words = f"{EVIDENCE_INCOMPLETE}: its files contradict each other, at {damage!r}"
         raise RunDirectoryError(f"{run.path}: {words}") from damage
@@ -217,6 +221,7 @@ def gather_facts(run: RunDirectory, about: Run) -> Facts:
         trace=trace,
         asked=compare_answers(run, is_complete=failure is None, told=told),
         every_run=held_in_run(observations, trace),
+        differences=differing_numbers(prediction, observations),
     )
 
 

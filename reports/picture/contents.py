@@ -11,16 +11,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from markupsafe import Markup
+
+from reports.picture.lanes import corners
 from reports.picture.scale import TimeScale, change_at
 from reports.picture.status import misses_leader_change
-from reports.svg import clipped, group, label
+from reports.svg import clipped, element, group, label, titled
 
 if TYPE_CHECKING:
-    from markupsafe import Markup
-
     from reports.model import FinalLogs
     from reports.picture.layout import Lane
-    from reports.story import MomentView, StepView, Story
+    from reports.story import MarkView, MomentView, StepView, Story
 
 _OFFSETS_MAX = 5
 
@@ -127,3 +128,76 @@ def _source(logs: dict[int, list[str]], writer: int | None, broker: int, step: S
     if broker == writer:
         return list(step.taken.records)
     return logs.get(writer, [])[len(logs[broker]) :] if writer is not None else []
+
+
+# What did a disk forget? Records, crossed out where they lay, their labels struck through; a high watermark.
+
+
+_COLUMNS_MAX = 1.3
+_LABELS_MAX = 5
+_LETTER = 7.2
+"""Width of a letter of the labels' monospaced face, in user units."""
+
+
+def draw_vanished(story: Story, final: FinalLogs, lane: Lane, scale: TimeScale) -> Markup:
+    """Return a block for every tail that the lane's broker lost, and words for every lost checkpoint."""
+    own = [mark for mark in story.marks if mark.broker == lane.broker]
+    tails = (_block(story, final, lane, scale, mark) for mark in own if mark.kind == "tail_lost")
+    checkpoints = (_fall(story, lane, scale, mark) for mark in own if mark.kind == "checkpoint_lost")
+    return group(*tails, *checkpoints, class_="vanished-from-disk")
+
+
+def _fall(story: Story, lane: Lane, scale: TimeScale, mark: MarkView) -> Markup:
+    """Write how far the high watermark fell beside its fall."""
+    points = corners(story, story.measured, lane.broker, "high_watermark", scale)
+    x = scale.at(mark.at)
+    before, after = _around(points, x)
+    if before is None or after is None or after >= before:
+        return Markup()
+    y = lane.offsets.y((before + after) / 2) + 4
+    return label(x + 7, y, f"HW {before} → {after}", "fallen-high-watermark")
+
+
+def _block(story: Story, final: FinalLogs, lane: Lane, scale: TimeScale, mark: MarkView) -> Markup:
+    points = corners(story, story.measured, lane.broker, "log_end_offset", scale)
+    left = scale.at(mark.at)
+    before, after = _around(points, left)
+    if before is None or after is None or after >= before:
+        return Markup()
+    later = [x for x, _ in points if x > left + 1]
+    box = {
+        "x": left + 2,
+        "y": lane.offsets.y(before),
+        "width": min([left + _COLUMNS_MAX * scale.column, scale.right, *later]) - left - 2,
+        "height": lane.offsets.y(after) - lane.offsets.y(before),
+    }
+    return group(
+        titled(f"broker {lane.broker} lost offsets {after} to {before - 1} with its disk"),
+        element("rect", **box, class_="vanished"),
+        element("rect", **box, fill="url(#area-lost)"),
+        *(
+            _struck_through(left + 8, lane.offsets.y(offset + 0.5) + 4.5, clipped(words, 8))
+            for offset, words in _labels(story, final, lane, mark).items()
+            if after <= offset < before and before <= _LABELS_MAX
+        ),
+    )
+
+
+def _struck_through(x: float, y: float, words: str) -> Markup:
+    return group(
+        label(x, y, words, "content gone"),
+        element("line", x1=x - 2, x2=x + 2 + _LETTER * len(words), y1=y - 4, y2=y - 4, class_="strike"),
+    )
+
+
+def _around(points: tuple[tuple[float, int], ...], x: float) -> tuple[int | None, int | None]:
+    """Return a number's values before and after a place."""
+    before = [value for at, value in points if at < x - 0.5]
+    after = [value for at, value in points if at <= x + 0.5]
+    return (before[-1] if before else None), (after[-1] if after else None)
+
+
+def _labels(story: Story, final: FinalLogs, lane: Lane, mark: MarkView) -> dict[int, str]:
+    """Return what the replica held at every offset when it was lost, if the final logs confirm it."""
+    stays = confirmed_stays(story, final)
+    return {stay.offset: stay.label for stay in stays if stay.broker == lane.broker and stay.step < mark.at.step}

@@ -11,7 +11,7 @@ from reports.picture.scale import LEFT, TimeScale, change_at
 from reports.svg import element, group, label, text_width, titled
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from reports.picture.layout import Lane
     from reports.picture.scale import TimeScale
@@ -180,3 +180,46 @@ def _segment(lane: Lane, decision: _Decision) -> Markup:
         element("rect", x=decision.left, y=lane.top, width=width, height=STRIP, class_="strip decided"),
         label(decision.left + 6, lane.top + 13, words, "strip-words decided"),
     )
+
+
+# Where did a replica's numbers differ from the prediction? A dotted line at the predicted offset, with words.
+
+
+_NAMES = {"log_end_offset": "LEO", "high_watermark": "HW"}
+
+
+def draw_differences(story: Story, lane: Lane, scale: TimeScale) -> Markup:
+    """Return the predicted log end offset and high watermark wherever the measured ones differ."""
+    drawn: list[Markup] = []
+    said: Mapping[str, int] = {}
+    free_from = 0.0
+    for position, moment in enumerate(story.measured):
+        instead = story.predicted_instead(moment.step, lane.broker)
+        expected = {_NAMES[number]: value for number, value in instead.items()}
+        left, right = _extent(story, lane, scale, position)
+        drawn += [_predicted_line(lane, value, left, right) for value in set(expected.values())]
+        if expected and expected != said and left >= free_from:
+            words = "≠ predicted " + ", ".join(f"{name} {value}" for name, value in expected.items())
+            free_from = left + text_width(words, 12) + 8
+            drawn.append(_predicted_words(lane, scale, left, max(expected.values()), words))
+        said = expected
+    return group(*drawn, class_="differences")
+
+
+def _extent(story: Story, lane: Lane, scale: TimeScale, position: int) -> tuple[float, float]:
+    """Return from where to where a moment's numbers are drawn."""
+    moments: Sequence[MomentView] = story.measured
+    left = change_at(scale, story.marks, lane.broker, moments[position].step)
+    if position + 1 == len(moments):
+        return left, scale.right
+    return left, change_at(scale, story.marks, lane.broker, moments[position + 1].step)
+
+
+def _predicted_line(lane: Lane, value: int, left: float, right: float) -> Markup:
+    y = lane.offsets.y(value)
+    return element("line", x1=left, x2=right, y1=y, y2=y, class_="predicted")
+
+
+def _predicted_words(lane: Lane, scale: TimeScale, left: float, value: int, words: str) -> Markup:
+    x = min(left + 3, scale.right - text_width(words, 12))
+    return label(x, lane.offsets.y(value) - 5, words, "predicted-words")

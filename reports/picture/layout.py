@@ -108,11 +108,11 @@ def offset_max(story: Story) -> int:
     """Return the highest offset any number of the story reaches; at least 1."""
     numbers = [
         number.log_end_offset
-        for moment in (*story.measured, *story.predicted)
+        for moment in story.measured
         for number in moment.replicas.values()
         if number.log_end_offset is not None
     ]
-    return max([1, *numbers])
+    return max([1, *numbers, *(one.predicted for one in story.differences or ())])
 
 
 def _rows(story: Story, scale: TimeScale) -> dict[int, list[list[HeldFrameView]]]:

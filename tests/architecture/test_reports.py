@@ -31,6 +31,44 @@ def test_reports_import_the_files_of_runs_and_the_words_of_the_model_alone() -> 
     assert {path: names for path, names in foreign.items() if names} == {}
 
 
+SIDES = ("predicted", "measured")
+
+
+def comparisons_of_sides(source: str) -> list[str]:
+    """Return where what was predicted and what was measured stand on two sides of one comparison."""
+    compared = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Compare)]
+    found = []
+    for node in compared:
+        sides = [ast.unparse(side) for side in (node.left, *node.comparators)]
+        if all(any(word in side for side in sides) for word in SIDES):
+            found.append(ast.unparse(node))
+    return found
+
+
+def test_reports_compare_nothing_predicted_with_what_was_measured() -> None:
+    sources = {
+        path.as_posix(): (ROOT / path).read_text(encoding="utf-8")
+        for path in python_files()
+        if path.parts[0] == "reports"
+    }
+    assert {path: found for path, source in sources.items() if (found := comparisons_of_sides(source))} == {}
+    readers = {path for path, source in sources.items() if "PredictedMoment" in source or ".alternatives" in source}
+    assert readers == {"reports/load_story.py"}, "what is open in a race is read there; numbers to compare nowhere"
+
+
+@pytest.mark.parametrize(
+    ("line", "is_found"),
+    [
+        ("differs = row.predicted != row.measured", True),
+        ("differs = [one for one in rows if predicted.get(one) == measured[one]]", True),
+        ("is_known = row.measured is not None and row.predicted", False),
+        ("is_right = row.agrees", False),
+    ],
+)
+def test_a_comparison_of_the_two_sides_is_noticed(line: str, *, is_found: bool) -> None:
+    assert bool(comparisons_of_sides(line)) is is_found
+
+
 @pytest.mark.parametrize(
     "line",
     [

@@ -8,6 +8,7 @@ import pytest
 
 from conformance.record.directory import RunDirectory, RunDirectoryError, as_line, run_name, slug
 from conformance.record.prediction import check_frozen
+from conformance.record.replica_logs import disagreeing_offsets
 from conformance.record.run import Run, open_run, read_run, update_run, write_run
 from conformance.record.timeline import Event, TimelineMark, read_timeline
 from conformance.record.verdict import Verdict
@@ -148,3 +149,18 @@ def test_nothing_is_left_beside_a_file_that_was_written(tmp_path: Path) -> None:
     RunDirectory(tmp_path).write("verdict.json", {})
 
     assert [path.name for path in tmp_path.iterdir()] == ["verdict.json"]
+
+
+@pytest.mark.parametrize(
+    ("held", "offsets"),
+    [
+        ([], set()),
+        ([(0, 10), (1, 11), (0, 10), (1, 11)], set()),
+        ([(0, 10), (1, 11), (0, 10), (1, 12), (2, None)], {1}),
+        ([(0, 10), (0, None)], {0}),
+    ],
+)
+def test_replicas_disagree_where_one_offset_holds_different_records(
+    held: list[tuple[int, int | None]], offsets: set[int]
+) -> None:
+    assert disagreeing_offsets(held) == offsets

@@ -85,7 +85,7 @@ def write_golden(golden: GoldenRun, folder: Path) -> Path:
     frozen = {"sha256": digest, "frozen_at": "2026-11-21T17:08:02+00:00", "frozen_ns": START}
     _write(path / "run.json", json.dumps({**golden.run, "record_id_base": BASE, "prediction": frozen}))
     if golden.verdict is not None:
-        _write(path / "verdict.json", json.dumps(golden.verdict))
+        _write(path / "verdict.json", json.dumps({**golden.verdict, "differences": _differences(golden)}))
     if golden.steps:
         _write(path / "schedule.json", json.dumps(_schedule(golden)))
         _write(path / "prediction" / "prediction.json", body)
@@ -260,6 +260,16 @@ def _checkpoints(golden: GoldenRun) -> list[dict[str, Any]]:
         {"name": measured.step["checkpoint"], "rows": _comparisons(predicted, measured)}
         for predicted, measured in pairs
         if "checkpoint" in measured.step
+    ]
+
+
+def _differences(golden: GoldenRun) -> list[dict[str, Any]]:
+    return [
+        {"step": step, "broker": broker, "number": number, "predicted": wanted, "measured": found}
+        for step, (predicted, measured) in enumerate(zip(_predicted(golden), golden.steps, strict=True))
+        for broker in measured.replicas
+        for position, number in enumerate(("log_end_offset", "high_watermark"))
+        if (wanted := predicted.replicas[broker][position]) != (found := measured.replicas[broker][position])
     ]
 
 

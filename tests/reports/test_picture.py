@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import pairwise
+from pathlib import Path
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
 import pytest
 
+from reports.html import render_html
 from reports.load import load_run
 from reports.model import EntryView, FinalLogs, ReplicaLogView
 from reports.picture.cells import cell_of, draw_cells, log_sentences
@@ -19,8 +21,6 @@ from reports.story import Story
 from reports.timeline_svg import describe_story, draw_timeline
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from reports.model import RunView
 
 LOSS, KEPT, CLEAN_LOSS, DIVERGENCE, HALF_STEPS, DEVIATION = range(6)
@@ -73,6 +73,14 @@ def test_only_a_deviation_shows_predicted_numbers(views: list[RunView]) -> None:
     shown = [[word for word in words_of(view) if word.startswith("≠ predicted")] for view in views[:6]]
     assert not any(shown[:DEVIATION])
     assert "≠ predicted LEO 2" in shown[DEVIATION]
+
+
+def test_what_the_judge_did_not_say_is_not_found_out(views: list[RunView]) -> None:
+    untold = replace(views[DEVIATION], story=replace(views[DEVIATION].story, differences=None))
+    assert not [word for word in words_of(untold) if word.startswith("≠ predicted")]
+    said = "nobody\n  wrote down"
+    assert said in render_html([untold], Path())
+    assert said not in render_html(views[:6], Path())
 
 
 def test_held_frames_lie_between_the_lanes_of_follower_and_leader(views: list[RunView]) -> None:

@@ -11,10 +11,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conformance.judgement.comparison import ComparedRow, checkpoint_rows, epoch_conflicts, outcome_rows
+from conformance.judgement.comparison import (
+    ComparedRow,
+    checkpoint_rows,
+    differing_numbers,
+    epoch_conflicts,
+    outcome_rows,
+)
 from conformance.record.directory import as_plain
 from conformance.record.observations import MeasuredCheckpoint, OutcomeSeen
-from conformance.record.prediction import PredictedMoment, PredictedRecord
+from conformance.record.prediction import PredictedMoment, PredictedNumbers, PredictedRecord
+from conformance.record.verdict import DifferingNumber
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -85,6 +92,29 @@ def test_each_number_can_disagree_alone(
     (row,) = disagreements(compared(PREDICTED, seen))
 
     assert (row.what, row.measured, row.kind) == (what, measured, "checkpoint")
+
+
+@pytest.mark.parametrize(
+    ("broker", "change", "found"),
+    [
+        ("1", {}, ()),
+        ("1", {"log_end_offset": 3}, (DifferingNumber(3, 1, "log_end_offset", 2, 3),)),
+        ("2", {"high_watermark": 0}, (DifferingNumber(3, 2, "high_watermark", 1, 0),)),
+        ("2", {"alive": False}, ()),
+    ],
+)
+def test_the_offsets_that_differ_after_a_step_are_those_of_its_last_probe(
+    broker: str, change: dict[str, Any], found: tuple[DifferingNumber, ...]
+) -> None:
+    moment = msgspec.json.decode(msgspec.json.encode(PREDICTED), type=PredictedMoment)
+    prediction = PredictedNumbers(checkpoints=(), records=(), logs={}, diverged=(), steps=(moment,))
+    late, seen = deepcopy(MEASURED | {"step": 3}), deepcopy(MEASURED | {"step": 3})
+    late["replicas"]["1"].update(log_end_offset=0)
+    seen["replicas"][broker].update(change)
+    probes = [msgspec.json.decode(msgspec.json.encode(one), type=MeasuredCheckpoint) for one in (late, seen)]
+
+    assert differing_numbers(prediction, probes) == found
+    assert differing_numbers(prediction, [replace(one, step=None) for one in probes]) == ()
 
 
 @pytest.mark.parametrize(("predicted", "agrees"), [(1, True), (3, True), (2, False), (None, False)])

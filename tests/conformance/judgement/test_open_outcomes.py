@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pyarrow.parquet as pq
@@ -54,6 +55,16 @@ def test_any_one_outcome_conforms_and_is_named(tmp_path: Path, outcome: int, pro
     assert verdict.conformance is Conformance.CONFORMS
     assert f", outcome {outcome + 1} of 2: step 2 (produce m0): " in verdict.reason
     assert verdict.promise is promise
+
+
+def test_the_records_that_do_not_end_alike_in_all_outcomes_are_open(tmp_path: Path) -> None:
+    prediction = measured_prediction(run_of(tmp_path, 0))
+    ends = [{record.label: record.end for record in outcome.records} for outcome in prediction.alternatives]
+    assert [each["m0"][0] for each in ends] == ["lost", "present"]
+    assert [each["m1"][0] for each in ends] == ["present", "present"]
+    assert prediction.open_records == {"m0", "m1"}, "m1 takes the offset that m0 had"
+    alike = replace(prediction, alternatives=prediction.alternatives[:1] * 2)
+    assert alike.open_records == frozenset()
 
 
 def test_checkpoints_of_one_outcome_with_logs_of_another_deviate(tmp_path: Path) -> None:
