@@ -21,10 +21,10 @@ from reports import overview
 from reports.answer_parts import by_step, parts_of
 from reports.chapters import FAILING, Tally, chapters_of
 from reports.checkpoint_table import checkpoint_table
-from reports.operators import operator_rows
 from reports.overview import GLOSSARY, imposed_on_all, imposed_on_run, place_words, tally_words
 from reports.picture.cells import draw_cells, log_caption, log_sentences
 from reports.picture.legend import patterns
+from reports.promises import operator_rows
 from reports.settings_table import settings_tables
 from reports.timeline_svg import draw_timeline, picture_table
 from reports.verdict_words import (

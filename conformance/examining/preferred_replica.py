@@ -13,7 +13,7 @@ from conformance.catalogue.questions import QuestionAnswer
 from conformance.clients.questions import FetchLimits, Questioner
 from conformance.examining.examination_cluster import DEADLINE_S, examination_cluster
 from conformance.scenarios.vocabulary import await_hold, brokers, hold_request, hold_response, produce, release
-from fault_injection.cluster.properties import rack_of
+from fault_injection.cluster.plan import rack_of
 from fault_injection.cluster.spec import ClusterSpec
 from fault_injection.waiting import until
 from fault_injection.wire.points import Point

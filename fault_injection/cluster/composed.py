@@ -11,8 +11,7 @@ from pathlib import Path, PurePosixPath
 from textwrap import fill
 
 from fault_injection.cluster.launches import CONFIG_NAME, SETTINGS, logging_config, node_launch, storage_tool_launch
-from fault_injection.cluster.plan import NodePlan
-from fault_injection.cluster.properties import Listeners, properties
+from fault_injection.cluster.plan import Listeners, NodePlan, properties
 from fault_injection.cluster.relay import Address
 from fault_injection.cluster.spec import ClusterSpec, Node, ProcessRole
 from fault_injection.releases import NO_JARS, MetadataMode, UsageError, find_release

@@ -7,8 +7,7 @@ A node's directory holds its settings (``server.properties``), its logging confi
 from pathlib import Path
 
 from fault_injection.cluster.backend import NodeLaunch
-from fault_injection.cluster.plan import NodePlan
-from fault_injection.cluster.properties import NodeProperties
+from fault_injection.cluster.plan import NodePlan, NodeProperties
 from fault_injection.cluster.relay import Address
 from fault_injection.cluster.spec import ClusterSpec, Node, ProcessRole
 from fault_injection.cluster.supervision import MARKER

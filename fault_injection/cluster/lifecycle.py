@@ -10,8 +10,7 @@ from fault_injection.cluster.backend import Backend, ClusterError, NodeDiedError
 from fault_injection.cluster.bring_up import bring_up
 from fault_injection.cluster.launches import DATA, LOG, node_launch
 from fault_injection.cluster.lost_nodes import LostNode
-from fault_injection.cluster.plan import ClusterPlan, NodePlan
-from fault_injection.cluster.properties import NodeProperties, properties
+from fault_injection.cluster.plan import ClusterPlan, NodePlan, NodeProperties, properties
 from fault_injection.cluster.relay import Address, Relay
 from fault_injection.cluster.spec import ClusterSpec, Node, ProcessRole
 from fault_injection.releases import JarSet

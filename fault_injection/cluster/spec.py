@@ -66,7 +66,7 @@ class ClusterSpec:
         client_links: whether brokers have a second listener for clients, RELAYED, that leads through the relay.
             The tester's own questions go to the CLIENT listener, which is direct.
         zookeeper_links: whether brokers reach ZooKeeper through the relay; nothing to a KRaft cluster.
-        racks: whether each broker is in a rack of its own (``fault_injection.cluster.properties.rack_of``).
+        racks: whether each broker is in a rack of its own (``fault_injection.cluster.plan.rack_of``).
         jmx: whether brokers show their gauges on a JMX port.
     """
 

@@ -24,9 +24,8 @@ from fault_injection.cluster.readiness import is_serving
 from fault_injection.cluster.relay import Address, DirectRelay
 from fault_injection.cluster.spec import ClusterSpec
 from fault_injection.puppets.announcements import LiveBroker
-from fault_injection.puppets.client import ClientPuppet
+from fault_injection.puppets.client import ClientPuppet, FollowerPuppet
 from fault_injection.puppets.controller import ControllerPuppet
-from fault_injection.puppets.follower import FollowerPuppet
 from fault_injection.puppets.leader import LeaderPuppet
 from fault_injection.puppets.served_topics import PuppetTopic
 from fault_injection.releases import JarSet, MetadataMode, find_release, jars_of, schema_jar

@@ -50,11 +50,6 @@ class Repository:
     password: str = field(default="", repr=False)
 
 
-def repository_url() -> str:
-    """Return the URL of the repository to resolve from, with a slash at its end and without a password."""
-    return repository().url
-
-
 def repository() -> Repository:
     """Return the Maven repository to resolve from.
 

@@ -13,10 +13,9 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from fault_injection.wire.answer_order import Word
 from fault_injection.wire.codec import api_name
 from fault_injection.wire.impairments import Flow, FrameMark, Impairment, ImpairmentEvidence
-from fault_injection.wire.passage import ConnectionState, Passage
+from fault_injection.wire.passage import ConnectionState, Passage, Word
 from fault_injection.wire.points import Direction
 from fault_injection.wire.shaping import NS_PER_S, Load, Shaping
 

@@ -18,7 +18,6 @@ from types import TracebackType
 from uuid import UUID
 
 from fault_injection.cluster.relay import LOOPBACK, Address, LinkName
-from fault_injection.wire.answer_order import ParkingSpace, Word
 from fault_injection.wire.answers import CannotAnswerError
 from fault_injection.wire.channel import Valve
 from fault_injection.wire.codec import Codec, load_schemas
@@ -27,7 +26,7 @@ from fault_injection.wire.gate_armed import Exchange, expects_answer
 from fault_injection.wire.gate_events import Action, CaughtFrame, FrameDecision, GateEvent, HoldStatus
 from fault_injection.wire.headers import HeaderError, request_header, response_correlation_id
 from fault_injection.wire.network import Network, abort
-from fault_injection.wire.passage import ConnectionState, Passage, Sent
+from fault_injection.wire.passage import ConnectionState, ParkingSpace, Passage, Sent, Word
 from fault_injection.wire.points import Direction, Point
 from fault_injection.wire.readings import Readings
 from fault_injection.wire.rounds import Round, Rounds

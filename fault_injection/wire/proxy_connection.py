@@ -17,14 +17,13 @@ from collections.abc import Callable
 from functools import partial
 
 from fault_injection.cluster.relay import Address, LinkName
-from fault_injection.wire.answer_order import AnswerOrder, CutThrough, Word
 from fault_injection.wire.answers import CannotAnswerError
 from fault_injection.wire.channel import Channel, mark_of
 from fault_injection.wire.frame_handler import FrameHandler
 from fault_injection.wire.frames import Frame, FrameParser, Malformed, Unframed, UnframedParser
 from fault_injection.wire.gate import GateError
 from fault_injection.wire.impairments import NS_PER_MS
-from fault_injection.wire.passage import ConnectionState, Passage
+from fault_injection.wire.passage import AnswerOrder, ConnectionState, CutThrough, Passage, Word
 from fault_injection.wire.points import Direction
 from fault_injection.wire.proxy_endpoint import connected_to, has_hung_up, shut
 from fault_injection.wire.trace import Outcome

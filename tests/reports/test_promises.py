@@ -11,8 +11,8 @@ import pytest
 from conformance.record.verdict import PromiseKept, RecordLoss
 from reports import write_report
 from reports.load import load_run, load_runs
-from reports.operators import operator_rows
 from reports.overview import broken_promises, headline
+from reports.promises import operator_rows
 from reports.settings_table import settings_tables
 from reports.version_matrix import version_matrix
 from tests.reports.golden_runs import clean_loss, kept, loss
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from reports.model import RunView
-    from reports.operators import OperatorRow
+    from reports.promises import OperatorRow
 
 OTHER_RULES = {"rules_of": "0.10.2.2", "rules_metadata": "zookeeper"}
 CAUSE = "m1 lost: broker 2 had appended the record, cut it, and was elected"

@@ -40,7 +40,7 @@ def test_a_broker_that_gave_a_log_directory_up_is_not_healthy(tmp_path: Path) ->
     with running_cluster(spec, ProcessBackend, tmp_path) as cluster:
         assert problems(cluster) == ()
         cluster.kill(1)
-        (directory,) = tmp_path.rglob("data2")
+        (directory,) = (plan.directory / "data2" for plan in cluster.plans if plan.node == cluster.node(1))
         directory.rename(directory.with_name("lost"))
         directory.write_bytes(b"no directory")
 

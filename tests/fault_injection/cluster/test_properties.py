@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from fault_injection.cluster.properties import Listeners, NodeProperties, properties
+from fault_injection.cluster.plan import Listeners, NodeProperties, properties
 from fault_injection.cluster.spec import ClusterSpec, HighWatermarkCheckpoint, Node, ProcessRole, Timing
 from fault_injection.releases import MetadataMode, UsageError, find_release
 

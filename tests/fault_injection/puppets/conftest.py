@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from fault_injection.puppets.follower import FollowerPuppet
+from fault_injection.puppets.client import FollowerPuppet
 from fault_injection.puppets.leader import LeaderPuppet
 from fault_injection.puppets.served_topics import PuppetTopic
 from fault_injection.releases import schema_jar

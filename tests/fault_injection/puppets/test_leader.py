@@ -6,6 +6,7 @@ from contextlib import contextmanager, suppress
 
 import pytest
 
+from fault_injection.puppets.client import FollowerPuppet
 from fault_injection.puppets.connection import (
     CLIENT_MESSAGES,
     FETCH,
@@ -14,7 +15,6 @@ from fault_injection.puppets.connection import (
     PuppetConnection,
     PuppetError,
 )
-from fault_injection.puppets.follower import FollowerPuppet
 from fault_injection.puppets.leader import LeaderPuppet
 from fault_injection.puppets.records import batches
 from fault_injection.puppets.served_topics import (

@@ -16,7 +16,6 @@ from fault_injection.releases.ivy import (
     PLAIN_HTTP_VARIABLE,
     REPOSITORY_VARIABLE,
     repository,
-    repository_url,
 )
 
 USER = "me:s%26cret"
@@ -70,7 +69,7 @@ def test_nothing_cached_and_no_network_is_refused(tmp_path: Path, monkeypatch: p
 def test_maven_central_is_the_default(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.delenv(REPOSITORY_VARIABLE, raising=False)
-    assert repository_url() == MAVEN_CENTRAL
+    assert repository().url == MAVEN_CENTRAL
 
 
 def test_a_mirror_in_the_maven_settings_is_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -83,9 +82,9 @@ def test_a_mirror_in_the_maven_settings_is_used(tmp_path: Path, monkeypatch: pyt
         "<mirror><id>all</id><mirrorOf>*,!other</mirrorOf><url>https://mirror.example/maven</url></mirror>"
         "</mirrors></settings>"
     )
-    assert repository_url() == "https://mirror.example/maven/"
+    assert repository().url == "https://mirror.example/maven/"
     monkeypatch.setenv(REPOSITORY_VARIABLE, "https://named.example/")
-    assert repository_url() == "https://named.example/"
+    assert repository().url == "https://named.example/"
 
 
 def test_a_repository_that_is_not_there_is_not_said_to_lack_the_release(
@@ -100,19 +99,19 @@ def test_a_repository_that_is_not_there_is_not_said_to_lack_the_release(
 def test_plain_http_is_refused_unless_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(REPOSITORY_VARIABLE, f"http://{USER}@named.example/maven")
     with pytest.raises(UsageError, match=r"is plain http.* set \w+_ALLOW_HTTP=1") as refused:
-        repository_url()
+        repository().url
     assert str(refused.value).startswith("http://named.example/maven/ ")
     monkeypatch.setenv(PLAIN_HTTP_VARIABLE, "1")
-    assert repository_url() == "http://named.example/maven/"
+    assert repository().url == "http://named.example/maven/"
     monkeypatch.delenv(PLAIN_HTTP_VARIABLE)
     monkeypatch.setenv(REPOSITORY_VARIABLE, "http://localhost:8081/maven")
-    assert repository_url() == "http://localhost:8081/maven/"
+    assert repository().url == "http://localhost:8081/maven/"
 
 
 def test_a_password_in_what_is_no_url_is_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(REPOSITORY_VARIABLE, "user:secret@named.example/maven")
     with pytest.raises(UsageError, match=r"^named\.example/maven/ is no URL") as refused:
-        repository_url()
+        repository().url
     assert "secret" not in str(refused.value)
 
 

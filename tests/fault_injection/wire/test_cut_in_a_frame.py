@@ -7,8 +7,8 @@ import pytest
 
 from fault_injection.cluster.relay import LinkName
 from fault_injection.waiting import until
-from fault_injection.wire.answer_order import PIECE_BYTES_MIN
 from fault_injection.wire.impairments import LinkCut, LinkDirection
+from fault_injection.wire.passage import PIECE_BYTES_MIN
 from fault_injection.wire.proxy import TELLING_REQUESTS, GateProxy
 from tests.fault_injection.wire.frames_of import fetch_request, fetch_response
 from tests.fault_injection.wire.stub_node import DEADLINE_S, StubNode, await_received, connected, is_silent, read

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from fault_injection.cluster.relay import LinkName
 from fault_injection.waiting import until
-from fault_injection.wire.answer_order import PIECE_BYTES_MIN, CutThrough
 from fault_injection.wire.frames import Frame, FrameParser
 from fault_injection.wire.gate_events import HoldStatus
+from fault_injection.wire.passage import PIECE_BYTES_MIN, CutThrough
 from fault_injection.wire.points import Point
 from fault_injection.wire.proxy import TELLING_REQUESTS, GateProxy
 from tests.fault_injection.wire.frames_of import fetch_request, fetch_response, record_batch

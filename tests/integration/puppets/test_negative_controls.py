@@ -18,7 +18,7 @@ from conformance.scenarios.in_sync_replicas.is_02_joins import JOIN
 from conformance.scenarios.leader_epoch.le_05_zombies import FENCED_FETCHES
 from conformance.scenarios.produce_path.ac_04_too_few_in_sync import TOO_FEW
 from conformance.scenarios.truncation.tr_06_end_of_epoch import CUTS
-from fault_injection.puppets.follower import FollowerPuppet
+from fault_injection.puppets.client import FollowerPuppet
 from fault_injection.releases import find_release
 from oracle.rules import consumers, fencing, isr
 from oracle.rules.by_version import rules_for
