@@ -14,8 +14,7 @@ from conformance.probes.replica_probe import ReplicaProbe
 from conformance.questions.shrink import LAG_MS, leaves_within
 from conformance.record.directory import slug
 from fault_injection.cluster.spec import ClusterSpec, Timing
-from fault_injection.puppets.client import ClientPuppet
-from fault_injection.puppets.client import FollowerPuppet
+from fault_injection.puppets.client import ClientPuppet, FollowerPuppet
 from fault_injection.puppets.served_topics import PuppetTopic
 from fault_injection.waiting import until
 from fault_injection.wire.points import Point
