@@ -33,7 +33,8 @@ class Recorder:
 
     Attributes:
         directory: the run's directory.
-        step: the number of the step that is taken, from 0; None between the steps.
+        step: the number of the step that is taken, from 0; None between the steps. A line's time and step are of one
+            moment, and lines are in the order of time.
     """
 
     def __init__(self, directory: Path) -> None:
@@ -53,7 +54,8 @@ class Recorder:
 
     def observe(self, seen: Observation) -> None:
         """Record what was measured, now and in this step."""
-        self._write(self._observations, replace(seen, t_ns=time.monotonic_ns(), step=self.step))
+        with self._lock:
+            _append(self._observations, replace(seen, t_ns=time.monotonic_ns(), step=self.step))
 
     def mark(self, event: Event, subject: object, text: str, **fields: Any) -> None:  # noqa: ANN401 - those of Mark
         """Record that something happened to ``subject``, with the words a reader needs.
@@ -61,7 +63,20 @@ class Recorder:
         Raises:
             TypeError: a mark has no such field.
         """
-        self._write(self._timeline, TimelineMark(event, str(subject), text, time.monotonic_ns(), self.step, **fields))
+        with self._lock:
+            self._mark(event, str(subject), text, **fields)
+
+    def begin(self, step: int, word: str, text: str) -> None:
+        """Record that a step begins: what comes from now on is of it."""
+        with self._lock:
+            self.step = step
+            self._mark(Event.STEP_STARTED, word, text)
+
+    def finish(self, word: str, text: str) -> None:
+        """Record that the step has been taken: what comes from now on is of none."""
+        with self._lock:
+            self._mark(Event.STEP_FINISHED, word, text)
+            self.step = None
 
     def close(self) -> None:
         """Close both files."""
@@ -69,12 +84,14 @@ class Recorder:
             self._observations.close()
             self._timeline.close()
 
-    def _write(self, stream: TextIO, noted: TimelineMark | Observation) -> None:
-        line = as_line(noted)
-        with self._lock:
-            if not stream.closed:
-                stream.write(line)
-                stream.flush()
+    def _mark(self, event: Event, subject: str, text: str, **fields: Any) -> None:  # noqa: ANN401 - those of Mark
+        _append(self._timeline, TimelineMark(event, subject, text, time.monotonic_ns(), self.step, **fields))
+
+
+def _append(stream: TextIO, noted: TimelineMark | Observation) -> None:
+    if not stream.closed:
+        stream.write(as_line(noted))
+        stream.flush()
 
 
 def _appender(path: Path) -> TextIO:

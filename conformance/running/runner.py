@@ -132,10 +132,9 @@ class Runner:
             self._topics.remove_others()
 
     def _take_whole(self, index: int, step: Step) -> None:
-        self._recorder.step = index
-        self._processes.expect_ends()
         text = step.sentence()
-        self._recorder.mark(Event.STEP_STARTED, step.word, text)
+        self._recorder.begin(index, step.word, text)
+        self._processes.expect_ends()
         self._progress(text)
         try:
             self._take(step)
@@ -161,7 +160,7 @@ class Runner:
         self._asking.note_leader()
         self._faults.look()
         self._lag_time.require_short(self._silent_since())
-        self._recorder.mark(Event.STEP_FINISHED, step.word, text)
+        self._recorder.finish(step.word, text)
 
     def _take(self, step: Step) -> None:  # noqa: C901, PLR0912 - one case per step
         if isinstance(step, Ask):

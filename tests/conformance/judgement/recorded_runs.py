@@ -1,12 +1,14 @@
 """Real runs of different kinds, kept small: without the brokers' logs and what judging writes, compressed.
 
 ``python -m tests.conformance.judgement.recorded_runs`` runs them anew on real brokers and keeps them; a release and
-its entries share a cluster. The interrupted run is ended by SIGINT while it takes its sixth step.
+its entries share a cluster. The interrupted run is ended by SIGINT while it takes its sixth step; in the one that lost
+a broker that one is ended by SIGKILL, from outside.
 """
 
 from __future__ import annotations
 
 import io
+import os
 import shutil
 import signal
 import subprocess
@@ -23,11 +25,16 @@ from fault_injection.waiting import until
 
 FOLDER = Path(__file__).parent / "recorded"
 LINES = {
-    "0.10.2.2": ("HW-03", "TR-01", "FE-04/epoch", "HW-13/puppets", "regressions/KAFKA-7164", "EL-06"),
-    "4.4.0": ("TR-01", "LE-05/leader-kraft", "RM-06/deleted", "regressions/KAFKA-7128", "EL-06/deleted-topic"),
+    "0.10.2.2": ("HW-03", "TR-01", "FE-04/epoch", "HW-13/puppets", "regressions/KAFKA-7164", "LE-05/leader-kraft"),
+    "4.4.0": (
+        *("TR-01", "LE-05/leader-kraft", "RM-06/deleted", "regressions/KAFKA-7128", "EL-06/deleted-topic"),
+        "HW-13/shorter-log",
+    ),
 }
-"""Kept, lost, an open race, puppets, diverged after a pause, not run; kept, isolated, deleted, dropped, examined."""
+"""Kept, lost, an open race, puppets, diverged after a pause, not run; kept, isolated, deleted, dropped, examined, a
+disk that forgot."""
 INTERRUPTED = ("4.4.0", "TR-03")
+LOST_NODE = ("4.4.0", "TR-02", "broker-2")
 STEPS_BEFORE = 6
 LEFT_OUT = ("brokers", "again", "verdict.json", "trace_check.json", "report.html")
 
@@ -52,7 +59,9 @@ def keep(run: Path) -> None:
         if about.is_examination:
             (copy.path / "wire.ndjson").unlink(missing_ok=True)
         write_digests(copy)
-        ended = "-interrupted" if about.harness_failure else ""
+        failure = about.harness_failure
+        ended = "" if failure is None else "-lost-node" if failure.lost_node else "-interrupted"
+        ended = "-not-run" if about.not_run else ended
         name = f"{about.kafka}-{(about.scenario or '').lower().replace('/', '-')}{ended}"
         with tarfile.open(FOLDER / f"{name}.tar.xz", "w:xz", preset=9) as archive:
             for path in sorted(copy.path.rglob("*")):
@@ -71,17 +80,39 @@ def _command(runs: Path, kafka: str, *entries: str) -> list[str]:
     return [sys.executable, "-m", "conformance", "run", *entries, "--kafka", kafka, *options]
 
 
-def _interrupted(runs: Path) -> None:
-    tester = subprocess.Popen(_command(runs, *INTERRUPTED))
+def _begun(runs: Path, kafka: str, entry: str, steps: int) -> subprocess.Popen[bytes]:
+    """Return a tester that has begun so many steps."""
+    tester = subprocess.Popen(_command(runs, kafka, entry))
 
     def is_under_way() -> bool:
         found = [RunDirectory(path) for path in runs.glob("2*")]
         marks = [mark for run in found for mark in read_timeline(run, may_be_cut=True)]
-        return sum(mark.event is Event.STEP_STARTED for mark in marks) >= STEPS_BEFORE
+        return sum(mark.event is Event.STEP_STARTED for mark in marks) >= steps
 
     until(is_under_way, deadline_s=300, what="the run to be under way")
+    return tester
+
+
+def _interrupted(runs: Path) -> None:
+    tester = _begun(runs, *INTERRUPTED, STEPS_BEFORE)
     tester.send_signal(signal.SIGINT)
     tester.wait()
+
+
+def _node_lost(runs: Path) -> None:
+    kafka, entry, node = LOST_NODE
+    tester = _begun(runs, kafka, entry, 2)
+    listed = subprocess.run(("ps", "-eo", "pid=,ppid=,args="), check=True, capture_output=True, text=True).stdout
+    processes = {int(pid): (int(parent), args) for pid, parent, args in (row.split(None, 2) for row in listed.splitlines())}
+    (pid,) = (p for p, (_, args) in processes.items() if f"{node}/" in args and _is_below(p, tester.pid, processes))
+    os.kill(pid, signal.SIGKILL)
+    tester.wait()
+
+
+def _is_below(pid: int, ancestor: int, processes: dict[int, tuple[int, str]]) -> bool:
+    while pid in processes and pid != ancestor:
+        pid = processes[pid][0]
+    return pid == ancestor
 
 
 def main() -> None:
@@ -90,6 +121,7 @@ def main() -> None:
         for kafka, entries in LINES.items():
             subprocess.run(_command(Path(scratch) / kafka, kafka, *entries), check=True)
         _interrupted(Path(scratch) / "interrupted")
+        _node_lost(Path(scratch) / "lost")
         for run in sorted(Path(scratch).glob("*/2*")):
             keep(run)
 

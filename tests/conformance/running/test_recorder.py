@@ -47,6 +47,32 @@ def test_observations_and_events_carry_step_and_time(tmp_path: Path) -> None:
     ]
 
 
+def test_whatever_another_thread_notes_lies_in_the_step_that_it_tells_of(tmp_path: Path) -> None:
+    with Recorder(tmp_path) as recorder:
+        is_over = False
+
+        def note() -> None:
+            while not is_over:
+                recorder.mark(Event.HOLD_CAUGHT, "gap", "caught")
+
+        noting = Thread(target=note)
+        noting.start()
+        for step in range(200):
+            recorder.begin(step, "kill", "kill broker 2")
+            recorder.finish("kill", "kill broker 2")
+        is_over = True
+        noting.join()
+    marks = read_timeline(RunDirectory(tmp_path))
+    open_step = None
+    for mark in marks:
+        open_step = mark.step if mark.event is Event.STEP_STARTED else open_step
+        assert mark.step == open_step
+        open_step = None if mark.event is Event.STEP_FINISHED else open_step
+
+    assert {mark.step for mark in marks if mark.event is Event.HOLD_CAUGHT} != {None}
+    assert [mark.t_ns for mark in marks] == sorted(mark.t_ns for mark in marks)
+
+
 def test_each_line_is_on_the_disk_when_the_call_returns(tmp_path: Path) -> None:
     recorder = Recorder(tmp_path)
     for number in range(3):
