@@ -103,7 +103,8 @@ def _node_lost(runs: Path) -> None:
     kafka, entry, node = LOST_NODE
     tester = _begun(runs, kafka, entry, 2)
     listed = subprocess.run(("ps", "-eo", "pid=,ppid=,args="), check=True, capture_output=True, text=True).stdout
-    processes = {int(pid): (int(parent), args) for pid, parent, args in (row.split(None, 2) for row in listed.splitlines())}
+    rows = [row.split(None, 2) for row in listed.splitlines()]
+    processes = {int(pid): (int(parent), args) for pid, parent, args in rows}
     (pid,) = (p for p, (_, args) in processes.items() if f"{node}/" in args and _is_below(p, tester.pid, processes))
     os.kill(pid, signal.SIGKILL)
     tester.wait()
