@@ -13,22 +13,10 @@ from conformance.record.timeline import Event
 from reports.story import ProofView
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
     from conformance.record.timeline import FrameOfFault, TimelineMark
     from reports.story import StepView
-
-INJECTING = frozenset(
-    {"kill", "kill_together", "stop", "pause", "cut", "isolate", "lose_tail", "lose_checkpoint", "hold", "delay"}
-)
-"""The steps that inject a fault."""
-TAKING_BACK: Mapping[str, tuple[Event, frozenset[str]]] = {
-    "start": (Event.BROKER_STARTED, frozenset()),
-    "resume": (Event.FAULT_HEALED, frozenset({"pause"})),
-    "heal": (Event.FAULT_HEALED, frozenset({"cut"})),
-    "rejoin": (Event.FAULT_HEALED, frozenset({"isolate"})),
-}
-"""The steps that take a fault back, with the mark that shows it, and of which faults."""
 
 
 def proofs_of(timeline: Sequence[TimelineMark], steps: Sequence[StepView], partition: str) -> tuple[ProofView, ...]:
@@ -42,10 +30,10 @@ def proofs_of(timeline: Sequence[TimelineMark], steps: Sequence[StepView], parti
     fired = {mark.number: mark for mark in timeline if mark.event is Event.FAULT_FIRED}
     found: list[ProofView] = []
     for step in steps:
-        if step.taken.word in INJECTING:
+        if step.taken.injects:
             armed = [mark for mark in timeline if mark.event is Event.FAULT_ARMED and mark.step == step.index]
             own = [_proof(step, fired.get(mark.number)) for mark in armed] or _held(timeline, step)
-        elif step.taken.word in TAKING_BACK:
+        elif step.taken.takes_back:
             own = [_proof(step, mark) for mark in _taken_back(timeline, step)]
         else:
             continue
@@ -61,9 +49,11 @@ def _held(timeline: Sequence[TimelineMark], step: StepView) -> list[ProofView]:
 
 
 def _taken_back(timeline: Sequence[TimelineMark], step: StepView) -> Iterable[TimelineMark]:
-    event, faults = TAKING_BACK[step.taken.word]
-    in_step = (mark for mark in timeline if mark.event is event and mark.step == step.index)
-    return (mark for mark in in_step if not faults or mark.subject in faults)
+    """Return what healed the faults; where a broker has come back, that it is registered says more."""
+    in_step = [mark for mark in timeline if mark.step == step.index]
+    if step.taken.leaves == Event.BROKER_STARTED:
+        return (mark for mark in in_step if mark.event is Event.BROKER_STARTED)
+    return (mark for mark in in_step if mark.event is Event.FAULT_HEALED and mark.subject in step.taken.takes_back)
 
 
 def _missing(step: StepView) -> list[ProofView]:

@@ -70,13 +70,7 @@ class Evidence:
 
 def what_is_wrong(evidence: Evidence) -> list[str]:
     """Return what is missing, twice, out of order or at odds with other pieces; empty of a sound run."""
-    of_steps = step_complaints(
-        evidence.schedule,
-        evidence.timeline,
-        evidence.observations,
-        is_complete=evidence.is_complete,
-        is_healed=evidence.about.not_healed is None,
-    )
+    of_steps = step_complaints(evidence.about, evidence.schedule, evidence.timeline, evidence.observations)
     found = [
         *_of_run(evidence),
         *_of_prediction(evidence),

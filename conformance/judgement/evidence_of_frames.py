@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from conformance.judgement.evidence_of_faults import named_holds
 from conformance.record.observations import MeasuredNumbers
 from conformance.record.timeline import Event
 from conformance.record.wire import FETCH
-from oracle.steps.brokers import Isolate, Pause, Rejoin, Resume
-from oracle.steps.frames import Close, CutLink, DelayFrame, Heal, Hold, ReleaseHold
+from oracle.steps.frames import Close, CutLink, Hold, ReleaseHold
+from oracle.steps.step import STEP_CLASSES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -19,6 +20,10 @@ if TYPE_CHECKING:
     from conformance.record.wire import TracedFrame
     from oracle.schedule import Schedule
 
+REPLICATION = "replication"
+"""What the trace calls a link between two brokers."""
+_TAKEN_BACK = frozenset(fault for step in STEP_CLASSES.values() for fault in step.takes_back)
+"""The faults that some step takes back: meanwhile whom they hit does not fetch."""
 OUTCOMES = {
     Event.HOLD_RELEASED: ("forwarded",),
     Event.HOLD_DROPPED: ("dropped", "answered"),
@@ -34,15 +39,18 @@ class Frames:
 
     Attributes:
         held: the lines of frames that an armed action caught, or that did not simply go on.
-        last_fetch_ns: when the last fetch of each broker arrived at the gate.
+        last_fetch_ns: when the last fetch of each broker from another one arrived at the gate; a fetch of the metadata
+            log from a KRaft controller is none.
         topic_ids: by which ids frames call the run's topic.
         unasked: answers that no request before them on their connection asked for, or another one.
+        ends: the two nodes of each connection, who opened it first.
     """
 
     held: Sequence[TracedFrame]
     last_fetch_ns: Mapping[int, int]
     topic_ids: frozenset[str] = frozenset()
     unasked: Sequence[int] = ()
+    ends: Mapping[int, tuple[int | None, int]] = field(default_factory=dict)
 
 
 def frames_that_matter(frames: Iterable[TracedFrame], topic: str | None) -> Frames:
@@ -51,15 +59,17 @@ def frames_that_matter(frames: Iterable[TracedFrame], topic: str | None) -> Fram
     ids: set[str] = set()
     pairs = _Pairs()
     last: dict[int, int] = {}
+    ends: dict[int, tuple[int | None, int]] = {}
     for frame in frames:
+        ends[frame.connection] = frame.source, frame.destination
         if frame.hold is not None or frame.outcome not in ("forwarded", "aborted"):
             held.append(frame)
-        if frame.source is not None and frame.is_request(FETCH):
+        if frame.source is not None and frame.is_request(FETCH) and frame.link == REPLICATION:
             last[frame.source] = max(last.get(frame.source, 0), frame.arrived_ns)
         if frame.outcome != "held":
             pairs.take(frame)
         ids.update(entry.topic_id for entry in frame.said.entries if entry.topic == topic and entry.topic_id)
-    return Frames(held, last, frozenset(ids), pairs.unasked())
+    return Frames(held, last, frozenset(ids), pairs.unasked(), ends)
 
 
 class _Pairs:
@@ -98,9 +108,9 @@ def _kind(frame: TracedFrame) -> tuple[object, ...]:
 
 def frame_complaints(schedule: Schedule, timeline: Sequence[TimelineMark], frames: Frames) -> Iterator[str]:
     """Yield what the wire trace and the timeline of a whole run tell differently."""
-    names = {step.name for step in schedule.steps if isinstance(step, Hold)}
-    names |= {f"delay {number}" for number, step in enumerate(schedule.steps) if isinstance(step, DelayFrame)}
-    may_be_cut = any(isinstance(step, CutLink | Isolate) for step in schedule.steps)
+    names = named_holds(schedule)
+    faults = {step.fault for step in schedule.steps}
+    may_be_cut = any(m.event is Event.FAULT_FIRED and m.frame and m.subject in faults for m in timeline)
     for frame in frames.held:
         if frame.hold is None and (frame.outcome == "held" or (may_be_cut and frame.outcome == "closed")):
             continue  # one that waits behind others, or whose link is cut
@@ -108,6 +118,7 @@ def frame_complaints(schedule: Schedule, timeline: Sequence[TimelineMark], frame
             yield f"frame {frame.seq} was {frame.outcome}, and no step of the schedule holds it"
     if frames.unasked:
         yield f"{len(frames.unasked)} answers in the wire trace have no request, such as frame {frames.unasked[0]}"
+    yield from _of_connections(schedule, timeline, frames)
     proofs = _proofs(timeline)
     for name in sorted(names):
         lines = [frame for frame in frames.held if frame.hold == name]
@@ -120,6 +131,21 @@ def frame_complaints(schedule: Schedule, timeline: Sequence[TimelineMark], frame
         elif ended is not None and not any(frame.outcome in OUTCOMES.get(ended, ()) for frame in lines):
             how = ended.value.removeprefix("hold_")
             yield f"the wire trace does not show that the frame of hold {name!r} was {how}"
+
+
+def _of_connections(schedule: Schedule, timeline: Iterable[TimelineMark], frames: Frames) -> Iterator[str]:
+    """Look whether a frame that proves a fault of a step came on a connection of whom the step names."""
+    marks = [mark for mark in timeline if mark.event in (Event.FAULT_ARMED, Event.FAULT_FIRED)]
+    steps = {mark.number: mark.step for mark in marks if mark.event is Event.FAULT_ARMED}
+    for mark in marks:
+        number = steps.get(mark.number)
+        if mark.frame is None or number is None or not schedule.steps[number].fault:
+            continue
+        step = schedule.steps[number]
+        named = {*step.left_for(), *([str(step.leader)] if isinstance(step, CutLink) else [])}
+        ends = frames.ends.get(mark.frame.connection)
+        if ends is not None and not named <= {*map(str, ends)}:
+            yield f"fault {mark.number} ({step.fault}) is proven by a connection of other brokers than its step says"
 
 
 def _proofs(timeline: Iterable[TimelineMark]) -> dict[str, FrameOfFault]:
@@ -161,21 +187,16 @@ def end_complaints(schedule: Schedule, observations: Sequence[Observation], fram
 
 def _silenced(schedule: Schedule) -> set[int]:
     """Return the brokers that a schedule leaves at its end without a way to fetch."""
-    silenced: dict[object, int] = {}
+    held: dict[str, int] = {}
+    hit: set[tuple[str, str | None, object]] = set()
     for step in schedule.steps:
-        match step:
-            case Hold(name=name, follower=int(follower)):
-                silenced[name] = follower
-            case Pause(broker=broker) | Isolate(broker=broker):
-                silenced[broker] = broker
-            case CutLink(follower=follower, leader=leader):
-                silenced[follower, leader] = follower
-            case ReleaseHold(name=name) | Close(name=name):
-                silenced.pop(name, None)
-            case Resume(broker=broker) | Rejoin(broker=broker):
-                silenced.pop(broker, None)
-            case Heal(follower=follower, leader=leader):
-                silenced.pop((follower, leader), None)
-            case _:
-                pass
-    return {*silenced.values()}
+        leader = getattr(step, "leader", None)
+        if isinstance(step, Hold) and step.follower is not None:
+            held[step.name] = step.follower
+        elif isinstance(step, ReleaseHold | Close):
+            held.pop(step.name, None)
+        elif step.fault in _TAKEN_BACK:
+            hit |= {(step.fault, broker, leader) for broker in step.left_for()}
+        elif step.takes_back:
+            hit -= {(fault, broker, leader) for fault in step.takes_back for broker in step.left_for()}
+    return {*held.values(), *(int(broker) for _, broker, _ in hit if broker is not None)}

@@ -1,19 +1,54 @@
-"""Was the durability promise of the settings kept? From the records that were measured as lost, and their reasons.
+"""What does a verdict rest on, and was the durability promise of the settings kept?
 
-Pure: the second of a verdict's two answers.
+Pure: the second of a verdict's two answers, from the records that were measured as lost, and their reasons.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from conformance.record.reconciliation import Samples
 from conformance.record.verdict import PromiseKept, RecordLoss
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
-    from conformance.judgement.facts import Facts
+    from conformance.judgement.comparison import ComparedRow
+    from conformance.record.answers import ComparedAnswer
     from conformance.record.prediction import FrozenPrediction, PredictedRecord
+    from conformance.record.reconciliation import Counts
+    from conformance.record.trace_check import TraceResult
+    from conformance.record.verdict import DifferingNumber, HeldInRun
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """All that a verdict rests on.
+
+    Attributes:
+        prediction: prediction.json.
+        rows: compared checkpoints, outcomes and the end offset.
+        conflicts: what is wrong with the map from leaderships to leader epochs.
+        counts: reconciliation/counts.json; None if the run never got there.
+        samples: reconciliation/samples.json.
+        interruption: (verdict word, message) of what ended the run early; None if nothing did.
+        trace: what came out of the check of the wire trace; None if it was never checked.
+        asked: the questions with both answers.
+        every_run: what every run is held against.
+        differences: the replicas' offsets that were not as predicted after a step.
+    """
+
+    prediction: FrozenPrediction
+    rows: Sequence[ComparedRow]
+    conflicts: Sequence[str] = ()
+    counts: Counts | None = None
+    samples: Samples = field(default_factory=Samples)
+    interruption: tuple[str, str] | None = None
+    trace: TraceResult | None = None
+    asked: Sequence[ComparedAnswer] = ()
+    every_run: Sequence[HeldInRun] = ()
+    differences: Sequence[DifferingNumber] = ()
 
 
 HARMFUL = ("lost", "phantom", "resurrected", "duplicated", "reordered", "value_changed", "diverged")

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from conformance.judgement.comparison import ComparedRow
-    from conformance.judgement.facts import Facts
+    from conformance.judgement.promises import Facts
     from conformance.record.answers import ComparedAnswer
     from conformance.record.prediction import FrozenPrediction
     from conformance.record.reconciliation import DeviationSample

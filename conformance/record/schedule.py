@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from conformance.record.directory import RunDirectoryError
 from oracle.schedule_format import decode, encode
-from oracle.steps.frames import Hold
+from oracle.steps.frames import DelayFrame, Hold
 from oracle.steps.produce import Produce
 from oracle.steps.step import ScheduleError
 from oracle.steps.waits import AwaitLag
@@ -48,6 +48,9 @@ class StepInWords:
     Attributes:
         word: its name in files; ``subject`` is what it is about, in words.
         sentence: what it does, without capital and full stop; ``short`` in two or three words.
+        leaves: the event that it leaves on the timeline; empty if none.
+        injects: whether it injects a fault, or has a frame caught.
+        takes_back: the names of the faults that it takes back.
         point: of a hold the protocol point, with the ``fetch_offset`` that it waits for.
         broker: of a hold on a controller's channel whose it is.
         follower: of a hold on a link of replicas the fetching end; ``leader`` the other.
@@ -60,6 +63,9 @@ class StepInWords:
     subject: str
     sentence: str
     short: str
+    leaves: str = ""
+    injects: bool = False
+    takes_back: tuple[str, ...] = ()
     point: str | None = None
     broker: int | None = None
     follower: int | None = None
@@ -89,7 +95,8 @@ def read_schedule_in_words(run: RunDirectory) -> ScheduleInWords:
 
 def in_words(step: Step) -> StepInWords:
     """Return a step for who draws it."""
-    said = (step.word, step.subject(), step.sentence(), step.short())
+    injects = bool(step.fault) or isinstance(step, Hold | DelayFrame)
+    said = (step.word, step.subject(), step.sentence(), step.short(), step.leaves, injects, step.takes_back)
     match step:
         case Hold():
             ends = step.broker, step.follower, step.leader

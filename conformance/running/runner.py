@@ -33,7 +33,7 @@ from oracle.steps.brokers import (
     Start,
     Stop,
 )
-from oracle.steps.frames import AwaitHold, Close, CutLink, DelayFrame, Drop, Heal, Hold, ReleaseHold
+from oracle.steps.frames import AwaitHold, Close, CutLink, DelayFrame, Drop, Heal, Hold, ReleaseHold, name_of_delay
 from oracle.steps.produce import AwaitOutcome, Produce
 from oracle.steps.questions import Ask
 from oracle.steps.topic import AddPartitions, Alter, CreateTopic, DeleteRecords, DeleteTopic, Elect, Reassign
@@ -205,7 +205,7 @@ class Runner:
             case Hold():
                 self._holding.arm(step)
             case DelayFrame():
-                self._holding.delay(f"delay {self._recorder.step}", step)
+                self._holding.delay(name_of_delay(self._recorder.step or 0), step)
             case AwaitHold(name):
                 self._holding.await_caught(name)
             case ReleaseHold() | Drop() | Close():

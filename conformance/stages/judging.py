@@ -25,8 +25,8 @@ from conformance.judgement.comparison import (
     unexplained_probes,
 )
 from conformance.judgement.every_run import held_in_run
-from conformance.judgement.facts import Facts
 from conformance.judgement.open_outcomes import measured_prediction, observations_that_count
+from conformance.judgement.promises import Facts
 from conformance.judgement.verdicts import EVIDENCE_INCOMPLETE, against_expectation, judge, not_run
 from conformance.observation.check import check_trace
 from conformance.record.digests import check_digests, write_digests

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from typing_extensions import override
@@ -19,6 +20,12 @@ CONTROLLER_POINTS_HELP = (
     "controller_fetch_request / _response (KRaft mode), alter_partition_request / _response (2.7 and newer)"
 )
 LINK = ("follower", "leader")
+_DELAYS = re.compile("delay [0-9]+")
+
+
+def name_of_delay(step: int) -> str:
+    """Return what the gate calls the frame of a delay that is this step of its schedule, from 0."""
+    return f"delay {step}"
 
 
 @step("hold")
@@ -42,6 +49,8 @@ class Hold(Step):
     def check(self, so_far: SoFar) -> None:
         if self.name in so_far.holds:
             so_far.refuse("name", f"a hold named {self.name!r} exists already")
+        if _DELAYS.fullmatch(self.name):
+            so_far.refuse("name", f"a hold cannot be named {self.name!r}: the frame of a delay is called so")
         so_far.holds.add(self.name)
         if self.point in (*FROM_CONTROLLER, *TO_CONTROLLER):
             self._check_channel(so_far)
@@ -121,21 +130,21 @@ class AwaitHold(OfHold):
     name: str = described("name of an armed hold")
 
 
-@step("release", says="release the frame held by {name!r}, unchanged")
+@step("release", says="release the frame held by {name!r}, unchanged", leaves="hold_released")
 class ReleaseHold(OfHold):
     """Pass a held frame on, unchanged, as it was when it was caught."""
 
     name: str = described("name of a hold that has caught its frame")
 
 
-@step("drop", says="throw away the frame held by {name!r}")
+@step("drop", says="throw away the frame held by {name!r}", leaves="hold_dropped")
 class Drop(OfHold):
     """Throw a held frame away; its connection stays open and silent until a broker gives up on it."""
 
     name: str = described("name of a hold that has caught its frame")
 
 
-@step("close", says="throw away the frame held by {name!r} and abort its connection")
+@step("close", says="throw away the frame held by {name!r} and abort its connection", leaves="hold_closed")
 class Close(OfHold):
     """Throw a held frame away and abort its connection; the follower connects again and fetches."""
 
@@ -146,6 +155,8 @@ class Close(OfHold):
     "cut",
     says="cut the link by which broker {follower} fetches from broker {leader}",
     short="cut {follower} from {leader}",
+    leaves="link_cut",
+    fault="cut",
 )
 class CutLink(OfLink):
     """Let no fetch of one broker reach another one: connections are reset, and again whenever they are tried."""
@@ -158,6 +169,8 @@ class CutLink(OfLink):
     "heal",
     says="heal the link by which broker {follower} fetches from broker {leader}",
     short="heal {follower} to {leader}",
+    leaves="link_healed",
+    takes_back=("cut",),
 )
 class Heal(OfLink):
     """Take a cut back."""

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from oracle.steps.step import SoFar
 
 
-@step("produce")
+@step("produce", leaves="record_sent")
 class Produce(Step):
     """Send records to the current leader: one label is one request is one batch, without retries."""
 
@@ -41,6 +41,10 @@ class Produce(Step):
 
     @override
     def labels(self) -> tuple[Label, ...]:
+        return self.records
+
+    @override
+    def left_for(self) -> tuple[Label, ...]:
         return self.records
 
     @override

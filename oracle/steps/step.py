@@ -17,7 +17,7 @@ from oracle.vocabulary import BrokerId  # noqa: TC001 - schedule files are read 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
-    from oracle.vocabulary import Label, Timing
+    from oracle.vocabulary import Label, MetadataMode, Timing
 
 
 class ScheduleError(ValueError):
@@ -53,11 +53,17 @@ class Step:
         word: which a schedule file uses for it.
         says: its sentence, with fields in braces, without capital and full stop.
         in_short: the two or three words that stand over the step's column in a picture.
+        leaves: the event that it leaves on the timeline of a run, once for each of ``left_for``; empty if none.
+        fault: the name of the fault that it injects; empty if it injects none. Of a hold the gate tells.
+        takes_back: the names of the faults that it takes back.
     """
 
     word: ClassVar[str]
     says: ClassVar[str]
     in_short: ClassVar[str]
+    leaves: ClassVar[str]
+    fault: ClassVar[str]
+    takes_back: ClassVar[tuple[str, ...]]
 
     def check(self, so_far: SoFar) -> None:
         """Refuse what the schedule does not have, and note what this step makes.
@@ -85,6 +91,14 @@ class Step:
         """Return what the step is about: the value of its first field."""
         return in_words(getattr(self, fields(self)[0].name))
 
+    def left_for(self) -> tuple[str | None, ...]:
+        """Return whom the events are about that it leaves on the timeline; None is the run's topic."""
+        return (self.subject(),)
+
+    def faults(self, metadata: MetadataMode) -> int:  # noqa: ARG002 - some need it
+        """Return how many faults it injects."""
+        return int(bool(self.fault))
+
     def main_field(self) -> str:
         """Return the name in files of the field that says what the step is about."""
         return written_name(fields(self)[0])
@@ -108,19 +122,25 @@ Declared = TypeVar("Declared", bound=Step)
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(described,))
-def step(word: str, *, says: str = "", short: str = "") -> Callable[[type[Declared]], type[Declared]]:
+def step(
+    word: str, *, says: str = "", short: str = "", leaves: str = "", fault: str = "", takes_back: tuple[str, ...] = ()
+) -> Callable[[type[Declared]], type[Declared]]:
     """Declare a step as a frozen dataclass under the word that schedule files use for it.
 
     Args:
         word: its name in files.
         says: its sentence, unless the class makes it.
         short: its words in a picture; without any, the word and the first field.
+        leaves: what it leaves on a run's timeline, in the words of ``conformance.record.timeline``.
+        fault: the name of the fault that it injects.
+        takes_back: the names of the faults that it takes back.
     """
 
     def declare(declared: type[Declared]) -> type[Declared]:
         made = dataclass(frozen=True, slots=True)(declared)
         made.word, made.says = word, says
         made.in_short = short or f"{word.replace('_', ' ')} {{{fields(made)[0].name}}}"
+        made.leaves, made.fault, made.takes_back = leaves, fault, takes_back
         STEP_CLASSES[word] = made
         return made
 

@@ -20,7 +20,7 @@ NAME = re.compile(r"[A-Za-z0-9.-]{1,60}")
 PARTITIONS_MAX = 50
 
 
-@step("elect")
+@step("elect", leaves="election_requested")
 class Elect(Step):
     """Ask the controller for a leader election, as kafka-leader-election does; ends when there is a new leader."""
 
@@ -32,7 +32,7 @@ class Elect(Step):
         return f"ask the controller for the {self.kind.value} leader election: {who}"
 
 
-@step("reassign", short="reassign to {replicas}")
+@step("reassign", short="reassign to {replicas}", leaves="reassignment_requested")
 class Reassign(Step):
     """Move the partition to other brokers, as kafka-reassign-partitions does; ends when no hold lets it go on."""
 
@@ -47,7 +47,7 @@ class Reassign(Step):
         return f"move the partition to {named_brokers(self.replicas)}"
 
 
-@step("alter")
+@step("alter", leaves="settings_changed")
 class Alter(Step):
     """Change the topic's durability settings, as kafka-configs does; ends when the leader obeys them."""
 
@@ -77,6 +77,10 @@ class Alter(Step):
     def subject(self) -> str:
         return self._settings()
 
+    @override
+    def left_for(self) -> tuple[None]:
+        return (None,)
+
     def _settings(self) -> str:
         minimum, unclean = self.min_insync_replicas, self.unclean_leader_election
         words = [] if minimum is None else [f"{MIN_ISR} to {minimum}"]
@@ -84,7 +88,12 @@ class Alter(Step):
         return " and ".join(words)
 
 
-@step("delete_records", says="delete the records before offset {offset}", short="delete before {offset}")
+@step(
+    "delete_records",
+    says="delete the records before offset {offset}",
+    short="delete before {offset}",
+    leaves="records_deleted",
+)
 class DeleteRecords(Step):
     """Delete the records before an offset, as kafka-delete-records does (0.11 on); kill -9 may bring them back."""
 
@@ -95,7 +104,12 @@ class DeleteRecords(Step):
         so_far.has_deleted_records = True
 
 
-@step("add_partitions", says="give the topic {count} partitions; the new ones stay empty", short="{count} partitions")
+@step(
+    "add_partitions",
+    says="give the topic {count} partitions; the new ones stay empty",
+    short="{count} partitions",
+    leaves="partitions_added",
+)
 class AddPartitions(Step):
     """Give the topic more partitions, on the same brokers (kafka-topics --alter); they stay empty."""
 
@@ -107,8 +121,12 @@ class AddPartitions(Step):
             so_far.refuse("count", f"count must be from {so_far.partitions + 1} to {PARTITIONS_MAX}")
         so_far.partitions = self.count
 
+    @override
+    def left_for(self) -> tuple[None]:
+        return (None,)
 
-@step("create_topic", says="create another topic, {name}", short="create {name}")
+
+@step("create_topic", says="create another topic, {name}", short="create {name}", leaves="topic_created")
 class CreateTopic(Step):
     """Create another topic with one partition on the same brokers."""
 
@@ -122,7 +140,7 @@ class CreateTopic(Step):
         so_far.topics.add(self.name)
 
 
-@step("delete_topic", says="delete the other topic, {name}", short="delete {name}")
+@step("delete_topic", says="delete the other topic, {name}", short="delete {name}", leaves="topic_deleted")
 class DeleteTopic(Step):
     """Delete another topic that the schedule has created."""
 

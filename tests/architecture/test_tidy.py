@@ -25,6 +25,7 @@ LONGER_FILES = {
     "fault_injection/wire/proxy.py": "one relay, one lock: what is asked of it, and what becomes of each frame",
     "conformance/record/ledger.py": "both tables of the ledger: their form, their writer, their reader",
     "tests/conformance/stages/test_judging.py": "what one change of one file makes of a verdict, one after the other",
+    "tests/conformance/judgement/test_evidence.py": "one table: each piece of evidence, and what is told without it",
     "oracle/rules/by_version.py": "one table: what does each release do?",
     "oracle/world.py": "what is in flight and held, and every move that can come next",
     "oracle/tracing/leadership.py": "what a frame between leader and follower says of both",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -9,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from conformance.catalogue.questions import predicted_answers
-from conformance.judgement.evidence_of_steps import DEEDS, ENDINGS, FAULTS
+from conformance.judgement.evidence_of_faults import named_holds
 from conformance.record.digests import write_digests
 from conformance.record.directory import RunDirectory, as_line
 from conformance.record.ledger import Attempt, LedgerWriter, OutcomeEntry
@@ -26,7 +27,7 @@ from conformance.record.reconciliation import Counts, RecordClass, Totals, write
 from conformance.record.replica_logs import LogEntry, write_replica_logs
 from conformance.record.run import Run, RunSettings, write_run
 from conformance.record.schedule import write_schedule
-from conformance.record.timeline import TIMELINE_FILE, Event, TimelineMark
+from conformance.record.timeline import TIMELINE_FILE, Event, ProcessOfFault, TimelineMark
 from conformance.record.topic import read_topic
 from conformance.running.holding import place_of, point_of
 from conformance.scenarios.truncation import RESTARTED_FOLLOWER
@@ -34,7 +35,7 @@ from conformance.schedules.topic_settings import user_settings
 from conformance.stages.predicting import freeze_prediction
 from oracle.predict import predict
 from oracle.rules.by_version import rules_for
-from oracle.steps.frames import DelayFrame, Hold
+from oracle.steps.frames import Close, DelayFrame, Drop, Hold, ReleaseHold, name_of_delay
 from oracle.vocabulary import MetadataMode, ProduceOutcome
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ def write_ideal_run(
     write_schedule(run, scenario.schedule)
     document = prediction.as_json()
     freeze_prediction(run, document, BASE, predicted_answers(scenario.questions, rules, frozen_form(document)))
-    _write_timeline(run, scenario.schedule)
+    _write_timeline(run, scenario.schedule, MetadataMode(metadata))
     _write_observations(run, taken)
     _write_records(run, taken, scenario.schedule)
     _write_reconciliation(run, taken, end_offset)
@@ -117,38 +118,43 @@ def _within(step: int) -> int:
     return (step + 1) * SECOND_NS + SECOND_NS // 2
 
 
-def _write_timeline(run: RunDirectory, schedule: Schedule) -> None:
+def _write_timeline(run: RunDirectory, schedule: Schedule, metadata: MetadataMode) -> None:
     """Write what the steps did; every hold catches its frame at once, and every fault is healed at the end."""
     marks: list[TimelineMark] = []
-    faults: list[str] = []
+    faults: list[tuple[int, str]] = []
     held: list[str] = []
+    injected = itertools.count(1)
     for number, step in enumerate(schedule.steps):
 
         def mark(event: Event, subject: str, at: int = _within(number), step: int = number, **fields: Any) -> None:  # noqa: ANN401
             marks.append(TimelineMark(event, subject, "", at, step, **fields))
 
         mark(Event.STEP_STARTED, step.word, (number + 1) * SECOND_NS)
-        for _ in range(isinstance(step, FAULTS)):
-            faults.append(step.word)
-            for event in (Event.FAULT_ARMED, Event.FAULT_FIRED):
-                mark(event, step.word, number=len(faults), at_ns=_within(number))
-        for event, subject in DEEDS.get(type(step), lambda _: [])(step):
-            mark(event, subject or "t")
-        if isinstance(step, Hold | DelayFrame):
-            held.append(step.name if isinstance(step, Hold) else f"delay {number}")
-            for event in (Event.HOLD_ARMED, Event.HOLD_CAUGHT):
-                mark(event, held[-1], **(fields_of(step) if isinstance(step, Hold) else {}))
-        if type(step) in ENDINGS:
+        for _ in range(step.faults(metadata)):
+            faults.append((next(injected), step.fault))
+            mark(Event.FAULT_ARMED, step.fault, number=faults[-1][0], at_ns=_within(number))
+            ended = tuple(ProcessOfFault(int(broker or 0), 137, 9, is_paused=False) for broker in step.left_for())
+            mark(Event.FAULT_FIRED, step.fault, number=faults[-1][0], at_ns=_within(number), processes=ended)
+        if isinstance(step, ReleaseHold | Drop | Close):
             held.remove(step.name)
-            mark(ENDINGS[type(step)], step.name, **fields_of(_hold(schedule, step.name)))
+            mark(Event(step.leaves), step.name, **fields_of(_hold(schedule, step.name)))
+        elif step.leaves:
+            for subject in step.left_for():
+                mark(Event(step.leaves), subject or "t")
+        if isinstance(step, Hold | DelayFrame):
+            next(injected)
+            held.append(step.name if isinstance(step, Hold) else name_of_delay(number))
+            for event in (Event.HOLD_ARMED, Event.HOLD_CAUGHT):
+                mark(event, held[-1], **fields_of(step))
         mark(Event.STEP_FINISHED, step.word, (number + 2) * SECOND_NS - 1)
     end = _within(len(schedule.steps))
-    marks += [TimelineMark(Event.HOLD_DISCHARGED, name, "", end, **fields_of(_hold(schedule, name))) for name in held]
-    marks += [TimelineMark(Event.FAULT_HEALED, word, "", end, number=n + 1, at_ns=end) for n, word in enumerate(faults)]
+    named = {name: step for name, (_, step) in named_holds(schedule).items()}
+    marks += [TimelineMark(Event.HOLD_DISCHARGED, name, "", end, **fields_of(named[name])) for name in held]
+    marks += [TimelineMark(Event.FAULT_HEALED, word, "", end, number=number, at_ns=end) for number, word in faults]
     (run.path / TIMELINE_FILE).write_text("".join(map(as_line, marks)), encoding="utf-8")
 
 
-def fields_of(hold: Hold | None) -> dict[str, int | str | None]:
+def fields_of(hold: Hold | DelayFrame | None) -> dict[str, int | str | None]:
     """Return what the timeline says about a hold's place."""
     return {} if hold is None else {**asdict(place_of(point_of(hold, "t"))), "point": hold.point.value}
 
@@ -171,6 +177,7 @@ def _write_observations(run: RunDirectory, prediction: Prediction) -> None:
     ]
     told = (answer.as_json() for answer in prediction.answers)
     seen += [BrokerAnswer(broker=0, step=one["step"], answer=one["answer"], t_ns=_within(one["step"])) for one in told]
+    seen.sort(key=lambda one: one.t_ns)
     (run.path / OBSERVATIONS_FILE).write_text("".join(map(as_line, seen)), encoding="utf-8")
 
 

@@ -22,7 +22,7 @@ from tests.conformance.verdict_facts import M0, facts
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from conformance.judgement.facts import Facts
+    from conformance.judgement.promises import Facts
     from conformance.record.directory import RunDirectory
 
 CONFORMS, DEVIATES = Conformance.CONFORMS, Conformance.DEVIATES

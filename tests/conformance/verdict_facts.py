@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from conformance.judgement.comparison import ComparedRow
-from conformance.judgement.facts import Facts
+from conformance.judgement.promises import Facts
 from conformance.record.prediction import FrozenPrediction, PredictedRecord
 from conformance.record.reconciliation import Counts, RecordSample, Samples, Totals
 from conformance.record.trace_check import TraceResult

@@ -42,6 +42,7 @@ WRONG_STEPS: dict[str, tuple[Step, str, str]] = {
     "outcome of nothing": (AwaitOutcome((X,)), "records", "does not have: x"),
     "outcome still pending": (AwaitOutcome((Label("m0"),), Expectation.PENDING), "expect", "cannot expect pending"),
     "hold twice": (hold("gap"), "name", "a hold named 'gap' exists already"),
+    "hold named like a delay": (hold("delay 3"), "name", "a hold cannot be named 'delay 3'"),
     "follower unknown": (hold("x", follower=NINE), "follower", "does not have: 9"),
     "leader unknown": (hold("x", leader=NINE), "leader", "does not have: 9"),
     "link to itself": (hold("x", follower=ONE), "leader", "the same broker"),

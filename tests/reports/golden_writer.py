@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from conformance.record.replica_logs import REPLICA_LOGS_FILE, replica_logs_schema
-from reports.load_faults import INJECTING
+from oracle.steps.step import STEP_CLASSES
 from tests.reports.golden_traces import allowed, violated
 
 if TYPE_CHECKING:
@@ -240,7 +240,7 @@ def _faults(step: dict[str, Any], index: int, now: int) -> list[dict[str, Any]]:
     armed = {**common, "event": "fault_armed", "text": f"{word} armed"}
     if word == "hold":
         return [{"t_ns": now, "step": index, "event": "hold_armed", "subject": whom["name"], "text": "armed"}]
-    if word in INJECTING:
+    if STEP_CLASSES[word].fault or word == "delay":
         return [armed, {**common, "event": "fault_fired", "text": f"{word} {whom} done; {word} {whom} seen"}]
     undone = {"resume": "pause", "heal": "cut", "rejoin": "isolate"}.get(word)
     return [{**common, "event": "fault_healed", "subject": undone, "text": f"{word} {whom} seen"}] if undone else []

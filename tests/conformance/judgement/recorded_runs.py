@@ -34,7 +34,7 @@ LINES = {
 """Kept, lost, an open race, puppets, diverged after a pause, not run; kept, isolated, deleted, dropped, examined, a
 disk that forgot."""
 INTERRUPTED = ("4.4.0", "TR-03")
-LOST_NODE = ("4.4.0", "TR-02", "broker-2")
+LOST_NODE = ("4.4.0", "TR-02", "/2/server.properties")
 STEPS_BEFORE = 6
 LEFT_OUT = ("brokers", "again", "verdict.json", "trace_check.json", "report.html")
 
@@ -105,7 +105,7 @@ def _node_lost(runs: Path) -> None:
     listed = subprocess.run(("ps", "-eo", "pid=,ppid=,args="), check=True, capture_output=True, text=True).stdout
     rows = [row.split(None, 2) for row in listed.splitlines()]
     processes = {int(pid): (int(parent), args) for pid, parent, args in rows}
-    (pid,) = (p for p, (_, args) in processes.items() if f"{node}/" in args and _is_below(p, tester.pid, processes))
+    (pid,) = (p for p, (_, args) in processes.items() if node in args and _is_below(p, tester.pid, processes))
     os.kill(pid, signal.SIGKILL)
     tester.wait()
 

@@ -22,6 +22,16 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 LOST, KEPT, DELETED, HELD = "0.10.2.2-tr-01", "4.4.0-tr-01", "4.4.0-rm-06-deleted", "4.4.0-regressions-kafka-7128"
+CUT_OFF, FORGOT = "4.4.0-le-05-leader-kraft", "4.4.0-hw-13-shorter-log"
+OTHER = {"broker": 3, "path": "t-0/00000000000000000000.log", "offset": 2}
+ELSEWHERE = {
+    "connection": 68,
+    "api": "replication",
+    "correlation_id": -1,
+    "direction": "request",
+    "offset": None,
+    "at_ns": 1,
+}
 TIMELINE, SEEN, WIRE = "timeline.ndjson", "observations.ndjson", "wire.ndjson"
 ATTEMPTS, OUTCOMES, TOPIC, LOGS = "ledger/attempts", "ledger/outcomes", "topic/part", "replica_logs/replica_logs"
 Change = tuple[str, "Callable[[Rows], Rows]"]
@@ -88,6 +98,41 @@ def _never_held(rows: Rows) -> Rows:
     return [row if row.get("hold") is None or row["outcome"] == "held" else row | {"hold": None} for row in rows]
 
 
+def of_marks(event: str, fault: int | None = None, /, **fields: Any) -> Callable[[Rows], Rows]:  # noqa: ANN401 - JSON
+    """Return rows of which the marks of an event say something else."""
+
+    def change(rows: Rows) -> Rows:
+        found = [row["event"] == event and fault in (None, row.get("number")) for row in rows]
+        assert any(found), "nothing was doctored"
+        return [row | fields if is_one else row for row, is_one in zip(rows, found, strict=True)]
+
+    return change
+
+
+def _process(broker: int, signal: int | None = 9) -> dict[str, Any]:
+    return {"broker": broker, "exit_code": 137, "signal": signal, "is_paused": False}
+
+
+def _without_the_second(rows: Rows) -> Rows:
+    """Let an isolation in KRaft have lost one of its two faults."""
+    return [row | {"number": 1} if row.get("number") == 1 else row for row in rows if row.get("number") != 2]
+
+
+def _cut_replication(rows: Rows) -> Rows:
+    """Take away every frame between brokers after the last probe, some 500 of all; the metadata log is fetched on."""
+    end = rows[-1]
+    kept = [r for r in rows[:-1] if r["link"] != "replication" or r["seq"] <= end["next_seq"] - 514]
+    numbers = {old: end["first_seq"] + i for i, old in enumerate(sorted({row["seq"] for row in kept}))}
+    last = {"lines": len(kept), "next_seq": end["first_seq"] + len(numbers)}
+    return [*(row | {"seq": numbers[row["seq"]]} for row in kept), end | last]
+
+
+def _released_elsewhere(rows: Rows) -> Rows:
+    """Let a hold have been let go two steps before its step."""
+    at = next(i for i, row in enumerate(rows) if row["event"] in ("hold_released", "hold_dropped"))
+    return [row | {"step": row["step"] - 2} if i == at else row for i, row in enumerate(rows)]
+
+
 CASES: list[tuple[str, str, Change, str]] = [
     ("E1 no timeline", KEPT, (TIMELINE, lambda _: []), "step 1 (produce) started"),
     ("E1 a step", KEPT, (TIMELINE, without(step=3)), "step 4 (await_hold) started"),
@@ -124,6 +169,39 @@ CASES: list[tuple[str, str, Change, str]] = [
     ("E6 a hold that never was", HELD, (WIRE, _never_held), "the wire trace does not show"),
     ("E8 answers nobody asked", KEPT, ("answers.ndjson", lambda _: [{"what": "x", "value": 1}]), "nobody asked: x"),
     ("E8 the requirement", KEPT, ("run.json", changed(0, requirement="Nothing is kept.")), "says requirement"),
+    (
+        "a fault of another broker",
+        KEPT,
+        (TIMELINE, of_marks("fault_fired", 2, processes=[_process(3)])),
+        "other brokers",
+    ),
+    ("a fault without proof", KEPT, (TIMELINE, of_marks("fault_fired", 2, processes=None)), "has no proof"),
+    ("a process that did not end", KEPT, (TIMELINE, of_marks("fault_fired", 2, processes=[_process(2, None)])), "both"),
+    ("another fault", KEPT, (TIMELINE, of_marks("fault_armed", 2, subject="stop")), "step 6 (kill) injected 2 stop"),
+    ("another number", KEPT, (TIMELINE, of_marks("fault_armed", 2, number=3)), "fault 3 was not armed"),
+    (
+        "healed elsewhere",
+        KEPT,
+        (TIMELINE, of_marks("fault_healed", 2, step=13)),
+        "in a step that does not take it back",
+    ),
+    ("an isolation's second fault", CUT_OFF, (TIMELINE, _without_the_second), "step 2 (isolate) injected 1 isolate"),
+    ("another connection", CUT_OFF, (TIMELINE, of_marks("fault_fired", 1, frame=ELSEWHERE)), "proven by a connection"),
+    (
+        "a file of another broker",
+        FORGOT,
+        (TIMELINE, of_marks("fault_fired", 2, file=OTHER)),
+        "a file of another broker",
+    ),
+    (
+        "a tail at another offset",
+        FORGOT,
+        (TIMELINE, of_marks("tail_lost", offset=1)),
+        "another than in step 5 is asked",
+    ),
+    ("the end of replication", CUT_OFF, (WIRE, _cut_replication), "the wire trace ends before broker"),
+    ("a hold let go elsewhere", HELD, (TIMELINE, _released_elsewhere), "in step"),
+    ("lines out of order", KEPT, (SEEN, lambda rows: [rows[1], rows[0], *rows[2:]]), "not in the order of time"),
     ("E11 no end", KEPT, ("run.json", changed(0, finished=None)), "incomplete, the tester ended"),
     ("E12 not run", KEPT, ("run.json", changed(0, not_run="no")), "says not_run"),
 ]
@@ -142,7 +220,7 @@ def told_of(run: RunDirectory) -> tuple[Conformance, str]:
 def test_a_recorded_run_is_whole(tmp_path: Path, name: str) -> None:
     run = unpacked(name, tmp_path)
     check_digests(run)
-    expected = {"interrupted": Conformance.HARNESS_ERROR, "06": Conformance.NOT_RUN}
+    expected = {"interrupted": Conformance.HARNESS_ERROR, "node": Conformance.HARNESS_ERROR, "run": Conformance.NOT_RUN}
     verdict = judge_run(run)
 
     assert verdict.conformance is expected.get(name.rpartition("-")[2], Conformance.CONFORMS)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from conformance.judgement.evidence_of_frames import Frames, end_complaints, frame_complaints
+from conformance.judgement.evidence_of_frames import Frames, end_complaints, frame_complaints, frames_that_matter
 from conformance.record.observations import MeasuredNumbers, ReplicaSeen
 from conformance.record.timeline import Event, FrameOfFault, TimelineMark
 from conformance.record.wire import TracedFrame
@@ -58,6 +58,27 @@ def test_the_frame_that_a_hold_caught_is_looked_for_in_the_trace(story: tuple[Ti
     assert complaints(story, replace(FRAME, outcome="dropped")) == [
         "the wire trace does not show that the frame of hold 'gap' was released"
     ]
+
+
+def test_a_fetch_of_the_metadata_log_does_not_hold_the_end_of_the_trace() -> None:
+    fetched = replace(FRAME, link="replication", source=2, destination=1, hold=None)
+    of_metadata = replace(fetched, link="controller", destination=100, arrived_ns=9)
+
+    assert frames_that_matter([fetched, of_metadata], "t").last_fetch_ns == {2: 1}
+    assert frames_that_matter([fetched, replace(fetched, arrived_ns=9)], "t").last_fetch_ns == {2: 9}
+
+
+@pytest.mark.parametrize(("ends", "is_told"), [((2, 1), False), ((3, 1), True)])
+def test_a_cut_is_proven_by_its_own_link(ends: tuple[int, int], *, is_told: bool) -> None:
+    schedule = replace(SCHEDULE, steps=(CUT,))
+    fired = FrameOfFault(connection=72, api="replication", correlation_id=-1, direction="request", offset=None, at_ns=1)
+    story = (
+        TimelineMark(Event.FAULT_ARMED, "cut", "", step=0, number=1),
+        TimelineMark(Event.FAULT_FIRED, "cut", "", step=0, number=1, frame=fired),
+    )
+    told = ["fault 1 (cut) is proven by a connection of other brokers than its step says"] if is_told else []
+
+    assert list(frame_complaints(schedule, story, Frames([], {}, ends={72: ends}))) == told
 
 
 ONE, TWO = BrokerId(1), BrokerId(2)

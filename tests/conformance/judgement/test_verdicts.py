@@ -8,7 +8,7 @@ from itertools import product
 import pytest
 
 from conformance.judgement.comparison import ComparedRow
-from conformance.judgement.facts import Facts
+from conformance.judgement.promises import Facts
 from conformance.judgement.verdicts import exit_code, judge, not_run
 from conformance.record.prediction import PredictedDivergence
 from conformance.record.reconciliation import DeviationSample

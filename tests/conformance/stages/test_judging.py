@@ -285,6 +285,7 @@ def lost_at_the_last_checkpoint(run: RunDirectory) -> None:
     ended_in(run, last, failure={"kind": "HARNESS_ERROR", "message": message, "lost_node": True})
     forget_outcomes(run)
     change_lines(run, lambda lines: lines.append(seen))
+    change_lines(run, lambda lines: lines.sort(key=lambda line: line["t_ns"]))
 
 
 def test_what_was_seen_after_somebody_killed_a_broker_is_not_held_against_the_brokers(run: RunDirectory) -> None:
