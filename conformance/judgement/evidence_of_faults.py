@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from conformance.record.directory import FIRST_FORMAT
 from conformance.record.timeline import HOLD_ENDS, Event
 from oracle.steps.frames import Close, DelayFrame, Drop, Hold, ReleaseHold, name_of_delay
 from oracle.vocabulary import MetadataMode
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
 
     Taken = Sequence[tuple[int, Step]]
 
-FIRST_FORMAT = 1
-"""The format whose timeline has no typed proof of a fault, tells of holds as of other faults, and is a little off."""
 FAULT_STAGES = (Event.FAULT_ARMED, Event.FAULT_FIRED, Event.FAULT_HEALED)
 _FILES = r"{}/\d{{20}}\.log|replication-offset-checkpoint"
 """The files of a replica that faults change: a segment, and where high watermarks are kept."""

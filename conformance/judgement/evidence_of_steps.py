@@ -9,7 +9,8 @@ import itertools
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from conformance.judgement.evidence_of_faults import FIRST_FORMAT, fault_complaints, hold_complaints
+from conformance.judgement.evidence_of_faults import fault_complaints, hold_complaints
+from conformance.record.directory import FIRST_FORMAT
 from conformance.record.observations import BrokerAnswer, MeasuredCheckpoint, MeasuredNumbers, OutcomeSeen
 from conformance.record.timeline import HOLD_ENDS, Event
 from oracle.steps.frames import DelayFrame, name_of_delay
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from oracle.steps.step import Step
 
 SLACK_NS = 50_000_000
-"""How much later than its step a mark of that format may be: time and step were read apart."""
+"""How much later than its step a mark of the first format may be."""
 DEEDS = frozenset(Event(one.leaves) for one in STEP_CLASSES.values() if one.leaves)
 """What steps leave on the timeline, each told by its class."""
 ASKING = (Consume, ListOffsets, EndOffsetOfEpoch, SendTo)

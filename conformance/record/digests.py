@@ -11,11 +11,11 @@ import json
 from typing import TYPE_CHECKING
 
 from conformance.record.answers import ANSWERS_FILE
-from conformance.record.directory import RunDirectoryError, as_plain
+from conformance.record.directory import FIRST_FORMAT, RunDirectoryError, as_plain
 from conformance.record.observations import OBSERVATIONS_FILE
 from conformance.record.run import RUN_FILE, read_run, update_run
 from conformance.record.schedule import SCHEDULE_FILE
-from conformance.record.timeline import TIMELINE_FILE
+from conformance.record.timeline import TIMELINE_FILE, read_timeline
 from conformance.record.wire import WIRE_FILE
 
 if TYPE_CHECKING:
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 FILES = (SCHEDULE_FILE, TIMELINE_FILE, OBSERVATIONS_FILE, WIRE_FILE, ANSWERS_FILE)
 TABLES = ("ledger", "topic", "replica_logs")
 """Folders of Parquet files: one digest over the names and contents of all of them."""
-WITHOUT_DIGESTS = 1
-"""The format whose runs have none."""
+_LATER_FIELDS = frozenset({"build", "label", "evidence"})
+"""What run.json of the first format never has, not even as null."""
 _KNOWN_LATER = ("evidence", "second_look")
 
 
@@ -52,16 +52,28 @@ def check_digests(run: RunDirectory) -> None:
         RunDirectoryError: one was changed, added or removed since, or run.json has no digests; names it.
     """
     about = read_run(run)
+    if about.format == FIRST_FORMAT and about.rules_of is None:
+        _require_first_format(run)
     if about.evidence is None:
-        if about.format == WITHOUT_DIGESTS:
+        if about.format == FIRST_FORMAT:
             return
-        raise RunDirectoryError(f"{run.path}: evidence incomplete: {RUN_FILE} has no digests of the run's files")
+        why = "they were removed, or a tester between two releases made it: run it again"
+        raise RunDirectoryError(f"{run.path}: evidence incomplete: {RUN_FILE} has no digests of the run's files; {why}")
     found = {**_files(run), RUN_FILE: _of_run(about)}
     for name in sorted({*found, *about.evidence}):
         if name not in found:
             raise RunDirectoryError(f"{run.path}: evidence incomplete: {name} is missing")
         if found[name] != about.evidence.get(name):
             raise RunDirectoryError(f"{run.path}: evidence incomplete: {name} has changed since the run ended")
+
+
+def _require_first_format(run: RunDirectory) -> None:
+    """Refuse a run that says the first format and has what only later ones write: its digests may have been removed."""
+    written = sorted(_LATER_FIELDS & run.read(RUN_FILE, dict[str, object]).keys())
+    marks = read_timeline(run, may_be_cut=True)
+    if written or any(mark.action or mark.processes or mark.file for mark in marks):
+        what = f"{RUN_FILE} has {written[0]}" if written else f"{TIMELINE_FILE} tells more"
+        raise RunDirectoryError(f"{run.path}: evidence incomplete: it says format {FIRST_FORMAT}, and {what}")
 
 
 def _files(run: RunDirectory) -> dict[str, str]:

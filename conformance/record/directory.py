@@ -20,8 +20,11 @@ if TYPE_CHECKING:
 
 
 FORMAT_VERSION = 2
-"""Of what a run is written in. 1 had no digests of the evidence in run.json, and no probes in verdict.json."""
-READABLE = (1, FORMAT_VERSION)
+"""Of what a run is written in."""
+FIRST_FORMAT = 1
+"""The format before. It has no digests of the evidence in run.json. Its timeline has no typed proof of a fault, tells
+of holds as of other faults, and is a little off: time and step of a mark were read apart."""
+READABLE = (FIRST_FORMAT, FORMAT_VERSION)
 T = TypeVar("T")
 
 

@@ -30,7 +30,7 @@ from conformance.judgement.promises import Facts
 from conformance.judgement.verdicts import EVIDENCE_INCOMPLETE, against_expectation, judge, not_run
 from conformance.observation.check import check_trace
 from conformance.record.digests import check_digests, write_digests
-from conformance.record.directory import RunDirectoryError
+from conformance.record.directory import FIRST_FORMAT, RunDirectoryError
 from conformance.record.observations import checkpoints
 from conformance.record.prediction import PREDICTION_FILE, check_frozen, read_prediction
 from conformance.record.reconciliation import ComparedCheckpoint, read_counts, read_samples, write_checkpoints
@@ -49,6 +49,10 @@ if TYPE_CHECKING:
     from conformance.record.observations import Observation
     from conformance.record.prediction import FrozenPrediction
     from conformance.record.run import Run
+
+
+UNBOUND = "not checked, for a run of format 1 has no digests: whether its files are those that it ended with"
+"""What a verdict of such a run says besides."""
 
 
 def judge_run(run: RunDirectory, accepted: Sequence[AcceptedFinding] = ()) -> Verdict:
@@ -74,7 +78,7 @@ def judge_run(run: RunDirectory, accepted: Sequence[AcceptedFinding] = ()) -> Ve
         _require_consistent(run, about)
         judged = _judged(run, about)
         entry = _accepted(about, (*accepted, *our_findings()))
-        verdict = in_view_of(entry, _with_second_look(judged, about), _day_of(about))
+        verdict = in_view_of(entry, _with_second_look(_with_what_is_unchecked(judged, about), about), _day_of(about))
     return _written(run, about, verdict)
 
 
@@ -108,6 +112,13 @@ def of_run(about: Run, verdict: Verdict) -> Verdict:
         rules_of=about.rules_of,
         rules_metadata=about.rules_metadata,
     )
+
+
+def _with_what_is_unchecked(verdict: Verdict, about: Run) -> Verdict:
+    """Add to the reason what cannot be said of a run of the first format."""
+    if about.format > FIRST_FORMAT or verdict.conformance is Conformance.HARNESS_ERROR:
+        return verdict
+    return replace(verdict, reason=f"{verdict.reason}; {UNBOUND}")
 
 
 def _with_second_look(verdict: Verdict, about: Run) -> Verdict:

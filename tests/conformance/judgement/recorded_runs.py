@@ -2,7 +2,7 @@
 
 ``python -m tests.conformance.judgement.recorded_runs`` runs them anew on real brokers and keeps them; a release and
 its entries share a cluster. The interrupted run is ended by SIGINT while it takes its sixth step; in the one that lost
-a broker that one is ended by SIGKILL, from outside.
+a broker that one is ended by SIGKILL, from outside. One of format 1 is of the last tester that wrote it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import tempfile
 from pathlib import Path
 
 from conformance.record.digests import write_digests
-from conformance.record.directory import RunDirectory
+from conformance.record.directory import FORMAT_VERSION, RunDirectory
 from conformance.record.run import read_run
 from conformance.record.timeline import Event, read_timeline
 from fault_injection.waiting import until
@@ -58,10 +58,11 @@ def keep(run: Path) -> None:
         about = read_run(copy)
         if about.is_examination:
             (copy.path / "wire.ndjson").unlink(missing_ok=True)
-        write_digests(copy)
+        if about.format == FORMAT_VERSION:
+            write_digests(copy)
         failure = about.harness_failure
         ended = "" if failure is None else "-lost-node" if failure.lost_node else "-interrupted"
-        ended = "-not-run" if about.not_run else ended
+        ended = "-not-run" if about.not_run else f"-format-{about.format}" if about.format < FORMAT_VERSION else ended
         name = f"{about.kafka}-{(about.scenario or '').lower().replace('/', '-')}{ended}"
         with tarfile.open(FOLDER / f"{name}.tar.xz", "w:xz", preset=9) as archive:
             for path in sorted(copy.path.rglob("*")):

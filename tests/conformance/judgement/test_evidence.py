@@ -11,8 +11,8 @@ import pytest
 
 from conformance.record.digests import check_digests, write_digests
 from conformance.record.directory import RunDirectory, RunDirectoryError
-from conformance.record.verdict import Conformance
-from conformance.stages.judging import judge_run
+from conformance.record.verdict import Conformance, PromiseKept
+from conformance.stages.judging import UNBOUND, judge_run
 from tests.conformance.judgement.doctorings import Rows, read_rows, write_rows
 from tests.conformance.judgement.recorded_runs import names, unpacked
 from tests.conformance.run_files import change_run, judged
@@ -32,6 +32,7 @@ ELSEWHERE = {
     "offset": None,
     "at_ns": 1,
 }
+OF_OLD = "0.10.2.2-regressions-kafka-7164-format-1"
 TIMELINE, SEEN, WIRE = "timeline.ndjson", "observations.ndjson", "wire.ndjson"
 ATTEMPTS, OUTCOMES, TOPIC, LOGS = "ledger/attempts", "ledger/outcomes", "topic/part", "replica_logs/replica_logs"
 Change = tuple[str, "Callable[[Rows], Rows]"]
@@ -278,17 +279,35 @@ def test_a_file_that_has_changed_is_refused_by_name(tmp_path: Path, file: str) -
         judge_run(run)
 
 
-def test_a_run_of_format_2_needs_its_digests_and_one_of_format_1_has_none(tmp_path: Path) -> None:
+def test_a_run_of_format_2_needs_its_digests(tmp_path: Path) -> None:
     run = unpacked(KEPT, tmp_path)
     change_run(run, evidence=None)
-    with pytest.raises(RunDirectoryError, match="has no digests"):
+    with pytest.raises(RunDirectoryError, match=r"has no digests .* run it again"):
         judge_run(run)
 
-    change_run(run, format=1)
-    assert judge_run(run).conformance is Conformance.CONFORMS
     write_digests(run)
     change_run(run, requirement="Nothing is kept.")
     with pytest.raises(RunDirectoryError, match=r"run\.json has changed"):
+        judge_run(run)
+
+
+def test_a_run_of_format_1_is_judged_and_the_verdict_says_what_was_not_checked(tmp_path: Path) -> None:
+    verdict = judge_run(unpacked(OF_OLD, tmp_path))
+
+    assert (verdict.conformance, verdict.promise) == (Conformance.CONFORMS, PromiseKept.BROKEN_AS_PREDICTED)
+    assert verdict.reason.endswith(UNBOUND)
+
+
+def test_digests_are_not_turned_off_by_naming_format_1(tmp_path: Path) -> None:
+    run = unpacked(KEPT, tmp_path)
+    (about,) = read_rows(run, "run.json")
+    write_rows(run, "run.json", [about | {"format": 1, "evidence": None}])
+    with pytest.raises(RunDirectoryError, match=r"it says format 1, and run\.json has build"):
+        judge_run(run)
+
+    of_old = {name: value for name, value in about.items() if name not in ("build", "label", "evidence")}
+    write_rows(run, "run.json", [of_old | {"format": 1}])
+    with pytest.raises(RunDirectoryError, match=r"it says format 1, and timeline\.ndjson tells more"):
         judge_run(run)
 
 
