@@ -87,9 +87,9 @@ class Pipeline:
         with judged_if_interrupted(run):
             if self.predict(run, entry):
                 self.execute(run, entry)
-        seconds = round(time.monotonic() - started, 3)
-        update_run(run, seconds=seconds)
-        return Finished(entry.name, run, self.judge(run), seconds)
+            seconds = round(time.monotonic() - started, 3)
+            write_digests(run, seconds=seconds)
+            return Finished(entry.name, run, self.judge(run), seconds)
 
     @property
     def record_id_base(self) -> int:
@@ -116,7 +116,10 @@ class Pipeline:
         return NEEDS_JARS if entry.where.needs_jars and not self.cluster_pool.jars.files else None
 
     def execute(self, run: RunDirectory, entry: Entry) -> None:
-        """Do on real brokers what the entry says, and read what came of it; what ends this early is in run.json."""
+        """Do on real brokers what the entry says, and read what came of it; what ends this early is in run.json.
+
+        The run's end is written together with the digests that bind its files: a run that has one can be judged.
+        """
         try:
             with noting_stalls(run):
                 if isinstance(entry, Examination):
@@ -133,7 +136,7 @@ class Pipeline:
         except Exception as error:  # noqa: BLE001 - a defect of ours must not pass for a finding, nor stop the others
             (run.path / "traceback.txt").write_text(traceback.format_exc(), encoding="utf-8")
             self._fail(run, HarnessError.verdict, f"defect in the tester, see traceback.txt: {error!r}")
-        update_run(run, finished=datetime.now(UTC).isoformat(timespec="seconds"))
+        write_digests(run, finished=datetime.now(UTC).isoformat(timespec="seconds"))
 
     def _examine(self, run: RunDirectory, entry: Examination) -> None:
         pool = self.cluster_pool
@@ -149,13 +152,11 @@ class Pipeline:
         before.append(run.path.name)
 
     def judge(self, run: RunDirectory) -> Verdict:
-        """Bind the run's files to each other and judge it by them; a run that cannot be judged is a harness error."""
-        write_digests(run)
+        """Judge a run that has ended; one that cannot be judged is a harness error."""
         try:
             return judge_run(run, self.accepted)
         except RunDirectoryError as error:
-            update_run(run, harness_failure=HarnessFailure(HarnessError.verdict, str(error)))
-            write_digests(run)
+            write_digests(run, harness_failure=HarnessFailure(HarnessError.verdict, str(error)))
             return judge_unreadable(run, str(error))
 
     def _fail(self, run: RunDirectory, kind: str, message: str, *, lost_node: bool = False) -> None:

@@ -175,8 +175,10 @@ def measure_again(run: RunDirectory) -> None:
         return
     try:
         if questions:
-            measure(run, questions)
-            renew_digest(run, ANSWERS_FILE)
+            try:
+                measure(run, questions)
+            finally:  # whatever ends this, the file and its digest go together
+                renew_digest(run, ANSWERS_FILE)
     except (LookupError, TypeError, ValueError) as damage:
         raise RunDirectoryError(f"{run.path}: its answers cannot be read from its files: {damage!r}") from damage
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 from conformance.record.answers import ANSWERS_FILE
 from conformance.record.directory import FIRST_FORMAT, RunDirectoryError, as_plain
@@ -32,10 +33,10 @@ _LATER_FIELDS = frozenset({"build", "label", "evidence"})
 _KNOWN_LATER = ("evidence", "second_look")
 
 
-def write_digests(run: RunDirectory) -> None:
-    """Write the digests of a run that has ended, before it is judged."""
-    found = _files(run)
-    update_run(run, evidence={**found, RUN_FILE: _of_run(read_run(run))})
+def write_digests(run: RunDirectory, **fields: Any) -> None:  # noqa: ANN401 - the fields of Run
+    """Write the digests of a run that has ended, before it is judged, and with them, at once, fields of run.json."""
+    about = replace(read_run(run), **fields)
+    update_run(run, **fields, evidence={**_files(run), RUN_FILE: _of_run(about)})
 
 
 def renew_digest(run: RunDirectory, name: str) -> None:

@@ -35,7 +35,7 @@ from conformance.record.observations import checkpoints
 from conformance.record.prediction import PREDICTION_FILE, check_frozen, read_prediction
 from conformance.record.reconciliation import ComparedCheckpoint, read_counts, read_samples, write_checkpoints
 from conformance.record.replica_logs import read_replica_logs
-from conformance.record.run import HarnessFailure, read_run, update_run
+from conformance.record.run import HarnessFailure, read_run
 from conformance.record.timeline import Event, read_timeline
 from conformance.record.verdict import Conformance, Verdict, write_verdict
 from conformance.stages.examining import judge_examination
@@ -184,13 +184,16 @@ def in_view_of(entry: AcceptedFinding | None, verdict: Verdict, day: date) -> Ve
 
 @contextmanager
 def judged_if_interrupted(run: RunDirectory) -> Iterator[None]:
-    """Write down, and judge, that the tester was made to end in the middle of a run; the interruption goes on."""
+    """Write down, and judge, that the tester was made to end in the middle of a run; the interruption goes on.
+
+    A run that had ended, and was being judged, is judged by its files as any other.
+    """
     try:
         yield
     except (KeyboardInterrupt, SystemExit):
-        at = datetime.now(UTC).isoformat(timespec="seconds")
-        update_run(run, harness_failure=HarnessFailure(HarnessError.verdict, INTERRUPTED), finished=at)
-        write_digests(run)
+        if read_run(run).finished is None:
+            at = datetime.now(UTC).isoformat(timespec="seconds")
+            write_digests(run, harness_failure=HarnessFailure(HarnessError.verdict, INTERRUPTED), finished=at)
         try:
             judge_run(run)
         except RunDirectoryError:

@@ -10,10 +10,13 @@ import pytest
 from conformance.commands.running import as_json, summarise
 from conformance.console import Console
 from conformance.interruption import INTERRUPTED, AwaitedStateMissingError, HarnessError, NeverAtRestError
+from conformance.record.digests import check_digests
 from conformance.record.directory import RunDirectory
 from conformance.record.prediction import check_frozen
+from conformance.record.run import update_run
 from conformance.record.verdict import Conformance
 from conformance.scenarios.truncation import RESTARTED_FOLLOWER
+from conformance.stages.judging import judge_run
 from fault_injection.cluster.backend import ClusterError
 from fault_injection.faults.account import NotHealedError
 from oracle.schedule_format import decode
@@ -25,6 +28,7 @@ if TYPE_CHECKING:
 
     from conformance.cluster_pool import ClusterPool
     from conformance.pipeline import Finished, Pipeline
+    from conformance.record.run import Run
 
 
 @pytest.fixture
@@ -88,6 +92,38 @@ def test_an_interruption_before_the_prediction_is_frozen_is_written_down_too(
 
     (run,) = pipeline.runs.iterdir()
     assert read_json(RunDirectory(run), "verdict.json")["reason"] == INTERRUPTED
+
+
+def test_who_interrupts_the_judging_leaves_a_run_that_can_be_judged(
+    pipeline: Pipeline, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("conformance.pipeline.judge_run", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        failing(pipeline, HarnessError("no broker"))
+
+    (run,) = (RunDirectory(path) for path in pipeline.runs.iterdir())
+    check_digests(run)
+    assert read_json(run, "verdict.json")["reason"] == judge_run(run).reason == "no broker"
+
+
+def test_a_run_has_its_end_and_its_digests_at_once(pipeline: Pipeline, monkeypatch: pytest.MonkeyPatch) -> None:
+    ended: list[bool] = []
+
+    def watched(run: RunDirectory, **fields: object) -> Run:
+        about = update_run(run, **fields)
+        ended.append(about.evidence is not None)
+        assert (about.finished is not None) is ended[-1]
+        return about
+
+    monkeypatch.setattr("conformance.record.digests.update_run", watched)
+    failing(pipeline, HarnessError("no broker"))
+    with pytest.raises(KeyboardInterrupt):
+        failing(pipeline, KeyboardInterrupt())
+
+    assert ended == [True] * 3
 
 
 def test_the_prediction_is_frozen_before_a_broker_is_asked_for(pipeline: Pipeline) -> None:
