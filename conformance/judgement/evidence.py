@@ -14,10 +14,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from conformance.judgement.evidence_of_frames import end_complaints, frame_complaints
+from conformance.judgement.evidence_of_run import run_complaints
 from conformance.judgement.evidence_of_steps import step_complaints
 from conformance.record.observations import BrokerAnswer, MeasuredNumbers, OutcomeSeen
 from conformance.record.timeline import Event
-from conformance.schedules.topic_settings import user_settings
 from oracle.steps.produce import Produce
 from oracle.steps.questions import SendTo
 from oracle.steps.waits import Checkpoint as CheckpointStep
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from conformance.judgement.evidence_of_frames import Frames
     from conformance.record.ledger import Attempt, OutcomeEntry
     from conformance.record.observations import Observation
-    from conformance.record.prediction import FrozenPrediction
+    from conformance.record.prediction import FrozenPrediction, PredictedNumbers
     from conformance.record.reconciliation import Counts
     from conformance.record.replica_logs import LogEntry
     from conformance.record.run import Run
@@ -72,7 +72,7 @@ def what_is_wrong(evidence: Evidence) -> list[str]:
     """Return what is missing, twice, out of order or at odds with other pieces; empty of a sound run."""
     of_steps = step_complaints(evidence.about, evidence.schedule, evidence.timeline, evidence.observations)
     found = [
-        *_of_run(evidence),
+        *run_complaints(evidence.about, evidence.schedule, evidence.frames),
         *_of_prediction(evidence),
         *_of_replicas(evidence),
         *of_steps,
@@ -86,25 +86,6 @@ def what_is_wrong(evidence: Evidence) -> list[str]:
     if evidence.is_complete:
         found += [*_of_topic(evidence), *_of_logs(evidence), *_of_counts(evidence)]
     return list(dict.fromkeys(found))
-
-
-def _of_run(evidence: Evidence) -> Iterator[str]:
-    """Compare run.json with the schedule."""
-    about, schedule = evidence.about, evidence.schedule
-    for name, told, expected in (
-        ("schedule_id", about.schedule_id, schedule.id),
-        ("requirement", about.requirement, schedule.requirement),
-        ("sources", about.sources, tuple(schedule.sources)),
-        ("brokers", about.brokers, tuple(schedule.brokers)),
-        ("settings.user", dict(about.settings.user), user_settings(schedule)),
-    ):
-        if told != expected:
-            yield f"run.json says {name} {told}, the schedule {expected}"
-    ids = frozenset() if evidence.frames is None else evidence.frames.topic_ids
-    if ids and about.topic_id is not None and about.topic_id not in ids:
-        yield f"run.json says topic id {about.topic_id}, the wire trace {', '.join(sorted(ids))}"
-    if evidence.is_complete and about.undecodable_frames and not about.build:  # a user's build may speak newer versions
-        yield f"run.json tells {about.undecodable_frames} frames that nobody could decode"
 
 
 def _of_prediction(evidence: Evidence) -> Iterator[str]:
@@ -124,6 +105,22 @@ def _of_prediction(evidence: Evidence) -> Iterator[str]:
             yield "the prediction's checkpoints are not its moments after those steps"
         if [record.label for record in outcome.records] != list(schedule.labels()):
             yield "the prediction has other records than the schedule"
+        yield from _of_predicted_logs(outcome)
+
+
+def _of_predicted_logs(outcome: PredictedNumbers) -> Iterator[str]:
+    """Compare the predicted logs with the last moment, and what is told to differ with the logs."""
+    last = outcome.steps[-1].replicas
+    for broker, log in outcome.logs.items():
+        offsets = [entry.offset for entry in log]
+        if broker in last and offsets != list(
+            range(last[broker].log_end_offset - len(log), last[broker].log_end_offset)
+        ):
+            yield f"the predicted log of broker {broker} does not end where its last moment does"
+    known = {(broker, entry.offset): entry.label for broker, log in outcome.logs.items() for entry in log}
+    for one in outcome.diverged:
+        if len(one.replicas) < 2 or any(known.get((b, one.offset)) != label for b, label in one.replicas.items()):
+            yield f"the prediction tells of other records at offset {one.offset} than its logs"
 
 
 def _of_replicas(evidence: Evidence) -> Iterator[str]:

@@ -162,3 +162,7 @@ def _of_place(name: str, step: Hold | DelayFrame, mark: TimelineMark) -> Iterato
     place = (None, None, broker) if broker is not None else (step.follower, step.leader, None)
     if (mark.follower, mark.leader, mark.broker, mark.point) != (*place, step.point.value):
         yield f"the timeline tells of hold {name!r} at another place than the schedule"
+    if step.fetch_offset is not None and mark.offset not in (None, step.fetch_offset):
+        yield f"the timeline tells of hold {name!r} at another offset than the schedule"
+    if mark.action not in (None, "hold" if isinstance(step, Hold) else step.word):
+        yield f"the timeline tells that hold {name!r} did something else with its frame"

@@ -44,6 +44,7 @@ class Frames:
         topic_ids: by which ids frames call the run's topic.
         unasked: answers that no request before them on their connection asked for, or another one.
         ends: the two nodes of each connection, who opened it first.
+        in_sessions: whether followers fetched in sessions: a frame implied a partition that it did not list.
     """
 
     held: Sequence[TracedFrame]
@@ -51,6 +52,12 @@ class Frames:
     topic_ids: frozenset[str] = frozenset()
     unasked: Sequence[int] = ()
     ends: Mapping[int, tuple[int | None, int]] = field(default_factory=dict)
+    in_sessions: bool = False
+
+    @property
+    def nodes(self) -> frozenset[int]:
+        """Return every node that was at the end of a connection."""
+        return frozenset(node for ends in self.ends.values() for node in ends if node is not None)
 
 
 def frames_that_matter(frames: Iterable[TracedFrame], topic: str | None) -> Frames:
@@ -60,6 +67,7 @@ def frames_that_matter(frames: Iterable[TracedFrame], topic: str | None) -> Fram
     pairs = _Pairs()
     last: dict[int, int] = {}
     ends: dict[int, tuple[int | None, int]] = {}
+    in_sessions = False
     for frame in frames:
         ends[frame.connection] = frame.source, frame.destination
         if frame.hold is not None or frame.outcome not in ("forwarded", "aborted"):
@@ -68,8 +76,9 @@ def frames_that_matter(frames: Iterable[TracedFrame], topic: str | None) -> Fram
             last[frame.source] = max(last.get(frame.source, 0), frame.arrived_ns)
         if frame.outcome != "held":
             pairs.take(frame)
+        in_sessions |= any(not entry.is_listed for entry in frame.said.entries)
         ids.update(entry.topic_id for entry in frame.said.entries if entry.topic == topic and entry.topic_id)
-    return Frames(held, last, frozenset(ids), pairs.unasked(), ends)
+    return Frames(held, last, frozenset(ids), pairs.unasked(), ends, in_sessions)
 
 
 class _Pairs:

@@ -14,8 +14,10 @@ from conformance.record.directory import FIRST_FORMAT
 from conformance.record.observations import BrokerAnswer, MeasuredCheckpoint, MeasuredNumbers, OutcomeSeen
 from conformance.record.timeline import HOLD_ENDS, Event
 from oracle.steps.frames import DelayFrame, name_of_delay
+from oracle.steps.produce import AwaitOutcome
 from oracle.steps.questions import Consume, EndOffsetOfEpoch, ListOffsets, SendTo
 from oracle.steps.step import STEP_CLASSES
+from oracle.steps.waits import AwaitIsr, AwaitLeader
 from oracle.steps.waits import Checkpoint as CheckpointStep
 
 if TYPE_CHECKING:
@@ -55,6 +57,8 @@ def step_complaints(
     yield from _of_times(about, timeline, observations)
     yield from _of_probes(taken, observations)
     yield from _of_outcomes(schedule, observations, is_complete=is_complete)
+    yield from _of_waits(taken, observations)
+    yield from _of_tails(timeline, observations)
     yield from fault_complaints(about, taken, timeline)
     if is_complete:
         yield from hold_complaints(schedule, timeline)
@@ -175,3 +179,28 @@ def _of_outcomes(schedule: Schedule, observations: Sequence[Observation], *, is_
     yield from (f"an outcome of {label} was observed, which no step sends" for label in seen if label not in labels)
     if is_complete:
         yield from (f"no outcome of {label} was observed" for label in labels if label not in seen)
+
+
+def _of_waits(taken: Taken, observations: Sequence[Observation]) -> Iterator[str]:
+    """Look whether what a step waits for was there when it had been taken."""
+    outcomes = {one.label: one.step for one in observations if isinstance(one, OutcomeSeen)}
+    probes = {one.step: one for one in observations if isinstance(one, MeasuredNumbers)}
+    for number, step in taken:
+        probe = probes.get(number)
+        if isinstance(step, AwaitOutcome) and any((outcomes.get(one) or 0) > number for one in step.records):
+            yield f"step {number + 1} waits for outcomes that were observed later"
+        elif isinstance(step, AwaitIsr) and probe is not None and set(probe.isr) != set(step.isr):
+            yield f"step {number + 1} waits for ISR {sorted(step.isr)}, and {sorted(probe.isr)} was measured after it"
+        elif isinstance(step, AwaitLeader) and probe is not None and probe.leader != step.leader:
+            yield f"step {number + 1} waits for leader {step.leader}, and {probe.leader} was measured after it"
+
+
+def _of_tails(timeline: Sequence[TimelineMark], observations: Sequence[Observation]) -> Iterator[str]:
+    """Look whether a tail that was lost reached to where the log ended before."""
+    for mark in timeline:
+        if mark.event is not Event.TAIL_LOST or mark.last_offset is None or mark.step is None:
+            continue
+        before = [one for one in observations if isinstance(one, MeasuredNumbers) and (one.step or 0) < mark.step]
+        seen = before[-1].replicas.get(int(mark.subject)) if before else None
+        if seen is not None and seen.log_end_offset != mark.last_offset + 1:
+            yield f"the tail that broker {mark.subject} lost in step {mark.step + 1} is not where its log ended"

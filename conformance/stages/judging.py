@@ -25,6 +25,7 @@ from conformance.judgement.comparison import (
     unexplained_probes,
 )
 from conformance.judgement.every_run import held_in_run
+from conformance.judgement.evidence_of_run import told_complaints
 from conformance.judgement.open_outcomes import measured_prediction, observations_that_count
 from conformance.judgement.promises import Facts
 from conformance.judgement.verdicts import EVIDENCE_INCOMPLETE, against_expectation, judge, not_run
@@ -70,6 +71,8 @@ def judge_run(run: RunDirectory, accepted: Sequence[AcceptedFinding] = ()) -> Ve
     if not about.not_run:
         require_finished(run, about)
     check_digests(run)
+    if about.not_run or about.is_examination:
+        _require_told(run, about)
     if about.not_run:
         _require_nothing_frozen(run, about)
         verdict = not_run(about.not_run)
@@ -133,6 +136,12 @@ def _require_nothing_frozen(run: RunDirectory, about: Run) -> None:
     """Refuse a run that is told not to have been run, although its prediction was frozen."""
     if about.prediction is not None:
         raise RunDirectoryError(f"{run.path}: run.json says not_run, although a prediction was frozen")
+
+
+def _require_told(run: RunDirectory, about: Run) -> None:
+    """Refuse a run.json that lacks something, or contradicts itself; of a run with records its evidence tells."""
+    if wrong := "; ".join(told_complaints(about)):
+        raise RunDirectoryError(f"{run.path}: {EVIDENCE_INCOMPLETE}: {wrong}")
 
 
 def require_finished(run: RunDirectory, about: Run) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import asdict
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -11,8 +12,9 @@ import pyarrow.parquet as pq
 
 from conformance.catalogue.questions import predicted_answers
 from conformance.judgement.evidence_of_faults import named_holds
+from conformance.judgement.evidence_of_run import FETCH_WAIT, SESSIONS
 from conformance.record.digests import write_digests
-from conformance.record.directory import RunDirectory, as_line
+from conformance.record.directory import RunDirectory, as_line, slug
 from conformance.record.ledger import Attempt, LedgerWriter, OutcomeEntry
 from conformance.record.observations import (
     OBSERVATIONS_FILE,
@@ -25,7 +27,7 @@ from conformance.record.observations import (
 from conformance.record.prediction import frozen_form
 from conformance.record.reconciliation import Counts, RecordClass, Totals, write_reconciliation
 from conformance.record.replica_logs import LogEntry, write_replica_logs
-from conformance.record.run import Run, RunSettings, write_run
+from conformance.record.run import Digests, Environment, Run, RunSettings, write_run
 from conformance.record.schedule import write_schedule
 from conformance.record.timeline import TIMELINE_FILE, Event, ProcessOfFault, TimelineMark
 from conformance.record.topic import read_topic
@@ -47,7 +49,9 @@ if TYPE_CHECKING:
     from oracle.schedule import Schedule
     from oracle.vocabulary import Label
 
-BASE = 7_000
+SEED = 7
+BASE = SEED << 16
+STAMP = "20260101T000000"
 IDEAL = "what brokers do that do as the model says"
 """By this explanation a test knows an ideal run, which has no wire trace."""
 TOPIC = pa.schema(
@@ -76,21 +80,22 @@ def write_ideal_run(
     prediction = predict(scenario.schedule, rules)
     taken = prediction.alternatives[outcome].prediction if prediction.alternatives else prediction
     end_offset = taken.moments[-1].replicas[_last_leader(taken)].high_watermark
-    write_run(run, _about(run, kafka, metadata, scenario, end_offset))
+    write_run(run, _about(kafka, metadata, scenario, end_offset))
     write_schedule(run, scenario.schedule)
     document = prediction.as_json()
     freeze_prediction(run, document, BASE, predicted_answers(scenario.questions, rules, frozen_form(document)))
-    _write_timeline(run, scenario.schedule, MetadataMode(metadata))
+    _write_timeline(run, scenario.schedule, MetadataMode(metadata), topic_of(scenario))
     _write_observations(run, taken)
-    _write_records(run, taken, scenario.schedule)
+    _write_records(run, taken, scenario.schedule, topic_of(scenario))
     _write_reconciliation(run, taken, end_offset)
     write_digests(run)
     return run
 
 
-def _about(run: RunDirectory, kafka: str, metadata: str, scenario: Scenario, end_offset: int) -> Run:
+def _about(kafka: str, metadata: str, scenario: Scenario, end_offset: int) -> Run:
+    now = datetime.now(UTC).isoformat(timespec="seconds")
     return Run(
-        run=run.path.name,
+        run=f"{STAMP}-{kafka}-{metadata}-{slug(scenario.name)}",
         scenario=scenario.name,
         schedule_id=scenario.schedule.id,
         requirement=scenario.schedule.requirement,
@@ -99,14 +104,33 @@ def _about(run: RunDirectory, kafka: str, metadata: str, scenario: Scenario, end
         kafka=kafka,
         metadata=metadata,
         backend="process",
-        topic="t",
+        topic=topic_of(scenario),
         seconds=1.5,
+        seed=SEED,
+        basis="predicted",
+        digests=Digests(jars="0" * 64),
+        environment=Environment("17", "3.11", "Linux", 2, "0"),
+        controller=100,
+        cluster_runs=(),
+        refused_connections=0,
+        undecodable_frames=0,
         record_id_base=BASE,
         end_offset=end_offset,
-        finished="2026-01-01T00:00:00+00:00",
+        started=now,
+        finished=now,
         brokers=tuple(scenario.schedule.brokers),
-        settings=RunSettings(user=user_settings(scenario.schedule)),
+        settings=RunSettings(user_settings(scenario.schedule), _imposed(scenario.schedule)),
     )
+
+
+def _imposed(schedule: Schedule) -> dict[str, str]:
+    sessions = {} if schedule.fetch_sessions else {SESSIONS: "0"}
+    return {FETCH_WAIT: str(schedule.fetch_wait_max_ms), **sessions}
+
+
+def topic_of(scenario: Scenario) -> str:
+    """Return the topic of an ideal run."""
+    return f"{slug(scenario.name)}-{STAMP.lower()}"
 
 
 def _last_leader(prediction: Prediction) -> Any:  # noqa: ANN401 - a broker id that is there
@@ -118,7 +142,7 @@ def _within(step: int) -> int:
     return (step + 1) * SECOND_NS + SECOND_NS // 2
 
 
-def _write_timeline(run: RunDirectory, schedule: Schedule, metadata: MetadataMode) -> None:
+def _write_timeline(run: RunDirectory, schedule: Schedule, metadata: MetadataMode, topic: str) -> None:
     """Write what the steps did; every hold catches its frame at once, and every fault is healed at the end."""
     marks: list[TimelineMark] = []
     faults: list[tuple[int, str]] = []
@@ -140,7 +164,7 @@ def _write_timeline(run: RunDirectory, schedule: Schedule, metadata: MetadataMod
             mark(Event(step.leaves), step.name, **fields_of(_hold(schedule, step.name)))
         elif step.leaves:
             for subject in step.left_for():
-                mark(Event(step.leaves), subject or "t")
+                mark(Event(step.leaves), subject or topic)
         if isinstance(step, Hold | DelayFrame):
             next(injected)
             held.append(step.name if isinstance(step, Hold) else name_of_delay(number))
@@ -156,7 +180,7 @@ def _write_timeline(run: RunDirectory, schedule: Schedule, metadata: MetadataMod
 
 def fields_of(hold: Hold | DelayFrame | None) -> dict[str, int | str | None]:
     """Return what the timeline says about a hold's place."""
-    return {} if hold is None else {**asdict(place_of(point_of(hold, "t"))), "point": hold.point.value}
+    return {} if hold is None else {**asdict(place_of(point_of(hold, ""))), "point": hold.point.value}
 
 
 def _hold(schedule: Schedule, name: str) -> Hold | None:
@@ -213,13 +237,13 @@ def epoch_of(leadership: int) -> int:
     return FIRST_EPOCH + 2 * leadership
 
 
-def _write_records(run: RunDirectory, prediction: Prediction, schedule: Schedule) -> None:
+def _write_records(run: RunDirectory, prediction: Prediction, schedule: Schedule, topic: str) -> None:
     sent = {label: (step, number) for number, step in enumerate(schedule.steps) for label in step.labels()}
     ids = {r.label: BASE + r.id for r in prediction.records}
     ledger = LedgerWriter(run.path / "ledger")
     for r in prediction.records:
         step, number = sent[r.label]
-        attempt = Attempt(ids[r.label], r.label, "t", 0, int(getattr(step, "acks", 0)), number, 100, _within(number))
+        attempt = Attempt(ids[r.label], r.label, topic, 0, int(getattr(step, "acks", 0)), number, 100, _within(number))
         ledger.record_attempts([attempt])
         acknowledged = r.outcome is ProduceOutcome.ACKNOWLEDGED
         offset = _told_offset(prediction, r.label) if acknowledged else None
@@ -230,7 +254,7 @@ def _write_records(run: RunDirectory, prediction: Prediction, schedule: Schedule
         for entry in prediction.logs[_last_leader(prediction)]
         if leader.log_start_offset <= entry.offset < leader.high_watermark
     ]
-    topic = [{"partition": 0, "offset": e.offset, "record_id": ids[e.label], "value_matches": True} for e in log]
+    read = [{"partition": 0, "offset": e.offset, "record_id": ids[e.label], "value_matches": True} for e in log]
     replicas = [
         LogEntry(
             broker=broker,
@@ -244,7 +268,7 @@ def _write_records(run: RunDirectory, prediction: Prediction, schedule: Schedule
         for entry in entries
     ]
     (run.path / "topic").mkdir()
-    pq.write_table(pa.Table.from_pylist(topic, schema=TOPIC), run.path / "topic" / "part-00000.parquet")
+    pq.write_table(pa.Table.from_pylist(read, schema=TOPIC), run.path / "topic" / "part-00000.parquet")
     write_replica_logs(run, replicas)
 
 

@@ -28,10 +28,26 @@ def write_json(run: RunDirectory, name: str, value: object) -> None:
     path.write_text(json.dumps(value), encoding="utf-8")
 
 
+BEGUN: dict[str, object] = {
+    "format": 2,
+    "kafka": "4.3.1",
+    "metadata": "kraft",
+    "run": "20260101T000000-4.3.1-kraft-tr-01",
+    "scenario": "TR-01",
+    "explanation": "",
+    "basis": "predicted",
+    "backend": "process",
+    "seed": 0,
+    "started": "2026-01-01T00:00:00+00:00",
+    "digests": {"jars": "0"},
+    "environment": {"java": "17", "python": "3.11", "os": "Linux", "cores": 2, "tester": "0"},
+}
+"""What run.json says when a run begins."""
+
+
 def change_run(run: RunDirectory, **fields: object) -> None:
     """Change fields of run.json, or begin it."""
-    known = read_json(run, "run.json") if run.has("run.json") else {"format": 2, "kafka": "4.3.1", "metadata": "kraft"}
-    write_json(run, "run.json", known | fields)
+    write_json(run, "run.json", (read_json(run, "run.json") if run.has("run.json") else BEGUN) | fields)
 
 
 def read_lines(run: RunDirectory, name: str) -> list[dict[str, Any]]:

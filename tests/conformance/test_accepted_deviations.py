@@ -138,7 +138,8 @@ def deviating_run(folder: Path) -> RunDirectory:
 
 def entry_about(run: RunDirectory, expires: date = DAY) -> AcceptedFinding:
     """Return an entry about a run, which gets a day and a name."""
-    about = update_run(run, scenario="TR-01", started=f"{DAY}T23:59:59+00:00")
+    at = f"{DAY}T23:59:59+00:00"
+    about = update_run(run, scenario="TR-01", started=at, finished=at)
     return replace(ENTRY, release=about.kafka, metadata=about.metadata, expires=expires)
 
 

@@ -11,6 +11,7 @@ import pytest
 
 from conformance.record.digests import check_digests, write_digests
 from conformance.record.directory import RunDirectory, RunDirectoryError
+from conformance.record.prediction import freeze
 from conformance.record.verdict import Conformance, PromiseKept
 from conformance.stages.judging import UNBOUND, judge_run
 from tests.conformance.judgement.doctorings import Rows, read_rows, write_rows
@@ -32,6 +33,8 @@ ELSEWHERE = {
     "offset": None,
     "at_ns": 1,
 }
+LOST_NODE, NOT_RUN = "4.4.0-tr-02-lost-node", "0.10.2.2-le-05-leader-kraft-not-run"
+ASKED = "4.4.0-el-06-deleted-topic"
 OF_OLD = "0.10.2.2-regressions-kafka-7164-format-1"
 TIMELINE, SEEN, WIRE = "timeline.ndjson", "observations.ndjson", "wire.ndjson"
 ATTEMPTS, OUTCOMES, TOPIC, LOGS = "ledger/attempts", "ledger/outcomes", "topic/part", "replica_logs/replica_logs"
@@ -134,6 +137,16 @@ def _released_elsewhere(rows: Rows) -> Rows:
     return [row | {"step": row["step"] - 2} if i == at else row for i, row in enumerate(rows)]
 
 
+def _failed(**fields: Any) -> Callable[[Rows], Rows]:  # noqa: ANN401 - JSON values
+    return lambda rows: [rows[0] | {"harness_failure": rows[0]["harness_failure"] | fields}]
+
+
+def _shorter(rows: Rows) -> Rows:
+    """Let a log be predicted without its last entry."""
+    logs = rows[0]["logs"]
+    return [rows[0] | {"logs": {broker: log[:-1] for broker, log in logs.items()}}]
+
+
 CASES: list[tuple[str, str, Change, str]] = [
     ("E1 no timeline", KEPT, (TIMELINE, lambda _: []), "step 1 (produce) started"),
     ("E1 a step", KEPT, (TIMELINE, without(step=3)), "step 4 (await_hold) started"),
@@ -203,6 +216,25 @@ CASES: list[tuple[str, str, Change, str]] = [
     ("the end of replication", CUT_OFF, (WIRE, _cut_replication), "the wire trace ends before broker"),
     ("a hold let go elsewhere", HELD, (TIMELINE, _released_elsewhere), "in step"),
     ("lines out of order", KEPT, (SEEN, lambda rows: [rows[1], rows[0], *rows[2:]]), "not in the order of time"),
+    ("E10 not somebody else's doing", LOST_NODE, ("run.json", _failed(lost_node=False)), "whether a node was lost"),
+    ("E10 the brokers' doing", LOST_NODE, ("run.json", _failed(kind="DEVIATES")), "whether a node was lost"),
+    ("E10 nobody's doing", LOST_NODE, ("run.json", changed(0, harness_failure=None)), "never measured"),
+    ("the seed", KEPT, ("run.json", changed(0, seed=1)), "ids of records of another one"),
+    ("another run's name", KEPT, ("run.json", changed(0, run="20260101T000000-4.4.0-kraft-tr-01")), "says topic tr-01"),
+    ("another scenario", KEPT, ("run.json", changed(0, scenario="TR-02")), "which is none of TR-02"),
+    ("the controller", KEPT, ("run.json", changed(0, controller=7)), "which no frame knows"),
+    ("an environment", KEPT, ("run.json", changed(0, environment=None)), "does not say environment"),
+    ("the time it took", KEPT, ("run.json", changed(0, seconds=1.0)), "how long the run took in two ways"),
+    ("fetch sessions", KEPT, ("schedule.json", changed(0, fetch_sessions=False)), "fetched in sessions, or did not"),
+    (
+        "the wait of a fetch",
+        KEPT,
+        ("schedule.json", changed(0, fetch_wait_max_ms=7)),
+        "says replica.fetch.wait.max.ms 100",
+    ),
+    ("a log that was predicted", KEPT, ("prediction/prediction.json", _shorter), "does not end where its last moment"),
+    ("the seed of an examination", ASKED, ("run.json", changed(0, seed=1)), "ids of records of another one"),
+    ("the scenario of a run that was not", NOT_RUN, ("run.json", changed(0, scenario="X")), "which is none of X"),
     ("E11 no end", KEPT, ("run.json", changed(0, finished=None)), "incomplete, the tester ended"),
     ("E12 not run", KEPT, ("run.json", changed(0, not_run="no")), "says not_run"),
 ]
@@ -233,6 +265,8 @@ def test_what_went_missing_is_told(tmp_path: Path, case: str, name: str, change:
     run = unpacked(name, tmp_path)
     file, doctor = change
     write_rows(run, file, doctor(read_rows(run, file) if (run.path / file).exists() or "/" in file else []))
+    if file.startswith("prediction"):
+        freeze(run)
     conformance, told = told_of(run)
 
     assert conformance in (Conformance.HARNESS_ERROR, Conformance.DEVIATES), case
