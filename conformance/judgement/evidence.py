@@ -117,10 +117,14 @@ def _of_predicted_logs(outcome: PredictedNumbers) -> Iterator[str]:
             range(last[broker].log_end_offset - len(log), last[broker].log_end_offset)
         ):
             yield f"the predicted log of broker {broker} does not end where its last moment does"
-    known = {(broker, entry.offset): entry.label for broker, log in outcome.logs.items() for entry in log}
-    for one in outcome.diverged:
-        if len(one.replicas) < 2 or any(known.get((b, one.offset)) != label for b, label in one.replicas.items()):
-            yield f"the prediction tells of other records at offset {one.offset} than its logs"
+    held: dict[int, dict[int, str]] = {}
+    for broker, log in outcome.logs.items():
+        for entry in log:
+            if broker in last and entry.offset < last[broker].high_watermark:
+                held.setdefault(entry.offset, {})[broker] = entry.label
+    differing = {offset: labels for offset, labels in held.items() if len(set(labels.values())) > 1}
+    if differing != {one.offset: dict(one.replicas) for one in outcome.diverged}:
+        yield "the prediction tells of other offsets at which replicas diverge than its logs do"
 
 
 def _of_replicas(evidence: Evidence) -> Iterator[str]:

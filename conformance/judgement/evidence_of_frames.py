@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from conformance.judgement.evidence_of_faults import named_holds
+from conformance.judgement.evidence_of_wire import REPLICATION
 from conformance.record.observations import MeasuredNumbers
 from conformance.record.timeline import Event
 from conformance.record.wire import FETCH
@@ -15,13 +16,12 @@ from oracle.steps.step import STEP_CLASSES
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from conformance.judgement.evidence_of_wire import WireStory
     from conformance.record.observations import Observation
     from conformance.record.timeline import FrameOfFault, TimelineMark
     from conformance.record.wire import TracedFrame
     from oracle.schedule import Schedule
 
-REPLICATION = "replication"
-"""What the trace calls a link between two brokers."""
 _TAKEN_BACK = frozenset(fault for step in STEP_CLASSES.values() for fault in step.takes_back)
 """The faults that some step takes back: meanwhile whom they hit does not fetch."""
 OUTCOMES = {
@@ -44,6 +44,7 @@ class Frames:
         topic_ids: by which ids frames call the run's topic.
         unasked: answers that no request before them on their connection asked for, or another one.
         ends: the two nodes of each connection, who opened it first.
+        wrong: what frames contradict.
         in_sessions: whether followers fetched in sessions: a frame implied a partition that it did not list.
     """
 
@@ -53,6 +54,7 @@ class Frames:
     unasked: Sequence[int] = ()
     ends: Mapping[int, tuple[int | None, int]] = field(default_factory=dict)
     in_sessions: bool = False
+    wrong: Sequence[str] = ()
 
     @property
     def nodes(self) -> frozenset[int]:
@@ -60,7 +62,7 @@ class Frames:
         return frozenset(node for ends in self.ends.values() for node in ends if node is not None)
 
 
-def frames_that_matter(frames: Iterable[TracedFrame], topic: str | None) -> Frames:
+def frames_that_matter(frames: Iterable[TracedFrame], topic: str | None, story: WireStory | None = None) -> Frames:
     """Return what is to be compared of a wire trace."""
     held: list[TracedFrame] = []
     ids: set[str] = set()
@@ -69,6 +71,8 @@ def frames_that_matter(frames: Iterable[TracedFrame], topic: str | None) -> Fram
     ends: dict[int, tuple[int | None, int]] = {}
     in_sessions = False
     for frame in frames:
+        if story is not None:
+            story.take(frame)
         ends[frame.connection] = frame.source, frame.destination
         if frame.hold is not None or frame.outcome not in ("forwarded", "aborted"):
             held.append(frame)
@@ -78,7 +82,8 @@ def frames_that_matter(frames: Iterable[TracedFrame], topic: str | None) -> Fram
             pairs.take(frame)
         in_sessions |= any(not entry.is_listed for entry in frame.said.entries)
         ids.update(entry.topic_id for entry in frame.said.entries if entry.topic == topic and entry.topic_id)
-    return Frames(held, last, frozenset(ids), pairs.unasked(), ends, in_sessions)
+    told = () if story is None else tuple(story.complaints())
+    return Frames(held, last, frozenset(ids), pairs.unasked(), ends, in_sessions, told)
 
 
 class _Pairs:
@@ -127,6 +132,7 @@ def frame_complaints(schedule: Schedule, timeline: Sequence[TimelineMark], frame
             yield f"frame {frame.seq} was {frame.outcome}, and no step of the schedule holds it"
     if frames.unasked:
         yield f"{len(frames.unasked)} answers in the wire trace have no request, such as frame {frames.unasked[0]}"
+    yield from frames.wrong
     yield from _of_connections(schedule, timeline, frames)
     proofs = _proofs(timeline)
     for name in sorted(names):

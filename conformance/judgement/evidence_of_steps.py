@@ -21,7 +21,7 @@ from oracle.steps.waits import AwaitIsr, AwaitLeader
 from oracle.steps.waits import Checkpoint as CheckpointStep
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from conformance.judgement.evidence_of_faults import Taken
     from conformance.record.observations import Observation
@@ -187,12 +187,16 @@ def _of_waits(taken: Taken, observations: Sequence[Observation]) -> Iterator[str
     probes = {one.step: one for one in observations if isinstance(one, MeasuredNumbers)}
     for number, step in taken:
         probe = probes.get(number)
-        if isinstance(step, AwaitOutcome) and any((outcomes.get(one) or 0) > number for one in step.records):
-            yield f"step {number + 1} waits for outcomes that were observed later"
+        if isinstance(step, AwaitOutcome) and not _are_known(step.records, outcomes, number):
+            yield f"step {number + 1} waits for outcomes that were not observed by then"
         elif isinstance(step, AwaitIsr) and probe is not None and set(probe.isr) != set(step.isr):
             yield f"step {number + 1} waits for ISR {sorted(step.isr)}, and {sorted(probe.isr)} was measured after it"
         elif isinstance(step, AwaitLeader) and probe is not None and probe.leader != step.leader:
             yield f"step {number + 1} waits for leader {step.leader}, and {probe.leader} was measured after it"
+
+
+def _are_known(records: Iterable[str], outcomes: Mapping[str, int | None], step: int) -> bool:
+    return all(one in outcomes and (outcomes[one] or 0) <= step for one in records)
 
 
 def _of_tails(timeline: Sequence[TimelineMark], observations: Sequence[Observation]) -> Iterator[str]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from conformance.interruption import HarnessError
 from conformance.judgement.evidence import Evidence, what_is_wrong
 from conformance.judgement.evidence_of_frames import Frames, frames_that_matter
+from conformance.judgement.evidence_of_wire import WireStory
 from conformance.judgement.verdicts import EVIDENCE_INCOMPLETE
 from conformance.record.answers import read_measured, read_predicted
 from conformance.record.ledger import read_attempts, read_outcomes
@@ -22,6 +23,7 @@ from conformance.record.wire import WIRE_FILE, frame_of
 if TYPE_CHECKING:
     from conformance.record.directory import RunDirectory
     from conformance.record.run import Run
+    from oracle.schedule import Schedule
 
 NAMED = 3
 """How many pieces of evidence that are missing are named."""
@@ -48,7 +50,7 @@ def evidence_of(run: RunDirectory, about: Run) -> Evidence:
     may_be_cut = about.harness_failure is not None
     return Evidence(
         about=about,
-        schedule=read_schedule(run),
+        schedule=(schedule := read_schedule(run)),
         prediction=read_prediction(run),
         timeline=read_timeline(run, may_be_cut=may_be_cut),
         observations=read_observations(run, may_be_cut=may_be_cut),
@@ -56,17 +58,18 @@ def evidence_of(run: RunDirectory, about: Run) -> Evidence:
         outcomes=read_outcomes(run),
         topic=read_topic(run),
         replica_logs=read_replica_logs(run),
-        frames=_frames(run, about.topic),
+        frames=_frames(run, about, schedule),
         counts=read_counts(run),
         answers=tuple(answer.what for answer in read_measured(run)),
         asked=tuple(question.what for question in read_predicted(run) or ()),
     )
 
 
-def _frames(run: RunDirectory, topic: str | None) -> Frames | None:
+def _frames(run: RunDirectory, about: Run, schedule: Schedule) -> Frames | None:
     """Read the frames that holds caught; None of a trace that is missing or cut, which its check tells."""
     try:
         with (run.path / WIRE_FILE).open("rb") as file:
-            return frames_that_matter((frame for line in file if (frame := frame_of(line)) is not None), topic)
+            frames = (frame for line in file if (frame := frame_of(line)) is not None)
+            return frames_that_matter(frames, about.topic, WireStory(about, schedule))
     except (OSError, ValueError):
         return None
