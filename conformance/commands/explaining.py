@@ -13,7 +13,7 @@ from conformance.commands.listing import count_words, entry_as_json
 from conformance.commands.parser import add_json, refuse, table_lines
 from conformance.commands.predicted_promise import promise_line, promise_words
 from conformance.commands.prediction import answer_lines
-from conformance.judgement.broker_answers import answer_words
+from conformance.judgement.comparison import answer_words
 from conformance.registry import file_of, select
 from conformance.schedules.topic_settings import topic_configs
 from oracle.schedule_format import encode

@@ -11,7 +11,6 @@ from conformance.catalogue.questions import measure
 from conformance.commands.choosing import other_rules
 from conformance.commands.parser import add_json, add_require_promise, refuse
 from conformance.expectations import accepted_in
-from conformance.judgement.deviation_codes import TRACE
 from conformance.judgement.open_outcomes import write_measured_outcome
 from conformance.judgement.verdicts import WIRE_UNCHECKED, exit_code, not_run
 from conformance.reconcile.errors import ReconcileError
@@ -24,7 +23,7 @@ from conformance.record.prediction import check_frozen, read_prediction
 from conformance.record.run import open_run, read_run
 from conformance.record.schedule import read_schedule
 from conformance.record.timeline import TIMELINE_FILE
-from conformance.record.verdict import VERDICT_FILE, Conformance, Verdict, read_verdict, write_verdict
+from conformance.record.verdict import TRACE, VERDICT_FILE, Conformance, Verdict, read_verdict, write_verdict
 from conformance.record.wire import WIRE_FILE
 from conformance.registry import CATALOGUE
 from conformance.run_options import DEFAULT_MASTER, add_accept

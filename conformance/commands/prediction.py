@@ -8,7 +8,7 @@ from conformance.catalogue.questions import in_words
 from conformance.commands.choosing import Choice, add_choice, choice_given, locate_error, rules_of, scenarios_of
 from conformance.commands.parser import add_json, table_lines
 from conformance.commands.predicted_promise import predicted_promise, promise_line, story_lines
-from conformance.judgement.broker_answers import answer_words
+from conformance.judgement.comparison import answer_words
 from conformance.stages.predicting import EntryPrediction, predict_entry
 from oracle.predicting.explaining import explain
 from oracle.predicting.races import open_values

@@ -24,7 +24,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from conformance.judgement.deviation_codes import CODES
+from conformance.record.verdict import CODES
 from fault_injection.releases import UsageError
 from fault_injection.releases.table import release_of_line
 

@@ -11,8 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from conformance.interruption import GIVEN_UP
-from conformance.judgement.broker_answers import answer_rows
-from conformance.judgement.comparison import ComparedRow, checkpoint_rows, learned_outcomes, outcome_rows
+from conformance.judgement.comparison import ComparedRow, answer_rows, checkpoint_rows, learned_outcomes, outcome_rows
 from conformance.record.observations import checkpoints, read_observations
 from conformance.record.prediction import OUTCOME_FILE, check_frozen, read_prediction, write_prediction
 from conformance.record.replica_logs import read_replica_logs

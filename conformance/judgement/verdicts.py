@@ -9,9 +9,19 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from conformance.judgement.deviation_codes import AWAITED_STATE, EVERY_RUN, LEADER_EPOCH, QUESTION, TRACE, UNSAMPLED
 from conformance.judgement.promises import losses, promise_kept
-from conformance.record.verdict import Conformance, Finding, PromiseKept, Verdict
+from conformance.record.verdict import (
+    AWAITED_STATE,
+    LEADER_EPOCH,
+    NOT_HELD,
+    QUESTION,
+    TRACE,
+    UNSAMPLED,
+    Conformance,
+    Finding,
+    PromiseKept,
+    Verdict,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -47,7 +57,7 @@ def against_expectation(
     Args:
         verdict: what the run showed.
         accepted: issue and reason of the accepted finding.
-        codes: what it accepts, in the words of ``deviation_codes``; empty accepts everything but an unpredicted loss.
+        codes: what it accepts, in the words of ``CODES``; empty accepts everything but an unpredicted loss.
         expired: the last day on which it was accepted, if the run came later.
     """
     if verdict.promise is PromiseKept.BROKEN:
@@ -157,7 +167,7 @@ def _every_run_findings(facts: Facts) -> list[Finding]:
     """Return where a requirement of every run did not hold at a probe; what broke it on the wire is told already."""
     on_the_wire = None if facts.trace is None or facts.trace.violation is None else facts.trace.violation.text
     return [
-        Finding("every run", f"{held.requirement}: {words}", EVERY_RUN)
+        Finding("every run", f"{held.requirement}: {words}", NOT_HELD)
         for held in facts.every_run
         for words in held.broken
         if words != on_the_wire

@@ -110,7 +110,7 @@ class DeviationSample:
 
     Attributes:
         kind: record or replica_log.
-        anomaly: what is wrong, one of ``judgement.deviation_codes``.
+        anomaly: what is wrong, one of ``record.verdict.CODES``.
     """
 
     expected: str

@@ -37,7 +37,7 @@ class Finding:
     """One thing that speaks against a run, in words.
 
     Attributes:
-        code: what deviates, one of ``judgement.deviation_codes``; the kind where none is known.
+        code: what deviates, one of ``CODES``; the kind where none is known.
     """
 
     kind: str
@@ -106,7 +106,7 @@ class Verdict:
 
     Attributes:
         accepted: issue and reason of the accepted finding that this deviation is, else None.
-        codes: what deviates, in the words of ``judgement.deviation_codes``, sorted.
+        codes: what deviates, in the words of ``CODES``, sorted.
         every_run: the requirements that every run is held against; empty of an examination, and of a run of format 1.
         scenario: of the run, as are ``kafka``, ``metadata``, ``backend`` and ``seconds``.
         differences: offsets of replicas that were not as predicted after a step, whether that is a finding or not (a
@@ -151,3 +151,35 @@ def read_verdict(run: RunDirectory, name: str = VERDICT_FILE) -> Verdict | None:
 def write_verdict(run: RunDirectory, verdict: Verdict, name: str = VERDICT_FILE) -> None:
     """Write the verdict of a run."""
     run.write(name, verdict)
+
+
+# By which word does a verdict name what deviates, so that an accepted finding can name it too?
+
+NUMBERS = (
+    *("log_start_offset", "log_end_offset", "high_watermark", "alive"),
+    *("leader", "isr", "elr", "remote_log_end_offset"),
+)
+"""A number of a checkpoint that differs."""
+RECORDS = (
+    *("missing", "unexpected", "phantom", "duplicated", "value_changed"),
+    *("moved", "outcome", "unattempted", "unpredicted"),
+)
+"""What is wrong with a record, in the words of the reconciliation."""
+REPLICA_LOGS = ("replica_log", "diverged")
+"""An entry of a replica's log that differs, and replicas that disagree."""
+LEADER_EPOCH = "leader_epoch"
+"""Leader epochs that do not follow the leaderships of the model."""
+AWAITED_STATE = "awaited_state"
+"""A state that never came although every process and link was healthy."""
+QUESTION = "question"
+"""An answer that is missing, was not asked for, or is not the predicted one."""
+TRACE = "trace"
+"""A frame on the wire that no rule of the release allows."""
+NOT_HELD = "every_run"
+"""A requirement that every run is held against, and that did not hold: HW-01, HW-09 or HW-10."""
+UNSAMPLED = "unsampled"
+"""Deviations beyond the samples, of which only the number is known."""
+
+CODES = frozenset(
+    (*NUMBERS, *RECORDS, *REPLICA_LOGS, LEADER_EPOCH, AWAITED_STATE, QUESTION, TRACE, NOT_HELD, UNSAMPLED)
+)

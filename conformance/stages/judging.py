@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 from conformance.catalogue.questions import compare_answers
 from conformance.expectations import AcceptedFinding, accepted_for, our_findings
 from conformance.interruption import INTERRUPTED, HarnessError, NeverAtRestError
-from conformance.judgement.broker_answers import compare_broker_answers
 from conformance.judgement.comparison import (
     ComparedRow,
     checkpoint_rows,
+    compare_broker_answers,
     differing_numbers,
     epoch_conflicts,
     leadership_conflicts,

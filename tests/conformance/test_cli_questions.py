@@ -9,7 +9,7 @@ import pytest
 
 from conformance.cli import main
 from conformance.commands.choosing import line_that_runs
-from conformance.judgement.broker_answers import answer_words
+from conformance.judgement.comparison import answer_words
 from conformance.registry import CATALOGUE, EXAMINATIONS, SCENARIOS
 from conformance.stages.predicting import predict_entry
 

@@ -16,9 +16,9 @@ from conformance.expectations import (
     read_accepted,
 )
 from conformance.judgement.comparison import checkpoint_rows
-from conformance.judgement.deviation_codes import NUMBERS
 from conformance.record.observations import MeasuredCheckpoint, ReplicaSeen
 from conformance.record.prediction import PredictedMoment, PredictedReplica
+from conformance.record.verdict import NUMBERS
 from conformance.registry import CATALOGUE
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from conformance.catalogue.scenario import Scenario
-from conformance.judgement.broker_answers import NEVER_ASKED, answer_rows, answer_words, compare_broker_answers
+from conformance.judgement.comparison import NEVER_ASKED, answer_rows, answer_words, compare_broker_answers
 from conformance.record.observations import BrokerAnswer, MeasuredNumbers
 from conformance.record.prediction import PredictedBrokerAnswer, PredictedNumbers
 from conformance.record.verdict import Conformance

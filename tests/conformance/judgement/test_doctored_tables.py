@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from conformance.judgement.deviation_codes import RECORDS, REPLICA_LOGS
 from conformance.record.digests import write_digests
-from conformance.record.verdict import Conformance, PromiseKept
+from conformance.record.verdict import RECORDS, REPLICA_LOGS, Conformance, PromiseKept
 from conformance.spark_thread import SparkThread
 from conformance.stages.judging import judge_run
 from tests.conformance.judgement.doctorings import Rows, read_rows, write_rows

@@ -3,9 +3,9 @@
 import pytest
 from pyspark.sql import SparkSession
 
-from conformance.judgement.deviation_codes import CODES, RECORDS, REPLICA_LOGS
 from conformance.reconcile.classify import _conditions
 from conformance.reconcile.counting import _divergence_deviations, _replica_log_deviation
+from conformance.record.verdict import CODES, RECORDS, REPLICA_LOGS
 
 pytestmark = [pytest.mark.spark, pytest.mark.alone]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from conformance.catalogue.where import Where
-from conformance.judgement.broker_answers import answer_words
+from conformance.judgement.comparison import answer_words
 from conformance.registry import SCENARIOS
 from oracle.predict import predict
 from oracle.rules.by_version import rules_for
