@@ -99,7 +99,7 @@ def test_a_repository_that_is_not_there_is_not_said_to_lack_the_release(
 def test_plain_http_is_refused_unless_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(REPOSITORY_VARIABLE, f"http://{USER}@named.example/maven")
     with pytest.raises(UsageError, match=r"is plain http.* set \w+_ALLOW_HTTP=1") as refused:
-        repository().url
+        repository()
     assert str(refused.value).startswith("http://named.example/maven/ ")
     monkeypatch.setenv(PLAIN_HTTP_VARIABLE, "1")
     assert repository().url == "http://named.example/maven/"
@@ -111,7 +111,7 @@ def test_plain_http_is_refused_unless_asked_for(monkeypatch: pytest.MonkeyPatch)
 def test_a_password_in_what_is_no_url_is_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(REPOSITORY_VARIABLE, "user:secret@named.example/maven")
     with pytest.raises(UsageError, match=r"^named\.example/maven/ is no URL") as refused:
-        repository().url
+        repository()
     assert "secret" not in str(refused.value)
 
 
