@@ -101,7 +101,7 @@ def _instead(glob: str) -> str:
         return f"`predict` and `run` take a file with a schedule as --schedule {shlex.quote(glob)}"
     padded = re.sub(r"^([a-z]+-)(\d)(?!\d)", r"\g<1>0\2", glob.casefold())
     if padded.upper() in CHECKED_IN_EVERY_RUN:
-        return f"{padded.upper()} is checked in every run, and counted by `kafka-conformance matrix`; {LISTING}"
+        return f"{padded.upper()} is checked in every run: every_run in verdict.json counts it; {LISTING}"
     close = _close_to(padded)
     return f"did you mean {', '.join(close)}? {LISTING}" if close else LISTING
 

@@ -52,7 +52,7 @@ CONFORMANCE_LOOKS = {
         "Inconclusive",
         "shape-inconclusive",
         "caution",
-        "The numbers never came to rest, or a race ended otherwise than the schedule assumes: no answer.",
+        "The numbers never came to rest, a race ended otherwise than assumed, or the machine stood still: no answer.",
     ),
     Conformance.HARNESS_ERROR: Look(
         "Harness error", "shape-harness-error", "caution", "The tester failed; this says nothing about Kafka."

@@ -175,8 +175,12 @@ def family_lines(told: Sequence[EntryPrediction]) -> Iterable[str]:
     """Yield every family: what its scenarios share once, then a table; last how to read a whole text."""
     for family, group in groupby(told, lambda one: family_of(one.entry.name)):
         yield from _family(family, list(group))
-    release, example = release_options(told[0].rules), told[0].entry.name
-    yield f"One of them, step by step: kafka-conformance explain {example} {release}; all of them: --full"
+    one = next((entry.name for entry in (each.entry for each in told) if len(select((entry.name,))) == 1), None)
+    if one is not None:  # a row's name, such as HW-14, selects all its entries
+        release = release_options(told[0].rules)
+        yield f"One of them, step by step: kafka-conformance explain {one} {release}; all of them: --full"
+    else:
+        yield "All of them, step by step: --full"
 
 
 def family_of(name: str) -> str:
@@ -190,7 +194,8 @@ def _family(family: str, told: Sequence[EntryPrediction]) -> Iterable[str]:
     yield f"{family}, {count_words(len(entries))}{sentence}"
     sources = [source for source in entries[0].sources if all(source in entry.sources for entry in entries)]
     if sources:
-        yield f"Sources:  {', '.join(sources)}"
+        yield f"Sources: {', '.join(sources)}"
+    yield f"Declared in: {', '.join(dict.fromkeys(file_of(entry) for entry in entries))}"
     if len({entry.explanation for entry in entries}) == 1:
         yield entries[0].explanation
     yield ""

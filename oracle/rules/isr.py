@@ -53,6 +53,7 @@ before it died and came back without its disk's tail: such a replica would count
 without records that are committed (KAFKA-14617).
 
 Mutant: lets-a-fenced-replica-join, which the story kip-841-on-3.3 notices.
+Mutant: lets-a-replica-of-an-earlier-start-join, which the story kip-903-on-3.5 notices.
 """
 UNFENCED_JOINS = Rule(
     name="only-unfenced-replica-joins-isr",

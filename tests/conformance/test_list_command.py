@@ -10,7 +10,7 @@ import pytest
 
 from conformance.catalogue.examination import Basis, basis_of
 from conformance.cli import main
-from conformance.registry import CATALOGUE, select
+from conformance.registry import CATALOGUE, file_of, select
 from conformance.stages.predicting import predict_entry
 from oracle.rules.by_version import rules_for
 from oracle.vocabulary import AREAS, MetadataMode
@@ -166,3 +166,15 @@ def test_the_whole_texts_can_be_had(capsys: pytest.CaptureFixture[str]) -> None:
     assert whole == [line for name in names for line in said(capsys, "explain", name)]
     last = said(capsys, "explain", "EL-01*")[-1]
     assert last.startswith(f"One of them, step by step: kafka-conformance explain {names[0]} --kafka ")
+
+
+@pytest.mark.parametrize("row", ["HW-14", "TR-05"])
+def test_a_table_names_the_file_of_its_row_and_one_entry_that_selects_itself(
+    row: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = said(capsys, "explain", row)
+    (example,) = re.findall(r"kafka-conformance explain (\S+) --kafka", lines[-1])
+    (declared,) = [line for line in lines if line.startswith("Declared in: ")]
+
+    assert declared == f"Declared in: {file_of(select([row])[0])}"
+    assert [entry.name for entry in select([example])] == [example]
