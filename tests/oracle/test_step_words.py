@@ -7,7 +7,9 @@ from hypothesis import given
 
 from oracle.predicting.step_effects import strokes
 from oracle.schedule_format import decode_step
+from oracle.steps.frames import name_of_delay
 from oracle.steps.step import STEP_CLASSES, Step
+from oracle.vocabulary import MetadataMode
 from tests.conformance.example_steps import STEPS, Unknown
 
 LINK = {"follower": 2, "leader": 1}
@@ -155,3 +157,36 @@ def test_the_model_takes_every_step(written: dict[str, object]) -> None:
 def test_a_step_that_the_model_was_not_taught_is_refused() -> None:
     with pytest.raises(NotImplementedError, match="the model does not take 'explode'"):
         strokes(Unknown())
+
+
+ON_LINKS = {MetadataMode.ZOOKEEPER: 1, MetadataMode.KRAFT: 2}
+"""An isolated broker is also cut off from a KRaft controller, which is another process."""
+LEFT: list[tuple[dict[str, object], tuple[str | None, ...], dict[MetadataMode, int]]] = [
+    ({"kill": [1, 2]}, ("1", "2"), dict.fromkeys(MetadataMode, 1)),
+    ({"kill": 1}, ("1",), dict.fromkeys(MetadataMode, 1)),
+    ({"isolate": 2}, ("2",), ON_LINKS),
+    ({"start": 2}, ("2",), dict.fromkeys(MetadataMode, 0)),
+    ({"produce": {"records": ["m0", "m1"]}}, ("m0", "m1"), dict.fromkeys(MetadataMode, 0)),
+    ({"alter": {"min.insync.replicas": 2}}, (None,), dict.fromkeys(MetadataMode, 0)),
+    ({"add_partitions": 2}, (None,), dict.fromkeys(MetadataMode, 0)),
+]
+
+
+@pytest.mark.parametrize(("document", "whom", "faults"), LEFT, ids=lambda value: str(value) if value else None)
+def test_a_step_says_of_whom_its_events_are_and_how_many_faults_it_injects(
+    document: dict[str, object], whom: tuple[str | None, ...], faults: dict[MetadataMode, int]
+) -> None:
+    step = decode_step("step", document)
+
+    assert step.left_for() == whom
+    assert {mode: step.faults(mode) for mode in MetadataMode} == faults
+
+
+def test_what_an_alter_is_about_are_its_settings() -> None:
+    step = decode_step("step", {"alter": {"min.insync.replicas": 2, "unclean.leader.election.enable": True}})
+
+    assert step.subject() == "min.insync.replicas to 2 and unclean.leader.election.enable to true"
+
+
+def test_the_frame_of_a_delay_has_a_name_that_no_hold_may_have() -> None:
+    assert name_of_delay(3) == "delay 3"

@@ -165,8 +165,8 @@ def test_what_ci_leaves_out_is_a_job_of_the_nightly() -> None:
     commands = [step.get("run") for step in workflow("nightly.yml")["jobs"]["searches"]["steps"]]
 
     assert commands[-1] == "make test-searches"
-    assert ' tests/oracle -m "not slow" ' in left
-    assert " tests/oracle -m slow" in searched
+    assert ' tests/oracle -m "not (slow and no_cover)" ' in left
+    assert ' tests/oracle -m "slow and no_cover"' in searched
 
 
 def test_a_red_ci_run_tells_its_minutes_by_part_too(tmp_path: Path) -> None:
