@@ -165,7 +165,7 @@ def test_a_killed_tester_leaves_no_process_and_the_next_one_takes_its_files(tmp_
 
         await_gone(processes, SUPERVISOR_DEADLINE_S)
         assert one.left_over() != []
-        next_one = "from conformance.spark_thread import SparkRoom; SparkRoom().close()"
+        next_one = "from conformance.spark_thread import SparkThread; SparkThread().close()"
         environment = {**os.environ, "TMPDIR": str(one.temporary)}
         subprocess.run([sys.executable, "-c", next_one], env=environment, check=True)
         assert one.left_over() == []
