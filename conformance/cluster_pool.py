@@ -99,6 +99,7 @@ class ClusterPool:
 
     Attributes:
         line: what its brokers run.
+        fetch_sessions: False has followers list every partition in every fetch of a schedule's run.
         cluster_runs: the names of the runs that the running cluster has seen, in order.
         shared_brokers: brokers that every schedule's cluster has, so that schedules that need others share it, whatever
             one leaves behind for the next; none if each may get a cluster of its own.
@@ -117,7 +118,7 @@ class ClusterPool:
         self.jars = jars
         self.backend = backend
         self._progress = progress
-        self._fetch_sessions = fetch_sessions
+        self.fetch_sessions = fetch_sessions
         self._stack = ExitStack()
         self._directories: list[Path] = []
         self._cluster: Cluster | None = None
@@ -174,7 +175,7 @@ class ClusterPool:
         """
         brokers = tuple(sorted({*brokers_for(schedule), *self.shared_brokers}))
         traits = spec_traits(schedule)
-        traits["fetch_sessions"] &= self._fetch_sessions
+        traits["fetch_sessions"] &= self.fetch_sessions
         return self.cluster_of(ClusterSpec(self.line.release, self.line.metadata, broker_ids=brokers, **traits))
 
     def cluster_of(self, spec: ClusterSpec) -> Cluster:

@@ -23,7 +23,7 @@ from conformance.probes.replica_probe import ReplicaProbe
 from conformance.record.digests import write_digests
 from conformance.record.directory import RunDirectory, RunDirectoryError
 from conformance.record.prediction import read_prediction
-from conformance.record.run import Digests, HarnessFailure, RunSettings, read_run, update_run
+from conformance.record.run import Digests, HarnessFailure, RunSettings, read_run, record_id_base_of, update_run
 from conformance.record.wire import WIRE_FILE
 from conformance.running.recorder import Recorder, fault_marks
 from conformance.running.rest import Rest
@@ -93,8 +93,8 @@ class Pipeline:
 
     @property
     def record_id_base(self) -> int:
-        """The id of a run's first record, derived from the seed: runs of one seed share ids, runs of two never do."""
-        return (self.seed & 0x7FFF_FFFF) << 16
+        """The id of a run's first record."""
+        return record_id_base_of(self.seed)
 
     def begin(self, entry: Entry) -> RunDirectory:
         """Create the run directory and describe in it what is to be run, and on what."""

@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from types import TracebackType
 
 TIMEOUT_MS_DEFAULT = 30_000
-QUEUE_TIMEOUT_MS_DEFAULT = 3_000
+LEADERLESS_TIMEOUT_MS = 3_000
+"""How long a record waits in the client's queue where the sender knows that there is no leader to send it to."""
 ANSWER_MARGIN_MS = 5_000
 """How much longer than the broker's own timeout the client waits for its answer."""
 MESSAGE_TIMEOUT_MS = 24 * 3_600_000
@@ -148,7 +149,7 @@ def send(  # noqa: PLR0913 - a request has this many settings, each with a name
     timeout_ms: int = TIMEOUT_MS_DEFAULT,
     *,
     value_length: int = VALUE_LENGTH_DEFAULT,
-    queue_timeout_ms: int = QUEUE_TIMEOUT_MS_DEFAULT,
+    queue_timeout_ms: int | None = None,
     timestamp_ms: int = 0,
 ) -> RecordInFlight:
     """Send one record in one request, once.
@@ -162,11 +163,11 @@ def send(  # noqa: PLR0913 - a request has this many settings, each with a name
         timeout_ms: how long the broker may wait for the in-sync replicas before it answers
             REQUEST_TIMED_OUT; the client waits a little longer for that answer.
         value_length: the length of the value in bytes.
-        queue_timeout_ms: how long the record may wait for a leader to send it to.
+        queue_timeout_ms: how long the record may wait for a leader to send it to; ``timeout_ms`` if not given.
         timestamp_ms: the record's timestamp; 0 for the time of day.
     """
     producer = Producer(_configuration(address, acks, timeout_ms))
-    sending = RecordInFlight(producer, acks, queue_timeout_ms)
+    sending = RecordInFlight(producer, acks, timeout_ms if queue_timeout_ms is None else queue_timeout_ms)
     sending._produce(topic, partition, _Record(record_id, value_length, timestamp_ms))  # noqa: SLF001 - the two are one unit
     return sending
 

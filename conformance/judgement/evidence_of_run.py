@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from conformance.record.directory import FIRST_FORMAT, slug
+from conformance.record.run import record_id_base_of
 from conformance.record.verdict import Conformance
 from conformance.schedules.topic_settings import user_settings
 
@@ -42,7 +43,7 @@ def told_complaints(about: Run) -> Iterator[str]:
         yield "run.json does not say all of the environment"
     if about.backend == "process" and about.digests.jars is None:
         yield "run.json does not say which jars were run"
-    if about.seed is not None and about.record_id_base != (about.seed & 0x7FFF_FFFF) << 16:
+    if about.seed is not None and about.record_id_base != record_id_base_of(about.seed):
         yield f"run.json says seed {about.seed}, and ids of records of another one"
     name = f"{about.kafka}-{about.metadata}-{slug(about.scenario or '')}"
     if not re.fullmatch(_RUN_NAME.format(re.escape(name)), about.run):
@@ -97,7 +98,8 @@ def _of_whole_run(about: Run, schedule: Schedule, frames: Frames | None) -> Iter
     if waited != str(schedule.fetch_wait_max_ms):
         yield f"run.json says {FETCH_WAIT} {waited}, the schedule {schedule.fetch_wait_max_ms}"
     were_off, were_on = SESSIONS in about.settings.imposed, frames is not None and frames.in_sessions
-    if were_off if schedule.fetch_sessions else were_on:
-        yield "followers fetched in sessions, or did not, otherwise than the schedule says"
+    are_asked_for = schedule.fetch_sessions and not about.no_fetch_sessions
+    if were_off if are_asked_for else were_on:
+        yield "followers fetched in sessions, or did not, otherwise than the schedule, or the option, says"
     if frames is not None and frames.nodes and about.controller not in frames.nodes:
         yield f"run.json says controller {about.controller}, which no frame knows"

@@ -103,6 +103,11 @@ class TriedAgain:
     after_predecessors: str | None = None
 
 
+def record_id_base_of(seed: int) -> int:
+    """Return the id of a run's first record: runs of one seed share ids, runs of two never do."""
+    return (seed & 0x7FFF_FFFF) << 16
+
+
 @dataclass(frozen=True, slots=True)
 class Run:
     """run.json.
@@ -117,6 +122,7 @@ class Run:
         label: what the user calls that Kafka.
         quirks: what of the release's files is not as it was released.
         record_id_base: the id of the first record.
+        no_fetch_sessions: True if followers list every partition in every fetch, whatever a schedule says; else None.
         started: ISO 8601, UTC; ``finished`` likewise, None of a run that was cut off.
         seconds: how long the run took.
         kind: ``EXAMINATION``, or None of a scenario's run; ``steps`` are an examination's, in words.
@@ -144,6 +150,7 @@ class Run:
     quirks: tuple[str, ...] = ()
     seed: int | None = None
     record_id_base: int = 0
+    no_fetch_sessions: bool | None = None
     started: str | None = None
     finished: str | None = None
     seconds: float | None = None

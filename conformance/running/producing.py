@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from conformance.clients.one_produce import DirectSending, OneRecord, produce_once
-from conformance.clients.producer import DeliveryReport, RecordInFlight, send
+from conformance.clients.producer import LEADERLESS_TIMEOUT_MS, DeliveryReport, RecordInFlight, send
 from conformance.interruption import GIVEN_UP, HarnessError, missed
 from conformance.record.ledger import Attempt, OutcomeEntry
 from conformance.record.observations import OutcomeSeen
@@ -122,7 +122,7 @@ class RecordSender:
             timeout_ms=record.timeout_ms,
             value_length=VALUE_BYTES,
             timestamp_ms=record.timestamp_ms,
-            queue_timeout_ms=min(record.timeout_ms, 3_000) if leader is None else record.timeout_ms,
+            queue_timeout_ms=min(record.timeout_ms, LEADERLESS_TIMEOUT_MS) if leader is None else None,
         )
 
     def _log_end_offset(self, leader: int | None) -> int | None:

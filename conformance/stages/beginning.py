@@ -48,6 +48,7 @@ def begin_run(runs: Path, pool: ClusterPool, entry: Entry, seed: int, record_id_
         quirks=tuple(release.quirks) if pool.jars.files else (),
         seed=seed,
         record_id_base=record_id_base,
+        no_fetch_sessions=None if pool.fetch_sessions else True,
         started=datetime.now(UTC).isoformat(timespec="seconds"),
         digests=Digests(jars=pool.jars.digest),
         environment=environment(),

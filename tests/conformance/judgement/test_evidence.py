@@ -226,6 +226,7 @@ CASES: list[tuple[str, str, Change, str]] = [
     ("an environment", KEPT, ("run.json", changed(0, environment=None)), "does not say environment"),
     ("the time it took", KEPT, ("run.json", changed(0, seconds=1.0)), "how long the run took in two ways"),
     ("fetch sessions", KEPT, ("schedule.json", changed(0, fetch_sessions=False)), "fetched in sessions, or did not"),
+    ("an option", KEPT, ("run.json", changed(0, no_fetch_sessions=True)), "fetched in sessions, or did not"),
     (
         "the wait of a fetch",
         KEPT,
