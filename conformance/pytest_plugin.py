@@ -1,8 +1,8 @@
-"""``pytest --pyargs conformance --kafka-version 4.4.0``: the options and markers of the pytest plugin.
+"""``pytest --pyargs conformance --kafka-version 3.9.2``: the options and markers of the pytest plugin.
 
 The scenarios themselves are collected from ``conformance/test_catalogue.py``; their fixtures live in
 ``conformance/pytest_fixtures.py``, so that a pytest run that does not ask for them pays nothing. Schedules of a
-user's are collected from their YAML files, once a release is named: ``pytest schedules/ --kafka-version 4.4.0``.
+user's are collected from their YAML files, once a release is named: ``pytest schedules/ --kafka-version 3.9.2``.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--kafka-version",
         default=None,
         metavar="V",
-        help="release, such as 4.4.0 or 0.10.2 (newest); if one is named, YAML schedules are collected too",
+        help="release, such as 3.9.2 or 0.10.2 (newest); if one is named, YAML schedules are collected too",
     )
     group.addoption("--kafka-metadata", choices=("zookeeper", "kraft"), help="metadata mode of the cluster")
     group.addoption(

@@ -27,7 +27,7 @@ class OwnKafka:
     Attributes:
         home: the directory of a distribution, with ``libs/*.jar``; None if it is an image.
         image: the name of a container image; None if it is a directory.
-        rules_of: the release by whose rules it is judged, such as ``4.4.0``; None if its own are known.
+        rules_of: the release by whose rules it is judged, such as ``3.9.2``; None if its own are known.
         label: what the user calls it; None if it has no name but its release's.
     """
 
@@ -110,7 +110,7 @@ def add_run_options(add: Callable[..., object], named: Callable[[str], str] = st
     add(
         named("--image"),
         metavar="IMAGE",
-        help="your own Kafka: an image such as apache/kafka:4.4.0, for the docker backend",
+        help="your own Kafka: an image such as apache/kafka:3.9.2, for the docker backend",
     )
     add(
         named("--rules-of"),

@@ -41,7 +41,7 @@ class Choice:
         globs: scenario names; empty means the whole profile.
         schedules: the user's own YAML files, or directories of them, instead of the catalogue, in the order in which
             they are run.
-        kafka: a release, such as ``4.4.0``, ``4.4``, ``newest`` or ``3.9.2/zookeeper``.
+        kafka: a release, such as ``2.8.2``, ``2.8``, ``newest`` or ``3.9.2/zookeeper``.
         metadata: ``zookeeper`` or ``kraft``; None chooses the release's newer one.
     """
 
@@ -59,7 +59,7 @@ def add_choice(parser: Parser) -> None:
     )
     add_schedules(parser, "several are taken in order, and run one after another on one cluster")
     parser.add_argument(
-        "--kafka", default=NEWEST, metavar="V", help="release, such as 4.4.0 or 0.10.2 (default: newest)"
+        "--kafka", default=NEWEST, metavar="V", help="release, such as 3.9.2 or 0.10.2 (default: newest)"
     )
     parser.add_argument(
         "--metadata", choices=("zookeeper", "kraft"), help="metadata mode (default: the release's newer)"

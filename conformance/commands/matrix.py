@@ -213,7 +213,7 @@ def add_matrix(parser: Parser) -> None:
     parser.add_argument(
         "--kafka",
         metavar="LIST",
-        help="releases, such as 0.10.2.2,3.9.2/zookeeper,4.4.0 (default: ladder, or that of your own Kafka);"
+        help="releases, such as 0.10.2.2,3.9.2/zookeeper,newest (default: ladder, or that of your own Kafka);"
         " with --only-table: must be there",
     )
     add_schedules(parser, "instead of the catalogue; repeatable")

@@ -136,7 +136,7 @@ def _java(arguments: tuple[str, ...]) -> str:
 def main() -> int:
     """Write a composed cluster as the command line says; return the exit code."""
     parser = argparse.ArgumentParser(description="Write a cluster for docker-compose.")
-    parser.add_argument("line", help="a release, such as 4.4.0 or 3.9.2/zookeeper")
+    parser.add_argument("line", help="a release, such as 3.9.2 or 2.8.2/zookeeper")
     parser.add_argument("directory", type=Path, help="where it goes")
     arguments = parser.parse_args()
     version, _, mode = arguments.line.partition("/")
