@@ -137,7 +137,7 @@ def named_holds(schedule: Schedule) -> dict[str, tuple[int, Hold | DelayFrame]]:
     return {step.name if isinstance(step, Hold) else name_of_delay(number): (number, step) for number, step in held}
 
 
-def hold_complaints(schedule: Schedule, timeline: Sequence[TimelineMark]) -> Iterator[str]:
+def hold_complaints(about: Run, schedule: Schedule, timeline: Sequence[TimelineMark]) -> Iterator[str]:
     """Look at each hold's story: armed in its step, caught, and ended as the schedule says, or with its connection."""
     named = named_holds(schedule)
     endings = {s.name: Event(s.leaves) for s in schedule.steps if isinstance(s, ReleaseHold | Drop | Close)}
@@ -153,6 +153,8 @@ def hold_complaints(schedule: Schedule, timeline: Sequence[TimelineMark]) -> Ite
             yield f"hold {name!r} ended otherwise than by {endings[name].value.removeprefix('hold_')}"
         for mark in marks:
             yield from _of_place(name, step, mark)
+            if about.format > FIRST_FORMAT and mark.action != ("hold" if isinstance(step, Hold) else step.word):
+                yield f"the timeline tells that hold {name!r} did something else with its frame"
     others = {m.subject for m in timeline if m.event.value.startswith("hold_")} - named.keys()
     yield from (f"the timeline tells of hold {name!r}, which no step arms" for name in sorted(others))
 
@@ -164,5 +166,3 @@ def _of_place(name: str, step: Hold | DelayFrame, mark: TimelineMark) -> Iterato
         yield f"the timeline tells of hold {name!r} at another place than the schedule"
     if step.fetch_offset is not None and mark.offset not in (None, step.fetch_offset):
         yield f"the timeline tells of hold {name!r} at another offset than the schedule"
-    if mark.action not in (None, "hold" if isinstance(step, Hold) else step.word):
-        yield f"the timeline tells that hold {name!r} did something else with its frame"

@@ -34,6 +34,14 @@ SLACK_NS = 50_000_000
 """How much later than its step a mark of the first format may be."""
 DEEDS = frozenset(Event(one.leaves) for one in STEP_CLASSES.values() if one.leaves)
 """What steps leave on the timeline, each told by its class."""
+TOLD_WITH = {
+    Event.RECORD_SENT: ("leader",),
+    Event.TAIL_LOST: ("offset",),
+    Event.RECORDS_DELETED: ("offset",),
+    Event.LINK_CUT: ("follower", "leader"),
+    Event.LINK_HEALED: ("follower", "leader"),
+}
+"""What a mark says besides of whom it is, by its event: as its step does."""
 ASKING = (Consume, ListOffsets, EndOffsetOfEpoch, SendTo)
 """Steps that a broker answers."""
 
@@ -61,7 +69,7 @@ def step_complaints(
     yield from _of_tails(timeline, observations)
     yield from fault_complaints(about, taken, timeline)
     if is_complete:
-        yield from hold_complaints(schedule, timeline)
+        yield from hold_complaints(about, schedule, timeline)
 
 
 def _of_order(schedule: Schedule, timeline: Sequence[TimelineMark], *, is_complete: bool) -> Iterator[str]:
@@ -117,9 +125,8 @@ def _of_deeds(about: Run, taken: Taken, timeline: Sequence[TimelineMark], end: i
 
 
 def _is_as_asked(step: Step, mark: TimelineMark) -> bool:
-    """Return whether a mark tells the ends of a link, and an offset, as its step does."""
-    told = ((getattr(step, name, None), getattr(mark, name)) for name in ("offset", "follower", "leader"))
-    return all(asked in (None, seen) for asked, seen in told)
+    """Return whether a mark tells the ends of a link, or an offset, as its step does."""
+    return all(getattr(step, name) == getattr(mark, name) for name in TOLD_WITH.get(mark.event, ()))
 
 
 def _in(number: int | None) -> str:

@@ -120,6 +120,7 @@ class TimelineMark:
         last_offset: of a lost tail where it ended.
         broker: of a hold on a controller's channel whose it is.
         follower: of a hold on a link of replicas, or of a cut one, the fetching end; ``leader`` the other.
+        leader: besides, of a record that a step sends to a broker by name, that broker.
         point: the protocol point of a hold.
         action: of a hold what is done to the frame: hold, delay, drop, close or answer.
         number: of a fault, unique in a run.

@@ -87,7 +87,7 @@ class RecordSender:
         self._attempt(label, step.acks, index)
         record = OneRecord(record_id, step.acks, step.timeout_ms, self._stamp(label), VALUE_BYTES)
         sending = self._sendings[label] = self._sending(address, record, leader, is_named=step.leader is not None)
-        self._recorder.mark(Event.RECORD_SENT, label, f"{label} sent with acks={_acks(step)}")
+        self._recorder.mark(Event.RECORD_SENT, label, f"{label} sent with acks={_acks(step)}", leader=step.leader)
 
         def has_arrived() -> object:
             self._cluster.check_alive()

@@ -28,11 +28,11 @@ LINES = {
     "0.10.2.2": ("HW-03", "TR-01", "FE-04/epoch", "HW-13/puppets", "regressions/KAFKA-7164", "LE-05/leader-kraft"),
     "4.4.0": (
         *("TR-01", "LE-05/leader-kraft", "RM-06/deleted", "regressions/KAFKA-7128", "EL-06/deleted-topic"),
-        "HW-13/shorter-log",
+        *("HW-13/shorter-log", "LE-05/leader-kraft-log"),
     ),
 }
 """Kept, lost, an open race, puppets, diverged after a pause, not run; kept, isolated, deleted, dropped, examined, a
-disk that forgot."""
+disk that forgot, and records that are sent to a leader by name."""
 INTERRUPTED = ("4.4.0", "TR-03")
 LOST_NODE = ("4.4.0", "TR-02", "/2/server.properties")
 STEPS_BEFORE = 6

@@ -73,6 +73,7 @@ STEPS = "what a step asks for beside its deed; the words on the timeline alone r
 ASKED = "what questions of a few entries are answered from"
 ONLY_DIGESTS: dict[str, str] = {
     **dict.fromkeys((f"run.json: {name}" for name in RUN_ONLY), ABOUT),
+    "run.json: settings.imposed.*": "what brokers are given is written here alone, but for a fetch's wait and sessions",
     **{f"wire.ndjson: {name}": why for name, why in WIRE_ONLY.items()},
     **dict.fromkeys((f"schedule.json: {name}" for name in SCHEDULE_ONLY), STEPS),
     "answers.ndjson: a line swapped": UNORDERED,

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 LOST, KEPT, DELETED, HELD = "0.10.2.2-tr-01", "4.4.0-tr-01", "4.4.0-rm-06-deleted", "4.4.0-regressions-kafka-7128"
 CUT_OFF, FORGOT = "4.4.0-le-05-leader-kraft", "4.4.0-hw-13-shorter-log"
+NAMED = "4.4.0-le-05-leader-kraft-log"
 OTHER = {"broker": 3, "path": "t-0/00000000000000000000.log", "offset": 2}
 ELSEWHERE = {
     "connection": 68,
@@ -170,6 +171,7 @@ CASES: list[tuple[str, str, Change, str]] = [
     ("E4 the first record's id", KEPT, ("run.json", changed(0, record_id_base=1)), "the attempt of m0 is another"),
     ("E4 the release", KEPT, ("run.json", changed(0, kafka="4.3.1")), "predicted was Kafka 4.4.0"),
     ("E4 the kind", KEPT, ("run.json", changed(0, kind="examination")), "says kind examination"),
+    ("E5 a leader by name", NAMED, (TIMELINE, of_marks("record_sent", None, leader=3)), "than in step 8 is asked for"),
     ("E5 acks", KEPT, (ATTEMPTS, changed(0, acks=1)), "the attempt of m0 is another than step 1 makes"),
     ("E5 the topic of an attempt", KEPT, (ATTEMPTS, changed(0, topic="other")), "the attempt of m0 is another"),
     ("E5 a label", KEPT, (ATTEMPTS, changed(0, label="mx")), "mx was attempted, and no step sends it"),
