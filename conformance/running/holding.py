@@ -129,7 +129,7 @@ class Holding:
         place = place_of(point)
         if place.broker is not None:
             return f"armed for {point.name} between broker {place.broker} and the controller"
-        rounds = self._gate.rounds_since(0, topic=self._topic, follower=place.follower)
+        rounds = self._gate.rounds_since(0, topic=self._topic, partition=0, follower=place.follower)
         offsets = [r.fetch_offset for r in rounds if r.leader == place.leader][-5:]
         return (
             f"armed for {point.name} of broker {place.follower} at broker {place.leader}, fetch offset "

@@ -200,13 +200,13 @@ class Rest:
         alive = [broker for broker, lives in self.alive().items() if lives]
         involved = {b for b in alive if b in unreachable or view.leader in unreachable}
         for follower in involved:
-            last = self._gate.rounds_since(since, topic=self._topic, follower=follower)[-1:]
+            last = self._gate.rounds_since(since, topic=self._topic, partition=0, follower=follower)[-1:]
             if any(one.record_bytes for one in last):
                 raise NotYetError(f"broker {follower} still gets records")
 
     def _rounds(self, link: Link, since: int) -> list[Round]:
         """Return the finished rounds of a link whose requests came after a monotonic time."""
-        rounds = self._gate.rounds_since(since, topic=self._topic, follower=link.follower)
+        rounds = self._gate.rounds_since(since, topic=self._topic, partition=0, follower=link.follower)
         return [one for one in rounds if one.leader == link.leader]
 
     def _require_checkpoints(self) -> None:

@@ -226,10 +226,12 @@ class GateProxy:
             self.read()
             return self._readings.rounds
 
-    def rounds_since(self, time_ns: int, *, topic: str | None = None, follower: int | None = None) -> tuple[Round, ...]:
+    def rounds_since(
+        self, time_ns: int, *, topic: str | None = None, partition: int | None = None, follower: int | None = None
+    ) -> tuple[Round, ...]:
         """Return the finished fetch rounds whose request arrived at or after a monotonic time."""
         with self._lock:
-            return self.rounds.rounds_since(time_ns, topic=topic, follower=follower)
+            return self.rounds.rounds_since(time_ns, topic=topic, partition=partition, follower=follower)
 
     def last_forwarded_fetch_offset(self, follower: int, leader: int, topic: str, partition: int) -> int | None:
         """Return the last fetch offset let through to the leader: its remote log end offset, derived."""

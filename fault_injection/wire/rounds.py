@@ -151,12 +151,14 @@ class Rounds:
             for key in [key for key in known if key[1] == leader]:
                 del known[key]
 
-    def rounds_since(self, time_ns: int, *, topic: str | None = None, follower: int | None = None) -> tuple[Round, ...]:
+    def rounds_since(
+        self, time_ns: int, *, topic: str | None = None, partition: int | None = None, follower: int | None = None
+    ) -> tuple[Round, ...]:
         """Return the finished rounds whose request arrived at or after a monotonic time, oldest first."""
         chosen = (
             fetch_round
             for key, finished in self._finished.items()
-            if topic in (None, key[2]) and follower in (None, key[0])
+            if topic in (None, key[2]) and partition in (None, key[3]) and follower in (None, key[0])
             for fetch_round in finished
             if fetch_round.request_arrived_ns >= time_ns
         )

@@ -42,7 +42,8 @@ class _Follower:
         self.high_watermark = 3
         self.known: tuple[int | None, int | None] = 3, None
 
-    def rounds_since(self, time_ns: int, *, topic: str, follower: int) -> tuple[Round, ...]:
+    def rounds_since(self, time_ns: int, *, topic: str, partition: int, follower: int) -> tuple[Round, ...]:
+        assert partition == 0, "what other partitions fetch says nothing of the one that the run is about"
         self._questions += 1
         if self._questions % QUESTIONS_PER_ROUND == 0 and len(self._rounds) < self.rounds_max:
             self._story.append("round")

@@ -113,7 +113,8 @@ def test_rounds_are_told_since_a_time_in_the_order_of_arrival() -> None:
     assert [one.fetch_offset for one in rounds.rounds_since(0)] == [10, 20, 30]
     assert [one.fetch_offset for one in rounds.rounds_since(20)] == [20, 30]
     assert [one.fetch_offset for one in rounds.rounds_since(0, topic="b")] == [20, 30]
-    assert rounds.rounds_since(0, follower=3) == ()
+    assert [one.fetch_offset for one in rounds.rounds_since(0, topic="b", partition=0)] == [20, 30]
+    assert rounds.rounds_since(0, partition=1) == rounds.rounds_since(0, follower=3) == ()
 
 
 def test_only_the_last_rounds_are_kept() -> None:
