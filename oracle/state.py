@@ -229,10 +229,12 @@ class Reassignment:
     Attributes:
         target: the replicas wanted, preferred leader first.
         added: those of them that were not assigned before.
+        removed: those that were assigned before and are not wanted.
     """
 
     target: tuple[BrokerId, ...]
     added: frozenset[BrokerId]
+    removed: frozenset[BrokerId]
 
 
 @dataclass(frozen=True, slots=True)

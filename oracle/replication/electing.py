@@ -189,7 +189,7 @@ def begin(state: PartitionState, target: tuple[BrokerId, ...], rules: RuleSet) -
     if down:
         return f"broker {down[0]} is down: it cannot get a replica"
     merged = tuple(dict.fromkeys((*target, *state.assignment)))
-    reassignment = Reassignment(target, added)
+    reassignment = Reassignment(target, added, frozenset(state.assignment) - set(target))
     state = replace(state, assignment=merged, reassignment=reassignment)
     if rules.reassignment.is_ready(state.controller, reassignment):
         return state

@@ -254,8 +254,13 @@ TABLE: tuple[RuleRow, ...] = (
     ),
     RuleRow(
         reassignment.IN_ONE_RECORD.rule,
-        within(in_kraft_mode, since("3.8.0")),
+        within(in_kraft_mode, within(since("3.8.0"), before("4.3.0"))),
         having(reassignment=reassignment.IN_ONE_RECORD),
+    ),
+    RuleRow(
+        reassignment.ADDED_UNLESS_FEWER.rule,
+        within(in_kraft_mode, since("4.3.0")),
+        having(reassignment=reassignment.ADDED_UNLESS_FEWER),
     ),
     RuleRow(election.PREFERRED_ON_REQUEST, every_release, same),
     RuleRow(election.UNCLEAN_ON_REQUEST, since("2.4.0"), having(elects_uncleanly_on_request=True)),

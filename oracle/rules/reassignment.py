@@ -5,7 +5,8 @@ Then the controller moves the leader if it is not wanted, takes the others out o
 hold. With ZooKeeper every one of these is a decision in a leader epoch of its own, and even the beginning and an end
 without removals start one. In KRaft mode the record that makes the last wanted replica a member of the ISR also ends
 the reassignment, and starts a leader epoch only if replicas leave. Up to 3.7 it waits for the added replicas alone:
-wanted ones that were assigned before may be out of sync.
+wanted ones that were assigned before may be out of sync. From 3.8 to 4.2 it waits for all wanted ones (KAFKA-15665);
+from 4.3 on again for the added ones alone, unless fewer replicas are added than leave (KAFKA-19975).
 
 Without it replicas would leave before others have their records, and a leader would go on that has no log.
 
@@ -66,6 +67,17 @@ def added_in_sync(view: ControllerView, reassignment: Reassignment) -> bool:
     return reassignment.added <= set(view.isr) and not set(reassignment.target).isdisjoint(view.isr)
 
 
+def wanted_in_sync_unless_reordered(view: ControllerView, reassignment: Reassignment) -> bool:
+    """Return whether every wanted replica is in the ISR; one that changes nothing but the order waits for nobody."""
+    return not (reassignment.added or reassignment.removed) or wanted_in_sync(view, reassignment)
+
+
+def added_in_sync_unless_fewer(view: ControllerView, reassignment: Reassignment) -> bool:
+    """Return whether every added replica is in the ISR, and every wanted one if fewer replicas are added than leave."""
+    is_fewer = len(reassignment.added) < len(reassignment.removed)
+    return added_in_sync(view, reassignment) and (not is_fewer or wanted_in_sync(view, reassignment))
+
+
 def completed_in_steps(
     view: ControllerView, partition: ElectedPartition, removed: tuple[BrokerId, ...], _rules: ElectionRules
 ) -> tuple[ControllerView, ...]:
@@ -121,5 +133,14 @@ IN_ONE_RECORD = replace(
         source="PartitionChangeBuilder.completeReassignmentIfNeeded",
         says="A reassignment ends when all wanted replicas are in sync.",
     ),
-    is_ready=wanted_in_sync,
+    is_ready=wanted_in_sync_unless_reordered,
+)
+ADDED_UNLESS_FEWER = replace(
+    ADDED_ONLY,
+    rule=Rule(
+        name="reassignment-waits-for-all-if-it-leaves-fewer",
+        source="KAFKA-19975",
+        says="A reassignment ends when all added replicas are in sync, and all wanted ones if fewer are left.",
+    ),
+    is_ready=added_in_sync_unless_fewer,
 )

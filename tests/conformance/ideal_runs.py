@@ -179,8 +179,10 @@ def _write_timeline(run: RunDirectory, schedule: Schedule, metadata: MetadataMod
 
 
 def fields_of(hold: Hold | DelayFrame | None) -> dict[str, int | str | None]:
-    """Return what the timeline says about a hold's place."""
-    return {} if hold is None else {**asdict(place_of(point_of(hold, ""))), "point": hold.point.value}
+    """Return what the timeline says about a hold: its place, and what is done to the frame."""
+    return (
+        {} if hold is None else {**asdict(place_of(point_of(hold, ""))), "point": hold.point.value, "action": hold.word}
+    )
 
 
 def _hold(schedule: Schedule, name: str) -> Hold | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from oracle.rules.reassignment import ADDED_ONLY, IN_ONE_RECORD, IN_STEPS, unchanged
+from oracle.rules.reassignment import ADDED_ONLY, ADDED_UNLESS_FEWER, IN_ONE_RECORD, IN_STEPS, unchanged, wanted_in_sync
 from tests.oracle.mutants.killers import Story
 from tests.oracle.mutants.mutant import Mutant, with_fields
 
@@ -52,5 +52,26 @@ MUTANTS = (
         "3.7 waits for a replica that was assigned before",
         Story("reassignment-while-out-of-sync-on-3.7-kraft"),
         with_fields(reassignment=IN_ONE_RECORD),
+    ),
+    Mutant(
+        "waits-for-every-wanted-replica-as-before-4.3",
+        "reassignment",
+        "4.3 waits for a replica that was assigned before, although as many replicas are added as leave",
+        Story("reassignment-to-as-many-while-out-of-sync-on-4.3-kraft"),
+        with_fields(reassignment=IN_ONE_RECORD),
+    ),
+    Mutant(
+        "leaves-fewer-while-out-of-sync",
+        "reassignment",
+        "4.3 removes a replica without another in its place although one that stays is out of sync",
+        Story("reassignment-to-fewer-while-out-of-sync-on-4.3-kraft"),
+        with_fields(reassignment=replace(ADDED_UNLESS_FEWER, is_ready=ADDED_ONLY.is_ready)),
+    ),
+    Mutant(
+        "another-order-waits",
+        "reassignment",
+        "3.8 takes a change of order for a reassignment that waits for replicas out of sync",
+        Story("reassignment-to-as-many-while-out-of-sync-on-3.8-kraft"),
+        with_fields(reassignment=replace(IN_ONE_RECORD, is_ready=wanted_in_sync)),
     ),
 )
