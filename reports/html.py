@@ -137,8 +137,8 @@ def breakable(name: str) -> Markup:
     return Markup(re.sub(r"([/,])", r"\1<wbr>", str(escape(name))))  # noqa: S704 - escaped
 
 
-def _timeline(story: Story, final: FinalLogs, anchor: str) -> Markup:
-    return draw_timeline(story, final, f"{anchor}-time")
+def _timeline(story: Story, anchor: str) -> Markup:
+    return draw_timeline(story, f"{anchor}-time")
 
 
 def _cells(final: FinalLogs, anchor: str) -> Markup:

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from conformance.record.schedule import StepInWords
-    from conformance.record.verdict import DifferingNumber
+    from conformance.record.verdict import DifferingNumber, HeldRecord
 
 
 CONTROLLER = 0
@@ -147,12 +147,14 @@ class Story:
 
     Attributes:
         differences: the offsets that were not as predicted; None if nobody said which.
+        held_records: which record each replica held from when on, as far as the judge could tell.
     """
 
     replicas: tuple[int, ...] = ()
     steps: tuple[StepView, ...] = ()
     measured: tuple[MomentView, ...] = ()
     differences: tuple[DifferingNumber, ...] | None = None
+    held_records: tuple[HeldRecord, ...] = ()
     marks: tuple[MarkView, ...] = ()
     held_frames: tuple[HeldFrameView, ...] = ()
     raced_steps: tuple[int, ...] = ()

@@ -21,17 +21,15 @@ from reports.picture.status import draw_status, status_of
 from reports.svg import element, group, label, titled
 
 if TYPE_CHECKING:
-    from reports.model import FinalLogs
     from reports.picture.layout import Lane, PictureLayout
     from reports.story import Instant, MomentView, StepView, Story
 
 
-def draw_timeline(story: Story, final: FinalLogs, prefix: str) -> Markup:
+def draw_timeline(story: Story, prefix: str) -> Markup:
     """Return the picture as an SVG element, or nothing if no steps or replicas are known.
 
     Args:
         story: what happened.
-        final: the logs after the run; they confirm the labels written into the lanes.
         prefix: begins every id inside the picture; unique on its page.
     """
     if not story.steps or not story.replicas:
@@ -44,12 +42,12 @@ def draw_timeline(story: Story, final: FinalLogs, prefix: str) -> Markup:
         element("title", "The run over time, a lane for every replica", id=f"{prefix}-title"),
         element("desc", describe_story(story), id=f"{prefix}-desc"),
         draw_header(scale, layout.top),
-        *(_lane(story, final, lane, scale) for lane in layout.lanes),
+        *(_lane(story, lane, scale) for lane in layout.lanes),
         draw_controller(story, layout.controller, scale),
         draw_columns(story, layout, scale),
         draw_held_frames(story, layout),
         draw_checkpoints(story, layout, scale),
-        *(draw_marks(story, final, lane, scale) for lane in layout.marked_lanes),
+        *(draw_marks(story, lane, scale) for lane in layout.marked_lanes),
         draw_axis(scale, layout.bottom),
         draw_legend(story, scale, layout.bottom + AXIS),
         viewBox=f"0 0 {scale.sheet_width:.0f} {height:.0f}",
@@ -78,12 +76,12 @@ def describe_story(story: Story) -> str:
     return " ".join([f"{len(story.steps)} steps.", *marks, *held, *ends])
 
 
-def _lane(story: Story, final: FinalLogs, lane: Lane, scale: TimeScale) -> Markup:
+def _lane(story: Story, lane: Lane, scale: TimeScale) -> Markup:
     return group(
         draw_lane(story, lane, scale),
-        draw_contents(story, final, lane, scale),
+        draw_contents(story, lane, scale),
         draw_status(story, lane, scale),
-        draw_vanished(story, final, lane, scale),
+        draw_vanished(story, lane, scale),
         draw_differences(story, lane, scale),
     )
 

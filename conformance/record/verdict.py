@@ -101,6 +101,23 @@ class DifferingNumber:
 
 
 @dataclass(frozen=True, slots=True)
+class HeldRecord:
+    """A record that a replica held from a step on, as far as the logs after the run confirm it.
+
+    Attributes:
+        step: counted from 0.
+        label: the record's name in the schedule.
+        replaced: the record that it took the place of within this step, so that no offset shows the cut; else None.
+    """
+
+    step: int
+    broker: int
+    offset: int
+    label: str
+    replaced: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Verdict:
     """The two answers with their reason and findings.
 
@@ -111,6 +128,8 @@ class Verdict:
         scenario: of the run, as are ``kafka``, ``metadata``, ``backend`` and ``seconds``.
         differences: offsets of replicas that were not as predicted after a step, whether that is a finding or not (a
             follower may be a step late); None of an examination, of a run that was never compared, of an older tester.
+        held_records: which record each replica held from when on; empty where the logs after the run do not confirm it,
+            None where ``differences`` is.
         promise_reason: by what the promise was not kept, in words; None if it was, or of an older tester.
         rules_of: another release by whose rules the run was judged, with ``rules_metadata``; None of its own.
     """
@@ -132,6 +151,7 @@ class Verdict:
     rules_metadata: str | None = None
     promise_reason: str | None = None
     differences: tuple[DifferingNumber, ...] | None = field(default=None, compare=False)
+    held_records: tuple[HeldRecord, ...] | None = field(default=None, compare=False)
 
     @property
     def counted(self) -> Conformance:

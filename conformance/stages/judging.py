@@ -26,6 +26,7 @@ from conformance.judgement.comparison import (
 )
 from conformance.judgement.every_run import held_in_run
 from conformance.judgement.evidence_of_run import told_complaints
+from conformance.judgement.held_records import held_records, logs_of_run
 from conformance.judgement.open_outcomes import measured_prediction, observations_that_count
 from conformance.judgement.promises import Facts
 from conformance.judgement.verdicts import EVIDENCE_INCOMPLETE, against_expectation, judge, not_run
@@ -91,7 +92,7 @@ def _judged(run: RunDirectory, about: Run) -> Verdict:
         if about.is_examination:
             return judge_examination(run, about)
         facts = gather_facts(run, about)
-        return replace(judge(facts), differences=tuple(facts.differences))
+        return replace(judge(facts), differences=tuple(facts.differences), held_records=tuple(facts.held_records))
     except (LookupError, TypeError, ValueError) as damage:
         words = f"{EVIDENCE_INCOMPLETE}: its files contradict each other, at {damage!r}"
         raise RunDirectoryError(f"{run.path}: {words}") from damage
@@ -245,6 +246,7 @@ def gather_facts(run: RunDirectory, about: Run) -> Facts:
         asked=compare_answers(run, is_complete=failure is None, told=told),
         every_run=held_in_run(observations, trace),
         differences=differing_numbers(prediction, observations),
+        held_records=held_records(logs_of_run(run, about, prediction, observations)),
     )
 
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from markupsafe import Markup
 
-from reports.picture.contents import replaced_stays
 from reports.picture.lanes import corners
 from reports.picture.layout import STRIP, bar_words
 from reports.picture.scale import change_at
@@ -15,7 +14,6 @@ from reports.story import CONTROLLER
 from reports.svg import element, group, label, text_width, titled
 
 if TYPE_CHECKING:
-    from reports.model import FinalLogs
     from reports.picture.layout import Bar, Lane, PictureLayout
     from reports.picture.scale import TimeScale
     from reports.story import MarkView, Story
@@ -50,14 +48,14 @@ class _Happening(NamedTuple):
     says: str
 
 
-def draw_marks(story: Story, final: FinalLogs, lane: Lane, scale: TimeScale) -> Markup:
+def draw_marks(story: Story, lane: Lane, scale: TimeScale) -> Markup:
     """Return a lane's events: a thin upright and, under the plot, shape and word."""
     happenings = sorted(
         (
             *_marks(story, lane, scale),
             *_truncations(story, lane, scale),
             *_silences(story, lane, scale),
-            *_replacements(story, final, lane, scale),
+            *_replacements(story, lane, scale),
         )
     )
     drawn, free_from = [], 0.0
@@ -147,17 +145,17 @@ def _truncations(story: Story, lane: Lane, scale: TimeScale) -> list[_Happening]
     ]
 
 
-def _replacements(story: Story, final: FinalLogs, lane: Lane, scale: TimeScale) -> list[_Happening]:
+def _replacements(story: Story, lane: Lane, scale: TimeScale) -> list[_Happening]:
     """Return where records were cut and others took their place within one step, so that no number shows it."""
     return [
         _Happening(
-            change_at(scale, story.marks, lane.broker, cut.step) + 0.5,
-            f"✂ cut {cut.label}",
+            change_at(scale, story.marks, lane.broker, held.step) + 0.5,
+            f"✂ cut {held.replaced}",
             "truncated",
-            f"log truncated to {cut.offset}: {cut.label} was cut",
+            f"log truncated to {held.offset}: {held.replaced} was cut",
         )
-        for cut in replaced_stays(story, final)
-        if cut.broker == lane.broker
+        for held in story.held_records
+        if held.broker == lane.broker and held.replaced is not None
     ]
 
 

@@ -5,13 +5,18 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from conformance.judgement.held_records import held_records, logs_of_run
+from conformance.record.directory import RunDirectory
+from conformance.record.observations import read_observations
+from conformance.record.prediction import read_prediction
 from conformance.record.replica_logs import REPLICA_LOGS_FILE, replica_logs_schema
+from conformance.record.run import read_run
 from oracle.steps.step import STEP_CLASSES
 from tests.reports.golden_traces import allowed, violated
 
@@ -84,8 +89,6 @@ def write_golden(golden: GoldenRun, folder: Path) -> Path:
     digest = hashlib.sha256(body.encode()).hexdigest()
     frozen = {"sha256": digest, "frozen_at": "2026-11-21T17:08:02+00:00", "frozen_ns": START}
     _write(path / "run.json", json.dumps({**golden.run, "record_id_base": BASE, "prediction": frozen}))
-    if golden.verdict is not None:
-        _write(path / "verdict.json", json.dumps({**golden.verdict, "differences": _differences(golden)}))
     if golden.steps:
         _write(path / "schedule.json", json.dumps(_schedule(golden)))
         _write(path / "prediction" / "prediction.json", body)
@@ -102,7 +105,18 @@ def write_golden(golden: GoldenRun, folder: Path) -> Path:
         _write(path / "trace_check.json", json.dumps(_trace_check(golden)))
         _write(path / "brokers" / "1" / "server.log", "started\n")
         _tables(golden, path)
+    if golden.verdict is not None:
+        said = {"differences": _differences(golden), "held_records": _held_records(RunDirectory(path))}
+        _write(path / "verdict.json", json.dumps({**golden.verdict, **said}))
     return path
+
+
+def _held_records(run: RunDirectory) -> list[dict[str, Any]]:
+    """Return which record each replica held when, as the judge finds it out."""
+    if not run.has("schedule.json"):
+        return []
+    logs = logs_of_run(run, read_run(run), read_prediction(run), read_observations(run))
+    return [asdict(one) for one in held_records(logs)]
 
 
 def _trace_check(golden: GoldenRun) -> dict[str, Any]:

@@ -35,7 +35,7 @@ MISSING = "no proof: nothing that was written down shows it"
 def titles(path: Path) -> list[str]:
     """Return what a reader is told who points at something in the picture."""
     view = load_run(path)
-    picture = ET.fromstring(draw_timeline(view.story, view.final_logs, "p"))
+    picture = ET.fromstring(draw_timeline(view.story, "p"))
     return [item.text or "" for item in picture.iter("title")]
 
 
