@@ -114,7 +114,7 @@ class DirectSending:
         return DeliveryReport(outcome, told.error, told.offset)
 
     def appended(self) -> None:
-        """Take note that the broker has appended the record: an error that comes now does not undo that."""
+        """Note that the broker has appended the record: an error that comes now does not undo that."""
         self._is_appended = True
 
     def await_delivery(self, deadline_s: float) -> DeliveryReport:

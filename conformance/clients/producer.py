@@ -84,7 +84,7 @@ class RecordInFlight:
         return self._delivery
 
     def appended(self) -> None:
-        """Take note that the leader has appended the record: it must not be sent a second time."""
+        """Note that the leader has appended the record: it must not be sent a second time."""
         self._is_appended = True
 
     def await_delivery(self, deadline_s: float) -> DeliveryReport:
@@ -163,11 +163,12 @@ def send(  # noqa: PLR0913 - a request has this many settings, each with a name
         timeout_ms: how long the broker may wait for the in-sync replicas before it answers
             REQUEST_TIMED_OUT; the client waits a little longer for that answer.
         value_length: the length of the value in bytes.
-        queue_timeout_ms: how long the record may wait for a leader to send it to; ``timeout_ms`` if not given.
+        queue_timeout_ms: how long the record may wait for a leader to send it to; else ``timeout_ms``, at least 3 s.
         timestamp_ms: the record's timestamp; 0 for the time of day.
     """
     producer = Producer(_configuration(address, acks, timeout_ms))
-    sending = RecordInFlight(producer, acks, timeout_ms if queue_timeout_ms is None else queue_timeout_ms)
+    waits_ms = max(timeout_ms, LEADERLESS_TIMEOUT_MS) if queue_timeout_ms is None else queue_timeout_ms
+    sending = RecordInFlight(producer, acks, waits_ms)
     sending._produce(topic, partition, _Record(record_id, value_length, timestamp_ms))  # noqa: SLF001 - the two are one unit
     return sending
 

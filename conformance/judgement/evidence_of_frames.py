@@ -95,7 +95,7 @@ class _Pairs:
         self._first: dict[int, int] = {}
 
     def take(self, frame: TracedFrame) -> None:
-        """Take note of a frame; lines are in the order of their fate, not of their arrival."""
+        """Note a frame; lines are in the order of their fate, not of their arrival."""
         if frame.direction == "request":
             self._requests[frame.connection, frame.correlation_id] = frame
             self._first[frame.connection] = min(frame.seq, self._first.get(frame.connection, frame.seq))

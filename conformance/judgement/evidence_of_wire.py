@@ -37,7 +37,7 @@ class WireStory:
         self._found: dict[str, int] = {}
 
     def take(self, frame: TracedFrame) -> None:
-        """Take note of a frame."""
+        """Note a frame."""
         for wrong in (*self._of_frame(frame), *self._of_entries(frame)):
             self._found.setdefault(wrong, frame.seq)
         for name in ("controller_epoch", "replica_epoch"):

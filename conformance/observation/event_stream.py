@@ -116,14 +116,14 @@ class NearbyFrames:
         return self._still_wanted == 0
 
     def stop_soon(self, seq: int | None) -> None:
-        """Take note that the violation is here, shown by this frame: only a few more frames are wanted."""
+        """Note that the violation is here, shown by this frame: only a few more frames are wanted."""
         self._still_wanted = NEARBY
         kept = list(self._kept)
         place = next((index for index, (frame, _) in enumerate(kept) if frame.seq == seq), len(kept))
         self._kept = deque(kept[max(place - NEARBY, 0) :])
 
     def shown(self, moment: WireMoment, events: Sequence[Event]) -> None:
-        """Take note of a moment and of the events that it shows."""
+        """Note a moment and the events that it shows."""
         if self._began_ns is None:
             self._began_ns = moment.at
         if not events or self.are_enough:

@@ -105,7 +105,7 @@ class FrameEvents:
         return self._events(moment, frame)
 
     def broker_started(self, broker: int) -> None:
-        """Take note that a broker begins anew: it reads its metadata log once more."""
+        """Note that a broker begins anew: it reads its metadata log once more."""
         self._metadata.broker_started(broker)
 
     def _events(self, moment: WireMoment, frame: TracedFrame) -> Iterator[Event]:

@@ -59,7 +59,7 @@ class MetadataEvents:
         return iter(())
 
     def broker_started(self, broker: int) -> None:
-        """Take note that a broker begins anew."""
+        """Note that a broker begins anew."""
         self._readers[broker] = _MetadataLogReader(is_starting=True)
 
     def _answered(self, moment: WireMoment) -> Iterator[IsrAnnounced]:
@@ -165,7 +165,7 @@ class MetadataLog:
     _newest: dict[int, Registration] = field(default_factory=dict)
 
     def append(self, records: Sequence[FrameEntry], last_offset: int) -> list[Registration]:
-        """Take note of records up to an offset; give the states that were not seen before."""
+        """Note records up to an offset; return the states that were not seen before."""
         new = [record for record in records if record.offset >= self.end_offset]
         self.end_offset = max(self.end_offset, last_offset + 1)
         states = [state for record in new if (state := self._state(record)) is not None]

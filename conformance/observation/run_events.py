@@ -165,13 +165,13 @@ class BrokerLives:
         self._made_at: dict[int, int] = {}
 
     def ended(self, event: BrokerEnded) -> bool:
-        """Take note of an end; False if the broker had ended before."""
+        """Note an end; False if the broker had ended before."""
         is_news = event.broker not in self._ended
         self._ended.setdefault(event.broker, event.at)
         return is_news
 
     def started(self, event: BrokerStarted) -> bool:
-        """Take note of a start; False if frames have shown it already."""
+        """Note a start; False if frames have shown it already."""
         return self._ended.pop(event.broker, None) is not None
 
     def shown_by(self, moment: WireMoment) -> BrokerStarted | None:

@@ -18,7 +18,7 @@ NO_EPOCH = -1
 FIRST_MAGIC_WITH_EPOCH = 2
 
 ReadFile = Callable[[str], bytes]
-"""Gives the content of a file of a log directory by its relative path."""
+"""Returns the content of a file of a log directory by its relative path."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,7 +56,7 @@ class FollowerRequests:
         return "fetch", fetch.offset, told
 
     def answered(self, fetch: FetchInFlight) -> FollowerRequest:
-        """Return a request in words, and take note of the answer that it carries by now."""
+        """Return a request in words, and note the answer that it carries by now."""
         said, answer = self.words(fetch), fetch.answer
         if isinstance(answer, FetchAnswer) and not answer.out_of_range and answer.diverging is None:
             if self._is_first or answer.entries:

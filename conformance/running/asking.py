@@ -37,7 +37,7 @@ class Asking:
         self._needs_epochs = any(isinstance(step, EndOffsetOfEpoch) for step in schedule.steps)
 
     def note_leader(self) -> None:
-        """Take note at rest of who leads, if a step asks about leaderships."""
+        """Note at rest who leads, if a step asks about leaderships."""
         if self._needs_epochs:
             view = self._rest.view()
             self._leaderships.note(view.leader, view.leader_epoch)
@@ -114,7 +114,7 @@ class Leaderships:
         self._is_led = False
 
     def note(self, leader: int | None, leader_epoch: int) -> None:
-        """Take note of who leads at rest, and in which epoch."""
+        """Note who leads at rest, and in which epoch."""
         if leader is None:
             self._is_led = False
             return

@@ -200,7 +200,7 @@ class Processes:
         return not self._cluster.is_alive(broker)
 
     def note_fatal_exits(self) -> None:
-        """Take note of those who have ended although only some of the open outcomes have it so."""
+        """Note those who have ended although only some of the open outcomes have it so."""
         for broker in sorted(self._ending_now().possible):
             if self._is_gone(broker):
                 self._note_own_end(broker)

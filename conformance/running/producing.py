@@ -122,7 +122,7 @@ class RecordSender:
             timeout_ms=record.timeout_ms,
             value_length=VALUE_BYTES,
             timestamp_ms=record.timestamp_ms,
-            queue_timeout_ms=min(record.timeout_ms, LEADERLESS_TIMEOUT_MS) if leader is None else None,
+            queue_timeout_ms=min(record.timeout_ms, LEADERLESS_TIMEOUT_MS) if leader is None else record.timeout_ms,
         )
 
     def _log_end_offset(self, leader: int | None) -> int | None:

@@ -1,1 +1,1 @@
-"""The catalogue: one module per area, each a tuple named ``SCENARIOS``."""
+"""The catalogue: one package per area, one module per requirement, each with a tuple named ``SCENARIOS``."""

@@ -71,7 +71,7 @@ class TopicOfInterest:
         self._partitions: dict[int, TopicPartition] = {}
 
     def learn(self, topic_id: str) -> None:
-        """Take note of an id of the topic."""
+        """Note an id of the topic."""
         self._ids.add(topic_id)
 
     def is_named(self, topic_id: str) -> bool:

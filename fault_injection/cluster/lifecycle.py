@@ -208,7 +208,7 @@ class Cluster:
         self._gone(broker)
 
     def note_end(self, broker: int) -> None:
-        """Take note that a broker ended by itself, as it may: its links are closed as by ``stop``.
+        """Note that a broker ended by itself, as it may: its links are closed as by ``stop``.
 
         If its process is still there it hangs in its shutdown: nobody takes it for alive from now on.
         """

@@ -172,11 +172,11 @@ class FaultAccount:
             self._look_at(entry)
 
     def excuse(self, broker: int) -> None:
-        """Take note that a broker has ended by itself, as it may: while it is down health is asked of the others."""
+        """Note that a broker has ended by itself, as it may: while it is down health is asked of the others."""
         self._excused.add(broker)
 
     def expect(self, broker: int) -> None:
-        """Take note that a broker that had ended by itself was started again: it is excused no more."""
+        """Note that a broker that had ended by itself was started again: it is excused no more."""
         self._excused.discard(broker)
 
     # What is known

@@ -166,7 +166,7 @@ class ControllerPuppet:
         return self._office.isr(topic)
 
     def unregister_broker(self) -> None:
-        """Take note that the real broker died: its registration goes, and the connection to it."""
+        """Note that the real broker died: its registration goes, and the connection to it."""
         self._connection.close()
         self._office.unregister(self.broker_id)
 

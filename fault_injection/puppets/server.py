@@ -37,7 +37,7 @@ class IncomingRequest:
 
 
 Answer = Callable[[IncomingRequest], Values]
-"""Gives the fields of the answer to a request; runs on the connection's thread."""
+"""Returns the fields of the answer to a request; runs on the connection's thread."""
 
 
 class PuppetServer:

@@ -61,7 +61,7 @@ class Valve:
                 self.changed.notify_all()
 
     def queued(self, count: int) -> None:
-        """Take note that frames were put on a delay line, or with a negative count taken off it."""
+        """Note that frames were put on a delay line, or with a negative count taken off it."""
         with self.changed:
             self._late += count
             self._turn()

@@ -88,7 +88,7 @@ class FrameParser:
         return self._chunk
 
     def received(self, count: int) -> list[FrameEvent]:
-        """Take note of ``count`` bytes written to ``writable()`` and give what they completed."""
+        """Note ``count`` bytes written to ``writable()`` and return what they completed."""
         if self._is_direct and self._frame is not None:
             self._filled += count
             return self._completed()

@@ -104,7 +104,7 @@ class Gate:
         return decision
 
     def on_forwarded(self, request: ObservedRequest) -> None:
-        """Take note that a request goes to its destination now."""
+        """Note that a request goes to its destination now."""
         for armed in self._waiting("response"):
             armed.forwarded(request)
 

@@ -85,7 +85,7 @@ class Retries:
         self._refused.pop(request.connection, None)
 
     def answered(self, request: ObservedRequest, response: ResponseView | None) -> bool:
-        """Take note of an answer; tell whether its request is remembered."""
+        """Note an answer; tell whether its request is remembered."""
         waiting = self._in_flight.get(request.connection)
         if waiting is None or waiting.correlation_id != request.correlation_id:
             return False
@@ -182,7 +182,7 @@ class ArmedAction:
         return self._count >= self.point.nth
 
     def forwarded(self, request: ObservedRequest) -> None:
-        """Take note of a request that goes on, for a response point."""
+        """Note a request that goes on, for a response point."""
         if not matches(self.point, request) or not expects_answer(request):
             return
         if self._is_conditioned:
@@ -194,7 +194,7 @@ class ArmedAction:
             self._awaited.add(_key(request))
 
     def refused(self, request: ObservedRequest, response: ResponseView | None) -> None:
-        """Take note of an answer, for a request point: a retry of its request does not count."""
+        """Note an answer, for a request point: a retry of its request does not count."""
         self.retries.answered(request, response)
 
     def wants_answer(self, request: ObservedRequest, response: ResponseView | None) -> bool:

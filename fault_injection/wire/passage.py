@@ -34,11 +34,11 @@ class AnswerOrder:
         self._space: ParkingSpace | None = None
 
     def begin(self) -> None:
-        """Take note that answers came."""
+        """Note that answers came."""
         self._is_busy = True
 
     def end(self) -> None:
-        """Take note that these answers have had their end."""
+        """Note that these answers have had their end."""
         self._is_busy = False
         if self._space is not None:  # seen by either thread: one sets it before it looks, the other looks after
             with self._lock:

@@ -161,7 +161,7 @@ class Readings:
         return answer
 
     def follow(self, passage: Passage, now_ns: int) -> None:
-        """Take note that a frame goes on now."""
+        """Note that a frame goes on now."""
         request, response, connection = passage.request, passage.response, passage.connection
         if request is None or passage.header is None:
             return

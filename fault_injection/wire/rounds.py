@@ -100,7 +100,7 @@ class Rounds:
         self._known_before: dict[PartitionOnLink, _Known] = {}
 
     def on_forwarded(self, request: ObservedRequest, now_ns: int) -> None:
-        """Take note that a request goes to its leader now."""
+        """Note that a request goes to its leader now."""
         if not isinstance(request.view, FetchRequestView) or fetch_kind(request) != "data":
             return
         self._in_flight[request.connection, request.correlation_id] = (request, request.view, now_ns)
@@ -110,7 +110,7 @@ class Rounds:
             self._known[key] = _Known(asked.fetch_offset)
 
     def on_response_arrived(self, request: ObservedRequest, response: FetchResponseView) -> None:
-        """Take note of what an answer says, before anybody decides about it: a leader counts no fetch it refuses."""
+        """Note what an answer says, before anybody decides about it: a leader counts no fetch it refuses."""
         known = self._in_flight.get((request.connection, request.correlation_id))
         if known is None:
             return
@@ -127,7 +127,7 @@ class Rounds:
     def on_response_forwarded(
         self, request: ObservedRequest, response: FetchResponseView, arrived_ns: int, now_ns: int
     ) -> None:
-        """Take note that the answer to a request goes to its follower now."""
+        """Note that the answer to a request goes to its follower now."""
         known = self._in_flight.pop((request.connection, request.correlation_id), None)
         if known is None:
             return

@@ -113,12 +113,12 @@ class Shaping:
         )
 
     def stopped(self, load: Load, now_ns: int) -> None:
-        """Take note that a cut met bytes, or with none the opening or the end of a connection."""
+        """Note that a cut met bytes, or with none the opening or the end of a connection."""
         for imposed in (*self._resets(load.flow), *self._stops(load)):
             _touch(imposed, load, now_ns)
 
     def slowed(self, load: Load, now_ns: int) -> int:
-        """Take note of bytes that are about to go, and say how many nanoseconds later they arrive."""
+        """Note bytes that are about to go, and say how many nanoseconds later they arrive."""
         delay_ms = 0
         for imposed in self._imposed.values():
             if isinstance(imposed.impairment, LinkDelay) and imposed.carries(load.flow):

@@ -63,7 +63,7 @@ class Leadership:
         self.settings = settings
 
     def take_settings(self, settings: TraceSettings) -> None:
-        """Take note of other settings: what stood still below the minimum may rise from now on."""
+        """Note other settings: what stood still below the minimum may rise from now on."""
         self.settings = settings
         self.raise_high()
 
@@ -72,7 +72,7 @@ class Leadership:
         return self.followers.setdefault(broker, Follower())
 
     def hear_isr(self, heard: LeadershipHeard) -> None:
-        """Take note of an ISR that the leader was told: it may know it from now on."""
+        """Note an ISR that the leader was told: it may know it from now on."""
         self.replicas = heard.replicas
         self.began_at = self.began_at or heard.at
         isr = frozenset(heard.isr)
@@ -89,7 +89,7 @@ class Leadership:
         self.raise_high()
 
     def begin_epoch(self, applied: LeadershipHeard, at: int) -> None:
-        """Take note that the leader has begun an epoch for certain, with the ISR that it was told."""
+        """Note that the leader has begun an epoch for certain, with the ISR that it was told."""
         if self.broker == applied.leader and applied.leader_epoch == self.leader_epoch != self._settled_epoch:
             self._settled_epoch = applied.leader_epoch
             self._note_small(at)
@@ -97,7 +97,7 @@ class Leadership:
             self.raise_high()
 
     def settle_isr(self, isr: Collection[BrokerId], partition_epoch: int | None, at: int) -> None:
-        """Take note that the leader knows this ISR: nothing older counts, unless it may know a newer one already."""
+        """Note that the leader knows this ISR: nothing older counts, unless it may know a newer one already."""
         if partition_epoch is not None and partition_epoch < self.partition_epoch:
             return
         self._bound_by(frozenset(isr).difference(*self.committed))
@@ -107,14 +107,14 @@ class Leadership:
         self.raise_high()
 
     def propose(self, isr: Collection[BrokerId]) -> None:
-        """Take note of a wish: those it adds count from before it was sent."""
+        """Note a wish: those it adds count from before it was sent."""
         wished = frozenset(isr)
         self._bound_by(wished.difference(*self.committed))
         self.committed = [known for known in self.committed if known <= wished or wished <= known] or self.committed
         self.proposed = self.wished = wished
 
     def was_too_small(self) -> None:
-        """Take note that the ISR was too small for acks=all: what the leader knew before that is past."""
+        """Note that the ISR was too small for acks=all: what the leader knew before that is past."""
         while len(self.committed) > 1 and self.suffices(self.committed[0]):
             del self.committed[0]
 
@@ -127,7 +127,7 @@ class Leadership:
         return moment is not None and self._small_until is not None and self._small_until >= moment
 
     def give_up(self) -> None:
-        """Take note that the controller has refused the wish: it may be forgotten, or asked again."""
+        """Note that the controller has refused the wish: it may be forgotten, or asked again."""
         self.proposed = frozenset()
 
     def maximal_isrs(self) -> list[frozenset[BrokerId]]:
@@ -146,15 +146,15 @@ class Leadership:
         return self.is_from_follower and (self.low, self.high) == (self.start.low, self.start.high)
 
     def hear(self, told: Offset) -> None:
-        """Take note of a high watermark that the leader told."""
+        """Note a high watermark that the leader told."""
         self._raise_low(told)
 
     def reach(self, end: Offset) -> None:
-        """Take note that the high watermark covers an offset."""
+        """Note that the high watermark covers an offset."""
         self._raise_low(end)
 
     def pass_time(self, now: int) -> None:
-        """Take note that it is later: the leader may have shrunk the ISR itself without telling us (up to 2.6)."""
+        """Note that it is later: the leader may have shrunk the ISR itself without telling us (up to 2.6)."""
         self._now = now
         if self._rules.asks_controller_to_join:
             return
@@ -165,7 +165,7 @@ class Leadership:
                 self.raise_high()
 
     def received(self, follower: BrokerId, offset: Offset, at: int) -> None:
-        """Take note that the leader may have recorded a follower's end from now on."""
+        """Note that the leader may have recorded a follower's end from now on."""
         known = self.follower(follower)
         known.fetched_at = at
         known.peak = max(known.peak, offset)
@@ -173,7 +173,7 @@ class Leadership:
         self.raise_high()
 
     def recorded(self, follower: BrokerId, offset: Offset, leader_end: Offset) -> None:
-        """Take note that the leader has recorded a follower's end: everybody's lowest bounds from below."""
+        """Note that the leader has recorded a follower's end: everybody's lowest bounds from below."""
         known = self.follower(follower)
         known.recorded = known.received = offset
         if not self._may_stand_still():
@@ -186,11 +186,11 @@ class Leadership:
             self._raise_low(lowest)
 
     def not_recorded(self, follower: BrokerId, before: Offset | None) -> None:
-        """Take note that a fetch was answered without being recorded."""
+        """Note that a fetch was answered without being recorded."""
         self.follower(follower).received = before
 
     def appended(self, end: Offset, sent_at: int, dead: Collection[BrokerId]) -> None:
-        """Take note that the leader has appended up to an offset, and looked whether its high watermark may rise."""
+        """Note that the leader has appended up to an offset, and looked whether its high watermark may rise."""
         if self._may_stand_still() or not self.committed:
             return
         lowest = end

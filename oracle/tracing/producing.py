@@ -38,7 +38,7 @@ class ProducingChecks:
         self._newest_began_at = 0
 
     def begin(self, at: int) -> None:
-        """Take note that a broker may lead from now on: producers may be answered by it."""
+        """Note that a broker may lead from now on: producers may be answered by it."""
         self._newest_began_at = at
 
     def acknowledge(self, replicas: Iterable[TracedReplica], told: Acknowledged, dead: Collection[BrokerId]) -> None:

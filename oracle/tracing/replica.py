@@ -68,7 +68,7 @@ class TracedReplica:
         return key.connection <= self._connections_before
 
     def hear(self, decision: LeadershipHeard) -> None:
-        """Take note of a decision that the broker may apply from now on, unless that would change nothing."""
+        """Note a decision that the broker may apply from now on, unless that would change nothing."""
         if decision.key is not None or not self._is_known(decision):
             self._decisions.append(decision)
 
@@ -93,7 +93,7 @@ class TracedReplica:
         return decision
 
     def has_refused(self, key: RequestKey) -> None:
-        """Take note that the broker refused a decision: it never applies it."""
+        """Note that the broker refused a decision: it never applies it."""
         for place, decision in enumerate(self._decisions):
             if decision.key == key:
                 del self._decisions[place]
@@ -147,7 +147,7 @@ class TracedReplica:
             self.leadership = None
 
     def begin_at(self, start: Offset) -> None:
-        """Take note that the broker's log begins there, or later."""
+        """Note that the broker's log begins there, or later."""
         if start > self.log_start_offset:
             self.log_start_offset = start
             self.keep(one.with_log(log) for one in self.possible for log in one.log.starting_at(start))
