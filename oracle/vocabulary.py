@@ -155,6 +155,13 @@ FROM_CONTROLLER = (
 )
 """Points on the channel by which a broker hears the controller's decisions."""
 
+TELLING_WHO_LEADS = (
+    PointName.LEADER_AND_ISR,
+    PointName.CONTROLLER_FETCH_REQUEST,
+    PointName.CONTROLLER_FETCH_RESPONSE,
+)
+"""Points at which a held frame keeps a broker from hearing who leads."""
+
 TO_CONTROLLER = (PointName.ALTER_PARTITION_REQUEST, PointName.ALTER_PARTITION_RESPONSE)
 """Points on the channel by which a leader asks the controller to change the ISR."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from conformance.record.observations import OutcomeSeen
-from conformance.record.replica_logs import disagreeing_offsets
+from conformance.record.replica_logs import disagreeing_offsets, logs_by_broker
 from conformance.record.verdict import Conformance, Finding
 from reports.model import (
     CheckpointView,
@@ -132,8 +132,9 @@ def _measured_logs(
 ) -> tuple[ReplicaLogView, ...]:
     """Return every replica's log; a replica that was read and holds nothing is among ``brokers`` alone."""
     logs = []
-    for broker in sorted({entry.broker for entry in entries} | brokers):
-        own = sorted((entry for entry in entries if entry.broker == broker), key=lambda entry: entry.offset)
+    measured = logs_by_broker(entries)
+    for broker in sorted(measured.keys() | brokers):
+        own = measured.get(broker, [])
         shown = tuple(_entry(entry, labels, base) for entry in own)
         logs.append(ReplicaLogView(broker, shown, own[0].high_watermark if own else None))
     return tuple(logs)

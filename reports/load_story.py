@@ -6,7 +6,7 @@ from bisect import bisect_right
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from conformance.record.observations import MeasuredNumbers
+from conformance.record.observations import last_probes
 from conformance.record.timeline import HOLD_ENDS, Event
 from oracle.vocabulary import PointName, frame_words
 from reports.load_faults import proofs_of
@@ -26,7 +26,7 @@ from reports.story import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from conformance.record.observations import Observation
+    from conformance.record.observations import MeasuredNumbers, Observation
     from conformance.record.prediction import FrozenPrediction, PredictedRecord
     from conformance.record.schedule import ScheduleInWords, StepInWords
     from conformance.record.timeline import TimelineMark
@@ -94,9 +94,7 @@ def _steps(schedule: ScheduleInWords | None, timeline: Sequence[TimelineMark]) -
 
 
 def _moments(observations: Sequence[Observation]) -> tuple[MomentView, ...]:
-    probed = (seen for seen in observations if isinstance(seen, MeasuredNumbers))
-    by_step = {seen.step: _measured(seen.step, seen) for seen in probed if seen.step is not None}
-    return tuple(by_step[step] for step in sorted(by_step))
+    return tuple(_measured(step, seen) for step, seen in last_probes(observations).items())
 
 
 def _measured(step: int, seen: MeasuredNumbers) -> MomentView:

@@ -149,7 +149,7 @@ def send(  # noqa: PLR0913 - a request has this many settings, each with a name
     timeout_ms: int = TIMEOUT_MS_DEFAULT,
     *,
     value_length: int = VALUE_LENGTH_DEFAULT,
-    queue_timeout_ms: int | None = None,
+    queue_timeout_ms: int = TIMEOUT_MS_DEFAULT,
     timestamp_ms: int = 0,
 ) -> RecordInFlight:
     """Send one record in one request, once.
@@ -163,12 +163,11 @@ def send(  # noqa: PLR0913 - a request has this many settings, each with a name
         timeout_ms: how long the broker may wait for the in-sync replicas before it answers
             REQUEST_TIMED_OUT; the client waits a little longer for that answer.
         value_length: the length of the value in bytes.
-        queue_timeout_ms: how long the record may wait for a leader to send it to; else ``timeout_ms``, at least 3 s.
+        queue_timeout_ms: how long the record may wait for a leader to send it to.
         timestamp_ms: the record's timestamp; 0 for the time of day.
     """
     producer = Producer(_configuration(address, acks, timeout_ms))
-    waits_ms = max(timeout_ms, LEADERLESS_TIMEOUT_MS) if queue_timeout_ms is None else queue_timeout_ms
-    sending = RecordInFlight(producer, acks, waits_ms)
+    sending = RecordInFlight(producer, acks, queue_timeout_ms)
     sending._produce(topic, partition, _Record(record_id, value_length, timestamp_ms))  # noqa: SLF001 - the two are one unit
     return sending
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from conformance.record.answers import ComparedAnswer
-from conformance.record.observations import BrokerAnswer, MeasuredCheckpoint, MeasuredNumbers, OutcomeSeen
+from conformance.record.observations import BrokerAnswer, MeasuredCheckpoint, MeasuredNumbers, OutcomeSeen, last_probes
 from conformance.record.reconciliation import ComparedNumber
 from conformance.record.verdict import QUESTION, DifferingNumber
 
@@ -122,13 +122,12 @@ def _unexplained(
 
 def differing_numbers(prediction: PredictedNumbers, observations: Iterable[Observation]) -> tuple[DifferingNumber, ...]:
     """Return the log end offsets and high watermarks that were not as predicted after a step, at its last probe."""
-    probed = (seen for seen in observations if isinstance(seen, MeasuredNumbers))
-    last = {seen.step: seen.replicas for seen in probed if seen.step is not None}
+    last = last_probes(observations)
     return tuple(
         DifferingNumber(moment.step, broker, number, wanted, found)
         for moment in prediction.steps
         for broker, replica in moment.replicas.items()
-        if (seen := last.get(moment.step, {}).get(broker)) is not None
+        if (probe := last.get(moment.step)) is not None and (seen := probe.replicas.get(broker)) is not None
         for number in ("log_end_offset", "high_watermark")
         if (wanted := getattr(replica, number)) != (found := getattr(seen, number))
     )

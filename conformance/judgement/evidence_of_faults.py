@@ -152,17 +152,17 @@ def hold_complaints(about: Run, schedule: Schedule, timeline: Sequence[TimelineM
         elif name in endings and ended != [endings[name]]:
             yield f"hold {name!r} ended otherwise than by {endings[name].value.removeprefix('hold_')}"
         for mark in marks:
-            yield from _of_place(name, step, mark)
-            if about.format > FIRST_FORMAT and mark.action != ("hold" if isinstance(step, Hold) else step.word):
-                yield f"the timeline tells that hold {name!r} did something else with its frame"
+            yield from _of_mark(about, name, step, mark)
     others = {m.subject for m in timeline if m.event.value.startswith("hold_")} - named.keys()
     yield from (f"the timeline tells of hold {name!r}, which no step arms" for name in sorted(others))
 
 
-def _of_place(name: str, step: Hold | DelayFrame, mark: TimelineMark) -> Iterator[str]:
+def _of_mark(about: Run, name: str, step: Hold | DelayFrame, mark: TimelineMark) -> Iterator[str]:
     broker = step.broker if isinstance(step, Hold) else None
     place = (None, None, broker) if broker is not None else (step.follower, step.leader, None)
     if (mark.follower, mark.leader, mark.broker, mark.point) != (*place, step.point.value):
         yield f"the timeline tells of hold {name!r} at another place than the schedule"
     if step.fetch_offset is not None and mark.offset not in (None, step.fetch_offset):
         yield f"the timeline tells of hold {name!r} at another offset than the schedule"
+    if about.format > FIRST_FORMAT and mark.action != step.word:
+        yield f"the timeline tells that hold {name!r} did something else with its frame"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from conformance.judgement.evidence_of_faults import fault_complaints, hold_complaints
 from conformance.record.directory import FIRST_FORMAT
-from conformance.record.observations import BrokerAnswer, MeasuredCheckpoint, MeasuredNumbers, OutcomeSeen
+from conformance.record.observations import BrokerAnswer, MeasuredCheckpoint, MeasuredNumbers, OutcomeSeen, last_probes
 from conformance.record.timeline import HOLD_ENDS, Event
 from oracle.steps.frames import DelayFrame, name_of_delay
 from oracle.steps.produce import AwaitOutcome
@@ -191,7 +191,7 @@ def _of_outcomes(schedule: Schedule, observations: Sequence[Observation], *, is_
 def _of_waits(taken: Taken, observations: Sequence[Observation]) -> Iterator[str]:
     """Look whether what a step waits for was there when it had been taken."""
     outcomes = {one.label: one.step for one in observations if isinstance(one, OutcomeSeen)}
-    probes = {one.step: one for one in observations if isinstance(one, MeasuredNumbers)}
+    probes = last_probes(observations)
     for number, step in taken:
         probe = probes.get(number)
         if isinstance(step, AwaitOutcome) and not _are_known(step.records, outcomes, number):

@@ -8,26 +8,26 @@ keeps them from knowing their leader. If that does not end there either, nothing
 
 from __future__ import annotations
 
-from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from conformance.judgement.evidence_of_faults import named_holds
-from conformance.record.observations import MeasuredNumbers
-from conformance.record.replica_logs import read_replica_logs
+from conformance.record.observations import last_probes
+from conformance.record.replica_logs import logs_by_broker
 from conformance.record.schedule import read_schedule
 from conformance.record.timeline import HOLD_ENDS, Event, read_timeline
 from conformance.record.verdict import HeldRecord
 from oracle.steps.frames import Hold
 from oracle.steps.produce import Produce
-from oracle.vocabulary import PointName
+from oracle.vocabulary import TELLING_WHO_LEADS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from conformance.record.directory import RunDirectory
-    from conformance.record.observations import Observation
+    from conformance.record.observations import MeasuredNumbers, Observation
     from conformance.record.prediction import FrozenPrediction
+    from conformance.record.replica_logs import LogEntry
     from conformance.record.run import Run
     from conformance.record.timeline import TimelineMark
     from oracle.schedule import Schedule
@@ -35,10 +35,6 @@ if TYPE_CHECKING:
 
 RECORDS_MAX = 1_000
 """Of how many records in all logs this is found out at most; nobody draws more."""
-TELL_OF_LEADERS = frozenset(
-    {PointName.LEADER_AND_ISR, PointName.CONTROLLER_FETCH_REQUEST, PointName.CONTROLLER_FETCH_RESPONSE}
-)
-"""Where a held frame keeps a broker from hearing who leads."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +60,16 @@ class _Inference:
     logs: dict[int, list[str]]
     added: list[HeldRecord] = field(default_factory=list)
 
-    def grow(self, number: int, step: Step, probe: MeasuredNumbers) -> None:
-        """Move every log to its log end offset after a step; the broker that was sent records comes first."""
+    def take(self, number: int, probe: MeasuredNumbers, *, agree: bool) -> None:
+        """Follow the logs through a step, up to its last probe."""
+        before = {broker: len(log) for broker, log in self.logs.items()}
+        self._grow(number, probe)
+        if agree:
+            self._agree(number, probe, before)
+
+    def _grow(self, number: int, probe: MeasuredNumbers) -> None:
+        """Move every log to its log end offset; the broker that was sent records comes first."""
+        step = self.run.schedule.steps[number]
         named = step.leader if isinstance(step, Produce) else None
         writer = probe.leader if named is None else int(named)
         for broker in sorted(self.logs, key=lambda broker: broker != writer):
@@ -85,73 +89,60 @@ class _Inference:
             self.added.append(HeldRecord(number, broker, len(log), label))
             log.append(label)
 
-    def agree(self, number: int, probe: MeasuredNumbers) -> None:
-        """Replace what followers in sync hold, and their leader does not."""
+    def _agree(self, number: int, probe: MeasuredNumbers, before: Mapping[int, int]) -> None:
+        """Replace what followers in sync hold, and their leader does not; ``before``: where the logs ended."""
         leader = self.logs.get(probe.leader, []) if probe.leader is not None else []
         for broker, log in self.logs.items():
             seen = probe.replicas.get(broker)
-            if broker not in probe.isr or seen is None or not seen.alive or self._misses_leader(broker, number):
+            is_in_sync = broker in probe.isr and seen is not None and seen.alive
+            if not is_in_sync or misses_leader_change(self.run, broker, number):
                 continue
             for offset, (own, other) in enumerate(zip(log, leader, strict=False)):
                 if own != other:
                     log[offset] = other
-                    self.added.append(HeldRecord(number, broker, offset, other))
+                    replaced = own if offset < before[broker] else None
+                    self.added.append(HeldRecord(number, broker, offset, other, replaced))
 
-    def _misses_leader(self, broker: int, number: int) -> bool:
-        """Return whether a broker waits, at the end of a step, for a held frame that tells who leads."""
-        told = [one for one in self.run.timeline if one.step is not None and one.step <= number]
-        caught = {one.subject for one in told if one.event is Event.HOLD_CAUGHT}
-        standing = caught - {one.subject for one in told if one.event in HOLD_ENDS}
-        return any(
-            isinstance(hold, Hold) and hold.broker == broker and hold.point in TELL_OF_LEADERS and name in standing
-            for name, (_, hold) in named_holds(self.run.schedule).items()
-        )
+
+def misses_leader_change(run: LogsOfRun, broker: int, step: int) -> bool:
+    """Return whether a broker waits, at the end of a step, for a held frame that tells who leads."""
+    told = [one for one in run.timeline if one.step is not None and one.step <= step]
+    caught = {one.subject for one in told if one.event is Event.HOLD_CAUGHT}
+    standing = caught - {one.subject for one in told if one.event in HOLD_ENDS}
+    return any(
+        isinstance(hold, Hold) and hold.broker == broker and hold.point in TELLING_WHO_LEADS and name in standing
+        for name, (_, hold) in named_holds(run.schedule).items()
+    )
 
 
 def logs_of_run(
-    run: RunDirectory, about: Run, prediction: FrozenPrediction, observations: Iterable[Observation]
+    run: RunDirectory,
+    about: Run,
+    prediction: FrozenPrediction,
+    observations: Iterable[Observation],
+    entries: Iterable[LogEntry],
 ) -> LogsOfRun:
-    """Read what the inference rests on; a replica that holds nothing is among the predicted ones alone.
+    """Return what the inference rests on; a replica that holds nothing is among the predicted ones alone.
 
     Raises:
         RunDirectoryError: a file cannot be read.
     """
     labels = {about.record_id_base + record.id: record.label for record in prediction.records}
     ends: dict[int, list[str]] = {broker: [] for broker in prediction.logs}
-    for entry in sorted(read_replica_logs(run), key=lambda entry: entry.offset):
-        ends.setdefault(entry.broker, []).append("" if entry.record_id is None else labels.get(entry.record_id, ""))
-    probed = (seen for seen in observations if isinstance(seen, MeasuredNumbers))
-    last = {seen.step: seen for seen in probed if seen.step is not None}
-    return LogsOfRun(read_schedule(run), read_timeline(run), {step: last[step] for step in sorted(last)}, ends)
+    for broker, log in logs_by_broker(entries).items():
+        ends[broker] = ["" if entry.record_id is None else labels.get(entry.record_id, "") for entry in log]
+    return LogsOfRun(read_schedule(run), read_timeline(run), last_probes(observations), ends)
 
 
 def held_records(run: LogsOfRun) -> tuple[HeldRecord, ...]:
     """Return which record every replica held from when on; nothing if the logs after the run say otherwise."""
     if sum(map(len, run.ends.values())) > RECORDS_MAX:
         return ()
-    for do_agree in (False, True):
+    for agree in (False, True):
         inferred = _Inference(run, {int(broker): [] for broker in run.schedule.replicas})
         for number, probe in run.probes.items():
             if number < len(run.schedule.steps):
-                inferred.grow(number, run.schedule.steps[number], probe)
-                if do_agree:
-                    inferred.agree(number, probe)
-        if inferred.logs == {broker: list(labels) for broker, labels in run.ends.items()}:
-            return tuple(_with_replaced(inferred.added, run.probes))
+                inferred.take(number, probe, agree=agree)
+        if inferred.logs == run.ends:
+            return tuple(inferred.added)
     return ()
-
-
-def _with_replaced(added: Iterable[HeldRecord], probes: Mapping[int, MeasuredNumbers]) -> Iterator[HeldRecord]:
-    """Say of each record which other one it took the place of, if that was cut in the same step."""
-    by_step: dict[int, list[HeldRecord]] = defaultdict(list)
-    for one in added:
-        by_step[one.step].append(one)
-    held: dict[tuple[int, int], str] = {}
-    ends: dict[int, int] = {}
-    for number, probe in probes.items():
-        for one in by_step[number]:
-            before = held.get((one.broker, one.offset))
-            is_cut = before not in (None, one.label) and ends.get(one.broker, 0) > one.offset
-            held[one.broker, one.offset] = one.label
-            yield HeldRecord(one.step, one.broker, one.offset, one.label, before if is_cut else None)
-        ends |= {broker: seen.log_end_offset or 0 for broker, seen in probe.replicas.items()}

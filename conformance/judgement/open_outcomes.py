@@ -14,7 +14,7 @@ from conformance.interruption import GIVEN_UP
 from conformance.judgement.comparison import ComparedRow, answer_rows, checkpoint_rows, learned_outcomes, outcome_rows
 from conformance.record.observations import checkpoints, read_observations
 from conformance.record.prediction import OUTCOME_FILE, check_frozen, read_prediction, write_prediction
-from conformance.record.replica_logs import read_replica_logs
+from conformance.record.replica_logs import logs_by_broker, read_replica_logs
 from conformance.record.run import read_run
 from conformance.record.timeline import Event, read_timeline
 
@@ -82,9 +82,6 @@ def observations_that_count(run: RunDirectory) -> list[Observation]:
 def _log_rows(run: RunDirectory, alternative: PredictedOutcome) -> Iterator[ComparedRow]:
     base = read_run(run).record_id_base
     ids = {record.label: base + record.id for record in alternative.records}
-    measured: dict[int, list[int | None]] = {}
-    for entry in sorted(read_replica_logs(run), key=lambda entry: entry.offset):
-        measured.setdefault(entry.broker, []).append(entry.record_id)
-    for broker, log in measured.items():
+    for broker, log in logs_by_broker(read_replica_logs(run)).items():
         predicted = [ids[entry.label] for entry in alternative.logs[broker]]
-        yield ComparedRow(f"log of broker {broker}", predicted, log)
+        yield ComparedRow(f"log of broker {broker}", predicted, [entry.record_id for entry in log])

@@ -137,6 +137,12 @@ def _observation(line: bytes) -> Observation:
     return seen
 
 
+def last_probes(observations: Iterable[Observation]) -> dict[int, MeasuredNumbers]:
+    """Return the last probe of each step, in the order of the steps."""
+    last = {seen.step: seen for seen in observations if isinstance(seen, MeasuredNumbers) and seen.step is not None}
+    return {step: last[step] for step in sorted(last)}
+
+
 def checkpoints(observations: Iterable[Observation]) -> dict[str, MeasuredCheckpoint]:
     """Return what was measured at each checkpoint, by its name."""
     return {seen.name: seen for seen in observations if isinstance(seen, MeasuredCheckpoint)}

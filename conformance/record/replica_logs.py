@@ -41,6 +41,14 @@ class LogEntry:
     high_watermark: int
 
 
+def logs_by_broker(entries: Iterable[LogEntry]) -> dict[int, list[LogEntry]]:
+    """Return each replica's log in the order of its offsets; a replica that holds nothing has none."""
+    logs: dict[int, list[LogEntry]] = {}
+    for entry in sorted(entries, key=lambda entry: (entry.broker, entry.offset)):
+        logs.setdefault(entry.broker, []).append(entry)
+    return logs
+
+
 def disagreeing_offsets(held: Iterable[tuple[int, object]]) -> frozenset[int]:
     """Return the offsets at which two replicas hold different records: of each offset of each log, what it holds."""
     found: dict[int, set[object]] = {}

@@ -44,12 +44,13 @@ from conformance.stages.examining import judge_examination
 from conformance.stages.whole_evidence import evidence_of, in_view_of_evidence
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from datetime import date
 
     from conformance.record.directory import RunDirectory
     from conformance.record.observations import Observation
     from conformance.record.prediction import FrozenPrediction
+    from conformance.record.replica_logs import LogEntry
     from conformance.record.run import Run
 
 
@@ -229,11 +230,12 @@ def gather_facts(run: RunDirectory, about: Run) -> Facts:
     rows += [] if failure else unexplained_probes(prediction, observations)
     told = compare_broker_answers(prediction, observations, is_complete=failure is None)
     trace = None if failure is not None and failure.lost_node else check_trace(run)
+    entries = read_replica_logs(run)
     return Facts(
         prediction=prediction,
         rows=rows,
         conflicts=[
-            *epoch_conflicts(_epoch_pairs(run, about, prediction, observations)),
+            *epoch_conflicts(_epoch_pairs(about, prediction, observations, entries)),
             *leadership_conflicts(observations),
         ],
         counts=read_counts(run),
@@ -246,7 +248,7 @@ def gather_facts(run: RunDirectory, about: Run) -> Facts:
         asked=compare_answers(run, is_complete=failure is None, told=told),
         every_run=held_in_run(observations, trace),
         differences=differing_numbers(prediction, observations),
-        held_records=held_records(logs_of_run(run, about, prediction, observations)),
+        held_records=held_records(logs_of_run(run, about, prediction, observations, entries)),
     )
 
 
@@ -317,7 +319,7 @@ def _end_offset_row(prediction: FrozenPrediction, about: Run) -> list[ComparedRo
 
 
 def _epoch_pairs(
-    run: RunDirectory, about: Run, prediction: FrozenPrediction, observations: Sequence[Observation]
+    about: Run, prediction: FrozenPrediction, observations: Sequence[Observation], entries: Iterable[LogEntry]
 ) -> list[tuple[int, int]]:
     measured = checkpoints(observations)
     pairs = [
@@ -327,7 +329,7 @@ def _epoch_pairs(
     ]
     logs = {(broker, entry.offset): entry for broker, log in prediction.logs.items() for entry in log}
     ids = {record.label: about.record_id_base + record.id for record in prediction.records}
-    for entry in read_replica_logs(run):
+    for entry in entries:
         expected = logs.get((entry.broker, entry.offset))
         if expected is not None and ids[expected.label] == entry.record_id:
             pairs.append((expected.leadership, entry.leader_epoch))

@@ -203,7 +203,7 @@ def advanced(state: PartitionState, rules: RuleSet) -> PartitionState:
     if not rules.reassignment.is_ready(state.controller, reassignment):
         return state
     target = reassignment.target
-    removed = tuple(broker for broker in state.assignment if broker not in target)
+    removed = tuple(broker for broker in state.assignment if broker in reassignment.removed)
     state = replace(state, assignment=target, reassignment=None)
     partition = ElectedPartition(target, state.settings)
     for decided in rules.reassignment.completed(state.controller, partition, removed, rules.election):

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from markupsafe import Markup
 
+from oracle.vocabulary import TELLING_WHO_LEADS
 from reports.picture.layout import STRIP
 from reports.picture.scale import LEFT, TimeScale, change_at
 from reports.svg import element, group, label, text_width, titled
@@ -115,14 +116,6 @@ def _veil(lane: Lane, span: _Span) -> Markup:
 # Which broker has not heard who leads? One whose frame from or to the controller is held.
 
 
-_TELL_OF_LEADERS = frozenset({"leader_and_isr", "controller_fetch_request", "controller_fetch_response"})
-
-
-def misses_leader_change(story: Story, broker: int, step: int) -> bool:
-    """Return whether a broker waits, at the end of a step, for a held frame that tells who leads."""
-    return any(_withholds_leader_change(frame, broker, step) for frame in story.held_frames)
-
-
 def believes_to_lead(story: Story, broker: int, step: int) -> bool:
     """Return whether a broker led when the frame was caught that would tell it of its successor."""
     return any(
@@ -133,7 +126,7 @@ def believes_to_lead(story: Story, broker: int, step: int) -> bool:
 
 def _withholds_leader_change(frame: HeldFrameView, broker: int, step: int) -> bool:
     is_ended = frame.ended is not None and frame.ended.step <= step
-    is_caught = frame.point in _TELL_OF_LEADERS and frame.caught.step <= step
+    is_caught = frame.point in TELLING_WHO_LEADS and frame.caught.step <= step
     return frame.follower == broker and is_caught and not is_ended
 
 

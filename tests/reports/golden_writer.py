@@ -15,7 +15,7 @@ from conformance.judgement.held_records import held_records, logs_of_run
 from conformance.record.directory import RunDirectory
 from conformance.record.observations import read_observations
 from conformance.record.prediction import read_prediction
-from conformance.record.replica_logs import REPLICA_LOGS_FILE, replica_logs_schema
+from conformance.record.replica_logs import REPLICA_LOGS_FILE, read_replica_logs, replica_logs_schema
 from conformance.record.run import read_run
 from oracle.steps.step import STEP_CLASSES
 from tests.reports.golden_traces import allowed, violated
@@ -115,7 +115,7 @@ def _held_records(run: RunDirectory) -> list[dict[str, Any]]:
     """Return which record each replica held when, as the judge finds it out."""
     if not run.has("schedule.json"):
         return []
-    logs = logs_of_run(run, read_run(run), read_prediction(run), read_observations(run))
+    logs = logs_of_run(run, read_run(run), read_prediction(run), read_observations(run), read_replica_logs(run))
     return [asdict(one) for one in held_records(logs)]
 
 

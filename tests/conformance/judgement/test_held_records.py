@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING
 import pytest
 
 from conformance.judgement import held_records as inferring
-from conformance.judgement.held_records import LogsOfRun, held_records, logs_of_run
+from conformance.judgement.held_records import LogsOfRun, held_records, logs_of_run, misses_leader_change
 from conformance.record.directory import RunDirectory
 from conformance.record.observations import read_observations
 from conformance.record.prediction import read_prediction
+from conformance.record.replica_logs import read_replica_logs
 from conformance.record.run import read_run
 from conformance.record.verdict import HeldRecord
+from oracle.steps.frames import Hold
+from oracle.vocabulary import BrokerId
 from tests.conformance.judgement.recorded_runs import unpacked
 from tests.reports import golden_faults, golden_runs
 from tests.reports.golden_writer import write_golden
@@ -23,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def of(run: RunDirectory) -> LogsOfRun:
-    return logs_of_run(run, read_run(run), read_prediction(run), read_observations(run))
+    return logs_of_run(run, read_run(run), read_prediction(run), read_observations(run), read_replica_logs(run))
 
 
 @pytest.fixture
@@ -47,6 +50,16 @@ def test_a_broker_that_has_not_heard_of_its_leader_keeps_what_it_has(zombie: Log
     unheld = replace(zombie, timeline=[mark for mark in zombie.timeline if not mark.event.value.startswith("hold_")])
 
     assert [(one.replaced, one.step) for one in held_records(unheld) if one.replaced] == [("z0", 4)]
+
+
+def test_only_the_broker_whose_frame_is_held_misses_its_leader(zombie: LogsOfRun) -> None:
+    steps = (replace(one, broker=BrokerId(1)) if isinstance(one, Hold) else one for one in zombie.schedule.steps)
+    other = replace(zombie, schedule=replace(zombie.schedule, steps=tuple(steps)))
+
+    assert [broker for broker in (1, 2) if misses_leader_change(zombie, broker, 2)] == [2]
+    assert [broker for broker in (1, 2) if misses_leader_change(other, broker, 2)] == [1]
+    assert not misses_leader_change(zombie, 2, 0)
+    assert not misses_leader_change(zombie, 2, 5)
 
 
 def test_nothing_is_said_that_the_logs_after_the_run_do_not_confirm(clean_loss: LogsOfRun) -> None:
