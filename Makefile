@@ -13,20 +13,23 @@ junit = $(if $(JUNIT),--junitxml=$(JUNIT)/$(1).xml)
 # wait: beside them, with what processor time they leave, run those that start nothing. After both, one after the
 # other, those that need the machine to themselves.
 STARTS := broker or docker or spark
+by_day = $(if $(filter no,$(NIGHTLY)), and not nightly)
 # The model's longest searches are marked slow and no_cover (what they reach by chance counts for no coverage), and are
-# half of its tests' time. SEARCHES=no leaves them to `make test-searches`, as .ci/run does: the nightly has a job for them.
+# half of its tests' time. NIGHTLY=no leaves them to `make test-searches`, and what is marked nightly to
+# `make test-nightly`, as .ci/run does: the nightly has a job for each.
 LONGEST := slow and no_cover
-SEARCHES ?= yes
+NIGHTLY ?= yes
 PYTEST := $(BIN)/python -m pytest --dist loadfile
 export PYTHONDONTWRITEBYTECODE = 1
 
-.PHONY: help setup setup-dev pins lock conformance test check test-aside test-oracle test-searches test-pure test-lanes test-alone lint guarantees docs jre-image clean
+.PHONY: help setup setup-dev pins lock conformance test check test-aside test-oracle test-searches test-nightly test-pure test-lanes test-alone lint guarantees docs jre-image clean
 
 help:
 	@echo "make conformance [KAFKA=4.4.0] [BACKEND=auto|docker|process] [ARGS='--metadata zookeeper']"
 	@echo "                   set up, run the quick profile on real brokers, write the HTML report"
-	@echo "make test        set up, run the whole test suite [JUNIT=DIRECTORY] [SEARCHES=no: without test-searches]"
+	@echo "make test        set up, run the whole test suite [JUNIT=DIRECTORY] [NIGHTLY=no: without the next two]"
 	@echo "make test-searches  the model's longest searches alone"
+	@echo "make test-nightly   other releases, backends and whole runs, the like of which the rest of the tests has too"
 	@echo "make check       lint, and every test that starts no broker, container, Spark or zsh, without the longest searches"
 	@echo "make lint        ruff, mypy strict, import contracts"
 	@echo "make guarantees  search the guarantee table and EL-03's power failures anew and compare them with those kept (minutes of CPU)"
@@ -79,7 +82,7 @@ check: lint
 	@$(PYTEST) -q -n auto -m "not ($(STARTS) or shells or slow)"
 
 test-oracle: setup-dev
-	@$(PYTEST) -q -n auto tests/oracle $(if $(filter no,$(SEARCHES)),-m "not ($(LONGEST))") $(call junit,oracle) \
+	@$(PYTEST) -q -n auto tests/oracle $(if $(filter no,$(NIGHTLY)),-m "not ($(LONGEST))") $(call junit,oracle) \
 	  --cov=oracle --cov-branch --cov-report=term:skip-covered --cov-fail-under=100
 
 test-searches: setup-dev
@@ -94,7 +97,10 @@ test-aside: setup-dev
 	  code=$$?; cat build/test-aside.log; exit $$code
 
 test-lanes: setup-dev
-	@$(PYTEST) -n 2 --durations=15 --ignore=tests/oracle -m "($(STARTS)) and not alone" $(call junit,lanes)
+	@$(PYTEST) -n 2 --durations=15 --ignore=tests/oracle -m "($(STARTS)) and not alone$(by_day)" $(call junit,lanes)
+
+test-nightly: setup-dev
+	@$(PYTEST) -n 2 --durations=15 -m nightly $(call junit,nightly)
 
 test-alone: setup-dev
 	@$(PYTEST) --durations=5 --ignore=tests/oracle -m "($(STARTS)) and alone" $(call junit,alone)

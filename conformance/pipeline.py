@@ -207,7 +207,7 @@ class Pipeline:
 
     @contextmanager
     def _keeping_the_measurement(self, run: RunDirectory) -> Iterator[list[str]]:
-        """Keep a measurement that is complete when the cluster cannot be healed afterwards; give where to say so."""
+        """Keep a measurement that is complete when the cluster cannot be healed afterwards; return where to say so."""
         finished: list[str] = []
         try:
             yield finished

@@ -42,7 +42,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
     group.addoption("--kafka-metadata", choices=("zookeeper", "kraft"), help="metadata mode of the cluster")
     group.addoption(
-        "--conformance-profile", choices=("quick", "full"), default="quick", help="the foundation, or every scenario"
+        "--conformance-profile",
+        choices=("quick", "full"),
+        default="quick",
+        help="eleven entries, or all",
     )
     group.addoption("--conformance-report", default=None, metavar="DIR", help="keep runs and report.html in DIR")
     add_run_options(group.addoption, in_pytest)

@@ -1,4 +1,4 @@
-"""Which scenarios and examinations are there? The catalogue, and selection from it by glob and profile.
+"""Which entries are there? The catalogue of scenarios and examinations, and selection from it by glob and profile.
 
 Every module below ``conformance.scenarios`` is imported; what its tuple ``SCENARIOS`` holds is in the catalogue.
 """
@@ -35,8 +35,8 @@ CLOSE = 0.5
 """From which ratio of equal letters on a name comes close."""
 
 
-class UnknownScenarioError(ValueError):
-    """A glob that matches no scenario."""
+class UnknownEntryError(ValueError):
+    """A glob that matches no entry."""
 
 
 def _found() -> Iterator[tuple[Entry, str]]:
@@ -46,12 +46,13 @@ def _found() -> Iterator[tuple[Entry, str]]:
             yield entry, module.name
 
 
-def _family(entry: Entry) -> str:
+def family_of(entry: Entry) -> str:
+    """Return the requirement that an entry is a variant of, such as HW-14; known defects are one family."""
     return entry.name.split("/", maxsplit=1)[0]
 
 
 def _area(entry: Entry) -> str:
-    return _family(entry).split("-", maxsplit=1)[0]
+    return family_of(entry).split("-", maxsplit=1)[0]
 
 
 def _place(entry: Entry) -> tuple[int, str]:
@@ -79,16 +80,17 @@ def file_of(entry: Entry) -> str:
 def select(globs: Sequence[str] = (), profile: str = "quick") -> tuple[Entry, ...]:
     """Return the entries whose name, family, area or id matches a glob, in catalogue order; without any, the profile's.
 
-    Case does not matter: ``tr-*`` and ``tr`` are both the area TR.
+    Case does not matter: ``tr-*`` and ``tr`` are both the area TR. ``HW-14`` is a family, one of which has its name:
+    ``HW-14/`` is that one alone.
 
     Raises:
-        UnknownScenarioError: if a glob matches nothing; names what comes close.
+        UnknownEntryError: if a glob matches nothing; names what comes close.
     """
     if not globs:
         return tuple(entry for entry in CATALOGUE if profile in entry.profiles)
     for glob in globs:
         if not any(_matches(entry, glob) for entry in CATALOGUE):
-            raise UnknownScenarioError(f"no scenario matches {glob!r}; {_instead(glob)}")
+            raise UnknownEntryError(f"no entry matches {glob!r}; {_instead(glob)}")
     return tuple(entry for entry in CATALOGUE if any(_matches(entry, glob) for glob in globs))
 
 
@@ -114,12 +116,20 @@ def _is_file(text: str) -> bool:
 
 def _close_to(word: str) -> list[str]:
     """Return the name that a word is, else up to three that are like it, in catalogue order."""
-    names = list(dict.fromkeys(name for entry in CATALOGUE for name in (_family(entry), entry.name)))
+    names = list(dict.fromkeys(name for entry in CATALOGUE for name in (family_of(entry), entry.name)))
     likeness = {name: SequenceMatcher(None, name.casefold(), word).ratio() for name in names}
     close = sorted((name for name in names if likeness[name] >= CLOSE), key=lambda name: -likeness[name])[:3]
     return [name for name in close if likeness[name] == 1] or sorted(close, key=names.index)
 
 
+def name_alone(entry: Entry) -> str:
+    """Return what selects this entry and no other: its name, with a slash if a family has the same name."""
+    is_shared = any(family_of(one) == entry.name for one in CATALOGUE if one is not entry)
+    return f"{entry.name}/" if is_shared else entry.name
+
+
 def _matches(entry: Entry, glob: str) -> bool:
-    known = (entry.name, _family(entry), _area(entry), entry.id, entry.name.removeprefix("regressions/"))
+    if glob.endswith("/"):
+        return fnmatchcase(entry.name.casefold(), glob.removesuffix("/").casefold())
+    known = (entry.name, family_of(entry), _area(entry), entry.id, entry.name.removeprefix("regressions/"))
     return any(fnmatchcase(text.casefold(), glob.casefold()) for text in known)

@@ -1,4 +1,4 @@
-"""Can the Spark master be had? Asked before the first broker starts; Spark itself gives up after two minutes.
+"""Does the Spark master answer? Asked before the first broker starts; Spark itself gives up after two minutes.
 
 A standalone master is knocked at. Whether YARN or Kubernetes can be had is left to Spark.
 

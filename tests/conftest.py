@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 from typing import TYPE_CHECKING
 
@@ -23,6 +24,42 @@ hypothesis.settings.load_profile("any machine")
 
 TOGETHER = ("tests/conformance/reconcile/", "tests/integration/puppets/")
 """Folders whose files share what takes long to start: a Spark session; brokers that play every examination once."""
+
+AT_NIGHT = {
+    # Either backend has the oldest and the newest release every time, in these two ways; crossed over, at night.
+    "tests/fault_injection/cluster/": r"\[(0\.10\.2-process|4\.3-docker)\]",
+    "tests/fault_injection/cluster/test_container_files.py": r"\[4\.3\]",
+    "tests/fault_injection/cluster/test_isolation.py": r"_is_unregistered_.*\[process\]|_keeps_.*\[docker\]",
+    "tests/fault_injection/faults/test_process_faults.py": r"\[docker-(kill|stop|pause)-",
+    # Releases between the oldest and the newest.
+    "tests/conformance/clients/": r"\[(2\.8\.2|3\.9\.2)[]-]",
+    "tests/conformance/probes/": r"\[(2\.8\.2|3\.9\.2)[]-]",
+    "tests/fault_injection/faults/": r"\[process-(2\.8\.2|3\.9\.2|4\.3\.1)[]-]",
+    "tests/fault_injection/wire/test_proxy_with_brokers.py": r"\[(1\.1|2\.8)[]-]",
+    "tests/fault_injection/wire/test_sessions_with_brokers.py": r"\[(1\.1\.1|2\.8\.2)\]",
+    # Whole runs of the command line, the like of which .ci/run has every time.
+    "tests/conformance/examining/test_fetchers_with_brokers.py": r"\[FE-03\]",
+    "tests/integration/test_composed_clusters.py": r"\[zookeeper\]",
+    "tests/integration/test_counterexamples.py": r"\[(divergence-after|leader-without|diverging-fetch)-",
+    "tests/integration/test_lost_nodes.py": r"\[(wait until the|checkpoint: end|produce m1)",
+    "tests/integration/test_nightly.py": r"::test_a_line_is_run_once_",
+    "tests/integration/test_own_kafka.py": r"::test_a_(directory|build)_",
+    "tests/integration/test_pytest_plugin.py": r"::test_schedules_of_a_user_run_",
+    "tests/integration/test_runs_beside_the_catalogue.py": r"\[0\.10\.2\.2\]",
+    "tests/integration/test_used_clusters.py": r"::test_a_cluster_that_a_run_has_spoilt_",
+}
+"""What `.ci/run` leaves to `make test-nightly`: of the tests below a path those whose id has the pattern."""
+
+
+def is_for_the_night(nodeid: str) -> bool:
+    """Say whether a test is one that `.ci/run` leaves out."""
+    return any(nodeid.startswith(path) and re.search(pattern, nodeid) for path, pattern in AT_NIGHT.items())
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Mark what is for the night."""
+    if is_for_the_night(item.nodeid):
+        item.add_marker(pytest.mark.nightly)
 
 
 @pytest.hookimpl(optionalhook=True)  # without xdist the tests run one after the other, in one process

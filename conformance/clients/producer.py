@@ -77,7 +77,7 @@ class RecordInFlight:
         self._delivery: DeliveryReport | None = None
 
     def poll(self) -> DeliveryReport | None:
-        """Serve the client's events and give the delivery if it is known; returns at once."""
+        """Serve the client's events and return the delivery if it is known; returns at once."""
         if self._delivery is None:
             self._purge_if_due()
             self._producer.poll(0)

@@ -11,7 +11,7 @@ from conformance.expectations import ExpectationError
 from conformance.line import NEWEST, line_named, release_named
 from conformance.record.directory import RunDirectoryError
 from conformance.record.run import read_run
-from conformance.registry import UnknownScenarioError, select
+from conformance.registry import UnknownEntryError, select
 from conformance.run_options import run_options_in_pytest
 from conformance.schedules import SUFFIXES
 from conformance.schedules.schedule_file import ScheduleFileError, locate, read_schedule
@@ -38,7 +38,7 @@ class Choice:
     """What the command line named.
 
     Attributes:
-        globs: scenario names; empty means the whole profile.
+        globs: names of entries; empty means the whole profile.
         schedules: the user's own YAML files, or directories of them, instead of the catalogue, in the order in which
             they are run.
         kafka: a release, such as ``2.8.2``, ``2.8``, ``newest`` or ``3.9.2/zookeeper``.
@@ -54,9 +54,7 @@ class Choice:
 
 def add_choice(parser: Parser) -> None:
     """Add the options that say what is run, or predicted, and on which release."""
-    parser.add_argument(
-        "globs", nargs="*", metavar="GLOB", help="scenarios, such as TR-01 or TR (default: the profile)"
-    )
+    parser.add_argument("globs", nargs="*", metavar="GLOB", help="entries, such as TR-01 or TR (default: the profile)")
     add_schedules(parser, "several are taken in order, and run one after another on one cluster")
     parser.add_argument(
         "--kafka", default=NEWEST, metavar="V", help="release, such as 3.9.2 or 0.10.2 (default: newest)"
@@ -85,7 +83,7 @@ def choice_given(parsed: argparse.Namespace) -> Choice:
 
 
 _OF_FILES = ScheduleFileError, ExpectationError, RunDirectoryError
-USAGE_ERRORS = UsageError, SparkMissingError, UnknownScenarioError, *_OF_FILES
+USAGE_ERRORS = UsageError, SparkMissingError, UnknownEntryError, *_OF_FILES
 """Errors of the user's making: one sentence, exit code 2."""
 
 
@@ -93,11 +91,11 @@ def scenarios_of(choice: Choice) -> tuple[Entry, ...]:
     """Return the chosen scenarios and examinations.
 
     Raises:
-        UnknownScenarioError: a name that matches nothing.
+        UnknownEntryError: a name that matches nothing.
         ScheduleFileError: a schedule file that cannot be used.
     """
     if choice.schedules and choice.globs:
-        raise ScheduleFileError("name scenarios or give --schedule, not both")
+        raise ScheduleFileError("name entries or give --schedule, not both")
     if choice.schedules:
         return _own(choice.schedules)
     return select(choice.globs, choice.profile)

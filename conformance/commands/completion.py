@@ -73,7 +73,7 @@ def _words() -> dict[str, set[str]]:
     rows = {name.split("/")[0] for name in names}
     scenarios = names | rows | {row.split("-")[0] for row in rows}
     releases = {"newest", *(release.version for release in RELEASES), *(line.text for line in LADDER)}
-    by_metavar = {"GLOB": scenarios, "SCENARIO": scenarios, "MODULE": set(NAMES)}
+    by_metavar = {"GLOB": scenarios, "ENTRY": scenarios, "MODULE": set(NAMES)}
     return by_metavar | {"V": releases, "VERSION": releases, "LIST": {"ladder", *releases} - {"newest"}}
 
 

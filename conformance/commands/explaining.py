@@ -1,4 +1,4 @@
-"""``explain``: what does a scenario require and do, and what must a release answer?"""
+"""``explain``: what does an entry require and do, and what must a release answer?"""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from conformance.commands.parser import add_json, refuse, table_lines
 from conformance.commands.predicted_promise import promise_line, promise_words
 from conformance.commands.prediction import answer_lines
 from conformance.judgement.comparison import answer_words
-from conformance.registry import file_of, select
+from conformance.registry import family_of, file_of, name_alone, select
 from conformance.schedules.topic_settings import topic_configs
 from oracle.schedule_format import encode
 
@@ -31,8 +31,9 @@ if TYPE_CHECKING:
     from oracle.schedule import Schedule
 
 
-DESCRIPTION = """Says what a scenario requires, why, what it does step by step, and what a release must answer. Of
-several: what they have in common, and a table."""
+DESCRIPTION = """Says what an entry of the catalogue requires, why, what it does step by step, and what a release must
+answer; of several, what they have in common, and a table. HW-14 are all of that requirement; HW-14/ is the one that is
+just called so."""
 EPILOG = """examples:
   kafka-conformance explain TR-01 --kafka 0.10.2.2        one, in prose, with what that release must show
   kafka-conformance explain EL-03 --kafka 4.4.0           several, as a table
@@ -42,7 +43,7 @@ EPILOG = """examples:
 def add_explain(parser: Parser) -> None:
     """Say what the command does, and add its options."""
     parser.describe(DESCRIPTION, EPILOG)
-    parser.add_argument("globs", nargs="+", metavar="SCENARIO", help="scenario name, such as TR-01, or EL-*")
+    parser.add_argument("globs", nargs="+", metavar="ENTRY", help="name, such as TR-01, or EL-*")
     parser.add_argument("--full", action="store_true", help="of several: the whole text of each")
     parser.add_argument("--kafka", metavar="V", help="release that the numbers are predicted for (default: newest)")
     parser.add_argument(
@@ -61,7 +62,7 @@ def _explain(console: Console, parsed: argparse.Namespace) -> int:
 
 
 def explain(console: Console, choice: Choice, *, in_full: bool = False) -> int:
-    """Print what a scenario requires, under which settings, step by step, and what a release must answer.
+    """Print what an entry requires, under which settings, step by step, and what a release must answer.
 
     Of several what they have in common and a table, unless each is asked for in full.
     """
@@ -109,8 +110,8 @@ def _explained(told: EntryPrediction) -> Iterable[str]:
 def _commands(entry: Entry, rules: RuleSet | None) -> Iterable[str]:
     """Yield how to have it predicted and run, on a release that it is run on."""
     if rules is not None:
-        yield f"Prediction:  kafka-conformance predict {entry.name} {release_options(rules)}"
-        yield f"Run:         kafka-conformance run {entry.name} {release_options(rules)}"
+        yield f"Prediction:  kafka-conformance predict {name_alone(entry)} {release_options(rules)}"
+        yield f"Run:         kafka-conformance run {name_alone(entry)} {release_options(rules)}"
 
 
 def _texts(entry: Entry) -> Iterable[str]:
@@ -165,27 +166,19 @@ def _cells(moment: Moment) -> tuple[str, ...]:
     return (leader, ", ".join(str(broker) for broker in moment.isr), *numbers)
 
 
-# What do several scenarios have in common, and in what do they differ? Family by family, each with one table.
+# What do several entries have in common, and in what do they differ? Family by family, each with one table.
 
 
 SENTENCES = {requirement.id: requirement.sentence for requirement in REQUIREMENTS}
 
 
 def family_lines(told: Sequence[EntryPrediction]) -> Iterable[str]:
-    """Yield every family: what its scenarios share once, then a table; last how to read a whole text."""
-    for family, group in groupby(told, lambda one: family_of(one.entry.name)):
+    """Yield every family: what its entries share once, then a table; last how to read a whole text."""
+    for family, group in groupby(told, lambda one: family_of(one.entry)):
         yield from _family(family, list(group))
-    one = next((entry.name for entry in (each.entry for each in told) if len(select((entry.name,))) == 1), None)
-    if one is not None:  # a row's name, such as HW-14, selects all its entries
-        release = release_options(told[0].rules)
-        yield f"One of them, step by step: kafka-conformance explain {one} {release}; all of them: --full"
-    else:
-        yield "All of them, step by step: --full"
-
-
-def family_of(name: str) -> str:
-    """Return the requirement that a scenario is a variant of; known defects are one family."""
-    return name.split("/", maxsplit=1)[0]
+    one = next((each for each in told if each.not_run is None), told[0])
+    command = f"kafka-conformance explain {name_alone(one.entry)} {release_options(one.rules)}"
+    yield f"One of them, step by step: {command}; all of them: --full"
 
 
 def _family(family: str, told: Sequence[EntryPrediction]) -> Iterable[str]:
@@ -200,7 +193,7 @@ def _family(family: str, told: Sequence[EntryPrediction]) -> Iterable[str]:
         yield entries[0].explanation
     yield ""
     rules = told[0].rules
-    head = ("scenario", ("steps", f"predicted for Kafka {rules.version} ({rules.metadata.value})"))
+    head = ("entry", ("steps", f"predicted for Kafka {rules.version} ({rules.metadata.value})"))
     rows = [(_variant(one.entry), (str(_steps(one.entry)), _variant_predicted(one))) for one in told]
     yield from (f"  {line}" for line in table_lines([head, *rows]))
     yield from _requirements(entries)

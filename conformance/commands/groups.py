@@ -36,8 +36,8 @@ GROUPS: dict[str, tuple[Command, ...]] = {
         Command(
             "guarantees", "say what each release can lose, with which settings", "guarantee_arguments", "add_guarantees"
         ),
-        Command("list", "list the scenarios, and what a release does not run", "listing", "add_list"),
-        Command("explain", "say what a scenario requires and does, step by step", "explaining", "add_explain"),
+        Command("list", "list the catalogue, and what a release does not run", "listing", "add_list"),
+        Command("explain", "say what an entry requires and does, step by step", "explaining", "add_explain"),
         Command("predict", "say what must happen on a release", "prediction", "add_predict"),
         Command(
             "explore",
@@ -58,7 +58,7 @@ GROUPS: dict[str, tuple[Command, ...]] = {
     "look at finished runs": (
         Command("report", "write one report over existing runs", "reporting", "add_report"),
         Command("judge", "judge an old run again from its files", "judgement", "add_judge"),
-        Command("trace", "tell the wire trace of a run as the model reads it, and check it", "tracing", "add_trace"),
+        Command("trace", "print the wire trace of a run, and check it against the model", "tracing", "add_trace"),
     ),
     "look something up": (
         Command("versions", "list the supported releases and their rules", "versions", "add_versions"),
@@ -75,9 +75,7 @@ GROUPS: dict[str, tuple[Command, ...]] = {
             "add_faults",
         ),
         Command("schedule-help", "document the steps of a schedule file", "schedule_help", "add_schedule_help"),
-        Command(
-            "completion", "print what has bash, zsh or fish complete a command line", "completion", "add_completion"
-        ),
+        Command("completion", "print the completion script of bash, zsh or fish", "completion", "add_completion"),
     ),
 }
 """Every command, as ``--help`` lists them."""

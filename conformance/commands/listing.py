@@ -1,4 +1,4 @@
-"""``list``: which scenarios are there, area by area, and which of them does a release not run, and why?"""
+"""``list``: which entries has the catalogue, area by area, and which of them does a release not run, and why?"""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from conformance.catalogue.examination import BASIS_WORDS, Basis, Examination, basis_of
 from conformance.commands.choosing import Choice, entry_prediction, rules_of
-from conformance.commands.parser import add_json
-from conformance.registry import CATALOGUE, select
+from conformance.commands.parser import add_json, refuse
+from conformance.registry import select
 from fault_injection.releases import UsageError
 from oracle.vocabulary import AREAS
 
@@ -28,10 +28,11 @@ NotRun = dict[str, str]
 """Why an entry is not run on a release, by its name; what is run is not in it."""
 
 
-DESCRIPTION = """Lists the scenarios area by area, each with its requirement; with --kafka also what is not run on that
-release, and why."""
+DESCRIPTION = """Lists the entries of the catalogue area by area, each with its requirement; with --kafka also what is
+not run on that release, and why. An entry is a scenario, with a schedule, or an examination, which asks brokers."""
 EPILOG = """examples:
   kafka-conformance list                                  all of them
+  kafka-conformance list --profile quick                  what `run` runs if nothing is named
   kafka-conformance list TR --kafka 0.10.2                an area, and what of it that release does not run
   kafka-conformance list --kafka 4.4.0 --not-run          only what it does not run, by reason
 """
@@ -40,7 +41,8 @@ EPILOG = """examples:
 def add_list(parser: Parser) -> None:
     """Say what the command does, and add its options."""
     parser.describe(DESCRIPTION, EPILOG)
-    parser.add_argument("globs", nargs="*", metavar="GLOB", help="scenario names, such as TR-* or EL-02/safe")
+    parser.add_argument("globs", nargs="*", metavar="GLOB", help="names of entries, such as TR-* or EL-02/safe")
+    parser.add_argument("--profile", choices=("quick", "full"), help="if none is named (default: full)")
     parser.add_argument("--kafka", metavar="V", help="say what is not run on a release, such as 3.9.2/zookeeper")
     parser.add_argument("--metadata", choices=("zookeeper", "kraft"), help="metadata mode of that release")
     parser.add_argument("--not-run", action="store_true", help="list only what is not run there, by reason")
@@ -52,15 +54,16 @@ def _list(console: Console, parsed: argparse.Namespace) -> int:
     if parsed.kafka is None and (parsed.metadata is not None or parsed.not_run):
         option = "--not-run" if parsed.not_run else "--metadata"
         raise UsageError(f"{option} is about one release: give --kafka too.")
+    if parsed.globs:
+        refuse(parsed, ["--profile"], "chooses entries where none is named: leave one of the two out.")
     on = None if parsed.kafka is None else Choice(kafka=parsed.kafka, metadata=parsed.metadata)
-    return list_scenarios(console, parsed.globs, on, only_not_run=parsed.not_run)
+    return list_entries(console, select(parsed.globs, parsed.profile or "full"), on, only_not_run=parsed.not_run)
 
 
-def list_scenarios(
-    console: Console, globs: Sequence[str], on: Choice | None = None, *, only_not_run: bool = False
+def list_entries(
+    console: Console, entries: Sequence[Entry], on: Choice | None = None, *, only_not_run: bool = False
 ) -> int:
-    """Print scenarios and examinations with their requirements; with a release, what is not run there and why."""
-    entries = select(globs) if globs else CATALOGUE
+    """Print entries with their requirements; with a release, what is not run there and why."""
     rules = None if on is None else rules_of(on)
     left_out = {} if rules is None else _not_run(entries, rules)
     shown = [entry for entry in entries if not only_not_run or entry.name in left_out]
@@ -137,7 +140,7 @@ def basis_counts(entries: Sequence[Entry]) -> str:
 
 
 def area_of(name: str) -> str:
-    """Return the area of a scenario by its name: the letters of its requirement, or ``regressions``."""
+    """Return the area of an entry by its name: the letters of its requirement, or ``regressions``."""
     return name.split("/", maxsplit=1)[0].split("-", maxsplit=1)[0]
 
 
@@ -147,5 +150,5 @@ def area_words(area: str) -> str:
 
 
 def count_words(number: int) -> str:
-    """Return a number of scenarios in words."""
-    return "1 scenario" if number == 1 else f"{number} scenarios"
+    """Return a number of entries in words."""
+    return "1 entry" if number == 1 else f"{number} entries"

@@ -209,7 +209,9 @@ FOR_A_RUN = (
 def add_matrix(parser: Parser) -> None:
     """Say what the command does, and add its options."""
     parser.describe(DESCRIPTION, EPILOG)
-    parser.add_argument("globs", nargs="*", metavar="GLOB", help="scenario names, such as TR-* (default: the profile)")
+    parser.add_argument(
+        "globs", nargs="*", metavar="GLOB", help="names of entries, such as TR-* (default: the profile)"
+    )
     parser.add_argument(
         "--kafka",
         metavar="LIST",
@@ -217,7 +219,7 @@ def add_matrix(parser: Parser) -> None:
         " with --only-table: must be there",
     )
     add_schedules(parser, "instead of the catalogue; repeatable")
-    parser.add_argument("--profile", choices=("quick", "full"), help="scenarios, if none is named (default: full)")
+    parser.add_argument("--profile", choices=("quick", "full"), help="entries, if none is named (default: full)")
     parser.add_argument(
         "--repeat", type=whole_number(1, ROUNDS_MAX), metavar="N", help="run N rounds of each release (default: 1)"
     )
@@ -247,7 +249,7 @@ def _lines(text: str | None, own: OwnKafka | None, *, only_table: bool) -> tuple
 
 def _matrix(console: Console, parsed: argparse.Namespace) -> int:
     if parsed.globs or parsed.schedule:
-        refuse(parsed, ["--profile"], "chooses scenarios where none is named: leave one of the two out.")
+        refuse(parsed, ["--profile"], "chooses entries where none is named: leave one of the two out.")
     if parsed.ladder:
         refuse(parsed, (*FOR_A_TABLE, *FOR_A_RUN), "means nothing to --ladder, which only prints the ladder.")
         return print_ladder(console)

@@ -29,7 +29,7 @@ def refuse(parsed: argparse.Namespace, options: Iterable[str], why: str) -> None
 
     Args:
         parsed: the command line.
-        options: the options by their names; ``GLOB`` stands for scenario names.
+        options: the options by their names; ``GLOB`` stands for names of entries.
         why: completes the sentence that begins with the option.
 
     Raises:
@@ -37,7 +37,7 @@ def refuse(parsed: argparse.Namespace, options: Iterable[str], why: str) -> None
     """
     for option in options:
         if is_given(parsed, option):
-            raise UsageError(f"{'scenario names' if option == 'GLOB' else option} {why}")
+            raise UsageError(f"{'names of entries' if option == 'GLOB' else option} {why}")
 
 
 def is_given(parsed: argparse.Namespace, option: str) -> bool:
@@ -47,7 +47,7 @@ def is_given(parsed: argparse.Namespace, option: str) -> bool:
 
 
 def given(parsed: argparse.Namespace) -> Callable[[str], Any]:
-    """Return what returns the value of an option, by the option's name; ``GLOB`` stands for scenario names."""
+    """Return what returns the value of an option, by the option's name; ``GLOB`` stands for names of entries."""
     return lambda option: getattr(parsed, "globs" if option == "GLOB" else option[2:].replace("-", "_"))
 
 

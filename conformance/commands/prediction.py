@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 DESCRIPTION = """Says what must happen on a release, by the model alone: the numbers of each replica at every
 checkpoint, what becomes of every record, and each log as label/leadership. Leaderships are counted
 from 0, one for each leader change; Kafka's leader epoch may be higher, as some releases raise it
-without one. Refuses a schedule that the release cannot follow, with file, line and step."""
+without one. A record that was committed and is gone is lost, one that never was is absent. Refuses a
+schedule that the release cannot follow, with file, line and step."""
 EPILOG = """examples:
   kafka-conformance predict TR-01 --kafka 0.10.2.2             numbers, fates, and what becomes of the promise
   kafka-conformance predict TR-01 --kafka 0.10.2.2 --explain   which step and which rule decided each

@@ -39,8 +39,9 @@ if TYPE_CHECKING:
     from conformance.line import Line
     from conformance.pipeline import Finished
 
-DESCRIPTION = """Runs scenarios, or a schedule of your own, on real brokers that it starts and ends itself; writes one
-directory a run, and report.html, junit.xml and report.json beside them. Each schedule is predicted first."""
+DESCRIPTION = """Runs entries of the catalogue, or a schedule of your own, on real brokers that it starts and ends
+itself; writes one directory a run, and report.html, junit.xml and report.json beside them. Each schedule is predicted
+first."""
 EPILOG = """examples:
   kafka-conformance run TR-01 --kafka 0.10.2.2            one scenario on an old release
   kafka-conformance run --schedule my.yaml --kafka 3.9    your own schedule (see schedule-help)
@@ -59,7 +60,7 @@ def add_run(parser: Parser) -> None:
     parser.add_argument(
         "--profile",
         choices=("quick", "full"),
-        help="scenarios, if none is named: the foundation (quick, the default), or all",
+        help="entries, if none is named: eleven (quick, the default; see list --profile quick), or all",
     )
     add_run_options(parser.add_argument)
     parser.add_argument("--runs-dir", type=Path, default=Path("runs"), help="where run directories go (default: runs)")
@@ -74,7 +75,7 @@ def add_run(parser: Parser) -> None:
 
 def _asked(parsed: argparse.Namespace) -> RunRequest:
     if parsed.globs or parsed.schedule:
-        refuse(parsed, ["--profile"], "chooses scenarios where none is named: leave one of the two out.")
+        refuse(parsed, ["--profile"], "chooses entries where none is named: leave one of the two out.")
     return RunRequest(
         choice=choice_given(parsed),
         runs=parsed.runs_dir,

@@ -80,7 +80,7 @@ class ConnectionCounts:
 
 
 def _idle(examination: ExaminationCluster) -> tuple[int, int]:
-    """Let brokers that follow nothing any more be, several fetch waits long; give when that began and ended, in ns."""
+    """Let brokers that follow nothing be, several fetch waits long; return when that began and ended, in ns."""
     links = [LinkDirection(f, leader, kind="replication", opened_by="sender") for leader, f in PAIRS]
     with suppress(DeadlineExceededError):
         until(

@@ -73,7 +73,7 @@ EVERY_OUTCOME = Scenario(
 
 
 def examined(context: ExaminationContext, scenario: Scenario) -> tuple[RunDirectory, Verdict]:
-    """Run a scenario within the examination's own run; give its directory and verdict."""
+    """Run a scenario within the examination's own run; return its directory and verdict."""
     runs = context.run.path / "examined"
     runs.mkdir(exist_ok=True)
     finished = Pipeline(context.cluster_pool, context.spark, runs, context.seed, context.progress).run(scenario)
@@ -81,7 +81,7 @@ def examined(context: ExaminationContext, scenario: Scenario) -> tuple[RunDirect
 
 
 def doctored(context: ExaminationContext, run: RunDirectory, doctor: Doctor) -> tuple[RunDirectory, Verdict]:
-    """Doctor a copy of a run, reconcile and judge it again; give the copy and its verdict."""
+    """Doctor a copy of a run, reconcile and judge it again; return the copy and its verdict."""
     copy = RunDirectory(shutil.copytree(run.path, context.directory / doctor.__name__))
     doctor(copy)
     write_digests(copy)  # what is to be seen is the change itself

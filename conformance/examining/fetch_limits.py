@@ -95,7 +95,7 @@ class FetchLimitsKept:
 
 @contextmanager
 def one_replica(context: ExaminationContext) -> Iterator[tuple[str, str]]:
-    """Have a topic with one replica; give its leader's address and its name."""
+    """Have a topic with one replica; return its leader's address and its name."""
     topic = slug(context.run.path.name)
     with (
         examination_cluster(context, ClusterSpec(context.release, context.metadata)) as place,

@@ -1,6 +1,6 @@
 """What does a follower say about its lag?
 
-It reckons it when it has handled an answer: the high watermark in the answer minus the offset that it fetches next,
+It computes it when it has handled an answer: the high watermark in the answer minus the offset that it fetches next,
 and never below zero. Each fetch is held in turn, so the gauge stands still while it is read.
 
 Source: ``AbstractFetcherThread.processFetchRequest``, ``FetcherLagMetrics``; the gauge is ``ConsumerLag``.
@@ -112,7 +112,7 @@ def _let_fetch(examination: ExaminationCluster, offset: int) -> None:
 
 
 def _one_ahead(examination: ExaminationCluster) -> tuple[int, int]:
-    """Have the follower append a record that it has not reported; give the numbers of both replicas.
+    """Have the follower append a record that it has not reported; return the numbers of both replicas.
 
     Raises:
         NeverAtRestError: the tester was late, and the follower may have left the ISR because of that.

@@ -37,7 +37,7 @@ REST_S = 30.0
 
 @dataclass(frozen=True, slots=True)
 class PartitionOrder:
-    """In which order the partitions of each fetcher are asked for, and give their records.
+    """In which order the partitions of each fetcher are asked for, and their records are answered.
 
     Attributes:
         fetch_sessions: a fetch session lists in a request only what has changed (KIP-227), so the leader keeps the
@@ -104,7 +104,7 @@ def _rotated(positions: Sequence[int], by: int) -> list[int]:
 
 
 def _await_ends(examination: ExaminationCluster) -> Value:
-    """Wait until the follower has everything, and its fetchers have asked once more; give its log end offsets."""
+    """Wait until the follower has everything, and its fetchers have asked once more; return its log end offsets."""
 
     def ends() -> list[int]:
         return [examination.offsets(FOLLOWER, TOPIC, partition)[0] for partition in range(PARTITIONS)]

@@ -110,7 +110,7 @@ def _anchor() -> list[tuple[int, int]]:
 
 
 def _hold_answer(examination: ExaminationCluster) -> int:
-    """Hold the answer that has record 1; give the number of its connection."""
+    """Hold the answer that has record 1; return the number of its connection."""
     append(examination, LEADER, TOPIC, 1)
     for broker in (OTHER, FOLLOWER):
         _await_end(examination, broker, 1)
@@ -177,7 +177,7 @@ def _await_end(examination: ExaminationCluster, broker: int, end: int) -> None:
 
 
 def _next_fetch_offset(examination: ExaminationCluster, since_ns: int) -> int:
-    """Wait for the first whole fetch round of the follower at the first leader since a time; give its offset."""
+    """Wait for the first whole fetch round of the follower at the first leader since a time; return its offset."""
 
     def first() -> tuple[int] | None:
         rounds = examination.gate.rounds_since(since_ns, topic=TOPIC, follower=FOLLOWER)

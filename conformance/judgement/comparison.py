@@ -1,6 +1,6 @@
 """Does what was measured equal what was predicted? Rows of numbers, side by side, for one run.
 
-Pure: typed records of a run in, frozen rows out. Epochs are compared by order (contract 5): the map
+Pure: typed records of a run in, frozen rows out. Epochs are compared by order: the map
 from the model's leaderships to the brokers' epochs must be a function and must never decrease.
 """
 

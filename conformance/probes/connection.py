@@ -112,7 +112,7 @@ class BrokerConnection:
         return version if version >= max(versions[0], oldest) else None
 
     def ask(self, request: Any, response: Any, version: int) -> Any:  # noqa: ANN401 - kafka-python is untyped
-        """Send a request and give the decoded response.
+        """Send a request and return the decoded response.
 
         Raises:
             ProbeError: the broker does not answer in time, or the connection fails twice.

@@ -1,6 +1,6 @@
 """What is one act of a script? Something done to a broker, in words, in the model and for real.
 
-Sources: ``ReplicaManager.becomeLeaderOrFollower``, ``Partition``; requirements.md names what each script proves.
+Sources: ``ReplicaManager.becomeLeaderOrFollower``, ``Partition``. Its row in the catalogue says what a script proves.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ class Act(Protocol):
         """What is done, in one clause."""
 
     def predict(self, model: ModelledBroker) -> Mapping[str, Expected]:
-        """Do it to the model and give the facts that follow."""
+        """Do it to the model and return the facts that follow."""
 
     def measure(self, stage: PuppetStage, expected: Mapping[str, Expected]) -> Mapping[str, Value]:
-        """Do it to the real broker and give the facts; ``expected`` says only what is worth waiting for."""
+        """Do it to the real broker and return the facts; ``expected`` says only what is worth waiting for."""
 
 
 def listed(broker_ids: Iterable[int]) -> str:

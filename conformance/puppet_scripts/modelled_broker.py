@@ -124,7 +124,7 @@ class ModelledBroker:
         return [(entry.leader_epoch, entry.start_offset) for entry in self.replica.log.epochs]
 
     def decide(self, leader: int, leader_epoch: int, isr: tuple[int, ...], *, reaches_metadata: bool = True) -> int:
-        """Let the controller commit a decision, with or without UpdateMetadata; give the error code of the broker."""
+        """Let the controller commit a decision, with or without UpdateMetadata; return the error code of the broker."""
         in_sync = tuple(map(BrokerId, isr))
         decision = ControllerDecision(BrokerId(leader), LeaderEpoch(leader_epoch), frozenset(in_sync))
         leaderships = ((decision.leader_epoch, BrokerId(leader), True),)
@@ -223,7 +223,7 @@ class ModelledBroker:
         return once[1:] if once[:1] == [before] else once
 
     def follow_on(self, leader: int, leader_epoch: int, log: ReplicaLog, high_watermark: int) -> list[FollowerRequest]:
-        """Follow a puppet whose next epoch begins while the first request is on its way; give what is asked then."""
+        """Follow a puppet whose next epoch begins while the first request is on its way; return what is asked then."""
         self._lead(leader, leader_epoch, log, high_watermark)
         self._step(RequestSent(REAL))
         self._lead(leader, leader_epoch + 1, log, high_watermark)

@@ -79,7 +79,7 @@ class PuppetStage:
                 leader.revive()
 
     def settled(self, look: Callable[[], T], expected: object) -> T:
-        """Look until what is expected is there, or the time is over; give what is there when all else is over too."""
+        """Look until what is expected is there, or the time is over; return what is there when all else is over too."""
         with suppress(DeadlineExceededError):
             until(lambda: look() == expected, deadline_s=DEADLINE_S, what="what is expected")
         self._await_joins_of_witness()
@@ -156,14 +156,14 @@ class PuppetStage:
         self._follows = None
 
     def lead(self, leader_epoch: int, isr: tuple[int, ...]) -> ErrorsView:
-        """Make the broker the leader and give its answer to LeaderAndIsr."""
+        """Make the broker the leader and return its answer to LeaderAndIsr."""
         self._follows = None
         return self.run.controller.decide(self.topic.led_by(REAL, leader_epoch, isr))
 
     # The broker follows
 
     def follow(self, leader: int, leader_epoch: int, log: ReplicaLog, high_watermark: int) -> list[FollowerRequest]:
-        """Make the broker follow a puppet with this log, let it come to rest, and give what it asked until then.
+        """Make the broker follow a puppet with this log, let it come to rest, and return what it asked until then.
 
         Each is given once while it repeats itself; if the leader stays the same, without a first repetition of what
         it asked before.
@@ -193,7 +193,7 @@ class PuppetStage:
         return [words for words, _ in groupby(self._words(one) for one in leader.asked(self.topic))]
 
     def follow_into_silence(self, leader: int, leader_epoch: int) -> FollowerRequest | None:
-        """Make the broker follow a puppet that dies with its first request unanswered, and give that request."""
+        """Make the broker follow a puppet that dies with its first request unanswered, and return that request."""
         puppet = self.leaders[leader]
         puppet.serve(self.topic, served(ReplicaLog(), 0, leader_epoch, self.rules))
         puppet.forget()

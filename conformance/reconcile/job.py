@@ -34,7 +34,7 @@ def reconcile(
     topic: str,
     end_offset: int,
 ) -> Reconciliation:
-    """Read the topic from the brokers, join it with ledger and frozen prediction, write and give the result.
+    """Read the topic from the brokers, join it with ledger and frozen prediction, write and return the result.
 
     Args:
         spark: the session.

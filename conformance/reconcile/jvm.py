@@ -29,7 +29,7 @@ _TAIL_CHARACTERS = 300
 
 
 def launch(conf: SparkConf, work_directory: Path) -> JavaGateway:
-    """Start a Spark JVM and give the gateway to it.
+    """Start a Spark JVM and return the gateway to it.
 
     Raises:
         ReconcileError: there is no Java, or the JVM did not come up.

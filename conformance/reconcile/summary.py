@@ -82,7 +82,7 @@ def replica_log_parts(entries: DataFrame) -> list[DataFrame]:
 
 
 def collected(parts: Sequence[DataFrame]) -> Parts:
-    """Run the one query and give its rows by part, samples in their order."""
+    """Run the one query and return its rows by part, samples in their order."""
     rows = rows_of(reduce(DataFrame.union, parts))
     found: dict[str, list[tuple[int, dict[str, Any]]]] = defaultdict(list)
     for row in rows:
@@ -147,7 +147,7 @@ def _json(*columns: str) -> Column:
 
 
 def rows_of(frame: DataFrame) -> list[Row]:
-    """Run the query and give its rows, which must be few: counts and bounded samples."""
+    """Run the query and return its rows, which must be few: counts and bounded samples."""
     with warnings.catch_warnings():  # pyspark leaves it to the garbage collector to close a collect's socket
         warnings.filterwarnings("ignore", "unclosed <socket", ResourceWarning)
         return list(frame.collect())

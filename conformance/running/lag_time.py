@@ -4,7 +4,7 @@ Under ``timing: lag`` a follower that a hold, a kill or a stop has silenced is b
 the lag time has passed, whatever the tester does meanwhile. The model lets it pass at ``await_lag`` only, so a
 tester that was too slow before has measured another schedule: that is inconclusive.
 
-Source: Partition.maybeShrinkIsr, every half lag time; architecture, "Contract of a step" 4.
+Source: Partition.maybeShrinkIsr, every half lag time.
 """
 
 from __future__ import annotations

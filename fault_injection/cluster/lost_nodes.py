@@ -1,4 +1,4 @@
-"""Whose doing is it that a node ended although the tester did not end it?
+"""A node ended, and the tester did not end it: did the broker fail, or did somebody kill it?
 
 A signal is somebody else's: the tester knows those that it sends. A machine that has no memory, no room on its disk or
 a broken Java is the machine's, if that is what the node met last: a fault that it survived is not why it ended.

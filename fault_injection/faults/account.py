@@ -214,7 +214,7 @@ class FaultAccount:
         return [f"{it.name} never fired: it awaited {it.awaited()}; {it.came_instead()}" for it in waited]
 
     def _heal_all(self) -> tuple[list[str], BaseException | None]:
-        """Heal what stands; give what failed, and an interruption that came meanwhile and must go on."""
+        """Heal what stands; return what failed, and an interruption that came meanwhile and must go on."""
         failed: list[str] = []
         interruption: BaseException | None = None
         for entry in reversed(self.standing):

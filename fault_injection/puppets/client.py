@@ -84,7 +84,7 @@ class ConsumedFetch:
 def fetched(
     connection: PuppetConnection, topic: PuppetTopic, fetch: ConsumedFetch, version: int | None = None
 ) -> FetchedPartition:
-    """Send one fetch, in the newest common version unless one is chosen, and give what came.
+    """Send one fetch, in the newest common version unless one is chosen, and return what came.
 
     Raises:
         PuppetError: the broker does not answer.
@@ -128,7 +128,7 @@ class ClientPuppet:
         timestamp_ms: int = TIMESTAMP_MS,
         transaction: tuple[int, int] | None = None,
     ) -> tuple[int, int]:
-        """Send records as one batch and give the error code and the offset of the first one.
+        """Send records as one batch and return the error code and the offset of the first one.
 
         Args:
             topic: whose partition.
@@ -154,7 +154,7 @@ class ClientPuppet:
         return int(given.error_code), int(given.base_offset)
 
     def end_transaction(self, topic: PuppetTopic, producer_id: int, *, commits: bool) -> int:
-        """Write the marker that ends a transaction, as its coordinator does (0.11+), and give the error code.
+        """Write the marker that ends a transaction, as its coordinator does (0.11+), and return the error code.
 
         It is answered once the marker is replicated.
 

@@ -139,7 +139,7 @@ class PuppetConnection:
         return version
 
     def ask(self, api_key: int, values: Values, version: int | None = None) -> Any:
-        """Send a request, in the newest common version unless one is chosen, and give the decoded answer.
+        """Send a request, in the newest common version unless one is chosen, and return the decoded answer.
 
         Raises:
             PuppetError: the broker closed the connection, or did not answer in time.

@@ -85,7 +85,7 @@ class ControllerPuppet:
         return topic
 
     def decide(self, leadership: PartitionLeadership) -> ErrorsView:
-        """Commit a decision, tell the broker with UpdateMetadata and LeaderAndIsr, and give the latter's answer.
+        """Commit a decision, tell the broker with UpdateMetadata and LeaderAndIsr, and return the latter's answer.
 
         Raises:
             PuppetError: the broker does not answer.
@@ -102,7 +102,7 @@ class ControllerPuppet:
         broker_epoch: int = NONE,
         version: int | None = None,
     ) -> ErrorsView:
-        """Send LeaderAndIsr and give the errors, for the request and by partition.
+        """Send LeaderAndIsr and return the errors, for the request and by partition.
 
         Args:
             decisions: about partitions of different topics.
@@ -123,7 +123,7 @@ class ControllerPuppet:
         broker_epoch: int = NONE,
         version: int | None = None,
     ) -> ErrorsView:
-        """Send UpdateMetadata about partitions and all live brokers, and give the error.
+        """Send UpdateMetadata about partitions and all live brokers, and return the error.
 
         Args and errors are those of ``leader_and_isr``.
         """
@@ -140,7 +140,7 @@ class ControllerPuppet:
         broker_epoch: int = NONE,
         version: int | None = None,
     ) -> ErrorsView:
-        """Send StopReplica for the broker's replica of a topic and give the errors.
+        """Send StopReplica for the broker's replica of a topic and return the errors.
 
         Args:
             topic: whose replica.

@@ -65,7 +65,7 @@ class ControllerZnode:
         self._topics.append(topic)
 
     def commit(self, leadership: PartitionLeadership, controller_epoch: int) -> int:
-        """Write down a partition's state and give its version: what brokers call its partition epoch."""
+        """Write down a partition's state and return its version: what brokers call its partition epoch."""
         state = {
             "controller_epoch": controller_epoch,
             "leader": leadership.leader,

@@ -75,7 +75,7 @@ class LeaderPuppet:
         self._topics.release()
 
     def await_fetch(self, topic: PuppetTopic, offset: int | None = None, deadline_s: float = DEADLINE_S) -> int:
-        """Wait for a fetch, at an offset if one is given, and give the offset that it asked for.
+        """Wait for a fetch, at an offset if one is given, and return the offset that it asked for.
 
         Raises:
             DeadlineExceededError: none came; the message says what was asked instead.

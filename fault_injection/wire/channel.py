@@ -48,7 +48,7 @@ class Valve:
             self._turn()
 
     def lift(self, name: str) -> ImpairmentEvidence:
-        """End an impairment and give what it did. Raises ImpairmentError if none of that name is imposed."""
+        """End an impairment and return what it did. Raises ImpairmentError if none of that name is imposed."""
         with self.changed:
             evidence = self.shaping.lift(name, time.monotonic_ns())
             self._turn()
@@ -170,7 +170,7 @@ class Channel:
         return go("abort" if is_late else self.cleared(size, frame))
 
     def cleared(self, size: int = 0, frame: FrameMark | None = None) -> Word:
-        """Wait until the way is free and give the word: forward, close if it is reset, abort if the end came.
+        """Wait until the way is free and return the word: forward, close if it is reset, abort if the end came.
 
         A connection that could not be opened over a cut, and that was given up meanwhile, never was.
         """

@@ -118,11 +118,11 @@ class Gate:
         return decision
 
     def release(self, name: str, now_ns: int) -> tuple[str, ...]:
-        """Let held frames go on and give their names. Raises GateError unless one is held under that name."""
+        """Let held frames go on and return their names. Raises GateError unless one is held under that name."""
         return self._end(name, HoldStatus.RELEASED, now_ns)
 
     def drop(self, name: str, now_ns: int) -> tuple[str, ...]:
-        """Throw held frames away and give their names. Raises GateError unless one is held under that name."""
+        """Throw held frames away and return their names. Raises GateError unless one is held under that name."""
         return self._end(name, HoldStatus.DROPPED, now_ns)
 
     def close_connection(self, name: str, now_ns: int) -> tuple[str, ...]:
@@ -156,7 +156,7 @@ class Gate:
         self._record(armed, name, armed.status, now_ns)
 
     def connection_lost(self, connection: int, now_ns: int) -> tuple[str, ...]:
-        """Discharge the frames held on a connection that ended and give their names."""
+        """Discharge the frames held on a connection that ended and return their names."""
         discharged = []
         for armed in self._all.values():
             for name, frame in list(armed.held.items()):

@@ -119,7 +119,7 @@ class Network:
             abort([one for one in self.connections() if self._valve.was_reset(one.state)])
 
     def lift(self, name: str) -> ImpairmentEvidence:
-        """End an impairment and give what it did; what it stopped goes on.
+        """End an impairment and return what it did; what it stopped goes on.
 
         Raises:
             ImpairmentError: none of that name is imposed.

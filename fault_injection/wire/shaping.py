@@ -77,7 +77,7 @@ class Shaping:
         self._imposed[name] = _Imposed(name, impairment, now_ns)
 
     def lift(self, name: str, now_ns: int) -> ImpairmentEvidence:
-        """End an impairment and give what it did. Raises ImpairmentError if none of that name is imposed."""
+        """End an impairment and return what it did. Raises ImpairmentError if none of that name is imposed."""
         if name not in self._imposed:
             raise ImpairmentError(f"no impairment {name!r} is imposed")
         lifted = self._lifted[name] = self._imposed.pop(name)

@@ -1,8 +1,8 @@
 """Which ways lead through a schedule? One, unless links race: then every way, step by step.
 
 Two ways that are in the same state with the same checkpoints behind them are one. A way whose state does
-not bring about what a step assumes ends there, as long as another one goes on (contract 9: an await is an
-assumption); which one that is is said.
+not bring about what a step assumes ends there, as long as another one goes on: an await is an
+assumption. Which one that is is said.
 """
 
 from __future__ import annotations

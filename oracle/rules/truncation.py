@@ -1,4 +1,4 @@
-"""How does a follower cut its log, so that it becomes a prefix of its leader's? By four rules, one after the other."""
+"""How does a follower cut its log, so that it becomes a prefix of its leader's? By one of four rules, by release."""
 
 from __future__ import annotations
 

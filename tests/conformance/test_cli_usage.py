@@ -102,7 +102,7 @@ def test_a_name_that_matches_nothing_says_what_there_is(
 ) -> None:
     said = sentence(capsys, command, name)
 
-    assert said.startswith(f"no scenario matches '{name}'; {advice}")
+    assert said.startswith(f"no entry matches '{name}'; {advice}")
     assert said.endswith("kafka-conformance list names them all")
 
 
@@ -232,7 +232,7 @@ def test_jars_that_cannot_be_had_are_a_usage_error_before_a_broker_starts(
         (["run", "--repeat", "two"], "argument --repeat: 'two' is not a whole number from 1"),
         (["run", "--seed", "x"], "argument --seed: invalid int value: 'x'"),
         (["judge"], "the following arguments are required: RUN"),
-        (["explain"], "the following arguments are required: SCENARIO"),
+        (["explain"], "the following arguments are required: ENTRY"),
         (["predict", "--metadata", "raft"], "argument --metadata: invalid choice: 'raft'"),
     ],
 )

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from conformance.commands.matrix import MatrixRequest
 
 ONLY_TABLE = "is about what is run, and --only-table runs nothing."
-PROFILE = "--profile chooses scenarios where none is named: leave one of the two out."
+PROFILE = "--profile chooses entries where none is named: leave one of the two out."
 BASE_IMAGE = "--jre-image is the base of containers, but --backend process was asked for."
 NUMBERS = "is about the predicted numbers, which --json does not have."
 VERSIONS = "--full is about the table: --json has the rules of every release that it names."
@@ -35,7 +35,7 @@ IGNORED = (
     ("matrix --only-table --label fork", f"--label {ONLY_TABLE}"),
     ("matrix --ladder --image own:1", f"--image {LADDER}"),
     ("matrix --ladder --kafka 4.3.1", f"--kafka {LADDER}"),
-    ("matrix --ladder TR-01", f"scenario names {LADDER}"),
+    ("matrix --ladder TR-01", f"names of entries {LADDER}"),
     ("matrix --ladder --repeat 2", f"--repeat {LADDER}"),
     ("matrix --ladder --require-promise", f"--require-promise {LADDER}"),
     ("matrix --ladder --repeat 1", f"--repeat {LADDER}"),
@@ -45,7 +45,7 @@ IGNORED = (
     ("matrix --ladder --quiet", f"--quiet {LADDER}"),
     ("matrix --only-table --quiet", f"--quiet {ONLY_TABLE}"),
     ("matrix --only-table --backend docker", "--backend is about the lines that must be there: give --kafka too."),
-    ("matrix --only-table TR-01", f"scenario names {ONLY_TABLE}"),
+    ("matrix --only-table TR-01", f"names of entries {ONLY_TABLE}"),
     ("matrix --only-table --profile quick", f"--profile {ONLY_TABLE}"),
     ("matrix --only-table --seed 0", f"--seed {ONLY_TABLE}"),
     ("matrix --only-table --spark-master local[1]", f"--spark-master {ONLY_TABLE}"),

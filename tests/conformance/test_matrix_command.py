@@ -238,7 +238,7 @@ def test_the_ladder_is_printed_as_the_command_takes_it(capsys: pytest.CaptureFix
     ("arguments", "said"),
     [
         (["--kafka", "9.9"], "not a supported release"),
-        (["XX-99"], "no scenario matches"),
+        (["XX-99"], "no entry matches"),
         (["--repeat", "0"], "is not a whole number"),
         (["--ladder", "--only-table"], "not allowed with"),
     ],

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from conformance.cli import main
-from conformance.registry import CATALOGUE, UnknownScenarioError, file_of, select
+from conformance.registry import CATALOGUE, UnknownEntryError, file_of, name_alone, select
 from oracle.vocabulary import AREAS
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def refused(name: str) -> str:
-    with pytest.raises(UnknownScenarioError) as refusal:
+    with pytest.raises(UnknownEntryError) as refusal:
         select([name])
     return str(refusal.value)
 
@@ -37,9 +37,21 @@ def test_names_and_patterns_are_read_in_any_case() -> None:
     assert select(["el-02/SAFE", "El-02/unsafe"]) == select(["EL-02/safe", "EL-02/unsafe"])
 
 
+def test_every_entry_can_be_selected_alone() -> None:
+    shared = {entry.name for entry in CATALOGUE if name_alone(entry) != entry.name}
+
+    assert all(select([name_alone(entry)]) == (entry,) for entry in CATALOGUE)
+    assert shared >= {"HW-14", "TR-05"}
+    assert all(len(select([name])) > 1 for name in shared)
+
+
+def test_a_slash_alone_is_no_family() -> None:
+    assert refused("TR/").startswith("no entry matches 'TR/'; ")
+
+
 @pytest.mark.parametrize("prefix", ["KAFKA", "regressions/KAFKA", "T", "TR-"])
 def test_what_is_no_area_is_none(prefix: str) -> None:
-    assert refused(prefix).startswith(f"no scenario matches '{prefix}'; ")
+    assert refused(prefix).startswith(f"no entry matches '{prefix}'; ")
 
 
 @pytest.mark.parametrize("name", ["TR-91", "HW-99", "EL-09", "KAFKA-1391"])
@@ -65,7 +77,7 @@ def test_a_schedule_file_is_answered_with_its_option(
 ) -> None:
     assert main([command, name]) == 2
     advice = f"`predict` and `run` take a file with a schedule as --schedule {quoted}"
-    assert capsys.readouterr().err == f"kafka-conformance: no scenario matches '{name}'; {advice}\n"
+    assert capsys.readouterr().err == f"kafka-conformance: no entry matches '{name}'; {advice}\n"
 
 
 def test_a_file_that_is_there_is_no_name(tmp_path: Path) -> None:

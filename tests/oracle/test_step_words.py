@@ -100,6 +100,7 @@ SENTENCES: list[tuple[dict[str, object], str, str]] = [
     ({"await_leader": "none"}, "wait until the partition has no leader", "await leader none"),
     ({"await_isr": [1, 2]}, "wait until the in-sync replicas are 1, 2", "await ISR 1, 2"),
     ({"await_lag": [2, 3]}, "let the lag time pass without a fetch of brokers 2 and 3", "lag of 2, 3"),
+    ({"await_lag": [2]}, "let the lag time pass without a fetch of broker 2", "lag of 2"),
     ({"await_lag": []}, "let the lag time pass while everybody fetches", "lag of none"),
     (
         {"lose_tail": {"broker": 1, "offset": 2}},

@@ -68,6 +68,8 @@ def test_the_catalogue_is_counted() -> None:
     assert all("Sixty-five documented behaviours" in each for each in (text, plain(README)))
     assert f"Three ({', '.join(CHECKED_IN_EVERY_RUN)}) are held against every replica" in text
     assert len(select()) == 11
+    named = re.findall(r"eleven scenarios \(([^:]+):", text)
+    assert [name.split(", ") for name in named] == [[entry.name for entry in select()]]
     assert all(
         "quick profile has eleven scenarios" in each or "profile of eleven" in each for each in (text, plain(README))
     )

@@ -6,6 +6,7 @@ import os
 import re
 import shlex
 import subprocess
+import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -14,6 +15,7 @@ import yaml
 from conformance.catalogue.ladder import LADDER
 from conformance.cli import build_parser
 from fault_injection.releases import MetadataMode, find_release
+from tests.conftest import AT_NIGHT, is_for_the_night
 from tests.project.documents import ROOT, page
 
 if TYPE_CHECKING:
@@ -152,21 +154,52 @@ def test_every_test_is_in_one_part_of_the_suite() -> None:
 
 
 def test_ci_runs_every_part_of_the_suite() -> None:
-    assert "\nmake --no-print-directory test SEARCHES=no\n" in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    assert "\nmake --no-print-directory test NIGHTLY=no\n" in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
 
 
 def test_what_ci_leaves_out_is_a_job_of_the_nightly() -> None:
-    left, searched = (
+    left, lanes, alone, searched, nightly = (
         subprocess.check_output(
             ["make", "--dry-run", "--old-file=setup-dev", *more], cwd=ROOT, env={"PATH": os.environ["PATH"]}, text=True
         )
-        for more in (["test-oracle", "SEARCHES=no"], ["test-searches"])
+        for more in (
+            *(["test-oracle", "NIGHTLY=no"], ["test-lanes", "NIGHTLY=no"], ["test-alone", "NIGHTLY=no"]),
+            *(["test-searches"], ["test-nightly"]),
+        )
     )
-    commands = [step.get("run") for step in workflow("nightly.yml")["jobs"]["searches"]["steps"]]
+    jobs = workflow("nightly.yml")["jobs"]
 
-    assert commands[-1] == "make test-searches"
+    assert [jobs[name]["steps"][-1]["run"] for name in ("searches", "others")] == [
+        "make test-searches",
+        "make test-nightly",
+    ]
+    assert ' and not alone and not nightly"' in lanes
+    assert "nightly" not in alone
+    assert "-m nightly" in nightly
     assert ' tests/oracle -m "not (slow and no_cover)" ' in left
     assert ' tests/oracle -m "slow and no_cover"' in searched
+
+
+def test_the_night_has_what_the_day_has_the_like_of() -> None:
+    """A pattern that marks nothing is out of date; a test of which every case is marked is one of whole runs."""
+    command = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider", *sorted(AT_NIGHT)]
+    ids = [line for line in subprocess.check_output(command, cwd=ROOT, text=True).splitlines() if "::" in line]
+    whole = {test for test in map(_function, ids) if all(map(is_for_the_night, _cases(ids, test)))}
+
+    assert [path for path, pattern in AT_NIGHT.items() if not any(_has(one, path, pattern) for one in ids)] == []
+    assert {test.partition("::")[0] for test in whole} <= {path for path, what in AT_NIGHT.items() if what[:2] == "::"}
+
+
+def _has(nodeid: str, path: str, pattern: str) -> bool:
+    return nodeid.startswith(path) and re.search(pattern, nodeid) is not None
+
+
+def _function(nodeid: str) -> str:
+    return nodeid.partition("[")[0]
+
+
+def _cases(ids: list[str], function: str) -> list[str]:
+    return [one for one in ids if _function(one) == function]
 
 
 def test_a_red_ci_run_tells_its_minutes_by_part_too(tmp_path: Path) -> None:
@@ -177,7 +210,7 @@ def test_a_red_ci_run_tells_its_minutes_by_part_too(tmp_path: Path) -> None:
     script.write_text(CI_RUN, encoding="utf-8")
     for name in ("dockerd", "docker-compose", "debootstrap", "iptables", "docker", "make", "zsh", "fish"):
         program = tmp_path / "bin" / name
-        program.write_text('#!/bin/sh\n[ "$*" != "--no-print-directory test SEARCHES=no" ]\n', encoding="utf-8")
+        program.write_text('#!/bin/sh\n[ "$*" != "--no-print-directory test NIGHTLY=no" ]\n', encoding="utf-8")
         program.chmod(0o755)
     path = f"{tmp_path / 'bin'}:{os.environ['PATH']}"
     done = subprocess.run(
