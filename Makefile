@@ -10,8 +10,8 @@ ARGS ?=
 JUNIT ?=
 junit = $(if $(JUNIT),--junitxml=$(JUNIT)/$(1).xml)
 # What tests start says their marker. Those that start something run in two lanes, a file's in one of them, and mostly
-# wait: beside them, with what processor time they leave, run those that start nothing. After both, one after the
-# other, those that need the machine to themselves.
+# wait: beside them, with what processor time they leave, run those that start nothing. After both,
+# in two lanes, those that nothing else may run beside.
 STARTS := broker or docker or spark
 by_day = $(if $(filter no,$(NIGHTLY)), and not nightly)
 # The model's longest searches are marked slow and no_cover (what they reach by chance counts for no coverage), and are
@@ -103,7 +103,7 @@ test-nightly: setup-dev
 	@$(PYTEST) -n 2 --durations=15 -m nightly $(call junit,nightly)
 
 test-alone: setup-dev
-	@$(PYTEST) --durations=5 --ignore=tests/oracle -m "($(STARTS)) and alone" $(call junit,alone)
+	@$(PYTEST) -n 2 --durations=5 --ignore=tests/oracle -m "($(STARTS)) and alone" $(call junit,alone)
 
 lint: setup-dev
 	@$(BIN)/ruff check .

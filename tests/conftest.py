@@ -22,8 +22,8 @@ hypothesis.settings.register_profile(
 )
 hypothesis.settings.load_profile("any machine")
 
-TOGETHER = ("tests/conformance/reconcile/", "tests/integration/puppets/")
-"""Folders whose files share what takes long to start: a Spark session; brokers that play every examination once."""
+TOGETHER = ("tests/integration/puppets/",)
+"""Folders whose files share what takes long to start: brokers that play every examination once."""
 
 AT_NIGHT = {
     # Either backend has the oldest and the newest release every time, in these two ways; crossed over, at night.
