@@ -1,4 +1,4 @@
-"""Why did a run end early? Each class is one of the verdicts a run can end with."""
+"""Why did a run end early? Each class says with which verdict."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ class AwaitedStateMissingError(RunInterruption):
     verdict = "DEVIATES"
 
 
-class NeverAtRestError(RunInterruption):
-    """Replication did not come to rest before the deadline."""
+class InconclusiveError(RunInterruption):
+    """The run shows nothing: no rest before the deadline, a race that ended otherwise, a tester that was too slow."""
 
     verdict = "INCONCLUSIVE"
 
@@ -51,7 +51,7 @@ def missed(late: DeadlineExceededError, causes: str = "") -> RunInterruption:
         causes: what the nodes' logs say, to be added to the sentence.
     """
     if late.longest_gap_s > STALL_S:
-        return NeverAtRestError(f"the tester stood still for {late.longest_gap_s:.1f} s while it waited: {late}")
+        return InconclusiveError(f"the tester stood still for {late.longest_gap_s:.1f} s while it waited: {late}")
     return AwaitedStateMissingError(f"{late}{causes}")
 
 

@@ -1,4 +1,4 @@
-"""What does a step do at once that stands between living brokers? And what does the controller make of it?
+"""What do pauses, cuts, kills, starts and the lag time change, and what does the controller make of it?
 
 Under ``timing: session`` the controller takes a broker for dead that it does not hear: a paused one, and in
 KRaft mode an isolated one, whose heartbeats are cut. It has lost nothing when it comes back: it is a zombie

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from oracle.schedule import Schedule
 
 
-class PointUnavailableError(ScheduleError):
-    """The schedule needs a point or an election that this release does not have: it does not apply to it."""
+class NotOnReleaseError(ScheduleError):
+    """The schedule needs what this release lacks (a point, a request, a version, an election): it does not apply."""
 
 
 def check_points(schedule: Schedule, rules: RuleSet) -> None:
@@ -37,17 +37,17 @@ def check_points(schedule: Schedule, rules: RuleSet) -> None:
 
     Raises:
         ScheduleError: the model cannot predict a hold there; names the step.
-        PointUnavailableError: the release has no such point or election.
+        NotOnReleaseError: the release has no such point or election.
     """
     if not (message_format.stamps_epochs(schedule.settings.message_format_version) or rules.heeds_message_format):
         message = f"Kafka {rules.version} ignores message.format.version (KIP-724: 3.0): its records carry epochs"
-        raise PointUnavailableError(message, field="settings")
+        raise NotOnReleaseError(message, field="settings")
     for index, step in enumerate(schedule.steps):
         if isinstance(step, Elect):
             _check_election(index, step, rules)
         if isinstance(step, DeleteRecords) and not rules.requests.deletes_records:
             message = f"Kafka {rules.version} has no request to delete records (KIP-107: 0.11)"
-            raise PointUnavailableError(message, step=index, field="offset")
+            raise NotOnReleaseError(message, step=index, field="offset")
         if isinstance(step, Consume | ListOffsets | EndOffsetOfEpoch):
             _check_version(index, step, rules)
         if not isinstance(step, Hold | DelayFrame):
@@ -59,19 +59,19 @@ def check_points(schedule: Schedule, rules: RuleSet) -> None:
             raise ScheduleError(message, step=index, field="point")
         missing = _why_missing(step.point, rules)
         if missing is not None:
-            raise PointUnavailableError(f"Kafka {rules.version} {missing}", step=index, field="point")
+            raise NotOnReleaseError(f"Kafka {rules.version} {missing}", step=index, field="point")
 
 
 def _check_election(index: int, step: Elect, rules: RuleSet) -> None:
     missing = unclean_election.why_missing(step.kind, rules)
     if missing is not None:
-        raise PointUnavailableError(missing, step=index, field="kind")
+        raise NotOnReleaseError(missing, step=index, field="kind")
 
 
 def _check_version(index: int, step: Consume | ListOffsets | EndOffsetOfEpoch, rules: RuleSet) -> None:
     missing = why_unspoken(REQUESTS[type(step)], step.version, rules)
     if missing is not None:
-        raise PointUnavailableError(missing, step=index, field="version")
+        raise NotOnReleaseError(missing, step=index, field="version")
     if isinstance(step, EndOffsetOfEpoch) and step.current is not None:
         _check_claim(index, rules)
 
@@ -82,7 +82,7 @@ def _check_claim(index: int, rules: RuleSet) -> None:
     newest = versions(request, rules)[-1]
     if newest < EPOCH_REQUESTS_CLAIM_CURRENT:
         message = f"{request.value} {newest} of Kafka {rules.version} claims no current leader epoch (KIP-320: 2.1)"
-        raise PointUnavailableError(message, step=index, field="current")
+        raise NotOnReleaseError(message, step=index, field="current")
 
 
 def _why_missing(point: PointName, rules: RuleSet) -> str | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from oracle.points import PointUnavailableError as PointUnavailableError
+from oracle.points import NotOnReleaseError as NotOnReleaseError
 from oracle.points import check_points
 from oracle.predicting.assumptions import what_passes
 from oracle.predicting.branches import Branch, Ways
@@ -38,7 +38,7 @@ def predict(schedule: Schedule, rules: RuleSet) -> Prediction:
     Raises:
         ScheduleError: if a step assumes what no rule of this release can bring about, or a hold never meets a frame;
             names the step.
-        PointUnavailableError: if the release has no such protocol point or election, or does not look at a setting
+        NotOnReleaseError: if the release has no such protocol point or election, or does not look at a setting
             that the schedule needs.
     """
     try:
@@ -48,7 +48,7 @@ def predict(schedule: Schedule, rules: RuleSet) -> Prediction:
         if heeding == rules or not _is_possible(schedule, heeding):
             raise
         message = f"{unclean_election.why_unheeded(rules.version)}: {error}"
-        raise PointUnavailableError(message, step=error.step, field=error.field) from error
+        raise NotOnReleaseError(message, step=error.step, field=error.field) from error
 
 
 def _is_possible(schedule: Schedule, rules: RuleSet) -> bool:

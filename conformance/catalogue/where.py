@@ -1,7 +1,8 @@
 """On which releases can a catalogue entry exist at all? Elsewhere it is NOT_RUN, with the reason.
 
 Choices: what a release merely does otherwise is no reason; the entry then predicts that. Only what a release
-has no means to do, such as a request that its brokers do not know, is not run there.
+has no means to do, such as a request that its brokers do not know, is not run there. Where its schedule needs
+what the release lacks, ``oracle.points`` says so, and it is NOT_RUN too.
 """
 
 from __future__ import annotations

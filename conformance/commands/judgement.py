@@ -32,7 +32,7 @@ from conformance.spark_master import check_master
 from conformance.spark_thread import SparkThread
 from conformance.stages.judging import judge_run, of_run, require_finished
 from conformance.stages.repredict import own_rules, repredict, repredict_answers
-from oracle.predict import PointUnavailableError
+from oracle.predict import NotOnReleaseError
 from oracle.steps.step import ScheduleError
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ def judge_again(console: Console, options: JudgeOptions) -> int:
         verdict = Verdict(Conformance.HARNESS_ERROR, None, str(error))
         _print(console, run, verdict, before, VERDICT_FILE)
         return exit_code([(verdict.counted, verdict.promise)])
-    except PointUnavailableError as unavailable:
+    except NotOnReleaseError as unavailable:
         verdict = not_run(str(unavailable))
     except ScheduleError as error:
         verdict = Verdict(Conformance.DEVIATES, None, f"those rules cannot bring about this schedule: {error}")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from conformance.catalogue.questions import NotSeenError, QuestionAnswer, Took
 from conformance.examining.examination_cluster import DEADLINE_S, examination_cluster
-from conformance.interruption import NeverAtRestError
+from conformance.interruption import InconclusiveError
 from conformance.probes.replica_probe import ReplicaProbe
 from conformance.questions.shrink import LAG_MS, leaves_within
 from conformance.record.directory import slug
@@ -84,10 +84,10 @@ class SlowFollower:
         """Fetch as a follower does that must not lag: before the fetch before the last one is too long ago.
 
         Raises:
-            NeverAtRestError: the tester was late, and the follower may have left the ISR because of that.
+            InconclusiveError: the tester was late, and the follower may have left the ISR because of that.
         """
         if len(self.fetched_at) > 1 and time.monotonic() - self.fetched_at[-2] > LAG_S - LATE_S:
-            raise NeverAtRestError("the tester stood still between two fetches, almost for the lag time")
+            raise InconclusiveError("the tester stood still between two fetches, almost for the lag time")
         self.fetch(offset)
 
     def isr(self) -> list[int]:

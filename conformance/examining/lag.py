@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from conformance.catalogue.questions import QuestionAnswer
 from conformance.examining.examination_cluster import DEADLINE_S
 from conformance.examining.three_fetchers import FETCHERS, append, fetcher_cluster, fetcher_id, followed_topic
-from conformance.interruption import NeverAtRestError
+from conformance.interruption import InconclusiveError
 from conformance.probes.jmx import GaugeReader
 from fault_injection.waiting import DeadlineExceededError, until
 from fault_injection.wire.points import Point
@@ -115,7 +115,7 @@ def _one_ahead(examination: ExaminationCluster) -> tuple[int, int]:
     """Have the follower append a record that it has not reported; return the numbers of both replicas.
 
     Raises:
-        NeverAtRestError: the tester was late, and the follower may have left the ISR because of that.
+        InconclusiveError: the tester was late, and the follower may have left the ISR because of that.
     """
     began = time.monotonic()
     _hold(examination, RECORDS)
@@ -123,7 +123,7 @@ def _one_ahead(examination: ExaminationCluster) -> tuple[int, int]:
     _let_fetch(examination, RECORDS + 1)
     numbers = _numbers(examination)
     if time.monotonic() - began > LAG_S - EARLIER_S:
-        raise NeverAtRestError("the tester held a follower's fetches almost for the lag time")
+        raise InconclusiveError("the tester held a follower's fetches almost for the lag time")
     return numbers
 
 

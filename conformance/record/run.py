@@ -122,7 +122,8 @@ class Run:
         label: what the user calls that Kafka.
         quirks: what of the release's files is not as it was released.
         record_id_base: the id of the first record.
-        no_fetch_sessions: True if followers list every partition in every fetch, whatever a schedule says; else None.
+        no_fetch_sessions: True if followers list every partition in every fetch, whatever a schedule says (the clusters
+            of examinations set it themselves); else None.
         started: ISO 8601, UTC; ``finished`` likewise, None of a run that was cut off.
         seconds: how long the run took.
         kind: ``EXAMINATION``, or None of a scenario's run; ``steps`` are an examination's, in words.

@@ -12,7 +12,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from conformance.interruption import HarnessError, NeverAtRestError, causes_in, missed
+from conformance.interruption import HarnessError, InconclusiveError, causes_in, missed
 from conformance.probes.connection import ProbeError
 from fault_injection.cluster.readiness import DEADLINE_S, await_registered
 from fault_injection.waiting import DeadlineExceededError, NotYetError, until
@@ -55,12 +55,12 @@ class LagTime:
             silent_since: when, on the clock, which followers fell silent.
 
         Raises:
-            NeverAtRestError: one may have left it.
+            InconclusiveError: one may have left it.
         """
         for broker, since in silent_since.items():
             silent_s = self._clock() - since
             if self._is_short and since > self._passed_at and silent_s > LAG_S - LAST_FETCH_S:
-                raise NeverAtRestError(
+                raise InconclusiveError(
                     f"broker {broker} was silent for {silent_s:.1f} s before await_lag: it may have left the ISR"
                 )
 

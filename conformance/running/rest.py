@@ -14,7 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from conformance.interruption import NeverAtRestError
+from conformance.interruption import InconclusiveError
 from conformance.probes.connection import ProbeError
 from conformance.probes.replica import Admission
 from conformance.record.observations import MeasuredCheckpoint, MeasuredNumbers, ReplicaSeen
@@ -121,7 +121,7 @@ class Rest:
         """Wait until the partition is at rest.
 
         Raises:
-            NeverAtRestError: if it is not within the deadline; says what still moved.
+            InconclusiveError: if it is not within the deadline; says what still moved.
         """
         since = time.monotonic_ns()
         grace_until = time.monotonic() + JOIN_GRACE_S
@@ -132,7 +132,7 @@ class Rest:
                 what="replication to come to rest",
             )
         except DeadlineExceededError as late:
-            raise NeverAtRestError(str(late)) from late
+            raise InconclusiveError(str(late)) from late
 
     def _is_at_rest(self, since: int, grace_until: float) -> bool:
         self._cluster.check_alive()
@@ -242,7 +242,7 @@ class Rest:
         """Probe, let one more round pass, probe again: equal twice is the measurement.
 
         Raises:
-            NeverAtRestError: if the numbers never repeat.
+            InconclusiveError: if the numbers never repeat.
         """
 
         def equal_twice() -> MeasuredCheckpoint:
@@ -257,7 +257,7 @@ class Rest:
         try:
             return until(equal_twice, deadline_s=deadline_s, what="two equal probes")
         except DeadlineExceededError as late:
-            raise NeverAtRestError(str(late)) from late
+            raise InconclusiveError(str(late)) from late
 
     def _checkpoint(self, name: str, numbers: MeasuredNumbers) -> MeasuredCheckpoint:
         written = self._probe.written_down(self.answering())

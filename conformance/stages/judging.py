@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from conformance.catalogue.questions import compare_answers
 from conformance.expectations import AcceptedFinding, accepted_for, our_findings
-from conformance.interruption import INTERRUPTED, HarnessError, NeverAtRestError
+from conformance.interruption import INTERRUPTED, HarnessError, InconclusiveError
 from conformance.judgement.comparison import (
     ComparedRow,
     checkpoint_rows,
@@ -263,7 +263,7 @@ def _in_view_of_races(
     if assumption is None:
         return failure
     message = f"the race ended otherwise: {assumption}; {failure.message}"
-    return HarnessFailure(NeverAtRestError.verdict, message)
+    return HarnessFailure(InconclusiveError.verdict, message)
 
 
 def _is_from_outside(failure: HarnessFailure) -> bool:

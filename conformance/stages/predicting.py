@@ -13,7 +13,7 @@ from conformance.catalogue.questions import predicted_answers
 from conformance.record.answers import write_predicted
 from conformance.record.directory import as_plain
 from conformance.record.prediction import freeze, frozen_form, write_prediction
-from oracle.predict import PointUnavailableError, predict
+from oracle.predict import NotOnReleaseError, predict
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -68,7 +68,7 @@ def predict_entry(entry: Entry, rules: RuleSet) -> EntryPrediction:
         return EntryPrediction(entry, rules, answers=entry.subject.predict(rules))
     try:
         prediction = predict(entry.schedule, rules)
-    except PointUnavailableError as unavailable:
+    except NotOnReleaseError as unavailable:
         return EntryPrediction(entry, rules, str(unavailable))
     answers = predicted_answers(entry.questions, rules, frozen_form(prediction.as_json())) if entry.questions else ()
     return EntryPrediction(entry, rules, None, prediction, answers)

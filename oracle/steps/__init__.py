@@ -13,9 +13,11 @@ A new step without new physics touches six files at most:
 Schedule files, ``schedule-help``, progress lines, ``explain``, reports, and what the judge looks for in a run's files
 follow from the class. ``pause`` in ``oracle.steps.brokers`` is an example with a fault, ``resume`` takes it back.
 
-New physics touches more: a fault of its own (``fault_injection/faults``), what the wire check hears of a new event
-(``conformance/observation/run_events.py``), its mark in the picture (``_MARK_KINDS`` in ``reports/load_story.py``),
-and, if it takes a broker down, ``brokers_for`` in ``conformance/cluster_pool.py``.
+New physics touches more, as ``pause`` did when it was new: a fault of its own (``fault_injection/faults``), what it
+stands between in the model (``oracle/obstructing.py``) and on brokers (``conformance/running/obstacles.py`` or
+``processes.py``), what the wire check hears of a new event (``conformance/observation/run_events.py``), its mark in
+the picture (``_MARK_KINDS`` in ``reports/load_story.py``, ``_WORDS`` in ``reports/picture/marks.py``), and, if
+it takes a broker down, ``brokers_for`` in ``conformance/cluster_pool.py``.
 """
 
 # ruff: noqa: I001 - in the order in which schedule-help tells them

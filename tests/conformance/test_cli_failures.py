@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from conformance.cli import main
-from oracle.predict import PointUnavailableError
+from oracle.predict import NotOnReleaseError
 from tests.conformance.ideal_runs import write_ideal_run
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def test_rules_without_the_schedules_point_do_not_apply_to_the_run(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     def unavailable(*_: object) -> None:
-        raise PointUnavailableError("Kafka 0.10.2.2 followers do not send OffsetsForLeaderEpoch", step=0)
+        raise NotOnReleaseError("Kafka 0.10.2.2 followers do not send OffsetsForLeaderEpoch", step=0)
 
     monkeypatch.setattr("conformance.commands.judgement._judged", unavailable)
     run = write_ideal_run(tmp_path)

@@ -9,7 +9,7 @@ import pytest
 
 from conformance.commands.running import as_json, summarise
 from conformance.console import Console
-from conformance.interruption import INTERRUPTED, AwaitedStateMissingError, HarnessError, NeverAtRestError
+from conformance.interruption import INTERRUPTED, AwaitedStateMissingError, HarnessError, InconclusiveError
 from conformance.record.digests import check_digests
 from conformance.record.directory import RunDirectory
 from conformance.record.prediction import check_frozen
@@ -54,7 +54,7 @@ def test_a_point_that_the_release_lacks_is_not_run_and_says_why(pipeline: Pipeli
     [
         (ClusterError("broker-2 ended"), "HARNESS_ERROR", "ClusterError: broker-2 ended"),
         (HarnessError("hold 'gap' caught nothing"), "HARNESS_ERROR", "hold 'gap' caught nothing"),
-        (NeverAtRestError("it moves"), "INCONCLUSIVE", "it moves"),
+        (InconclusiveError("it moves"), "INCONCLUSIVE", "it moves"),
         (AwaitedStateMissingError("broker 2 never led"), "DEVIATES", "broker 2 never led"),
         (ZeroDivisionError("oops"), "HARNESS_ERROR", "defect in the tester, see traceback.txt: "),
     ],
@@ -173,7 +173,7 @@ def test_a_cluster_that_cannot_be_ended_keeps_no_other_scenario_from_running(
 
     monkeypatch.setattr(WithoutBrokers, "discard_cluster", stuck)
     first = failing(pipeline, HarnessError("hold 'gap' caught nothing"))
-    second = failing(pipeline, NeverAtRestError("it moves"))
+    second = failing(pipeline, InconclusiveError("it moves"))
 
     assert [one.verdict.reason for one in (first, second)] == ["hold 'gap' caught nothing", "it moves"]
 

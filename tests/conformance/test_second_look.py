@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, cast
 
 import pytest
 
-from conformance.interruption import AwaitedStateMissingError, NeverAtRestError
+from conformance.interruption import AwaitedStateMissingError, InconclusiveError
 from conformance.record.verdict import Conformance
 from conformance.scenarios.truncation import RESTARTED_FOLLOWER
 from conformance.second_look import SecondLook
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from conformance.pipeline import Finished, Pipeline
     from fault_injection.cluster.lifecycle import Cluster
 
-FINDING, NO_FINDING = AwaitedStateMissingError("broker 2 never led"), NeverAtRestError("it moves")
+FINDING, NO_FINDING = AwaitedStateMissingError("broker 2 never led"), InconclusiveError("it moves")
 
 
 @pytest.fixture

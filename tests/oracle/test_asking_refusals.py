@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from oracle.points import PointUnavailableError
+from oracle.points import NotOnReleaseError
 from oracle.steps.brokers import Kill, Pause, Resume, Start
 from oracle.steps.questions import Consume, ListOffsets, SendTo
 from oracle.steps.step import ScheduleError, Step
@@ -19,7 +19,7 @@ M0, M9 = Label("m0"), Label("m9")
 @pytest.mark.parametrize(("kafka", "newest"), [("0.11.0.3", 0), ("2.0.1", 1)])
 def test_a_release_without_claims_does_not_apply(kafka: str, newest: int) -> None:
     why = rf"OffsetsForLeaderEpoch {newest} of Kafka {kafka} claims no current leader epoch \(KIP-320: 2\.1\)"
-    with pytest.raises(PointUnavailableError, match=why) as refused:
+    with pytest.raises(NotOnReleaseError, match=why) as refused:
         answers(*TWICE, claims()[0], Start(ONE), kafka=kafka)
     assert (refused.value.step, refused.value.field) == (len(TWICE), "current")
 
@@ -28,7 +28,7 @@ def test_a_release_without_claims_does_not_apply(kafka: str, newest: int) -> Non
 def test_a_claim_in_a_version_without_the_field_is_refused(kafka: str, version: int) -> None:
     with pytest.raises(ScheduleError, match=f"{version} has no such field: ask in version 2 or newer") as refused:
         answers(*TWICE, claims(version)[0], Start(ONE), kafka=kafka)
-    assert not isinstance(refused.value, PointUnavailableError)
+    assert not isinstance(refused.value, NotOnReleaseError)
     assert (refused.value.step, refused.value.field) == (len(TWICE), "current")
 
 
@@ -44,7 +44,7 @@ def test_a_claim_in_a_version_without_the_field_is_refused(kafka: str, version: 
     ],
 )
 def test_a_release_that_cannot_be_asked_so(step: Step, kafka: str, why: str) -> None:
-    with pytest.raises(PointUnavailableError, match=why):
+    with pytest.raises(NotOnReleaseError, match=why):
         answers(produce("m0"), step, kafka=kafka)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from oracle.log import UNDEFINED, EpochEnd, EpochEntry, ReplicaLog
-from oracle.predict import PointUnavailableError, initial_world, predict, take
+from oracle.predict import NotOnReleaseError, initial_world, predict, take
 from oracle.predicting.wording import ChangeKind
 from oracle.rules.by_version import rules_for
 from oracle.steps.brokers import Kill, Pause, Resume
@@ -41,7 +41,7 @@ def test_a_paused_broker_shows_what_it_has_written_down() -> None:
 
 def test_0_10_2_has_no_such_request() -> None:
     old = rules_for("0.10.2.2", MetadataMode.ZOOKEEPER)
-    with pytest.raises(PointUnavailableError, match=r"Kafka 0.10.2.2 has no request to delete records") as refused:
+    with pytest.raises(NotOnReleaseError, match=r"Kafka 0.10.2.2 has no request to delete records") as refused:
         predict(schedule(produce("m0"), DELETED), old)
     assert (refused.value.step, refused.value.field) == (1, "offset")
     predict(schedule(produce("m0"), DELETED), rules_for("0.11.0.3", MetadataMode.ZOOKEEPER))

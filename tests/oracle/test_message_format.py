@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from oracle.log import NO_EPOCH, UNDEFINED, EpochEnd, ModelRecord, ReplicaLog
-from oracle.predict import PointUnavailableError, predict
+from oracle.predict import NotOnReleaseError, predict
 from oracle.rules import message_format
 from oracle.rules.by_version import rules_for
 from oracle.schedule import TopicSettings
@@ -91,7 +91,7 @@ def test_another_setting_leaves_the_format() -> None:
 @pytest.mark.parametrize(("version", "metadata"), [("3.0.0", "zookeeper"), ("3.9.2", "kraft"), ("4.3.1", "kraft")])
 def test_from_3_0_the_setting_is_not_heeded(version: str, metadata: str) -> None:
     old = schedule(produce("m0"), settings=OLD)
-    with pytest.raises(PointUnavailableError, match="KIP-724"):
+    with pytest.raises(NotOnReleaseError, match="KIP-724"):
         predict(old, rules_for(version, MetadataMode(metadata)))
 
 

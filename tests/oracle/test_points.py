@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from oracle.points import check_points
-from oracle.predict import PointUnavailableError, predict
+from oracle.predict import NotOnReleaseError, predict
 from oracle.rules.by_version import rules_for
 from oracle.steps.brokers import Kill, Start
 from oracle.steps.frames import AwaitHold, DelayFrame, Drop, Hold, ReleaseHold
@@ -46,11 +46,11 @@ def test_a_hold_names_its_link(step: Hold, field: str, message: str) -> None:
 def test_what_the_model_cannot_predict_is_refused(step: Hold | DelayFrame) -> None:
     with pytest.raises(ScheduleError, match="cannot be predicted; points: fetch_request") as refused:
         predict(schedule(produce("m0"), step), ZOOKEEPER)
-    assert not isinstance(refused.value, PointUnavailableError)
+    assert not isinstance(refused.value, NotOnReleaseError)
 
 
 def test_what_an_unassigned_replica_is_served_is_not_predicted() -> None:
-    with pytest.raises(PointUnavailableError, match=r"Kafka 2.0.1 serves a replica that is not assigned any more"):
+    with pytest.raises(NotOnReleaseError, match=r"Kafka 2.0.1 serves a replica that is not assigned any more"):
         predict(schedule(Hold("x", PointName.STOP_REPLICA, broker=TWO)), rules_for("2.0.1", MetadataMode.ZOOKEEPER))
 
 
@@ -58,21 +58,21 @@ def test_what_an_unassigned_replica_is_served_is_not_predicted() -> None:
     "point", [LEADER_AND_ISR, PointName.LEADER_AND_ISR_RESPONSE, PointName.STOP_REPLICA, UPDATE_METADATA]
 )
 def test_kraft_has_no_requests_of_the_controller(point: PointName) -> None:
-    with pytest.raises(PointUnavailableError, match="in KRaft mode: brokers read the metadata log"):
+    with pytest.raises(NotOnReleaseError, match="in KRaft mode: brokers read the metadata log"):
         predict(schedule(produce("m0"), Hold("x", point, broker=TWO)), KRAFT)
     check_points(schedule(produce("m0"), Hold("x", point, broker=TWO)), ZOOKEEPER)
 
 
 @pytest.mark.parametrize("point", [METADATA, PointName.CONTROLLER_FETCH_RESPONSE])
 def test_zookeeper_mode_has_no_metadata_log(point: PointName) -> None:
-    with pytest.raises(PointUnavailableError, match="brokers read no metadata log in ZooKeeper mode"):
+    with pytest.raises(NotOnReleaseError, match="brokers read no metadata log in ZooKeeper mode"):
         predict(schedule(produce("m0"), Hold("x", point, broker=TWO)), ZOOKEEPER)
     predict(schedule(produce("m0"), Hold("x", point, broker=TWO), AwaitHold("x"), ReleaseHold("x")), KRAFT)
 
 
 @pytest.mark.parametrize("point", [PointName.ALTER_PARTITION_REQUEST, PointName.ALTER_PARTITION_RESPONSE])
 def test_leaders_that_write_the_isr_send_no_request(point: PointName) -> None:
-    with pytest.raises(PointUnavailableError, match=r"Kafka 2.6.3 leaders write the ISR themselves"):
+    with pytest.raises(NotOnReleaseError, match=r"Kafka 2.6.3 leaders write the ISR themselves"):
         predict(schedule(produce("m0"), Hold("x", point, broker=ONE)), OLD)
     check_points(schedule(produce("m0"), Hold("x", point, broker=ONE)), ZOOKEEPER)
 
@@ -81,7 +81,7 @@ def test_leaders_that_write_the_isr_send_no_request(point: PointName) -> None:
 def test_releases_before_2_4_hold_no_unclean_election_on_request(version: str) -> None:
     steps = (produce("m0"), Kill(TWO), Kill(ONE), Start(TWO), Elect(ElectionKind.UNCLEAN))
     message = f"Kafka {version} holds no unclean election on request"
-    with pytest.raises(PointUnavailableError, match=message) as refused:
+    with pytest.raises(NotOnReleaseError, match=message) as refused:
         predict(schedule(*steps), rules_for(version, MetadataMode.ZOOKEEPER))
     assert (refused.value.step, refused.value.field) == (4, "kind")
 

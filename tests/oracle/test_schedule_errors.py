@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from oracle.predict import PointUnavailableError, predict
+from oracle.predict import NotOnReleaseError, predict
 from oracle.rules.by_version import rules_for
 from oracle.schedule import Schedule, check_structure
 from oracle.steps.brokers import Kill, LoseCheckpoint, LoseTail, Start, Stop
@@ -124,7 +124,7 @@ def test_schedule_must_end_with_a_leader() -> None:
 def test_lookup_does_not_exist_everywhere(version: str, metadata: str, point: PointName) -> None:
     rules = rules_for(version, MetadataMode(metadata))
     for step in (hold("x", point), DelayFrame(point, TWO, ONE, 1)):
-        with pytest.raises(PointUnavailableError, match=f"Kafka {version} followers do not send") as refused:
+        with pytest.raises(NotOnReleaseError, match=f"Kafka {version} followers do not send") as refused:
             predict(schedule(produce("m0"), step), rules)
         assert (refused.value.step, refused.value.field) == (1, "point")
 

@@ -3,7 +3,7 @@
 import pytest
 
 from conformance.registry import select
-from oracle.predict import PointUnavailableError, predict
+from oracle.predict import NotOnReleaseError, predict
 from oracle.rules.by_version import rules_for
 from oracle.schedule import Schedule, TopicSettings
 from oracle.steps.brokers import Kill, Start
@@ -23,7 +23,7 @@ def elects_the_one_that_left_first(*, unclean: bool) -> Schedule:
 @pytest.mark.parametrize("version", ["3.3.2", "3.5.2", "3.6.2", "3.8.1"])
 def test_a_schedule_that_needs_the_setting_does_not_apply(version: str) -> None:
     rules = rules_for(version, MetadataMode.KRAFT)
-    with pytest.raises(PointUnavailableError, match=rf"Kafka {version} does not look at .* \(KAFKA-12670: 3.9\)") as it:
+    with pytest.raises(NotOnReleaseError, match=rf"Kafka {version} does not look at .* \(KAFKA-12670: 3.9\)") as it:
         predict(elects_the_one_that_left_first(unclean=True), rules)
     assert it.value.step == 3
 
@@ -37,7 +37,7 @@ def test_it_applies_where_a_controller_looks(version: str, mode: MetadataMode) -
 def test_what_the_setting_would_not_help_is_refused(version: str) -> None:
     with pytest.raises(ScheduleError, match="the leader is none, not 2") as it:
         predict(elects_the_one_that_left_first(unclean=False), rules_for(version, MetadataMode.KRAFT))
-    assert not isinstance(it.value, PointUnavailableError)
+    assert not isinstance(it.value, NotOnReleaseError)
 
 
 def test_scenarios_that_need_it_are_not_run() -> None:
@@ -46,7 +46,7 @@ def test_scenarios_that_need_it_are_not_run() -> None:
     for scenario in select((), "quick"):
         try:
             predict(scenario.schedule, rules)
-        except PointUnavailableError:
+        except NotOnReleaseError:
             inapplicable.add(scenario.name)
     assert {"TR-01", "EL-02/unsafe"} <= inapplicable
     assert "HW-03" not in inapplicable

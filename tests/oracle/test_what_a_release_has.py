@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from oracle.predict import PointUnavailableError, predict
+from oracle.predict import NotOnReleaseError, predict
 from oracle.rules.by_version import rules_for
 from oracle.rules.fencing import NO_BROKER_EPOCH
 from oracle.rules.release import age, first_patch, is_older
@@ -48,7 +48,7 @@ def test_a_cluster_has_eligible_leader_replicas_by_default_from_4_1_on(version: 
 def test_records_are_deleted_from_0_11_on() -> None:
     deleting = schedule(produce("m0"), DeleteRecords(Offset(1)))
     assert predict(deleting, rules_for("0.11.0.0", ZOOKEEPER)).checkpoints == ()
-    with pytest.raises(PointUnavailableError, match=r"KIP-107: 0\.11"):
+    with pytest.raises(NotOnReleaseError, match=r"KIP-107: 0\.11"):
         predict(deleting, rules_for("0.10.2.2", ZOOKEEPER))
 
 

@@ -12,6 +12,7 @@ import pytest
 
 from conformance.cli import EPILOG, build_parser, main
 from conformance.commands.choosing import Choice, rules_of
+from conformance.commands.groups import GROUPS
 from conformance.commands.predicted_promise import predicted_promise
 from fault_injection.releases import MetadataMode, find_release
 from oracle.predict import predict
@@ -133,6 +134,11 @@ def test_the_help_of_what_the_readme_shows_teaches_by_examples(name: str, capsys
     assert any(command.startswith(f"kafka-conformance {name}") for command in ours)
     for command in ours:
         build_parser().parse_args(words(command)[1:])
+
+
+@pytest.mark.parametrize("name", [command.name for group in GROUPS.values() for command in group])
+def test_every_command_is_shown_in_a_document(name: str) -> None:
+    assert any(command.split()[1] == name for command in OURS)
 
 
 @pytest.mark.parametrize("line", IN_HELP)

@@ -11,7 +11,7 @@ from conformance.catalogue.questions import NotSeenError, QuestionAnswer
 from conformance.catalogue.where import Where
 from conformance.commands.judgement import JudgeOptions, judge_again
 from conformance.console import Console
-from conformance.interruption import INTERRUPTED, NeverAtRestError
+from conformance.interruption import INTERRUPTED, InconclusiveError
 from conformance.record.digests import write_digests
 from conformance.record.directory import RunDirectory, RunDirectoryError
 from conformance.record.verdict import Conformance, PromiseKept
@@ -86,7 +86,7 @@ def test_any_other_answer_deviates(pipeline: Pipeline, measured: tuple[QuestionA
     [
         (ClusterError("broker-1 ended"), HARNESS_ERROR, "ClusterError: broker-1 ended"),
         (NotSeenError("no fetch of broker 2 in 10 s"), DEVIATES, "no fetch of broker 2 in 10 s"),
-        (NeverAtRestError("it moves"), Conformance.INCONCLUSIVE, "it moves"),
+        (InconclusiveError("it moves"), Conformance.INCONCLUSIVE, "it moves"),
         (ZeroDivisionError("oops"), HARNESS_ERROR, "defect in the tester, see traceback.txt: "),
     ],
 )

@@ -22,7 +22,7 @@ from oracle.events import (
     TopicDeleted,
 )
 from oracle.gate import ModelledGate
-from oracle.predict import PointUnavailableError, initial_world, predict, take
+from oracle.predict import NotOnReleaseError, initial_world, predict, take
 from oracle.rules import fencing
 from oracle.rules.by_version import rules_for
 from oracle.schedule import TopicSettings
@@ -220,7 +220,7 @@ def is_predicted(version: str, asked: Schedule) -> Callable[[Callable[[RuleSet],
     def ask(change: Callable[[RuleSet], RuleSet]) -> object:
         try:
             predict(asked, _rules(version, change))
-        except PointUnavailableError:
+        except NotOnReleaseError:
             return False
         return True
 

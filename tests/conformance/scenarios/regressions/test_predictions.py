@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from oracle.predict import PointUnavailableError, predict
+from oracle.predict import NotOnReleaseError, predict
 from oracle.rules.by_version import rules_for
 from oracle.rules.message_format import stamps_epochs
 from oracle.vocabulary import MetadataMode
@@ -52,7 +52,7 @@ def _by_rules(scenario: Scenario, rules: RuleSet) -> Prediction | None:
     """Predict once for all releases of the same rules."""
     try:
         return predict(scenario.schedule, rules)
-    except PointUnavailableError:
+    except NotOnReleaseError:
         return None
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from conformance.record.prediction import frozen_form
-from oracle.predict import PointUnavailableError
+from oracle.predict import NotOnReleaseError
 from oracle.rules.by_version import rules_for
 from oracle.vocabulary import BrokerId
 from tests.conformance.scenarios.ladder_predictions import (
@@ -106,5 +106,5 @@ def test_who_knows_no_epoch_asks_up_to_2_0() -> None:
 
 @pytest.mark.parametrize("line", [zookeeper("3.2.3"), kraft("4.3.1")])
 def test_from_3_0_records_always_carry_epochs(line: Line) -> None:
-    with pytest.raises(PointUnavailableError, match="its records carry epochs"):
+    with pytest.raises(NotOnReleaseError, match="its records carry epochs"):
         predicted("TR-07", line)
