@@ -82,14 +82,14 @@ check: lint
 	@$(PYTEST) -q -n auto -m "not ($(STARTS) or shells or slow)"
 
 test-oracle: setup-dev
-	@$(PYTEST) -q -n auto tests/oracle $(if $(filter no,$(NIGHTLY)),-m "not ($(LONGEST))") $(call junit,oracle) \
+	@$(PYTEST) -q -n auto tests/oracle $(if $(filter no,$(NIGHTLY)),-m "not ($(LONGEST)) and not nightly") $(call junit,oracle) \
 	  --cov=oracle --cov-branch --cov-report=term:skip-covered --cov-fail-under=100
 
 test-searches: setup-dev
 	@$(PYTEST) -q -n auto tests/oracle -m "$(LONGEST)" $(call junit,searches)
 
 test-pure: setup-dev
-	@$(PYTEST) -q -n auto --ignore=tests/oracle -m "not ($(STARTS))" $(call junit,pure)
+	@$(PYTEST) -q -n auto --ignore=tests/oracle -m "not ($(STARTS))$(by_day)" $(call junit,pure)
 
 # Its output comes in one piece, when it ends.
 test-aside: setup-dev

@@ -23,6 +23,7 @@ from fault_injection.cluster.backend import ClusterError
 from fault_injection.cluster.readiness import is_serving
 from fault_injection.waiting import DeadlineExceededError, until
 from fault_injection.wire.gate import GateError
+from oracle.error_codes import ErrorCode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -124,7 +125,7 @@ def blaming_lost_nodes(run: RunDirectory, running: Callable[[], Cluster | None])
     except Exception as error:
         if (cluster := running()) is None:
             raise
-        _await_ends(cluster)
+        _await_ends(cluster, gives_up=_has_lost_its_directory(error))
         if (reason := ended(cluster)) is not None:
             if not any((run.path / "brokers").iterdir()):
                 keep_node_logs(run, cluster)
@@ -132,12 +133,21 @@ def blaming_lost_nodes(run: RunDirectory, running: Callable[[], Cluster | None])
         raise
 
 
-def _await_ends(cluster: Cluster) -> None:
-    """Wait until every live broker answers, or a node is gone: one that gives up closes its ports before it ends."""
+def _has_lost_its_directory(error: Exception) -> bool:
+    """Return whether a broker has answered that its only log directory is gone: it goes on answering, then ends."""
+    said = (each.error for each in (error, error.__cause__) if isinstance(each, ProbeError))
+    return ErrorCode.KAFKA_STORAGE_ERROR.name in said
+
+
+def _await_ends(cluster: Cluster, *, gives_up: bool) -> None:
+    """Wait until a node is gone or, unless one has said that it gives up, every live broker answers.
+
+    One that gives up closes its ports before it ends.
+    """
 
     def is_settled() -> bool:
         live = (cluster.client_address(broker) for broker in cluster.live_brokers)
-        return bool(cluster.lost_nodes()) or all(map(is_serving, live))
+        return bool(cluster.lost_nodes()) or (not gives_up and all(map(is_serving, live)))
 
     with suppress(DeadlineExceededError):
         until(is_settled, deadline_s=END_DEADLINE_S, what="a broker that does not answer to end")

@@ -53,7 +53,15 @@ def test_files_that_are_named_exist(path: str) -> None:
 
 QUESTIONS = (
     *("high watermark advanced", "loss called allowed", "frame does a hold catch", "prediction hashed"),
-    *("leftover broker", "lane picture drawn", "flag get parsed", "ISR shrink time judged", "classified as lost"),
+    *("leftover broker", "lane picture drawn", "flag get parsed", "time of an ISR shrink", "classified as lost"),
+    *(
+        "the ISR shrunk",
+        "one record pass",
+        "one held frame pass",
+        "`--no-fetch-sessions`",
+        "NOT_RUN",
+        "Who writes run.json",
+    ),
     *("run inconclusive", "exit code", "a fault as a step", "a release, such as 4.5", "a scenario", "a rule"),
     *("a step", "a fault", "a report view", "a command", "an option", "a file of a run"),
 )

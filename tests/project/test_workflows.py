@@ -15,7 +15,7 @@ import yaml
 from conformance.catalogue.ladder import LADDER
 from conformance.cli import build_parser
 from fault_injection.releases import MetadataMode, find_release
-from tests.conftest import AT_NIGHT, is_for_the_night
+from tests.conftest import AT_NIGHT, ONE_IN_THREE, is_for_the_night
 from tests.project.documents import ROOT, page
 
 if TYPE_CHECKING:
@@ -158,12 +158,17 @@ def test_ci_runs_every_part_of_the_suite() -> None:
 
 
 def test_what_ci_leaves_out_is_a_job_of_the_nightly() -> None:
-    left, lanes, alone, searched, nightly = (
+    left, lanes, pure, alone, searched, nightly = (
         subprocess.check_output(
             ["make", "--dry-run", "--old-file=setup-dev", *more], cwd=ROOT, env={"PATH": os.environ["PATH"]}, text=True
         )
         for more in (
-            *(["test-oracle", "NIGHTLY=no"], ["test-lanes", "NIGHTLY=no"], ["test-alone", "NIGHTLY=no"]),
+            *(
+                ["test-oracle", "NIGHTLY=no"],
+                ["test-lanes", "NIGHTLY=no"],
+                ["test-pure", "NIGHTLY=no"],
+                ["test-alone", "NIGHTLY=no"],
+            ),
             *(["test-searches"], ["test-nightly"]),
         )
     )
@@ -174,9 +179,10 @@ def test_what_ci_leaves_out_is_a_job_of_the_nightly() -> None:
         "make test-nightly",
     ]
     assert ' and not alone and not nightly"' in lanes
+    assert ' and not nightly"' in pure
     assert "nightly" not in alone
     assert "-m nightly" in nightly
-    assert ' tests/oracle -m "not (slow and no_cover)" ' in left
+    assert ' tests/oracle -m "not (slow and no_cover) and not nightly" ' in left
     assert ' tests/oracle -m "slow and no_cover"' in searched
 
 
@@ -187,7 +193,17 @@ def test_the_night_has_what_the_day_has_the_like_of() -> None:
     whole = {test for test in map(_function, ids) if all(map(is_for_the_night, _cases(ids, test)))}
 
     assert [path for path, pattern in AT_NIGHT.items() if not any(_has(one, path, pattern) for one in ids)] == []
-    assert {test.partition("::")[0] for test in whole} <= {path for path, what in AT_NIGHT.items() if what[:2] == "::"}
+    assert {test.partition("::")[0] for test in whole} <= {path for path, what in AT_NIGHT.items() if "::" in what}
+
+
+def test_one_in_three_runs_every_time() -> None:
+    """Of each kind, whatever its cases are called."""
+    files = sorted({test.partition("::")[0] for test in ONE_IN_THREE})
+    command = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider", *files]
+    ids = [line for line in subprocess.check_output(command, cwd=ROOT, text=True).splitlines() if "::" in line]
+    for test in ONE_IN_THREE:
+        of_kind = [one for one in ids if one.startswith(test)]
+        assert 0.2 < sum(not is_for_the_night(one) for one in of_kind) / len(of_kind) < 0.5, test
 
 
 def _has(nodeid: str, path: str, pattern: str) -> bool:
