@@ -13,9 +13,6 @@ if TYPE_CHECKING:
 GIVEN_UP = "GIVEN_UP"
 """The error of a record whose producer was still waiting when the run ended: no answer of a broker."""
 
-INTERRUPTED = "the tester was interrupted before the run ended"
-"""What run directory and verdict say of a run that Ctrl-C or SIGTERM ended."""
-
 
 class RunInterruption(Exception):  # noqa: N818 - an interruption is not always an error of ours
     """A run could not go on.

@@ -85,10 +85,12 @@ class Pipeline:
         started = time.monotonic()
         run = self.begin(entry)
         with judged_if_interrupted(run):
+            ended: dict[str, str] = {}
             if self.predict(run, entry):
                 self.execute(run, entry)
+                ended["finished"] = datetime.now(UTC).isoformat(timespec="seconds")
             seconds = round(time.monotonic() - started, 3)
-            write_digests(run, seconds=seconds)
+            write_digests(run, seconds=seconds, **ended)
             return Finished(entry.name, run, self.judge(run), seconds)
 
     @property
@@ -136,7 +138,6 @@ class Pipeline:
         except Exception as error:  # noqa: BLE001 - a defect of ours must not pass for a finding, nor stop the others
             (run.path / "traceback.txt").write_text(traceback.format_exc(), encoding="utf-8")
             self._fail(run, HarnessError.verdict, f"defect in the tester, see traceback.txt: {error!r}")
-        write_digests(run, finished=datetime.now(UTC).isoformat(timespec="seconds"))
 
     def _examine(self, run: RunDirectory, entry: Examination) -> None:
         pool = self.cluster_pool

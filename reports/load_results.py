@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from conformance.record.observations import OutcomeSeen
 from conformance.record.replica_logs import disagreeing_offsets, logs_by_broker
+from conformance.record.run import INTERRUPTED
 from conformance.record.verdict import Conformance, Finding
 from reports.model import (
     CheckpointView,
@@ -197,10 +198,6 @@ def acks_words(acks: object) -> str:
 
 
 # What was the verdict, what did the wire check find, and what did each checkpoint compare?
-
-
-INTERRUPTED = "the tester was interrupted before the run ended"
-"""What run.json says of a run that Ctrl-C or SIGTERM ended."""
 
 
 def verdict_view(verdict: Verdict | None, about: Run) -> VerdictView:

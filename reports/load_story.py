@@ -141,12 +141,17 @@ def load_held_frames(timeline: Sequence[TimelineMark], steps: Sequence[StepView]
         if noted.event is Event.HOLD_CAUGHT:
             later = timeline[position + 1 :]
             ended = next((one for one in later if one.event in HOLD_ENDS and one.subject == noted.subject), None)
-            frames.append(_frame(noted, ended, *armed.get(noted.subject, (None, None))))
+            times = instant_of(noted, steps), None if ended is None else instant_of(ended, steps)
+            frames.append(_frame(noted, ended, times, *armed.get(noted.subject, (None, None))))
     return tuple(frame for frame in frames if frame is not None)
 
 
 def _frame(
-    caught: TimelineMark, ended: TimelineMark | None, armed_in: int | None, hold: StepInWords | None
+    caught: TimelineMark,
+    ended: TimelineMark | None,
+    times: tuple[Instant, Instant | None],
+    armed_in: int | None,
+    hold: StepInWords | None,
 ) -> HeldFrameView | None:
     follower, leader = _ends(caught, hold)
     if follower is None or leader is None:
@@ -160,8 +165,8 @@ def _frame(
         follower=follower,
         leader=leader,
         is_from_follower=point.endswith("request"),
-        caught=Instant(caught.step or 0, caught.t_ns),
-        ended=None if ended is None else Instant(ended.step or 0, ended.t_ns),
+        caught=times[0],
+        ended=times[1],
         ending="still held" if ended is None else ended.event.removeprefix("hold_"),
         armed_in=armed_in,
     )

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING
 
 from conformance.judgement.evidence_of_frames import end_complaints, frame_complaints
 from conformance.judgement.evidence_of_run import run_complaints
-from conformance.judgement.evidence_of_steps import step_complaints
+from conformance.judgement.evidence_of_steps import in_step, step_complaints
 from conformance.record.observations import BrokerAnswer, MeasuredNumbers, OutcomeSeen
 from conformance.record.timeline import Event
 from oracle.steps.produce import Produce
-from oracle.steps.questions import SendTo
+from oracle.steps.questions import Ask, SendTo
 from oracle.steps.waits import Checkpoint as CheckpointStep
 from oracle.vocabulary import ProduceOutcome
 
@@ -44,7 +44,7 @@ class Evidence:
 
     Attributes:
         topic: the records that were read; None if they never were.
-        frames: the frames that holds caught; None if the wire trace cannot be read, which its check tells.
+        frames: the frames that holds caught; None if there is no wire trace, which its check tells.
         answers: the questions that ``answers.ndjson`` answers, and ``asked`` those that were frozen.
     """
 
@@ -81,8 +81,7 @@ def what_is_wrong(evidence: Evidence) -> list[str]:
     ]
     if evidence.is_complete and evidence.frames is not None:
         found += frame_complaints(evidence.schedule, evidence.timeline, evidence.frames)
-        if evidence.about.not_healed is None:
-            found += end_complaints(evidence.schedule, evidence.observations, evidence.frames)
+        found += end_complaints(evidence.schedule, evidence.observations, evidence.frames)
     if evidence.is_complete:
         found += [*_of_topic(evidence), *_of_logs(evidence), *_of_counts(evidence)]
     return list(dict.fromkeys(found))
@@ -203,12 +202,27 @@ def _of_answers(evidence: Evidence) -> Iterator[str]:
     yield from (
         f"answers.ndjson answers what nobody asked: {what}" for what in evidence.answers if what not in evidence.asked
     )
+    for seen in evidence.observations:
+        if isinstance(seen, BrokerAnswer) and seen.step is not None and not _is_of_whom_it_asks(evidence, seen):
+            yield f"step {seen.step + 1} was answered by broker {seen.broker}, which it does not ask"
     predicted = [answer.step for answer in evidence.prediction.answers]
     measured = [seen.step for seen in evidence.observations if isinstance(seen, BrokerAnswer)]
     yield from _twice((f"{step + 1}" for step in measured if step is not None), "the answer to step")
     yield from (
-        f"an answer was observed that no step asks, in step {step}" for step in measured if step not in predicted
+        f"an answer was observed that no step asks,{in_step(step)}" for step in measured if step not in predicted
     )
+
+
+def _is_of_whom_it_asks(evidence: Evidence, seen: BrokerAnswer) -> bool:
+    """Return whether an answer is of the broker that its step names; without a name, of who led after the step."""
+    steps = evidence.schedule.steps
+    step = steps[seen.step] if seen.step is not None and seen.step < len(steps) else None
+    if not isinstance(step, Ask):
+        return True  # that no step asks is told besides
+    if step.broker is not None:
+        return seen.broker == step.broker
+    probes = [one for one in evidence.observations if isinstance(one, MeasuredNumbers) and one.step == seen.step]
+    return not probes or seen.broker == probes[-1].leader
 
 
 def _of_topic(evidence: Evidence) -> Iterator[str]:

@@ -7,6 +7,7 @@ proves that it fired.
 from __future__ import annotations
 
 import re
+import signal
 from typing import TYPE_CHECKING
 
 from conformance.record.directory import FIRST_FORMAT
@@ -15,7 +16,7 @@ from oracle.steps.frames import Close, DelayFrame, Drop, Hold, ReleaseHold, name
 from oracle.vocabulary import MetadataMode
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from conformance.record.run import Run
     from conformance.record.timeline import ProcessOfFault, TimelineMark
@@ -27,28 +28,30 @@ if TYPE_CHECKING:
 FAULT_STAGES = (Event.FAULT_ARMED, Event.FAULT_FIRED, Event.FAULT_HEALED)
 _FILES = r"{}/\d{{20}}\.log|replication-offset-checkpoint"
 """The files of a replica that faults change: a segment, and where high watermarks are kept."""
+ENDS_PROCESSES = frozenset({"kill", "kill_together", "stop"})
+"""Faults that one start takes back, which may come to several, or never."""
 ENDED_BY_SIGNAL = 128
 """The exit code of a process that a signal ended is this and the signal's number."""
 
 
 def fault_complaints(about: Run, taken: Taken, timeline: Sequence[TimelineMark]) -> Iterator[str]:
     """Yield what is wrong with the faults on a timeline, given the steps that were taken, with their numbers."""
-    is_complete = about.harness_failure is None
-    yield from _of_order(timeline, is_complete=is_complete and about.not_healed is None)
+    wanted = FAULT_STAGES if about.harness_failure is None else ()
+    yield from _of_order(timeline, wanted if about.not_healed is None else wanted[:2])
     yield from _of_injections(about, taken, timeline)
     if about.format > FIRST_FORMAT:
         yield from _of_proofs(about, taken, timeline)
 
 
-def _of_order(timeline: Iterable[TimelineMark], *, is_complete: bool) -> Iterator[str]:
-    """Look at each fault's own story: armed, fired, healed, once each and in this order."""
+def _of_order(timeline: Iterable[TimelineMark], wanted: Sequence[Event]) -> Iterator[str]:
+    """Look at each fault's own story: armed, fired, healed, once each and in this order; some of it must be there."""
     stories = _stories(timeline)
     numbers = [number or 0 for number in stories]
     if numbers != sorted(numbers) or min(numbers, default=1) < 1:
         yield "the faults on the timeline are not numbered in the order of injection"
     for number, story in stories.items():
         told = [mark.event for mark in story]
-        if told != list(FAULT_STAGES) if is_complete else told != [stage for stage in FAULT_STAGES if stage in told]:
+        if told != [stage for stage in FAULT_STAGES if stage in told or stage in wanted]:
             yield f"fault {number} was not armed, fired and healed, once each and in this order"
         if len({mark.subject for mark in story}) > 1:
             yield f"fault {number} is told under several names"
@@ -98,6 +101,10 @@ def _of_proofs(about: Run, taken: Taken, timeline: Sequence[TimelineMark]) -> It
             healing = steps.get(-1 if mark.step is None else mark.step)
             if mark.event is Event.FAULT_HEALED and healing is not None and not _is_taken_back(step, healing):
                 yield f"fault {number} ({step.fault}) was healed in a step that does not take it back"
+    healed = {mark.step for mark in timeline if mark.event is Event.FAULT_HEALED}
+    for number, step in taken:
+        if set(step.takes_back) - ENDS_PROCESSES and number not in healed:
+            yield f"step {number + 1} ({step.word}) healed no fault"
 
 
 def _of_proof(about: Run, step: Step, fired: TimelineMark) -> Iterator[str]:
@@ -105,6 +112,8 @@ def _of_proof(about: Run, step: Step, fired: TimelineMark) -> Iterator[str]:
     processes, file = fired.processes or (), fired.file
     if not processes and file is None and fired.frame is None:
         yield "has no proof that it fired"
+    elif not _PROOFS[step.fault](fired):
+        yield "is proved by what proves another fault"
     if processes and sorted(str(process.broker) for process in processes) != hit:
         yield "did something to other brokers than its step says"
     if any(not _is_sound(process) for process in processes):
@@ -117,6 +126,27 @@ def _of_proof(about: Run, step: Step, fired: TimelineMark) -> Iterator[str]:
         yield "changed a file that no replica has"
     if fired.frame is not None and fired.frame.at_ns != fired.at_ns:
         yield "fired at another time than the frame that proves it"
+
+
+def _all_processes(fired: TimelineMark, holds: Callable[[ProcessOfFault], bool]) -> bool:
+    return bool(fired.processes) and all(map(holds, fired.processes or ()))
+
+
+def _by_kill(fired: TimelineMark) -> bool:
+    return _all_processes(fired, lambda process: process.signal == signal.SIGKILL)
+
+
+_PROOFS: dict[str, Callable[[TimelineMark], bool]] = {
+    "kill": _by_kill,
+    "kill_together": _by_kill,
+    "stop": lambda fired: _all_processes(fired, lambda one: one.exit_code is not None and one.signal != signal.SIGKILL),
+    "pause": lambda fired: _all_processes(fired, lambda process: process.is_paused),
+    "cut": lambda fired: fired.frame is not None,
+    "isolate": lambda fired: fired.frame is not None,
+    "lose_tail": lambda fired: fired.file is not None,
+    "lose_high_watermark_checkpoint": lambda fired: fired.file is not None,
+}
+"""What must be among the proof of each fault that a step injects."""
 
 
 def _is_sound(process: ProcessOfFault) -> bool:

@@ -62,7 +62,7 @@ class Frames:
         return frozenset(node for ends in self.ends.values() for node in ends if node is not None)
 
 
-def frames_that_matter(frames: Iterable[TracedFrame], topic: str | None, story: WireStory | None = None) -> Frames:
+def frames_that_matter(frames: Iterable[TracedFrame], topic: str | None, story: WireStory) -> Frames:
     """Return what is to be compared of a wire trace."""
     held: list[TracedFrame] = []
     ids: set[str] = set()
@@ -71,8 +71,7 @@ def frames_that_matter(frames: Iterable[TracedFrame], topic: str | None, story: 
     ends: dict[int, tuple[int | None, int]] = {}
     in_sessions = False
     for frame in frames:
-        if story is not None:
-            story.take(frame)
+        story.take(frame)
         ends[frame.connection] = frame.source, frame.destination
         if frame.hold is not None or frame.outcome not in ("forwarded", "aborted"):
             held.append(frame)
@@ -82,8 +81,7 @@ def frames_that_matter(frames: Iterable[TracedFrame], topic: str | None, story: 
             pairs.take(frame)
         in_sessions |= any(not entry.is_listed for entry in frame.said.entries)
         ids.update(entry.topic_id for entry in frame.said.entries if entry.topic == topic and entry.topic_id)
-    told = () if story is None else tuple(story.complaints())
-    return Frames(held, last, frozenset(ids), pairs.unasked(), ends, in_sessions, told)
+    return Frames(held, last, frozenset(ids), pairs.unasked(), ends, in_sessions, tuple(story.complaints()))
 
 
 class _Pairs:

@@ -114,22 +114,23 @@ def _of_deeds(about: Run, taken: Taken, timeline: Sequence[TimelineMark], end: i
         and not (mark.event in HOLD_ENDS and (mark.step is None or mark.subject in ends))
     )
     for event, subject, number in wanted - told:
-        yield f"the timeline does not tell {_called(event, subject)}{_in(number)}"
+        yield f"the timeline does not tell {_called(event, subject)}{in_step(number)}"
     for event, subject, number in told - wanted:
-        yield f"the timeline tells {_called(event, subject)}{_in(number)}, and no step did that"
+        yield f"the timeline tells {_called(event, subject)}{in_step(number)}, and no step did that"
     steps = dict(taken) if about.format > FIRST_FORMAT else {}
     for mark in timeline:
         step = steps.get(-1 if mark.step is None else mark.step)
         if step is not None and mark.event == step.leaves and not _is_as_asked(step, mark):
-            yield f"the timeline's {_called(mark.event, mark.subject)} is another than{_in(mark.step)} is asked for"
+            yield f"the timeline's {_called(mark.event, mark.subject)} is another than{in_step(mark.step)} is asked for"
 
 
 def _is_as_asked(step: Step, mark: TimelineMark) -> bool:
-    """Return whether a mark tells the ends of a link, or an offset, as its step does."""
+    """Return whether a mark tells what its step asks for: the ends of a link, an offset, to whom a record was sent."""
     return all(getattr(step, name) == getattr(mark, name) for name in TOLD_WITH.get(mark.event, ()))
 
 
-def _in(number: int | None) -> str:
+def in_step(number: int | None) -> str:
+    """Return where on a timeline something stands, as words behind it."""
     return " between the steps" if number is None else f" in step {number + 1}"
 
 
@@ -203,7 +204,7 @@ def _of_waits(taken: Taken, observations: Sequence[Observation]) -> Iterator[str
 
 
 def _are_known(records: Iterable[str], outcomes: Mapping[str, int | None], step: int) -> bool:
-    return all(one in outcomes and (outcomes[one] or 0) <= step for one in records)
+    return all((at := outcomes.get(one)) is not None and at <= step for one in records)
 
 
 def _of_tails(timeline: Sequence[TimelineMark], observations: Sequence[Observation]) -> Iterator[str]:
@@ -211,7 +212,11 @@ def _of_tails(timeline: Sequence[TimelineMark], observations: Sequence[Observati
     for mark in timeline:
         if mark.event is not Event.TAIL_LOST or mark.last_offset is None or mark.step is None:
             continue
-        before = [one for one in observations if isinstance(one, MeasuredNumbers) and (one.step or 0) < mark.step]
+        before = [
+            one
+            for one in observations
+            if isinstance(one, MeasuredNumbers) and one.step is not None and one.step < mark.step
+        ]
         seen = before[-1].replicas.get(int(mark.subject)) if before else None
         if seen is not None and seen.log_end_offset != mark.last_offset + 1:
             yield f"the tail that broker {mark.subject} lost in step {mark.step + 1} is not where its log ended"

@@ -8,6 +8,7 @@ keeps them from knowing their leader. If that does not end there either, nothing
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,7 @@ from conformance.record.timeline import HOLD_ENDS, Event, read_timeline
 from conformance.record.verdict import HeldRecord
 from oracle.steps.frames import Hold
 from oracle.steps.produce import Produce
+from oracle.steps.questions import SendTo
 from oracle.vocabulary import TELLING_WHO_LEADS
 
 if TYPE_CHECKING:
@@ -70,11 +72,11 @@ class _Inference:
     def _grow(self, number: int, probe: MeasuredNumbers) -> None:
         """Move every log to its log end offset; the broker that was sent records comes first."""
         step = self.run.schedule.steps[number]
-        named = step.leader if isinstance(step, Produce) else None
+        named = step.leader if isinstance(step, Produce) else step.broker if isinstance(step, SendTo) else None
         writer = probe.leader if named is None else int(named)
         for broker in sorted(self.logs, key=lambda broker: broker != writer):
             seen = probe.replicas.get(broker)
-            if seen is not None and seen.log_end_offset is not None:
+            if seen is not None:
                 self._move(broker, seen.log_end_offset, self._source(writer, broker, step), number)
 
     def _source(self, writer: int | None, broker: int, step: Step) -> list[str]:
@@ -106,7 +108,9 @@ class _Inference:
 
 def misses_leader_change(run: LogsOfRun, broker: int, step: int) -> bool:
     """Return whether a broker waits, at the end of a step, for a held frame that tells who leads."""
-    told = [one for one in run.timeline if one.step is not None and one.step <= step]
+    later = (one.t_ns for one in run.timeline if one.event is Event.STEP_STARTED and one.step == step + 1)
+    next_ns = min(later, default=math.inf)
+    told = [one for one in run.timeline if (one.t_ns < next_ns if one.step is None else one.step <= step)]
     caught = {one.subject for one in told if one.event is Event.HOLD_CAUGHT}
     standing = caught - {one.subject for one in told if one.event in HOLD_ENDS}
     return any(
@@ -131,7 +135,8 @@ def logs_of_run(
     ends: dict[int, list[str]] = {broker: [] for broker in prediction.logs}
     for broker, log in logs_by_broker(entries).items():
         ends[broker] = ["" if entry.record_id is None else labels.get(entry.record_id, "") for entry in log]
-    return LogsOfRun(read_schedule(run), read_timeline(run), last_probes(observations), ends)
+    timeline = read_timeline(run, may_be_cut=about.harness_failure is not None)
+    return LogsOfRun(read_schedule(run), timeline, last_probes(observations), ends)
 
 
 def held_records(run: LogsOfRun) -> tuple[HeldRecord, ...]:

@@ -71,11 +71,11 @@ def observations_that_count(run: RunDirectory) -> list[Observation]:
 
     What came later may be the lost node's doing.
     """
-    observations = read_observations(run)
     failure = read_run(run).harness_failure
+    observations = read_observations(run, may_be_cut=failure is not None)
     if failure is None or not failure.lost_node:
         return observations
-    finished = {mark.step for mark in read_timeline(run) if mark.event is Event.STEP_FINISHED}
+    finished = {mark.step for mark in read_timeline(run, may_be_cut=True) if mark.event is Event.STEP_FINISHED}
     return [seen for seen in observations if seen.step in finished]
 
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 FILES = (SCHEDULE_FILE, TIMELINE_FILE, OBSERVATIONS_FILE, WIRE_FILE, ANSWERS_FILE)
 TABLES = ("ledger", "topic", "replica_logs")
 """Folders of Parquet files: one digest over the names and contents of all of them."""
-_LATER_FIELDS = frozenset({"build", "label", "evidence"})
+_LATER_FIELDS = frozenset({"build", "label", "no_fetch_sessions", "evidence"})
 """What run.json of the first format never has, not even as null."""
 _KNOWN_LATER = ("evidence", "second_look")
 

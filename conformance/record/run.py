@@ -16,6 +16,9 @@ RUN_FILE = "run.json"
 EXAMINATION = "examination"
 """The ``kind`` of a run that has answers and no records; any other run is a scenario's."""
 
+INTERRUPTED = "the tester was interrupted before the run ended"
+"""The message of a run that Ctrl-C or SIGTERM ended."""
+
 
 @dataclass(frozen=True, slots=True)
 class HarnessFailure:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from conformance.record.directory import RunDirectoryError
 from oracle.schedule_format import decode, encode
 from oracle.steps.frames import DelayFrame, Hold
-from oracle.steps.produce import Produce
 from oracle.steps.step import ScheduleError
 from oracle.steps.waits import AwaitLag
 
@@ -54,8 +53,6 @@ class StepInWords:
         point: of a hold the protocol point, with the ``fetch_offset`` that it waits for.
         broker: of a hold on a controller's channel whose it is.
         follower: of a hold on a link of replicas the fetching end; ``leader`` the other.
-        leader: of a produce step the broker that it is sent to, if it names one.
-        records: of a produce step the labels that it sends.
         followers: of a wait for the lag time, who does not fetch meanwhile.
     """
 
@@ -71,7 +68,6 @@ class StepInWords:
     follower: int | None = None
     leader: int | None = None
     fetch_offset: int | None = None
-    records: tuple[str, ...] = ()
     followers: tuple[int, ...] = ()
 
 
@@ -101,8 +97,6 @@ def in_words(step: Step) -> StepInWords:
         case Hold():
             ends = step.broker, step.follower, step.leader
             return StepInWords(*said, step.point.value, *ends, fetch_offset=step.fetch_offset)
-        case Produce():
-            return StepInWords(*said, leader=step.leader, records=step.records)
         case AwaitLag():
             return StepInWords(*said, followers=step.followers)
         case _:

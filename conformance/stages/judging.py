@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from conformance.catalogue.questions import compare_answers
 from conformance.expectations import AcceptedFinding, accepted_for, our_findings
-from conformance.interruption import INTERRUPTED, HarnessError, InconclusiveError
+from conformance.interruption import HarnessError, InconclusiveError
 from conformance.judgement.comparison import (
     ComparedRow,
     checkpoint_rows,
@@ -37,7 +37,7 @@ from conformance.record.observations import checkpoints
 from conformance.record.prediction import PREDICTION_FILE, check_frozen, read_prediction
 from conformance.record.reconciliation import ComparedCheckpoint, read_counts, read_samples, write_checkpoints
 from conformance.record.replica_logs import read_replica_logs
-from conformance.record.run import HarnessFailure, read_run
+from conformance.record.run import INTERRUPTED, HarnessFailure, read_run
 from conformance.record.timeline import Event, read_timeline
 from conformance.record.verdict import Conformance, Verdict, write_verdict
 from conformance.stages.examining import judge_examination
@@ -73,30 +73,42 @@ def judge_run(run: RunDirectory, accepted: Sequence[AcceptedFinding] = ()) -> Ve
     if not about.not_run:
         require_finished(run, about)
     check_digests(run)
-    if about.not_run or about.is_examination:
-        _require_told(run, about)
-    if about.not_run:
-        _require_nothing_frozen(run, about)
-        verdict = not_run(about.not_run)
-    else:
-        check_frozen(run)
-        _require_consistent(run, about)
-        judged = _judged(run, about)
-        entry = _accepted(about, (*accepted, *our_findings()))
-        verdict = in_view_of(entry, _with_second_look(_with_what_is_unchecked(judged, about), about), _day_of(about))
+    with refusing_contradictions(run):
+        if about.not_run or about.is_examination:
+            _require_told(run, about)
+        if about.not_run:
+            _require_nothing_frozen(run, about)
+            verdict = not_run(about.not_run)
+        else:
+            check_frozen(run)
+            _require_consistent(run, about)
+            judged = _judged(run, about)
+            entry = _accepted(about, (*accepted, *our_findings()))
+            verdict = in_view_of(
+                entry, _with_second_look(_with_what_is_unchecked(judged, about), about), _day_of(about)
+            )
     return _written(run, about, verdict)
 
 
-def _judged(run: RunDirectory, about: Run) -> Verdict:
-    """Judge what was frozen; files of which one names what another does not know are no evidence."""
+@contextmanager
+def refusing_contradictions(run: RunDirectory) -> Iterator[None]:
+    """Files of which one names what another does not know, or tells a time that is none, are no evidence.
+
+    Raises:
+        RunDirectoryError: they do.
+    """
     try:
-        if about.is_examination:
-            return judge_examination(run, about)
-        facts = gather_facts(run, about)
-        return replace(judge(facts), differences=tuple(facts.differences), held_records=tuple(facts.held_records))
+        yield
     except (LookupError, TypeError, ValueError) as damage:
         words = f"{EVIDENCE_INCOMPLETE}: its files contradict each other, at {damage!r}"
         raise RunDirectoryError(f"{run.path}: {words}") from damage
+
+
+def _judged(run: RunDirectory, about: Run) -> Verdict:
+    if about.is_examination:
+        return judge_examination(run, about)
+    facts = gather_facts(run, about)
+    return replace(judge(facts), differences=tuple(facts.differences), held_records=tuple(facts.held_records))
 
 
 def _written(run: RunDirectory, about: Run, verdict: Verdict) -> Verdict:

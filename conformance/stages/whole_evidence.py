@@ -66,10 +66,12 @@ def evidence_of(run: RunDirectory, about: Run) -> Evidence:
 
 
 def _frames(run: RunDirectory, about: Run, schedule: Schedule) -> Frames | None:
-    """Read the frames that holds caught; None of a trace that is missing or cut, which its check tells."""
+    """Read the frames that holds caught; None of a trace that is missing, which its check tells."""
     try:
         with (run.path / WIRE_FILE).open("rb") as file:
             frames = (frame for line in file if (frame := frame_of(line)) is not None)
             return frames_that_matter(frames, about.topic, WireStory(about, schedule))
-    except (OSError, ValueError):
+    except ValueError as unreadable:
+        return Frames((), {}, wrong=(f"{WIRE_FILE} cannot be read: {unreadable}",))
+    except OSError:
         return None

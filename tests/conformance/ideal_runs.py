@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
-from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +9,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from conformance.catalogue.questions import predicted_answers
-from conformance.judgement.evidence_of_faults import named_holds
 from conformance.judgement.evidence_of_run import FETCH_WAIT, SESSIONS
 from conformance.record.digests import write_digests
 from conformance.record.directory import RunDirectory, as_line, slug
@@ -29,16 +26,16 @@ from conformance.record.reconciliation import Counts, RecordClass, Totals, write
 from conformance.record.replica_logs import LogEntry, write_replica_logs
 from conformance.record.run import Digests, Environment, Run, RunSettings, write_run
 from conformance.record.schedule import write_schedule
-from conformance.record.timeline import TIMELINE_FILE, Event, ProcessOfFault, TimelineMark
 from conformance.record.topic import read_topic
-from conformance.running.holding import place_of, point_of
 from conformance.scenarios.truncation import RESTARTED_FOLLOWER
 from conformance.schedules.topic_settings import user_settings
 from conformance.stages.predicting import freeze_prediction
 from oracle.predict import predict
 from oracle.rules.by_version import rules_for
-from oracle.steps.frames import Close, DelayFrame, Drop, Hold, ReleaseHold, name_of_delay
+from oracle.steps.produce import AwaitOutcome
+from oracle.steps.questions import Ask
 from oracle.vocabulary import MetadataMode, ProduceOutcome
+from tests.conformance.ideal_timeline import within, write_timeline
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -62,7 +59,6 @@ TOPIC = pa.schema(
         ("value_matches", pa.bool_()),
     ]
 )
-SECOND_NS = 1_000_000_000
 FIRST_EPOCH = 4
 """The brokers' epoch of the model's leadership 0; each later leadership takes the next but one."""
 
@@ -84,8 +80,8 @@ def write_ideal_run(
     write_schedule(run, scenario.schedule)
     document = prediction.as_json()
     freeze_prediction(run, document, BASE, predicted_answers(scenario.questions, rules, frozen_form(document)))
-    _write_timeline(run, scenario.schedule, MetadataMode(metadata), topic_of(scenario))
-    _write_observations(run, taken)
+    write_timeline(run, scenario.schedule, MetadataMode(metadata), topic_of(scenario))
+    _write_observations(run, taken, scenario.schedule)
     _write_records(run, taken, scenario.schedule, topic_of(scenario))
     _write_reconciliation(run, taken, end_offset)
     write_digests(run)
@@ -137,63 +133,13 @@ def _last_leader(prediction: Prediction) -> Any:  # noqa: ANN401 - a broker id t
     return prediction.moments[-1].leader
 
 
-def _within(step: int) -> int:
-    """Return a time in the middle of a step, which takes a second; of the step after the last, one after the run."""
-    return (step + 1) * SECOND_NS + SECOND_NS // 2
-
-
-def _write_timeline(run: RunDirectory, schedule: Schedule, metadata: MetadataMode, topic: str) -> None:
-    """Write what the steps did; every hold catches its frame at once, and every fault is healed at the end."""
-    marks: list[TimelineMark] = []
-    faults: list[tuple[int, str]] = []
-    held: list[str] = []
-    injected = itertools.count(1)
-    for number, step in enumerate(schedule.steps):
-
-        def mark(event: Event, subject: str, at: int = _within(number), step: int = number, **fields: Any) -> None:  # noqa: ANN401
-            marks.append(TimelineMark(event, subject, "", at, step, **fields))
-
-        mark(Event.STEP_STARTED, step.word, (number + 1) * SECOND_NS)
-        for _ in range(step.faults(metadata)):
-            faults.append((next(injected), step.fault))
-            mark(Event.FAULT_ARMED, step.fault, number=faults[-1][0], at_ns=_within(number))
-            ended = tuple(ProcessOfFault(int(broker or 0), 137, 9, is_paused=False) for broker in step.left_for())
-            mark(Event.FAULT_FIRED, step.fault, number=faults[-1][0], at_ns=_within(number), processes=ended)
-        if isinstance(step, ReleaseHold | Drop | Close):
-            held.remove(step.name)
-            mark(Event(step.leaves), step.name, **fields_of(_hold(schedule, step.name)))
-        elif step.leaves:
-            for subject in step.left_for():
-                mark(Event(step.leaves), subject or topic)
-        if isinstance(step, Hold | DelayFrame):
-            next(injected)
-            held.append(step.name if isinstance(step, Hold) else name_of_delay(number))
-            for event in (Event.HOLD_ARMED, Event.HOLD_CAUGHT):
-                mark(event, held[-1], **fields_of(step))
-        mark(Event.STEP_FINISHED, step.word, (number + 2) * SECOND_NS - 1)
-    end = _within(len(schedule.steps))
-    named = {name: step for name, (_, step) in named_holds(schedule).items()}
-    marks += [TimelineMark(Event.HOLD_DISCHARGED, name, "", end, **fields_of(named[name])) for name in held]
-    marks += [TimelineMark(Event.FAULT_HEALED, word, "", end, number=number, at_ns=end) for number, word in faults]
-    (run.path / TIMELINE_FILE).write_text("".join(map(as_line, marks)), encoding="utf-8")
-
-
-def fields_of(hold: Hold | DelayFrame | None) -> dict[str, int | str | None]:
-    """Return what the timeline says about a hold: its place, and what is done to the frame."""
-    return (
-        {} if hold is None else {**asdict(place_of(point_of(hold, ""))), "point": hold.point.value, "action": hold.word}
-    )
-
-
-def _hold(schedule: Schedule, name: str) -> Hold | None:
-    return next((step for step in schedule.steps if isinstance(step, Hold) and step.name == name), None)
-
-
-def _write_observations(run: RunDirectory, prediction: Prediction) -> None:
+def _write_observations(run: RunDirectory, prediction: Prediction, schedule: Schedule) -> None:
     seen: list[Observation] = [_observed(moment) for moment in prediction.moments]
+    awaited = _awaited(schedule)
     seen += [
         OutcomeSeen(
-            t_ns=_within(len(prediction.moments)),
+            t_ns=within(awaited.get(r.label, len(prediction.moments))),
+            step=awaited.get(r.label),
             label=r.label,
             outcome=r.outcome.value,
             error=r.error,
@@ -202,9 +148,28 @@ def _write_observations(run: RunDirectory, prediction: Prediction) -> None:
         for r in prediction.records
     ]
     told = (answer.as_json() for answer in prediction.answers)
-    seen += [BrokerAnswer(broker=0, step=one["step"], answer=one["answer"], t_ns=_within(one["step"])) for one in told]
+    seen += [
+        BrokerAnswer(
+            broker=_asked(schedule, prediction, at := one["step"]), step=at, answer=one["answer"], t_ns=within(at)
+        )
+        for one in told
+    ]
     seen.sort(key=lambda one: one.t_ns)
     (run.path / OBSERVATIONS_FILE).write_text("".join(map(as_line, seen)), encoding="utf-8")
+
+
+def _awaited(schedule: Schedule) -> dict[Label, int]:
+    """Return the step that waits for a record's outcome; what no step waits for is known at the end."""
+    waits = [(number, step) for number, step in enumerate(schedule.steps) if isinstance(step, AwaitOutcome)]
+    return {label: number for number, step in reversed(waits) for label in step.records}
+
+
+def _asked(schedule: Schedule, prediction: Prediction, number: int) -> int:
+    step = schedule.steps[number]
+    assert isinstance(step, Ask)
+    leader = prediction.moments[number].leader
+    assert leader is not None
+    return leader if step.broker is None else step.broker
 
 
 def _told_offset(prediction: Prediction, label: Label) -> int:
@@ -215,7 +180,7 @@ def _told_offset(prediction: Prediction, label: Label) -> int:
 
 def _observed(moment: Moment) -> MeasuredNumbers:
     numbers = {
-        "t_ns": _within(moment.step),
+        "t_ns": within(moment.step),
         "step": moment.step,
         "replicas": {
             broker: ReplicaSeen(one.log_end_offset, one.high_watermark, one.alive, one.log_start_offset)
@@ -245,11 +210,11 @@ def _write_records(run: RunDirectory, prediction: Prediction, schedule: Schedule
     ledger = LedgerWriter(run.path / "ledger")
     for r in prediction.records:
         step, number = sent[r.label]
-        attempt = Attempt(ids[r.label], r.label, topic, 0, int(getattr(step, "acks", 0)), number, 100, _within(number))
+        attempt = Attempt(ids[r.label], r.label, topic, 0, int(getattr(step, "acks", 0)), number, 100, within(number))
         ledger.record_attempts([attempt])
         acknowledged = r.outcome is ProduceOutcome.ACKNOWLEDGED
         offset = _told_offset(prediction, r.label) if acknowledged else None
-        ledger.record_outcomes([OutcomeEntry(ids[r.label], r.outcome, r.error, offset, _within(number) + 1)])
+        ledger.record_outcomes([OutcomeEntry(ids[r.label], r.outcome, r.error, offset, within(number) + 1)])
     leader = prediction.moments[-1].replicas[_last_leader(prediction)]
     log = [
         entry

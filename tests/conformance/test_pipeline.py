@@ -9,11 +9,11 @@ import pytest
 
 from conformance.commands.running import as_json, summarise
 from conformance.console import Console
-from conformance.interruption import INTERRUPTED, AwaitedStateMissingError, HarnessError, InconclusiveError
+from conformance.interruption import AwaitedStateMissingError, HarnessError, InconclusiveError
 from conformance.record.digests import check_digests
 from conformance.record.directory import RunDirectory
 from conformance.record.prediction import check_frozen
-from conformance.record.run import update_run
+from conformance.record.run import INTERRUPTED, Run, update_run
 from conformance.record.verdict import Conformance
 from conformance.scenarios.truncation import RESTARTED_FOLLOWER
 from conformance.stages.judging import judge_run
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
     from conformance.cluster_pool import ClusterPool
     from conformance.pipeline import Finished, Pipeline
-    from conformance.record.run import Run
 
 
 @pytest.fixture
@@ -123,7 +122,7 @@ def test_a_run_has_its_end_and_its_digests_at_once(pipeline: Pipeline, monkeypat
     with pytest.raises(KeyboardInterrupt):
         failing(pipeline, KeyboardInterrupt())
 
-    assert ended == [True] * 3
+    assert ended == [True] * 2
 
 
 def test_the_prediction_is_frozen_before_a_broker_is_asked_for(pipeline: Pipeline) -> None:

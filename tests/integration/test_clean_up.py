@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from conformance.interruption import INTERRUPTED
+from conformance.record.run import INTERRUPTED
 from fault_injection.waiting import until
 from tests.integration.processes import Process, descendants, is_java, living
 

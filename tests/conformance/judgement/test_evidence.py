@@ -36,6 +36,7 @@ ELSEWHERE = {
 }
 LOST_NODE, NOT_RUN = "4.4.0-tr-02-lost-node", "0.10.2.2-le-05-leader-kraft-not-run"
 ASKED = "4.4.0-el-06-deleted-topic"
+AWAITED = "0.10.2.2-hw-03"
 OF_OLD = "0.10.2.2-regressions-kafka-7164-format-1"
 TIMELINE, SEEN, WIRE = "timeline.ndjson", "observations.ndjson", "wire.ndjson"
 ATTEMPTS, OUTCOMES, TOPIC, LOGS = "ledger/attempts", "ledger/outcomes", "topic/part", "replica_logs/replica_logs"
@@ -118,6 +119,20 @@ def _process(broker: int, signal: int | None = 9) -> dict[str, Any]:
     return {"broker": broker, "exit_code": 137, "signal": signal, "is_paused": False}
 
 
+PAUSED = {"broker": 2, "exit_code": None, "signal": None, "is_paused": True}
+ASKED_TO = {"broker": 2, "exit_code": 143, "signal": 15, "is_paused": False}
+
+
+def _of_no_step(rows: Rows) -> Rows:
+    """Let every outcome have been known between the steps."""
+    return [row | {"step": None} if row["kind"] == "outcome" else row for row in rows]
+
+
+def _of_broker_3(rows: Rows) -> Rows:
+    """Let every question have been answered by a broker that has no replica."""
+    return [row | {"broker": 3} if row["kind"] == "answer" else row for row in rows]
+
+
 def _without_the_second(rows: Rows) -> Rows:
     """Let an isolation in KRaft have lost one of its two faults."""
     return [row | {"number": 1} if row.get("number") == 1 else row for row in rows if row.get("number") != 2]
@@ -193,6 +208,12 @@ CASES: list[tuple[str, str, Change, str]] = [
     ),
     ("a fault without proof", KEPT, (TIMELINE, of_marks("fault_fired", 2, processes=None)), "has no proof"),
     ("a process that did not end", KEPT, (TIMELINE, of_marks("fault_fired", 2, processes=[_process(2, None)])), "both"),
+    ("a kill that paused", KEPT, (TIMELINE, of_marks("fault_fired", 2, processes=[PAUSED])), "proves another fault"),
+    ("a kill that asked", KEPT, (TIMELINE, of_marks("fault_fired", 2, processes=[ASKED_TO])), "proves another fault"),
+    ("healed after the steps", CUT_OFF, (TIMELINE, of_marks("fault_healed", None, step=None)), "healed no fault"),
+    ("an outcome of no step", AWAITED, (SEEN, _of_no_step), "waits for outcomes that were not observed"),
+    ("an answer of another broker", CUT_OFF, (SEEN, _of_broker_3), "by broker 3, which it does not ask"),
+    ("a line of the wire", KEPT, (WIRE, lambda rows: [*rows, {}, rows[-1]]), "wire.ndjson cannot be read"),
     ("another fault", KEPT, (TIMELINE, of_marks("fault_armed", 2, subject="stop")), "step 6 (kill) injected 2 stop"),
     ("another number", KEPT, (TIMELINE, of_marks("fault_armed", 2, number=3)), "fault 3 was not armed"),
     (
@@ -283,6 +304,16 @@ def test_e4_an_interruption_cannot_be_removed(tmp_path: Path) -> None:
 
     assert conformance is not Conformance.CONFORMS
     assert "never measured" in told
+
+
+def test_what_could_not_be_healed_was_armed_and_fired(tmp_path: Path) -> None:
+    run = unpacked(KEPT, tmp_path)
+    change_run(run, not_healed="broker 2 does not start")
+    write_rows(run, TIMELINE, without(event="fault_healed")(read_rows(run, TIMELINE)))
+    assert "fault" not in told_of(run)[1]
+
+    write_rows(run, TIMELINE, without(event="fault_fired", number=2)(read_rows(run, TIMELINE)))
+    assert "fault 2 was not armed, fired" in told_of(run)[1]
 
 
 def test_e7_a_lost_record_cannot_be_put_back(tmp_path: Path) -> None:

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from conformance.judgement.evidence_of_frames import Frames, end_complaints, frame_complaints, frames_that_matter
+from conformance.judgement.evidence_of_wire import WireStory
 from conformance.record.observations import MeasuredNumbers, ReplicaSeen
+from conformance.record.run import Run
 from conformance.record.timeline import Event, FrameOfFault, TimelineMark
 from conformance.record.wire import TracedFrame
 from oracle.schedule import Schedule
@@ -17,6 +19,8 @@ from oracle.steps.frames import CutLink, Drop, Heal, Hold, ReleaseHold
 from oracle.vocabulary import BrokerId, PointName
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from oracle.steps.step import Step
 
 SCHEDULE = Schedule(
@@ -64,8 +68,12 @@ def test_a_fetch_of_the_metadata_log_does_not_hold_the_end_of_the_trace() -> Non
     fetched = replace(FRAME, link="replication", source=2, destination=1, hold=None)
     of_metadata = replace(fetched, link="controller", destination=100, arrived_ns=9)
 
-    assert frames_that_matter([fetched, of_metadata], "t").last_fetch_ns == {2: 1}
-    assert frames_that_matter([fetched, replace(fetched, arrived_ns=9)], "t").last_fetch_ns == {2: 9}
+    assert _matter([fetched, of_metadata]).last_fetch_ns == {2: 1}
+    assert _matter([fetched, replace(fetched, arrived_ns=9)]).last_fetch_ns == {2: 9}
+
+
+def _matter(frames: Sequence[TracedFrame]) -> Frames:
+    return frames_that_matter(frames, "t", WireStory(Run(kafka="4.4.0", metadata="kraft"), SCHEDULE))
 
 
 @pytest.mark.parametrize(("ends", "is_told"), [((2, 1), False), ((3, 1), True)])

@@ -11,11 +11,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from conformance.catalogue.scenario import Scenario
-from conformance.interruption import INTERRUPTED
 from conformance.judgement.open_outcomes import measured_prediction, write_measured_outcome
 from conformance.reconcile.run_files import PREDICTED_RECORDS, PREDICTED_REPLICA_LOGS, predicted_divergences
 from conformance.record.directory import RunDirectoryError
 from conformance.record.prediction import check_frozen, freeze
+from conformance.record.run import INTERRUPTED
 from conformance.record.verdict import Conformance, PromiseKept
 from oracle.steps.brokers import Kill, Start
 from oracle.steps.frames import AwaitHold

@@ -11,9 +11,10 @@ from conformance.catalogue.questions import NotSeenError, QuestionAnswer
 from conformance.catalogue.where import Where
 from conformance.commands.judgement import JudgeOptions, judge_again
 from conformance.console import Console
-from conformance.interruption import INTERRUPTED, InconclusiveError
+from conformance.interruption import InconclusiveError
 from conformance.record.digests import write_digests
 from conformance.record.directory import RunDirectory, RunDirectoryError
+from conformance.record.run import INTERRUPTED
 from conformance.record.verdict import Conformance, PromiseKept
 from fault_injection.cluster.backend import ClusterError
 from fault_injection.releases import JarSet

@@ -9,9 +9,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from conformance.interruption import GIVEN_UP, INTERRUPTED
+from conformance.interruption import GIVEN_UP
 from conformance.record.directory import RunDirectory, RunDirectoryError
 from conformance.record.replica_logs import REPLICA_LOGS_FILE
+from conformance.record.run import INTERRUPTED
 from conformance.record.verdict import Conformance, PromiseKept
 from conformance.stages.judging import judge_unreadable
 from oracle.predict import NotOnReleaseError

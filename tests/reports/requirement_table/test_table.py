@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from conformance.interruption import INTERRUPTED
+from conformance.record.run import INTERRUPTED
 from reports import write_report
 from reports.overview import duration_words
 from reports.requirement_table import ReleasePage, write_table
