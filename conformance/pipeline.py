@@ -85,12 +85,12 @@ class Pipeline:
         started = time.monotonic()
         run = self.begin(entry)
         with judged_if_interrupted(run):
-            ended: dict[str, str] = {}
+            finished = None
             if self.predict(run, entry):
                 self.execute(run, entry)
-                ended["finished"] = datetime.now(UTC).isoformat(timespec="seconds")
+                finished = datetime.now(UTC).isoformat(timespec="seconds")
             seconds = round(time.monotonic() - started, 3)
-            write_digests(run, seconds=seconds, **ended)
+            write_digests(run, seconds=seconds, finished=finished)
             return Finished(entry.name, run, self.judge(run), seconds)
 
     @property

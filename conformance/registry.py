@@ -51,12 +51,13 @@ def family_of(entry: Entry) -> str:
     return entry.name.split("/", maxsplit=1)[0]
 
 
-def _area(entry: Entry) -> str:
+def area_of(entry: Entry) -> str:
+    """Return the area of an entry: the letters of its requirement, or ``regressions``."""
     return family_of(entry).split("-", maxsplit=1)[0]
 
 
 def _place(entry: Entry) -> tuple[int, str]:
-    area = _area(entry)
+    area = area_of(entry)
     return (ORDER.index(area) if area in ORDER else len(ORDER), entry.name)
 
 
@@ -131,5 +132,5 @@ def name_alone(entry: Entry) -> str:
 def _matches(entry: Entry, glob: str) -> bool:
     if glob.endswith("/"):
         return fnmatchcase(entry.name.casefold(), glob.removesuffix("/").casefold())
-    known = (entry.name, family_of(entry), _area(entry), entry.id, entry.name.removeprefix("regressions/"))
+    known = (entry.name, family_of(entry), area_of(entry), entry.id, entry.name.removeprefix("regressions/"))
     return any(fnmatchcase(text.casefold(), glob.casefold()) for text in known)

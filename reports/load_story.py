@@ -141,15 +141,14 @@ def load_held_frames(timeline: Sequence[TimelineMark], steps: Sequence[StepView]
         if noted.event is Event.HOLD_CAUGHT:
             later = timeline[position + 1 :]
             ended = next((one for one in later if one.event in HOLD_ENDS and one.subject == noted.subject), None)
-            times = instant_of(noted, steps), None if ended is None else instant_of(ended, steps)
-            frames.append(_frame(noted, ended, times, *armed.get(noted.subject, (None, None))))
+            frames.append(_frame(noted, ended, steps, *armed.get(noted.subject, (None, None))))
     return tuple(frame for frame in frames if frame is not None)
 
 
 def _frame(
     caught: TimelineMark,
     ended: TimelineMark | None,
-    times: tuple[Instant, Instant | None],
+    steps: Sequence[StepView],
     armed_in: int | None,
     hold: StepInWords | None,
 ) -> HeldFrameView | None:
@@ -165,8 +164,8 @@ def _frame(
         follower=follower,
         leader=leader,
         is_from_follower=point.endswith("request"),
-        caught=times[0],
-        ended=times[1],
+        caught=instant_of(caught, steps),
+        ended=None if ended is None else instant_of(ended, steps),
         ending="still held" if ended is None else ended.event.removeprefix("hold_"),
         armed_in=armed_in,
     )

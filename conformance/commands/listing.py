@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from conformance.catalogue.examination import BASIS_WORDS, Basis, Examination, basis_of
 from conformance.commands.choosing import Choice, entry_prediction, rules_of
-from conformance.commands.parser import add_json, refuse
-from conformance.registry import select
+from conformance.commands.parser import NAMED_TOO, add_json, refuse
+from conformance.registry import area_of, select
 from fault_injection.releases import UsageError
 from oracle.vocabulary import AREAS
 
@@ -55,7 +55,7 @@ def _list(console: Console, parsed: argparse.Namespace) -> int:
         option = "--not-run" if parsed.not_run else "--metadata"
         raise UsageError(f"{option} is about one release: give --kafka too.")
     if parsed.globs:
-        refuse(parsed, ["--profile"], "chooses entries where none is named: leave one of the two out.")
+        refuse(parsed, ["--profile"], NAMED_TOO)
     on = None if parsed.kafka is None else Choice(kafka=parsed.kafka, metadata=parsed.metadata)
     return list_entries(console, select(parsed.globs, parsed.profile or "full"), on, only_not_run=parsed.not_run)
 
@@ -101,7 +101,7 @@ def _not_run(entries: Iterable[Entry], rules: RuleSet) -> NotRun:
 def _by_area(entries: Sequence[Entry], left_out: Mapping[str, str], *, is_short: bool) -> Iterable[str]:
     """Yield the entries below their areas; one that was named needs no heading."""
     width = max((len(entry.name) for entry in entries), default=0)
-    for area, group in groupby(entries, lambda entry: area_of(entry.name)):
+    for area, group in groupby(entries, area_of):
         members = list(group)
         if not is_short:
             yield f"{area_words(area)}: {count_words(len(members))}"
@@ -137,11 +137,6 @@ def basis_counts(entries: Sequence[Entry]) -> str:
     """Return how many predictions come from where."""
     counts = Counter(map(basis_of, entries))
     return ", ".join(f"{counts[basis]} {words}" for basis, words in BASIS_WORDS.items() if counts[basis])
-
-
-def area_of(name: str) -> str:
-    """Return the area of an entry by its name: the letters of its requirement, or ``regressions``."""
-    return name.split("/", maxsplit=1)[0].split("-", maxsplit=1)[0]
 
 
 def area_words(area: str) -> str:

@@ -16,6 +16,7 @@ from conformance.commands.choosing import Choice, add_schedules, scenarios_of
 from conformance.commands.matrix_line import LineOptions, line_folder, run_line
 from conformance.commands.matrix_table import MatrixTable, seeds_of_lines, sessions_of_lines, sessions_text
 from conformance.commands.parser import (
+    NAMED_TOO,
     ROUNDS_MAX,
     add_json,
     add_require_promise,
@@ -249,7 +250,7 @@ def _lines(text: str | None, own: OwnKafka | None, *, only_table: bool) -> tuple
 
 def _matrix(console: Console, parsed: argparse.Namespace) -> int:
     if parsed.globs or parsed.schedule:
-        refuse(parsed, ["--profile"], "chooses entries where none is named: leave one of the two out.")
+        refuse(parsed, ["--profile"], NAMED_TOO)
     if parsed.ladder:
         refuse(parsed, (*FOR_A_TABLE, *FOR_A_RUN), "means nothing to --ladder, which only prints the ladder.")
         return print_ladder(console)

@@ -24,6 +24,10 @@ if TYPE_CHECKING:
 # Which options would have no effect? They are refused with the reason, never ignored in silence.
 
 
+NAMED_TOO = "chooses entries where none is named: leave one of the two out."
+"""Why `--profile` is refused beside names or schedules."""
+
+
 def refuse(parsed: argparse.Namespace, options: Iterable[str], why: str) -> None:
     """Refuse options that were given.
 

@@ -12,6 +12,7 @@ from conformance.catalogue.scenario import Scenario
 from conformance.cluster_pool import brokers_for, cluster_kind
 from conformance.commands.choosing import add_choice, check_predictable, choice_given, line_of, scenarios_of
 from conformance.commands.parser import (
+    NAMED_TOO,
     ROUNDS_MAX,
     add_json,
     add_require_promise,
@@ -75,7 +76,7 @@ def add_run(parser: Parser) -> None:
 
 def _asked(parsed: argparse.Namespace) -> RunRequest:
     if parsed.globs or parsed.schedule:
-        refuse(parsed, ["--profile"], "chooses entries where none is named: leave one of the two out.")
+        refuse(parsed, ["--profile"], NAMED_TOO)
     return RunRequest(
         choice=choice_given(parsed),
         runs=parsed.runs_dir,

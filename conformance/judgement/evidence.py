@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from conformance.judgement.evidence_of_frames import end_complaints, frame_complaints
 from conformance.judgement.evidence_of_run import run_complaints
 from conformance.judgement.evidence_of_steps import in_step, step_complaints
-from conformance.record.observations import BrokerAnswer, MeasuredNumbers, OutcomeSeen
+from conformance.record.observations import BrokerAnswer, MeasuredNumbers, OutcomeSeen, last_probes
 from conformance.record.timeline import Event
 from oracle.steps.produce import Produce
 from oracle.steps.questions import Ask, SendTo
@@ -217,12 +217,12 @@ def _is_of_whom_it_asks(evidence: Evidence, seen: BrokerAnswer) -> bool:
     """Return whether an answer is of the broker that its step names; without a name, of who led after the step."""
     steps = evidence.schedule.steps
     step = steps[seen.step] if seen.step is not None and seen.step < len(steps) else None
-    if not isinstance(step, Ask):
+    if seen.step is None or not isinstance(step, Ask):
         return True  # that no step asks is told besides
     if step.broker is not None:
         return seen.broker == step.broker
-    probes = [one for one in evidence.observations if isinstance(one, MeasuredNumbers) and one.step == seen.step]
-    return not probes or seen.broker == probes[-1].leader
+    probe = last_probes(evidence.observations).get(seen.step)
+    return probe is None or seen.broker == probe.leader
 
 
 def _of_topic(evidence: Evidence) -> Iterator[str]:

@@ -73,7 +73,7 @@ def judge_run(run: RunDirectory, accepted: Sequence[AcceptedFinding] = ()) -> Ve
     if not about.not_run:
         require_finished(run, about)
     check_digests(run)
-    with refusing_contradictions(run):
+    with _refusing_contradictions(run):
         if about.not_run or about.is_examination:
             _require_told(run, about)
         if about.not_run:
@@ -91,7 +91,7 @@ def judge_run(run: RunDirectory, accepted: Sequence[AcceptedFinding] = ()) -> Ve
 
 
 @contextmanager
-def refusing_contradictions(run: RunDirectory) -> Iterator[None]:
+def _refusing_contradictions(run: RunDirectory) -> Iterator[None]:
     """Files of which one names what another does not know, or tells a time that is none, are no evidence.
 
     Raises:

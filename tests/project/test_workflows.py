@@ -188,8 +188,7 @@ def test_what_ci_leaves_out_is_a_job_of_the_nightly() -> None:
 
 def test_the_night_has_what_the_day_has_the_like_of() -> None:
     """A pattern that marks nothing is out of date; a test of which every case is marked is one of whole runs."""
-    command = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider", *sorted(AT_NIGHT)]
-    ids = [line for line in subprocess.check_output(command, cwd=ROOT, text=True).splitlines() if "::" in line]
+    ids = _collected(*AT_NIGHT)
     whole = {test for test in map(_function, ids) if all(map(is_for_the_night, _cases(ids, test)))}
 
     assert [path for path, pattern in AT_NIGHT.items() if not any(_has(one, path, pattern) for one in ids)] == []
@@ -198,12 +197,16 @@ def test_the_night_has_what_the_day_has_the_like_of() -> None:
 
 def test_one_in_three_runs_every_time() -> None:
     """Of each kind, whatever its cases are called."""
-    files = sorted({test.partition("::")[0] for test in ONE_IN_THREE})
-    command = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider", *files]
-    ids = [line for line in subprocess.check_output(command, cwd=ROOT, text=True).splitlines() if "::" in line]
+    ids = _collected(*{test.partition("::")[0] for test in ONE_IN_THREE})
     for test in ONE_IN_THREE:
         of_kind = [one for one in ids if one.startswith(test)]
         assert 0.2 < sum(not is_for_the_night(one) for one in of_kind) / len(of_kind) < 0.5, test
+
+
+def _collected(*paths: str) -> list[str]:
+    """Return the ids of the tests below paths."""
+    command = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider", *sorted(paths)]
+    return [line for line in subprocess.check_output(command, cwd=ROOT, text=True).splitlines() if "::" in line]
 
 
 def _has(nodeid: str, path: str, pattern: str) -> bool:
