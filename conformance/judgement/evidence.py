@@ -44,7 +44,8 @@ class Evidence:
 
     Attributes:
         topic: the records that were read; None if they never were.
-        frames: the frames that holds caught; None if there is no wire trace, which its check tells.
+        frames: the frames that holds caught; None if there is no wire trace, or it has no end, which its check tells.
+        unreadable: why the frames of a trace with an end cannot be read.
         answers: the questions that ``answers.ndjson`` answers, and ``asked`` those that were frozen.
     """
 
@@ -58,6 +59,7 @@ class Evidence:
     topic: Sequence[RecordRead] | None
     replica_logs: Sequence[LogEntry]
     frames: Frames | None = None
+    unreadable: str | None = None
     counts: Counts | None = None
     answers: Sequence[str] = ()
     asked: Sequence[str] = ()
@@ -79,6 +81,8 @@ def what_is_wrong(evidence: Evidence) -> list[str]:
         *_of_ledger(evidence),
         *_of_answers(evidence),
     ]
+    if evidence.unreadable is not None:
+        found.append(evidence.unreadable)
     if evidence.is_complete and evidence.frames is not None:
         found += frame_complaints(evidence.schedule, evidence.timeline, evidence.frames)
         found += end_complaints(evidence.schedule, evidence.observations, evidence.frames)

@@ -9,6 +9,8 @@ from conformance.judgement.evidence import Evidence, what_is_wrong
 from conformance.judgement.evidence_of_frames import Frames, frames_that_matter
 from conformance.judgement.evidence_of_wire import WireStory
 from conformance.judgement.verdicts import EVIDENCE_INCOMPLETE
+from conformance.observation.errors import TraceUnreadableError
+from conformance.observation.wire_moments import trace_end
 from conformance.record.answers import read_measured, read_predicted
 from conformance.record.ledger import read_attempts, read_outcomes
 from conformance.record.observations import read_observations
@@ -48,9 +50,11 @@ def evidence_of(run: RunDirectory, about: Run) -> Evidence:
         RunDirectoryError: one cannot be read.
     """
     may_be_cut = about.harness_failure is not None
+    schedule = read_schedule(run)
+    frames, unreadable = _frames(run, about, schedule)
     return Evidence(
         about=about,
-        schedule=(schedule := read_schedule(run)),
+        schedule=schedule,
         prediction=read_prediction(run),
         timeline=read_timeline(run, may_be_cut=may_be_cut),
         observations=read_observations(run, may_be_cut=may_be_cut),
@@ -58,20 +62,23 @@ def evidence_of(run: RunDirectory, about: Run) -> Evidence:
         outcomes=read_outcomes(run),
         topic=read_topic(run),
         replica_logs=read_replica_logs(run),
-        frames=_frames(run, about, schedule),
+        frames=frames,
+        unreadable=unreadable,
         counts=read_counts(run),
         answers=tuple(answer.what for answer in read_measured(run)),
         asked=tuple(question.what for question in read_predicted(run) or ()),
     )
 
 
-def _frames(run: RunDirectory, about: Run, schedule: Schedule) -> Frames | None:
-    """Read the frames that holds caught; None of a trace that is missing, which its check tells."""
+def _frames(run: RunDirectory, about: Run, schedule: Schedule) -> tuple[Frames | None, str | None]:
+    """Read the frames that holds caught, and why they cannot be read; a trace without end has neither."""
+    path = run.path / WIRE_FILE
     try:
-        with (run.path / WIRE_FILE).open("rb") as file:
+        trace_end(path)
+        with path.open("rb") as file:
             frames = (frame for line in file if (frame := frame_of(line)) is not None)
-            return frames_that_matter(frames, about.topic, WireStory(about, schedule))
-    except ValueError as unreadable:
-        return Frames((), {}, wrong=(f"{WIRE_FILE} cannot be read: {unreadable}",))
-    except OSError:
-        return None
+            return frames_that_matter(frames, about.topic, WireStory(about, schedule)), None
+    except TraceUnreadableError:
+        return None, None
+    except ValueError as damage:
+        return None, f"{WIRE_FILE} cannot be read: {damage}"
