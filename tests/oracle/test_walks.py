@@ -15,6 +15,8 @@ from tests.oracle.walks import Walk, walks
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+pytestmark = pytest.mark.no_cover  # a search reaches much by chance; each branch has a test that names what it does
+
 PLACES: dict[str, Callable[[Walk], bool]] = {
     "a clean election": lambda w: any(clean for _, _, clean in w.end.state.controller.leaderships[1:]),
     "an unclean election": lambda w: any(not clean for _, _, clean in w.end.state.controller.leaderships),
