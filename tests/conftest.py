@@ -41,7 +41,7 @@ AT_NIGHT = {
     # Whole runs of the command line, the like of which .ci/run has every time.
     "tests/conformance/examining/test_fetchers_with_brokers.py": r"\[FE-03\]",
     "tests/integration/test_composed_clusters.py": r"\[zookeeper\]",
-    "tests/conformance/test_terminal.py": r"::test_real_brokers_run_below_a_bar",
+    "tests/conformance/test_terminal.py": r"::test_real_brokers_run_below_a_bar|_wider_.*(--not-run|explain EL)",
     "tests/integration/test_counterexamples.py": r"::test_a_hole_is_open_",
     "tests/integration/test_lost_nodes.py": r"\[(wait until the|checkpoint: end|produce m1)",
     "tests/integration/test_nightly.py": r"::test_a_line_is_run_once_",
@@ -61,8 +61,6 @@ ONE_IN_THREE = (
     "tests/conformance/scenarios/election/test_settings.py::test_the_crash_is_the_worst_of_the_table[",
     "tests/conformance/scenarios/election/test_settings.py::test_the_power_failure_loses_what_the_table_says_",
     "tests/conformance/scenarios/election/test_settings.py::test_the_explorer_finds_the_kept_schedule[",
-    "tests/conformance/test_terminal.py::test_no_line_is_wider_than_the_terminal[",
-    "tests/conformance/test_release_form.py::test_the_two_forms_are_answered_alike[",
     "tests/conformance/scenarios/regressions/test_predictions.py::test_it_leaves_nothing_open_and_loses_",
 )
 """Tests of many cases of one kind, none of which reaches more than the others: one in three runs every time."""
